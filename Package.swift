@@ -1,0 +1,35 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// `DarkroomCLI → Darkroom → {Imaging, Transfer, Ledger} → C*`. The three leaf modules never import one another.
+let package = Package(
+  name: "darkroom",
+  products: [
+    .executable(name: "darkroom", targets: ["DarkroomCLI"])
+  ],
+  targets: [
+    // C libraries from Debian, each a module map and the smallest shim that Swift cannot do without.
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg62-turbo-dev"])]),
+    .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+
+    .target(name: "Imaging", dependencies: ["CJPEG", "CPNG"]),
+    .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux"]),
+    .target(name: "Ledger", dependencies: ["CSQLite"]),
+    .target(name: "Darkroom", dependencies: ["Imaging", "Transfer", "Ledger", "CJansson", "CLinux"]),
+    .executableTarget(name: "DarkroomCLI", dependencies: ["Darkroom"]),
+
+    // What the tests share: temporary folders, loopback servers, Python tools.
+    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"]),
+    .testTarget(name: "TransferTests", dependencies: ["Transfer", "TestSupport"]),
+    .testTarget(name: "LedgerTests", dependencies: ["Ledger", "TestSupport"]),
+    .testTarget(name: "DarkroomTests", dependencies: ["Darkroom", "TestSupport"]),
+    .testTarget(name: "CLITests", dependencies: ["DarkroomCLI", "TestSupport"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
