@@ -1,0 +1,92 @@
+import CSQLite
+
+/// One connection to one SQLite file, with its prepared statements. It is not thread-safe: it has one owner at a time.
+package final class Database {
+  /// How much a commit survives.
+  package enum Durability: String {
+    /// A committed change survives a power cut (`journal_mode=DELETE`, `synchronous=EXTRA`).
+    case powerCut = "EXTRA"
+    /// Nothing is synced: for a file that is made again from something durable.
+    case none = "OFF"
+  }
+
+  package let path: String
+  private let connection: OpaquePointer
+  private var statements: [String: Statement] = [:]
+
+  /// Opens the file, and creates it when missing, readable by its owner only (the umask is the caller's).
+  /// - Throws: `SQLiteError` when it cannot be opened or is not a database.
+  package init(path: String, durability: Durability) throws {
+    self.path = path
+    var opened: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    let code = sqlite3_open_v2(path, &opened, flags, nil)
+    guard let opened, code == SQLITE_OK else {
+      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(opened)
+      throw SQLiteError(code: code, message: message, path: path)
+    }
+    connection = opened
+    sqlite3_busy_timeout(connection, 5000)
+    try execute("PRAGMA locking_mode = EXCLUSIVE")
+    try execute("PRAGMA journal_mode = \(durability == .none ? "OFF" : "DELETE")")
+    try execute("PRAGMA synchronous = \(durability.rawValue)")
+    try execute("PRAGMA foreign_keys = ON")
+  }
+
+  deinit {
+    statements.removeAll()
+    sqlite3_close_v2(connection)
+  }
+
+  /// Runs statements that take no values and whose rows do not matter.
+  package func execute(_ sql: String) throws {
+    let code = sqlite3_exec(connection, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw failure(code) }
+  }
+
+  /// Runs one statement with values for its `?`, and calls `row` for each row that it yields.
+  ///
+  /// The statement is prepared once per text and kept.
+  package func run(_ sql: String, _ values: [SQLiteValue] = [], row: (Statement) throws -> Void = { _ in }) throws {
+    let statement = try prepared(sql)
+    defer { statement.reset() }
+    try statement.bind(values)
+    while try statement.step() { try row(statement) }
+  }
+
+  /// The first row that a statement yields, made into a value; nil when it yields none.
+  package func first<T>(_ sql: String, _ values: [SQLiteValue] = [], row: (Statement) throws -> T) throws -> T? {
+    let statement = try prepared(sql)
+    defer { statement.reset() }
+    try statement.bind(values)
+    return try statement.step() ? row(statement) : nil
+  }
+
+  /// Runs `body` as one transaction: everything that it changes is committed, or, when it throws, nothing is.
+  package func transaction<T>(_ body: () throws -> T) throws -> T {
+    try execute("BEGIN IMMEDIATE")
+    do {
+      let result = try body()
+      try execute("COMMIT")
+      return result
+    } catch {
+      try? execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  func failure(_ code: Int32) -> SQLiteError {
+    SQLiteError(code: code, message: String(cString: sqlite3_errmsg(connection)), path: path)
+  }
+
+  private func prepared(_ sql: String) throws -> Statement {
+    if let statement = statements[sql] { return statement }
+    var handle: OpaquePointer?
+    let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+    guard let handle, code == SQLITE_OK else { throw failure(code) }
+    let statement = Statement(handle, database: self)
+    statements[sql] = statement
+    return statement
+  }
+}

@@ -1,0 +1,66 @@
+/// The tables of the ledger, as the migrations that lead to them. A migration that was released is never edited.
+enum LedgerSchema {
+  /// Migration N brings `user_version` N to N + 1.
+  static let migrations = [
+    """
+    -- One row per run of a manifest, until the next run of the same job has ended.
+    CREATE TABLE jobs (
+      run_id TEXT PRIMARY KEY,
+      name TEXT NOT NULL,
+      state TEXT NOT NULL,          -- accepted, running, finishing, ended
+      details TEXT NOT NULL,        -- JSON, the caller's
+      outcome TEXT,                 -- JSON, the caller's; from `finishing` on
+      sequence INTEGER NOT NULL     -- order of acceptance
+    ) STRICT;
+    CREATE INDEX jobs_by_name ON jobs (name, sequence);
+
+    -- What a live job's entries came to: first, for a result, the intent to deliver it; then the row of the report.
+    CREATE TABLE entries (
+      run_id TEXT NOT NULL REFERENCES jobs ON DELETE CASCADE,
+      position INTEGER NOT NULL,    -- in the manifest, from 0
+      ended INTEGER NOT NULL,       -- 0: intent, 1: done
+      staged TEXT,                  -- file name in staging
+      target TEXT,                  -- path beneath the job's folder
+      bytes INTEGER,
+      sha256 TEXT,
+      row TEXT NOT NULL,            -- JSON, a row of the report
+      PRIMARY KEY (run_id, position)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX entries_intended ON entries (run_id) WHERE ended = 0;
+
+    -- What a job has delivered in any of its runs: these files are ours, and may be replaced.
+    CREATE TABLE outputs (
+      job TEXT NOT NULL,
+      target TEXT NOT NULL,
+      bytes INTEGER NOT NULL,
+      sha256 TEXT NOT NULL,
+      PRIMARY KEY (job, target)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE pauses (
+      run_id TEXT NOT NULL REFERENCES jobs ON DELETE CASCADE,
+      cause TEXT NOT NULL,
+      lock TEXT NOT NULL,           -- empty when the cause is not a lock
+      reason TEXT,
+      began_ms INTEGER NOT NULL,    -- since 1970, UTC
+      ended_ms INTEGER,
+      PRIMARY KEY (run_id, cause, lock, began_ms)
+    ) STRICT, WITHOUT ROWID;
+    """
+  ]
+
+  /// Brings a database to the newest version.
+  /// - Throws: `LedgerError.newer` for a ledger that a newer program wrote, which is left as it is.
+  static func migrate(_ database: Database) throws {
+    let version = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
+    guard version <= migrations.count else {
+      throw LedgerError.newer(path: database.path, version: version, known: migrations.count)
+    }
+    for next in version..<migrations.count {
+      try database.transaction {
+        try database.execute(migrations[next])
+        try database.execute("PRAGMA user_version = \(next + 1)")
+      }
+    }
+  }
+}
