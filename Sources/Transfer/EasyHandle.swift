@@ -1,0 +1,70 @@
+import CCurl
+
+/// Owns an easy handle of libcurl and its error buffer. Must have left its multi handle before it is released.
+final class EasyHandle {
+  /// The handle, which also identifies the transfer within its multi handle.
+  let raw: UnsafeMutableRawPointer
+  private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+  /// Creates a handle (`curl_easy_init`). Ends the program when memory is exhausted.
+  init() {
+    guard let raw = curl_easy_init() else { fatalError("libcurl cannot make a handle") }
+    self.raw = raw
+    reset()
+  }
+
+  deinit {
+    curl_easy_cleanup(raw)
+    errorBuffer.deallocate()
+  }
+
+  /// Brings all options back to their defaults; keeps caches and connections.
+  func reset() {
+    curl_easy_reset(raw)
+    errorBuffer.pointee = 0
+    set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorBuffer))
+  }
+
+  /// libcurl's own words for the last failure; may be empty.
+  var errorText: String { String(cString: errorBuffer) }
+
+  /// Sets an option that takes a number.
+  func set(_ option: CURLoption, _ value: Int) { check(ccurl_easy_setopt_long(raw, option, value), option) }
+
+  /// Sets an option that takes a string.
+  func set(_ option: CURLoption, _ value: String) { check(ccurl_easy_setopt_string(raw, option, value), option) }
+
+  /// Sets an option that takes a pointer.
+  func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer) {
+    check(ccurl_easy_setopt_pointer(raw, option, value), option)
+  }
+
+  /// Sets a function that takes bytes.
+  func set(_ option: CURLoption, _ value: curl_write_callback) {
+    check(ccurl_easy_setopt_write(raw, option, value), option)
+  }
+
+  /// Sets the function that opens sockets.
+  func setOpenSocket(_ value: curl_opensocket_callback) {
+    check(ccurl_easy_setopt_opensocket(raw, value), CURLOPT_OPENSOCKETFUNCTION)
+  }
+
+  /// A fact that is a string; `nil` when libcurl does not know it.
+  func string(_ info: CURLINFO) -> String? {
+    var value: UnsafePointer<CChar>?
+    guard ccurl_easy_getinfo_string(raw, info, &value) == CURLE_OK, let value else { return nil }
+    return String(cString: value)
+  }
+
+  /// A fact that is a number; `nil` when libcurl does not know it.
+  func number(_ info: CURLINFO) -> Int? {
+    var value: curl_off_t = 0
+    return ccurl_easy_getinfo_offset(raw, info, &value) == CURLE_OK ? Int(value) : nil
+  }
+
+  /// An option that is refused is a mistake in this module (or a libcurl built without http): better none than a
+  /// transfer without its limits.
+  private func check(_ code: CURLcode, _ option: CURLoption) {
+    precondition(code == CURLE_OK, "libcurl refuses option \(option.rawValue) with code \(code.rawValue)")
+  }
+}

@@ -1,0 +1,34 @@
+import CCurl
+
+extension TransferError {
+  /// Translates libcurl's code.
+  /// - Parameters:
+  ///   - detail: libcurl's own words; may be empty.
+  ///   - refusal: Why the address policy refused an address of the current host, if it did and none
+  ///     was tried.
+  init(_ code: CURLcode, detail: String, refusal: String?, location: SourceLocation) {
+    if code == CURLE_COULDNT_CONNECT, let refusal {
+      self.init(.addressNotAllowed, "\(location.redacted): \(refusal)")
+      return
+    }
+    let words = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+    self.init(Self.kind(of: code), "\(location.redacted): \(words)")
+  }
+
+  private static func kind(of code: CURLcode) -> Code {
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .dns
+    case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: .connect
+    case CURLE_OPERATION_TIMEDOUT: .timeout
+    case CURLE_TOO_MANY_REDIRECTS: .tooManyRedirects
+    case CURLE_PARTIAL_FILE: .truncated
+    case CURLE_URL_MALFORMAT: .urlInvalid
+    case CURLE_FILESIZE_EXCEEDED: .tooLarge
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+      CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
+      .tls
+    default: .network
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/// What matters of a response's header, taken line by line as libcurl delivers it. Each redirect begins anew.
+struct ResponseHeader {
+  /// The status, or 0 before the first line.
+  private(set) var status = 0
+
+  /// The `Content-Length`, if it is a number.
+  private(set) var announcedBytes: Int?
+
+  /// The `Location`, as sent.
+  private(set) var location: String?
+
+  /// The bytes of this response's header so far, trailers included.
+  private(set) var bytes = 0
+
+  /// What a line was.
+  enum Line {
+    /// `HTTP/1.1 200 OK`
+    case status
+    /// A field, folded or not.
+    case field
+    /// The empty line after the fields.
+    case end
+  }
+
+  /// Takes a line, with its line break.
+  mutating func take(_ line: UnsafeRawBufferPointer) -> Line {
+    if Self.begins(line, with: "http/") {
+      self = ResponseHeader()
+      bytes = line.count
+      status = Self.number(line.drop { $0 != UInt8(ascii: " ") }) ?? 0
+      return .status
+    }
+    bytes += line.count
+    guard let first = line.first, first != UInt8(ascii: "\r"), first != UInt8(ascii: "\n") else { return .end }
+    if Self.begins(line, with: "content-length:") {
+      announcedBytes = Self.number(line.dropFirst(15))
+    } else if Self.begins(line, with: "location:") {
+      let value = line.dropFirst(9).drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+      location = String(decoding: value.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+    return .field
+  }
+
+  /// Whether libcurl will follow the response elsewhere.
+  var isRedirect: Bool { (300..<400).contains(status) && location != nil }
+
+  /// Compares the beginning without regard to case; `prefix` is lower case and ends in `:` or `/`, which no letter
+  /// turns into when its case bit is set.
+  private static func begins(_ line: UnsafeRawBufferPointer, with prefix: StaticString) -> Bool {
+    let count = prefix.utf8CodeUnitCount
+    guard line.count >= count else { return false }
+    for index in 0..<count where line[index] | 0x20 != prefix.utf8Start[index] { return false }
+    return true
+  }
+
+  private static func number(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {
+    let digits = text.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.prefix { (48...57).contains($0) }
+    return Int(String(decoding: digits, as: UTF8.self))
+  }
+}

@@ -1,0 +1,15 @@
+/// One source to be written to one file.
+package struct TransferRequest: Sendable {
+  /// Where the bytes come from.
+  package let location: SourceLocation
+
+  /// A descriptor open for writing, of an empty file. The caller owns it, and closes it after completion. When the
+  /// transfer fails, part of the body may have been written.
+  package let destination: Int32
+
+  /// Creates a request.
+  package init(location: SourceLocation, destination: Int32) {
+    self.location = location
+    self.destination = destination
+  }
+}
