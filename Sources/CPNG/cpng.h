@@ -1,1 +1,185 @@
+#pragma once
+#include <errno.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
 #include <png.h>
+#include <zlib.h>
+
+// libpng reports an error by calling a function that must not return: all it can do is longjmp. A longjmp across a
+// Swift frame is undefined, so every call that can fail goes through a wrapper here that does the setjmp itself and
+// returns 1 when the call succeeded and 0 when it failed. The wrappers are never inlined: a function that holds a
+// setjmp must not be merged with its caller.
+#define CPNG_WRAPPER static inline __attribute__((noinline, unused)) int
+#define CPNG_ATTEMPT(codec) \
+  if (setjmp(((cpng_stream *)png_get_error_ptr(codec))->escape)) return 0
+
+/// The stream a codec reads or writes, where its errors go, and the last of them.
+typedef struct {
+  jmp_buf escape;
+  FILE *file;
+  int ended;         // 1 when the file ended although more was asked for.
+  int system_error;  // errno when reading or writing failed, else 0.
+  char message[128];
+} cpng_stream;
+
+/// libpng's error function: keeps the words and leaves the library.
+static inline void cpng_escape(png_structp codec, png_const_charp message) {
+  cpng_stream *stream = png_get_error_ptr(codec);
+  strncpy(stream->message, message, sizeof stream->message - 1);
+  longjmp(stream->escape, 1);
+}
+
+/// libpng's warning function: what is left to warn about, after `cpng_open_reader` has made errors of what concerns
+/// the picture, is harmless.
+static inline void cpng_ignore(png_structp codec, png_const_charp message) {
+  (void)codec;
+  (void)message;
+}
+
+/// Reads from the stream; tells the end of the file from a failure of the system, which libpng's own does not.
+static inline void cpng_read(png_structp codec, png_bytep bytes, size_t count) {
+  cpng_stream *stream = png_get_io_ptr(codec);
+  if (fread(bytes, 1, count, stream->file) == count) return;
+  if (ferror(stream->file)) {
+    stream->system_error = errno;
+  } else {
+    stream->ended = 1;
+  }
+  png_error(codec, "the file ends too early");
+}
+
+/// Writes to the stream; keeps errno, which libpng's own does not.
+static inline void cpng_write(png_structp codec, png_bytep bytes, size_t count) {
+  cpng_stream *stream = png_get_io_ptr(codec);
+  if (fwrite(bytes, 1, count, stream->file) == count) return;
+  stream->system_error = errno;
+  png_error(codec, "the file cannot be written");
+}
+
+/// libpng flushes after the last chunk; the owner of the stream does it.
+static inline void cpng_flush(png_structp codec) { (void)codec; }
+
+/// Makes a reader. Only what makes the picture (IHDR, PLTE, tRNS, IDAT, IEND) is interpreted by libpng, and with
+/// these every complaint and every wrong checksum is an error. All other chunks are handed to `chunk` as they are, so
+/// libpng's opinion of colour profiles is not asked and no text is inflated. `side` limits width and height, `memory`
+/// the length of a chunk other than IDAT.
+CPNG_WRAPPER cpng_open_reader(
+    cpng_stream *stream, png_structp *codec, png_infop *info, unsigned int side, size_t memory, void *context,
+    png_user_chunk_ptr chunk) {
+  *codec = NULL;
+  *info = NULL;
+  if (setjmp(stream->escape)) return 0;
+  *codec = png_create_read_struct(PNG_LIBPNG_VER_STRING, stream, cpng_escape, cpng_ignore);
+  if (*codec == NULL) return 0;
+  *info = png_create_info_struct(*codec);
+  if (*info == NULL) return 0;
+  png_set_read_fn(*codec, stream, cpng_read);
+  png_set_user_limits(*codec, side, side);
+  png_set_chunk_malloc_max(*codec, memory);
+  png_set_chunk_cache_max(*codec, 128);
+  png_set_benign_errors(*codec, 0);
+  png_set_crc_action(*codec, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+  png_set_keep_unknown_chunks(*codec, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
+  png_set_read_user_chunk_fn(*codec, context, chunk);
+  return 1;
+}
+
+/// `png_read_info`, contained.
+CPNG_WRAPPER cpng_read_info(png_structp codec, png_infop info) {
+  CPNG_ATTEMPT(codec);
+  png_read_info(codec, info);
+  return 1;
+}
+
+/// Asks for rows of 1, 2 or 4 samples in the machine's byte order and starts the picture: the transformations are
+/// calls that can each fail. `colour` makes colour of grey; colour without alpha gets a filler. `passes` becomes 7 for an
+/// interlaced picture, else 1.
+CPNG_WRAPPER cpng_start_read(png_structp codec, png_infop info, int colour, int *passes) {
+  CPNG_ATTEMPT(codec);
+  png_set_expand(codec);
+  if (colour) png_set_gray_to_rgb(codec);
+  int grey = !colour && !(png_get_color_type(codec, info) & PNG_COLOR_MASK_COLOR);
+  int alpha = (png_get_color_type(codec, info) & PNG_COLOR_MASK_ALPHA) || png_get_valid(codec, info, PNG_INFO_tRNS);
+  if (!grey && !alpha) png_set_filler(codec, 0xFFFF, PNG_FILLER_AFTER);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  if (png_get_bit_depth(codec, info) == 16) png_set_swap(codec);
+#endif
+  *passes = png_set_interlace_handling(codec);
+  png_read_update_info(codec, info);
+  return 1;
+}
+
+/// `png_read_row`, contained.
+CPNG_WRAPPER cpng_read_row(png_structp codec, void *row) {
+  CPNG_ATTEMPT(codec);
+  png_read_row(codec, row, NULL);
+  return 1;
+}
+
+/// `png_read_end`, contained: reads to the last chunk, so that a missing end is noticed.
+CPNG_WRAPPER cpng_read_end(png_structp codec) {
+  CPNG_ATTEMPT(codec);
+  png_read_end(codec, NULL);
+  return 1;
+}
+
+/// Makes a writer. `level` is zlib's, `filters` a set of `PNG_FILTER_…`.
+CPNG_WRAPPER cpng_open_writer(cpng_stream *stream, png_structp *codec, png_infop *info, int level, int filters) {
+  *codec = NULL;
+  *info = NULL;
+  if (setjmp(stream->escape)) return 0;
+  *codec = png_create_write_struct(PNG_LIBPNG_VER_STRING, stream, cpng_escape, cpng_ignore);
+  if (*codec == NULL) return 0;
+  *info = png_create_info_struct(*codec);
+  if (*info == NULL) return 0;
+  png_set_write_fn(*codec, stream, cpng_write, cpng_flush);
+  png_set_compression_level(*codec, level);
+  png_set_compression_buffer_size(*codec, 65536);
+  png_set_filter(*codec, PNG_FILTER_TYPE_BASE, filters);
+  return 1;
+}
+
+/// Writes the header of a picture that is not interlaced.
+CPNG_WRAPPER cpng_write_header(
+    png_structp codec, png_infop info, unsigned int width, unsigned int height, int depth, int colour_type) {
+  CPNG_ATTEMPT(codec);
+  png_set_user_limits(codec, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+  png_set_IHDR(
+      codec, info, width, height, depth, colour_type, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE,
+      PNG_FILTER_TYPE_BASE);
+  png_write_info(codec, info);
+  return 1;
+}
+
+/// `png_write_chunk`, contained. `name` has four letters.
+CPNG_WRAPPER cpng_write_chunk(png_structp codec, const void *name, const void *bytes, size_t count) {
+  CPNG_ATTEMPT(codec);
+  png_write_chunk(codec, name, bytes, count);
+  return 1;
+}
+
+/// Asks for rows in the machine's byte order, after the header: `filler` says that a colour pixel without alpha
+/// takes as much room as one with it.
+CPNG_WRAPPER cpng_start_write(png_structp codec, int depth, int filler) {
+  CPNG_ATTEMPT(codec);
+  if (filler) png_set_filler(codec, 0, PNG_FILLER_AFTER);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  if (depth == 16) png_set_swap(codec);
+#endif
+  return 1;
+}
+
+/// `png_write_row`, contained.
+CPNG_WRAPPER cpng_write_row(png_structp codec, const void *row) {
+  CPNG_ATTEMPT(codec);
+  png_write_row(codec, row);
+  return 1;
+}
+
+/// `png_write_end`, contained.
+CPNG_WRAPPER cpng_write_end(png_structp codec, png_infop info) {
+  CPNG_ATTEMPT(codec);
+  png_write_end(codec, info);
+  return 1;
+}

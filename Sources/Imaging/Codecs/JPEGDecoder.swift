@@ -1,0 +1,110 @@
+import CJPEG
+
+/// Decodes JPEG (ITU-T T.81) with libjpeg-turbo: baseline, progressive and arithmetic, 8 bits, grey, YCbCr and RGB.
+final class JPEGDecoder: RowDecoder {
+  let info: ImageInfo
+  let layout: PixelLayout
+  let chroma: ChromaSampling
+  let metadata: Metadata
+
+  private let codec: UnsafeMutablePointer<jpeg_decompress_struct>
+  private let failure: JPEGFailure
+  private let stream: StdioStream
+  private var packed: PackedRow?
+
+  /// Reads the header.
+  /// - Throws: `unsupported-format` for CMYK, 12 bits and lossless; see `RowDecoders.open`.
+  init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
+    let (stream, failure) = (try StdioStream(reading: descriptor), JPEGFailure())
+    let codec = UnsafeMutablePointer<jpeg_decompress_struct>.allocate(capacity: 1)
+    codec.initialize(to: jpeg_decompress_struct())
+    do throws(ImagingError) {
+      guard cjpeg_open_source(codec, failure.storage, stream.file, limits.maxWholePictureBytes) == 1,
+        cjpeg_read_header(codec) == 1
+      else {
+        // Sides beyond what the library takes are judged by our own limit first.
+        if failure.storage.pointee.code == Int32(JERR_IMAGE_TOO_BIG.rawValue) {
+          try limits.check(width: Int(codec.pointee.image_width), height: Int(codec.pointee.image_height))
+        }
+        throw failure.whileDecoding(stream)
+      }
+      let (width, height) = (Int(codec.pointee.image_width), Int(codec.pointee.image_height))
+      try limits.check(width: width, height: height)
+      try Self.checkColours(codec.pointee)
+      info = ImageInfo(format: .jpeg, width: width, height: height)
+    } catch {
+      jpeg_destroy_decompress(codec)
+      codec.deallocate()
+      throw error
+    }
+    self.codec = codec
+    self.failure = failure
+    self.stream = stream
+    layout = PixelLayout(isGrey: codec.pointee.jpeg_color_space == JCS_GRAYSCALE, hasAlpha: false, isDeep: false)
+    chroma = Self.chroma(of: codec.pointee)
+    metadata = JPEGMetadataReader.metadata(of: descriptor)
+  }
+
+  deinit {
+    jpeg_destroy_decompress(codec)
+    codec.deallocate()
+  }
+
+  func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError) {
+    codec.pointee.out_color_space = layout.isGrey && !colour ? JCS_GRAYSCALE : JCS_EXT_RGBX
+    // A picture of several scans is taken in scan by scan under our eyes, instead of at once within the library.
+    let isMultiScan = jpeg_has_multiple_scans(codec) != 0
+    codec.pointee.buffered_image = isMultiScan ? 1 : 0
+    guard cjpeg_start_decompress(codec) == 1 else { throw failure.whileDecoding(stream) }
+    if isMultiScan { try readScans(isCancelled: isCancelled) }
+    packed = PackedRow(
+      width: info.width, layout: PixelLayout(isGrey: layout.isGrey && !colour, hasAlpha: false, isDeep: false))
+  }
+
+  func read(into row: PixelRow) throws(ImagingError) {
+    guard let packed, cjpeg_read_row(codec, packed.bytes) == 1 else { throw failure.whileDecoding(stream) }
+    row.unpack(packed)
+  }
+
+  func finish() throws(ImagingError) {
+    guard cjpeg_finish_decompress(codec) == 1 else { throw failure.whileDecoding(stream) }
+  }
+
+  private func readScans(isCancelled: () -> Bool) throws(ImagingError) {
+    var state: Int32 = 0
+    repeat {
+      if isCancelled() { throw .cancelled }
+      guard cjpeg_consume_input(codec, &state) == 1 else { throw failure.whileDecoding(stream) }
+      guard codec.pointee.input_scan_number <= ImageLimits.maxScans else {
+        throw ImagingError(
+          code: .imageTooLarge, message: "the JPEG has more than \(ImageLimits.maxScans) scans, which is the limit")
+      }
+    } while state != JPEG_REACHED_EOI
+    guard cjpeg_start_output(codec) == 1 else { throw failure.whileDecoding(stream) }
+  }
+
+  private static func checkColours(_ codec: jpeg_decompress_struct) throws(ImagingError) {
+    switch codec.jpeg_color_space {
+    case JCS_GRAYSCALE, JCS_YCbCr, JCS_RGB: return
+    case JCS_CMYK: throw ImagingError(code: .unsupportedFormat, message: "the JPEG is in CMYK, which cannot be read")
+    case JCS_YCCK:
+      throw ImagingError(code: .unsupportedFormat, message: "the JPEG is in CMYK (stored as YCCK), which cannot be read")
+    default:
+      throw ImagingError(
+        code: .unsupportedFormat,
+        message: "the JPEG has \(codec.num_components) components of an unknown colour space")
+    }
+  }
+
+  /// The sampling of the two chroma components; 4:2:0 when it is none of the usual ones.
+  private static func chroma(of codec: jpeg_decompress_struct) -> ChromaSampling {
+    guard codec.num_components == 3, let components = codec.comp_info else { return .quarter }
+    let (luma, first, second) = (components[0], components[1], components[2])
+    guard first.h_samp_factor == second.h_samp_factor, first.v_samp_factor == second.v_samp_factor,
+      luma.h_samp_factor % first.h_samp_factor == 0, luma.v_samp_factor % first.v_samp_factor == 0
+    else { return .quarter }
+    return ChromaSampling(
+      horizontal: Int(luma.h_samp_factor / first.h_samp_factor),
+      vertical: Int(luma.v_samp_factor / first.v_samp_factor))
+  }
+}

@@ -1,0 +1,70 @@
+import CJPEG
+
+/// Encodes baseline JPEG (ITU-T T.81) with libjpeg-turbo, grey or YCbCr.
+final class JPEGEncoder: RowEncoder {
+  /// The largest side that libjpeg takes (`JPEG_MAX_DIMENSION`).
+  static let maxSide = 65_500
+
+  private let codec: UnsafeMutablePointer<jpeg_compress_struct>
+  private let failure: JPEGFailure
+  private let stream: StdioStream
+  private let packed: PackedRow
+
+  /// Writes the header and the metadata.
+  init(_ descriptor: Int32, _ order: EncodingOrder) throws(ImagingError) {
+    let (width, height) = (order.info.width, order.info.height)
+    guard max(width, height) <= Self.maxSide else {
+      throw ImagingError(
+        code: .imageTooLarge, message: "a JPEG's sides are at most \(Self.maxSide); the picture is \(width) × \(height)")
+    }
+    let (stream, failure) = (try StdioStream(writing: descriptor), JPEGFailure())
+    let codec = UnsafeMutablePointer<jpeg_compress_struct>.allocate(capacity: 1)
+    codec.initialize(to: jpeg_compress_struct())
+    do throws(ImagingError) {
+      try Self.start(codec, failure, stream, order)
+    } catch {
+      jpeg_destroy_compress(codec)
+      codec.deallocate()
+      throw error
+    }
+    self.codec = codec
+    self.failure = failure
+    self.stream = stream
+    packed = PackedRow(
+      width: width, layout: PixelLayout(isGrey: order.layout.isGrey, hasAlpha: false, isDeep: false))
+  }
+
+  deinit {
+    jpeg_destroy_compress(codec)
+    codec.deallocate()
+  }
+
+  func write(_ row: PixelRow) throws(ImagingError) {
+    row.pack(packed)
+    guard cjpeg_write_row(codec, packed.bytes) == 1 else { throw failure.whileEncoding }
+  }
+
+  func finish() throws(ImagingError) {
+    guard cjpeg_finish_compress(codec) == 1 else { throw failure.whileEncoding }
+    try stream.flush()
+  }
+
+  private static func start(
+    _ codec: UnsafeMutablePointer<jpeg_compress_struct>, _ failure: JPEGFailure, _ stream: StdioStream,
+    _ order: EncodingOrder
+  ) throws(ImagingError) {
+    guard cjpeg_open_destination(codec, failure.storage, stream.file) == 1 else { throw failure.whileEncoding }
+    codec.pointee.image_width = JDIMENSION(order.info.width)
+    codec.pointee.image_height = JDIMENSION(order.info.height)
+    codec.pointee.input_components = order.layout.isGrey ? 1 : 4
+    codec.pointee.in_color_space = order.layout.isGrey ? JCS_GRAYSCALE : JCS_EXT_RGBX
+    let chroma = order.layout.isGrey ? .full : order.chroma.forOutput(quality: order.quality)
+    guard
+      cjpeg_start_compress(codec, Int32(order.quality), Int32(chroma.horizontal), Int32(chroma.vertical)) == 1
+    else { throw failure.whileEncoding }
+    for segment in order.metadata.items.flatMap(JPEGSegment.segments) {
+      guard cjpeg_write_marker(codec, Int32(segment.marker), segment.content, UInt32(segment.content.count)) == 1
+      else { throw failure.whileEncoding }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import CPNG
+
+/// Encodes PNG (W3C PNG, third edition) with libpng: grey or colour, with or without alpha, 8 or 16 bits.
+final class PNGEncoder: RowEncoder {
+  /// zlib's level and the row filters to choose from.
+  static let compression = (level: Int32(6), filters: Int32(PNG_ALL_FILTERS))
+
+  private let codec: png_structp
+  private let header: png_infop
+  private let failure: PNGFailure
+  private let stream: StdioStream
+  private let packed: PackedRow
+
+  /// Writes the header and the metadata.
+  init(_ descriptor: Int32, _ order: EncodingOrder) throws(ImagingError) {
+    let stream = try StdioStream(writing: descriptor)
+    let failure = PNGFailure(stream)
+    var (codec, header): (png_structp?, png_infop?)
+    do throws(ImagingError) {
+      guard
+        cpng_open_writer(
+          failure.storage, &codec, &header, Self.compression.level, Self.compression.filters) == 1,
+        let codec, let header
+      else { throw failure.whileEncoding }
+      try Self.start(codec, header, failure, order)
+      self.codec = codec
+      self.header = header
+    } catch {
+      png_destroy_write_struct(&codec, &header)
+      throw error
+    }
+    self.failure = failure
+    self.stream = stream
+    packed = PackedRow(width: order.info.width, layout: order.layout)
+  }
+
+  deinit {
+    var (codec, header): (png_structp?, png_infop?) = (codec, header)
+    png_destroy_write_struct(&codec, &header)
+  }
+
+  func write(_ row: PixelRow) throws(ImagingError) {
+    row.pack(packed)
+    guard cpng_write_row(codec, packed.bytes) == 1 else { throw failure.whileEncoding }
+  }
+
+  func finish() throws(ImagingError) {
+    guard cpng_write_end(codec, header) == 1 else { throw failure.whileEncoding }
+    try stream.flush()
+  }
+
+  private static func start(
+    _ codec: png_structp, _ header: png_infop, _ failure: PNGFailure, _ order: EncodingOrder
+  ) throws(ImagingError) {
+    let layout = order.layout
+    let type =
+      (layout.isGrey ? 0 : PNG_COLOR_MASK_COLOR) | (layout.hasAlpha ? PNG_COLOR_MASK_ALPHA : 0)
+    let depth: Int32 = layout.isDeep ? 16 : 8
+    let (width, height) = (UInt32(order.info.width), UInt32(order.info.height))
+    guard cpng_write_header(codec, header, width, height, depth, type) == 1 else { throw failure.whileEncoding }
+    for chunk in order.metadata.items.compactMap(PNGChunk.chunk) {
+      guard cpng_write_chunk(codec, chunk.name, chunk.bytes, chunk.bytes.count) == 1 else {
+        throw failure.whileEncoding
+      }
+    }
+    guard cpng_start_write(codec, depth, !layout.isGrey && !layout.hasAlpha ? 1 : 0) == 1 else {
+      throw failure.whileEncoding
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/// Reads a picture row by row. Made with the header read and the limits checked; a codec is one file with a class that
+/// conforms, and one line in `RowDecoders`.
+protocol RowDecoder: AnyObject {
+  /// What the header says.
+  var info: ImageInfo { get }
+  /// The channels and depth of the picture as it is stored, palettes and transparent colours expanded.
+  var layout: PixelLayout { get }
+  /// How coarse the stored colour is.
+  var chroma: ChromaSampling { get }
+  /// What the file says besides the pixels, as far as it comes before them.
+  var metadata: Metadata { get }
+
+  /// Prepares for rows. `colour` asks for colour rows of a grey picture. Pictures that cannot be read row by row are
+  /// read whole here, calling `isCancelled` now and then.
+  func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError)
+  /// Reads the next row; the row's planes must be grey or colour as asked in `start`.
+  func read(into row: PixelRow) throws(ImagingError)
+  /// Reads on to the end after the last row, so that a missing end is an error.
+  func finish() throws(ImagingError)
+}

@@ -1,0 +1,34 @@
+/// All filters there are.
+package enum FilterRegistry {
+  /// The filters that recipes may name, in the order of the specification.
+  package static let all: [any FilterFunction.Type] = [
+    Grayscale.self,
+    Sepia.self,
+    Saturate.self,
+    HueRotate.self,
+    Invert.self,
+    Opacity.self,
+    Brightness.self,
+    Contrast.self,
+  ]
+
+  /// Names that are promised for later versions, and `url`, which CSS has.
+  static let unavailable = [
+    "blur", "drop-shadow", "resize", "crop", "rotate", "flip", "flop", "sharpen", "url",
+  ]
+
+  /// The filter of a name or alias, letters' case ignored.
+  /// - Throws: `RecipeError` at `offset` for names that are not available or not known; the latter with the nearest.
+  static func function(named name: String, at offset: Int) throws(RecipeError) -> any FilterFunction.Type {
+    let wanted = name.lowercased()
+    for function in all where function.name == wanted || function.aliases.contains(where: { $0.lowercased() == wanted }) {
+      return function
+    }
+    if unavailable.contains(wanted) {
+      throw RecipeError("\(wanted)() is not available in this version", at: offset)
+    }
+    let known = all.flatMap { [$0.name] + $0.aliases } + unavailable
+    let hint = NearestName.nearest(to: name, among: known).map { "; did you mean \($0)()?" } ?? ""
+    throw RecipeError("there is no filter \(name)()\(hint)", at: offset)
+  }
+}

@@ -1,0 +1,24 @@
+/// `grayscale(amount)`: towards luminance (Filter Effects Module Level 1 § 12.1.1); 0 changes nothing, 1 leaves grey.
+struct Grayscale: FilterFunction {
+  static let name = "grayscale"
+  static let syntax = amountSyntax
+  static let defaultArgument = "1"
+  static let summary = "towards grey of the same luminance; 0 changes nothing, 1 is all grey"
+
+  /// 0…1.
+  let amount: Double
+
+  init(arguments: inout ArgumentReader) throws(RecipeError) {
+    amount = try arguments.amount(default: 1, ceiling: 1)
+  }
+
+  var argument: String { CSSNumber.text(amount) }
+
+  var rowFilter: any RowFilter {
+    let rest = 1 - amount
+    return ColourMatrix(
+      red: [0.2126 + 0.7874 * rest, 0.7152 - 0.7152 * rest, 0.0722 - 0.0722 * rest],
+      green: [0.2126 - 0.2126 * rest, 0.7152 + 0.2848 * rest, 0.0722 - 0.0722 * rest],
+      blue: [0.2126 - 0.2126 * rest, 0.7152 - 0.7152 * rest, 0.0722 + 0.9278 * rest])
+  }
+}

@@ -1,0 +1,27 @@
+/// `sepia(amount)`: towards brown tones (Filter Effects Module Level 1 § 12.1.2); 0 changes nothing, 1 is all sepia.
+/// `CISepiaTone(intensity)`, the name of Core Image, means the same.
+struct Sepia: FilterFunction {
+  static let name = "sepia"
+  static let aliases = ["CISepiaTone"]
+  static let syntax = amountSyntax
+  static let defaultArgument = "1"
+  static let summary = "towards brown tones; 0 changes nothing, 1 is all sepia"
+  static let coloursGrey = true
+
+  /// 0…1.
+  let amount: Double
+
+  init(arguments: inout ArgumentReader) throws(RecipeError) {
+    amount = try arguments.amount(default: 1, ceiling: 1)
+  }
+
+  var argument: String { CSSNumber.text(amount) }
+
+  var rowFilter: any RowFilter {
+    let rest = 1 - amount
+    return ColourMatrix(
+      red: [0.393 + 0.607 * rest, 0.769 - 0.769 * rest, 0.189 - 0.189 * rest],
+      green: [0.349 - 0.349 * rest, 0.686 + 0.314 * rest, 0.168 - 0.168 * rest],
+      blue: [0.272 - 0.272 * rest, 0.534 - 0.534 * rest, 0.131 + 0.869 * rest])
+  }
+}

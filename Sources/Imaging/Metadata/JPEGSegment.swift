@@ -1,0 +1,42 @@
+/// How JPEG files hold metadata: in application segments of at most 65 533 bytes, each with an identifier.
+enum JPEGSegment {
+  /// The largest content of a segment.
+  static let capacity = 65_533
+  /// Marker codes (ITU-T T.81 table B.1) of the segments in use.
+  static let app1 = 0xE1
+  static let app2 = 0xE2
+
+  /// `Exif` (CIPA DC-008 § 4.5.4).
+  static let exifIdentifier = Array("Exif\0\0".utf8)
+  /// XMP specification, part 3, § 1.1.3.
+  static let xmpIdentifier = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+  /// XMP specification, part 3, § 1.1.3.1.
+  static let extendedXMPIdentifier = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
+  /// ICC.1:2022 annex B.4; then the number of the part, from 1, and how many there are.
+  static let iccIdentifier = Array("ICC_PROFILE\0".utf8)
+
+  /// The segments that hold an item, as marker code and content; none when it does not fit.
+  static func segments(of item: Metadata.Item) -> [(marker: Int, content: [UInt8])] {
+    switch item {
+    case .exif(let bytes): fitting(exifIdentifier + bytes)
+    case .xmp(let bytes): fitting(xmpIdentifier + bytes)
+    case .extendedXMP(let content): fitting(content)
+    case .icc(let profile): iccSegments(profile)
+    case .pngColour: []
+    }
+  }
+
+  private static func fitting(_ content: [UInt8]) -> [(marker: Int, content: [UInt8])] {
+    content.count <= capacity ? [(app1, content)] : []
+  }
+
+  private static func iccSegments(_ profile: [UInt8]) -> [(marker: Int, content: [UInt8])] {
+    let room = capacity - iccIdentifier.count - 2
+    let count = (profile.count + room - 1) / room
+    guard count <= 255 else { return [] }
+    return (0..<count).map { part in
+      let bytes = profile[(part * room)..<min((part + 1) * room, profile.count)]
+      return (app2, iccIdentifier + [UInt8(part + 1), UInt8(count)] + bytes)
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/// How PNG files hold metadata: in chunks of their own (W3C PNG, third edition, § 11.3).
+enum PNGChunk {
+  /// Names, of four letters.
+  static let exif = Array("eXIf".utf8)
+  static let icc = Array("iCCP".utf8)
+  static let text = Array("iTXt".utf8)
+  static let colour = [Array("sRGB".utf8), Array("gAMA".utf8), Array("cHRM".utf8)]
+
+  /// The keyword, compression flag and method, language and translated keyword of an XMP packet (XMP specification,
+  /// part 3, § 1.1.5).
+  private static let xmpHead = Array("XML:com.adobe.xmp\0\0\0\0\0".utf8)
+  /// A profile's name, which nobody reads, and the compression method.
+  private static let iccHead = Array("ICC profile\0\0".utf8)
+
+  /// The chunk that holds an item; nil when PNG has none, or compression fails.
+  static func chunk(of item: Metadata.Item) -> (name: [UInt8], bytes: [UInt8])? {
+    switch item {
+    case .exif(let bytes): (exif, bytes)
+    case .xmp(let bytes): (text, xmpHead + bytes)
+    case .icc(let profile): Deflate.compressed(profile).map { (icc, iccHead + $0) }
+    case .pngColour(let name, let bytes): (name, bytes)
+    case .extendedXMP: nil
+    }
+  }
+
+  /// The item that a chunk holds; nil when it is of no concern or damaged.
+  static func item(of name: [UInt8], bytes: [UInt8]) -> Metadata.Item? {
+    if name == exif { return .exif(bytes) }
+    if colour.contains(name) { return .pngColour(name: name, bytes: bytes) }
+    if name == text, bytes.starts(with: xmpHead) { return .xmp(Array(bytes.dropFirst(xmpHead.count))) }
+    if name == icc, let end = bytes.firstIndex(of: 0), end + 2 <= bytes.count {
+      return Deflate.expanded(bytes[(end + 2)...], limit: ImageLimits.maxMetadataBytes).map { .icc($0) }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,35 @@
+/// What a picture may at most be.
+package struct ImageLimits: Sendable {
+  /// Width times height, of sources and results. Default 268 402 689 (16 383 × 16 383).
+  package var maxPixels: Int
+  /// Bytes that a codec may hold of a picture that cannot be decoded row by row: the coefficients of a JPEG of several
+  /// scans, the pixels of an interlaced PNG. Default 1 GiB: 268 402 689 pixels of 4 bytes.
+  package var maxWholePictureBytes: Int
+
+  /// Limits, by default those above.
+  package init(maxPixels: Int = 268_402_689, maxWholePictureBytes: Int = 1 << 30) {
+    self.maxPixels = maxPixels
+    self.maxWholePictureBytes = maxWholePictureBytes
+  }
+
+  /// Scans of one JPEG. A scan costs a walk over the whole picture and a few bytes of file, so many of them are an
+  /// attack; cameras and encoders write up to 20.
+  static let maxScans = 500
+
+  /// Bytes of metadata (EXIF, XMP, ICC, each and in sum) that are carried along; what is beyond is left out.
+  static let maxMetadataBytes = 4 << 20
+
+  /// Throws `image-too-large` unless the size is within the limits, `image-corrupt` when a side is 0.
+  func check(width: Int, height: Int) throws(ImagingError) {
+    guard width > 0, height > 0 else {
+      throw ImagingError(code: .imageCorrupt, message: "the picture has no pixels (\(width) × \(height))")
+    }
+    let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
+    guard !overflow, pixels <= maxPixels else {
+      let count = overflow ? "more than \(Int.max)" : "\(pixels)"
+      throw ImagingError(
+        code: .imageTooLarge,
+        message: "max-pixels is \(maxPixels); the picture has \(count) (\(width) × \(height))")
+    }
+  }
+}

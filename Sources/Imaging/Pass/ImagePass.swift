@@ -1,0 +1,53 @@
+/// Decode, filter and encode in one pass over the rows of a picture: memory is proportional to a row, except for
+/// pictures that are stored in several scans or interlaced.
+package struct ImagePass: Sendable {
+  private let recipe: Recipe
+  private let options: OutputOptions
+  private let limits: ImageLimits
+
+  /// Rows between two looks at `isCancelled`.
+  private static let rowsBetweenChecks = 8
+
+  /// A pass for any number of pictures.
+  package init(recipe: Recipe, options: OutputOptions = OutputOptions(), limits: ImageLimits = ImageLimits()) {
+    self.recipe = recipe
+    self.options = options
+    self.limits = limits
+  }
+
+  /// Makes one picture of another.
+  ///
+  /// `source` must be seekable and is read from its beginning; `destination` is written from its offset on. Neither is
+  /// closed, and both must be open until the pass returns. When it returns all bytes have been handed to the system, not
+  /// synced; when it throws, the destination holds anything. `isCancelled` is called every few rows; when it returns
+  /// true the pass throws `cancelled`.
+  /// - Throws: `ImagingError` of any code.
+  package func run(
+    from source: Int32, to destination: Int32, isCancelled: () -> Bool = { false }
+  ) throws(ImagingError) -> ImagePassResult {
+    if isCancelled() { throw .cancelled }
+    let decoder = try RowDecoders.open(source, limits: limits)
+    let format = options.format ?? decoder.info.format
+    let pipeline = RowPipeline(recipe: recipe, source: decoder.layout, format: format)
+    let output = ImageInfo(format: format, width: decoder.info.width, height: decoder.info.height)
+    let becameColoured = decoder.layout.isGrey && !pipeline.working.isGrey
+
+    try decoder.start(colour: !pipeline.working.isGrey, isCancelled: isCancelled)
+    let encoder = try RowEncoders.open(
+      destination,
+      EncodingOrder(
+        info: output, layout: pipeline.output, quality: options.quality, chroma: decoder.chroma,
+        metadata: becameColoured ? decoder.metadata.withoutGreyProfiles() : decoder.metadata))
+
+    let buffer = RowBuffer(width: output.width, layout: pipeline.working)
+    for index in 0..<output.height {
+      if index % Self.rowsBetweenChecks == 0, isCancelled() { throw .cancelled }
+      try decoder.read(into: buffer.row)
+      for stage in pipeline.stages { stage.apply(to: buffer.row) }
+      try encoder.write(buffer.row)
+    }
+    try decoder.finish()
+    try encoder.finish()
+    return ImagePassResult(source: decoder.info, output: output)
+  }
+}

@@ -1,0 +1,43 @@
+/// What becomes of a picture between decoder and encoder, decided from the recipe, the source and the output format
+/// before the first row.
+struct RowPipeline {
+  /// The channels of the rows while they pass through the stages.
+  let working: PixelLayout
+  /// The channels and depth of what is written.
+  let output: PixelLayout
+  /// The stages in their order.
+  let stages: [any RowFilter]
+
+  /// The pipeline of a recipe for a source of some layout.
+  init(recipe: Recipe, source: PixelLayout, format: ImageFormat) {
+    let keepsGrey = source.isGrey && !recipe.filters.contains { type(of: $0).coloursGrey }
+    let hasAlpha = source.hasAlpha || recipe.filters.contains { $0.makesTranslucent }
+    working = PixelLayout(isGrey: keepsGrey, hasAlpha: hasAlpha, isDeep: source.isDeep)
+    output = PixelLayout(
+      isGrey: keepsGrey, hasAlpha: hasAlpha && format.hasAlpha, isDeep: source.isDeep && format.hasDeepSamples)
+
+    // The order of everything that happens to pixels. To come: turning upright and geometry before the filters or in
+    // their place, conversion to sRGB before them.
+    stages =
+      recipe.filters.map(\.rowFilter)
+      + (hasAlpha && !format.hasAlpha ? [LaidOnWhite()] : [])
+  }
+
+  /// The pipeline in words.
+  static func explanation(of recipe: Recipe) -> [String] {
+    var lines = ["decode: a JPEG or PNG, row by row, to samples of 0…1; alpha apart"]
+    for (index, filter) in recipe.filters.enumerated() {
+      lines.append("filter \(index + 1): \(type(of: filter).name)(\(filter.argument)), \(type(of: filter).summary)")
+    }
+    lines.append("lay on white: only what has alpha, and only for JPEG")
+    lines.append("encode: in the format and quality asked for; EXIF, XMP and ICC as they were")
+    return lines
+  }
+}
+
+extension ImageFormat {
+  /// Whether files of the format can have an alpha channel.
+  fileprivate var hasAlpha: Bool { self == .png }
+  /// Whether files of the format can have 16 bits for a sample.
+  fileprivate var hasDeepSamples: Bool { self == .png }
+}

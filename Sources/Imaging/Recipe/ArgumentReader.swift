@@ -1,0 +1,62 @@
+import Foundation
+
+/// Hands the arguments of one filter function to the filter that takes them.
+package struct ArgumentReader {
+  private let function: String
+  private let offset: Int
+  private var tokens: ArraySlice<CSSToken>
+
+  /// A reader of the tokens between the parentheses. `offset` is that of the function.
+  init(function: String, offset: Int, tokens: ArraySlice<CSSToken>) {
+    self.function = function
+    self.offset = offset
+    self.tokens = tokens
+  }
+
+  /// A number or percentage of at least 0, where 1 is 100 %; `standard` when there is none. Filter Effects Module Level
+  /// 1 § 6.1: negative values are not allowed, and for some functions values above `ceiling` mean `ceiling`. Numbers
+  /// beyond a million mean a million (CSS lets implementations choose their range).
+  mutating func amount(default standard: Double, ceiling: Double = 1e6) throws(RecipeError) -> Double {
+    guard let token = tokens.popFirst() else { return standard }
+    let value: Double
+    switch token.kind {
+    case .number(let number): value = number
+    case .percentage(let number): value = number / 100
+    default: throw unexpected(token, instead: "a number or a percentage")
+    }
+    guard value >= 0 else { throw RecipeError("\(function)() takes no negative amount: \(token.text)", at: token.offset) }
+    // Adding 0 makes 0 of -0.
+    return min(value, ceiling) + 0
+  }
+
+  /// An angle in degrees: a number with `deg`, `grad`, `rad` or `turn` (CSS Values and Units Module Level 4 § 7.1), or 0
+  /// without a unit; `standard` when there is none. Clamped to ±1 000 000 degrees.
+  mutating func angle(default standard: Double) throws(RecipeError) -> Double {
+    guard let token = tokens.popFirst() else { return standard }
+    let degrees: Double
+    switch token.kind {
+    case .number(0): degrees = 0
+    case .number:
+      throw RecipeError("\(function)() needs a unit: \(token.text)deg", at: token.offset)
+    case .dimension(let value, unit: "deg"): degrees = value
+    case .dimension(let value, unit: "grad"): degrees = value * 0.9
+    case .dimension(let value, unit: "rad"): degrees = value * 180 / .pi
+    case .dimension(let value, unit: "turn"): degrees = value * 360
+    default: throw unexpected(token, instead: "an angle in deg, grad, rad or turn")
+    }
+    return min(max(degrees, -1e6), 1e6) + 0
+  }
+
+  /// Throws unless all arguments have been taken.
+  mutating func end() throws(RecipeError) {
+    guard let token = tokens.popFirst() else { return }
+    throw RecipeError("\(function)() takes no more arguments, found \(token.text)", at: token.offset)
+  }
+
+  private func unexpected(_ token: CSSToken, instead: String) -> RecipeError {
+    if case .function(let name) = token.kind {
+      return RecipeError("\(name.lowercased())() is not available in this version", at: token.offset)
+    }
+    return RecipeError("\(function)() takes \(instead), found \(token.text)", at: token.offset)
+  }
+}

@@ -1,0 +1,24 @@
+/// Finds what somebody meant.
+enum NearestName {
+  /// The candidate with the smallest Levenshtein distance to a name, letters' case ignored; nil when all differ in more
+  /// than half of their letters. The first of equals wins.
+  static func nearest(to name: String, among candidates: [String]) -> String? {
+    let wanted = Array(name.lowercased().unicodeScalars.prefix(64))
+    let scored = candidates.map { (name: $0, distance: distance(wanted, Array($0.lowercased().unicodeScalars))) }
+    guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
+    return best.distance * 2 <= max(wanted.count, best.name.unicodeScalars.count) ? best.name : nil
+  }
+
+  private static func distance(_ a: [UnicodeScalar], _ b: [UnicodeScalar]) -> Int {
+    var previous = Array(0...b.count)
+    for (row, left) in a.enumerated() {
+      var current = [row + 1]
+      for (column, right) in b.enumerated() {
+        let change = previous[column] + (left == right ? 0 : 1)
+        current.append(min(change, previous[column + 1] + 1, current[column] + 1))
+      }
+      previous = current
+    }
+    return previous[b.count]
+  }
+}

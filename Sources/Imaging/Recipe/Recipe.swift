@@ -1,0 +1,37 @@
+/// A list of filters, applied left to right: a CSS `<filter-value-list>` (W3C Filter Effects Module Level 1).
+package struct Recipe: Sendable, Hashable, CustomStringConvertible {
+  /// The filters in their order.
+  let filters: [any FilterFunction]
+
+  /// No filters.
+  package static let none = Recipe(filters: [])
+
+  private init(filters: [any FilterFunction]) { self.filters = filters }
+
+  /// Reads a recipe such as `sepia(0.8) brightness(110%)` or `none`.
+  /// - Throws: `RecipeError` with the place of the first thing that is wrong.
+  package init(parsing text: String) throws(RecipeError) {
+    var parser = try RecipeParser(text)
+    filters = try parser.parse()
+  }
+
+  /// Whether nothing is done to the pixels.
+  package var isEmpty: Bool { filters.isEmpty }
+
+  /// The canonical text: functions in lower case, numbers instead of percentages, degrees, defaults written out.
+  /// Recipes are the same when these are.
+  package var description: String {
+    isEmpty ? "none" : filters.map { "\(type(of: $0).name)(\($0.argument))" }.joined(separator: " ")
+  }
+
+  /// The pipeline that the recipe becomes, a line for each stage.
+  package var explanation: [String] {
+    RowPipeline.explanation(of: self)
+  }
+
+  /// Compares the canonical texts.
+  package static func == (a: Recipe, b: Recipe) -> Bool { a.description == b.description }
+
+  /// Hashes the canonical text.
+  package func hash(into hasher: inout Hasher) { hasher.combine(description) }
+}

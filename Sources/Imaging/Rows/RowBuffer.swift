@@ -1,0 +1,26 @@
+/// The memory of one row, allocated once for a picture.
+final class RowBuffer {
+  /// The planes.
+  let row: PixelRow
+  private let memory: UnsafeMutablePointer<SIMD8<Float>>
+  private let count: Int
+
+  /// Memory for `width` pixels, all 0.
+  init(width: Int, layout: PixelLayout) {
+    let vectors = (width + 7) / 8
+    let colours = layout.isGrey ? 1 : 3
+    count = vectors * (colours + (layout.hasAlpha ? 1 : 0))
+    memory = .allocate(capacity: count)
+    memory.initialize(repeating: .zero, count: count)
+    row = PixelRow(
+      layout: layout, width: width, vectors: vectors, red: memory,
+      green: layout.isGrey ? memory : memory + vectors,
+      blue: layout.isGrey ? memory : memory + 2 * vectors,
+      alpha: layout.hasAlpha ? memory + colours * vectors : memory)
+  }
+
+  deinit {
+    memory.deinitialize(count: count)
+    memory.deallocate()
+  }
+}

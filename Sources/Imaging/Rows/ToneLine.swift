@@ -1,0 +1,24 @@
+/// The same straight line for each colour: sample · slope + intercept. Alpha stays.
+struct ToneLine: RowFilter {
+  private let slope, intercept: Float
+
+  /// A line.
+  init(slope: Double, intercept: Double) {
+    self.slope = Float(slope)
+    self.intercept = Float(intercept)
+  }
+
+  func apply(to row: PixelRow) {
+    apply(to: row.red, count: row.vectors)
+    guard !row.layout.isGrey else { return }
+    apply(to: row.green, count: row.vectors)
+    apply(to: row.blue, count: row.vectors)
+  }
+
+  @inline(__always)
+  private func apply(to plane: UnsafeMutablePointer<SIMD8<Float>>, count: Int) {
+    for index in 0..<count {
+      plane[index] = (plane[index] * slope + intercept).clampedToUnit
+    }
+  }
+}
