@@ -21,7 +21,7 @@ let package = Package(
     .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux"]),
     .target(name: "Ledger", dependencies: ["CSQLite"]),
     .target(name: "Darkroom", dependencies: ["Imaging", "Transfer", "Ledger", "CJansson", "CLinux"]),
-    .executableTarget(name: "DarkroomCLI", dependencies: ["Darkroom"]),
+    .executableTarget(name: "DarkroomCLI", dependencies: ["Darkroom", "Imaging", "Ledger", "Transfer"]),
 
     // What the tests share: temporary folders, loopback servers, Python tools.
     .target(name: "TestSupport", path: "Tests/TestSupport"),

@@ -1,1 +1,3 @@
-print("darkroom")
+import Foundation
+
+exit(Program.run(Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment).rawValue)

@@ -115,11 +115,18 @@ package final class Ledger: Sendable {
     try entries("run_id = ? AND ended = 0 ORDER BY position", [.text(runID)])
   }
 
-  /// A page of the entries that have ended, in the manifest's order: those after `position` (-1 for the first page).
-  package func ended(run runID: String, after position: Int, limit: Int = 512) throws -> [LedgerEntry] {
+  /// Calls `body` with the entries that have ended, in the manifest's order, a page at a time.
+  package func eachEndedPage(run runID: String, _ body: ([LedgerEntry]) throws -> Void) throws {
+    var page = try ended(run: runID, after: -1)
+    while let last = page.last {
+      try body(page)
+      page = try ended(run: runID, after: last.position)
+    }
+  }
+
+  private func ended(run runID: String, after position: Int) throws -> [LedgerEntry] {
     try entries(
-      "run_id = ? AND ended = 1 AND position > ? ORDER BY position LIMIT ?",
-      [.text(runID), .integer(position), .integer(limit)])
+      "run_id = ? AND ended = 1 AND position > ? ORDER BY position LIMIT 512", [.text(runID), .integer(position)])
   }
 
   private func entries(_ clause: String, _ values: [SQLiteValue]) throws -> [LedgerEntry] {

@@ -19,4 +19,9 @@ package struct LedgerPause: Sendable, Equatable {
     self.began = began
     self.ended = ended
   }
+
+  /// The part of the pause from a time on, in milliseconds since 1970.
+  package func clipped(to start: Int) -> LedgerPause {
+    LedgerPause(cause: cause, lock: lock, reason: reason, began: max(start, began), ended: ended)
+  }
 }

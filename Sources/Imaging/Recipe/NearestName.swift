@@ -1,8 +1,15 @@
 /// Finds what somebody meant.
-enum NearestName {
+package enum NearestName {
+  /// A message such as `unknown field "filtres"; did you mean "filters"?`, or the list of known names when none is near.
+  package static func unknown(_ what: String, _ name: String, among known: [String]) -> String {
+    let message = "unknown \(what) \"\(name)\""
+    return nearest(to: name, among: known).map { "\(message); did you mean \"\($0)\"?" }
+      ?? "\(message); known: \(known.joined(separator: ", "))"
+  }
+
   /// The candidate with the smallest Levenshtein distance to a name, letters' case ignored; nil when all differ in more
   /// than half of their letters. The first of equals wins.
-  static func nearest(to name: String, among candidates: [String]) -> String? {
+  package static func nearest(to name: String, among candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars.prefix(64))
     let scored = candidates.map { (name: $0, distance: distance(wanted, Array($0.lowercased().unicodeScalars))) }
     guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }

@@ -1,0 +1,58 @@
+import Imaging
+import Transfer
+
+/// Everything that can be set, checked where it comes in, and not looked at again.
+package struct Configuration: Sendable {
+  /// The folder into which manifests and locks are dropped; it exists.
+  package var inbox: String
+
+  /// The folder for results and reports; it exists.
+  package var outbox: String
+
+  /// The folder for the ledger. Default: `OUTBOX/.darkroom`.
+  package var state: String
+
+  /// One more lock file to honour. Default: none.
+  package var lockFile: String?
+
+  /// How long `run` stays paused before it gives up, in seconds. Default: for ever.
+  package var lockWait: Double?
+
+  /// How often the inbox is scanned, in seconds. Default: 1.
+  package var pollInterval = 1.0
+
+  /// How long a file must be unchanged before it is read, in seconds. Default: 2.
+  package var settle = 2.0
+
+  /// Downloads at once. Default: 16.
+  package var downloads = 16
+
+  /// Filtrations at once. Default: the number of processors.
+  package var filtrations: Int
+
+  /// The recipe of entries that name none. Default: `sepia(0.8)`.
+  package var filters: Recipe
+
+  /// Format and quality of entries that name none. Default: `keep`, 85.
+  package var output = OutputOptions()
+
+  /// Pixels of a picture at most. Default: 268 402 689.
+  package var maxPixels = 268_402_689
+
+  /// Limits and rules for downloads.
+  package var transfer = TransferConfiguration()
+
+  /// Both queues are suspended while the outbox's file system has fewer free bytes. Default: 256 MiB.
+  package var minFree = 256 << 20
+
+  /// How long running operations may take after a signal to stop, in seconds. Default: 20.
+  package var grace = 20.0
+
+  package init(inbox: String, outbox: String, filters: Recipe, processors: Int) {
+    self.inbox = inbox
+    self.outbox = outbox
+    self.filters = filters
+    state = OutboxFolder(path: outbox).hidden
+    filtrations = processors
+  }
+}

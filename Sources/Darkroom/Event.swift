@@ -1,0 +1,23 @@
+/// Something that a person or a script may want to know while it happens.
+package enum Event: Sendable {
+  /// The program owns its folders and has begun to look.
+  case watching(inbox: String, outbox: String)
+  /// A file in the inbox is neither a manifest nor a lock; told once.
+  case foreignFile(name: String, why: String)
+  /// The inbox could not be looked at; nothing follows from that for what is in it.
+  case inboxUnreadable(String)
+  /// A job has begun or, after a restart, goes on.
+  case jobStarted(job: String, total: Int, ended: Int)
+  /// An entry's row is durable.
+  case entryEnded(job: String, name: String, state: String, error: String?)
+  /// A job's report is written.
+  case jobEnded(JobSummary)
+  /// The queues are suspended for one more cause.
+  case paused(cause: String)
+  /// A cause for which the queues were suspended is gone; `remaining` tells the others.
+  case causeGone(cause: String, remaining: String)
+  /// The program was told to stop.
+  case stopping
+  /// Something is not as it should be, and can be lived with.
+  case warning(String)
+}

@@ -1,0 +1,63 @@
+import Glibc
+
+/// The folder into which manifests and locks are dropped.
+struct Inbox: Sendable {
+  /// The file that says which process owns the inbox; a dot file, so it is no manifest.
+  static let instanceFile = ".darkroom-instance"
+
+  let path: String
+
+  /// One more lock file to honour, anywhere.
+  let extraLock: String?
+
+  func file(_ name: String) -> String { path + "/" + name }
+
+  /// Looks at everything in the folder.
+  /// - Throws: `SystemError` when the folder cannot be read. That says nothing of what is in it.
+  func scan() throws(SystemError) -> InboxScan {
+    var scan = InboxScan()
+    for name in try Folder.names(in: path) {
+      switch InboxFile(named: name) {
+      case .lock: scan.locks.append(Lock(name: name.description, path: file(name.text ?? "")))
+      case .ignored: break
+      case .foreign(let why): if let kind = kind(of: name), kind != .folder { scan.foreign.append(.init(file: name, why: why)) }
+      case .manifest(let job):
+        do {
+          let status = try FileStatus(of: file(name.text ?? ""))
+          switch status.kind {
+          case .file where access(file(name.text ?? ""), R_OK) != 0:
+            scan.foreign.append(.init(file: name, why: "it cannot be read"))
+          case .file:
+            scan.manifests.append(.init(file: name.text ?? "", job: job, identity: status.identity))
+          case .folder: break
+          case let kind: scan.foreign.append(.init(file: name, why: "it is a \(kind)"))
+          }
+        } catch where error.code == ENOENT {
+          // It went away between the listing and the look.
+        }
+      }
+    }
+    if let extraLock, Self.isPresent(extraLock) { scan.locks.append(Lock(name: extraLock, path: extraLock)) }
+    scan.manifests.sort { ($0.identity.modified, $0.file) < ($1.identity.modified, $1.file) }
+    scan.locks.sort { $0.name < $1.name }
+    return scan
+  }
+
+  /// Whether a lock is there. One that cannot be examined counts as present.
+  private static func isPresent(_ path: String) -> Bool {
+    do {
+      _ = try FileStatus(of: path)
+      return true
+    } catch {
+      return error.code != ENOENT && error.code != ENOTDIR
+    }
+  }
+
+  private func kind(of name: FileName) -> FileStatus.Kind? {
+    var status = stat()
+    let found = (Array(path.utf8) + [0x2f] + name.bytes + [0]).withUnsafeBytes { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { $0.baseAddress.map { lstat($0, &status) } ?? -1 }
+    }
+    return found == 0 ? FileStatus(status).kind : nil
+  }
+}

@@ -1,0 +1,32 @@
+/// What a name in the inbox means.
+enum InboxFile: Sendable, Equatable {
+  /// Something whose presence suspends the queues.
+  case lock
+  /// A name that a manifest may have.
+  case manifest(job: String)
+  /// Passed over without a word.
+  case ignored
+  /// Neither; reported once, then left alone.
+  case foreign(why: String)
+
+  /// Decides by the name alone.
+  init(named name: FileName) {
+    let lowered = String(decoding: name.bytes, as: UTF8.self).lowercased()
+    if lowered.hasSuffix(".lock") || lowered == "lock" {
+      self = .lock
+    } else if lowered.hasPrefix(".") || lowered.hasSuffix(".tmp") || lowered.hasSuffix(".part")
+      || lowered.hasSuffix("~") || name.bytes.starts(with: Array("README".utf8))
+    {
+      self = .ignored
+    } else if let text = name.text {
+      if ManifestFormats.format(ofFileNamed: text) == nil {
+        let known = ManifestFormats.all.flatMap(\.extensions).map { "." + $0 }.joined(separator: ", ")
+        self = .foreign(why: "its extension is none of a manifest's: \(known)")
+      } else {
+        self = .manifest(job: String(text[..<(text.lastIndex(of: ".") ?? text.endIndex)]))
+      }
+    } else {
+      self = .foreign(why: "its name is not UTF-8")
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/// What lies in the inbox at one moment.
+struct InboxScan: Sendable, Equatable {
+  /// A file that is, by its name and kind, a manifest.
+  struct Manifest: Sendable, Equatable {
+    let file: String
+    let job: String
+    let identity: FileIdentity
+  }
+
+  /// A file that is neither a manifest nor a lock nor one of those passed over without a word.
+  struct Foreign: Sendable, Hashable {
+    let file: FileName
+    let why: String
+  }
+
+  /// In the order in which they are to be processed: the oldest first, then by name.
+  var manifests: [Manifest] = []
+  var locks: [Lock] = []
+  var foreign: [Foreign] = []
+}

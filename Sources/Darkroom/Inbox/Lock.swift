@@ -1,0 +1,24 @@
+/// A file whose presence suspends both queues.
+package struct Lock: Sendable, Hashable {
+  /// The file's name in the inbox, or the path of the `--lock-file`.
+  package let name: String
+
+  /// The file's first line, if it has one: at most 200 characters, without control characters.
+  package let reason: String?
+
+  /// Reads the reason of a lock. One that cannot be read is a lock all the same, without a reason.
+  init(name: String, path: String) {
+    self.name = name
+    reason = Self.firstLine(of: path)
+  }
+
+  private static func firstLine(of path: String) -> String? {
+    guard let file = try? OpenFile(reading: path), (try? file.status().kind) == .file,
+      let start = try? file.readStart(1024)
+    else { return nil }
+    let line = String(decoding: start.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+    let shown = line.unicodeScalars.filter { $0.properties.generalCategory != .control }
+    let text = String(String(String.UnicodeScalarView(shown)).prefix(200))
+    return text.isEmpty ? nil : text
+  }
+}

@@ -1,0 +1,91 @@
+import CJansson
+
+/// A JSON text parsed by jansson, which keeps the order, rejects duplicate keys and tells line and column.
+package final class JSONDocument {
+  /// Arrays and objects may be nested this deep.
+  package static let depthLimit = 32
+
+  private let root: UnsafeMutablePointer<json_t>
+
+  /// Parses UTF-8 text that holds one JSON value.
+  /// - Parameter line: Where the text begins in its file, for messages; from 1.
+  /// - Throws: `ManifestProblem` with code `syntax`, `encoding` or `too-deep`, and line and column.
+  package init(parsing text: UnsafeRawBufferPointer, line: Int = 1) throws(ManifestProblem) {
+    var error = json_error_t()
+    let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY
+    let parsed = text.withMemoryRebound(to: CChar.self) { json_loadb($0.baseAddress, $0.count, Int(flags), &error) }
+    guard let parsed else {
+      let message = withUnsafeBytes(of: error.text) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      let code: ManifestProblem.Code =
+        switch json_error_code(&error) {
+        case json_error_invalid_utf8: .encoding
+        case json_error_stack_overflow: .tooDeep
+        default: .syntax
+        }
+      throw ManifestProblem(
+        code, text.isEmpty ? "the file is empty" : message,
+        at: .line(line + max(0, Int(error.line) - 1), column: max(1, Int(error.column))))
+    }
+    root = parsed
+  }
+
+  deinit { cjansson_decref(root) }
+
+  /// The value, deeply converted.
+  /// - Throws: `ManifestProblem` with code `too-deep` and the key path.
+  package func value() throws(ManifestProblem) -> JSONValue { try Self.convert(root, at: []) }
+
+  private static func convert(
+    _ node: UnsafeMutablePointer<json_t>, at path: [String]
+  ) throws(ManifestProblem) -> JSONValue {
+    switch node.pointee.type {
+    case JSON_OBJECT, JSON_ARRAY:
+      guard path.count < depthLimit else {
+        throw ManifestProblem(.tooDeep, "the depth limit is \(depthLimit) arrays and objects", at: .keyPath(path))
+      }
+      return node.pointee.type == JSON_OBJECT ? try object(node, at: path) : try array(node, at: path)
+    case JSON_STRING:
+      let bytes = UnsafeRawBufferPointer(start: json_string_value(node), count: json_string_length(node))
+      return .string(String(decoding: bytes, as: UTF8.self))
+    case JSON_INTEGER: return .integer(Int(json_integer_value(node)))
+    case JSON_REAL: return .number(json_real_value(node))
+    case JSON_TRUE: return .bool(true)
+    case JSON_FALSE: return .bool(false)
+    default: return .null
+    }
+  }
+
+  private static func object(
+    _ node: UnsafeMutablePointer<json_t>, at path: [String]
+  ) throws(ManifestProblem) -> JSONValue {
+    var members: [JSONValue.Member] = []
+    members.reserveCapacity(json_object_size(node))
+    var iterator = json_object_iter(node)
+    while let current = iterator, let key = json_object_iter_key(current), let value = json_object_iter_value(current) {
+      let name = String(cString: key)
+      members.append(JSONValue.Member(name, try convert(value, at: path + [name])))
+      iterator = json_object_iter_next(node, current)
+    }
+    return .object(members)
+  }
+
+  private static func array(
+    _ node: UnsafeMutablePointer<json_t>, at path: [String]
+  ) throws(ManifestProblem) -> JSONValue {
+    var values: [JSONValue] = []
+    values.reserveCapacity(json_array_size(node))
+    for position in 0..<json_array_size(node) {
+      guard let element = json_array_get(node, position) else { break }
+      values.append(try convert(element, at: path + ["[\(position)]"]))
+    }
+    return .array(values)
+  }
+}
+
+extension JSONValue {
+  /// Parses a text that holds one JSON value.
+  /// - Throws: `ManifestProblem`.
+  package init(parsing text: String) throws {
+    self = try Array(text.utf8).withUnsafeBytes { try JSONDocument(parsing: $0).value() }
+  }
+}

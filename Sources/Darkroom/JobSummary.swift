@@ -1,0 +1,15 @@
+/// How a job ended.
+package struct JobSummary: Sendable, Equatable {
+  package let job: String
+  package let state: JobOutcome.State
+  package let counts: JobOutcome.Counts
+
+  /// What made the manifest rejected, a line each.
+  package let problems: [String]
+
+  /// Path of `report.json`.
+  package let report: String
+
+  /// From acceptance to the end, in seconds.
+  package let seconds: Double
+}

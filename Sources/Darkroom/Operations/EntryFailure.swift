@@ -1,0 +1,39 @@
+import Imaging
+import Transfer
+
+/// Why an entry failed: a row of the report, never a reason to stop the program.
+struct EntryFailure: Error, Sendable, Equatable {
+  /// Where on its way the entry failed.
+  enum Stage: String, Sendable { case download, filter, outbox, plan }
+
+  let stage: Stage
+
+  /// One of the contract's error codes.
+  let code: String
+
+  /// For people; names the thing, the limit and the value.
+  let message: String
+  var httpStatus: Int?
+  var isRetryable = false
+
+  /// Whether there was no room for a file of ours: then the entry waits until there is.
+  var isOutOfSpace = false
+}
+
+extension EntryFailure {
+  init(_ error: TransferError) {
+    self.init(
+      stage: error.code == .io ? .outbox : .download, code: error.code.rawValue, message: error.message,
+      httpStatus: error.httpStatus, isRetryable: error.isRetryable, isOutOfSpace: error.systemError.map(SystemError.isOutOfSpace) ?? false)
+  }
+
+  init(_ error: ImagingError) {
+    self.init(
+      stage: error.code == .io ? .outbox : .filter, code: error.code.rawValue, message: error.message,
+      isOutOfSpace: SystemError.isOutOfSpace(error.systemError))
+  }
+
+  init(_ error: SystemError) {
+    self.init(stage: .outbox, code: "io", message: error.description, isOutOfSpace: error.isOutOfSpace)
+  }
+}

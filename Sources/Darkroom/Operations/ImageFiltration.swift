@@ -1,0 +1,65 @@
+import Foundation
+import Imaging
+import Transfer
+
+/// The second operation of an entry: its source decoded, filtered and encoded into a file in staging. It depends on the
+/// entry's download, and occupies one processor.
+final class ImageFiltration: Operation, @unchecked Sendable {  // what changes is in the record
+  let record: PhotoRecord
+  private let staging: Staging
+  private let limits: ImageLimits
+
+  init(_ record: PhotoRecord, staging: Staging, limits: ImageLimits) {
+    self.record = record
+    self.staging = staging
+    self.limits = limits
+    super.init()
+    name = "filter \(record.entry.name)"
+    queuePriority = record.entry.priority.queuePriority
+  }
+
+  override func main() {
+    // A finished dependency may have failed or been cancelled.
+    guard record.state == .downloaded else { return }
+    let began = ContinuousClock.now
+    let entry = record.entry
+    do {
+      let download = try OpenFile(reading: staging.path(staging.download(entry.position)))
+      if entry.recipe.isEmpty, entry.options.format == nil {
+        try keepSource(download, since: began)
+      } else {
+        try filter(download, since: began)
+        staging.remove(staging.download(entry.position))
+      }
+    } catch {
+      staging.remove(staging.download(entry.position))
+      staging.remove(staging.result(entry.position))
+      switch error {
+      case let error as ImagingError where error.code == .cancelled: record.cancel()
+      case let error as ImagingError: record.fail(EntryFailure(error))
+      case let error as SystemError: record.fail(EntryFailure(error))
+      default: record.fail(EntryFailure(stage: .filter, code: "filter-failed", message: "\(error)"))
+      }
+    }
+  }
+
+  private func filter(_ download: OpenFile, since began: ContinuousClock.Instant) throws {
+    let staged = staging.result(record.entry.position)
+    let file = try staging.create(staged)
+    let pass = ImagePass(recipe: record.entry.recipe, options: record.entry.options, limits: limits)
+    let pictures = try pass.run(from: download.descriptor, to: file.descriptor, isCancelled: { self.isCancelled })
+    let result = PhotoRecord.Result(
+      staged: staged, picture: pictures.output, bytes: try file.status().size,
+      sha256: try MessageDigest.hexDigest(ofDescriptor: file.descriptor))
+    record.filtered(result, from: pictures.source, taking: began.duration(to: .now))
+  }
+
+  /// Recipe `none`, format `keep`: the source's bytes are the result, once its header has been checked.
+  private func keepSource(_ download: OpenFile, since began: ContinuousClock.Instant) throws {
+    guard let source = record.snapshot.source else { return }
+    let picture = try ImageInfo.probe(download.descriptor, limits: limits)
+    let result = PhotoRecord.Result(
+      staged: staging.download(record.entry.position), picture: picture, bytes: source.bytes, sha256: source.sha256)
+    record.filtered(result, from: picture, taking: began.duration(to: .now))
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Imaging
+import Transfer
+
+/// The two queues, and the operations in progress by the entry that they work for.
+///
+/// It belongs to the thread that made it; operations report to it through `ended`.
+final class PendingOperations {
+  /// Downloads run here: limited by places, not by processors.
+  let downloadQueue = OperationQueue()
+
+  /// Filtrations run here, each on a processor of its own.
+  let filtrationQueue = OperationQueue()
+
+  /// The operations of one entry.
+  struct Chain {
+    let download: ImageDownloader
+    let filtration: ImageFiltration
+  }
+
+  private(set) var inProgress: [Int: Chain] = [:]
+  private let engine: TransferEngine
+  private let limits: ImageLimits
+  private let window: AdmissionWindow
+  private let ended: @Sendable (PhotoRecord) -> Void
+
+  /// - Parameter ended: Called on any thread when both operations of an entry have finished.
+  init(
+    configuration: Configuration, engine: TransferEngine, ended: @escaping @Sendable (PhotoRecord) -> Void
+  ) {
+    self.engine = engine
+    self.ended = ended
+    limits = ImageLimits(maxPixels: configuration.maxPixels)
+    window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
+    downloadQueue.name = "Download queue"
+    downloadQueue.maxConcurrentOperationCount = configuration.downloads
+    filtrationQueue.name = "Filtration queue"
+    filtrationQueue.maxConcurrentOperationCount = configuration.filtrations
+  }
+
+  /// Whether another entry may be admitted.
+  var hasRoom: Bool {
+    window.hasRoom(entries: inProgress.count, bytesWaiting: { self.bytesWaiting })
+  }
+
+  /// Bytes that are downloaded and not yet filtered.
+  private var bytesWaiting: Int {
+    inProgress.values.reduce(0) { sum, chain in
+      let live = chain.download.record.snapshot
+      return sum + (live.state == .downloaded ? live.source?.bytes ?? 0 : 0)
+    }
+  }
+
+  /// Starts an entry's chain, download → filter.
+  func start(_ record: PhotoRecord, staging: Staging) {
+    let download = ImageDownloader(record, engine: engine, staging: staging)
+    let filtration = ImageFiltration(record, staging: staging, limits: limits)
+    filtration.addDependency(download)
+    filtration.completionBlock = { [ended] in ended(record) }
+    inProgress[record.entry.position] = Chain(download: download, filtration: filtration)
+    downloadQueue.addOperation(download)
+    filtrationQueue.addOperation(filtration)
+  }
+
+  /// Forgets an entry whose operations have finished.
+  func remove(_ record: PhotoRecord) {
+    inProgress[record.entry.position] = nil
+  }
+
+  var isSuspended: Bool { downloadQueue.isSuspended }
+
+  /// Running operations finish, none starts.
+  func suspendAll() {
+    downloadQueue.isSuspended = true
+    filtrationQueue.isSuspended = true
+  }
+
+  func resumeAll() {
+    downloadQueue.isSuspended = false
+    filtrationQueue.isSuspended = false
+  }
+
+  /// Cancels the operations that have not started; the records of entries that had not begun become `cancelled`.
+  func cancelWaiting() {
+    for chain in inProgress.values {
+      if !chain.download.isExecuting, !chain.download.isFinished {
+        chain.download.record.cancel()
+        chain.download.cancel()
+      }
+      if suspendedAfterDownload(chain) {
+        chain.download.record.cancel()
+        chain.filtration.cancel()
+      }
+    }
+  }
+
+  /// A filtration that waits in a suspended queue would never end.
+  private func suspendedAfterDownload(_ chain: Chain) -> Bool {
+    isSuspended && chain.download.isFinished && !chain.filtration.isExecuting && !chain.filtration.isFinished
+  }
+
+  /// Cancels everything, running or not.
+  func cancelAll() {
+    for chain in inProgress.values {
+      chain.download.cancel()
+      chain.filtration.cancel()
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Imaging
+import Synchronization
+import Transfer
+
+/// An entry's live state, shared by its two operations: `new → downloaded → filtered`, or `failed`, or `cancelled`.
+///
+/// The record, not an operation, is what is reported.
+final class PhotoRecord: Sendable {
+  enum State: String, Sendable { case new, downloaded, filtered, failed, cancelled }
+
+  /// What was downloaded.
+  struct Source: Sendable, Equatable {
+    let finalURL: String
+    let httpStatus: Int?
+    let bytes: Int
+    let sha256: String
+    var picture: ImageInfo?
+  }
+
+  /// What is to be delivered, complete in staging.
+  struct Result: Sendable, Equatable {
+    /// File name in staging.
+    let staged: String
+    let picture: ImageInfo
+    let bytes: Int
+    let sha256: String
+  }
+
+  /// How long the entry's stages took, in milliseconds.
+  struct Timings: Sendable, Equatable {
+    var queued: Double?
+    var download: Double?
+    var filter: Double?
+  }
+
+  /// Everything that changes.
+  struct Live: Sendable {
+    var state = State.new
+    var source: Source?
+    var result: Result?
+    var failure: EntryFailure?
+    var timings = Timings()
+    /// How often a download was begun.
+    var attempts = 0
+  }
+
+  let entry: Entry
+  private let admitted = ContinuousClock.now
+  private let live = Mutex(Live())
+
+  init(_ entry: Entry) { self.entry = entry }
+
+  var snapshot: Live { live.withLock { $0 } }
+  var state: State { live.withLock { $0.state } }
+
+  /// The download is about to begin.
+  func beginDownload() {
+    let waited = admitted.duration(to: .now)
+    live.withLock {
+      $0.attempts += 1
+      $0.timings.queued = waited.milliseconds
+    }
+  }
+
+  /// `new → downloaded`. In any other state nothing changes.
+  func downloaded(_ source: Source, taking time: Duration) {
+    live.withLock {
+      guard $0.state == .new else { return }
+      $0.state = .downloaded
+      $0.source = source
+      $0.timings.download = time.milliseconds
+    }
+  }
+
+  /// `downloaded → filtered`. In any other state nothing changes.
+  func filtered(_ result: Result, from picture: ImageInfo, taking time: Duration) {
+    live.withLock {
+      guard $0.state == .downloaded else { return }
+      $0.state = .filtered
+      $0.source?.picture = picture
+      $0.result = result
+      $0.timings.filter = time.milliseconds
+    }
+  }
+
+  /// To `failed`, from everywhere but `failed` and `cancelled`: even a result may turn out to be undeliverable.
+  func fail(_ failure: EntryFailure) {
+    live.withLock {
+      guard $0.state != .failed, $0.state != .cancelled else { return }
+      $0.state = .failed
+      $0.failure = failure
+      $0.result = nil
+    }
+  }
+
+  /// To `cancelled`, unless the record is terminal.
+  func cancel() {
+    live.withLock {
+      guard $0.state == .new || $0.state == .downloaded else { return }
+      $0.state = .cancelled
+    }
+  }
+}
+
+extension Duration {
+  /// The duration in milliseconds, to the microsecond.
+  var milliseconds: Double {
+    let (seconds, attoseconds) = components
+    return Double(seconds * 1_000_000 + attoseconds / 1_000_000_000_000) / 1000
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+
+/// Puts what an earlier run of a job left aside, so that `report.json` exists only when this run is done.
+struct History {
+  let folder: JobFolder
+
+  /// Moves the earlier report, manifest, log and list of failures to `history/RUN_ID/`. Does nothing when there is no
+  /// earlier run.
+  /// - Throws: `SystemError`.
+  func putAside() throws(SystemError) {
+    let names = try Folder.names(in: folder.path).compactMap(\.text).filter(isOfRun)
+    guard !names.isEmpty else { return }
+    let target = folder.history + "/" + earlierRun()
+    for above in try Folder.create(target) { try Folder.sync(above) }
+    // The report goes last: as long as it is there, what is left belongs to it.
+    for name in names.sorted(by: { ($0 == "report.json" ? 1 : 0, $0) < ($1 == "report.json" ? 1 : 0, $1) }) {
+      try Folder.rename(folder.file(name), to: target + "/" + name)
+    }
+    try Folder.sync(target)
+    try Folder.sync(folder.path)
+  }
+
+  private func isOfRun(_ name: String) -> Bool {
+    name == "report.json" || name == "entries.jsonl" || name == folder.name + ".failed.jsonl"
+      || name.hasPrefix("manifest.")
+  }
+
+  /// The earlier run's name, from the beginning of its report; from the folder's time when that does not tell.
+  private func earlierRun() -> String {
+    if let start = try? OpenFile(reading: folder.report, followingLinks: false).readStart(4096) {
+      let text = String(decoding: start, as: UTF8.self)
+      if let match = text.firstMatch(of: /"run_id":"([0-9A-Za-z-]{8,64})"/) { return String(match.1) }
+    }
+    let modified = (try? FileStatus(of: folder.path).identity.modified) ?? 0
+    return RunID.make(at: Date(timeIntervalSince1970: Double(modified) / 1e9))
+  }
+}

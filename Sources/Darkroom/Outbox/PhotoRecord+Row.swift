@@ -1,0 +1,81 @@
+import Imaging
+import Ledger
+import Transfer
+
+extension PhotoRecord {
+  /// The file that the record delivers; nil without a result.
+  var delivery: Delivery? {
+    guard let result = snapshot.result else { return nil }
+    return Delivery(
+      staged: result.staged,
+      target: JobFolder.image(entry.name, extension: result.picture.format.fileExtension),
+      bytes: result.bytes, sha256: result.sha256)
+  }
+
+  /// The record as a row of the report.
+  func row() -> JSONValue {
+    let live = snapshot
+    let url = SourceLocation.redacted(entry.url)
+    return .object([
+      "index": .integer(entry.position),
+      "name": .string(entry.originalName ?? entry.name),
+      "url": .string(url),
+      "final_url": live.source.flatMap { $0.finalURL == url ? nil : .string($0.finalURL) },
+      "state": .string(live.state.rawValue),
+      "priority": .string(entry.priority.rawValue),
+      "attempts": .integer(live.attempts),
+      "output": output(live),
+      "source": source(live),
+      "filters": .string(entry.recipe.description),
+      "timings_ms": timings(live.timings),
+      "error": live.failure.map(\.row),
+      "metadata": entry.metadata,
+    ])
+  }
+
+  private func output(_ live: Live) -> JSONValue? {
+    guard let result = live.result, let delivery else { return nil }
+    return .object([
+      "file": .string(delivery.target),
+      "format": .string(result.picture.format.rawValue),
+      "width": .integer(result.picture.width),
+      "height": .integer(result.picture.height),
+      "bytes": .integer(result.bytes),
+      "sha256": .string(result.sha256),
+    ])
+  }
+
+  private func source(_ live: Live) -> JSONValue? {
+    guard let source = live.source else { return nil }
+    return .object([
+      "format": source.picture.map { .string($0.format.rawValue) },
+      "width": source.picture.map { .integer($0.width) },
+      "height": source.picture.map { .integer($0.height) },
+      "bytes": .integer(source.bytes),
+      "sha256": .string(source.sha256),
+      "http_status": source.httpStatus.map { .integer($0) },
+    ])
+  }
+
+  private func timings(_ timings: Timings) -> JSONValue? {
+    guard timings != Timings() else { return nil }
+    return .object([
+      "queued": timings.queued.map { .number($0) },
+      "download": timings.download.map { .number($0) },
+      "filter": timings.filter.map { .number($0) },
+    ])
+  }
+}
+
+extension EntryFailure {
+  /// The failure as the `error` of a row.
+  var row: JSONValue {
+    .object([
+      "stage": .string(stage.rawValue),
+      "code": .string(code),
+      "message": .string(message),
+      "http_status": httpStatus.map { .integer($0) },
+      "retryable": .bool(isRetryable),
+    ])
+  }
+}

@@ -1,0 +1,48 @@
+import Ledger
+
+/// Goes on with a job that an earlier process was killed over.
+struct Recovery {
+  let placement: Placement
+  let runID: String
+  let index: JobIndex
+
+  /// Brings deliveries that were begun to their end, and takes what has ended out of the index.
+  /// - Returns: What the rows that are durable add up to.
+  /// - Throws: `SystemError`, `SQLiteError`.
+  func recover() throws -> JobTally {
+    let intended = try placement.ledger.intended(run: runID)
+    try placement.ledger.finish(
+      try intended.map(settle), run: runID, job: placement.folder.name)
+    for folder in Set(intended.compactMap { $0.delivery.map { Folder.parent(of: placement.folder.file($0.target)) } }) {
+      try Folder.sync(folder)
+    }
+    var tally = JobTally()
+    try placement.ledger.eachEndedPage(run: runID) { page in
+      for entry in page { tally.add(try JSONValue(parsing: entry.row)) }
+      try index.fill { for entry in page { try index.markEnded(entry.position) } }
+    }
+    return tally
+  }
+
+  private func settle(_ entry: LedgerEntry) throws -> LedgerEntry {
+    guard let delivery = entry.delivery else { return entry }
+    switch try placement.recover(delivery) {
+    case .placed: return entry
+    case .conflict(let message):
+      placement.staging.remove(delivery.staged)
+      let row = try JSONValue(parsing: entry.row).failed(.conflict(message))
+      return LedgerEntry(position: entry.position, delivery: nil, row: row.text)
+    }
+  }
+}
+
+extension JSONValue {
+  /// A row of the report, of an entry that had a result which cannot be delivered.
+  fileprivate func failed(_ failure: EntryFailure) -> JSONValue {
+    guard case .object(let members) = self else { return self }
+    return .object(
+      members.filter { $0.key != "output" }.map { member in
+        member.key == "state" ? Member("state", .string(PhotoRecord.State.failed.rawValue)) : member
+      } + [Member("error", failure.row)])
+  }
+}

@@ -1,0 +1,58 @@
+import Ledger
+
+/// Which causes suspend the queues, since when, and what that means for a job.
+struct PauseBook {
+  /// A stretch of time for which one cause held, in milliseconds since 1970.
+  struct Change: Sendable, Equatable {
+    var began: [PauseCause] = []
+    var ended: [PauseCause] = []
+  }
+
+  /// The causes that hold now, and since when.
+  private var current: [String: (cause: PauseCause, since: Int)] = [:]
+
+  /// Since when there has been a cause without a break; nil while there is none.
+  private(set) var pausedSince: Int?
+
+  var isPaused: Bool { !current.isEmpty }
+
+  /// The causes that hold now, in words.
+  var description: String { current.values.map(\.cause.description).sorted().joined(separator: ", ") }
+
+  /// Takes in the causes that hold now.
+  mutating func update(_ causes: [PauseCause], at now: Int) -> Change {
+    var change = Change()
+    let wanted = Dictionary(causes.map { (Self.key($0), $0) }, uniquingKeysWith: { first, _ in first })
+    for (key, held) in current where wanted[key] == nil {
+      current[key] = nil
+      change.ended.append(held.cause)
+    }
+    for (key, cause) in wanted where current[key] == nil {
+      current[key] = (cause, now)
+      change.began.append(cause)
+    }
+    pausedSince = current.isEmpty ? nil : pausedSince ?? now
+    return change
+  }
+
+  /// The pauses that hold now, for a job that began at `start`.
+  func open(since start: Int) -> [LedgerPause] {
+    current.values.map { held in
+      LedgerPause(
+        cause: held.cause.kind, lock: held.cause.lock, reason: held.cause.reason, began: max(start, held.since))
+    }
+  }
+
+  private static func key(_ cause: PauseCause) -> String { cause.kind + "/" + cause.lock }
+
+  /// The length of time, in seconds, that at least one of some pauses lasted.
+  static func paused(_ pauses: [LedgerPause], until now: Int) -> Double {
+    var (total, reached) = (0, Int.min)
+    for pause in pauses.sorted(by: { $0.began < $1.began }) {
+      let end = max(pause.began, pause.ended ?? now)
+      total += max(0, end - max(pause.began, reached))
+      reached = max(reached, end)
+    }
+    return Double(total) / 1000
+  }
+}

@@ -1,0 +1,36 @@
+/// Something for which both queues are suspended.
+package enum PauseCause: Sendable, Hashable {
+  case lock(Lock)
+  /// The outbox's file system has fewer free bytes than `--min-free`, or refused a write for want of space.
+  case disk(reason: String)
+
+  /// The name of the kind of cause in reports.
+  package var kind: String {
+    switch self {
+    case .lock: "lock"
+    case .disk: "disk"
+    }
+  }
+
+  /// The lock's name; empty for another cause.
+  package var lock: String {
+    if case .lock(let lock) = self { lock.name } else { "" }
+  }
+
+  package var reason: String? {
+    switch self {
+    case .lock(let lock): lock.reason
+    case .disk(let reason): reason
+    }
+  }
+
+  /// The cause in words, e.g. `deploy.lock (until the backup is done)`.
+  package var description: String {
+    let what =
+      switch self {
+      case .lock(let lock): lock.name
+      case .disk: "disk"
+      }
+    return reason.map { "\(what) (\($0))" } ?? what
+  }
+}

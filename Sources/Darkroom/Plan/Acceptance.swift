@@ -1,0 +1,60 @@
+import Foundation
+import Ledger
+import Transfer
+
+/// Takes a manifest over: from then on it is not lost, whatever dies and when.
+struct Acceptance {
+  let state: StateFolder
+  let ledger: Ledger
+  let configuration: Configuration
+
+  /// Copies the file to a private snapshot, because a writer may still hold it open, and records the job.
+  /// - Parameter movingFrom: Whether the file is to be moved away when the job is done.
+  /// - Returns: nil when the file changed or went away while it was being copied: it is not settled.
+  /// - Throws: `SystemError`, `SQLiteError`.
+  func accept(path: String, job name: String, format: String, isInbox: Bool) throws -> LedgerJob? {
+    let runID = RunID.make()
+    let file = String(path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...])
+    let suffix = ManifestFormats.fileExtension(of: file).map(String.init) ?? format
+    let folder = state.job(runID)
+    try Folder.create(folder, mode: 0o700)
+    guard let (sha256, identity) = try copy(path, to: state.snapshot(runID, extension: suffix)) else {
+      try? FileManager.default.removeItem(atPath: folder)
+      return nil
+    }
+    try Folder.sync(folder)
+    try Folder.sync(state.jobs)
+    let manifest = JobManifest(
+      file: file, format: format, sha256: sha256, inboxPath: isInbox ? path : nil, identity: identity.text,
+      accepted: Int(Date().timeIntervalSince1970 * 1000), configuration: configuration)
+    let job = LedgerJob(runID: runID, name: name, details: try manifest.text)
+    try ledger.accept(job)
+    return job
+  }
+
+  /// - Returns: nil when the file went away, or was not the same at the end as at the beginning.
+  private func copy(_ path: String, to snapshot: String) throws -> (sha256: String, identity: FileIdentity)? {
+    guard let source = try openIfThere(path) else { return nil }
+    let identity = try source.status().identity
+    let copy = try OpenFile(creating: snapshot, mode: 0o600)
+    let digest = MessageDigest()
+    var copied = 0
+    // A file that grows faster than it is read would never end.
+    try source.eachChunk(upTo: identity.size + 1) { chunk in
+      digest.update(chunk)
+      try copy.write(chunk)
+      copied += chunk.count
+    }
+    guard try source.status().identity == identity, copied == identity.size else { return nil }
+    try copy.sync()
+    return (digest.hexDigest(), identity)
+  }
+
+  private func openIfThere(_ path: String) throws(SystemError) -> OpenFile? {
+    do {
+      return try OpenFile(reading: path)
+    } catch where error.code == ENOENT {
+      return nil
+    }
+  }
+}

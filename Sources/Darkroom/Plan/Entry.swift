@@ -1,0 +1,32 @@
+import Imaging
+import Transfer
+
+/// One line of a manifest, checked, with everything that it leaves out filled in.
+struct Entry: Sendable, Equatable {
+  /// When an entry is worked on, relative to the others of its manifest.
+  enum Priority: String, Sendable, CaseIterable {
+    case veryHigh, high, normal, low, veryLow
+
+    /// From 0 (`veryHigh`) to 4 (`veryLow`).
+    var turn: Int { Self.allCases.firstIndex(of: self) ?? 2 }
+  }
+
+  /// Place in the manifest, from 0.
+  let position: Int
+
+  /// The URL as it was written. It may hold secrets.
+  let url: String
+
+  /// The output's path beneath `images/`, without extension; unique in its job.
+  var name: String
+
+  /// The name as it was written, when that is not `name`.
+  var originalName: String?
+
+  let recipe: Recipe
+  let options: OutputOptions
+  let priority: Priority
+
+  /// Any JSON, copied to the report.
+  let metadata: JSONValue?
+}

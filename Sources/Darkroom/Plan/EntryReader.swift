@@ -1,0 +1,160 @@
+import Imaging
+
+/// Turns what a manifest's format yields into entries, and collects everything that is wrong.
+struct EntryReader {
+  /// An entry whose output name is still to be settled.
+  struct Draft: Sendable, Equatable {
+    let url: String
+    /// The name that the manifest gives, by a field or a key.
+    let name: String?
+    let recipe: Recipe
+    let options: OutputOptions
+    let priority: Entry.Priority
+    let metadata: JSONValue?
+  }
+
+  /// Fields that the contract has and this version has not.
+  static let laterFields: Set = [
+    "checksum", "headers", "method", "body", "form", "after", "variants",
+  ]
+  static let fields = ["url", "name", "filters", "format", "quality", "priority", "metadata"]
+  static let defaultsFields = fields.filter { $0 != "url" && $0 != "name" }
+
+  private(set) var defaults: EntryDefaults
+
+  /// What is wrong, in the order of the manifest.
+  private(set) var problems: [ManifestProblem] = []
+
+  /// The recipes seen so far: a manifest of a million entries has few.
+  private var recipes: [String: Recipe] = [:]
+
+  init(defaults: EntryDefaults) { self.defaults = defaults }
+
+  /// Takes over an envelope's `defaults`.
+  mutating func readDefaults(_ value: JSONValue, at place: ManifestProblem.Place) {
+    guard case .object(let members) = value else {
+      return report(.wrongType, "defaults must be an object, not \(value.kind)", at: place)
+    }
+    checkFields(members, among: Self.defaultsFields, at: place)
+    defaults = EntryDefaults(
+      recipe: recipe(value["filters"], at: place),
+      options: options(value, at: place),
+      priority: priority(value["priority"], at: place),
+      metadata: value["metadata"])
+  }
+
+  /// Reads one entry.
+  /// - Returns: nil when it has a problem that rejects the manifest.
+  mutating func read(_ value: JSONValue, key: String?, at place: ManifestProblem.Place) -> Draft? {
+    let before = problems.count
+    let draft: Draft
+    switch value {
+    case .string(let url):
+      draft = Draft(
+        url: url, name: key, recipe: defaults.recipe, options: defaults.options, priority: defaults.priority,
+        metadata: defaults.metadata)
+    case .object(let members):
+      checkFields(members, among: Self.fields, at: place)
+      draft = Draft(
+        url: url(value["url"], at: place),
+        name: text(value["name"], field: "name", at: place) ?? key,
+        recipe: recipe(value["filters"], at: place),
+        options: options(value, at: place),
+        priority: priority(value["priority"], at: place),
+        metadata: value["metadata"] ?? defaults.metadata)
+    default:
+      report(.wrongType, "an entry is a URL or an object, not \(value.kind)", at: place)
+      return nil
+    }
+    return problems.count == before ? draft : nil
+  }
+
+  /// Takes down that two entries claim the same output by explicit names.
+  mutating func reportDuplicate(of name: String, holder: Int, at place: ManifestProblem.Place) {
+    report(
+      .duplicateName, "the name \"\(name)\" claims the same output as entry \(holder + 1) of the manifest", at: place)
+  }
+
+  /// Takes down what kept the manifest from being read to its end.
+  mutating func report(_ problem: ManifestProblem) { problems.append(problem) }
+
+  // MARK: Fields
+
+  private mutating func checkFields(
+    _ members: [JSONValue.Member], among known: [String], at place: ManifestProblem.Place
+  ) {
+    for key in members.map(\.key) where !key.hasPrefix("_") && !known.contains(key) {
+      let message =
+        Self.laterFields.contains(key)
+        ? "the field \"\(key)\" is not available in this version" : NearestName.unknown("field", key, among: known)
+      report(.unknownField, message, at: place.field(key))
+    }
+  }
+
+  private mutating func url(_ value: JSONValue?, at place: ManifestProblem.Place) -> String {
+    switch value {
+    case .string(let url): return url
+    case .array: report(.badValue, "mirrors are not available in this version", at: place.field("url"))
+    case nil: report(.badValue, "an entry needs a \"url\"", at: place)
+    case let value?: report(.wrongType, "\"url\" must be a string, not \(value.kind)", at: place.field("url"))
+    }
+    return ""
+  }
+
+  private mutating func text(_ value: JSONValue?, field: String, at place: ManifestProblem.Place) -> String? {
+    switch value {
+    case nil: return nil
+    case .string(let text): return text
+    case let value?:
+      report(.wrongType, "\"\(field)\" must be a string, not \(value.kind)", at: place.field(field))
+      return nil
+    }
+  }
+
+  private mutating func recipe(_ value: JSONValue?, at place: ManifestProblem.Place) -> Recipe {
+    guard let text = text(value, field: "filters", at: place) else { return defaults.recipe }
+    if let known = recipes[text] { return known }
+    do {
+      let recipe = try Recipe(parsing: text)
+      recipes[text] = recipe
+      return recipe
+    } catch {
+      report(.badRecipe, error.description, at: place.field("filters"))
+      return defaults.recipe
+    }
+  }
+
+  private mutating func options(_ value: JSONValue, at place: ManifestProblem.Place) -> OutputOptions {
+    var options = defaults.options
+    if let format = text(value["format"], field: "format", at: place) {
+      switch OutputFormatName(rawValue: format) {
+      case .webp?: report(.badValue, "the format webp is not available in this version", at: place.field("format"))
+      case let name?: options.format = name.format
+      case nil:
+        let known = OutputFormatName.allCases.map(\.rawValue)
+        report(.badValue, NearestName.unknown("format", format, among: known), at: place.field("format"))
+      }
+    }
+    switch value["quality"] {
+    case nil: break
+    case .integer(let quality) where (1...100).contains(quality): options.quality = quality
+    case .integer(let quality):
+      report(.badValue, "quality is from 1 to 100; it is \(quality) here", at: place.field("quality"))
+    case let other?:
+      report(.wrongType, "\"quality\" must be a whole number, not \(other.kind)", at: place.field("quality"))
+    }
+    return options
+  }
+
+  private mutating func priority(_ value: JSONValue?, at place: ManifestProblem.Place) -> Entry.Priority {
+    guard let text = text(value, field: "priority", at: place) else { return defaults.priority }
+    if let priority = Entry.Priority(rawValue: text) { return priority }
+    let known = Entry.Priority.allCases.map(\.rawValue)
+    report(.badValue, NearestName.unknown("priority", text, among: known), at: place.field("priority"))
+    return defaults.priority
+  }
+
+  private mutating func report(_ code: ManifestProblem.Code, _ message: String, at place: ManifestProblem.Place) {
+    problems.append(ManifestProblem(code, message, at: place))
+  }
+}

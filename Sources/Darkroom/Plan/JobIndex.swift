@@ -1,0 +1,134 @@
+import Ledger
+
+/// The entries of an accepted manifest, on disk, so that memory does not grow with the manifest: filled once, then read
+/// in the order in which they are worked on.
+///
+/// It is made again from the manifest's snapshot when the program starts anew, so nothing of it is synced.
+final class JobIndex {
+  private let database: Database
+
+  /// Creates the index; an older file of the name is replaced.
+  /// - Throws: `SQLiteError`, `SystemError`.
+  init(creating path: String) throws {
+    try Folder.removeFile(path)
+    database = try Database(path: path, durability: .none)
+    try database.execute(
+      """
+      CREATE TABLE entries (
+        position INTEGER PRIMARY KEY,
+        turn INTEGER NOT NULL,        -- 0 for the highest priority
+        name TEXT NOT NULL,           -- for a derived name: as derived, until it is settled
+        original TEXT,
+        explicit INTEGER NOT NULL,
+        pending INTEGER NOT NULL DEFAULT 1,
+        url TEXT NOT NULL,
+        recipe TEXT NOT NULL,
+        format TEXT NOT NULL,
+        quality INTEGER NOT NULL,
+        metadata TEXT
+      ) STRICT;
+      CREATE TABLE claims (
+        claim TEXT PRIMARY KEY,
+        position INTEGER NOT NULL,
+        suffix INTEGER NOT NULL DEFAULT 2   -- the next to try for another entry of this claim
+      ) STRICT, WITHOUT ROWID;
+      """)
+  }
+
+  /// Runs everything that fills the index as one transaction.
+  func fill<T>(_ body: () throws -> T) throws -> T { try database.transaction(body) }
+
+  /// How many entries there are.
+  func count() throws -> Int { try database.first("SELECT count(*) FROM entries") { $0.integer(0) } ?? 0 }
+
+  func insert(_ row: JobIndexRow) throws {
+    try database.run(
+      "INSERT INTO entries VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)",
+      [
+        .integer(row.position), .integer(row.turn), .text(row.name), .optional(row.original),
+        .integer(row.isExplicit ? 1 : 0), .text(row.url), .text(row.recipe), .text(row.format),
+        .integer(row.quality), .optional(row.metadata),
+      ])
+  }
+
+  /// Claims an output.
+  /// - Returns: The position of the entry that has it already; nil when it was free.
+  func claim(_ claim: String, for position: Int) throws -> Int? {
+    if let holder = try database.first(
+      "SELECT position FROM claims WHERE claim = ?", [.text(claim)], row: { $0.integer(0) })
+    {
+      return holder
+    }
+    try database.run("INSERT INTO claims (claim, position) VALUES (?, ?)", [.text(claim), .integer(position)])
+    return nil
+  }
+
+  /// Gives every entry without an explicit name its final one, in order: the first keeps it, later ones get `-2`, `-3`….
+  func settleDerivedNames() throws {
+    var after = -1
+    while true {
+      let page = try derivedNames(after: after)
+      guard let last = page.last else { break }
+      after = last.position
+      for entry in page {
+        let name = try freeName(entry.name, for: entry.position)
+        guard name != entry.name else { continue }
+        try database.run(
+          "UPDATE entries SET name = ? WHERE position = ?", [.text(name), .integer(entry.position)])
+      }
+    }
+    try database.execute("DROP TABLE claims; CREATE INDEX work ON entries (turn, position)")
+  }
+
+  private func derivedNames(after position: Int) throws -> [(position: Int, name: String)] {
+    var page: [(position: Int, name: String)] = []
+    try database.run(
+      "SELECT position, name FROM entries WHERE explicit = 0 AND position > ? ORDER BY position LIMIT 1000",
+      [.integer(position)]
+    ) { page.append(($0.integer(0), $0.text(1) ?? "")) }
+    return page
+  }
+
+  private func freeName(_ name: String, for position: Int) throws -> String {
+    let taken = OutputName.claim(name)
+    if try claim(taken, for: position) == nil { return name }
+    var suffix = try database.first(
+      "SELECT suffix FROM claims WHERE claim = ?", [.text(taken)], row: { $0.integer(0) }) ?? 2
+    while try claim(OutputName.claim("\(name)-\(suffix)"), for: position) != nil { suffix += 1 }
+    try database.run("UPDATE claims SET suffix = ? WHERE claim = ?", [.integer(suffix + 1), .text(taken)])
+    return "\(name)-\(suffix)"
+  }
+
+  /// Takes an entry out of the work that is left.
+  func markEnded(_ position: Int) throws {
+    try database.run("UPDATE entries SET pending = 0 WHERE position = ?", [.integer(position)])
+  }
+
+  /// The next entries to work on: by priority, then in manifest order, after the one given.
+  func pending(after last: JobIndexRow?, limit: Int) throws -> [JobIndexRow] {
+    try rows(
+      "WHERE pending = 1 AND (turn, position) > (?, ?) ORDER BY turn, position LIMIT ?",
+      [.integer(last?.turn ?? -1), .integer(last?.position ?? -1), .integer(limit)])
+  }
+
+  /// The entry at a position of the manifest.
+  func row(at position: Int) throws -> JobIndexRow? {
+    try rows("WHERE position = ?", [.integer(position)]).first
+  }
+
+  private func rows(_ clause: String, _ values: [SQLiteValue]) throws -> [JobIndexRow] {
+    var rows: [JobIndexRow] = []
+    try database.run(
+      """
+      SELECT position, turn, name, original, explicit, url, recipe, format, quality, metadata FROM entries
+      """ + " " + clause, values
+    ) { row in
+      rows.append(
+        JobIndexRow(
+          position: row.integer(0), turn: row.integer(1), name: row.text(2) ?? "", original: row.text(3),
+          isExplicit: row.integer(4) == 1, url: row.text(5) ?? "", recipe: row.text(6) ?? "",
+          format: row.text(7) ?? "", quality: row.integer(8), metadata: row.text(9)))
+    }
+    return rows
+  }
+}

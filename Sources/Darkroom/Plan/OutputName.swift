@@ -1,0 +1,65 @@
+import Foundation
+import Transfer
+
+/// Where an entry's result lies beneath `images/`, without extension: made safe for every file system.
+enum OutputName {
+  /// A component of a path may be this long, in bytes of UTF-8, before `-2` and the extension.
+  static let lengthLimit = 200
+
+  private static let pictureExtensions: Set = ["jpg", "jpeg", "jpe", "png", "webp", "gif", "tif", "tiff", "bmp", "avif"]
+
+  /// The path for a name that the manifest gives: `/` makes folders.
+  static func explicit(_ name: String) -> String {
+    let components = name.split(separator: "/").map { safe(String($0)) }.filter { !$0.isEmpty }
+    guard let last = components.last else { return "unnamed" }
+    return (components.dropLast() + [withoutPictureExtension(last)]).map(shortened).joined(separator: "/")
+  }
+
+  /// The path for an entry without a name: the last component of its URL's path.
+  static func derived(fromURL text: String) -> String {
+    let last = (try? SourceLocation(parsing: text))?.lastPathComponent ?? ""
+    let name = withoutPictureExtension(safe(last.replacingOccurrences(of: "/", with: "_")))
+    return name.isEmpty ? "unnamed" : shortened(name)
+  }
+
+  /// What two names that claim the same output have in common: NFC and case folding, so that they differ on every file
+  /// system.
+  static func claim(_ name: String) -> String {
+    name.precomposedStringWithCanonicalMapping.folding(options: .caseInsensitive, locale: nil)
+      .precomposedStringWithCanonicalMapping
+  }
+
+  /// A component without control characters, leading dots and trailing spaces; empty for `.` and `..`.
+  private static func safe(_ component: String) -> String {
+    var scalars = String.UnicodeScalarView()
+    for scalar in component.unicodeScalars
+    where scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .lineSeparator
+      && scalar.properties.generalCategory != .paragraphSeparator
+    {
+      scalars.append(scalar)
+    }
+    let visible = String(scalars).precomposedStringWithCanonicalMapping
+    return visible.drop { $0 == "." || $0 == " " }.trimmingCharacters(in: .whitespaces)
+  }
+
+  private static func withoutPictureExtension(_ component: String) -> String {
+    guard let suffix = ManifestFormats.fileExtension(of: component),
+      pictureExtensions.contains(suffix.lowercased())
+    else { return component }
+    return String(component.dropLast(suffix.count + 1))
+  }
+
+  /// A component beyond the limit keeps its beginning, and gets a hash of the whole so that it stays unique.
+  private static func shortened(_ component: String) -> String {
+    guard component.utf8.count > lengthLimit else { return component }
+    let digest = MessageDigest()
+    Array(component.utf8).withUnsafeBytes(digest.update)
+    let hash = "-" + digest.hexDigest().prefix(16)
+    var kept = ""
+    for character in component {
+      guard kept.utf8.count + String(character).utf8.count + hash.utf8.count <= lengthLimit else { break }
+      kept.append(character)
+    }
+    return kept + hash
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// Reads a manifest into an index: everything is checked before anything is done.
+struct Planner {
+  /// More problems than this are not reported.
+  static let problemLimit = 100
+
+  let format: any ManifestFormat
+  let file: ManifestFile
+  let defaults: EntryDefaults
+
+  /// Fills the index.
+  /// - Returns: What makes the whole manifest rejected, at most `problemLimit`; empty when it is fine.
+  /// - Throws: `SystemError`, `SQLiteError`.
+  func plan(into index: JobIndex) throws -> [ManifestProblem] {
+    var reader = EntryReader(defaults: defaults)
+    var position = 0
+    do {
+      try index.fill {
+        try format.read(file) { item in
+          switch item {
+          case .defaults(let value, let place): reader.readDefaults(value, at: place)
+          case .entry(let value, let key, let place):
+            if let draft = reader.read(value, key: key, at: place) {
+              let row = JobIndexRow(draft, at: position)
+              try index.insert(row)
+              if row.isExplicit, let holder = try index.claim(OutputName.claim(row.name), for: position) {
+                reader.reportDuplicate(of: row.name, holder: holder, at: place)
+              }
+            }
+            position += 1
+          }
+          if reader.problems.count >= Self.problemLimit { throw EnoughProblems() }
+        }
+        if reader.problems.isEmpty { try index.settleDerivedNames() }
+      }
+    } catch let problem as ManifestProblem {
+      reader.report(problem)
+    } catch is EnoughProblems {}
+    return Array(reader.problems.prefix(Self.problemLimit))
+  }
+
+  /// Reading on would tell nothing more.
+  private struct EnoughProblems: Error {}
+}

@@ -1,0 +1,22 @@
+/// Why the program cannot go on. A failed entry is never one of these: it is a row of the report.
+package enum StopError: Error, Sendable, CustomStringConvertible {
+  /// Another instance owns a folder.
+  case busy(folder: String, process: Int?)
+  /// A named manifest, folder or job does not exist or cannot be read.
+  case missing(String)
+  /// The queues were suspended for longer than `--lock-wait`.
+  case pausedTooLong(seconds: Double, causes: String)
+  /// The outbox cannot be written.
+  case outbox(String)
+  /// Something that should not happen.
+  case broken(String)
+
+  package var description: String {
+    switch self {
+    case .busy(let folder, let process?): "another instance owns \(folder): process \(process)"
+    case .busy(let folder, nil): "another instance owns \(folder)"
+    case .missing(let message), .outbox(let message), .broken(let message): message
+    case .pausedTooLong(let seconds, let causes): "paused for \(seconds) s, the limit of --lock-wait, by \(causes)"
+    }
+  }
+}

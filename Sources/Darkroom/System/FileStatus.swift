@@ -1,0 +1,34 @@
+import Glibc
+
+/// What `stat` says of a file.
+package struct FileStatus: Sendable {
+  /// What kind of file it is.
+  package enum Kind: Sendable { case file, folder, link, pipe, device, socket, other }
+
+  package let kind: Kind
+  package let identity: FileIdentity
+
+  package var size: Int { identity.size }
+
+  init(_ status: stat) {
+    identity = FileIdentity(status)
+    kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .file
+      case S_IFDIR: .folder
+      case S_IFLNK: .link
+      case S_IFIFO: .pipe
+      case S_IFBLK, S_IFCHR: .device
+      case S_IFSOCK: .socket
+      default: .other
+      }
+  }
+
+  /// `lstat`: of a symbolic link itself.
+  /// - Throws: `SystemError`.
+  package init(of path: String) throws(SystemError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw SystemError("lstat", path) }
+    self.init(status)
+  }
+}

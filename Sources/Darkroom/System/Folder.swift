@@ -1,0 +1,90 @@
+import CLinux
+import Foundation
+
+/// Operations on folders and on names in them. They throw `SystemError`.
+package enum Folder {
+  /// Creates a folder and those above it.
+  /// - Returns: The folders that got a new name in them and are to be synced for it to last, outermost first.
+  @discardableResult
+  package static func create(_ path: String, mode: mode_t = 0o777) throws(SystemError) -> [String] {
+    if mkdir(path, mode) == 0 { return [parent(of: path)] }
+    switch errno {
+    case EEXIST:
+      // A symbolic link to a folder will do, as it does for mkdir -p.
+      var status = stat()
+      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        throw SystemError("mkdir", path, code: ENOTDIR)
+      }
+      return []
+    case ENOENT:
+      let above = try create(parent(of: path), mode: mode)
+      guard mkdir(path, mode) == 0 || errno == EEXIST else { throw SystemError("mkdir", path) }
+      return above + [parent(of: path)]
+    default: throw SystemError("mkdir", path)
+    }
+  }
+
+  /// What a path has before its last component.
+  package static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  package static func sync(_ path: String) throws(SystemError) {
+    try OpenFile(folder: path).sync()
+  }
+
+  /// The names in a folder but `.` and `..`, as bytes, in no order.
+  package static func names(in path: String) throws(SystemError) -> [FileName] {
+    guard let stream = opendir(path) else { throw SystemError("opendir", path) }
+    defer { closedir(stream) }
+    var names: [FileName] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        guard errno == 0 else { throw SystemError("readdir", path) }
+        return names
+      }
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { FileName(bytes: Array($0.prefix { $0 != 0 })) }
+      if name.bytes != [0x2e] && name.bytes != [0x2e, 0x2e] { names.append(name) }
+    }
+  }
+
+  package static func rename(_ from: String, to target: String) throws(SystemError) {
+    guard Glibc.rename(from, target) == 0 else { throw SystemError("rename", target) }
+  }
+
+  /// Renames unless there is something under the new name: `renameat2` with `RENAME_NOREPLACE`, or `link` and `unlink`
+  /// where the file system refuses the flag.
+  /// - Returns: Whether it was renamed.
+  package static func renameWithoutReplacing(_ from: String, to target: String) throws(SystemError) -> Bool {
+    if clinux_rename_noreplace(from, target) == 0 { return true }
+    if errno == EEXIST { return false }
+    guard errno == EINVAL || errno == ENOSYS else { throw SystemError("renameat2", target) }
+    if link(from, target) != 0 {
+      if errno == EEXIST { return false }
+      throw SystemError("link", target)
+    }
+    unlink(from)
+    return true
+  }
+
+  /// Removes a file; one that is not there is no error.
+  package static func removeFile(_ path: String) throws(SystemError) {
+    guard unlink(path) == 0 || errno == ENOENT else { throw SystemError("unlink", path) }
+  }
+
+  /// The path with symbolic links resolved.
+  package static func resolved(_ path: String) throws(SystemError) -> String {
+    guard let real = realpath(path, nil) else { throw SystemError("realpath", path) }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  /// The bytes that are free for us on the file system that holds a folder.
+  package static func freeSpace(_ path: String) throws(SystemError) -> Int {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { throw SystemError("statvfs", path) }
+    return Int(status.f_bavail) * Int(status.f_frsize)
+  }
+}

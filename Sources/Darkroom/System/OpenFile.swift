@@ -1,0 +1,124 @@
+import CLinux
+import Foundation
+
+/// An open file; closed when released.
+///
+/// Reads and writes are complete: interrupted and partial ones are continued. Methods throw `SystemError`.
+package final class OpenFile: Sendable {
+  package let descriptor: Int32
+  package let path: String
+
+  private init(opening path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemError) {
+    let opened = open(path, flags | O_CLOEXEC, mode)
+    guard opened >= 0 else { throw SystemError("open", path) }
+    descriptor = opened
+    self.path = path
+  }
+
+  deinit { close(descriptor) }
+
+  /// Opens for reading; never waits for a pipe's writer.
+  package convenience init(reading path: String, followingLinks: Bool = true) throws(SystemError) {
+    try self.init(opening: path, O_RDONLY | O_NONBLOCK | (followingLinks ? 0 : O_NOFOLLOW))
+  }
+
+  /// Creates a file that must not exist yet, open for reading and writing.
+  package convenience init(creating path: String, mode: mode_t = 0o666) throws(SystemError) {
+    try self.init(opening: path, O_RDWR | O_CREAT | O_EXCL, mode: mode)
+  }
+
+  /// Opens for appending, creates when missing.
+  package convenience init(appending path: String, mode: mode_t = 0o666) throws(SystemError) {
+    try self.init(opening: path, O_WRONLY | O_CREAT | O_APPEND, mode: mode)
+  }
+
+  /// Opens for reading and writing, creates when missing, keeps what is there.
+  package convenience init(updating path: String, mode: mode_t = 0o666) throws(SystemError) {
+    try self.init(opening: path, O_RDWR | O_CREAT, mode: mode)
+  }
+
+  /// Opens a folder, to sync it.
+  package convenience init(folder path: String) throws(SystemError) {
+    try self.init(opening: path, O_RDONLY | O_DIRECTORY)
+  }
+
+  package func status() throws(SystemError) -> FileStatus {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw SystemError("fstat", path) }
+    return FileStatus(status)
+  }
+
+  package func readAll() throws -> Data {
+    var data = Data()
+    try eachChunk { data.append(contentsOf: $0) }
+    return data
+  }
+
+  /// Calls `body` with what is left to read, or the next `limit` bytes of it, in pieces of at most 256 KiB.
+  package func eachChunk(upTo limit: Int = .max, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+    defer { buffer.deallocate() }
+    var left = limit
+    while left > 0 {
+      let count = read(descriptor, buffer.baseAddress, min(left, buffer.count))
+      if count == 0 { return }
+      if count > 0 {
+        try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        left -= count
+      } else if errno != EINTR {
+        throw SystemError("read", path)
+      }
+    }
+  }
+
+  /// Up to `count` bytes from the file's beginning, wherever reading stands.
+  package func readStart(_ count: Int) throws(SystemError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let got = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+    guard got >= 0 else { throw SystemError("read", path) }
+    return Array(bytes.prefix(got))
+  }
+
+  package func write(_ text: String) throws(SystemError) {
+    var text = text
+    let failure = text.withUTF8 { Self.write(UnsafeRawBufferPointer($0), to: descriptor) }
+    if let failure { throw SystemError("write", path, code: failure) }
+  }
+
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+    if let failure = Self.write(bytes, to: descriptor) { throw SystemError("write", path, code: failure) }
+  }
+
+  /// - Returns: `errno` of a write that failed.
+  private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      if count >= 0 {
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      } else if errno != EINTR {
+        return errno
+      }
+    }
+    return nil
+  }
+
+  /// `fsync`. It is never tried again on the same descriptor: a second one may report success for lost pages.
+  package func sync() throws(SystemError) {
+    guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
+  }
+
+  /// Takes the file's exclusive lock, which the kernel releases when the process dies.
+  /// - Returns: Whether it was free.
+  package func lockExclusively() throws(SystemError) -> Bool {
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      if errno == EWOULDBLOCK { return false }
+      if errno != EINTR { throw SystemError("flock", path) }
+    }
+    return true
+  }
+
+  package func truncate() throws(SystemError) {
+    guard ftruncate(descriptor, 0) == 0 else { throw SystemError("ftruncate", path) }
+  }
+}

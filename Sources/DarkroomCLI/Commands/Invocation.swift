@@ -1,0 +1,6 @@
+/// What a command is called with.
+struct Invocation {
+  let operands: [String]
+  let settings: Settings
+  let console: Console
+}

@@ -1,0 +1,35 @@
+/// What the program's exit status means (the numbers from 64 on are those of `sysexits.h`).
+enum ExitCode: Int32, Sendable, CaseIterable {
+  /// Every entry succeeded, or there was nothing to do.
+  case success = 0
+  /// At least one entry failed or was cancelled.
+  case entriesFailed = 1
+  case usage = 64
+  /// At least one manifest was rejected.
+  case rejected = 65
+  /// A named manifest, folder or job does not exist or cannot be read.
+  case missing = 66
+  case internalError = 70
+  /// The outbox cannot be written.
+  case cannotWrite = 73
+  /// Another instance owns the inbox, or `--lock-wait` ran out.
+  case tryAgain = 75
+  case interrupted = 130
+  case terminated = 143
+
+  /// The code in words, for the help.
+  var summary: String {
+    switch self {
+    case .success: "every entry succeeded, or there was nothing to do"
+    case .entriesFailed: "at least one entry failed or was cancelled"
+    case .usage: "the command line cannot be understood"
+    case .rejected: "at least one manifest was rejected"
+    case .missing: "a named manifest or folder does not exist or cannot be read"
+    case .internalError: "internal error"
+    case .cannotWrite: "the outbox cannot be written"
+    case .tryAgain: "try again later: another instance is at work, or --lock-wait ran out"
+    case .interrupted: "stopped by SIGINT (run)"
+    case .terminated: "stopped by SIGTERM (run)"
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import Imaging
+
+/// A command line taken apart: the command, its operands, and its options.
+struct Arguments: Equatable {
+  var command: String?
+  var operands: [String] = []
+  /// Options by name, in the order given.
+  var options: [Given] = []
+  var wantsHelp = false
+  var wantsVersion = false
+
+  /// An option and its value, empty when it takes none.
+  struct Given: Equatable {
+    let name: String
+    let value: String
+  }
+
+  /// Takes the words after the program's name apart. Options may stand before and after operands; `--` ends them.
+  /// - Throws: `UsageError` for an unknown option, with the nearest known one, and for a missing value.
+  init(_ words: [String]) throws {
+    var words = words[...]
+    while let word = words.popFirst() {
+      if word == "--" {
+        operands += words
+        break
+      } else if word.hasPrefix("--") {
+        try takeLong(word.dropFirst(2), &words)
+      } else if word.hasPrefix("-"), word != "-" {
+        for letter in word.dropFirst() { try takeShort(letter) }
+      } else if command == nil {
+        command = word
+      } else {
+        operands.append(word)
+      }
+    }
+    if command == nil, !operands.isEmpty { command = operands.removeFirst() }
+  }
+
+  private mutating func takeLong(_ word: Substring, _ rest: inout ArraySlice<String>) throws {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(parts.first ?? "")
+    if name == "help" { return wantsHelp = true }
+    if name == "version" { return wantsVersion = true }
+    guard let option = OptionTable.all.first(where: { $0.name == name }) else { throw Self.unknown(name) }
+    let attached = parts.count == 2 ? String(parts[1]) : nil
+    guard option.value != nil else {
+      guard attached == nil else { throw UsageError("--\(name) takes no value") }
+      return options.append(Given(name: name, value: ""))
+    }
+    guard let value = attached ?? rest.popFirst() else {
+      throw UsageError("--\(name) needs a value: --\(name) \(option.value ?? "")")
+    }
+    options.append(Given(name: name, value: value))
+  }
+
+  private mutating func takeShort(_ letter: Character) throws {
+    if letter == "h" { return wantsHelp = true }
+    guard let option = OptionTable.all.first(where: { $0.letter == letter }) else {
+      throw UsageError("unknown option \"-\(letter)\"")
+    }
+    options.append(Given(name: option.name, value: ""))
+  }
+
+  private static func unknown(_ name: String) -> UsageError {
+    OptionTable.later.contains(name)
+      ? UsageError("the option --\(name) is not available in this version")
+      : UsageError(NearestName.unknown("option", "--" + name, among: OptionTable.all.map { "--" + $0.name }))
+  }
+}

@@ -1,0 +1,120 @@
+import Darkroom
+import Foundation
+
+/// Tells a person what happens: results (the path of each report) on standard output, everything else on standard
+/// error; on a terminal one line that moves along, elsewhere log lines with their time.
+final class Console {
+  private let verbosity: Settings.Verbosity
+  private let isTerminal = isatty(STDERR_FILENO) == 1
+  private var progress: Progress?
+  private var shown = ""
+  private var lastShown = ContinuousClock.now - .seconds(1)
+
+  /// How far a job is.
+  private struct Progress {
+    let job: String
+    let total: Int
+    var ended: Int
+    var failed = 0
+    let began = ContinuousClock.now
+    let endedBefore: Int
+    var pause: String?
+  }
+
+  init(verbosity: Settings.Verbosity) { self.verbosity = verbosity }
+
+  /// Tells of an event.
+  func tell(_ event: Event) {
+    switch event {
+    case .watching(let inbox, let outbox): log(.verbose, "watching \(inbox), writing to \(outbox)")
+    case .foreignFile(let name, let why): log(.quiet, "\(name) in the inbox is left alone: \(why)")
+    case .inboxUnreadable(let error): log(.quiet, "the inbox cannot be read: \(error)")
+    case .warning(let text): log(.quiet, "warning: \(text)")
+    case .stopping: log(.normal, "stopping; what runs may finish")
+    case .jobStarted(let job, let total, let ended):
+      progress = Progress(job: job, total: total, ended: ended, endedBefore: ended)
+      log(.normal, "\(job): \(total) entries" + (ended > 0 ? ", \(ended) of them done before" : ""))
+    case .entryEnded(let job, let name, let state, let error):
+      progress?.ended += 1
+      if error != nil { progress?.failed += 1 }
+      if let error {
+        log(.normal, "\(job): \(name): \(error)")
+      } else {
+        log(.verbose, "\(job): \(name): \(state)")
+      }
+    case .paused(let cause):
+      progress?.pause = cause
+      log(.normal, "paused: \(cause)")
+    case .causeGone(let cause, let remaining):
+      progress?.pause = remaining.isEmpty ? nil : remaining
+      log(.normal, remaining.isEmpty ? "resumed: \(cause) is gone" : "\(cause) is gone; still paused: \(remaining)")
+    case .jobEnded(let summary): tell(summary)
+    }
+    show()
+  }
+
+  private func tell(_ summary: JobSummary) {
+    progress = nil
+    for problem in summary.problems { log(.quiet, "\(summary.job): rejected: \(problem)") }
+    let counts = summary.counts
+    log(
+      .normal,
+      "\(summary.job): \(summary.state.rawValue): \(counts.filtered) filtered, \(counts.failed) failed"
+        + (counts.cancelled > 0 ? ", \(counts.cancelled) cancelled" : "")
+        + " in \(summary.seconds.formatted(.number.precision(.fractionLength(1)))) s")
+    clear()
+    // A reader that has gone away no longer wants to know.
+    try? FileHandle.standardOutput.write(contentsOf: Data((summary.report + "\n").utf8))
+  }
+
+  /// Tells why the program ends.
+  func fail(_ message: String) {
+    clear()
+    write("darkroom: \(message)\n")
+  }
+
+  // MARK: Lines
+
+  private func log(_ least: Settings.Verbosity, _ text: String) {
+    guard least.rank <= verbosity.rank else { return }
+    clear()
+    write(isTerminal ? text + "\n" : Date().formatted(.iso8601) + " " + text + "\n")
+  }
+
+  private func show() {
+    guard isTerminal, verbosity != .quiet, let progress, lastShown.duration(to: .now) > .milliseconds(100) else {
+      return
+    }
+    lastShown = .now
+    let done = progress.ended - progress.endedBefore
+    let seconds = Double(progress.began.duration(to: .now).components.seconds) + 0.001
+    let share = progress.total == 0 ? 100 : 100 * progress.ended / progress.total
+    let line =
+      "\(progress.job): \(progress.ended)/\(progress.total) (\(share) %)"
+      + (progress.failed > 0 ? ", \(progress.failed) failed" : "")
+      + (seconds > 1 ? ", \(Int(Double(done) / seconds))/s" : "")
+      + (progress.pause.map { ", paused: \($0)" } ?? "")
+    clear()
+    shown = String(line.prefix(100))
+    write(shown)
+  }
+
+  private func clear() {
+    guard !shown.isEmpty else { return }
+    write("\r" + "".padding(to: shown.count) + "\r")
+    shown = ""
+  }
+
+  /// What cannot be written to standard error cannot be told anywhere.
+  private func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
+}
+
+extension Settings.Verbosity {
+  fileprivate var rank: Int {
+    switch self {
+    case .quiet: 0
+    case .normal: 1
+    case .verbose: 2
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// SIGTERM and SIGINT: the first asks the program to stop, the second stops it at once.
+final class StopSignals: @unchecked Sendable {  // the sources never change after the initialiser
+  private let received = Mutex<Int32?>(nil)
+  private var sources: [any DispatchSourceSignal] = []
+
+  /// The first signal that came; nil when none did.
+  var first: Int32? { received.withLock { $0 } }
+
+  init(stop: @escaping @Sendable () -> Void) {
+    for number in [SIGTERM, SIGINT] {
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { [self] in
+        let isSecond = received.withLock { first in
+          defer { first = first ?? number }
+          return first != nil
+        }
+        if isSecond { _exit(128 + number) }
+        stop()
+      }
+      source.resume()
+      sources.append(source)
+    }
+  }
+}
