@@ -1,6 +1,6 @@
 extension PixelRow {
   /// Gives the pixels to a packed row, rounded to its depth. The packed row's channels must be among this row's; a
-  /// filler is 0.
+  /// filler means nothing.
   func pack(_ packed: PackedRow) {
     let target = packed.bytes
     switch (packed.layout.packedSamples, packed.layout.isDeep) {
@@ -16,22 +16,22 @@ extension PixelRow {
   private func packGrey8(_ target: UnsafeMutableRawPointer) {
     let pixels = target.assumingMemoryBound(to: SIMD8<UInt8>.self)
     for index in 0..<vectors {
-      pixels[index] = SIMD8(truncatingIfNeeded: SampleScale.integers(red[index], times: 255))
+      pixels[index] = SIMD8(truncatingIfNeeded: SampleScale.integers(red[index], times: SampleScale.eightBits))
     }
   }
 
   private func packGrey16(_ target: UnsafeMutableRawPointer) {
     let pixels = target.assumingMemoryBound(to: SIMD8<UInt16>.self)
     for index in 0..<vectors {
-      pixels[index] = SIMD8(truncatingIfNeeded: SampleScale.integers(red[index], times: 65535))
+      pixels[index] = SIMD8(truncatingIfNeeded: SampleScale.integers(red[index], times: SampleScale.sixteenBits))
     }
   }
 
   private func packGreyAlpha8(_ target: UnsafeMutableRawPointer) {
     let pixels = target.assumingMemoryBound(to: SIMD8<UInt16>.self)
     for index in 0..<vectors {
-      let lanes =
-        SampleScale.integers(red[index], times: 255) | SampleScale.integers(alpha[index], times: 255) &<< 8
+      let grey = SampleScale.integers(red[index], times: SampleScale.eightBits)
+      let lanes = grey | SampleScale.integers(alpha[index], times: SampleScale.eightBits) &<< 8
       pixels[index] = SIMD8(truncatingIfNeeded: lanes)
     }
   }
@@ -39,18 +39,20 @@ extension PixelRow {
   private func packGreyAlpha16(_ target: UnsafeMutableRawPointer) {
     let pixels = target.assumingMemoryBound(to: SIMD8<UInt32>.self)
     for index in 0..<vectors {
-      pixels[index] =
-        SampleScale.integers(red[index], times: 65535) | SampleScale.integers(alpha[index], times: 65535) &<< 16
+      let grey = SampleScale.integers(red[index], times: SampleScale.sixteenBits) & 0xFFFF
+      pixels[index] = grey | SampleScale.integers(alpha[index], times: SampleScale.sixteenBits) &<< 16
     }
   }
 
   private func packColour8(_ target: UnsafeMutableRawPointer, alpha takesAlpha: Bool) {
     let pixels = target.assumingMemoryBound(to: SIMD8<UInt32>.self)
     for index in 0..<vectors {
-      var lanes = SampleScale.integers(red[index], times: 255)
-      lanes |= SampleScale.integers(green[index], times: 255) &<< 8
-      lanes |= SampleScale.integers(blue[index], times: 255) &<< 16
-      if takesAlpha { lanes |= SampleScale.integers(alpha[index], times: 255) &<< 24 }
+      var lanes = SampleScale.integers(red[index], times: SampleScale.eightBits)
+      lanes |= SampleScale.integers(green[index], times: SampleScale.eightBits) &<< 8
+      lanes |= SampleScale.integers(blue[index], times: SampleScale.eightBits) &<< 16
+      if takesAlpha {
+        lanes = lanes & 0xFF_FFFF | SampleScale.integers(alpha[index], times: SampleScale.eightBits) &<< 24
+      }
       pixels[index] = lanes
     }
   }
@@ -58,11 +60,12 @@ extension PixelRow {
   private func packColour16(_ target: UnsafeMutableRawPointer, alpha takesAlpha: Bool) {
     let pixels = target.assumingMemoryBound(to: SIMD16<UInt32>.self)
     for index in 0..<vectors {
+      var redGreen = SampleScale.integers(red[index], times: SampleScale.sixteenBits) & 0xFFFF
+      redGreen |= SampleScale.integers(green[index], times: SampleScale.sixteenBits) &<< 16
+      var blueAlpha = SampleScale.integers(blue[index], times: SampleScale.sixteenBits) & 0xFFFF
+      if takesAlpha { blueAlpha |= SampleScale.integers(alpha[index], times: SampleScale.sixteenBits) &<< 16 }
       var lanes = SIMD16<UInt32>()
-      lanes.evenHalf =
-        SampleScale.integers(red[index], times: 65535) | SampleScale.integers(green[index], times: 65535) &<< 16
-      var blueAlpha = SampleScale.integers(blue[index], times: 65535)
-      if takesAlpha { blueAlpha |= SampleScale.integers(alpha[index], times: 65535) &<< 16 }
+      lanes.evenHalf = redGreen
       lanes.oddHalf = blueAlpha
       pixels[index] = lanes
     }

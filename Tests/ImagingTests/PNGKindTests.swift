@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+@testable import Imaging
+
+@Suite struct PNGKindTests {
+  static let kinds = [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (2, 8), (2, 16), (3, 1), (3, 2), (3, 4), (3, 8)]
+    + [(4, 8), (4, 16), (6, 8), (6, 16)]
+
+  @Test("every colour type and depth is read, interlaced or not, transparent or not", arguments: kinds, [false, true])
+  func kind(_ kind: (Int, Int), _ isInterlaced: Bool) throws {
+    let rig = try Rig()
+    let (type, depth) = kind
+    let sizes = [(1, 1), (1, 9), (7, 3), (8, 8), (13, 5), (33, 17), (3, 1)]
+    _ = try Rig.python(
+      """
+      rng = np.random.default_rng(\(type * 100 + depth))
+      for w, h in \(sizes):
+          for transparent in ([False, True] if \(type) in (0, 2, 3) else [False]):
+              top = 1 << \(depth)
+              samples = rng.integers(0, top, (h, w, CHANNELS[\(type)]))
+              before, scale = b'', 257 if \(depth) == 16 else 1
+              if \(type) == 3:
+                  palette = rng.integers(0, 256, (top, 3)).astype('u1')
+                  before += chunk(b'PLTE', palette.tobytes())
+                  alpha = np.full(top, 255)
+                  if transparent:
+                      alpha[:(top + 1) // 2] = rng.integers(0, 256, (top + 1) // 2)
+                      before += chunk(b'tRNS', alpha[:(top + 1) // 2].astype('u1').tobytes())
+                  expected = palette[samples[..., 0]].astype(int)
+                  if transparent:
+                      expected = np.concatenate([expected, alpha[samples]], -1)
+              else:
+                  grown = samples if \(depth) >= 8 else samples * (255 // (top - 1))
+                  expected = grown
+                  if transparent:
+                      key = samples[h // 2, w // 2]
+                      before += chunk(b'tRNS', key.astype('>u2').tobytes())
+                      opaque = (samples != key).any(-1, keepdims=True) * (65535 if \(depth) == 16 else 255)
+                      expected = np.concatenate([grown, opaque], -1)
+              base = f'{sys.argv[1]}/{w}x{h}{"t" if transparent else ""}'
+              open(base + '.png', 'wb').write(png(samples, \(depth), \(type), \(isInterlaced ? "True" : "False"), before))
+              np.save(base + '.npy', expected)
+      """, [rig.folder.path])
+    let names = try FileManager.default.contentsOfDirectory(atPath: rig.folder.path).filter { $0.hasSuffix(".png") }
+    #expect(names.count == sizes.count * ([0, 2, 3].contains(type) ? 2 : 1))
+    for name in names { try rig.pass(rig.folder.file(name), to: rig.folder.file(name + ".out")) }
+    let printed = try Rig.python(
+      """
+      import glob
+      for source in sorted(glob.glob(sys.argv[1] + '/*.png')):
+          expected = np.load(source[:-4] + '.npy')
+          result, depth, kind = read_png(open(source + '.out', 'rb').read())
+          assert depth == (16 if \(depth) == 16 else 8), depth
+          assert result.shape == expected.shape, (source, result.shape, expected.shape)
+          assert (result == expected).all(), source
+          if depth == 8 and 't' not in source.split('/')[-1]:
+              a, b = (np.asarray(Image.open(p).convert('RGBA')) for p in (source, source + '.out'))
+              assert (a == b).all(), source
+      print('same')
+      """, [rig.folder.path])
+    #expect(printed == "same")
+  }
+
+  @Test("a JPEG becomes the PNG of what Pillow decodes")
+  func fromJPEG() throws {
+    let rig = try Rig()
+    try rig.pass(Rig.sample("coffee.jpg"), to: rig.folder.file("out"), options: OutputOptions(format: .png))
+    let script = "print(psnr(Image.open(sys.argv[1]), Image.open(sys.argv[2])), Image.open(sys.argv[2]).format)"
+    #expect(try Rig.python(script, [Rig.sample("coffee.jpg"), rig.folder.file("out")]) == "99 PNG")
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+@testable import Imaging
+
+@Suite struct RefusalTests {
+  @Test(
+    "what is no picture is named",
+    arguments: [
+      ("", ImagingError.Code.notAnImage, "the file is empty"),
+      ("<!DOCTYPE html><title>x", .notAnImage, "an HTML page"), ("\n\n<HTML><body>", .notAnImage, "an HTML page"),
+      ("{\"error\": 404}", .notAnImage, "JSON"), ("Not found\n", .notAnImage, "plain text"),
+      ("<?xml version='1.0'?><rss>", .notAnImage, "an XML document"), ("%PDF-1.7", .notAnImage, "a PDF document"),
+      ("PK\u{3}\u{4}", .notAnImage, "a ZIP archive"), ("\u{1}\u{2}\u{3}", .notAnImage, "unknown binary data (01 02 03)"),
+      ("GIF89a\u{1}\0\u{1}\0", .unsupportedFormat, "GIF"), ("RIFF\0\0\0\0WEBPVP8 ", .unsupportedFormat, "WebP"),
+      ("II*\0\u{8}\0\0\0", .unsupportedFormat, "TIFF"), ("MM\0*\0\0\0\u{8}", .unsupportedFormat, "TIFF"),
+      ("BM\0\0\0\0\0\0\0\0\u{36}\0\0\0\u{28}\0\0\0", .unsupportedFormat, "BMP"),
+      ("\0\0\0\u{1C}ftypavif", .unsupportedFormat, "AVIF"), ("\0\0\0\u{18}ftypheic", .unsupportedFormat, "HEIC"),
+      ("\0\0\0\u{18}ftypisom", .notAnImage, "an MP4 video"),
+      ("\0\0\0\u{C}JXL \r\n", .unsupportedFormat, "JPEG XL"),
+      ("<svg xmlns='http://www.w3.org/2000/svg'/>", .unsupportedFormat, "SVG"),
+      ("<?xml version='1.0'?>\n<svg/>", .unsupportedFormat, "SVG"),
+    ])
+  func named(_ text: String, _ code: ImagingError.Code, _ words: String) throws {
+    let rig = try Rig()
+    let error = try #require(try rig.error(of: text.utf8))
+    #expect(error.code == code)
+    #expect(error.message.contains(words), "\(error.message)")
+    #expect(throws: ImagingError.self) { try probe(rig.folder.file("source")) }
+  }
+
+  @Test("random bytes are no picture")
+  func garbage() throws {
+    let rig = try Rig()
+    for length in [1, 10, 1000, 100_000] {
+      let code = try rig.code(of: [0x07] + (1..<length).map { _ in UInt8.random(in: 0...255) })
+      #expect(code == .notAnImage)
+    }
+  }
+
+  @Test("CMYK is named", arguments: ["CMYK"])
+  func cmyk(_ mode: String) throws {
+    let rig = try Rig()
+    _ = try Rig.python("Image.new('\(mode)', (8, 8)).save(sys.argv[1], 'JPEG')", [rig.folder.file("in")])
+    let error = try #require(try rig.error(of: Rig.bytes(rig.folder.file("in"))))
+    #expect(error.code == .unsupportedFormat && error.message.contains("CMYK"))
+  }
+
+  @Test(
+    "a picture of too many pixels is refused before memory is asked for",
+    arguments: [(60000, 60000), (0x7FFF_FFFF, 0x7FFF_FFFF), (0x7FFF_FFFF, 1), (16384, 16384)])
+  func huge(_ width: Int, _ height: Int) throws {
+    let rig = try Rig()
+    _ = try Rig.python(
+      "open(sys.argv[1], 'wb').write(SIGNATURE + chunk(b'IHDR', struct.pack('>IIBBBBB', \(width), \(height), 8, 2, 0, 0, 0))"
+        + " + chunk(b'IDAT', zlib.compress(bytes(1000))) + chunk(b'IEND', b''))", [rig.folder.file("in")])
+    let error = try #require(try rig.error(of: Rig.bytes(rig.folder.file("in"))))
+    #expect(error.code == .imageTooLarge)
+    #expect(
+      error.message == "max-pixels is 268402689; the picture has \(width * height) (\(width) × \(height))")
+    #expect(throws: ImagingError.self) { try probe(rig.folder.file("in")) }
+  }
+
+  @Test("the limit is exact", arguments: [("chelsea.jpg", 451 * 300), ("chelsea-small.png", 226 * 150)])
+  func limit(_ name: String, _ pixels: Int) throws {
+    let rig = try Rig()
+    let bytes = try Rig.bytes(Rig.sample(name))
+    #expect(try rig.code(of: bytes, limits: ImageLimits(maxPixels: pixels)) == nil)
+    #expect(try rig.code(of: bytes, limits: ImageLimits(maxPixels: pixels - 1)) == .imageTooLarge)
+  }
+
+  @Test("pictures that must be held whole are limited in bytes", arguments: ["progressive", "interlaced"])
+  func whole(_ kind: String) throws {
+    let rig = try Rig()
+    let script =
+      kind == "progressive"
+      ? "Image.new('RGB', (600, 500)).save(sys.argv[1], 'JPEG', progressive=True)"
+      : "open(sys.argv[1], 'wb').write(png(np.zeros((500, 600, 3), int), 8, 2, True))"
+    _ = try Rig.python(script, [rig.folder.file("in")])
+    let bytes = try Rig.bytes(rig.folder.file("in"))
+    #expect(try rig.code(of: bytes, limits: ImageLimits(maxWholePictureBytes: 200_000)) == .imageTooLarge)
+    #expect(try rig.code(of: bytes, limits: ImageLimits(maxWholePictureBytes: 4_000_000)) == nil)
+  }
+
+  @Test("a JPEG's sides are limited by the format")
+  func sides() throws {
+    let rig = try Rig()
+    _ = try Rig.python("Image.new('L', (70000, 1)).save(sys.argv[1], 'PNG')", [rig.folder.file("in")])
+    let options = OutputOptions(format: .jpeg)
+    #expect(throws: ImagingError.self) {
+      try rig.pass(rig.folder.file("in"), to: rig.folder.file("out"), options: options)
+    }
+    try rig.pass(rig.folder.file("in"), to: rig.folder.file("out"))
+  }
+
+  @Test("the header alone tells format and size", arguments: [("rocket.jpg", ImageFormat.jpeg, 640, 427), ("chelsea-small.png", .png, 226, 150)])
+  func probed(_ name: String, _ format: ImageFormat, _ width: Int, _ height: Int) throws {
+    #expect(try probe(Rig.sample(name)) == ImageInfo(format: format, width: width, height: height))
+  }
+
+  private func probe(_ path: String) throws -> ImageInfo {
+    let descriptor = open(path, O_RDONLY)
+    defer { close(descriptor) }
+    return try ImageInfo.probe(descriptor)
+  }
+}
