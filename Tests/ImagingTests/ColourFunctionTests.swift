@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct ColourFunctionTests {
   static let recipes = [
-    "grayscale(1)", "grayscale(0.3)", "sepia(1)", "sepia(0.8)", "sepia(0)", "saturate(0)", "saturate(0.4)", "saturate(3)",
+    "grayscale(1)", "grayscale(0.3)", "sepia(1)", "sepia(0.8)", "sepia(0)", "saturate(0)", "saturate(0.4)",
+    "saturate(3)",
     "hue-rotate(90deg)", "hue-rotate(-30deg)", "hue-rotate(777deg)", "invert(1)", "invert(0.25)", "brightness(0)",
     "brightness(0.5)", "brightness(1.7)", "brightness(1000000)", "contrast(0)", "contrast(0.6)", "contrast(2.5)",
     "sepia(0.8) contrast(1.2) hue-rotate(45deg)", "brightness(2) brightness(0.5)",

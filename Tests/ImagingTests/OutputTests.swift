@@ -64,7 +64,9 @@ import Testing
   @Test("descriptors stay open and none is left behind")
   func descriptors() throws {
     let rig = try Rig()
-    let (input, output) = (open(Rig.sample("chelsea.jpg"), O_RDONLY), open(rig.folder.file("out"), O_RDWR | O_CREAT, 0o600))
+    let (input, output) = (
+      open(Rig.sample("chelsea.jpg"), O_RDONLY), open(rig.folder.file("out"), O_RDWR | O_CREAT, 0o600)
+    )
     let pass = ImagePass(recipe: try Recipe(parsing: "invert()"))
     let first = try pass.run(from: input, to: output)
     let length = lseek(output, 0, SEEK_CUR)

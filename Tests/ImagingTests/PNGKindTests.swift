@@ -4,7 +4,8 @@ import Testing
 @testable import Imaging
 
 @Suite struct PNGKindTests {
-  static let kinds = [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (2, 8), (2, 16), (3, 1), (3, 2), (3, 4), (3, 8)]
+  static let kinds =
+    [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (2, 8), (2, 16), (3, 1), (3, 2), (3, 4), (3, 8)]
     + [(4, 8), (4, 16), (6, 8), (6, 16)]
 
   @Test("every colour type and depth is read, interlaced or not, transparent or not", arguments: kinds, [false, true])

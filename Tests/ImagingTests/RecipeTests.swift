@@ -70,7 +70,9 @@ import Testing
 
   @Test("no text makes the parser stop the program")
   func anything() {
-    let pieces = ["sepia(", ")", "0.8", "-", "+", ".", "e", "%", "deg", "/*", "*/", "\\", "ä", "\n", " ", ",", "none", "url("]
+    let pieces = [
+      "sepia(", ")", "0.8", "-", "+", ".", "e", "%", "deg", "/*", "*/", "\\", "ä", "\n", " ", ",", "none", "url(",
+    ]
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<2000 {
       let text = (0..<Int.random(in: 0...8, using: &generator)).compactMap { _ in pieces.randomElement() }.joined()

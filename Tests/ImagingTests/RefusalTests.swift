@@ -11,7 +11,8 @@ import Testing
       ("<!DOCTYPE html><title>x", .notAnImage, "an HTML page"), ("\n\n<HTML><body>", .notAnImage, "an HTML page"),
       ("{\"error\": 404}", .notAnImage, "JSON"), ("Not found\n", .notAnImage, "plain text"),
       ("<?xml version='1.0'?><rss>", .notAnImage, "an XML document"), ("%PDF-1.7", .notAnImage, "a PDF document"),
-      ("PK\u{3}\u{4}", .notAnImage, "a ZIP archive"), ("\u{1}\u{2}\u{3}", .notAnImage, "unknown binary data (01 02 03)"),
+      ("PK\u{3}\u{4}", .notAnImage, "a ZIP archive"),
+      ("\u{1}\u{2}\u{3}", .notAnImage, "unknown binary data (01 02 03)"),
       ("GIF89a\u{1}\0\u{1}\0", .unsupportedFormat, "GIF"), ("RIFF\0\0\0\0WEBPVP8 ", .unsupportedFormat, "WebP"),
       ("II*\0\u{8}\0\0\0", .unsupportedFormat, "TIFF"), ("MM\0*\0\0\0\u{8}", .unsupportedFormat, "TIFF"),
       ("BM\0\0\0\0\0\0\0\0\u{36}\0\0\0\u{28}\0\0\0", .unsupportedFormat, "BMP"),
@@ -93,7 +94,9 @@ import Testing
     try rig.pass(rig.folder.file("in"), to: rig.folder.file("out"))
   }
 
-  @Test("the header alone tells format and size", arguments: [("rocket.jpg", ImageFormat.jpeg, 640, 427), ("chelsea-small.png", .png, 226, 150)])
+  @Test(
+    "the header alone tells format and size",
+    arguments: [("rocket.jpg", ImageFormat.jpeg, 640, 427), ("chelsea-small.png", .png, 226, 150)])
   func probed(_ name: String, _ format: ImageFormat, _ width: Int, _ height: Int) throws {
     #expect(try probe(Rig.sample(name)) == ImageInfo(format: format, width: width, height: height))
   }

@@ -88,7 +88,8 @@ final class JPEGDecoder: RowDecoder {
     case JCS_GRAYSCALE, JCS_YCbCr, JCS_RGB: return
     case JCS_CMYK: throw ImagingError(code: .unsupportedFormat, message: "the JPEG is in CMYK, which cannot be read")
     case JCS_YCCK:
-      throw ImagingError(code: .unsupportedFormat, message: "the JPEG is in CMYK (stored as YCCK), which cannot be read")
+      throw ImagingError(
+        code: .unsupportedFormat, message: "the JPEG is in CMYK (stored as YCCK), which cannot be read")
     default:
       throw ImagingError(
         code: .unsupportedFormat,

@@ -15,7 +15,8 @@ final class JPEGEncoder: RowEncoder {
     let (width, height) = (order.info.width, order.info.height)
     guard max(width, height) <= Self.maxSide else {
       throw ImagingError(
-        code: .imageTooLarge, message: "a JPEG's sides are at most \(Self.maxSide); the picture is \(width) × \(height)")
+        code: .imageTooLarge, message: "a JPEG's sides are at most \(Self.maxSide); the picture is \(width) × \(height)"
+      )
     }
     let (stream, failure) = (try StdioStream(writing: descriptor), JPEGFailure())
     let codec = UnsafeMutablePointer<jpeg_compress_struct>.allocate(capacity: 1)

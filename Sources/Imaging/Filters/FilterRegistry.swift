@@ -21,7 +21,8 @@ package enum FilterRegistry {
   /// - Throws: `RecipeError` at `offset` for names that are not available or not known; the latter with the nearest.
   static func function(named name: String, at offset: Int) throws(RecipeError) -> any FilterFunction.Type {
     let wanted = name.lowercased()
-    for function in all where function.name == wanted || function.aliases.contains(where: { $0.lowercased() == wanted }) {
+    for function in all where function.name == wanted || function.aliases.contains(where: { $0.lowercased() == wanted })
+    {
       return function
     }
     if unavailable.contains(wanted) {

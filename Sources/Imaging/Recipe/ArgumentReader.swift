@@ -24,7 +24,9 @@ package struct ArgumentReader {
     case .percentage(let number): value = number / 100
     default: throw unexpected(token, instead: "a number or a percentage")
     }
-    guard value >= 0 else { throw RecipeError("\(function)() takes no negative amount: \(token.text)", at: token.offset) }
+    guard value >= 0 else {
+      throw RecipeError("\(function)() takes no negative amount: \(token.text)", at: token.offset)
+    }
     // Adding 0 makes 0 of -0.
     return min(value, ceiling) + 0
   }
