@@ -11,6 +11,11 @@ extension TransferError {
       self.init(.addressNotAllowed, "\(location.redacted): \(refusal)")
       return
     }
+    if code == CURLE_OUT_OF_MEMORY {
+      // What libcurl says of a buffer that may not grow further. Memory that is really exhausted ends a Swift program.
+      self.init(.tooLarge, "a line of a header may have 102400 bytes; one of \(location.redacted) has more")
+      return
+    }
     let words = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     self.init(Self.kind(of: code), "\(location.redacted): \(words)")
   }

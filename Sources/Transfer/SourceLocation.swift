@@ -14,7 +14,7 @@ package struct SourceLocation: Sendable, Hashable {
   package let host: String?
 
   /// The last component of the path, percent-decoded, without query; may be empty. For naming only: it may hold
-  /// anything but a slash, `..` included.
+  /// anything but a slash (what precedes an encoded one is dropped), `..` included.
   package let lastPathComponent: String
 
   /// The text as it was given, without userinfo: for reports and logs.
@@ -69,7 +69,7 @@ package struct SourceLocation: Sendable, Hashable {
     self.scheme = scheme
     self.host = host.lowercased()
     let path = url.part(CURLUPART_PATH) ?? "/"
-    lastPathComponent = Self.lastComponent(of: path).percentDecoded
+    lastPathComponent = Self.lastComponent(of: Self.lastComponent(of: path).percentDecoded)
     redacted = Transfer.redacted(text, valid: true)
     requestText = request
   }

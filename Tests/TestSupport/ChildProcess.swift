@@ -1,0 +1,48 @@
+import Foundation
+
+/// A server that runs for one test, killed when the value is released.
+final class ChildProcess: @unchecked Sendable {  // the process is only touched by init and deinit
+  private let process = Process()
+
+  /// What it prints, if asked for.
+  let output = Pipe()
+
+  /// Starts it. Its standard error is the test run's.
+  init(_ executable: String, _ arguments: [String]) throws {
+    process.executableURL = URL(fileURLWithPath: executable)
+    process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    try process.run()
+  }
+
+  /// Whether it has not ended by itself.
+  var isRunning: Bool { process.isRunning }
+
+  /// Waits for its next line of output and returns it without the line break; what there is when it ends before.
+  func nextLine() throws -> String {
+    var line = Data()
+    while let byte = try output.fileHandleForReading.read(upToCount: 1), let first = byte.first, first != 10 {
+      line.append(first)
+    }
+    return String(decoding: line, as: UTF8.self)
+  }
+
+  /// The first of the paths that is an executable file.
+  static func executable(_ paths: [String]) throws -> String {
+    guard let found = paths.first(where: FileManager.default.isExecutableFile) else {
+      throw NotFound(paths: paths)
+    }
+    return found
+  }
+
+  deinit {
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    process.waitUntilExit()
+  }
+
+  /// A program that the tests need is not installed.
+  struct NotFound: Error {
+    let paths: [String]
+  }
+}

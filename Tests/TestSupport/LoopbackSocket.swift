@@ -1,0 +1,43 @@
+import Foundation
+
+/// TCP on 127.0.0.1, as far as tests need it themselves.
+package enum LoopbackSocket {
+  /// A port that nobody listens on now: the system chose it, and it was closed again.
+  package static func freePort() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    defer { close(descriptor) }
+    var address = loopback(port: 0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let code = withSocketAddress(&address) { pointer in
+      bind(descriptor, pointer, length) == 0 ? getsockname(descriptor, pointer, &length) : -1
+    }
+    guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+
+  /// Whether somebody accepts connections on the port.
+  package static func answers(port: Int) -> Bool {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var address = loopback(port: port)
+    return withSocketAddress(&address) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 }
+  }
+
+  private static func loopback(port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    return address
+  }
+
+  private static func withSocketAddress<Result>(
+    _ address: inout sockaddr_in, _ body: (UnsafeMutablePointer<sockaddr>) -> Result
+  ) -> Result {
+    withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Synchronization
+import TestSupport
+
+@testable import Transfer
+
+/// An engine with a folder for what it downloads.
+final class Downloads: Sendable {
+  let engine: TransferEngine
+  let folder: TemporaryFolder
+  private let lastNumber = Atomic(0)
+
+  /// Starts an engine that may connect to 127.0.0.0/8, unless `change` says otherwise.
+  init(_ change: (inout TransferConfiguration) throws -> Void = { _ in }) throws {
+    var configuration = TransferConfiguration()
+    configuration.addressPolicy = AddressPolicy(allowing: [Network("127.0.0.0/8")])
+    try change(&configuration)
+    engine = TransferEngine(configuration: configuration)
+    folder = try TemporaryFolder()
+  }
+
+  /// Downloads to a new file; returns how it ended and what the file then held.
+  func fetch(_ url: String) async throws -> (result: Result<TransferOutcome, TransferError>, body: Data) {
+    let path = folder.file("\(lastNumber.add(1, ordering: .relaxed).newValue)")
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let result = try await fetch(url, to: descriptor)
+    close(descriptor)
+    return (result, try Data(contentsOf: URL(fileURLWithPath: path)))
+  }
+
+  /// Downloads to a descriptor. The continuation traps if the completion is called twice.
+  func fetch(_ url: String, to descriptor: Int32) async throws -> Result<TransferOutcome, TransferError> {
+    let request = TransferRequest(location: try SourceLocation(parsing: url), destination: descriptor)
+    return await withCheckedContinuation { continuation in
+      engine.start(request) { continuation.resume(returning: $0) }
+    }
+  }
+
+  /// The error of a download that is expected to fail, if it did; and what the file then held.
+  func failure(_ url: String) async throws -> (error: TransferError?, body: Data) {
+    let (result, body) = try await fetch(url)
+    guard case .failure(let error) = result else { return (nil, body) }
+    return (error, body)
+  }
+}

@@ -1,0 +1,83 @@
+import TestSupport
+
+/// A server that misbehaves in the way that the path names.
+enum FaultServer {
+  static func start() throws -> PythonServer { try PythonServer(PythonServer.prelude + script) }
+
+  private static let script = #"""
+    def answer(connection, path):
+        port = connection.getsockname()[1]
+        send = connection.sendall
+        def redirect(target):
+            send(("HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 5\r\n\r\nmoved" % target).encode())
+        if path == "/ok":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+        elif path == "/reset":
+            reset(connection)
+        elif path == "/empty":
+            pass
+        elif path == "/stall-before-header":
+            stall(connection)
+        elif path == "/stall-mid-body":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello")
+            say("stalled")
+            stall(connection)
+        elif path == "/endless":
+            send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            while True:
+                send(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+        elif path == "/announced-too-large":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
+            stall(connection)
+        elif path == "/short":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello")
+        elif path == "/short-chunked":
+            send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhello")
+        elif path == "/reset-mid-body":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello")
+            reset(connection)
+        elif path == "/redirect":
+            redirect("/ok")
+        elif path == "/redirect-loop":
+            redirect("/redirect-loop")
+        elif path == "/redirect-to-file":
+            redirect("file:///etc/passwd")
+        elif path == "/redirect-to-unknown-scheme":
+            redirect("gemini://127.0.0.1/")
+        elif path == "/redirect-to-ftp":
+            redirect("FTP://user:secret@127.0.0.1/")
+        elif path == "/redirect-to-private":
+            redirect("http://10.0.0.1/")
+        elif path == "/redirect-to-metadata":
+            redirect("http://user:secret@169.254.169.254/latest")
+        elif path == "/redirect-without-target":
+            send(b"HTTP/1.1 302 Found\r\nContent-Length: 5\r\n\r\nmoved")
+        elif path == "/redirect-to-nonsense":
+            redirect("http://user:secret@[/")
+        elif path == "/huge-error":
+            send(b"HTTP/1.1 404 Not Found\r\nContent-Length: 1000000000\r\n\r\n")
+            stall(connection)
+        elif path == "/endless-error":
+            send(b"HTTP/1.1 503 Busy\r\nTransfer-Encoding: chunked\r\n\r\n")
+            while True:
+                send(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+        elif path == "/partial":
+            send(b"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-4/9\r\nContent-Length: 5\r\n\r\nhello")
+        elif path == "/no-content":
+            send(b"HTTP/1.1 204 No Content\r\n\r\n")
+        elif path == "/early-hints":
+            send(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+        elif path == "/garbage":
+            send(b"\x00\x01\x02\x03" * 1000)
+        elif path == "/http-0.9":
+            send(b"<html>hello</html>")
+        elif path == "/many-headers":
+            send(b"HTTP/1.1 200 OK\r\n" + b"X-Filler: 0123456789\r\n" * 200000 + b"\r\nhello")
+        elif path == "/long-header":
+            send(b"HTTP/1.1 200 OK\r\nX-Filler: " + b"x" * (4 << 20) + b"\r\n\r\nhello")
+        elif path.startswith("/status/"):
+            send(b"HTTP/1.1 %s Status\r\nContent-Length: 5\r\n\r\nerror" % path[8:].encode())
+
+    serve()
+    """#
+}

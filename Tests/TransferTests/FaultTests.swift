@@ -1,0 +1,157 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Transfer
+
+@Suite struct FaultTests {
+  struct Fault: Sendable, CustomTestStringConvertible {
+    let path: String
+    let code: TransferError.Code
+    let isRetryable: Bool
+    let testDescription: String
+
+    init(_ path: String, _ code: TransferError.Code, retryable: Bool) {
+      (self.path, self.code, isRetryable) = (path, code, retryable)
+      testDescription = "\(path): \(code.rawValue)"
+    }
+  }
+
+  @Test(
+    "each fault of a server has its code",
+    arguments: [
+      Fault("reset", .network, retryable: true),
+      Fault("empty", .network, retryable: true),
+      Fault("stall-before-header", .timeout, retryable: true),
+      Fault("stall-mid-body", .timeout, retryable: true),
+      Fault("endless", .tooLarge, retryable: false),
+      Fault("announced-too-large", .tooLarge, retryable: false),
+      Fault("short", .truncated, retryable: true),
+      Fault("short-chunked", .truncated, retryable: true),
+      Fault("reset-mid-body", .network, retryable: true),
+      Fault("redirect-loop", .tooManyRedirects, retryable: false),
+      Fault("redirect-to-file", .schemeNotAllowed, retryable: false),
+      Fault("redirect-to-ftp", .schemeNotAllowed, retryable: false),
+      Fault("redirect-to-unknown-scheme", .schemeNotAllowed, retryable: false),
+      Fault("redirect-to-private", .addressNotAllowed, retryable: false),
+      Fault("redirect-to-metadata", .addressNotAllowed, retryable: false),
+      Fault("redirect-to-nonsense", .urlInvalid, retryable: false),
+      Fault("redirect-without-target", .httpStatus, retryable: false),
+      Fault("huge-error", .httpStatus, retryable: false),
+      Fault("endless-error", .httpStatus, retryable: true),
+      Fault("partial", .httpStatus, retryable: false),
+      Fault("no-content", .httpStatus, retryable: false),
+      Fault("garbage", .network, retryable: true),
+      Fault("http-0.9", .network, retryable: true),
+      Fault("many-headers", .tooLarge, retryable: false),
+      Fault("long-header", .tooLarge, retryable: false),
+    ])
+  func code(fault: Fault) async throws {
+    let server = try FaultServer.start()
+    let downloads = try Downloads {
+      $0.maxBytes = 1 << 20
+      $0.timeout = fault.code == .timeout ? .milliseconds(300) : .seconds(30)
+    }
+    let (error, body) = try await downloads.failure(server.url(fault.path))
+    #expect(error?.code == fault.code, "\(error?.message ?? "no error")")
+    #expect(error?.isRetryable == fault.isRetryable)
+    #expect(error?.message.contains("secret") == false)
+    #expect(error?.finalURL?.contains("secret") == false)
+    #expect(error?.message.contains("127.0.0.1:\(server.port)/\(fault.path)") == true)
+    #expect(body.count <= 1 << 20)
+    if fault.code == .httpStatus || fault.path.hasPrefix("redirect") { #expect(body.isEmpty) }
+  }
+
+  @Test(
+    "a status other than 200 is an error with its number", arguments: [201, 304, 400, 401, 403, 404, 410, 501, 505])
+  func permanentStatus(status: Int) async throws {
+    try await expect(status: status, retryable: false)
+  }
+
+  @Test("a status that may pass is retryable", arguments: [408, 425, 429, 500, 502, 503, 504])
+  func passingStatus(status: Int) async throws {
+    try await expect(status: status, retryable: true)
+  }
+
+  private func expect(status: Int, retryable: Bool) async throws {
+    let server = try FaultServer.start()
+    let (error, body) = try await Downloads().failure(server.url("status/\(status)"))
+    #expect(error?.code == .httpStatus)
+    #expect(error?.httpStatus == status)
+    #expect(error?.isRetryable == retryable)
+    #expect(body.isEmpty)
+  }
+
+  @Test("little progress for too long is a timeout")
+  func lowSpeed() async throws {
+    let server = try FaultServer.start()
+    let downloads = try Downloads { $0.lowSpeedPeriod = .seconds(1) }
+    let (error, body) = try await downloads.failure(server.url("stall-mid-body"))
+    #expect(error?.code == .timeout)
+    #expect(body == Data("hello".utf8))
+  }
+
+  @Test("too large names the limit and the value")
+  func tooLargeMessage() async throws {
+    let server = try FaultServer.start()
+    let (error, body) = try await Downloads { $0.maxBytes = 4 }.failure(server.url("ok"))
+    #expect(error?.message == "max-bytes is 4; \(server.url("ok")) announces 5")
+    #expect(body.isEmpty)
+    let (result, _) = try await Downloads { $0.maxBytes = 5 }.fetch(server.url("ok"))
+    #expect(throws: Never.self) { try result.get() }
+  }
+
+  @Test("a redirect's own body is not written, and the final URL is known")
+  func redirect() async throws {
+    let server = try FaultServer.start()
+    let (result, body) = try await Downloads().fetch(server.url("redirect"))
+    #expect(try result.get().finalURL == server.url("ok"))
+    #expect(body == Data("hello".utf8))
+  }
+
+  @Test("redirects are followed up to the limit", arguments: [0, 1])
+  func redirectLimit(limit: Int) async throws {
+    let server = try FaultServer.start()
+    let (result, _) = try await Downloads { $0.maxRedirects = limit }.fetch(server.url("redirect"))
+    let code: TransferError.Code? = if case .failure(let error) = result { error.code } else { nil }
+    #expect(code == (limit == 0 ? .tooManyRedirects : nil))
+  }
+
+  @Test("informational responses are passed over")
+  func earlyHints() async throws {
+    let server = try FaultServer.start()
+    let (result, body) = try await Downloads().fetch(server.url("early-hints"))
+    #expect(try result.get().httpStatus == 200)
+    #expect(body == Data("hello".utf8))
+  }
+
+  @Test("a refused port is a connect error")
+  func refusedPort() async throws {
+    let port = try LoopbackSocket.freePort()
+    let (error, _) = try await Downloads().failure("http://127.0.0.1:\(port)/")
+    #expect(error?.code == .connect)
+    #expect(error?.isRetryable == true)
+  }
+
+  @Test("a name that does not resolve is a dns error")
+  func unresolvable() async throws {
+    let (error, _) = try await Downloads().failure("http://name.invalid/")
+    #expect(error?.code == .dns)
+    #expect(error?.isRetryable == true)
+  }
+
+  @Test("a full disk is an io error with its number")
+  func fullDisk() async throws {
+    let server = try FaultServer.start()
+    let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+    defer { close(full) }
+    let result = try await Downloads().fetch(server.url("ok"), to: full)
+    guard case .failure(let error) = result else {
+      Issue.record("written to a full disk")
+      return
+    }
+    #expect(error.code == .io)
+    #expect(error.systemError == ENOSPC)
+    #expect(!error.isRetryable)
+  }
+}
