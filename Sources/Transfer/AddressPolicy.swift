@@ -18,13 +18,15 @@ package struct AddressPolicy: Sendable {
   /// Judges an address. One that lies in an allowed network is open. Otherwise it is refused when it lies in a special
   /// network, or when an IPv4 address that it embeds is refused.
   package func verdict(for address: IPAddress) -> Verdict {
-    if allowedNetworks.contains(where: { $0.contains(address) }) { return .allowed }
-    if let special = SpecialNetwork.all.first(where: { $0.network.contains(address) }) {
-      return .refused("\(address) is \(special.kind); --allow-net \(special.network) would allow it")
-    }
-    for embedded in address.embeddedAddresses {
-      if case .refused(let reason) = verdict(for: embedded) { return .refused("\(address) embeds \(reason)") }
-    }
-    return .allowed
+    guard let (culprit, special) = objection(to: address) else { return .allowed }
+    let what = culprit == address ? "\(address) is" : "\(address) embeds \(culprit),"
+    return .refused("\(what) \(special.kind); --allow-net \(special.network) would allow it")
+  }
+
+  /// The address itself or the first one embedded in it that is refused, and the network that it lies in.
+  private func objection(to address: IPAddress) -> (IPAddress, SpecialNetwork)? {
+    if allowedNetworks.contains(where: { $0.contains(address) }) { return nil }
+    if let special = SpecialNetwork.all.first(where: { $0.network.contains(address) }) { return (address, special) }
+    return address.embeddedAddresses.lazy.compactMap(objection).first
   }
 }

@@ -132,7 +132,8 @@ final class HTTPTransfer {
 
   /// The result, once libcurl has finished with the transfer.
   func result(_ code: CURLcode) -> Result<TransferOutcome, TransferError> {
-    let final = easy.string(CURLINFO_EFFECTIVE_URL).map { redacted($0, valid: true) } ?? location.redacted
+    let isURL = code != CURLE_URL_MALFORMAT
+    let final = easy.string(CURLINFO_EFFECTIVE_URL).map { redacted($0, valid: isURL) } ?? location.redacted
     if failure == nil, code == CURLE_OK, header.status == 200 {
       return .success(
         TransferOutcome(

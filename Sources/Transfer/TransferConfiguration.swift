@@ -21,7 +21,9 @@ package struct TransferConfiguration: Sendable {
   /// How many redirects are followed. Default: 5.
   package var maxRedirects = 5
 
-  /// How many transfers from one host run at once; the others wait, and waiting costs them no time. Default: 6.
+  /// How many transfers from one host run at once; the others wait, and waiting costs them no time. A
+  /// redirected transfer keeps its place with the host that it began with; besides, no host and port has more
+  /// connections than this. Default: 6.
   package var perHost = 6
 
   /// Which addresses may be connected to. Default: public ones.

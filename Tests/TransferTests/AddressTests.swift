@@ -60,7 +60,7 @@ import Testing
     #expect(
       policy.verdict(for: try #require(IPAddress("2002:7f00:1::")))
         == .refused(
-          "2002:7f00:1:: embeds 127.0.0.1 is a loopback address; --allow-net 127.0.0.0/8 would allow it"))
+          "2002:7f00:1:: embeds 127.0.0.1, a loopback address; --allow-net 127.0.0.0/8 would allow it"))
   }
 
   @Test(

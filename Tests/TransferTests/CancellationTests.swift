@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct CancellationTests {
+@Suite final class CancellationTests {
   /// Counts how each transfer ended.
   private final class Endings: Sendable {
     let codes = Mutex<[Int: [TransferError.Code?]]>([:])
@@ -17,6 +17,8 @@ import Testing
   }
 
   private let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+
+  deinit { close(null) }
 
   private func request(_ url: String) throws -> TransferRequest {
     TransferRequest(location: try SourceLocation(parsing: url), destination: null)
@@ -49,13 +51,10 @@ import Testing
   func cancelLate() async throws {
     let server = try FaultServer.start()
     let downloads = try Downloads()
-    let id = await withCheckedContinuation { (continuation: CheckedContinuation<TransferID?, Never>) in
-      let started = Mutex<TransferID?>(nil)
-      guard let request = try? request(server.url("ok")) else { return continuation.resume(returning: nil) }
-      let id = downloads.engine.start(request) { _ in continuation.resume(returning: TransferID(number: 1)) }
-      started.withLock { $0 = id }
-    }
-    if let id { downloads.engine.cancel(id) }
+    let (endings, stream) = AsyncStream.makeStream(of: Void.self)
+    let id = downloads.engine.start(try request(server.url("ok"))) { _ in stream.yield() }
+    for await _ in endings { break }
+    downloads.engine.cancel(id)
     downloads.engine.cancel(TransferID(number: 4711))
     _ = try await downloads.fetch(server.url("ok")).result.get()
   }

@@ -54,6 +54,8 @@ enum FaultServer {
             send(b"HTTP/1.1 302 Found\r\nContent-Length: 5\r\n\r\nmoved")
         elif path == "/redirect-to-nonsense":
             redirect("http://user:secret@[/")
+        elif path == "/redirect-to-broken-userinfo":
+            redirect("http://user:a/secret@127.0.0.1/")
         elif path == "/huge-error":
             send(b"HTTP/1.1 404 Not Found\r\nContent-Length: 1000000000\r\n\r\n")
             stall(connection)

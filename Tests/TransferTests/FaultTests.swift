@@ -36,6 +36,7 @@ import Testing
       Fault("redirect-to-private", .addressNotAllowed, retryable: false),
       Fault("redirect-to-metadata", .addressNotAllowed, retryable: false),
       Fault("redirect-to-nonsense", .urlInvalid, retryable: false),
+      Fault("redirect-to-broken-userinfo", .urlInvalid, retryable: false),
       Fault("redirect-without-target", .httpStatus, retryable: false),
       Fault("huge-error", .httpStatus, retryable: false),
       Fault("endless-error", .httpStatus, retryable: true),

@@ -104,10 +104,7 @@ import Testing
   @Test("the request names the agent, asks for no encoding, and sends the URL's credentials")
   func requestHeader() async throws {
     let server = try PythonServer(
-      PythonServer.prelude.replacingOccurrences(of: "answer(connection, header", with: "echo(connection, header") + """
-        def echo(connection, path):
-            pass
-
+      PythonServer.prelude + """
         def handle(connection):
             header = connection.recv(65536)
             connection.sendall(b"HTTP/1.1 200 OK\\r\\nConnection: close\\r\\n\\r\\n" + header)
