@@ -20,7 +20,8 @@ struct Inbox: Sendable {
       switch InboxFile(named: name) {
       case .lock: scan.locks.append(Lock(name: name.description, path: file(name.text ?? "")))
       case .ignored: break
-      case .foreign(let why): if let kind = kind(of: name), kind != .folder { scan.foreign.append(.init(file: name, why: why)) }
+      case .foreign(let why):
+        if let kind = kind(of: name), kind != .folder { scan.foreign.append(.init(file: name, why: why)) }
       case .manifest(let job):
         do {
           let status = try FileStatus(of: file(name.text ?? ""))
@@ -32,7 +33,7 @@ struct Inbox: Sendable {
           case .folder: break
           case let kind: scan.foreign.append(.init(file: name, why: "it is a \(kind)"))
           }
-        } catch where error.code == ENOENT {
+        } catch  where error.code == ENOENT {
           // It went away between the listing and the look.
         }
       }

@@ -24,7 +24,8 @@ extension EntryFailure {
   init(_ error: TransferError) {
     self.init(
       stage: error.code == .io ? .outbox : .download, code: error.code.rawValue, message: error.message,
-      httpStatus: error.httpStatus, isRetryable: error.isRetryable, isOutOfSpace: error.systemError.map(SystemError.isOutOfSpace) ?? false)
+      httpStatus: error.httpStatus, isRetryable: error.isRetryable,
+      isOutOfSpace: error.systemError.map(SystemError.isOutOfSpace) ?? false)
   }
 
   init(_ error: ImagingError) {

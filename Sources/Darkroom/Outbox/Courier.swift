@@ -102,7 +102,7 @@ final class Courier: Sendable {
     guard let delivery = record.delivery else { return }
     do {
       for above in try Folder.create(Folder.parent(of: job.file(delivery.target))) { try Folder.sync(above) }
-    } catch where error.code == ENOTDIR || error.code == EEXIST {
+    } catch  where error.code == ENOTDIR || error.code == EEXIST {
       staging.remove(delivery.staged)
       record.fail(.conflict("the folder of \(delivery.target) cannot be made: a file has its name"))
     } catch {

@@ -38,7 +38,13 @@ package struct JobOutcome: Sendable, Equatable, Codable {
 extension JobOutcome.Counts {
   /// What the rows add up to.
   var state: JobOutcome.State {
-    if filtered == total { .succeeded } else if filtered > 0 { .partial } else if failed > 0 { .failed } else {
+    if filtered == total {
+      .succeeded
+    } else if filtered > 0 {
+      .partial
+    } else if failed > 0 {
+      .failed
+    } else {
       .cancelled
     }
   }

@@ -28,7 +28,7 @@ enum ManifestRemoval {
     let parking = inbox + "/" + parkingFolder
     do {
       _ = try FileStatus(of: parking)
-    } catch where error.code == ENOENT {
+    } catch  where error.code == ENOENT {
       return
     }
     for name in try Folder.names(in: parking).compactMap(\.text) {
@@ -40,7 +40,7 @@ enum ManifestRemoval {
   private static func isStill(_ path: String, _ identity: String) throws(SystemError) -> Bool {
     do {
       return try FileStatus(of: path).identity.text == identity
-    } catch where error.code == ENOENT {
+    } catch  where error.code == ENOENT {
       return false
     }
   }

@@ -63,7 +63,7 @@ struct Placement {
     do {
       _ = try FileStatus(of: path)
       return true
-    } catch where error.code == ENOENT || error.code == ENOTDIR {
+    } catch  where error.code == ENOENT || error.code == ENOTDIR {
       return false
     }
   }

@@ -21,7 +21,7 @@ struct Staging: Sendable {
   func create(_ name: String) throws(SystemError) -> OpenFile {
     do {
       return try OpenFile(creating: path(name))
-    } catch where error.code == EEXIST {
+    } catch  where error.code == EEXIST {
       try Folder.removeFile(path(name))
       return try OpenFile(creating: path(name))
     }

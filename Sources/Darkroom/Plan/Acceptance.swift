@@ -53,7 +53,7 @@ struct Acceptance {
   private func openIfThere(_ path: String) throws(SystemError) -> OpenFile? {
     do {
       return try OpenFile(reading: path)
-    } catch where error.code == ENOENT {
+    } catch  where error.code == ENOENT {
       return nil
     }
   }

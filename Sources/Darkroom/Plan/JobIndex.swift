@@ -92,8 +92,9 @@ final class JobIndex {
   private func freeName(_ name: String, for position: Int) throws -> String {
     let taken = OutputName.claim(name)
     if try claim(taken, for: position) == nil { return name }
-    var suffix = try database.first(
-      "SELECT suffix FROM claims WHERE claim = ?", [.text(taken)], row: { $0.integer(0) }) ?? 2
+    var suffix =
+      try database.first(
+        "SELECT suffix FROM claims WHERE claim = ?", [.text(taken)], row: { $0.integer(0) }) ?? 2
     while try claim(OutputName.claim("\(name)-\(suffix)"), for: position) != nil { suffix += 1 }
     try database.run("UPDATE claims SET suffix = ? WHERE claim = ?", [.integer(suffix + 1), .text(taken)])
     return "\(name)-\(suffix)"

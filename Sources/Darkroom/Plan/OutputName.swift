@@ -6,7 +6,9 @@ enum OutputName {
   /// A component of a path may be this long, in bytes of UTF-8, before `-2` and the extension.
   static let lengthLimit = 200
 
-  private static let pictureExtensions: Set = ["jpg", "jpeg", "jpe", "png", "webp", "gif", "tif", "tiff", "bmp", "avif"]
+  private static let pictureExtensions: Set = [
+    "jpg", "jpeg", "jpe", "png", "webp", "gif", "tif", "tiff", "bmp", "avif",
+  ]
 
   /// The path for a name that the manifest gives: `/` makes folders.
   static func explicit(_ name: String) -> String {

@@ -8,7 +8,8 @@ struct FiltersCommand: Command {
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard invocation.operands.isEmpty else {
-      throw UsageError("filters takes no operands; to explain a recipe: filters --explain \"\(invocation.operands[0])\"")
+      throw UsageError(
+        "filters takes no operands; to explain a recipe: filters --explain \"\(invocation.operands[0])\"")
     }
     if let recipe = invocation.settings.explain {
       print(recipe.isEmpty ? "none" : recipe.explanation.joined(separator: "\n"))

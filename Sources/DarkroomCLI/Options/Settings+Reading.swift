@@ -45,7 +45,8 @@ extension Settings {
     var configuration = configuration
     configuration.inbox = try resolvedInbox()
     configuration.outbox = try folder(outbox, else: "outbox", option: "outbox")
-    configuration.state = try state.map { try folder($0, else: "", option: "state") } ?? configuration.outbox + "/.darkroom"
+    configuration.state =
+      try state.map { try folder($0, else: "", option: "state") } ?? configuration.outbox + "/.darkroom"
     return configuration
   }
 
