@@ -25,6 +25,17 @@ package enum LoopbackSocket {
     return withSocketAddress(&address) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 }
   }
 
+  /// Asks an HTTP server for a path, and waits until it has answered and closed the connection.
+  package static func request(_ path: String, port: Int) throws {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let connection = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var address = loopback(port: port)
+    guard withSocketAddress(&address, { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }) == 0
+    else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    try connection.write(contentsOf: Data("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8))
+    _ = try connection.readToEnd()
+  }
+
   private static func loopback(port: Int) -> sockaddr_in {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

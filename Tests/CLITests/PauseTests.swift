@@ -1,0 +1,88 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct PauseTests {
+  /// A manifest of pictures that a server answers only when it is let.
+  private func manifest(_ server: GatedServer, count: Int) -> String {
+    (0..<count).map { server.url("\($0).jpg") + "\n" }.joined()
+  }
+
+  private func create(_ path: String, _ contents: String = "") throws {
+    try Data(contents.utf8).write(to: URL(fileURLWithPath: path))
+  }
+
+  @Test(arguments: ["pause.lock", "deploy.LOCK", ".hidden.lock", "lock", "LOCK"])
+  func `with a lock at the start nothing is requested until it is gone`(lock: String) throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let folders = try DarkroomFolders()
+    try create(folders.inbox + "/" + lock, "until the backup is done\nsecond line")
+    try folders.drop("job.txt", server.url("coffee.jpg") + "\n")
+    let run = try folders.start("run")
+    #expect(try run.waitForLine(containing: "paused:") != nil)
+    #expect(try run.waitForLine(containing: "job: 1 entries") != nil)
+    // The job's operations would have been started before this line.
+    #expect(!folders.exists("job/report.json"))
+    #expect((try? server.accessLog().filter { $0.contains("coffee") }) == [])
+    try FileManager.default.removeItem(atPath: folders.inbox + "/" + lock)
+    #expect(try run.finish().status == 0)
+    let report = try folders.report("job")
+    #expect(report.state == "succeeded")
+    #expect(report.paused_s > 0)
+    #expect(report.pauses?.map(\.lock) == [lock])
+    #expect(report.pauses?.first?.cause == "lock")
+    #expect(report.pauses?.first?.reason == "until the backup is done")
+  }
+
+  @Test func `with a lock in the middle what runs finishes and nothing starts`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", manifest(server, count: 6))
+    let run = try folders.start("run", ["--downloads", "2", "--filters", "none", "--verbose"])
+    let running = Set([try server.nextRequest(), try server.nextRequest()])
+    try create(folders.inbox + "/pause.lock")
+    #expect(try run.waitForLine(containing: "paused: pause.lock") != nil)
+    // Everything may be answered: the two that run are, and no other is asked for.
+    try server.release(6)
+    try create(folders.inbox + "/second.lock")
+    #expect(try run.waitForLine(containing: "paused: second.lock") != nil)
+    try FileManager.default.removeItem(atPath: folders.inbox + "/pause.lock")
+    #expect(try run.waitForLine(containing: "still paused: second.lock") != nil)
+    #expect(!folders.exists("job/report.json"))
+    try FileManager.default.removeItem(atPath: folders.inbox + "/second.lock")
+    #expect(try run.waitForLine(containing: "resumed") != nil)
+    var later: Set<String> = []
+    for _ in 0..<4 { later.insert(try server.nextRequest()) }
+    #expect(later.isDisjoint(with: running))
+    #expect(try run.finish().status == 0)
+    let report = try folders.report("job")
+    #expect(report.counts.filtered == 6)
+    #expect(Set(report.pauses?.compactMap(\.lock) ?? []) == ["pause.lock", "second.lock"])
+    #expect(report.entries.map(\.attempts) == Array(repeating: 1, count: 6))
+  }
+
+  @Test func `a lock file anywhere is honoured, and one that cannot be examined counts as present`() throws {
+    let folders = try DarkroomFolders()
+    let loop = folders.folder.file("loop")
+    try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let run = try folders.run(["--lock-file", loop + "/x.lock", "--lock-wait", "0.2"])
+    #expect(run.status == 75)
+    #expect(run.error.contains("x.lock"))
+    #expect(try folders.inboxNames() == ["job.txt"])
+    #expect(try folders.run().status == 0)
+    #expect(try folders.report("job").state == "succeeded")
+  }
+
+  @Test func `pause and resume may be said twice, and resume removes only the lock it names`() throws {
+    let folders = try DarkroomFolders()
+    let inbox = ["--inbox", folders.inbox]
+    for _ in 0..<2 { #expect(try DarkroomProcess.run(["pause", "deploy", "--reason", "release 7"] + inbox).status == 0) }
+    #expect(try DarkroomProcess.run(["pause"] + inbox).status == 0)
+    #expect(try folders.inboxNames() == ["deploy.lock", "pause.lock"])
+    #expect(try String(contentsOfFile: folders.inbox + "/deploy.lock", encoding: .utf8) == "release 7\n")
+    for _ in 0..<2 { #expect(try DarkroomProcess.run(["resume"] + inbox).status == 0) }
+    #expect(try folders.inboxNames() == ["deploy.lock"])
+    #expect(try DarkroomProcess.run(["resume", "../x"] + inbox).status == 64)
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct RestartTests {
+  @Test(arguments: [1, 40, 150, 299])
+  func `after a kill in the middle of 300 entries a restart does the rest and nothing twice`(ended: Int) throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", (0..<300).map { server.url("chelsea-small.png?\($0)") + "\n" }.joined())
+    let first = try folders.start("run", ["--verbose", "--filters", "none"])
+    for _ in 0..<ended { _ = try first.waitForLine(containing: ": filtered") }
+    first.send(SIGKILL)
+    _ = try first.finish()
+    let doneBefore = try lines(folders, "job/entries.jsonl")
+    #expect(doneBefore.count >= ended)
+    let requestedBefore = try server.accessLog().count
+
+    let second = try folders.run(["--filters", "none"])
+    #expect(second.status == 0, "\(second.error)")
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 300, filtered: 300))
+    #expect(report.entries.map(\.index) == Array(0..<300))
+    let requestedAgain = Set(try server.accessLog().dropFirst(requestedBefore).compactMap(query))
+    for row in doneBefore { #expect(!requestedAgain.contains(try #require(row["index"] as? Int))) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/.darkroom/staging").isEmpty)
+    #expect(!folders.exists("job/history"), "it is one run, with one report")
+    #expect(try folders.inboxNames().isEmpty)
+    for output in report.entries.compactMap(\.output) {
+      #expect(try folders.contents("job/" + output.file).count == output.bytes)
+    }
+  }
+
+  private func lines(_ folders: DarkroomFolders, _ path: String) throws -> [[String: Any]] {
+    try folders.contents(path).split(separator: UInt8(ascii: "\n")).compactMap {
+      try JSONSerialization.jsonObject(with: $0) as? [String: Any]
+    }
+  }
+
+  private func query(_ logLine: String) -> Int? {
+    logLine.firstMatch(of: /\?(\d+) HTTP/).flatMap { Int($0.1) }
+  }
+
+  @Test(arguments: [(SIGTERM, Int32(143)), (SIGINT, Int32(130))])
+  func `a signal lets what runs finish and leaves the rest for the next start`(signal: Int32, status: Int32) throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", (0..<5).map { server.url("\($0)") + "\n" }.joined())
+    let run = try folders.start("run", ["--downloads", "2", "--filters", "none"])
+    let running = Set([try server.nextRequest(), try server.nextRequest()])
+    run.send(signal)
+    #expect(try run.waitForLine(containing: "stopping") != nil)
+    try server.release(5)
+    #expect(try run.finish().status == status)
+    #expect(!folders.exists("job/report.json"))
+    #expect(Set(try lines(folders, "job/entries.jsonl").compactMap { $0["name"] as? String }.map { "/" + $0 }) == running)
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    #expect(try folders.report("job").counts.filtered == 5)
+  }
+
+  @Test func `a second signal stops at once, and nothing is lost`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", (0..<3).map { server.url("\($0)") + "\n" }.joined())
+    let run = try folders.start("run", ["--filters", "none"])
+    _ = try server.nextRequest()
+    run.send(SIGTERM)
+    #expect(try run.waitForLine(containing: "stopping") != nil)
+    run.send(SIGTERM)
+    #expect(try run.finish().status == 143)
+    try server.release(100)
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    #expect(try folders.report("job").counts.filtered == 3)
+  }
+}

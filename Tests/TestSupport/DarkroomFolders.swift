@@ -1,0 +1,55 @@
+import Foundation
+
+/// An inbox and an outbox for one test, and what is found in them.
+package struct DarkroomFolders: Sendable {
+  package let folder: TemporaryFolder
+  package var inbox: String { folder.file("inbox") }
+  package var outbox: String { folder.file("outbox") }
+
+  package init() throws {
+    folder = try TemporaryFolder()
+    for path in [inbox, outbox] { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+  }
+
+  /// Options that name the folders, make a test quick and allow loopback and the sample pictures.
+  package var options: [String] {
+    [
+      "--inbox", inbox, "--outbox", outbox, "--settle", "0", "--poll-interval", "0.05", "--allow-net", "127.0.0.0/8",
+      "--file-root", packageRoot + "/Samples",
+    ]
+  }
+
+  /// Puts a manifest into the inbox, as a careful user would: written under a dot name, then renamed.
+  package func drop(_ name: String, _ contents: Data) throws {
+    try contents.write(to: URL(fileURLWithPath: inbox + "/.dropping"))
+    guard rename(inbox + "/.dropping", inbox + "/" + name) == 0 else { throw POSIXError(.EIO) }
+  }
+
+  package func drop(_ name: String, _ contents: String) throws { try drop(name, Data(contents.utf8)) }
+
+  /// Runs `darkroom run` on the folders to its end.
+  package func run(_ more: [String] = []) throws -> DarkroomProcess.Finished {
+    try DarkroomProcess.run(["run"] + options + more)
+  }
+
+  /// Starts a command on the folders.
+  package func start(_ command: String, _ more: [String] = []) throws -> DarkroomProcess {
+    try DarkroomProcess([command] + options + more)
+  }
+
+  /// The report of a job.
+  package func report(_ job: String) throws -> Report {
+    try JSONDecoder().decode(Report.self, from: Data(contentsOf: URL(fileURLWithPath: outbox + "/\(job)/report.json")))
+  }
+
+  package func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: outbox + "/" + path) }
+
+  package func contents(_ path: String) throws -> Data {
+    try Data(contentsOf: URL(fileURLWithPath: outbox + "/" + path))
+  }
+
+  /// The names in the inbox, but the program's own.
+  package func inboxNames() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: inbox).filter { !$0.hasPrefix(".darkroom") }.sorted()
+  }
+}

@@ -1,0 +1,36 @@
+/// A server that says which paths it was asked for, and answers with the contents of a file when the test lets it.
+package final class GatedServer: Sendable {
+  private let server: PythonServer
+
+  /// - Parameter file: What every request is answered with.
+  package init(serving file: String) throws {
+    server = try PythonServer(
+      PythonServer.prelude + """
+        body = open(sys.argv[1], "rb").read()
+        gate = threading.Semaphore(0)
+
+        def answer(connection, path):
+            if path.startswith("/release/"):
+                for _ in range(int(path[9:])):
+                    gate.release()
+                connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\nConnection: close\\r\\n\\r\\n")
+                return
+            say(path)
+            gate.acquire()
+            head = "HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body)
+            connection.sendall(head.encode() + body)
+
+        serve()
+        """, [file])
+  }
+
+  package func url(_ path: String) -> String { server.url(path) }
+
+  /// Waits until the next request has come, and returns its path.
+  package func nextRequest() throws -> String { try server.nextLine() }
+
+  /// Lets a number of requests be answered: those that wait, or that come.
+  package func release(_ count: Int) throws {
+    try LoopbackSocket.request("/release/\(count)", port: server.port)
+  }
+}

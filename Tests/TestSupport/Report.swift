@@ -1,0 +1,60 @@
+/// A report as a script reads it.
+package struct Report: Decodable, Sendable {
+  package let job: String
+  package let run_id: String
+  package let state: String
+  package let paused_s: Double
+  package let pauses: [Pause]?
+  package let counts: Counts
+  package let errors: [Problem]?
+  package let entries: [Row]
+
+  package struct Pause: Decodable, Sendable {
+    package let cause: String
+    package let lock: String?
+    package let reason: String?
+  }
+
+  package struct Counts: Decodable, Sendable, Equatable {
+    package let total, filtered, failed, cancelled, reused: Int
+
+    package init(total: Int, filtered: Int, failed: Int = 0, cancelled: Int = 0, reused: Int = 0) {
+      self.total = total
+      self.filtered = filtered
+      self.failed = failed
+      self.cancelled = cancelled
+      self.reused = reused
+    }
+  }
+
+  package struct Problem: Decodable, Sendable {
+    package let code: String
+    package let message: String
+    package let `where`: String?
+  }
+
+  package struct Row: Decodable, Sendable {
+    package let index: Int
+    package let name: String
+    package let url: String
+    package let state: String
+    package let attempts: Int
+    package let output: Output?
+    package let error: Failure?
+  }
+
+  package struct Output: Decodable, Sendable, Equatable {
+    package let file: String
+    package let format: String
+    package let width, height, bytes: Int
+    package let sha256: String
+  }
+
+  package struct Failure: Decodable, Sendable {
+    package let stage: String
+    package let code: String
+    package let message: String
+    package let http_status: Int?
+    package let retryable: Bool
+  }
+}
