@@ -77,7 +77,9 @@ import Testing
   @Test func `pause and resume may be said twice, and resume removes only the lock it names`() throws {
     let folders = try DarkroomFolders()
     let inbox = ["--inbox", folders.inbox]
-    for _ in 0..<2 { #expect(try DarkroomProcess.run(["pause", "deploy", "--reason", "release 7"] + inbox).status == 0) }
+    for _ in 0..<2 {
+      #expect(try DarkroomProcess.run(["pause", "deploy", "--reason", "release 7"] + inbox).status == 0)
+    }
     #expect(try DarkroomProcess.run(["pause"] + inbox).status == 0)
     #expect(try folders.inboxNames() == ["deploy.lock", "pause.lock"])
     #expect(try String(contentsOfFile: folders.inbox + "/deploy.lock", encoding: .utf8) == "release 7\n")

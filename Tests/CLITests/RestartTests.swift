@@ -53,7 +53,8 @@ import Testing
     try server.release(5)
     #expect(try run.finish().status == status)
     #expect(!folders.exists("job/report.json"))
-    #expect(Set(try lines(folders, "job/entries.jsonl").compactMap { $0["name"] as? String }.map { "/" + $0 }) == running)
+    #expect(
+      Set(try lines(folders, "job/entries.jsonl").compactMap { $0["name"] as? String }.map { "/" + $0 }) == running)
     #expect(try folders.run(["--filters", "none"]).status == 0)
     #expect(try folders.report("job").counts.filtered == 5)
   }

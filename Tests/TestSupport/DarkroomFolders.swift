@@ -8,7 +8,9 @@ package struct DarkroomFolders: Sendable {
 
   package init() throws {
     folder = try TemporaryFolder()
-    for path in [inbox, outbox] { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+    for path in [inbox, outbox] {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
   }
 
   /// Options that name the folders, make a test quick and allow loopback and the sample pictures.

@@ -1,0 +1,90 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct CommandLineTests {
+  static let mistakes: [(words: [String], says: String)] = [
+    ([], "a command is needed"),
+    (["runn"], "did you mean \"run\""),
+    (["status"], "not available in this version"),
+    (["run", "--filter", "x"], "did you mean \"--filters\""),
+    (["run", "--metadata", "all"], "--metadata is not available in this version"),
+    (["run", "--downloads"], "--downloads needs a value"),
+    (["run", "--downloads", "0"], "from 1 to 1024"),
+    (["run", "--downloads", "many"], "\"many\""),
+    (["run", "--quality=101"], "from 1 to 100"),
+    (["run", "--format", "webp"], "webp is not available"),
+    (["run", "--format", "jepg"], "did you mean \"jpeg\""),
+    (["run", "--filters", "sepai(1)"], "sepia"),
+    (["run", "--filters", "resize(fit 10 10)"], "not available in this version"),
+    (["run", "--allow-net", "10.0.0.0/99"], "10.0.0.0/99"),
+    (["run", "--max-bytes", "12Q"], "12Q"),
+    (["run", "--settle", "-1"], "seconds"),
+    (["run", "--create=yes"], "takes no value"),
+    (["run", "-x"], "-x"),
+    (["watch", "extra"], "extra"),
+    (["filters", "sepia(1)"], "--explain"),
+    (["help", "runn"], "did you mean \"run\""),
+  ]
+
+  @Test(arguments: mistakes)
+  func `a command line that cannot be understood ends with 64 and says what would be right`(
+    words: [String], says: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    let run = try DarkroomProcess.run(words, folder: folder.path)
+    #expect(run.status == 64)
+    #expect(run.error.contains(says), "\(run.error)")
+    #expect(run.output.isEmpty)
+  }
+
+  @Test func `the environment sets options, the command line wins, and unknown variables are named`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let words = ["run"] + folders.options
+    #expect(try DarkroomProcess.run(words, environment: ["DARKROOM_DOWNLOADS": "x"]).status == 64)
+    let unknown = try DarkroomProcess.run(words, environment: ["DARKROOM_FILTER": "x"])
+    #expect(unknown.status == 64)
+    #expect(unknown.error.contains("DARKROOM_FILTERS"))
+    #expect(
+      try DarkroomProcess.run(
+        words + ["--downloads", "2"],
+        environment: ["DARKROOM_DOWNLOADS": "x", "DARKROOM_FILTERS": "invert()", "DARKROOM_JOB_NAME": "outer"]
+      ).status == 0)
+    let report = try String(decoding: folders.contents("job/report.json"), as: UTF8.self)
+    #expect(report.contains(#""filters":"invert(1)""#))
+  }
+
+  @Test func `the default folders are created, named ones must exist or be asked for`() throws {
+    let folder = try TemporaryFolder()
+    #expect(try DarkroomProcess.run(["run"], folder: folder.path).status == 0)
+    #expect(Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)) == ["inbox", "outbox"])
+    let missing = try DarkroomProcess.run(["run", "--inbox", "a/b"], folder: folder.path)
+    #expect(missing.status == 66)
+    #expect(missing.error.contains("--create"))
+    #expect(try DarkroomProcess.run(["run", "--inbox", "a/b", "--create"], folder: folder.path).status == 0)
+    let mode = try FileManager.default.attributesOfItem(atPath: folder.file("outbox/.darkroom"))
+    #expect((mode[.posixPermissions] as? Int) == 0o700)
+  }
+
+  @Test func `help, version and filters print to standard output and end with 0`() throws {
+    for words in [["help"], ["--help"], ["help", "run"], ["run", "--help"], ["filters"]] {
+      let run = try DarkroomProcess.run(words)
+      #expect(run.status == 0)
+      #expect(run.output.contains("run") || run.output.contains("sepia"))
+      #expect(run.error.isEmpty)
+    }
+    #expect(try DarkroomProcess.run(["--version"]).output.hasPrefix("darkroom "))
+    let explained = try DarkroomProcess.run(["filters", "--explain", "CISepiaTone(0.8) invert()"])
+    #expect(explained.output.contains("sepia(0.8)"))
+    #expect(explained.output.contains("invert(1)"))
+  }
+
+  @Test func `an outbox that cannot be written ends with 73`() throws {
+    let folder = try TemporaryFolder()
+    try Data().write(to: URL(fileURLWithPath: folder.file("file")))
+    #expect(
+      try DarkroomProcess.run(["run", "--outbox", folder.file("file") + "/x", "--create"], folder: folder.path).status
+        == 73)
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct JobTests {
+  @Test func `a job that runs again keeps the earlier report in history and replaces its own results`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try folders.run().status == 0)
+    let first = try folders.report("job")
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try folders.run(["--filters", "invert()"]).status == 0)
+    let second = try folders.report("job")
+    #expect(first.run_id != second.run_id)
+    #expect(first.entries.first?.output?.sha256 != second.entries.first?.output?.sha256)
+    let history = try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history/" + first.run_id)
+    #expect(Set(history) == ["report.json", "manifest.txt", "entries.jsonl"])
+  }
+
+  @Test func `a file that is not ours is never overwritten`() throws {
+    let folders = try DarkroomFolders()
+    try FileManager.default.createDirectory(
+      atPath: folders.outbox + "/job/images", withIntermediateDirectories: true)
+    let foreign = URL(fileURLWithPath: folders.outbox + "/job/images/coffee.jpg")
+    try Data("somebody's".utf8).write(to: foreign)
+    try folders.drop("job.txt", "coffee.jpg\nrocket.jpg\n")
+    #expect(try folders.run().status == 1)
+    #expect(try Data(contentsOf: foreign) == Data("somebody's".utf8))
+    #expect(try folders.report("job").entries.map { $0.error?.code } == ["name-conflict", nil])
+    // Nor is a result of ours that somebody has changed since.
+    let ours = URL(fileURLWithPath: folders.outbox + "/job/images/rocket.jpg")
+    try Data("changed".utf8).write(to: ours)
+    try folders.drop("job.txt", "rocket.jpg\n")
+    #expect(try folders.run().status == 1)
+    #expect(try Data(contentsOf: ours) == Data("changed".utf8))
+  }
+
+  @Test func `a rejected manifest is reported with every problem, moved away, and requests nothing`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop(
+      "job.json",
+      """
+      {"defaults": {"qualty": 3}, "entries": [
+        {"url": "coffee.jpg", "filters": "sepai(1)"}, {"url": 7}, {"name": "x"}, {"url": "a.jpg", "after": ["x"]},
+        {"url": "a.jpg", "name": "Café"}, {"url": "b.jpg", "name": "cafe\\u0301"}]}
+      """)
+    let run = try folders.run()
+    #expect(run.status == 65)
+    let report = try folders.report("job")
+    #expect(report.state == "rejected")
+    #expect(report.entries.isEmpty)
+    let found = report.errors?.map { "\($0.code) \($0.where ?? "")" }
+    #expect(
+      found == [
+        "unknown-field defaults.qualty", "bad-recipe entries[0].filters", "wrong-type entries[1].url",
+        "bad-value entries[2]", "unknown-field entries[3].after", "duplicate-name entries[5]",
+      ])
+    #expect(report.errors?.first?.message.contains("quality") == true)
+    #expect(try folders.inboxNames().isEmpty)
+    #expect(folders.exists("job/manifest.json"))
+    #expect(!folders.exists("job/images"))
+  }
+
+  @Test func `a manifest that is named is processed and left where it is`() throws {
+    let folders = try DarkroomFolders()
+    let path = folders.folder.file("mine.txt")
+    try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: path))
+    try folders.drop("other.txt", "coffee.jpg\n")
+    let run = try folders.run([path])
+    #expect(run.status == 0)
+    #expect(run.output == folders.outbox + "/mine/report.json\n")
+    #expect(FileManager.default.fileExists(atPath: path))
+    #expect(try folders.inboxNames() == ["other.txt"], "only what is named is processed")
+    #expect(try folders.run([folders.inbox + "/other.txt"]).status == 0)
+    #expect(try folders.inboxNames().isEmpty, "a manifest of the inbox is moved all the same")
+    #expect(try folders.run([folders.folder.file("nothing.txt")]).status == 66)
+  }
+
+  @Test func `watch takes what is dropped, tells of foreign files once, and ends with 0`() throws {
+    let folders = try DarkroomFolders()
+    let watch = try folders.start("watch", ["--poll-interval", "60", "--verbose"])
+    #expect(try watch.waitForLine(containing: "watching") != nil)
+    // With a minute between scans, only the kernel's notice can be what wakes it.
+    try folders.drop("notes.docx", "?")
+    #expect(try watch.waitForLine(containing: "notes.docx") != nil)
+    try folders.drop("one.txt", "coffee.jpg\n")
+    #expect(try watch.waitForLine(containing: "one: succeeded") != nil)
+    try folders.drop("two.jsonl", "\"rocket.jpg\"\n")
+    #expect(try watch.waitForLine(containing: "two: succeeded") != nil)
+    watch.send(SIGTERM)
+    let finished = try watch.finish()
+    #expect(finished.status == 0)
+    #expect(finished.error.components(separatedBy: "notes.docx").count == 2)
+    #expect(
+      finished.output
+        == "one two ".replacing(" ", with: "/report.json\n").replacing("one", with: folders.outbox + "/one").replacing(
+          "two", with: folders.outbox + "/two"))
+    #expect(try folders.inboxNames() == ["notes.docx"])
+  }
+
+  @Test func `a second instance ends at once with 75 and names the process`() throws {
+    let folders = try DarkroomFolders()
+    let watch = try folders.start("watch", ["--verbose"])
+    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let second = try folders.run()
+    #expect(second.status == 75)
+    #expect(second.error.contains("process \(watch.processID)"))
+    // Nor may another inbox use the same outbox.
+    let other = try DarkroomFolders()
+    #expect(try DarkroomProcess.run(["run", "--inbox", other.inbox, "--outbox", folders.outbox]).status == 75)
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+    #expect(try folders.run().status == 0, "the kernel releases the locks of a process that died")
+  }
+
+  @Test func `priorities come first, and within them the manifest's order`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    let priorities = ["low", "normal", "veryHigh", "veryLow", "normal", "high"]
+    try folders.drop(
+      "job.jsonl",
+      priorities.enumerated().map { "{\"url\": \"\(server.url("\($0.offset)"))\", \"priority\": \"\($0.element)\"}\n" }
+        .joined())
+    try server.release(6)
+    #expect(try folders.run(["--downloads", "1", "--filters", "none"]).status == 0)
+    let order = try (0..<6).map { _ in try server.nextRequest() }
+    #expect(order == ["/2", "/5", "/1", "/4", "/0", "/3"])
+    #expect(try folders.report("job").entries.map(\.index) == Array(0..<6), "rows are in manifest order")
+  }
+}
