@@ -17,14 +17,14 @@ import Testing
     try expectLikePillow(Rig.sample(name), recipe: recipe, quality: 85)
   }
 
-  @Test("every kind of JPEG is read as Pillow reads it", arguments: storedKinds, ["sepia(0.8)", "brightness(0.7)"])
-  func kinds(_ kind: String, _ recipe: String) throws {
+  @Test("every kind of JPEG is read as Pillow reads it", arguments: storedKinds)
+  func kinds(_ kind: String) throws {
     let rig = try Rig()
     let words = kind.split(separator: " ").map(String.init)
     _ = try Rig.python(
       "Image.open(sys.argv[1]).convert('\(words[0])').save(sys.argv[2], 'JPEG', \(words.dropFirst().joined(separator: ", ")))",
-      [Rig.sample("chelsea.jpg"), rig.folder.file("kind")])
-    try expectLikePillow(rig.folder.file("kind"), recipe: recipe, quality: 85)
+      [Rig.sample("chelsea-small.png"), rig.folder.file("kind")])
+    try expectLikePillow(rig.folder.file("kind"), recipe: "sepia(0.8)", quality: 85)
   }
 
   @Test(

@@ -2,72 +2,65 @@ extension PixelRow {
   /// Gives the pixels to a packed row, rounded to its depth. The packed row's channels must be among this row's; a
   /// filler means nothing.
   func pack(_ packed: PackedRow) {
-    let target = packed.bytes
     switch (packed.layout.packedSamples, packed.layout.isDeep) {
-    case (1, false): packGrey8(target)
-    case (1, true): packGrey16(target)
-    case (2, false): packGreyAlpha8(target)
-    case (2, true): packGreyAlpha16(target)
-    case (_, false): packColour8(target, alpha: packed.layout.hasAlpha)
-    case (_, true): packColour16(target, alpha: packed.layout.hasAlpha)
+    case (1, false): packGrey8(packed)
+    case (1, true): packGrey16(packed)
+    case (2, false): packGreyAlpha8(packed)
+    case (2, true): packGreyAlpha16(packed)
+    case (_, false): packColour8(packed, alpha: packed.layout.hasAlpha)
+    case (_, true): packColour16(packed, alpha: packed.layout.hasAlpha)
     }
   }
 
-  private func packGrey8(_ target: UnsafeMutableRawPointer) {
-    let pixels = target.assumingMemoryBound(to: SIMD8<UInt8>.self)
+  private func packGrey8(_ packed: PackedRow) {
     for index in 0..<vectors {
-      pixels[index] = SIMD8(truncatingIfNeeded: SampleScale.integers(red[index], times: SampleScale.eightBits))
+      packed.set(index, to: SIMD8<UInt8>(truncatingIfNeeded: SampleScale.bytes(red[index])))
     }
   }
 
-  private func packGrey16(_ target: UnsafeMutableRawPointer) {
-    let pixels = target.assumingMemoryBound(to: SIMD8<UInt16>.self)
+  private func packGrey16(_ packed: PackedRow) {
     for index in 0..<vectors {
-      pixels[index] = SIMD8(truncatingIfNeeded: SampleScale.integers(red[index], times: SampleScale.sixteenBits))
+      packed.set(index, to: SIMD8<UInt16>(truncatingIfNeeded: SampleScale.words(red[index])))
     }
   }
 
-  private func packGreyAlpha8(_ target: UnsafeMutableRawPointer) {
-    let pixels = target.assumingMemoryBound(to: SIMD8<UInt16>.self)
+  private func packGreyAlpha8(_ packed: PackedRow) {
     for index in 0..<vectors {
-      let grey = SampleScale.integers(red[index], times: SampleScale.eightBits)
-      let lanes = grey | SampleScale.integers(alpha[index], times: SampleScale.eightBits) &<< 8
-      pixels[index] = SIMD8(truncatingIfNeeded: lanes)
+      let grey = SampleScale.bytes(red[index])
+      let lanes = grey | SampleScale.bytes(alpha[index]) &<< 8
+      packed.set(index, to: SIMD8<UInt16>(truncatingIfNeeded: lanes))
     }
   }
 
-  private func packGreyAlpha16(_ target: UnsafeMutableRawPointer) {
-    let pixels = target.assumingMemoryBound(to: SIMD8<UInt32>.self)
+  private func packGreyAlpha16(_ packed: PackedRow) {
     for index in 0..<vectors {
-      let grey = SampleScale.integers(red[index], times: SampleScale.sixteenBits) & 0xFFFF
-      pixels[index] = grey | SampleScale.integers(alpha[index], times: SampleScale.sixteenBits) &<< 16
+      let grey = SampleScale.words(red[index]) & 0xFFFF
+      packed.set(index, to: grey | SampleScale.words(alpha[index]) &<< 16)
     }
   }
 
-  private func packColour8(_ target: UnsafeMutableRawPointer, alpha takesAlpha: Bool) {
-    let pixels = target.assumingMemoryBound(to: SIMD8<UInt32>.self)
+  private func packColour8(_ packed: PackedRow, alpha takesAlpha: Bool) {
     for index in 0..<vectors {
-      var lanes = SampleScale.integers(red[index], times: SampleScale.eightBits)
-      lanes |= SampleScale.integers(green[index], times: SampleScale.eightBits) &<< 8
-      lanes |= SampleScale.integers(blue[index], times: SampleScale.eightBits) &<< 16
+      var lanes = SampleScale.bytes(red[index])
+      lanes |= SampleScale.bytes(green[index]) &<< 8
+      lanes |= SampleScale.bytes(blue[index]) &<< 16
       if takesAlpha {
-        lanes = lanes & 0xFF_FFFF | SampleScale.integers(alpha[index], times: SampleScale.eightBits) &<< 24
+        lanes = lanes & 0xFF_FFFF | SampleScale.bytes(alpha[index]) &<< 24
       }
-      pixels[index] = lanes
+      packed.set(index, to: lanes)
     }
   }
 
-  private func packColour16(_ target: UnsafeMutableRawPointer, alpha takesAlpha: Bool) {
-    let pixels = target.assumingMemoryBound(to: SIMD16<UInt32>.self)
+  private func packColour16(_ packed: PackedRow, alpha takesAlpha: Bool) {
     for index in 0..<vectors {
-      var redGreen = SampleScale.integers(red[index], times: SampleScale.sixteenBits) & 0xFFFF
-      redGreen |= SampleScale.integers(green[index], times: SampleScale.sixteenBits) &<< 16
-      var blueAlpha = SampleScale.integers(blue[index], times: SampleScale.sixteenBits) & 0xFFFF
-      if takesAlpha { blueAlpha |= SampleScale.integers(alpha[index], times: SampleScale.sixteenBits) &<< 16 }
+      var redGreen = SampleScale.words(red[index]) & 0xFFFF
+      redGreen |= SampleScale.words(green[index]) &<< 16
+      var blueAlpha = SampleScale.words(blue[index]) & 0xFFFF
+      if takesAlpha { blueAlpha |= SampleScale.words(alpha[index]) &<< 16 }
       var lanes = SIMD16<UInt32>()
       lanes.evenHalf = redGreen
       lanes.oddHalf = blueAlpha
-      pixels[index] = lanes
+      packed.set(index, to: lanes)
     }
   }
 }

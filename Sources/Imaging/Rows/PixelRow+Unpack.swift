@@ -2,14 +2,13 @@ extension PixelRow {
   /// Takes the pixels of a packed row. A row with alpha becomes opaque when the packed one has none; grey and colour
   /// must agree.
   func unpack(_ packed: PackedRow) {
-    let source = packed.bytes
     switch (packed.layout.packedSamples, packed.layout.isDeep) {
-    case (1, false): unpack(source, of: SIMD8<UInt8>.self, into: red)
-    case (1, true): unpack(source, of: SIMD8<UInt16>.self, into: red)
-    case (2, false): unpackGreyAlpha8(source)
-    case (2, true): unpackGreyAlpha16(source)
-    case (_, false): unpackColour8(source, alpha: packed.layout.hasAlpha && layout.hasAlpha)
-    case (_, true): unpackColour16(source, alpha: packed.layout.hasAlpha && layout.hasAlpha)
+    case (1, false): unpack(packed, of: SIMD8<UInt8>.self, into: red)
+    case (1, true): unpack(packed, of: SIMD8<UInt16>.self, into: red)
+    case (2, false): unpackGreyAlpha8(packed)
+    case (2, true): unpackGreyAlpha16(packed)
+    case (_, false): unpackColour8(packed, alpha: packed.layout.hasAlpha && layout.hasAlpha)
+    case (_, true): unpackColour16(packed, alpha: packed.layout.hasAlpha && layout.hasAlpha)
     }
     if layout.hasAlpha, !packed.layout.hasAlpha {
       alpha.update(repeating: SIMD8(repeating: 1), count: vectors)
@@ -17,41 +16,37 @@ extension PixelRow {
   }
 
   @inline(__always)
-  private func unpack<Packed: SIMD>(
-    _ source: UnsafeMutableRawPointer, of type: Packed.Type, into plane: UnsafeMutablePointer<SIMD8<Float>>
+  private func unpack<Packed: SIMD & BitwiseCopyable>(
+    _ packed: PackedRow, of type: Packed.Type, into plane: UnsafeMutablePointer<SIMD8<Float>>
   ) where Packed.Scalar: FixedWidthInteger {
     let factor = 1 / Float(Packed.Scalar.max)
-    let pixels = source.assumingMemoryBound(to: Packed.self)
     for index in 0..<vectors {
       var lanes = SIMD8<UInt32>()
-      let vector = pixels[index]
+      let vector = packed.vector(index, as: Packed.self)
       for lane in 0..<8 { lanes[lane] = UInt32(truncatingIfNeeded: vector[lane]) }
       plane[index] = SampleScale.floats(lanes, times: factor)
     }
   }
 
-  private func unpackGreyAlpha8(_ source: UnsafeMutableRawPointer) {
-    let pixels = source.assumingMemoryBound(to: SIMD16<UInt8>.self)
+  private func unpackGreyAlpha8(_ packed: PackedRow) {
     for index in 0..<vectors {
-      let lanes = SIMD8<UInt32>(truncatingIfNeeded: unsafeBitCast(pixels[index], to: SIMD8<UInt16>.self))
+      let lanes = SIMD8<UInt32>(truncatingIfNeeded: packed.vector(index, as: SIMD8<UInt16>.self))
       red[index] = SampleScale.floats(lanes & 0xFF, times: 1 / 255)
       if layout.hasAlpha { alpha[index] = SampleScale.floats(lanes &>> 8, times: 1 / 255) }
     }
   }
 
-  private func unpackGreyAlpha16(_ source: UnsafeMutableRawPointer) {
-    let pixels = source.assumingMemoryBound(to: SIMD8<UInt32>.self)
+  private func unpackGreyAlpha16(_ packed: PackedRow) {
     for index in 0..<vectors {
-      let lanes = pixels[index]
+      let lanes = packed.vector(index, as: SIMD8<UInt32>.self)
       red[index] = SampleScale.floats(lanes & 0xFFFF, times: 1 / 65535)
       if layout.hasAlpha { alpha[index] = SampleScale.floats(lanes &>> 16, times: 1 / 65535) }
     }
   }
 
-  private func unpackColour8(_ source: UnsafeMutableRawPointer, alpha takesAlpha: Bool) {
-    let pixels = source.assumingMemoryBound(to: SIMD8<UInt32>.self)
+  private func unpackColour8(_ packed: PackedRow, alpha takesAlpha: Bool) {
     for index in 0..<vectors {
-      let lanes = pixels[index]
+      let lanes = packed.vector(index, as: SIMD8<UInt32>.self)
       red[index] = SampleScale.floats(lanes & 0xFF, times: 1 / 255)
       green[index] = SampleScale.floats((lanes &>> 8) & 0xFF, times: 1 / 255)
       blue[index] = SampleScale.floats((lanes &>> 16) & 0xFF, times: 1 / 255)
@@ -59,10 +54,10 @@ extension PixelRow {
     }
   }
 
-  private func unpackColour16(_ source: UnsafeMutableRawPointer, alpha takesAlpha: Bool) {
-    let pixels = source.assumingMemoryBound(to: SIMD16<UInt32>.self)
+  private func unpackColour16(_ packed: PackedRow, alpha takesAlpha: Bool) {
     for index in 0..<vectors {
-      let (redGreen, blueAlpha) = (pixels[index].evenHalf, pixels[index].oddHalf)
+      let lanes = packed.vector(index, as: SIMD16<UInt32>.self)
+      let (redGreen, blueAlpha) = (lanes.evenHalf, lanes.oddHalf)
       red[index] = SampleScale.floats(redGreen & 0xFFFF, times: 1 / 65535)
       green[index] = SampleScale.floats(redGreen &>> 16, times: 1 / 65535)
       blue[index] = SampleScale.floats(blueAlpha & 0xFFFF, times: 1 / 65535)
