@@ -12,7 +12,8 @@ import Testing
 
   @Test(
     "a filtered sample is what Pillow makes of it",
-    arguments: Rig.jpegSamples, ["none", "sepia(0.8)", "hue-rotate(90deg) contrast(1.3)"])
+    arguments: Rig.jpegSamples.map { ($0, "sepia(0.8)") }
+      + ["none", "hue-rotate(90deg) contrast(1.3)", "grayscale(1)", "invert(1)"].map { ("chelsea.jpg", $0) })
   func samples(_ name: String, _ recipe: String) throws {
     try expectLikePillow(Rig.sample(name), recipe: recipe, quality: 85)
   }
