@@ -14,6 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/// `syncfs` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set.
+static inline int clinux_syncfs(int descriptor) { return (int)syscall(SYS_syncfs, descriptor); }
+
 /// `renameat2` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set.
 static inline int clinux_rename_noreplace(const char *from, const char *to) {
   return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);

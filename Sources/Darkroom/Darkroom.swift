@@ -236,7 +236,7 @@ package final class Darkroom {
       nextLook = 0
     } else if stopDeadline == nil || live.state == .filtered || live.state == .failed {
       undelivered += 1
-      current?.courier.submit(record)
+      current?.courier.submit(record, isUrgent: pending.inProgress.isEmpty)
     }
   }
 
@@ -252,7 +252,7 @@ package final class Darkroom {
 
   private func admit() throws {
     guard stopDeadline == nil, !pauses.isPaused, let job = current?.job else { return }
-    while pending.hasRoom, undelivered < 512, let entry = try job.next() {
+    while pending.hasRoom, undelivered < 256, let entry = try job.next() {
       pending.start(PhotoRecord(entry), staging: job.staging)
     }
   }

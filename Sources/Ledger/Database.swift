@@ -4,7 +4,7 @@ import CSQLite
 package final class Database {
   /// How much a commit survives.
   package enum Durability: String {
-    /// A committed change survives a power cut (`journal_mode=DELETE`, `synchronous=EXTRA`).
+    /// A committed change survives a power cut (`journal_mode=TRUNCATE`, `synchronous=EXTRA`).
     case powerCut = "EXTRA"
     /// Nothing is synced: for a file that is made again from something durable.
     case none = "OFF"
@@ -29,7 +29,7 @@ package final class Database {
     connection = opened
     sqlite3_busy_timeout(connection, 5000)
     try execute("PRAGMA locking_mode = EXCLUSIVE")
-    try execute("PRAGMA journal_mode = \(durability == .none ? "OFF" : "DELETE")")
+    try execute("PRAGMA journal_mode = \(durability == .none ? "OFF" : "TRUNCATE")")
     try execute("PRAGMA synchronous = \(durability.rawValue)")
     try execute("PRAGMA foreign_keys = ON")
   }

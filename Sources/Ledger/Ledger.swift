@@ -81,33 +81,41 @@ package final class Ledger: Sendable {
 
   /// Records, in one commit, that these entries' files are about to be moved to their final names.
   package func intend(_ entries: [LedgerEntry], run runID: String) throws {
-    try record(entries, run: runID, job: nil)
+    try commit(entries) { entry, database in try Self.insert(entry, ended: false, run: runID, database) }
   }
 
-  /// Records, in one commit, that these entries have ended: their files are in place, or they have none.
+  /// Records, in one commit, that these entries have ended: their files are in place, or they have none. One with a file
+  /// has been intended before, with the same row.
   package func finish(_ entries: [LedgerEntry], run runID: String, job name: String) throws {
-    try record(entries, run: runID, job: name)
+    try commit(entries) { entry, database in
+      guard let delivery = entry.delivery else { return try Self.insert(entry, ended: true, run: runID, database) }
+      try database.run(
+        "UPDATE entries SET ended = 1 WHERE run_id = ? AND position = ?", [.text(runID), .integer(entry.position)])
+      try database.run(
+        "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?)",
+        [.text(name), .text(delivery.target), .integer(delivery.bytes), .text(delivery.sha256)])
+    }
   }
 
-  private func record(_ entries: [LedgerEntry], run runID: String, job name: String?) throws {
+  private func commit(
+    _ entries: [LedgerEntry], _ body: @Sendable (LedgerEntry, Database) throws -> Void
+  ) throws {
     guard !entries.isEmpty else { return }
     try database.withLock { database in
-      try database.transaction {
-        for entry in entries {
-          let delivery = entry.delivery
-          try database.run(
-            "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-              .text(runID), .integer(entry.position), .integer(name == nil ? 0 : 1), .optional(delivery?.staged),
-              .optional(delivery?.target), .optional(delivery?.bytes), .optional(delivery?.sha256), .text(entry.row),
-            ])
-          guard let name, let delivery else { continue }
-          try database.run(
-            "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?)",
-            [.text(name), .text(delivery.target), .integer(delivery.bytes), .text(delivery.sha256)])
-        }
-      }
+      try database.transaction { for entry in entries { try body(entry, database) } }
     }
+  }
+
+  private static func insert(
+    _ entry: LedgerEntry, ended: Bool, run runID: String, _ database: Database
+  ) throws {
+    let delivery = entry.delivery
+    try database.run(
+      "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      [
+        .text(runID), .integer(entry.position), .integer(ended ? 1 : 0), .optional(delivery?.staged),
+        .optional(delivery?.target), .optional(delivery?.bytes), .optional(delivery?.sha256), .text(entry.row),
+      ])
   }
 
   /// The entries whose files may or may not have reached their final names.

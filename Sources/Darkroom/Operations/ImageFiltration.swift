@@ -49,7 +49,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let pass = ImagePass(recipe: record.entry.recipe, options: record.entry.options, limits: limits)
     let pictures = try pass.run(from: download.descriptor, to: file.descriptor, isCancelled: { self.isCancelled })
     let result = PhotoRecord.Result(
-      staged: staged, picture: pictures.output, bytes: try file.status().size,
+      staged: staged, file: file, picture: pictures.output, bytes: try file.status().size,
       sha256: try MessageDigest.hexDigest(ofDescriptor: file.descriptor))
     record.filtered(result, from: pictures.source, taking: began.duration(to: .now))
   }
@@ -59,7 +59,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     guard let source = record.snapshot.source else { return }
     let picture = try ImageInfo.probe(download.descriptor, limits: limits)
     let result = PhotoRecord.Result(
-      staged: staging.download(record.entry.position), picture: picture, bytes: source.bytes, sha256: source.sha256)
+      staged: staging.download(record.entry.position), file: download, picture: picture, bytes: source.bytes, sha256: source.sha256)
     record.filtered(result, from: picture, taking: began.duration(to: .now))
   }
 }

@@ -18,9 +18,12 @@ final class PhotoRecord: Sendable {
   }
 
   /// What is to be delivered, complete in staging.
-  struct Result: Sendable, Equatable {
+  struct Result: Sendable {
     /// File name in staging.
     let staged: String
+
+    /// The same file, still open: it is to be synced through the descriptor that knows of its write errors.
+    let file: OpenFile
     let picture: ImageInfo
     let bytes: Int
     let sha256: String

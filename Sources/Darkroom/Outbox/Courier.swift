@@ -8,9 +8,17 @@ import Synchronization
 /// A file's way: synced in staging, staging synced, intent committed, renamed, its folder synced, done committed, a line
 /// in `entries.jsonl`. So under a final name there is only ever a complete file that is on disk.
 final class Courier: Sendable {
+  /// Batches begin at least this far apart, so that many small results share their syncs and commits.
+  static let spacing = Duration.milliseconds(50)
+
+  /// From so many files on, it is cheaper to have the whole file system written before each is synced: with 25 files of
+  /// 80 kB on ext4, 0.02 ms of CPU and 0.2 ms a file instead of 0.2 and 0.8.
+  static let wholeSyncThreshold = 5
+
   private struct Waiting {
     var records: [PhotoRecord] = []
     var isScheduled = false
+    var lastBatch: ContinuousClock.Instant?
   }
 
   private let job: JobFolder
@@ -39,13 +47,17 @@ final class Courier: Sendable {
   }
 
   /// Hands over a terminal record.
-  func submit(_ record: PhotoRecord) {
-    let mustSchedule = waiting.withLock { waiting in
+  /// - Parameter isUrgent: Whether there is nothing else under way that could share its batch.
+  func submit(_ record: PhotoRecord, isUrgent: Bool) {
+    let delay: Duration? = waiting.withLock { waiting in
       waiting.records.append(record)
-      defer { waiting.isScheduled = true }
-      return !waiting.isScheduled
+      if isUrgent { return .zero }
+      guard !waiting.isScheduled else { return nil }
+      waiting.isScheduled = true
+      return waiting.lastBatch.map { max(.zero, Self.spacing - $0.duration(to: .now)) } ?? .zero
     }
-    if mustSchedule { queue.async { self.deliverBatch() } }
+    guard let delay else { return }
+    queue.asyncAfter(deadline: .now() + .microseconds(Int(delay.milliseconds * 1000))) { self.deliverBatch() }
   }
 
   /// Waits until everything that was handed over has been delivered.
@@ -55,9 +67,10 @@ final class Courier: Sendable {
 
   private func deliverBatch() {
     let batch = waiting.withLock { waiting in
-      defer { waiting = Waiting() }
+      defer { waiting = Waiting(lastBatch: .now) }
       return waiting.records
     }
+    guard !batch.isEmpty else { return }
     do {
       try deliver(batch)
       settled(batch)
@@ -67,33 +80,30 @@ final class Courier: Sendable {
   }
 
   private func deliver(_ batch: [PhotoRecord]) throws {
-    for record in batch { sync(record) }
-    let intended = batch.filter { $0.state == .filtered }
+    if batch.count >= Self.wholeSyncThreshold { Folder.startSyncingAll(staging.folder) }
+    for record in batch {
+      sync(record)
+      try prepareFolder(of: record)
+    }
     try Folder.sync(staging.folder)
-    for record in intended { try prepareFolder(of: record) }
-    try ledger.intend(entries(intended.filter { $0.state == .filtered }), run: runID)
+    var entries = batch.map(\.ledgerEntry)
+    try ledger.intend(entries.filter { $0.delivery != nil }, run: runID)
     var folders: Set<String> = []
-    for record in intended where record.state == .filtered {
-      if let folder = place(record) { folders.insert(folder) }
+    for (position, record) in batch.enumerated() where record.delivery != nil {
+      if let folder = place(record) { folders.insert(folder) } else { entries[position] = record.ledgerEntry }
     }
     for folder in folders { try Folder.sync(folder) }
-    try ledger.finish(entries(batch), run: runID, job: job.name)
-    try log.write(batch.map { $0.row().text + "\n" }.joined())
-  }
-
-  private func entries(_ records: [PhotoRecord]) -> [LedgerEntry] {
-    records.map { record in
-      LedgerEntry(position: record.entry.position, delivery: record.delivery, row: record.row().text)
-    }
+    try ledger.finish(entries, run: runID, job: job.name)
+    try log.write(entries.map { $0.row + "\n" }.joined())
   }
 
   /// Brings a result's bytes to the disk. A failed sync is not tried again: the entry fails.
   private func sync(_ record: PhotoRecord) {
-    guard let delivery = record.delivery else { return }
+    guard let result = record.snapshot.result else { return }
     do {
-      try OpenFile(reading: staging.path(delivery.staged)).sync()
+      try result.file.sync()
     } catch {
-      staging.remove(delivery.staged)
+      staging.remove(result.staged)
       record.fail(EntryFailure(error))
     }
   }

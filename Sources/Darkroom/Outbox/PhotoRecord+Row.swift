@@ -12,6 +12,11 @@ extension PhotoRecord {
       bytes: result.bytes, sha256: result.sha256)
   }
 
+  /// What the ledger keeps of the record.
+  var ledgerEntry: LedgerEntry {
+    LedgerEntry(position: entry.position, delivery: delivery, row: row().text)
+  }
+
   /// The record as a row of the report.
   func row() -> JSONValue {
     let live = snapshot
