@@ -32,7 +32,7 @@ import Testing
     words: [String], says: String
   ) throws {
     let folder = try TemporaryFolder()
-    let run = try DarkroomProcess.run(words, folder: folder.path)
+    let run = try DarkroomProcess.run(words, in: folder)
     #expect(run.status == 64)
     #expect(run.error.contains(says), "\(run.error)")
     #expect(run.output.isEmpty)
@@ -57,12 +57,12 @@ import Testing
 
   @Test func `the default folders are created, named ones must exist or be asked for`() throws {
     let folder = try TemporaryFolder()
-    #expect(try DarkroomProcess.run(["run"], folder: folder.path).status == 0)
+    #expect(try DarkroomProcess.run(["run"], in: folder).status == 0)
     #expect(Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)) == ["inbox", "outbox"])
-    let missing = try DarkroomProcess.run(["run", "--inbox", "a/b"], folder: folder.path)
+    let missing = try DarkroomProcess.run(["run", "--inbox", "a/b"], in: folder)
     #expect(missing.status == 66)
     #expect(missing.error.contains("--create"))
-    #expect(try DarkroomProcess.run(["run", "--inbox", "a/b", "--create"], folder: folder.path).status == 0)
+    #expect(try DarkroomProcess.run(["run", "--inbox", "a/b", "--create"], in: folder).status == 0)
     let mode = try FileManager.default.attributesOfItem(atPath: folder.file("outbox/.darkroom"))
     #expect((mode[.posixPermissions] as? Int) == 0o700)
   }
@@ -84,7 +84,7 @@ import Testing
     let folder = try TemporaryFolder()
     try Data().write(to: URL(fileURLWithPath: folder.file("file")))
     #expect(
-      try DarkroomProcess.run(["run", "--outbox", folder.file("file") + "/x", "--create"], folder: folder.path).status
+      try DarkroomProcess.run(["run", "--outbox", folder.file("file") + "/x", "--create"], in: folder).status
         == 73)
   }
 }

@@ -16,17 +16,27 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
   private var said = ""
 
   /// Starts the program.
-  /// - Parameter environment: Variables besides the test's own.
-  package init(_ arguments: [String], environment: [String: String] = [:], folder: String? = nil) throws {
+  /// - Parameters:
+  ///   - folder: Where it runs; the default folders `inbox` and `outbox` are found or made there.
+  ///   - environment: Added to the test run's, of which `DARKROOM_…` is left out.
+  package convenience init(
+    _ arguments: [String], in folder: TemporaryFolder? = nil, environment: [String: String] = [:]
+  ) throws {
+    try self.init(Self.products.appendingPathComponent("darkroom"), arguments, folder, environment)
+  }
+
+  private init(
+    _ executable: URL, _ arguments: [String], _ folder: TemporaryFolder?, _ environment: [String: String]
+  ) throws {
     outputPath = FileManager.default.temporaryDirectory.path + "/darkroom-output-\(UUID().uuidString)"
     try Data().write(to: URL(fileURLWithPath: outputPath))
     output = try FileHandle(forWritingTo: URL(fileURLWithPath: outputPath))
-    process.executableURL = Self.executable
+    process.executableURL = executable
     process.arguments = arguments
     var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
-    variables.merge(environment) { $1 }
-    process.environment = variables
-    if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
+    variables["PATH"] = Self.products.path + ":" + (variables["PATH"] ?? "/usr/bin:/bin")
+    process.environment = variables.merging(environment) { _, given in given }
+    if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder.path) }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
     process.standardError = errors
@@ -41,9 +51,16 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
 
   /// Runs the program to its end.
   package static func run(
-    _ arguments: [String], environment: [String: String] = [:], folder: String? = nil
+    _ arguments: [String], in folder: TemporaryFolder? = nil, environment: [String: String] = [:]
   ) throws -> Finished {
-    try DarkroomProcess(arguments, environment: environment, folder: folder).finish()
+    try DarkroomProcess(arguments, in: folder, environment: environment).finish()
+  }
+
+  /// Runs lines of bash, up to the first that fails, in which `darkroom` is the program.
+  package static func run(
+    script: String, in folder: TemporaryFolder, environment: [String: String] = [:]
+  ) throws -> Finished {
+    try DarkroomProcess(URL(fileURLWithPath: "/bin/bash"), ["-euc", script], folder, environment).finish()
   }
 
   package var processID: Int32 { process.processIdentifier }
@@ -74,9 +91,9 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
       status: process.terminationStatus, output: try String(contentsOfFile: outputPath, encoding: .utf8), error: said)
   }
 
-  /// The product lies in the folder of the test bundle.
-  private static let executable: URL = {
-    let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
-    return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("darkroom")
+  /// The program lies beside the test bundle, whatever the build's configuration and place.
+  private static let products: URL = {
+    let bundle = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    return URL(fileURLWithPath: bundle ?? "").deletingLastPathComponent()
   }()
 }

@@ -1,0 +1,124 @@
+import Foundation
+import Imaging
+import TestSupport
+import Testing
+import Transfer
+
+/// What the documentation says is what the program does.
+@Suite("The documentation")
+struct DocumentationTests {
+  static let manifests = ((try? Documentation.pages.flatMap(Documentation.blocks)) ?? []).filter {
+    $0.manifest != nil
+  }
+
+  @Test("shows manifests that run as they stand, and rejected ones that are rejected", arguments: manifests)
+  func manifest(_ block: CodeBlock) throws {
+    let folder = try TemporaryFolder()
+    let file = try #require(block.manifest)
+    try FileManager.default.createDirectory(atPath: folder.file("inbox"), withIntermediateDirectories: false)
+    try block.localText.write(toFile: folder.file("inbox/" + file), atomically: false, encoding: .utf8)
+    let run = try DarkroomProcess.run(["run", "--settle", "0", "--file-root", Documentation.samples], in: folder)
+    #expect(run.status == (block.isTagged("rejected") ? 65 : 0), "\(run.error)")
+    let job = (file as NSString).deletingPathExtension
+    #expect(run.output == folder.file("outbox/\(job)/report.json") + "\n")
+  }
+
+  @Test("shows a manifest in every format that the inbox takes")
+  func formats() throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(atPath: folder.file("inbox"), withIntermediateDirectories: false)
+    try Data().write(to: URL(fileURLWithPath: folder.file("inbox/a.unheard-of")))
+    let told = try DarkroomProcess.run(["run"], in: folder).error
+    let extensions = Set(told.matches(of: /[ ]\.([a-z]+)/).map { String($0.1) })
+    #expect(!extensions.isEmpty)
+    #expect(Set(Self.manifests.compactMap { $0.manifest.map { ($0 as NSString).pathExtension } }) == extensions)
+  }
+
+  @Test("has a tour that works as it stands")
+  func tour() throws {
+    let blocks = try Documentation.blocks(of: "README.md").filter { $0.isTagged("tour") }
+    let tour = try #require(blocks.first)
+    let folder = try TemporaryFolder()
+    let run = try DarkroomProcess.run(
+      script: tour.localText, in: folder, environment: ["DARKROOM_FILE_ROOT": Documentation.samples])
+    #expect(run.status == 0, "\(run.error)")
+    #expect(FileManager.default.fileExists(atPath: folder.file("outbox/cats/images/cat.jpg")))
+  }
+
+  @Test("lists the options of the help, and no others")
+  func options() throws {
+    let help = try DarkroomProcess.run(["help"], in: TemporaryFolder()).output
+    let offered = Set(help.matches(of: /\n  (?:-[a-z], )?(--[a-z-]+)/).map { String($0.1) })
+    let documented = try Documentation.firstColumns(of: "Documentation/options.md").joined()
+      .compactMap { $0.firstMatch(of: /^--[a-z-]+/).map { String($0.0) } }
+    #expect(offered.count > 25)
+    #expect(Set(documented) == offered)
+    #expect(documented.count == offered.count, "each option has one row")
+  }
+
+  @Test("lists the commands and exit codes of the help, and no others")
+  func commands() throws {
+    let help = try DarkroomProcess.run(["help"], in: TemporaryFolder()).output
+    let page = try Documentation.text("Documentation/options.md")
+    let commands = try #require(help.firstRange(of: "commands:")).upperBound
+    let end = try #require(help.firstRange(of: "options (")).lowerBound
+    let offered = help[commands..<end].matches(of: /\n  ([a-z]+)/).map { String($0.1) }
+    #expect(page.matches(of: /\n\| `([a-z]+)[ `]/).map { String($0.1) } == offered)
+    let codes = help.matches(of: /\n  ([0-9]+)\ /).map { String($0.1) }
+    #expect(page.matches(of: /\n\| ([0-9]+) \|/).map { String($0.1) } == codes)
+    #expect(codes.count >= 10)
+  }
+
+  @Test("lists the filters that there are, and no others")
+  func filters() throws {
+    let listed = try DarkroomProcess.run(["filters"], in: TemporaryFolder()).output
+    let names = Set(listed.matches(of: /(?:^|\n)([a-z-]+)\(/).map { String($0.1) + "()" })
+    let documented = try Documentation.firstColumns(of: "Documentation/manifests.md").joined()
+      .filter { $0.hasSuffix("()") }
+    #expect(!names.isEmpty)
+    #expect(Set(documented) == names)
+  }
+
+  @Test("explains every error code of the schema, and no others")
+  func codes() throws {
+    let schema = try ReportSchema()
+    let page = try Documentation.text("Documentation/report.md")
+    let manifests = try #require(page.firstRange(of: "## Error codes of manifests")).lowerBound
+    let entries = try #require(page.firstRange(of: "## Error codes of entries")).lowerBound
+    let end = try #require(page.firstRange(of: "## JOB.failed.jsonl")).lowerBound
+    #expect(rows(page[entries..<manifests]) == schema.entryErrorCodes)
+    #expect(rows(page[manifests..<end]) == schema.manifestErrorCodes)
+  }
+
+  private func rows(_ section: Substring) -> Set<String> {
+    Set(section.matches(of: /\n\| `([a-z-]+)`/).map { String($0.1) })
+  }
+
+  @Test("explains every key of the schema")
+  func keys() throws {
+    let page = try Documentation.text("Documentation/report.md")
+    let keys = try ReportSchema().keys
+    #expect(keys.count > 40)
+    // Keys with an obvious meaning are explained by their neighbours or by the example.
+    #expect(keys.filter { !page.contains("`\($0)`") && !page.contains("\"\($0)\":") } == [])
+  }
+
+  @Test("has a schema that knows every code of the program")
+  func programCodes() throws {
+    let codes = Set(ImagingError.Code.allCases.map(\.rawValue)).union(TransferError.Code.allCases.map(\.rawValue))
+    #expect(codes.subtracting(["cancelled"]).isSubset(of: try ReportSchema().entryErrorCodes))
+  }
+
+  @Test("has links and paths that lead somewhere", arguments: Documentation.pages)
+  func links(_ page: String) throws {
+    let text = try Documentation.text(page)
+    let folder = packageRoot + "/" + (page as NSString).deletingLastPathComponent
+    var paths = text.matches(of: /\]\(([^)#:]+)(?:#[^)]*)?\)/).map { folder + "/" + $0.1 }
+    paths += text.matches(of: /`((?:Sources|Tests|script|Documentation)\/[A-Za-z\/+.]+)`/).map {
+      packageRoot + "/" + $0.1
+    }
+    // What the guide tells to add is not there.
+    let missing = paths.filter { !FileManager.default.fileExists(atPath: $0) }
+    #expect(missing.filter { !$0.hasSuffix("/Posterise.swift") && !$0.hasSuffix("/NewManifest.swift") } == [])
+  }
+}

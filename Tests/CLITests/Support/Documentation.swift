@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The pages of the documentation, read for what can be tested in them.
+enum Documentation {
+  /// The pages, relative to the package's root.
+  static let pages = [
+    "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "inbox/README.md", "outbox/README.md", "Samples/CREDITS.md",
+    "Documentation/architecture.md", "Documentation/manifests.md", "Documentation/options.md",
+    "Documentation/report.md", "Documentation/decisions/README.md",
+  ]
+
+  /// The folder of pictures that examples are about.
+  static let samples = packageRoot + "/Samples"
+
+  static func text(_ page: String) throws -> String {
+    try String(contentsOfFile: packageRoot + "/" + page, encoding: .utf8)
+  }
+
+  /// The code blocks of a page.
+  static func blocks(of page: String) throws -> [CodeBlock] {
+    var blocks: [CodeBlock] = []
+    var info: [String]?
+    var lines: [String] = []
+    for line in try text(page).components(separatedBy: "\n") {
+      if let words = info, line == "```" {
+        blocks.append(CodeBlock(page: page, info: words, text: lines.map { $0 + "\n" }.joined()))
+        (info, lines) = (nil, [])
+      } else if info != nil {
+        lines.append(line)
+      } else if line.hasPrefix("```") {
+        info = line.dropFirst(3).split(separator: " ").map(String.init)
+      }
+    }
+    return blocks
+  }
+
+  /// What stands in the first column of a page's tables, in backquotes, one set for each row.
+  static func firstColumns(of page: String) throws -> [Set<String>] {
+    try text(page).components(separatedBy: "\n").filter { $0.hasPrefix("| `") }.map { row in
+      let cell = row.dropFirst(2).prefix { $0 != "|" }
+      return Set(cell.matches(of: /`([^`]+)`/).map { String($0.1) })
+    }
+  }
+}
+
+/// A fenced block of code. Words after its language are for the tests, and readers do not see them:
+///
+/// - `manifest=NAME.EXT`: a manifest, which has to run; with `rejected`, one that has to be rejected
+/// - `report`: a report
+/// - `tour`: lines of a shell
+struct CodeBlock: Sendable, CustomTestStringConvertible {
+  let page: String
+  let info: [String]
+  let text: String
+
+  /// The file name of a manifest.
+  var manifest: String? {
+    info.first { $0.hasPrefix("manifest=") }.map { String($0.dropFirst("manifest=".count)) }
+  }
+
+  func isTagged(_ word: String) -> Bool { info.dropFirst().contains(word) }
+
+  /// The text with the server of the examples replaced by the folder of samples, as `--file-root`.
+  var localText: String { text.replacing("https://pictures.example/", with: "") }
+
+  var testDescription: String { "\(page): \(info.joined(separator: " "))" }
+}
