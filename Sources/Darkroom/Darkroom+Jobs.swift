@@ -17,8 +17,7 @@ extension Darkroom {
   func acceptNamed(_ path: String) throws -> LedgerJob {
     let file = String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
     guard let format = ManifestFormats.format(ofFileNamed: file) else {
-      let known = ManifestFormats.all.flatMap(\.extensions).map { "." + $0 }.joined(separator: ", ")
-      throw StopError.missing("\(path): its extension is none of a manifest's: \(known)")
+      throw StopError.missing("\(path): \(ManifestFormats.refusal(ofFileNamed: file))")
     }
     let stem = String(file[..<(file.lastIndex(of: ".") ?? file.endIndex)].drop { $0 == "." })
     let isInbox = (try? Folder.resolved(path)).map(Folder.parent(of:)) == inbox.path
@@ -84,6 +83,7 @@ extension Darkroom {
     let courier = try Courier(
       job: folder, staging: staging, ledger: ledger,
       settled: { [mailbox] in mailbox.post(.settled($0)) },
+      refused: { [mailbox] in mailbox.post(.refused($0)) },
       failed: { [mailbox] in mailbox.post(.broken($0)) })
     current = (job, courier)
     observe(.jobStarted(job: job.name, total: job.total, ended: tally.counts.total))

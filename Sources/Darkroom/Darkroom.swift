@@ -20,6 +20,7 @@ package final class Darkroom {
   enum Message: Sendable {
     case ended(PhotoRecord)
     case settled([PhotoRecord])
+    case refused([PhotoRecord])
     case broken(any Error)
     case stop
   }
@@ -87,9 +88,10 @@ package final class Darkroom {
     instances = try Self.takeInstanceLocks(inbox: inbox, outbox: outbox, state: state)
     try Folder.create(outbox.staging, mode: 0o700)
     try Folder.create(state.jobs, mode: 0o700)
-    try ManifestRemoval.putBack(inbox: inbox.path)
     ledger = try Ledger(path: state.ledger)
     unfinished = try ledger.liveJobs()[...]
+    let finishing = try unfinished.filter { $0.state == .finishing }.map { try JobManifest(text: $0.details).identity }
+    try ManifestRemoval.resume(inbox: inbox.path, finishing: finishing)
     mailbox = try Mailbox()
     engine = TransferEngine(configuration: configuration.transfer)
     pending = PendingOperations(configuration: configuration, engine: engine) { [mailbox] record in
@@ -137,6 +139,7 @@ package final class Darkroom {
       try admit()
       try finishJobIfDone()
       if isOver { break }
+      try checkLockWait()
       mailbox.wait(alongside: watch.descriptor, seconds: timeToWait())
     }
     return summary
@@ -180,8 +183,13 @@ package final class Darkroom {
     if let job = current?.job {
       try notePauses(of: job, ended: before.filter { !pauses.open(since: 0).contains($0) }, at: now)
     }
-    if let limit = configuration.lockWait, let since = pauses.pausedSince, case .inbox = goal,
-      Double(now - since) / 1000 >= limit
+  }
+
+  /// `run` gives up when it has been paused for too long; `watch` never does.
+  private func checkLockWait() throws {
+    if case .watch = goal { return }
+    if let limit = configuration.lockWait, let since = pauses.pausedSince,
+      Double(Clock.milliseconds - since) / 1000 >= limit
     {
       throw StopError.pausedTooLong(seconds: limit, causes: pauses.description)
     }
@@ -220,6 +228,9 @@ package final class Darkroom {
               job: job.name, name: record.entry.originalName ?? record.entry.name, state: live.state.rawValue,
               error: live.failure.map { "\($0.code): \($0.message)" }))
         }
+      case .refused(let records):
+        undelivered -= records.count
+        for record in records { postpone(record) }
       case .broken(let error): throw error
       case .stop: beginToStop()
       }
@@ -231,13 +242,18 @@ package final class Darkroom {
     pending.remove(record)
     let live = record.snapshot
     if live.failure?.isOutOfSpace == true {
-      current?.job.postpone(record.entry)
-      diskFullUntil = Clock.seconds + 5
-      nextLook = 0
+      postpone(record)
     } else if stopDeadline == nil || live.state == .filtered || live.state == .failed {
       undelivered += 1
       current?.courier.submit(record, isUrgent: pending.inProgress.isEmpty)
     }
+  }
+
+  /// Has an entry tried again once there is room for its files; until then the queues are suspended.
+  private func postpone(_ record: PhotoRecord) {
+    current?.job.postpone(record.entry)
+    diskFullUntil = Clock.seconds + 5
+    nextLook = 0
   }
 
   private func beginToStop() {

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CommandLineTests {
   static let mistakes: [(words: [String], says: String)] = [
     ([], "a command is needed"),
-    (["runn"], "did you mean \"run\""),
+    (["rnu"], "did you mean \"run\""),
     (["status"], "not available in this version"),
     (["run", "--filter", "x"], "did you mean \"--filters\""),
     (["run", "--metadata", "all"], "--metadata is not available in this version"),
@@ -23,8 +23,9 @@ import Testing
     (["run", "--create=yes"], "takes no value"),
     (["run", "-x"], "-x"),
     (["watch", "extra"], "extra"),
+    (["run", "--reason", "x"], "--reason belongs to the command pause"),
     (["filters", "sepia(1)"], "--explain"),
-    (["help", "runn"], "did you mean \"run\""),
+    (["help", "rnu"], "did you mean \"run\""),
   ]
 
   @Test(arguments: mistakes)

@@ -69,8 +69,13 @@ import Testing
     let run = try folders.run(["--lock-file", loop + "/x.lock", "--lock-wait", "0.2"])
     #expect(run.status == 75)
     #expect(run.error.contains("x.lock"))
+    let path = folders.folder.file("named.txt")
+    try create(path, "coffee.jpg\n")
+    #expect(try folders.run([path, "--lock-file", loop + "/x.lock", "--lock-wait", "0"]).status == 75)
     #expect(try folders.inboxNames() == ["job.txt"])
     #expect(try folders.run().status == 0)
+    #expect(
+      try folders.run(["--lock-file", loop + "/x.lock", "--lock-wait", "0"]).status == 0, "there is nothing to do")
     #expect(try folders.report("job").state == "succeeded")
   }
 

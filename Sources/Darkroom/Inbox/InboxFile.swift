@@ -20,8 +20,7 @@ enum InboxFile: Sendable, Equatable {
       self = .ignored
     } else if let text = name.text {
       if ManifestFormats.format(ofFileNamed: text) == nil {
-        let known = ManifestFormats.all.flatMap(\.extensions).map { "." + $0 }.joined(separator: ", ")
-        self = .foreign(why: "its extension is none of a manifest's: \(known)")
+        self = .foreign(why: ManifestFormats.refusal(ofFileNamed: text))
       } else {
         self = .manifest(job: String(text[..<(text.lastIndex(of: ".") ?? text.endIndex)]))
       }

@@ -7,6 +7,18 @@ enum ManifestFormats {
     URLListManifest(),
   ]
 
+  /// Extensions of formats that are promised and that this version does not have.
+  static let later: Set = ["ndjson", "csv", "tsv", "urls", "gz"]
+
+  /// Why a file name is not that of a manifest.
+  static func refusal(ofFileNamed name: String) -> String {
+    if let suffix = fileExtension(of: name)?.lowercased(), later.contains(suffix) {
+      return "manifests with the extension .\(suffix) are not available in this version"
+    }
+    return "its extension is none of a manifest's: "
+      + all.flatMap(\.extensions).map { "." + $0 }.joined(separator: ", ")
+  }
+
   /// The format that a file name's extension means, in any case; nil when it means none.
   static func format(ofFileNamed name: String) -> (any ManifestFormat)? {
     guard let suffix = fileExtension(of: name)?.lowercased() else { return nil }

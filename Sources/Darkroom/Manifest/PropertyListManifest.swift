@@ -23,7 +23,7 @@ struct PropertyListManifest: ManifestFormat {
   }
 
   private func convert(_ value: Any, at path: [String]) throws(ManifestProblem) -> JSONValue {
-    guard path.count <= JSONDocument.depthLimit else {
+    if value is [Any] || value is [String: Any], path.count >= JSONDocument.depthLimit {
       throw ManifestProblem(
         .tooDeep, "the depth limit is \(JSONDocument.depthLimit) arrays and dictionaries", at: .keyPath(path))
     }

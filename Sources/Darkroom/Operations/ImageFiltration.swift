@@ -59,7 +59,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     guard let source = record.snapshot.source else { return }
     let picture = try ImageInfo.probe(download.descriptor, limits: limits)
     let result = PhotoRecord.Result(
-      staged: staging.download(record.entry.position), file: download, picture: picture, bytes: source.bytes, sha256: source.sha256)
+      staged: staging.download(record.entry.position), file: download, picture: picture, bytes: source.bytes,
+      sha256: source.sha256)
     record.filtered(result, from: picture, taking: began.duration(to: .now))
   }
 }

@@ -27,21 +27,24 @@ final class Courier: Sendable {
   private let ledger: Ledger
   private let log: OpenFile
   private let settled: @Sendable ([PhotoRecord]) -> Void
+  private let refused: @Sendable ([PhotoRecord]) -> Void
   private let failed: @Sendable (any Error) -> Void
   private let waiting = Mutex(Waiting())
   private let queue = DispatchQueue(label: "Courier")
 
   /// - Parameter settled: Called with records whose rows are durable.
+  /// - Parameter refused: Called with records for whose results there was no room.
   /// - Parameter failed: Called when the ledger or the outbox fails: the program cannot go on.
   init(
     job: JobFolder, staging: Staging, ledger: Ledger, settled: @escaping @Sendable ([PhotoRecord]) -> Void,
-    failed: @escaping @Sendable (any Error) -> Void
+    refused: @escaping @Sendable ([PhotoRecord]) -> Void, failed: @escaping @Sendable (any Error) -> Void
   ) throws {
     self.job = job
     runID = staging.runID
     self.staging = staging
     self.ledger = ledger
     self.settled = settled
+    self.refused = refused
     self.failed = failed
     log = try OpenFile(appending: job.entriesLog)
   }
@@ -73,69 +76,67 @@ final class Courier: Sendable {
     guard !batch.isEmpty else { return }
     do {
       try deliver(batch)
-      settled(batch)
     } catch {
       failed(error)
     }
   }
 
-  private func deliver(_ batch: [PhotoRecord]) throws {
-    if batch.count >= Self.wholeSyncThreshold { Folder.startSyncingAll(staging.folder) }
-    for record in batch {
-      sync(record)
-      try prepareFolder(of: record)
-    }
+  private func deliver(_ all: [PhotoRecord]) throws {
+    if all.count >= Self.wholeSyncThreshold { Folder.startSyncingAll(staging.folder) }
+    for record in all { prepare(record) }
+    let batch = all.filter { $0.snapshot.failure?.isOutOfSpace != true }
     try Folder.sync(staging.folder)
     var entries = batch.map(\.ledgerEntry)
     try ledger.intend(entries.filter { $0.delivery != nil }, run: runID)
     var folders: Set<String> = []
-    for (position, record) in batch.enumerated() where record.delivery != nil {
-      if let folder = place(record) { folders.insert(folder) } else { entries[position] = record.ledgerEntry }
+    var unplaced: [Delivery] = []
+    for (position, record) in batch.enumerated() {
+      guard let delivery = record.delivery else { continue }
+      if place(delivery, of: record) {
+        folders.insert(Folder.parent(of: job.file(delivery.target)))
+      } else {
+        entries[position] = record.ledgerEntry
+        unplaced.append(delivery)
+      }
     }
     for folder in folders { try Folder.sync(folder) }
     try ledger.finish(entries, run: runID, job: job.name)
+    // Not before: an intent whose staged file is gone means that the file was delivered.
+    for delivery in unplaced { staging.remove(delivery.staged) }
     try log.write(entries.map { $0.row + "\n" }.joined())
+    settled(batch)
+    if batch.count < all.count { refused(all.filter { $0.snapshot.failure?.isOutOfSpace == true }) }
   }
 
-  /// Brings a result's bytes to the disk. A failed sync is not tried again: the entry fails.
-  private func sync(_ record: PhotoRecord) {
-    guard let result = record.snapshot.result else { return }
+  /// Brings a result's bytes to the disk, and makes the folder that it goes to. When that fails the entry does: a failed
+  /// sync is not tried again.
+  private func prepare(_ record: PhotoRecord) {
+    guard let result = record.snapshot.result, let delivery = record.delivery else { return }
     do {
       try result.file.sync()
-    } catch {
-      staging.remove(result.staged)
-      record.fail(EntryFailure(error))
-    }
-  }
-
-  private func prepareFolder(of record: PhotoRecord) throws {
-    guard let delivery = record.delivery else { return }
-    do {
       for above in try Folder.create(Folder.parent(of: job.file(delivery.target))) { try Folder.sync(above) }
-    } catch  where error.code == ENOTDIR || error.code == EEXIST {
-      staging.remove(delivery.staged)
-      record.fail(.conflict("the folder of \(delivery.target) cannot be made: a file has its name"))
     } catch {
+      let isNameTaken = error.code == ENOTDIR || error.code == EEXIST
+      record.fail(
+        isNameTaken
+          ? .conflict("the folder of \(delivery.target) cannot be made: a file has its name") : EntryFailure(error))
       staging.remove(delivery.staged)
-      record.fail(EntryFailure(error))
     }
   }
 
-  /// - Returns: The folder that has a new name in it.
-  private func place(_ record: PhotoRecord) -> String? {
-    guard let delivery = record.delivery else { return nil }
+  /// - Returns: Whether the file has its final name now; if not, the record has failed.
+  private func place(_ delivery: Delivery, of record: PhotoRecord) -> Bool {
     do {
       switch try Placement(folder: job, staging: staging, ledger: ledger).place(delivery) {
-      case .placed: return Folder.parent(of: job.file(delivery.target))
+      case .placed: return true
       case .conflict(let message): record.fail(.conflict(message))
       }
     } catch let error as SystemError {
-      record.fail(EntryFailure(error))
+      record.fail(EntryFailure(error).givingUp)
     } catch {
       record.fail(EntryFailure(stage: .outbox, code: "io", message: "\(error)"))
     }
-    staging.remove(delivery.staged)
-    return nil
+    return false
   }
 }
 
@@ -143,5 +144,12 @@ extension EntryFailure {
   /// A final name that is taken by something that is not ours.
   static func conflict(_ message: String) -> EntryFailure {
     EntryFailure(stage: .outbox, code: "name-conflict", message: message)
+  }
+
+  /// The same failure, not to be tried again: its intent is in the ledger.
+  fileprivate var givingUp: EntryFailure {
+    var failure = self
+    failure.isOutOfSpace = false
+    return failure
   }
 }

@@ -23,8 +23,9 @@ enum ManifestRemoval {
     rmdir(parking)
   }
 
-  /// Puts back what a program that died had moved aside.
-  static func putBack(inbox: String) throws(SystemError) {
+  /// Ends what a program that died had begun: a manifest whose job is finishing is removed, another is put back.
+  /// - Parameter finishing: The identities of the manifests whose jobs are finishing.
+  static func resume(inbox: String, finishing: [String]) throws(SystemError) {
     let parking = inbox + "/" + parkingFolder
     do {
       _ = try FileStatus(of: parking)
@@ -32,7 +33,14 @@ enum ManifestRemoval {
       return
     }
     for name in try Folder.names(in: parking).compactMap(\.text) {
-      _ = try Folder.renameWithoutReplacing(parking + "/" + name, to: inbox + "/" + name)
+      let parked = parking + "/" + name
+      var isDone = false
+      for identity in finishing where try isSameFile(parked, identity) { isDone = true }
+      if isDone {
+        try Folder.removeFile(parked)
+      } else {
+        _ = try Folder.renameWithoutReplacing(parked, to: inbox + "/" + name)
+      }
     }
     rmdir(parking)
   }

@@ -11,8 +11,12 @@ struct Recovery {
   /// - Throws: `SystemError`, `SQLiteError`.
   func recover() throws -> JobTally {
     let intended = try placement.ledger.intended(run: runID)
-    try placement.ledger.finish(
-      try intended.map(settle), run: runID, job: placement.folder.name)
+    let settled = try intended.map(settle)
+    try placement.ledger.finish(settled, run: runID, job: placement.folder.name)
+    // Not before: an intent whose staged file is gone means that the file was delivered.
+    for (entry, now) in zip(intended, settled) where now.delivery == nil {
+      if let delivery = entry.delivery { placement.staging.remove(delivery.staged) }
+    }
     for folder in Set(intended.compactMap { $0.delivery.map { Folder.parent(of: placement.folder.file($0.target)) } }) {
       try Folder.sync(folder)
     }
@@ -29,7 +33,6 @@ struct Recovery {
     switch try placement.recover(delivery) {
     case .placed: return entry
     case .conflict(let message):
-      placement.staging.remove(delivery.staged)
       let row = try JSONValue(parsing: entry.row).failed(.conflict(message))
       return LedgerEntry(position: entry.position, delivery: nil, row: row.text)
     }

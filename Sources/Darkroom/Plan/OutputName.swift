@@ -44,11 +44,13 @@ enum OutputName {
     return visible.drop { $0 == "." || $0 == " " }.trimmingCharacters(in: .whitespaces)
   }
 
+  /// Without any: so a name that was made here stays the same when it is given as a name.
   private static func withoutPictureExtension(_ component: String) -> String {
-    guard let suffix = ManifestFormats.fileExtension(of: component),
-      pictureExtensions.contains(suffix.lowercased())
-    else { return component }
-    return String(component.dropLast(suffix.count + 1))
+    var name = component
+    while let suffix = ManifestFormats.fileExtension(of: name), pictureExtensions.contains(suffix.lowercased()) {
+      name.removeLast(suffix.count + 1)
+    }
+    return name
   }
 
   /// A component beyond the limit keeps its beginning, and gets a hash of the whole so that it stays unique.

@@ -4,6 +4,9 @@ struct Option: Sendable {
   let name: String
   var letter: Character?
 
+  /// The one command that it belongs to; nil for all. Such an option is no environment variable.
+  var command: String?
+
   /// What its value is called in the help; nil when it takes none.
   var value: String?
 

@@ -101,8 +101,10 @@ enum OptionTable {
   ]
 
   private static let output = [
-    Option(name: "reason", value: "TEXT", summary: "pause: why, for reports") { $0.reason = $1 },
-    Option(name: "explain", value: "RECIPE", summary: "filters: the pipeline that a recipe becomes") {
+    Option(name: "reason", command: "pause", value: "TEXT", summary: "pause: why, for reports") { $0.reason = $1 },
+    Option(
+      name: "explain", command: "filters", value: "RECIPE", summary: "filters: the pipeline that a recipe becomes"
+    ) {
       $0.explain = try OptionValue.recipe($1)
     },
     Option(name: "quiet", letter: "q", summary: "tell only what is wrong") {

@@ -11,13 +11,16 @@ extension Settings {
     for (variable, value) in environment.sorted(by: { $0.key < $1.key }) where variable.hasPrefix("DARKROOM_") {
       // These two kinds are set for and by other programs.
       if variable.hasPrefix("DARKROOM_JOB_") || variable.hasPrefix("DARKROOM_TEST_") { continue }
-      guard let option = OptionTable.all.first(where: { $0.variable == variable }) else {
+      guard let option = OptionTable.all.first(where: { $0.variable == variable && $0.command == nil }) else {
         throw Self.unknown(variable)
       }
       if !named.contains(option.name) { try apply(option, value, as: variable) }
     }
     for given in arguments.options {
       guard let option = OptionTable.all.first(where: { $0.name == given.name }) else { continue }
+      if let command = option.command, command != arguments.command {
+        throw UsageError("--\(option.name) belongs to the command \(command)")
+      }
       try apply(option, given.value, as: "--" + option.name)
     }
   }

@@ -7,7 +7,7 @@ package enum NearestName {
       ?? "\(message); known: \(known.joined(separator: ", "))"
   }
 
-  /// The candidate with the smallest Levenshtein distance to a name, letters' case ignored; nil when all differ in more
+  /// The candidate with the smallest edit distance to a name, letters' case ignored; nil when all differ in more
   /// than half of their letters. The first of equals wins.
   package static func nearest(to name: String, among candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars.prefix(64))
@@ -16,15 +16,20 @@ package enum NearestName {
     return best.distance * 2 <= max(wanted.count, best.name.unicodeScalars.count) ? best.name : nil
   }
 
+  /// The optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours count 1 each.
   private static func distance(_ a: [UnicodeScalar], _ b: [UnicodeScalar]) -> Int {
-    var previous = Array(0...b.count)
-    for (row, left) in a.enumerated() {
+    var (earlier, previous) = ([Int](), Array(0...b.count))
+    for row in a.indices {
       var current = [row + 1]
-      for (column, right) in b.enumerated() {
-        let change = previous[column] + (left == right ? 0 : 1)
-        current.append(min(change, previous[column + 1] + 1, current[column] + 1))
+      for column in b.indices {
+        var least = min(
+          previous[column] + (a[row] == b[column] ? 0 : 1), previous[column + 1] + 1, current[column] + 1)
+        if row > 0, column > 0, a[row] == b[column - 1], a[row - 1] == b[column] {
+          least = min(least, earlier[column - 1] + 1)
+        }
+        current.append(least)
       }
-      previous = current
+      (earlier, previous) = (previous, current)
     }
     return previous[b.count]
   }
