@@ -12,7 +12,8 @@ enum OutputName {
 
   /// The path for a name that the manifest gives: `/` makes folders.
   static func explicit(_ name: String) -> String {
-    let components = name.split(separator: "/").map { safe(String($0)) }.filter { !$0.isEmpty }
+    // Scalars, not characters: a slash with a combining mark after it is a slash to the file system.
+    let components = name.unicodeScalars.split(separator: "/").map { safe(String($0)) }.filter { !$0.isEmpty }
     guard let last = components.last else { return "unnamed" }
     return (components.dropLast() + [withoutPictureExtension(last)]).map(shortened).joined(separator: "/")
   }
@@ -31,7 +32,8 @@ enum OutputName {
       .precomposedStringWithCanonicalMapping
   }
 
-  /// A component without control characters, leading dots and trailing spaces; empty for `.` and `..`.
+  /// A component without control characters, and without dots and spaces at its beginning and spaces at its end; empty
+  /// for `.` and `..`.
   private static func safe(_ component: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in component.unicodeScalars
@@ -40,8 +42,10 @@ enum OutputName {
     {
       scalars.append(scalar)
     }
-    let visible = String(scalars).precomposedStringWithCanonicalMapping
-    return visible.drop { $0 == "." || $0 == " " }.trimmingCharacters(in: .whitespaces)
+    let visible = String(scalars).precomposedStringWithCanonicalMapping.unicodeScalars
+    let begun = visible.drop { $0 == "." || $0.properties.isWhitespace }
+    let kept = begun.reversed().drop { $0.properties.isWhitespace }.reversed()
+    return String(String.UnicodeScalarView(kept))
   }
 
   /// Without any: so a name that was made here stays the same when it is given as a name.
