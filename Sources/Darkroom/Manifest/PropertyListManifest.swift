@@ -8,6 +8,10 @@ struct PropertyListManifest: ManifestFormat {
   func read(_ file: ManifestFile, _ yield: (ManifestItem) throws -> Void) throws {
     let data = try file.whole()
     guard !data.isEmpty else { throw ManifestProblem(.syntax, "the file is empty", at: .file) }
+    if data.starts(with: BinaryPropertyList.magic) {
+      return try ManifestTree(BinaryPropertyList(data).value()).read(yield)
+    }
+    try XMLPropertyListBounds(data).check()
     var format = PropertyListSerialization.PropertyListFormat.xml
     let list: Any
     do {
@@ -23,10 +27,6 @@ struct PropertyListManifest: ManifestFormat {
   }
 
   private func convert(_ value: Any, at path: [String]) throws(ManifestProblem) -> JSONValue {
-    if value is [Any] || value is [String: Any], path.count >= JSONDocument.depthLimit {
-      throw ManifestProblem(
-        .tooDeep, "the depth limit is \(JSONDocument.depthLimit) arrays and dictionaries", at: .keyPath(path))
-    }
     switch value {
     case let text as String: return .string(text)
     case let number as NSNumber: return convert(number)
@@ -41,8 +41,7 @@ struct PropertyListManifest: ManifestFormat {
       }
       return .object(members)
     default:
-      throw ManifestProblem(
-        .wrongType, "dates and data have no meaning in a manifest", at: path.isEmpty ? .file : .keyPath(path))
+      throw .propertyListOnly(at: path)
     }
   }
 
