@@ -37,6 +37,7 @@ struct ManifestFile {
           try body(Self.content(UnsafeRawBufferPointer(rebasing: rest[..<end]), ofLine: number), number)
         } else {
           kept.append(contentsOf: rest[..<end])
+          try Self.checkLength(kept.count, ofLine: number)
           try kept.withUnsafeBytes { try body(Self.content($0, ofLine: number), number) }
           kept.removeAll(keepingCapacity: true)
         }
@@ -44,11 +45,15 @@ struct ManifestFile {
         rest = rest[(end + 1)...]
       }
       kept.append(contentsOf: rest)
-      guard kept.count <= Self.lineLimit else {
-        throw ManifestProblem(.tooLarge, "the limit for a line is \(Self.lineLimit) bytes", at: .line(number))
-      }
+      try Self.checkLength(kept.count, ofLine: number)
     }
     if !kept.isEmpty { try kept.withUnsafeBytes { try body(Self.content($0, ofLine: number), number) } }
+  }
+
+  private static func checkLength(_ length: Int, ofLine number: Int) throws(ManifestProblem) {
+    guard length <= lineLimit else {
+      throw ManifestProblem(.tooLarge, "the limit for a line is \(lineLimit) bytes", at: .line(number))
+    }
   }
 
   /// A line without the byte-order mark before the first one and the carriage return at its end.
