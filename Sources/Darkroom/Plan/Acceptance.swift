@@ -9,16 +9,21 @@ struct Acceptance {
   let configuration: Configuration
 
   /// Copies the file to a private snapshot, because a writer may still hold it open, and records the job.
-  /// - Parameter movingFrom: Whether the file is to be moved away when the job is done.
-  /// - Returns: nil when the file changed or went away while it was being copied: it is not settled.
+  /// - Parameter isInbox: Whether the file lies in the inbox: then a symbolic link is not followed, and the file is to
+  ///   be moved away when the job is done.
+  /// - Returns: nil when the file changed or went away while it was being copied: it is not settled; or when it is no
+  ///   regular file (any more).
   /// - Throws: `SystemError`, `SQLiteError`.
   func accept(path: String, job name: String, format: String, isInbox: Bool) throws -> LedgerJob? {
     let runID = RunID.make()
-    let file = String(path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...])
+    let file = String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
     let suffix = ManifestFormats.fileExtension(of: file).map(String.init) ?? format
     let folder = state.job(runID)
     try Folder.create(folder, mode: 0o700)
-    guard let (sha256, identity) = try copy(path, to: state.snapshot(runID, extension: suffix)) else {
+    guard
+      let (sha256, identity) = try copy(
+        path, followingLinks: !isInbox, to: state.snapshot(runID, extension: suffix))
+    else {
       try? FileManager.default.removeItem(atPath: folder)
       return nil
     }
@@ -33,9 +38,13 @@ struct Acceptance {
   }
 
   /// - Returns: nil when the file went away, or was not the same at the end as at the beginning.
-  private func copy(_ path: String, to snapshot: String) throws -> (sha256: String, identity: FileIdentity)? {
-    guard let source = try openIfThere(path) else { return nil }
-    let identity = try source.status().identity
+  private func copy(
+    _ path: String, followingLinks: Bool, to snapshot: String
+  ) throws -> (sha256: String, identity: FileIdentity)? {
+    guard let source = try openIfThere(path, followingLinks: followingLinks) else { return nil }
+    let status = try source.status()
+    guard status.kind == .file else { return nil }
+    let identity = status.identity
     let copy = try OpenFile(creating: snapshot, mode: 0o600)
     let digest = MessageDigest()
     var copied = 0
@@ -50,10 +59,10 @@ struct Acceptance {
     return (digest.hexDigest(), identity)
   }
 
-  private func openIfThere(_ path: String) throws(SystemError) -> OpenFile? {
+  private func openIfThere(_ path: String, followingLinks: Bool) throws(SystemError) -> OpenFile? {
     do {
-      return try OpenFile(reading: path)
-    } catch  where error.code == ENOENT {
+      return try OpenFile(reading: path, followingLinks: followingLinks)
+    } catch  where error.code == ENOENT || error.code == ELOOP || error.code == ENXIO {
       return nil
     }
   }
