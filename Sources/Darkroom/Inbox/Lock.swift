@@ -6,14 +6,15 @@ package struct Lock: Sendable, Hashable {
   /// The file's first line, if it has one: at most 200 characters, without control characters.
   package let reason: String?
 
-  /// Reads the reason of a lock. One that cannot be read is a lock all the same, without a reason.
+  /// Reads the reason of a lock. One that cannot be read is a lock all the same, without a reason; so is a symbolic
+  /// link: whoever may put locks into the inbox may not read every file that we can.
   init(name: String, path: String) {
     self.name = name
     reason = Self.firstLine(of: path)
   }
 
   private static func firstLine(of path: String) -> String? {
-    guard let file = try? OpenFile(reading: path), (try? file.status().kind) == .file,
+    guard let file = try? OpenFile(reading: path, followingLinks: false), (try? file.status().kind) == .file,
       let start = try? file.readStart(1024)
     else { return nil }
     let line = String(decoding: start.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
