@@ -9,16 +9,14 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
 
   /// The name for a message: what is not UTF-8, and control characters, as `\x…`.
   package var description: String {
-    var shown = ""
-    for scalar in (text ?? bytes.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "\\x" + String($0, radix: 16) }.joined())
-      .unicodeScalars
-    {
-      if scalar.value < 0x20 || scalar.value == 0x7f {
-        shown += "\\x" + String(scalar.value, radix: 16)
-      } else {
-        shown.unicodeScalars.append(scalar)
-      }
-    }
-    return shown
+    let scalars = text.map { Array($0.unicodeScalars) } ?? bytes.map { UnicodeScalar($0) }
+    return scalars.map { scalar in
+      let isControl = scalar.properties.generalCategory == .control
+      return isControl || (text == nil && scalar.value >= 0x80) ? Self.escaped(scalar) : String(scalar)
+    }.joined()
+  }
+
+  private static func escaped(_ scalar: UnicodeScalar) -> String {
+    "\\x" + (scalar.value < 0x10 ? "0" : "") + String(scalar.value, radix: 16)
   }
 }
