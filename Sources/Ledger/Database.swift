@@ -14,9 +14,10 @@ package final class Database {
   private let connection: OpaquePointer
   private var statements: [String: Statement] = [:]
 
-  /// Opens the file, and creates it when missing, readable by its owner only (the umask is the caller's).
-  /// - Throws: `SQLiteError` when it cannot be opened or is not a database.
-  package init(path: String, durability: Durability) throws {
+  /// Opens the file, and creates it when missing.
+  /// - Parameter examine: Called before anything is changed; what it throws leaves the file as it was.
+  /// - Throws: `SQLiteError` when it cannot be opened or is not a database; what `examine` throws.
+  package init(path: String, durability: Durability, examine: (Database) throws -> Void = { _ in }) throws {
     self.path = path
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -29,6 +30,7 @@ package final class Database {
     connection = opened
     sqlite3_busy_timeout(connection, 5000)
     try execute("PRAGMA locking_mode = EXCLUSIVE")
+    try examine(self)
     try execute("PRAGMA journal_mode = \(durability == .none ? "OFF" : "TRUNCATE")")
     try execute("PRAGMA synchronous = \(durability.rawValue)")
     try execute("PRAGMA foreign_keys = ON")

@@ -10,7 +10,9 @@ package final class Ledger: Sendable {
   /// Opens the ledger, creates it when missing, and brings an older one to this version.
   /// - Throws: `LedgerError`, `SQLiteError`.
   package init(path: String) throws {
-    let opened = try Database(path: path, durability: .powerCut)
+    let opened = try Database(path: path, durability: .powerCut, examine: LedgerSchema.refuseNewer)
+    // Reading takes a shared lock only; this takes the exclusive one, which is kept until the ledger is closed.
+    try opened.execute("BEGIN EXCLUSIVE; COMMIT")
     try LedgerSchema.migrate(opened)
     database = Mutex(opened)
   }

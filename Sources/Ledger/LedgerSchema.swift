@@ -49,14 +49,21 @@ enum LedgerSchema {
     """
   ]
 
-  /// Brings a database to the newest version.
-  /// - Throws: `LedgerError.newer` for a ledger that a newer program wrote, which is left as it is.
-  static func migrate(_ database: Database) throws {
-    let version = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
-    guard version <= migrations.count else {
+  /// - Throws: `LedgerError.newer` for a ledger that a newer program wrote.
+  static func refuseNewer(_ database: Database) throws {
+    let version = try version(of: database)
+    guard (0...migrations.count).contains(version) else {
       throw LedgerError.newer(path: database.path, version: version, known: migrations.count)
     }
-    for next in version..<migrations.count {
+  }
+
+  private static func version(of database: Database) throws -> Int {
+    try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
+  }
+
+  /// Brings a database to the newest version.
+  static func migrate(_ database: Database) throws {
+    for next in try version(of: database)..<migrations.count {
       try database.transaction {
         try database.execute(migrations[next])
         try database.execute("PRAGMA user_version = \(next + 1)")
