@@ -1,0 +1,38 @@
+import Foundation
+import Imaging
+import TestSupport
+
+@testable import Darkroom
+
+/// What a manifest's bytes become: its problems, or its entries in manifest order.
+struct Planned {
+  let problems: [ManifestProblem]
+  let entries: [Entry]
+
+  /// The codes of the problems and where they are, a line each.
+  var found: [String] { problems.map { "\($0.code.rawValue) @ \($0.place)" } }
+
+  /// Writes the bytes as a real file and plans it as `darkroom` does.
+  init(
+    _ bytes: some Sequence<UInt8>, as file: String, defaults: EntryDefaults? = nil
+  ) throws {
+    let folder = try TemporaryFolder()
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.file(file)))
+    guard let format = ManifestFormats.format(ofFileNamed: file) else { throw NoFormat() }
+    let index = try JobIndex(creating: folder.file("index.sqlite"))
+    let planner = Planner(
+      format: format, file: ManifestFile(path: folder.file(file)), defaults: try defaults ?? Self.defaults)
+    problems = try planner.plan(into: index)
+    entries =
+      try problems.isEmpty ? (0..<index.count()).compactMap { try index.row(at: $0)?.entry() } : []
+  }
+
+  init(_ text: String, as file: String) throws { try self.init(text.utf8, as: file) }
+
+  /// `sepia(0.8)`, `keep`, 85, `normal`.
+  static var defaults: EntryDefaults {
+    get throws { EntryDefaults(recipe: try Recipe(parsing: "sepia(0.8)"), options: OutputOptions()) }
+  }
+
+  struct NoFormat: Error {}
+}
