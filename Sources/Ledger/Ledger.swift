@@ -83,34 +83,31 @@ package final class Ledger: Sendable {
 
   /// Records, in one commit, that these entries' files are about to be moved to their final names.
   package func intend(_ entries: [LedgerEntry], run runID: String) throws {
-    try commit(entries) { entry, database in try Self.insert(entry, ended: false, run: runID, database) }
-  }
-
-  /// Records, in one commit, that these entries have ended: their files are in place, or they have none. One with a file
-  /// has been intended before, with the same row.
-  package func finish(_ entries: [LedgerEntry], run runID: String, job name: String) throws {
-    try commit(entries) { entry, database in
-      guard let delivery = entry.delivery else { return try Self.insert(entry, ended: true, run: runID, database) }
-      try database.run(
-        "UPDATE entries SET ended = 1 WHERE run_id = ? AND position = ?", [.text(runID), .integer(entry.position)])
-      try database.run(
-        "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?)",
-        [.text(name), .text(delivery.target), .integer(delivery.bytes), .text(delivery.sha256)])
-    }
-  }
-
-  private func commit(
-    _ entries: [LedgerEntry], _ body: @Sendable (LedgerEntry, Database) throws -> Void
-  ) throws {
     guard !entries.isEmpty else { return }
     try database.withLock { database in
-      try database.transaction { for entry in entries { try body(entry, database) } }
+      try database.transaction {
+        for entry in entries { try Self.put(entry, ended: false, run: runID, database) }
+      }
     }
   }
 
-  private static func insert(
-    _ entry: LedgerEntry, ended: Bool, run runID: String, _ database: Database
-  ) throws {
+  /// Records, in one commit, that these entries have ended: their files are in place, or they have none.
+  package func finish(_ entries: [LedgerEntry], run runID: String, job name: String) throws {
+    guard !entries.isEmpty else { return }
+    try database.withLock { database in
+      try database.transaction {
+        for entry in entries {
+          try Self.put(entry, ended: true, run: runID, database)
+          guard let delivery = entry.delivery else { continue }
+          try database.run(
+            "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?)",
+            [.text(name), .text(delivery.target), .integer(delivery.bytes), .text(delivery.sha256)])
+        }
+      }
+    }
+  }
+
+  private static func put(_ entry: LedgerEntry, ended: Bool, run runID: String, _ database: Database) throws {
     let delivery = entry.delivery
     try database.run(
       "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
