@@ -20,6 +20,9 @@ extension Darkroom {
       throw StopError.missing("\(path): \(ManifestFormats.refusal(ofFileNamed: file))")
     }
     let stem = String(file[..<(file.lastIndex(of: ".") ?? file.endIndex)].drop { $0 == "." })
+    guard stem.utf8.count <= InboxFile.jobNameLimit else {
+      throw StopError.missing("\(path): the job's name would be longer than \(InboxFile.jobNameLimit) bytes")
+    }
     let isInbox = (try? Folder.resolved(path)).map(Folder.parent(of:)) == inbox.path
     do {
       guard (try FileStatus(of: Folder.resolved(path))).kind == .file, !stem.isEmpty,

@@ -9,6 +9,9 @@ enum InboxFile: Sendable, Equatable {
   /// Neither; reported once, then left alone.
   case foreign(why: String)
 
+  /// Longer names of jobs leave no room in 255 bytes for those of the job's files, such as `JOB.failed.jsonl`.
+  static let jobNameLimit = 200
+
   /// Decides by the name alone.
   init(named name: FileName) {
     let lowered = String(decoding: name.bytes, as: UTF8.self).lowercased()
@@ -22,7 +25,10 @@ enum InboxFile: Sendable, Equatable {
       if ManifestFormats.format(ofFileNamed: text) == nil {
         self = .foreign(why: ManifestFormats.refusal(ofFileNamed: text))
       } else {
-        self = .manifest(job: String(text[..<(text.lastIndex(of: ".") ?? text.endIndex)]))
+        let job = String(text[..<(text.lastIndex(of: ".") ?? text.endIndex)])
+        self =
+          job.utf8.count > Self.jobNameLimit
+          ? .foreign(why: "the job's name would be longer than \(Self.jobNameLimit) bytes") : .manifest(job: job)
       }
     } else {
       self = .foreign(why: "its name is not UTF-8")
