@@ -1,0 +1,112 @@
+import Foundation
+import Glibc
+import Imaging
+import Ledger
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct AcceptanceTests {
+  private let folder: TemporaryFolder
+  private let ledger: Ledger
+  private let acceptance: Acceptance
+
+  init() throws {
+    folder = try TemporaryFolder()
+    for name in ["inbox", "state/jobs"] { try folder.makeFolder(name) }
+    ledger = try Ledger(path: folder.file("state/ledger.sqlite"))
+    let configuration = Configuration(
+      inbox: folder.file("inbox"), outbox: folder.file("outbox"), filters: try Recipe(parsing: "sepia(0.8)"),
+      processors: 1)
+    acceptance = Acceptance(
+      state: StateFolder(path: folder.file("state")), ledger: ledger, configuration: configuration)
+  }
+
+  private func accept(_ name: String) throws -> LedgerJob? {
+    try acceptance.accept(path: folder.file(name), job: "a", format: "txt", isInbox: true)
+  }
+
+  @Test("an accepted manifest has a snapshot with its bytes, a row in the ledger, and stays where it is")
+  func accepted() throws {
+    try folder.write("http://h/a\n", as: "inbox/a.TXT")
+    let job = try #require(try accept("inbox/a.TXT"))
+    #expect(try ledger.liveJobs() == [job])
+    #expect(folder.text("state/jobs/\(job.runID)/manifest.txt") == "http://h/a\n")
+    #expect(folder.text("inbox/a.TXT") == "http://h/a\n")
+    let manifest = try JobManifest(text: job.details)
+    #expect(manifest.file == "a.TXT" && manifest.inboxPath == folder.file("inbox/a.TXT"))
+    #expect(try FileStatus(of: folder.file("inbox/a.TXT")).identity.text == manifest.identity)
+    #expect(manifest.sha256.count == 64)
+    let defaults = try manifest.defaults
+    #expect(defaults.recipe.description == "sepia(0.8)")
+  }
+
+  @Test("a manifest that was named without a folder keeps its whole name")
+  func bareName() throws {
+    let name = "darkroom-test-\(UUID().uuidString).txt"
+    try Data("http://h/a".utf8).write(to: URL(fileURLWithPath: name))
+    defer { unlink(name) }
+    let job = try #require(try acceptance.accept(path: name, job: "a", format: "txt", isInbox: false))
+    let manifest = try JobManifest(text: job.details)
+    #expect(manifest.file == name && manifest.inboxPath == nil)
+  }
+
+  @Test(
+    "what is no regular file is not accepted and leaves nothing behind",
+    arguments: ["missing", "link", "pipe", "folder"])
+  func notAFile(kind: String) throws {
+    try folder.write("secret", as: "target")
+    try folder.link("inbox/link", to: "../target")
+    mkfifo(folder.file("inbox/pipe"), 0o600)
+    try folder.makeFolder("inbox/folder")
+    #expect(try accept("inbox/\(kind)") == nil)
+    #expect(try ledger.liveJobs().isEmpty)
+    #expect(try folder.names(in: "state/jobs").isEmpty)
+  }
+
+  @Test("a file that is written while it is copied is not accepted")
+  func growing() throws {
+    let file = try OpenFile(creating: folder.file("inbox/a.txt"))
+    let megabyte = String(repeating: "http://h/0123456\n", count: 1 << 16)
+    for _ in 0..<32 { try file.write(megabyte) }
+    let writer = Writer(file)
+    for _ in 0..<5 { #expect(try accept("inbox/a.txt") == nil) }
+    writer.stop()
+    #expect(try ledger.liveJobs().isEmpty)
+    #expect(try folder.names(in: "state/jobs").isEmpty)
+    #expect(try accept("inbox/a.txt") != nil, "once it is quiet it is accepted")
+  }
+
+  @Test("two runs of one job are two runs")
+  func twice() throws {
+    try folder.write("http://h/a\n", as: "inbox/a.txt")
+    let (first, second) = (try accept("inbox/a.txt"), try accept("inbox/a.txt"))
+    #expect(first?.runID != second?.runID)
+    #expect(try ledger.liveJobs().count == 2)
+  }
+
+  /// Appends to a file without a break.
+  private final class Writer: Sendable {
+    private let isStopped = Atomic(false)
+    private let done = DispatchSemaphore(value: 0)
+
+    /// Returns once the first line is written.
+    init(_ file: OpenFile) {
+      let started = DispatchSemaphore(value: 0)
+      Thread.detachNewThread { [self] in
+        try? file.write("http://h/first\n")
+        started.signal()
+        while !isStopped.load(ordering: .relaxed) { try? file.write("http://h/more\n") }
+        done.signal()
+      }
+      started.wait()
+    }
+
+    func stop() {
+      isStopped.store(true, ordering: .relaxed)
+      done.wait()
+    }
+  }
+}

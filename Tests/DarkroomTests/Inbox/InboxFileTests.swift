@@ -1,0 +1,78 @@
+import Testing
+
+@testable import Darkroom
+
+@Suite struct InboxFileTests {
+  @Test(
+    "a lock is what ends in .lock, in any case, dot files included, and the bare name",
+    arguments: [
+      "pause.lock", ".lock", ".hidden.lock", "PAUSE.LOCK", "x.LoCk", "lock", "LOCK", "Lock", "a b.lock", "m.json.lock",
+      "README.lock", "x.tmp.lock", "日本.lock", "..lock",
+    ])
+  func locks(name: String) { #expect(InboxFile(named: FileName(name)) == .lock) }
+
+  @Test("a lock may have any bytes before .lock")
+  func lockOfBytes() {
+    #expect(InboxFile(named: FileName(bytes: [0xff, 0xfe] + Array(".lock".utf8))) == .lock)
+  }
+
+  @Test(
+    "a manifest's job is its name without the extension",
+    arguments: [
+      ("a.json", "a"), ("a.JSON", "a"), ("A b.txt", "A b"), ("a.b.jsonl", "a.b"), ("x.plist", "x"),
+      ("lock.txt", "lock"),
+      ("日本.txt", "日本"), ("e\u{301}.txt", "e\u{301}"), ("a.lock.txt", "a.lock"), ("-.txt", "-"),
+      ("blocked.txt", "blocked"),
+      ("readme.txt", "readme"),
+    ])
+  func manifests(name: String, job: String) {
+    guard case .manifest(let found) = InboxFile(named: FileName(name)) else {
+      Issue.record("\(name) is no manifest")
+      return
+    }
+    #expect(Array(found.utf8) == Array(job.utf8))
+  }
+
+  @Test(
+    "these are passed over without a word",
+    arguments: [
+      ".a.json", ".darkroom-instance", "a.json.tmp", "a.TMP", "a.part", "a.json.PART", "a.json~", "README",
+      "README.txt",
+      "README.md", ".json", ".", "x.lock~", "x.lock.tmp",
+    ])
+  func ignored(name: String) { #expect(InboxFile(named: FileName(name)) == .ignored) }
+
+  @Test(
+    "anything else is foreign",
+    arguments: [
+      "a", "json", "a.jpg", "a.json.bak", "a.jsonx", "a.", "a.csv", "a.json ", "clock", "a.locks", "a.json\u{301}",
+    ])
+  func foreign(name: String) {
+    guard case .foreign(let why) = InboxFile(named: FileName(name)) else {
+      Issue.record("\(name) is not foreign")
+      return
+    }
+    #expect(why.contains(".json"), "the message tells the extensions")
+  }
+
+  @Test("a name that is not UTF-8 is foreign, whatever its extension")
+  func notUTF8() {
+    #expect(
+      InboxFile(named: FileName(bytes: [0x61, 0xff] + Array(".json".utf8))) == .foreign(why: "its name is not UTF-8"))
+  }
+
+  @Test("a job whose files could not be named is foreign", arguments: [("x", 250), ("é", 125), ("x", 201), ("x", 200)])
+  func long(letter: String, count: Int) {
+    let job = String(repeating: letter, count: count)
+    let found = InboxFile(named: FileName(job + ".txt"))
+    if job.utf8.count <= 200 {
+      #expect(found == .manifest(job: job))
+    } else {
+      #expect(found == .foreign(why: "the job's name would be longer than 200 bytes"))
+    }
+  }
+}
+
+extension FileName {
+  init(_ text: String) { self.init(bytes: Array(text.utf8)) }
+}

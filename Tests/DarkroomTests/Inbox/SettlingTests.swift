@@ -1,0 +1,105 @@
+import Glibc
+import Testing
+
+@testable import Darkroom
+
+@Suite struct SettlingTests {
+  private var settling = Settling(time: 2)
+  /// Nanoseconds since 1970, at second 0 of the clock that never jumps.
+  private static let start = 1_700_000_000 * 1_000_000_000
+
+  private static func manifest(
+    _ file: String = "a.txt", inode: UInt = 1, size: Int = 10, modified: Double = 0, changed: Double? = nil
+  ) -> InboxScan.Manifest {
+    var status = stat()
+    status.st_ino = inode
+    status.st_size = size
+    status.st_mtim = time(modified)
+    status.st_ctim = time(changed ?? modified)
+    return InboxScan.Manifest(file: file, job: "a", identity: FileIdentity(status))
+  }
+
+  private static func time(_ seconds: Double) -> timespec {
+    let time = start + Int(seconds * 1e9)
+    return timespec(tv_sec: time / 1_000_000_000, tv_nsec: time % 1_000_000_000)
+  }
+
+  private mutating func isSettled(_ manifest: InboxScan.Manifest, at now: Double, clock: Double? = nil) -> Bool {
+    !settling.settled([manifest], now: now, wallClock: Self.start + Int((clock ?? now) * 1e9)).isEmpty
+  }
+
+  @Test("a file that is older than the settling time is not waited for")
+  mutating func old() {
+    let found = (isSettled(Self.manifest(modified: -2), at: 0), isSettled(Self.manifest(modified: -1.9), at: 0))
+    #expect(found == (true, false))
+  }
+
+  @Test("a fresh file is settled when it was seen unchanged for the settling time, whatever its mtime says")
+  mutating func unchanged() {
+    let manifest = Self.manifest(modified: 3600)
+    let found = [0, 1, 1.9, 2, 3].map { isSettled(manifest, at: $0) }
+    #expect(found == [false, false, false, true, true])
+  }
+
+  @Test(
+    "any change of device, inode, size, mtime or ctime begins the wait anew",
+    arguments: [
+      Self.manifest(inode: 2, modified: 3600), Self.manifest(size: 11, modified: 3600),
+      Self.manifest(modified: 3601, changed: 3600),
+      Self.manifest(modified: 3600, changed: 3601),
+    ])
+  mutating func changed(changed: InboxScan.Manifest) {
+    let found = (
+      isSettled(Self.manifest(modified: 3600), at: 0), isSettled(changed, at: 1.9), isSettled(changed, at: 3.8),
+      isSettled(changed, at: 3.9)
+    )
+    #expect(found == (false, false, false, true))
+  }
+
+  @Test("a file that the kernel reports as complete is not waited for, one that is written again is")
+  mutating func notices() {
+    let manifest = Self.manifest(modified: 0)
+    settling.note(.begun("a.txt"))
+    let begun = isSettled(manifest, at: 0)
+    settling.note(.complete("a.txt"))
+    let complete = isSettled(manifest, at: 0.1)
+    settling.note(.begun("a.txt"))
+    let again = isSettled(Self.manifest(size: 20, modified: 0.2), at: 0.2)
+    settling.note(.complete("b.txt"))
+    let other = isSettled(Self.manifest(size: 20, modified: 0.2), at: 0.3)
+    #expect((begun, complete, again, other) == (false, true, false, false))
+  }
+
+  @Test("when notices were lost, none of the earlier ones is believed")
+  mutating func lost() {
+    settling.note(.complete("a.txt"))
+    settling.note(.lost)
+    let found = isSettled(Self.manifest(modified: 0), at: 0)
+    #expect(!found)
+  }
+
+  @Test("a file that went away is forgotten, with what the kernel said of it")
+  mutating func gone() {
+    settling.note(.complete("a.txt"))
+    _ = isSettled(Self.manifest(modified: 3600), at: 0)
+    _ = settling.settled([], now: 1, wallClock: Self.start)
+    let found = isSettled(Self.manifest(modified: 3600), at: 2.5)
+    #expect(!found)
+  }
+
+  @Test("a wall clock that jumps back by a day does not keep a file waiting")
+  mutating func clockBack() {
+    let manifest = Self.manifest(modified: 0)
+    let found = (isSettled(manifest, at: 0, clock: 0), isSettled(manifest, at: 2, clock: -86_400))
+    #expect(found == (false, true))
+  }
+
+  @Test("files are told in the order in which they came, each by itself")
+  mutating func several() {
+    let files = ["b.txt", "a.txt", "c.txt"].map { Self.manifest($0, modified: 0) }
+    settling.note(.complete("c.txt"))
+    settling.note(.complete("b.txt"))
+    let found = settling.settled(files, now: 0, wallClock: Self.start).map(\.file)
+    #expect(found == ["b.txt", "c.txt"])
+  }
+}

@@ -1,0 +1,86 @@
+import Ledger
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct PauseBookTests {
+  private let folder: TemporaryFolder
+  private var book = PauseBook()
+  private let (a, b): (PauseCause, PauseCause)
+  private let disk = PauseCause.disk(reason: "full")
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try folder.write("why\n", as: "a.lock")
+    try folder.write("", as: "b.lock")
+    a = .lock(Lock(name: "a.lock", path: folder.file("a.lock")))
+    b = .lock(Lock(name: "b.lock", path: folder.file("b.lock")))
+  }
+
+  @Test("the queues are paused until the last of several causes is gone")
+  mutating func overlap() {
+    let changes = [
+      book.update([a], at: 10), book.update([a, b, disk], at: 20), book.update([b, disk], at: 30),
+      book.update([disk], at: 40),
+    ]
+    #expect(changes[0] == PauseBook.Change(began: [a]))
+    #expect(Set(changes[1].began) == [b, disk] && changes[1].ended.isEmpty)
+    #expect(changes[2] == PauseBook.Change(ended: [a]))
+    #expect(book.isPaused && book.pausedSince == 10)
+    let last = book.update([], at: 50)
+    #expect(last == PauseBook.Change(ended: [disk]))
+    #expect(!book.isPaused && book.pausedSince == nil && book.open(since: 0).isEmpty)
+  }
+
+  @Test("nothing changes while the same causes hold, and a new pause begins anew")
+  mutating func steady() {
+    _ = book.update([a], at: 10)
+    let same = book.update([a, a], at: 20)
+    #expect(same == PauseBook.Change())
+    _ = book.update([], at: 30)
+    _ = book.update([a], at: 40)
+    #expect(book.pausedSince == 40)
+  }
+
+  @Test("a lock whose reason is written later is the same lock")
+  mutating func reasonChanges() throws {
+    _ = book.update([b], at: 10)
+    try folder.write("now with a reason", as: "b.lock")
+    let change = book.update([.lock(Lock(name: "b.lock", path: folder.file("b.lock")))], at: 20)
+    #expect(change == PauseBook.Change())
+  }
+
+  @Test("for a job a pause begins no earlier than the job")
+  mutating func clipping() {
+    _ = book.update([a], at: 10)
+    _ = book.update([a, b], at: 50)
+    let open = book.open(since: 30).sorted { $0.lock < $1.lock }
+    #expect(
+      open == [
+        LedgerPause(cause: "lock", lock: "a.lock", reason: "why", began: 30),
+        LedgerPause(cause: "lock", lock: "b.lock", reason: nil, began: 50),
+      ])
+    #expect(LedgerPause(cause: "disk", lock: "", reason: nil, began: 5, ended: 40).clipped(to: 20).began == 20)
+  }
+
+  @Test("the causes in words")
+  mutating func words() {
+    _ = book.update([b, a, disk], at: 0)
+    #expect(book.description == "a.lock (why), b.lock, disk (full)")
+  }
+
+  @Test(
+    "paused time is the union of the pauses",
+    arguments: [
+      ([], 0), ([(0, 1000)], 1), ([(0, 1000), (2000, 3000)], 2), ([(0, 1000), (500, 1500)], 1.5),
+      ([(0, 3000), (1000, 2000)], 3),
+      ([(1000, 2000), (0, 1000)], 2), ([(0, 1000), (0, 1000)], 1), ([(500, nil)], 9.5), ([(0, 1000), (900, nil)], 10),
+      ([(3000, 2000)], 0), ([(20_000, nil)], 0), ([(0, 5000), (1000, 500), (4000, 6000)], 6),
+    ] as [([(Int, Int?)], Double)])
+  func union(pauses: [(Int, Int?)], seconds: Double) {
+    let pauses = pauses.map { LedgerPause(cause: "lock", lock: "x", reason: nil, began: $0.0, ended: $0.1) }
+    #expect(PauseBook.paused(pauses, until: 10_000) == seconds)
+    #expect(PauseBook.paused(pauses.reversed(), until: 10_000) == seconds)
+  }
+}
