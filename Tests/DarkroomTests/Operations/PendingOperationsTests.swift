@@ -1,0 +1,187 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite(.timeLimit(.minutes(2))) struct PendingOperationsTests {
+  @Test("an entry is downloaded, then filtered", arguments: ["none", "sepia(0.8)"])
+  func chain(recipe: String) throws {
+    let chains = try Chains()
+    let record = try chains.start(7, recipe: recipe)
+    #expect(chains.ended(1).map(\.entry.position) == [7])
+    let live = record.snapshot
+    #expect(live.state == .filtered && live.failure == nil && live.attempts == 1)
+    #expect(live.source?.bytes == 64_389 && live.source?.picture?.format == .png)
+    let result = try #require(live.result)
+    #expect(try chains.staged == [result.staged], "the download is not kept beside the result")
+    #expect(try Placement.holds(chains.staging.path(result.staged), bytes: result.bytes, sha256: result.sha256))
+    #expect((result.sha256 == live.source?.sha256) == (recipe == "none"))
+    #expect(chains.pending.inProgress.isEmpty)
+  }
+
+  @Test("while suspended nothing starts; resumed, everything completes")
+  func suspend() throws {
+    let chains = try Chains()
+    chains.pending.suspendAll()
+    let records = try (0..<20).map { try chains.start($0) }
+    try chains.fetch()
+    #expect(chains.pending.isSuspended)
+    #expect(records.allSatisfy { $0.snapshot.attempts == 0 && $0.state == .new })
+    #expect(chains.more().isEmpty)
+    chains.pending.resumeAll()
+    #expect(Set(chains.ended(20).map(\.entry.position)) == Set(0..<20))
+    #expect(records.allSatisfy { $0.state == .filtered })
+  }
+
+  @Test("what runs when the queues are suspended finishes, and its filtration waits")
+  func suspendWhileRunning() throws {
+    let (chains, server) = (try Chains(downloads: 1), try Chains.gate())
+    let record = try chains.start(0, url: server.url("a"), recipe: "sepia(1)")
+    let waiting = try chains.start(1)
+    #expect(try server.nextLine() == "came")
+    chains.pending.suspendAll()
+    try chains.fetch(server.url("go"))
+    let download = try #require(chains.pending.inProgress[0]?.download)
+    chains.pending.downloadQueue.operations.first?.waitUntilFinished()
+    #expect(download.isFinished)
+    try chains.fetch()
+    #expect(record.state == .downloaded)
+    #expect(waiting.snapshot.attempts == 0)
+    #expect(chains.more().isEmpty)
+    chains.pending.resumeAll()
+    #expect(Set(chains.ended(2).map(\.state)) == [.filtered])
+  }
+
+  @Test(
+    "after a failed download the filtration does nothing",
+    arguments: [
+      ("missing.png", "file-not-found"), ("../Package.swift", "address-not-allowed"),
+      ("ftp://h/x", "scheme-not-allowed"), ("", "url-invalid"),
+    ])
+  func failedDownload(url: String, code: String) throws {
+    let chains = try Chains()
+    let record = try chains.start(0, url: url, recipe: "sepia(1)")
+    _ = chains.ended(1)
+    #expect(record.state == .failed)
+    #expect(record.snapshot.failure?.stage == .download && record.snapshot.failure?.code == code)
+    #expect(record.snapshot.timings.filter == nil)
+    #expect(try chains.staged.isEmpty)
+  }
+
+  @Test("what is no picture fails in the filtration and leaves nothing in staging", arguments: ["none", "sepia(1)"])
+  func notAnImage(recipe: String) throws {
+    let chains = try Chains()
+    let record = try chains.start(0, url: "CREDITS.md", recipe: recipe)
+    _ = chains.ended(1)
+    #expect(record.snapshot.failure?.stage == .filter && record.snapshot.failure?.code == "not-an-image")
+    #expect(try chains.staged.isEmpty)
+  }
+
+  @Test("cancelled in suspended queues, entries end once the queues run, and none is downloaded")
+  func cancelWaiting() throws {
+    let chains = try Chains()
+    chains.pending.suspendAll()
+    let records = try (0..<50).map { try chains.start($0) }
+    chains.pending.cancelWaiting()
+    chains.pending.resumeAll()
+    #expect(Set(chains.ended(50).map(\.entry.position)) == Set(0..<50))
+    #expect(records.allSatisfy { $0.state == .cancelled && $0.snapshot.attempts == 0 })
+    #expect(try chains.staged.isEmpty)
+    #expect(chains.pending.inProgress.isEmpty)
+  }
+
+  @Test("cancelling what waits lets what runs finish")
+  func cancelWaitingWhileRunning() throws {
+    let (chains, server) = (try Chains(downloads: 1), try Chains.gate())
+    let running = try chains.start(0, url: server.url("a"))
+    #expect(try server.nextLine() == "came")
+    let waiting = try (1..<10).map { try chains.start($0) }
+    chains.pending.cancelWaiting()
+    try chains.fetch(server.url("go"))
+    _ = chains.ended(10)
+    #expect(running.state == .filtered)
+    #expect(waiting.allSatisfy { $0.state == .cancelled })
+  }
+
+  @Test("cancelling everything ends what runs")
+  func cancelAll() throws {
+    let (chains, server) = (try Chains(downloads: 2), try Chains.gate())
+    let records = try (0..<5).map { try chains.start($0, url: server.url("\($0)")) }
+    for _ in 0..<2 { #expect(try server.nextLine() == "came") }
+    chains.pending.cancelAll()
+    _ = chains.ended(5)
+    #expect(records.allSatisfy { $0.state != .filtered && $0.state != .downloaded })
+    #expect(try chains.staged.isEmpty)
+  }
+
+  @Test("the higher priority comes first, then the earlier entry")
+  func priorities() throws {
+    let chains = try Chains(downloads: 1, filtrations: 1)
+    chains.pending.suspendAll()
+    for (position, priority) in [Entry.Priority.low, .normal, .veryHigh, .veryLow, .high, .normal, .veryHigh]
+      .enumerated()
+    {
+      try chains.start(position, priority: priority)
+    }
+    chains.pending.resumeAll()
+    #expect(chains.ended(7).map(\.entry.position) == [2, 6, 4, 1, 5, 0, 3])
+  }
+
+  @Test("each of several hundred entries ends exactly once, whatever comes of it")
+  func exactlyOnce() throws {
+    let chains = try Chains(downloads: 16, filtrations: 4)
+    let sources = [Chains.source, "missing.png", "rocket.jpg", "CREDITS.md", "ftp://h/x"]
+    let count = 600
+    var (ends, next) = (Array(repeating: 0, count: count), 0)
+    while ends.reduce(0, +) < count {
+      while next < count, chains.pending.hasRoom {
+        try chains.start(next, url: sources[next % sources.count])
+        next += 1
+        if next % 97 == 0 { chains.pending.suspendAll() }
+      }
+      chains.pending.resumeAll()
+      for record in chains.ended(1) {
+        ends[record.entry.position] += 1
+        let isPicture = [0, 2].contains(record.entry.position % sources.count)
+        #expect(record.state == (isPicture ? .filtered : .failed))
+      }
+    }
+    #expect(ends.allSatisfy { $0 == 1 })
+    chains.engine.shutdown()
+    #expect(chains.more().isEmpty)
+    #expect(chains.pending.inProgress.isEmpty)
+  }
+
+  @Test("when the engine goes, everything ends")
+  func shutdown() throws {
+    let (chains, server) = (try Chains(), try Chains.gate())
+    let records = try (0..<30).map { try chains.start($0, url: server.url("\($0)")) }
+    #expect(try server.nextLine() == "came")
+    chains.engine.shutdown()
+    _ = chains.ended(30)
+    #expect(records.allSatisfy { $0.state == .cancelled })
+  }
+
+  @Test("only so many entries are admitted at once")
+  func window() throws {
+    let chains = try Chains(downloads: 3, filtrations: 2)
+    chains.pending.suspendAll()
+    var count = 0
+    while chains.pending.hasRoom, count < 1000 {
+      try chains.start(count)
+      count += 1
+    }
+    #expect(count == 18)
+    chains.pending.resumeAll()
+    _ = chains.ended(count)
+    #expect(chains.pending.hasRoom)
+  }
+
+  @Test("the window closes for bytes that wait, too")
+  func bytes() {
+    let window = AdmissionWindow(downloads: 1, filtrations: 1)
+    #expect(window.hasRoom(entries: 0, bytesWaiting: { window.bytes - 1 }))
+    #expect(!window.hasRoom(entries: 0, bytesWaiting: { window.bytes }))
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Imaging
+import TestSupport
+import Transfer
+
+@testable import Darkroom
+
+/// The two queues with a real engine that reads the sample pictures as files, and loopback servers.
+final class Chains {
+  let pending: PendingOperations
+  let engine: TransferEngine
+  let staging: Staging
+  private let folder: TemporaryFolder
+  private let mailbox: Mailbox<PhotoRecord>
+
+  /// A source that is there: a picture of 64 KB.
+  static let source = "chelsea-small.png"
+
+  init(downloads: Int = 4, filtrations: Int = 2) throws {
+    folder = try TemporaryFolder()
+    let mailbox = try Mailbox<PhotoRecord>()
+    var configuration = Configuration(
+      inbox: folder.path, outbox: folder.path, filters: try Recipe(parsing: "none"), processors: filtrations)
+    configuration.downloads = downloads
+    configuration.transfer.fileRoot = packageRoot + "/Samples"
+    configuration.transfer.addressPolicy = AddressPolicy(allowing: [try Network(parsing: "127.0.0.0/8")])
+    engine = TransferEngine(configuration: configuration.transfer)
+    pending = PendingOperations(configuration: configuration, engine: engine) { mailbox.post($0) }
+    staging = Staging(folder: folder.path, runID: "run-0001")
+    self.mailbox = mailbox
+  }
+
+  deinit { engine.shutdown() }
+
+  @discardableResult
+  func start(
+    _ position: Int, url: String = source, recipe: String = "none", priority: Entry.Priority = .normal
+  ) throws -> PhotoRecord {
+    let record = PhotoRecord(try .sample(position, url: url, recipe: recipe, priority: priority))
+    pending.start(record, staging: staging)
+    return record
+  }
+
+  /// Waits until as many chains have ended, and takes them out of what is in progress.
+  func ended(_ count: Int) -> [PhotoRecord] {
+    var records: [PhotoRecord] = []
+    while records.count < count {
+      mailbox.wait(alongside: -1, seconds: nil)
+      records += mailbox.collect()
+    }
+    for record in records { pending.remove(record) }
+    return records
+  }
+
+  /// What has ended beyond what was waited for.
+  func more() -> [PhotoRecord] { mailbox.collect() }
+
+  /// Fetches a URL by the engine itself, past the queues, and waits for it.
+  func fetch(_ url: String = source) throws {
+    let done = DispatchSemaphore(value: 0)
+    let file = try staging.create("fetched")
+    engine.start(TransferRequest(location: try SourceLocation(parsing: url), destination: file.descriptor)) { _ in
+      done.signal()
+    }
+    done.wait()
+    staging.remove("fetched")
+  }
+
+  var staged: [String] { get throws { try folder.names() } }
+
+  /// A server that holds every answer back until `/go` is asked for. It says a line for each request that came.
+  static func gate() throws -> PythonServer {
+    try PythonServer(
+      PythonServer.prelude + """
+        gate = threading.Event()
+        body = open(sys.argv[1], "rb").read()
+
+        def answer(connection, path):
+            if path == "/go":
+                gate.set()
+            else:
+                say("came")
+                gate.wait()
+            head = b"HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body)
+            connection.sendall(head + body)
+
+        serve()
+        """, [packageRoot + "/Samples/" + source])
+  }
+}
