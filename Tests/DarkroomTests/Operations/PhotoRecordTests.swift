@@ -31,7 +31,7 @@ import Testing
     for event in path {
       switch event {
       case .downloaded: record.downloaded(.sample, taking: .zero)
-      case .filtered: record.filtered(.sample, from: .sample, taking: .zero)
+      case .filtered: try record.filtered(.sample, from: .sample, taking: .zero)
       case .fail: record.fail(EntryFailure(stage: .filter, code: "filter-failed", message: ""))
       case .cancel: record.cancel()
       }
@@ -107,7 +107,10 @@ extension PhotoRecord.Source {
 
 extension PhotoRecord.Result {
   static var sample: PhotoRecord.Result {
-    PhotoRecord.Result(staged: "s", picture: .sample, bytes: 3, sha256: "cd")
+    get throws {
+      PhotoRecord.Result(
+        staged: "s", file: try OpenFile(reading: "/dev/null"), picture: .sample, bytes: 3, sha256: "cd")
+    }
   }
 }
 

@@ -52,7 +52,7 @@ import Testing
       }
       try? ManifestRemoval.remove(path, identity: before)
       done.wait()
-      try ManifestRemoval.putBack(inbox: inbox.path)
+      try ManifestRemoval.resume(inbox: inbox.path, finishing: [])
       #expect(inbox.text("a.json") == "new \(number)")
     }
     #expect(try inbox.names() == ["a.json"])
@@ -60,12 +60,21 @@ import Testing
 
   @Test("what a process that died had moved aside is put back, over nothing")
   func putBack() throws {
-    try ManifestRemoval.putBack(inbox: inbox.path)
+    try ManifestRemoval.resume(inbox: inbox.path, finishing: [])
     try inbox.makeFolder(ManifestRemoval.parkingFolder)
     for name in ["a.json", "b.json"] { try inbox.write("parked", as: ManifestRemoval.parkingFolder + "/" + name) }
     try inbox.write("newer", as: "b.json")
-    try ManifestRemoval.putBack(inbox: inbox.path)
+    try ManifestRemoval.resume(inbox: inbox.path, finishing: [])
     #expect(inbox.text("a.json") == "parked" && inbox.text("b.json") == "newer")
     #expect(inbox.text(ManifestRemoval.parkingFolder + "/b.json") == "parked", "nothing is lost")
+  }
+
+  @Test("what a process that died had moved aside, and whose job is finishing, is removed")
+  func endRemoval() throws {
+    try inbox.makeFolder(ManifestRemoval.parkingFolder)
+    let parked = try inbox.write("done", as: ManifestRemoval.parkingFolder + "/a.json")
+    let identity = try FileStatus(of: parked).identity.text
+    try ManifestRemoval.resume(inbox: inbox.path, finishing: [identity])
+    #expect(try inbox.names() == [])
   }
 }
