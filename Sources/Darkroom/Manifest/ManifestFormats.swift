@@ -12,11 +12,9 @@ enum ManifestFormats {
 
   /// Why a file name is not that of a manifest.
   static func refusal(ofFileNamed name: String) -> String {
-    if let suffix = fileExtension(of: name)?.lowercased(), later.contains(suffix) {
-      return "manifests with the extension .\(suffix) are not available in this version"
-    }
-    return "its extension is none of a manifest's: "
-      + all.flatMap(\.extensions).map { "." + $0 }.joined(separator: ", ")
+    let isLater = fileExtension(of: name).map { later.contains($0.lowercased()) } ?? false
+    let known = all.flatMap(\.extensions).map { "." + $0 }.joined(separator: ", ")
+    return "its extension is none of a manifest's" + (isLater ? " in this version: " : ": ") + known
   }
 
   /// The format that a file name's extension means, in any case; nil when it means none.

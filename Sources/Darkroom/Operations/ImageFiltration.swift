@@ -20,7 +20,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
 
   override func main() {
     // A finished dependency may have failed or been cancelled.
-    guard record.state == .downloaded else { return }
+    guard record.state == .downloaded else { return staging.remove(staging.download(record.entry.position)) }
     let began = ContinuousClock.now
     let entry = record.entry
     do {

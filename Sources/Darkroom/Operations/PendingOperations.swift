@@ -80,30 +80,23 @@ final class PendingOperations {
     filtrationQueue.isSuspended = false
   }
 
-  /// Cancels the operations that have not started; the records of entries that had not begun become `cancelled`.
+  /// Cancels the entries that have not begun and, in suspended queues, those that wait for their filtration.
   func cancelWaiting() {
     for chain in inProgress.values {
-      if !chain.download.isExecuting, !chain.download.isFinished {
+      let hasBegun = chain.download.isExecuting || chain.download.isFinished
+      if !hasBegun || isSuspended && !chain.download.isExecuting && !chain.filtration.isExecuting {
         chain.download.record.cancel()
-        chain.download.cancel()
-      }
-      if suspendedAfterDownload(chain) {
-        chain.download.record.cancel()
-        chain.filtration.cancel()
       }
     }
-  }
-
-  /// A filtration that waits in a suspended queue would never end.
-  private func suspendedAfterDownload(_ chain: Chain) -> Bool {
-    isSuspended && chain.download.isFinished && !chain.filtration.isExecuting && !chain.filtration.isFinished
   }
 
   /// Cancels everything, running or not.
   func cancelAll() {
     for chain in inProgress.values {
+      chain.download.record.cancel()
       chain.download.cancel()
-      chain.filtration.cancel()
+      // A filtration that has not begun sees its record. To cancel it would end it before its download has.
+      if chain.filtration.isExecuting { chain.filtration.cancel() }
     }
   }
 }

@@ -43,7 +43,7 @@ import Testing
     chains.pending.suspendAll()
     try chains.fetch(server.url("go"))
     let download = try #require(chains.pending.inProgress[0]?.download)
-    chains.pending.downloadQueue.operations.first?.waitUntilFinished()
+    download.waitUntilFinished()
     #expect(download.isFinished)
     try chains.fetch()
     #expect(record.state == .downloaded)
