@@ -14,6 +14,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/// `fcntl` is variadic. Takes a write lock on a whole file for this open file description: it is released when the
+/// descriptor is closed, by the kernel if need be. Returns 0, or -1 with `errno`.
+static inline int clinux_lock(int descriptor) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(descriptor, 37 /* F_OFD_SETLK, declared only for _GNU_SOURCE */, &lock);
+}
+
+/// See `clinux_lock`. Returns 1 when another open file description holds the lock, 0 when none does, -1 with `errno`.
+static inline int clinux_is_locked(int descriptor) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(descriptor, 36 /* F_OFD_GETLK */, &lock) != 0 ? -1 : lock.l_type != F_UNLCK;
+}
+
 /// `syncfs` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set.
 static inline int clinux_syncfs(int descriptor) { return (int)syscall(SYS_syncfs, descriptor); }
 

@@ -88,13 +88,14 @@ extension Darkroom {
       settled: { [mailbox] in mailbox.post(.settled($0)) },
       refused: { [mailbox] in mailbox.post(.refused($0)) },
       failed: { [mailbox] in mailbox.post(.broken($0)) })
-    current = (job, courier)
+    current = (job, courier, (Clock.seconds, tally.counts.total))
+    writeStatus(isUrgent: true)
     observe(.jobStarted(job: job.name, total: job.total, ended: tally.counts.total))
   }
 
   /// Ends the current job, if every entry of it has its row.
   func finishJobIfDone() throws {
-    guard let (job, courier) = current, job.isDone else { return }
+    guard let (job, courier, _) = current, job.isDone else { return }
     courier.drain()
     current = nil
     try finish(job, job.outcome(at: Clock.milliseconds))

@@ -22,6 +22,7 @@ package final class Darkroom {
     case settled([PhotoRecord])
     case refused([PhotoRecord])
     case broken(any Error)
+    case configure(@Sendable () throws -> Configuration)
     case stop
   }
 
@@ -43,32 +44,38 @@ package final class Darkroom {
     package var wasStopped = false
   }
 
-  let configuration: Configuration
+  private(set) var configuration: Configuration
   let observe: (Event) -> Void
-  let inbox: Inbox
+  private(set) var inbox: Inbox
   let outbox: OutboxFolder
   let state: StateFolder
   let ledger: Ledger
   let mailbox: Mailbox<Message>
   let pending: PendingOperations
-  private let engine: TransferEngine
+  /// The last is the one in use; an earlier one may still have transfers.
+  private var engines: [TransferEngine]
   private let watch: FolderWatch
   private let instances: [InstanceLock]
 
   var summary = Summary()
-  var current: (job: Job, courier: Courier)?
+  /// The job that is worked on; when this process began with it, and how many of its rows there were then.
+  var current: (job: Job, courier: Courier, began: (seconds: Double, ended: Int))?
   /// Jobs of an earlier process that have not ended.
   var unfinished: ArraySlice<LedgerJob>
   private var goal = Goal.watch
   private var named: ArraySlice<String> = []
   private var wanted: Set<String>?
   private var candidates: [InboxScan.Manifest] = []
+  /// The manifests that lay in the inbox at the last look and are still to be processed.
+  private var present: [String] = []
   private var hasScanned = false
   private var settling: Settling
   private var processed: [String: String] = [:]
-  private var toldOf: Set<InboxScan.Foreign> = []
+  var toldOf: Set<InboxScan.Foreign> = []
   var pauses = PauseBook()
   private var nextLook = 0.0
+  var nextStatus = 0.0
+  var lastStatus: Status?
   private var diskFullUntil = 0.0
   private var stopDeadline: Double?
   /// Records that the courier has and that are not durable yet.
@@ -93,7 +100,8 @@ package final class Darkroom {
     let finishing = try unfinished.filter { $0.state == .finishing }.map { try JobManifest(text: $0.details).identity }
     try ManifestRemoval.resume(inbox: inbox.path, finishing: finishing)
     mailbox = try Mailbox()
-    engine = TransferEngine(configuration: configuration.transfer)
+    let engine = TransferEngine(configuration: configuration.transfer)
+    engines = [engine]
     pending = PendingOperations(configuration: configuration, engine: engine) { [mailbox] record in
       mailbox.post(.ended(record))
     }
@@ -125,10 +133,16 @@ package final class Darkroom {
   /// the next start.
   package var stop: @Sendable () -> Void { { [mailbox] in mailbox.post(.stop) } }
 
+  /// What has the program read its configuration again, from any thread. The folders stay; what has begun goes on as it
+  /// was; a configuration that makes no sense changes nothing.
+  package var configure: @Sendable (@escaping @Sendable () throws -> Configuration) -> Void {
+    { [mailbox] read in mailbox.post(.configure(read)) }
+  }
+
   // MARK: The round
 
   private func work(_ goal: Goal) throws -> Summary {
-    defer { engine.shutdown() }
+    defer { for engine in engines { engine.shutdown() } }
     self.goal = goal
     if case .named(let files) = goal { named = files[...] }
     observe(.watching(inbox: inbox.path, outbox: outbox.path))
@@ -138,6 +152,7 @@ package final class Darkroom {
       try startJob()
       try admit()
       try finishJobIfDone()
+      writeStatus()
       if isOver { break }
       try checkLockWait()
       mailbox.wait(alongside: watch.descriptor, seconds: timeToWait())
@@ -163,6 +178,7 @@ package final class Darkroom {
       observe(.foreignFile(name: foreign.file.description, why: foreign.why))
     }
     let unprocessed = scan.manifests.filter { processed[$0.file] != $0.identity.text }
+    present = unprocessed.map(\.file)
     if wanted == nil, case .inbox = goal { wanted = Set(unprocessed.map(\.file)) }
     let settled = settling.settled(unprocessed, now: now, wallClock: Clock.wallNanoseconds)
     candidates = settled.filter { wanted?.contains($0.file) ?? true }
@@ -176,9 +192,9 @@ package final class Darkroom {
     let before = pauses.open(since: 0)
     let change = pauses.update(causes, at: now)
     if pauses.isPaused { pending.suspendAll() } else if stopDeadline == nil { pending.resumeAll() }
-    for cause in change.began { observe(.paused(cause: cause.description)) }
+    for cause in change.began { observe(.paused(cause)) }
     for cause in change.ended {
-      observe(.causeGone(cause: cause.description, remaining: pauses.description))
+      observe(.causeGone(cause, remaining: pauses.description))
     }
     if let job = current?.job {
       try notePauses(of: job, ended: before.filter { !pauses.open(since: 0).contains($0) }, at: now)
@@ -220,18 +236,20 @@ package final class Darkroom {
       case .settled(let records):
         undelivered -= records.count
         guard let job = current?.job else { break }
-        job.add(records)
-        for record in records {
-          let live = record.snapshot
-          observe(
-            .entryEnded(
-              job: job.name, name: record.entry.originalName ?? record.entry.name, state: live.state.rawValue,
-              error: live.failure.map { "\($0.code): \($0.message)" }))
+        for row in records.map({ $0.row() }) {
+          job.add(row)
+          observe(.entryEnded(job: job.name, row: row))
         }
       case .refused(let records):
         undelivered -= records.count
         for record in records { postpone(record) }
       case .broken(let error): throw error
+      case .configure(let read):
+        do {
+          adopt(try read())
+        } catch {
+          observe(.warning("the configuration stays as it was: \(error)"))
+        }
       case .stop: beginToStop()
       }
     }
@@ -254,6 +272,22 @@ package final class Darkroom {
     current?.job.postpone(record.entry)
     diskFullUntil = Clock.seconds + 5
     nextLook = 0
+  }
+
+  private func adopt(_ new: Configuration) {
+    var new = new
+    if (new.inbox, new.outbox, new.state) != (configuration.inbox, configuration.outbox, configuration.state) {
+      observe(.warning("other folders are used only after a restart"))
+    }
+    (new.inbox, new.outbox, new.state) = (configuration.inbox, configuration.outbox, configuration.state)
+    configuration = new
+    inbox = Inbox(path: inbox.path, extraLock: new.lockFile)
+    settling.time = new.settle
+    let engine = TransferEngine(configuration: new.transfer)
+    engines.append(engine)
+    pending.configure(new, engine: engine)
+    nextLook = 0
+    observe(.configured)
   }
 
   private func beginToStop() {
@@ -304,6 +338,9 @@ package final class Darkroom {
     processed[file] = identity
     wanted?.remove(file)
   }
+
+  /// The manifests that wait for their turn, settled or not.
+  var queued: [String] { Array(named) + present.filter { $0 != current?.job.manifest.file } }
 
   private var isOver: Bool {
     if stopDeadline != nil { return pending.inProgress.isEmpty && undelivered == 0 }

@@ -8,14 +8,16 @@ package enum Event: Sendable {
   case inboxUnreadable(String)
   /// A job has begun or, after a restart, goes on.
   case jobStarted(job: String, total: Int, ended: Int)
-  /// An entry's row is durable.
-  case entryEnded(job: String, name: String, state: String, error: String?)
+  /// An entry's row of the report is durable.
+  case entryEnded(job: String, row: JSONValue)
   /// A job's report is written.
   case jobEnded(JobSummary)
   /// The queues are suspended for one more cause.
-  case paused(cause: String)
-  /// A cause for which the queues were suspended is gone; `remaining` tells the others.
-  case causeGone(cause: String, remaining: String)
+  case paused(PauseCause)
+  /// A cause for which the queues were suspended is gone; `remaining` tells the others, and is empty when they resume.
+  case causeGone(PauseCause, remaining: String)
+  /// Another configuration is in force.
+  case configured
   /// The program was told to stop.
   case stopping
   /// Something is not as it should be, and can be lived with.

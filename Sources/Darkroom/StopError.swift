@@ -4,6 +4,8 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
   case busy(folder: String, process: Int?)
   /// A named manifest, folder or job does not exist or cannot be read.
   case missing(String)
+  /// Something has the name that is wanted; it will be free when a job is done.
+  case taken(String)
   /// The queues were suspended for longer than `--lock-wait`.
   case pausedTooLong(seconds: Double, causes: String)
   /// The outbox cannot be written.
@@ -15,7 +17,7 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
     switch self {
     case .busy(let folder, let process?): "another instance owns \(folder): process \(process)"
     case .busy(let folder, nil): "another instance owns \(folder)"
-    case .missing(let message), .outbox(let message), .broken(let message): message
+    case .missing(let message), .taken(let message), .outbox(let message), .broken(let message): message
     case .pausedTooLong(let seconds, let causes): "paused for \(seconds) s, the limit of --lock-wait, by \(causes)"
     }
   }

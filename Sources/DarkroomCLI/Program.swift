@@ -34,8 +34,11 @@ enum Program {
       return .success
     }
     let settings = try Settings(arguments, environment: environment)
-    let console = Console(verbosity: settings.verbosity)
-    return try command.run(Invocation(operands: arguments.operands, settings: settings, console: console))
+    let console = Console(verbosity: settings.verbosity, isJSON: settings.isJSON)
+    return try command.run(
+      Invocation(
+        operands: arguments.operands, settings: settings, console: console,
+        readAgain: { try Settings(arguments, environment: environment) }))
   }
 
   private static func describe(_ error: any Error) -> String {
@@ -45,7 +48,7 @@ enum Program {
   private static func exitCode(_ error: any Error) -> ExitCode {
     switch error {
     case is UsageError: .usage
-    case StopError.busy, StopError.pausedTooLong: .tryAgain
+    case StopError.busy, StopError.taken, StopError.pausedTooLong: .tryAgain
     case StopError.missing: .missing
     case StopError.outbox, is SystemError, is SQLiteError, is LedgerError: .cannotWrite
     default: .internalError

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The right to be the one instance on a folder: a file lock that the kernel releases when the process dies.
-final class InstanceLock: Sendable {
+package final class InstanceLock: Sendable {
   private let file: OpenFile
 
   /// Takes the lock.
@@ -9,10 +9,24 @@ final class InstanceLock: Sendable {
   init(file path: String, of folder: String) throws {
     file = try OpenFile(updating: path, mode: 0o644)
     guard try file.lockExclusively() else {
-      let holder = (try? file.readStart(32)).map { String(decoding: $0.prefix { $0 != 0x0a }, as: UTF8.self) }
-      throw StopError.busy(folder: folder, process: holder.flatMap { Int($0) })
+      throw StopError.busy(folder: folder, process: Self.process(file))
     }
     try file.truncate()
     try file.write("\(getpid())\n")
+  }
+
+  /// The process that holds a lock; nil when none does.
+  /// - Throws: `SystemError` when that cannot be told.
+  package static func holder(file path: String) throws(SystemError) -> Int? {
+    do {
+      let file = try OpenFile(reading: path)
+      return try file.isLocked() ? process(file) ?? 0 : nil
+    } catch where error.code == ENOENT {
+      return nil
+    }
+  }
+
+  private static func process(_ file: OpenFile) -> Int? {
+    (try? file.readStart(32)).flatMap { Int(String(decoding: $0.prefix { $0 != 0x0a }, as: UTF8.self)) }
   }
 }

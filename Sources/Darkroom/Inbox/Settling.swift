@@ -4,7 +4,7 @@
 /// older than the settling time, or when it was seen unchanged for that long.
 struct Settling {
   /// How long a file must be unchanged, in seconds.
-  let time: Double
+  var time: Double
 
   private var seen: [String: (identity: FileIdentity, since: Double)] = [:]
   private var reported: Set<String> = []

@@ -19,9 +19,9 @@ final class PendingOperations {
   }
 
   private(set) var inProgress: [Int: Chain] = [:]
-  private let engine: TransferEngine
-  private let limits: ImageLimits
-  private let window: AdmissionWindow
+  private var engine: TransferEngine
+  private var limits: ImageLimits
+  private var window: AdmissionWindow
   private let ended: @Sendable (PhotoRecord) -> Void
 
   /// - Parameter ended: Called on any thread when both operations of an entry have finished.
@@ -33,8 +33,16 @@ final class PendingOperations {
     limits = ImageLimits(maxPixels: configuration.maxPixels)
     window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
     downloadQueue.name = "Download queue"
-    downloadQueue.maxConcurrentOperationCount = configuration.downloads
     filtrationQueue.name = "Filtration queue"
+    configure(configuration, engine: engine)
+  }
+
+  /// Sets the limits, for entries that start from now on.
+  func configure(_ configuration: Configuration, engine: TransferEngine) {
+    self.engine = engine
+    limits = ImageLimits(maxPixels: configuration.maxPixels)
+    window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
+    downloadQueue.maxConcurrentOperationCount = configuration.downloads
     filtrationQueue.maxConcurrentOperationCount = configuration.filtrations
   }
 

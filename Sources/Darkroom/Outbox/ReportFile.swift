@@ -124,7 +124,8 @@ extension LedgerPause {
 }
 
 extension JobOutcome.Counts {
-  fileprivate var row: JSONValue {
+  /// The counts as the report has them.
+  package var row: JSONValue {
     .object([
       "total": .integer(total), "filtered": .integer(filtered), "failed": .integer(failed),
       "cancelled": .integer(cancelled), "reused": .integer(reused),

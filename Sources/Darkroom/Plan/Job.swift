@@ -57,10 +57,8 @@ final class Job {
   /// Gives an entry back that could not be worked on now.
   func postpone(_ entry: Entry) { again.append(entry) }
 
-  /// Counts rows that have become durable.
-  func add(_ records: [PhotoRecord]) {
-    for record in records { tally.add(record.row()) }
-  }
+  /// Counts a row that has become durable.
+  func add(_ row: JSONValue) { tally.add(row) }
 
   /// What the job came to, now that every entry has its row.
   func outcome(at now: Int) -> JobOutcome {

@@ -112,6 +112,15 @@ final class JobIndex {
       [.integer(last?.turn ?? -1), .integer(last?.position ?? -1), .integer(limit)])
   }
 
+  /// Calls `body` with every entry, in the manifest's order.
+  func eachInOrder(_ body: (JobIndexRow) throws -> Void) throws {
+    var page = try rows("WHERE position > ? ORDER BY position LIMIT 1000", [.integer(-1)])
+    while let last = page.last {
+      for row in page { try body(row) }
+      page = try rows("WHERE position > ? ORDER BY position LIMIT 1000", [.integer(last.position)])
+    }
+  }
+
   /// The entry at a position of the manifest.
   func row(at position: Int) throws -> JobIndexRow? {
     try rows("WHERE position = ?", [.integer(position)]).first

@@ -38,3 +38,8 @@ extension JobIndexRow {
       metadata: try metadata.map(JSONValue.init(parsing:)))
   }
 }
+
+extension JobIndexRow {
+  /// The extension of the result's file; `*` when it is the source's.
+  var outputExtension: String { ImageFormat(rawValue: format)?.fileExtension ?? "*" }
+}

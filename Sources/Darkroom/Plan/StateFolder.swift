@@ -5,6 +5,7 @@ struct StateFolder: Sendable {
   var ledger: String { path + "/ledger.sqlite" }
   var instanceFile: String { path + "/instance" }
   var jobs: String { path + "/jobs" }
+  var status: String { path + "/status.json" }
 
   func job(_ runID: String) -> String { jobs + "/" + runID }
   func snapshot(_ runID: String, extension suffix: String) -> String { job(runID) + "/manifest." + suffix.lowercased() }

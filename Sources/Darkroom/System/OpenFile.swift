@@ -111,11 +111,18 @@ package final class OpenFile: Sendable {
   /// Takes the file's exclusive lock, which the kernel releases when the process dies.
   /// - Returns: Whether it was free.
   package func lockExclusively() throws(SystemError) -> Bool {
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      if errno == EWOULDBLOCK { return false }
-      if errno != EINTR { throw SystemError("flock", path) }
+    while clinux_lock(descriptor) != 0 {
+      if errno == EAGAIN || errno == EACCES { return false }
+      if errno != EINTR { throw SystemError("fcntl", path) }
     }
     return true
+  }
+
+  /// Whether another process holds the file's lock. Looking takes nothing away from anybody.
+  package func isLocked() throws(SystemError) -> Bool {
+    let answer = clinux_is_locked(descriptor)
+    guard answer >= 0 else { throw SystemError("fcntl", path) }
+    return answer == 1
   }
 
   package func truncate() throws(SystemError) {

@@ -3,6 +3,10 @@ enum CommandTable {
   static let all: [any Command] = [
     RunCommand(),
     WatchCommand(),
+    AddCommand(),
+    WaitCommand(),
+    CheckCommand(),
+    StatusCommand(),
     PauseCommand(),
     ResumeCommand(),
     FiltersCommand(),
@@ -10,5 +14,5 @@ enum CommandTable {
   ]
 
   /// Commands that are promised and that this version does not have.
-  static let later: Set = ["add", "wait", "check", "status", "cancel", "retry"]
+  static let later: Set = ["cancel", "retry"]
 }

@@ -8,16 +8,15 @@ struct RunCommand: Command {
   let summary = "process what is in the inbox now, or the manifests named, then exit"
   let details = """
     Manifests that are named are copied first and left where they are, unless they
-    lie in the inbox. The path of each report is printed on standard output.
+    lie in the inbox; - reads JSON lines from standard input. The path of each report is printed on standard output.
     """
 
   func run(_ invocation: Invocation) throws -> ExitCode {
-    for operand in invocation.operands where operand == "-" {
-      throw UsageError("run -: reading from standard input is not available in this version")
-    }
+    let spool = try invocation.operands.contains("-") ? StandardInputManifest() : nil
+    let manifests = invocation.operands.map { $0 == "-" ? spool?.path ?? $0 : $0 }
     let darkroom = try Darkroom(configuration: invocation.settings.resolved(), observe: invocation.console.tell)
     let signals = StopSignals(stop: darkroom.stop)
-    let summary = try darkroom.run(manifests: invocation.operands)
+    let summary = try withExtendedLifetime(spool) { try darkroom.run(manifests: manifests) }
     if let signal = signals.first { return signal == SIGINT ? .interrupted : .terminated }
     return ExitCode(summary)
   }
@@ -26,10 +25,14 @@ struct RunCommand: Command {
 extension ExitCode {
   /// What a run's jobs came to.
   init(_ summary: Darkroom.Summary) {
-    let states = summary.jobs.map(\.state)
+    self.init(summary.jobs.map(\.state), hadTrouble: summary.hadTrouble)
+  }
+
+  /// What jobs in these states come to.
+  init(_ states: [JobOutcome.State], hadTrouble: Bool = false) {
     if states.contains(.rejected) {
       self = .rejected
-    } else if summary.hadTrouble {
+    } else if hadTrouble {
       self = .cannotWrite
     } else {
       self = states.allSatisfy { $0 == .succeeded } ? .success : .entriesFailed

@@ -12,7 +12,9 @@ struct WatchCommand: Command {
     }
     let darkroom = try Darkroom(configuration: invocation.settings.resolved(), observe: invocation.console.tell)
     let signals = StopSignals(stop: darkroom.stop)
+    let (configure, readAgain) = (darkroom.configure, invocation.readAgain)
+    let reload = ReloadSignal { configure { try readAgain().resolved() } }
     _ = try darkroom.watchInbox()
-    return withExtendedLifetime(signals) { .success }
+    return withExtendedLifetime((signals, reload)) { .success }
   }
 }

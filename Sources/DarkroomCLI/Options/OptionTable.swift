@@ -6,6 +6,9 @@ import Transfer
 enum OptionTable {
   static let all: [Option] = folders + pauses + work + pictures + downloads + output
 
+  /// The options that do not belong to one command: these are environment variables and keys of the file, too.
+  static let general = all.filter { $0.command == nil }
+
   private static let folders = [
     Option(name: "inbox", value: "DIR", defaultText: "inbox", summary: "where manifests and locks are dropped") {
       $0.inbox = $1
@@ -15,6 +18,9 @@ enum OptionTable {
     },
     Option(name: "create", summary: "create the folders that are named and missing") {
       $0.create = try OptionValue.flag($1)
+    },
+    Option(name: "config", value: "FILE", defaultText: "see the manual", summary: "options as a JSON object") {
+      $0.config = $1
     },
     Option(name: "state", value: "DIR", defaultText: "OUTBOX/.darkroom", summary: "where the ledger lies") {
       $0.state = $1
@@ -107,6 +113,10 @@ enum OptionTable {
     ) {
       $0.explain = try OptionValue.recipe($1)
     },
+    Option(name: "json", summary: "print newline-delimited JSON on standard output") {
+      $0.isJSON = try OptionValue.flag($1)
+    },
+    Option(name: "name", command: "add", value: "JOB", summary: "add: the job's name") { $0.jobName = $1 },
     Option(name: "quiet", letter: "q", summary: "tell only what is wrong") {
       if try OptionValue.flag($1) { $0.verbosity = .quiet }
     },
@@ -117,7 +127,6 @@ enum OptionTable {
 
   /// Options that are promised and that this version does not have.
   static let later: Set = [
-    "config", "metadata", "retries", "proxy", "cache-size", "refresh", "keep-originals", "metrics", "exec", "notify",
-    "json", "name",
+    "metadata", "retries", "proxy", "cache-size", "refresh", "keep-originals", "metrics", "exec", "notify",
   ]
 }

@@ -3,19 +3,22 @@ import Foundation
 import Imaging
 
 extension Settings {
-  /// What the environment and then the command line say; the command line wins.
+  /// What the configuration file, the environment and the command line say; the later wins.
   /// - Throws: `UsageError`, `StopError.missing`.
   init(_ arguments: Arguments, environment: [String: String]) throws {
     try self.init(processors: ProcessInfo.processInfo.activeProcessorCount)
-    let named = Set(arguments.options.map(\.name))
-    for (variable, value) in environment.sorted(by: { $0.key < $1.key }) where variable.hasPrefix("DARKROOM_") {
-      // These two kinds are set for and by other programs.
-      if variable.hasPrefix("DARKROOM_JOB_") || variable.hasPrefix("DARKROOM_TEST_") { continue }
-      guard let option = OptionTable.all.first(where: { $0.variable == variable && $0.command == nil }) else {
-        throw Self.unknown(variable)
+    let given = Set(arguments.options.map(\.name))
+    let variables = try Self.variables(environment)
+    let named = arguments.options.last { $0.name == "config" }?.value ?? environment["DARKROOM_CONFIG"]
+    if let file = try ConfigFile(named: named, environment: environment) {
+      for (name, value) in file.values {
+        let option = try Self.option(inFile: name, at: file.path)
+        if !given.contains(name), !variables.contains(where: { $0.option.name == name }) {
+          try apply(option, value, as: "\(file.path): \"\(name)\"")
+        }
       }
-      if !named.contains(option.name) { try apply(option, value, as: variable) }
     }
+    for (option, value) in variables where !given.contains(option.name) { try apply(option, value, as: option.variable) }
     for given in arguments.options {
       guard let option = OptionTable.all.first(where: { $0.name == given.name }) else { continue }
       if let command = option.command, command != arguments.command {
@@ -34,12 +37,30 @@ extension Settings {
     }
   }
 
-  private static func unknown(_ variable: String) -> UsageError {
-    let name = variable.dropFirst("DARKROOM_".count).lowercased().replacing("_", with: "-")
-    return OptionTable.later.contains(name)
-      ? UsageError("the environment variable \(variable) is not available in this version")
-      : UsageError(
-        NearestName.unknown("environment variable", variable, among: OptionTable.all.map(\.variable)))
+  /// The options that the environment sets, in the order of their variables.
+  private static func variables(_ environment: [String: String]) throws -> [(option: Option, value: String)] {
+    // The variables that begin like this are set for and by other programs.
+    let foreign = ["DARKROOM_JOB_", "DARKROOM_TEST_"]
+    return try environment.sorted { $0.key < $1.key }.compactMap { variable, value in
+      guard variable.hasPrefix("DARKROOM_"), !foreign.contains(where: variable.hasPrefix) else { return nil }
+      guard let option = OptionTable.general.first(where: { $0.variable == variable }) else {
+        let name = variable.dropFirst("DARKROOM_".count).lowercased().replacing("_", with: "-")
+        throw UsageError(
+          OptionTable.later.contains(name)
+            ? "the environment variable \(variable) is not available in this version"
+            : NearestName.unknown("environment variable", variable, among: OptionTable.general.map(\.variable)))
+      }
+      return (option, value)
+    }
+  }
+
+  private static func option(inFile name: String, at path: String) throws -> Option {
+    if let option = OptionTable.general.first(where: { $0.name == name && name != "config" }) { return option }
+    throw UsageError(
+      "\(path): "
+        + (OptionTable.later.contains(name)
+          ? "the key \"\(name)\" is not available in this version"
+          : NearestName.unknown("key", name, among: OptionTable.general.map(\.name))))
   }
 
   /// The configuration, once the folders are there: the default ones are created, named ones must exist, or `--create`.

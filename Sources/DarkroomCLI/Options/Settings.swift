@@ -10,7 +10,12 @@ struct Settings {
   var create = false
   var reason: String?
   var explain: Recipe?
+  var jobName: String?
+  var config: String?
   var verbosity = Verbosity.normal
+
+  /// Whether standard output is for machines.
+  var isJSON = false
 
   /// Everything that is handed on as it is; its folders are filled in last.
   var configuration: Configuration

@@ -5,6 +5,7 @@ import Foundation
 /// error; on a terminal one line that moves along, elsewhere log lines with their time.
 final class Console {
   private let verbosity: Settings.Verbosity
+  private let isJSON: Bool
   private let isTerminal = isatty(STDERR_FILENO) == 1
   private var progress: Progress?
   private var shown = ""
@@ -21,36 +22,47 @@ final class Console {
     var pause: String?
   }
 
-  init(verbosity: Settings.Verbosity) { self.verbosity = verbosity }
+  /// - Parameter isJSON: Whether standard output gets events instead of results.
+  init(verbosity: Settings.Verbosity, isJSON: Bool = false) {
+    self.verbosity = verbosity
+    self.isJSON = isJSON
+  }
 
   /// Tells of an event.
   func tell(_ event: Event) {
+    if isJSON { print(event.json.text) }
     switch event {
     case .watching(let inbox, let outbox): log(.verbose, "watching \(inbox), writing to \(outbox)")
     case .foreignFile(let name, let why): log(.quiet, "\(name) in the inbox is left alone: \(why)")
     case .inboxUnreadable(let error): log(.quiet, "the inbox cannot be read: \(error)")
     case .warning(let text): log(.quiet, "warning: \(text)")
+    case .configured: log(.normal, "the configuration was read again")
     case .stopping: log(.normal, "stopping; what runs may finish")
     case .jobStarted(let job, let total, let ended):
       progress = Progress(job: job, total: total, ended: ended, endedBefore: ended)
       log(.normal, "\(job): \(total) entries" + (ended > 0 ? ", \(ended) of them done before" : ""))
-    case .entryEnded(let job, let name, let state, let error):
-      progress?.ended += 1
-      if error != nil { progress?.failed += 1 }
-      if let error {
-        log(.normal, "\(job): \(name): \(error)")
-      } else {
-        log(.verbose, "\(job): \(name): \(state)")
-      }
+    case .entryEnded(let job, let row): tell(row, of: job)
     case .paused(let cause):
-      progress?.pause = cause
-      log(.normal, "paused: \(cause)")
+      progress?.pause = cause.description
+      log(.normal, "paused: \(cause.description)")
     case .causeGone(let cause, let remaining):
       progress?.pause = remaining.isEmpty ? nil : remaining
-      log(.normal, remaining.isEmpty ? "resumed: \(cause) is gone" : "\(cause) is gone; still paused: \(remaining)")
+      let gone = "\(cause.description) is gone"
+      log(.normal, remaining.isEmpty ? "resumed: \(gone)" : "\(gone); still paused: \(remaining)")
     case .jobEnded(let summary): tell(summary)
     }
     show()
+  }
+
+  private func tell(_ row: JSONValue, of job: String) {
+    let name = row["name"]?.string ?? ""
+    progress?.ended += 1
+    if let error = row["error"] {
+      progress?.failed += 1
+      log(.normal, "\(job): \(name): \(error["code"]?.string ?? ""): \(error["message"]?.string ?? "")")
+    } else {
+      log(.verbose, "\(job): \(name): \(row["state"]?.string ?? "")")
+    }
   }
 
   private func tell(_ summary: JobSummary) {
@@ -63,8 +75,7 @@ final class Console {
         + (counts.cancelled > 0 ? ", \(counts.cancelled) cancelled" : "")
         + " in \(summary.seconds.formatted(.number.precision(.fractionLength(1)))) s")
     clear()
-    // A reader that has gone away no longer wants to know.
-    try? FileHandle.standardOutput.write(contentsOf: Data((summary.report + "\n").utf8))
+    if !isJSON { print(summary.report) }
   }
 
   /// Tells why the program ends.
@@ -104,6 +115,9 @@ final class Console {
     write("\r" + "".padding(to: shown.count) + "\r")
     shown = ""
   }
+
+  /// A reader of standard output that has gone away no longer wants to know.
+  private func print(_ line: String) { try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8)) }
 
   /// What cannot be written to standard error cannot be told anywhere.
   private func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }

@@ -1,0 +1,71 @@
+import Foundation
+
+/// `status.json`: what the program is doing, for `darkroom status` and for scripts.
+extension Darkroom {
+  /// Writes the status if it has changed, at most once a second, unless it is urgent.
+  func writeStatus(isUrgent: Bool = false) {
+    let now = Clock.seconds
+    guard isUrgent || now >= nextStatus else { return }
+    nextStatus = now + 1
+    let status = status
+    guard status != lastStatus else { return }
+    lastStatus = status
+    var dated = status
+    dated.updated_at = JSONValue.time(Clock.milliseconds).string
+    // A status that cannot be written is no reason to stop working.
+    try? Self.replace(state.status, with: dated.text + "\n")
+  }
+
+  private static func replace(_ path: String, with text: String) throws {
+    let written = path + ".new"
+    try Folder.removeFile(written)
+    try OpenFile(creating: written, mode: 0o600).write(text)
+    try Folder.rename(written, to: path)
+  }
+
+  private var status: Status {
+    var status = Status(version: Darkroom.version, inbox: inbox.path, outbox: outbox.path)
+    status.running = true
+    status.process = Int(getpid())
+    if let current { status.jobs.append(statusOf(current.job, began: current.began)) }
+    status.jobs += unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
+    status.queued = queued
+    status.queues = pending.status
+    status.pauses = pauses.open(since: 0).map {
+      Status.Pause(
+        cause: $0.cause, lock: $0.lock.isEmpty ? nil : $0.lock, reason: $0.reason, since: JSONValue.time($0.began).string)
+    }
+    status.ignored = toldOf.map { Status.Foreign(file: $0.file.description, why: $0.why) }.sorted { $0.file < $1.file }
+    return status
+  }
+
+  private func statusOf(_ job: Job, began: (seconds: Double, ended: Int)) -> Status.Job {
+    let counts = job.tally.counts
+    var status = Status.Job(
+      job: job.name, run_id: job.runID, state: "running", total: job.total, filtered: counts.filtered,
+      failed: counts.failed, cancelled: counts.cancelled)
+    let rate = Double(counts.total - began.ended) / max(0.001, Clock.seconds - began.seconds)
+    if rate > 0 {
+      status.rate = (rate * 10).rounded() / 10
+      status.seconds_left = (Double(job.total - counts.total) / rate).rounded()
+    }
+    return status
+  }
+}
+
+extension PendingOperations {
+  /// What the two queues are doing.
+  var status: Status.Queues {
+    let chains = inProgress.values
+    let downloading = chains.count { $0.download.isExecuting }
+    let filtering = chains.count { $0.filtration.isExecuting }
+    let downloaded = chains.count { $0.download.isFinished }
+    return Status.Queues(
+      suspended: isSuspended,
+      download: Status.Queue(
+        limit: downloadQueue.maxConcurrentOperationCount, running: downloading,
+        waiting: chains.count - downloading - downloaded),
+      filtration: Status.Queue(
+        limit: filtrationQueue.maxConcurrentOperationCount, running: filtering, waiting: downloaded - filtering))
+  }
+}

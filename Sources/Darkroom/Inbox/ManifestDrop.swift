@@ -1,0 +1,56 @@
+import Foundation
+
+/// Puts manifests into an inbox, safely: nobody ever sees half of one, and none is replaced.
+package struct ManifestDrop {
+  private let inbox: String
+
+  package init(inbox: String) { self.inbox = inbox }
+
+  /// Copies a manifest into the inbox.
+  /// - Returns: The job's name.
+  /// - Throws: `StopError.missing` when it cannot be read or its name is no manifest's; `StopError.taken`; `SystemError`.
+  package func add(_ path: String, job name: String?) throws -> String {
+    let file = String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    guard ManifestFormats.format(ofFileNamed: file) != nil else {
+      throw StopError.missing("\(path): \(ManifestFormats.refusal(ofFileNamed: file))")
+    }
+    let source: OpenFile
+    do {
+      source = try OpenFile(reading: path)
+      guard try source.status().kind == .file else { throw StopError.missing("\(path): it is no file") }
+    } catch let error as SystemError {
+      throw StopError.missing(error.description)
+    }
+    let job = name ?? ManifestFormats.job(ofFileNamed: file)
+    let suffix = file.dropFirst(ManifestFormats.job(ofFileNamed: file).count)
+    try drop(as: job + suffix) { copy in try source.eachChunk { try copy.write($0) } }
+    return job
+  }
+
+  /// Puts a manifest of URLs into the inbox.
+  /// - Returns: The job's name.
+  /// - Throws: `StopError.taken`, `SystemError`.
+  package func add(urls: [String], job name: String?) throws -> String {
+    let job = name ?? "urls-" + RunID.make()
+    try drop(as: job + ".jsonl") { file in
+      for url in urls { try file.write(JSONValue.string(url).text + "\n") }
+    }
+    return job
+  }
+
+  private func drop(as name: String, _ write: (OpenFile) throws -> Void) throws {
+    let written = inbox + "/.darkroom-add-" + RunID.make()
+    let file = try OpenFile(creating: written, mode: 0o600)
+    do {
+      try write(file)
+      try file.sync()
+      guard try Folder.renameWithoutReplacing(written, to: inbox + "/" + name) else {
+        throw StopError.taken("\(name) is in the inbox already; wait until it is done, or give another --name")
+      }
+    } catch {
+      try? Folder.removeFile(written)
+      throw error
+    }
+    try Folder.sync(inbox)
+  }
+}

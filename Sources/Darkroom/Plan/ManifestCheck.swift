@@ -1,0 +1,84 @@
+import Foundation
+import Transfer
+
+/// Plans a manifest without doing anything, and leaves nothing behind.
+package struct ManifestCheck {
+  /// What a manifest would become.
+  package struct Result: Sendable {
+    package let file: String
+    package let job: String
+    package let format: String
+    package let total: Int
+
+    /// What would make it rejected.
+    package let problems: [ManifestProblem]
+  }
+
+  /// What one entry would become.
+  package struct PlannedEntry: Sendable {
+    package let position: Int
+    package let name: String
+
+    /// The result's path beneath the job's folder; its extension is `*` when it is the source's.
+    package let output: String
+
+    /// The URL without its secrets.
+    package let url: String
+    package let filters: String
+    package let format: String
+    package let quality: Int
+    package let priority: String
+
+    /// Why the entry would fail before anything is requested; nil for most.
+    package let error: String?
+  }
+
+  private let configuration: Configuration
+
+  package init(configuration: Configuration) { self.configuration = configuration }
+
+  /// Plans a manifest and hands on its entries, in the manifest's order, unless it would be rejected.
+  /// - Parameter path: The manifest; its name tells its format.
+  /// - Throws: `StopError.missing` when it cannot be read or its name is no manifest's; `SQLiteError`; what `each` throws.
+  package func check(
+    _ path: String, begin: (Result) throws -> Void, each: (PlannedEntry) throws -> Void
+  ) throws {
+    let file = String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    guard let format = ManifestFormats.format(ofFileNamed: file) else {
+      throw StopError.missing("\(path): \(ManifestFormats.refusal(ofFileNamed: file))")
+    }
+    let folder = FileManager.default.temporaryDirectory.path + "/darkroom-check-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    do {
+      guard (try OpenFile(reading: path).status().kind) == .file else { throw StopError.missing("\(path): it is no file") }
+      try Folder.create(folder, mode: 0o700)
+    } catch let error as SystemError {
+      throw StopError.missing(error.description)
+    }
+    let index = try JobIndex(creating: folder + "/index.sqlite")
+    let defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)
+    let problems = try Planner(format: format, file: ManifestFile(path: path), defaults: defaults).plan(into: index)
+    try begin(
+      Result(
+        file: file, job: ManifestFormats.job(ofFileNamed: file), format: format.name,
+        total: problems.isEmpty ? index.count() : 0, problems: problems))
+    if problems.isEmpty { try index.eachInOrder { try each(PlannedEntry($0)) } }
+  }
+}
+
+extension ManifestCheck.PlannedEntry {
+  init(_ row: JobIndexRow) {
+    var error: String?
+    var url = row.url
+    do {
+      url = try SourceLocation(parsing: row.url).redacted
+    } catch let problem {
+      error = "\(problem.code.rawValue): \(problem.message)"
+      url = SourceLocation.redacted(row.url)
+    }
+    self.init(
+      position: row.position, name: row.original ?? row.name,
+      output: JobFolder.image(row.name, extension: row.outputExtension), url: url, filters: row.recipe,
+      format: row.format, quality: row.quality, priority: Entry.Priority.allCases[row.turn].rawValue, error: error)
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+
+/// What the program is doing, as `status.json` has it and `darkroom status --json` prints it. Keys without a value are
+/// left out; times are RFC 3339 in UTC with milliseconds.
+package struct Status: Sendable, Equatable, Codable {
+  package static let schemaVersion = 1
+
+  /// A job that has not ended.
+  package struct Job: Sendable, Equatable, Codable {
+    package let job: String
+    package let run_id: String
+    /// `waiting`, `running` or `finishing`.
+    package let state: String
+    /// Entries of the manifest; not known before it has been read.
+    package var total: Int?
+    package var filtered: Int?
+    package var failed: Int?
+    package var cancelled: Int?
+    /// Rows a second since the job began or was resumed.
+    package var rate: Double?
+    /// Seconds that the rest will take at this rate.
+    package var seconds_left: Double?
+  }
+
+  /// One of the two queues.
+  package struct Queue: Sendable, Equatable, Codable {
+    package let limit: Int
+    /// Entries whose operation runs.
+    package let running: Int
+    /// Entries whose operation waits.
+    package let waiting: Int
+  }
+
+  package struct Queues: Sendable, Equatable, Codable {
+    package let suspended: Bool
+    package let download: Queue
+    package let filtration: Queue
+  }
+
+  package struct Pause: Sendable, Equatable, Codable {
+    package let cause: String
+    package var lock: String?
+    package var reason: String?
+    package var since: String?
+  }
+
+  /// A file in the inbox that is left alone.
+  package struct Foreign: Sendable, Equatable, Codable {
+    package let file: String
+    package let why: String
+  }
+
+  package var schema_version = Status.schemaVersion
+  package let version: String
+  package let inbox: String
+  package let outbox: String
+  /// Whether an instance runs.
+  package var running = false
+  package var process: Int?
+  package var updated_at: String?
+  /// Jobs that have not ended, the one that is worked on first.
+  package var jobs: [Job] = []
+  /// Manifests in the inbox that wait for their turn.
+  package var queued: [String] = []
+  package var queues: Queues?
+  package var pauses: [Pause] = []
+  package var ignored: [Foreign] = []
+
+  /// The status as JSON on one line.
+  package var text: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Ledger
+
+/// Finds out what an instance is doing or, when none runs, what the last one left to be done.
+package struct StatusReader {
+  private let configuration: Configuration
+
+  package init(configuration: Configuration) { self.configuration = configuration }
+
+  /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`.
+  package func read() throws -> Status {
+    let state = StateFolder(path: configuration.state)
+    let outbox = OutboxFolder(path: configuration.outbox)
+    guard let process = try InstanceLock.holder(file: outbox.instanceFile) else { return try fromLedger(state) }
+    // An instance that has just begun has not written its status yet.
+    guard let data = try? OpenFile(reading: state.status).readAll(),
+      var status = try? JSONDecoder().decode(Status.self, from: data), status.process == process
+    else {
+      var status = empty
+      (status.running, status.process) = (true, process)
+      return status
+    }
+    status.running = true
+    return status
+  }
+
+  private var empty: Status {
+    Status(version: Darkroom.version, inbox: configuration.inbox, outbox: configuration.outbox)
+  }
+
+  private func fromLedger(_ state: StateFolder) throws -> Status {
+    var status = empty
+    let scan = try Inbox(path: configuration.inbox, extraLock: configuration.lockFile).scan()
+    status.pauses = scan.locks.map { Status.Pause(cause: "lock", lock: $0.name, reason: $0.reason) }
+    status.ignored = scan.foreign.map { Status.Foreign(file: $0.file.description, why: $0.why) }
+    var live: Set<String> = []
+    if FileManager.default.fileExists(atPath: state.ledger) {
+      for job in try Ledger(path: state.ledger).liveJobs() {
+        status.jobs.append(Status.Job(job: job.name, run_id: job.runID, state: "waiting"))
+        live.insert(try JobManifest(text: job.details).identity)
+      }
+    }
+    status.queued = scan.manifests.filter { !live.contains($0.identity.text) }.map(\.file)
+    return status
+  }
+}

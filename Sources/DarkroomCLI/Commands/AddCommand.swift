@@ -1,0 +1,35 @@
+import Darkroom
+
+/// Puts manifests, or URLs, into the inbox.
+struct AddCommand: Command {
+  let name = "add"
+  let operands = "FILE|URL…"
+  let summary = "put a manifest, or the URLs given, into the inbox, safely"
+  let details = """
+    Each FILE is a manifest and becomes a job of its own; URLs become one job
+    together, called urls-TIME unless --name says otherwise. The name of each job is
+    printed on standard output.
+    """
+
+  func run(_ invocation: Invocation) throws -> ExitCode {
+    let urls = invocation.operands.filter { $0.contains("://") }
+    let files = invocation.operands.filter { !$0.contains("://") }
+    guard !invocation.operands.isEmpty else { throw UsageError("add needs a manifest or URLs") }
+    guard urls.isEmpty || files.isEmpty else {
+      throw UsageError("add takes manifests or URLs, not both: \"\(files[0])\" is no URL")
+    }
+    let job = try invocation.settings.jobName.map(checkedName)
+    if job != nil, files.count > 1 { throw UsageError("--name names one job; \(files.count) manifests are given") }
+    let drop = ManifestDrop(inbox: try invocation.settings.resolvedInbox())
+    if !urls.isEmpty { print(try drop.add(urls: urls, job: job)) }
+    for file in files { print(try drop.add(file, job: job)) }
+    return .success
+  }
+
+  private func checkedName(_ name: String) throws -> String {
+    guard !name.hasPrefix("."), !name.contains("/"), !name.contains("\0"), name.utf8.count <= 200, !name.isEmpty else {
+      throw UsageError("--name \"\(name)\" is no name for a file in the inbox")
+    }
+    return name
+  }
+}

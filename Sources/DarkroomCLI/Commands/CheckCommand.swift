@@ -1,0 +1,73 @@
+import Darkroom
+import Foundation
+
+/// Tells what manifests would become, and does nothing.
+struct CheckCommand: Command {
+  let name = "check"
+  let operands = "MANIFEST…"
+  let summary = "parse, validate, print the plan; ends with 65 if one would be rejected"
+  let details = """
+    Prints a line for each entry: its output, its recipe, its URL. With --json, one
+    object for each manifest and one for each entry, a line each.
+    """
+
+  func run(_ invocation: Invocation) throws -> ExitCode {
+    guard !invocation.operands.isEmpty else { throw UsageError("check needs a manifest") }
+    let check = ManifestCheck(configuration: invocation.settings.configuration)
+    let isJSON = invocation.settings.isJSON
+    var output = LineWriter(FileHandle.standardOutput)
+    defer { output.flush() }
+    var isRejected = false
+    for operand in invocation.operands {
+      try check.check(
+        operand,
+        begin: { result in
+          isRejected = isRejected || !result.problems.isEmpty
+          output.write(isJSON ? result.json.text : result.text)
+        },
+        each: { output.write(isJSON ? $0.json.text : $0.text) })
+    }
+    return isRejected ? .rejected : .success
+  }
+}
+
+extension ManifestCheck.Result {
+  fileprivate var text: String {
+    let head = "\(file): "
+    guard problems.isEmpty else {
+      let word = problems.count == 1 ? "problem" : "problems"
+      return head + "rejected, \(problems.count) \(word)\n" + problems.map { "  \($0)" }.joined(separator: "\n")
+    }
+    return head + "job \(job), \(total) entries"
+  }
+
+  fileprivate var json: JSONValue {
+    .object([
+      "manifest": .string(file), "job": .string(job), "format": .string(format),
+      "state": .string(problems.isEmpty ? "accepted" : "rejected"), "total": .integer(total),
+      "errors": problems.isEmpty
+        ? nil
+        : .array(
+          problems.map { problem in
+            .object([
+              "code": .string(problem.code.rawValue), "message": .string(problem.message),
+              "where": problem.place == .file ? nil : .string(problem.place.description),
+            ])
+          }),
+    ])
+  }
+}
+
+extension ManifestCheck.PlannedEntry {
+  fileprivate var text: String {
+    "  \(output)  \(filters)  \(url)" + (error.map { "  would fail: \($0)" } ?? "")
+  }
+
+  fileprivate var json: JSONValue {
+    .object([
+      "index": .integer(position), "name": .string(name), "output": .string(output), "url": .string(url),
+      "filters": .string(filters), "format": .string(format), "quality": .integer(quality),
+      "priority": .string(priority), "error": error.map { .string($0) },
+    ])
+  }
+}

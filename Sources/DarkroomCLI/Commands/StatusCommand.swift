@@ -1,0 +1,52 @@
+import Darkroom
+import Foundation
+
+/// Tells what is going on, whether or not an instance runs.
+struct StatusCommand: Command {
+  let name = "status"
+  let operands = ""
+  let summary = "jobs, queues, rate, time left, pauses"
+
+  func run(_ invocation: Invocation) throws -> ExitCode {
+    guard invocation.operands.isEmpty else {
+      throw UsageError("status takes no operands; \"\(invocation.operands[0])\" is one")
+    }
+    let status = try StatusReader(configuration: invocation.settings.resolved()).read()
+    print(invocation.settings.isJSON ? status.text : status.lines.joined(separator: "\n"))
+    return .success
+  }
+}
+
+extension Status {
+  /// The status for a person.
+  fileprivate var lines: [String] {
+    var lines = ["\(inbox) → \(outbox)"]
+    lines.append(process.map { "process \($0) is at work" } ?? "no process is at work")
+    lines += jobs.map { "job \($0.job): \($0.progress)" }
+    if let queues, !jobs.isEmpty {
+      lines.append("downloads: \(queues.download.progress); filtrations: \(queues.filtration.progress)")
+    }
+    lines += queued.map { "queued: \($0)" }
+    lines += pauses.map { pause in
+      "paused: \(pause.lock ?? pause.cause)" + (pause.reason.map { " (\($0))" } ?? "")
+        + (pause.since.map { " since \($0)" } ?? "")
+    }
+    lines += ignored.map { "left alone: \($0.file): \($0.why)" }
+    if jobs.isEmpty, queued.isEmpty { lines.append("nothing to do") }
+    return lines
+  }
+}
+
+extension Status.Job {
+  fileprivate var progress: String {
+    guard let total, let filtered, let failed, let cancelled else { return state }
+    let ended = filtered + failed + cancelled
+    return "\(ended) of \(total)" + (failed > 0 ? ", \(failed) failed" : "")
+      + (rate.map { ", \($0.formatted(.number.precision(.fractionLength(0...1))))/s" } ?? "")
+      + (seconds_left.map { ", \(Int($0)) s left" } ?? "")
+  }
+}
+
+extension Status.Queue {
+  fileprivate var progress: String { "\(running) of \(limit) running, \(waiting) waiting" }
+}

@@ -1,0 +1,52 @@
+import Darkroom
+import Foundation
+import Imaging
+
+/// The JSON file whose keys are the names of options.
+struct ConfigFile {
+  let path: String
+
+  /// What it says, by the option's name, in the file's order. A list is joined by commas.
+  let values: [(name: String, value: String)]
+
+  /// Reads the file that `--config` or `DARKROOM_CONFIG` names, else the user's, else the system's; without any, nothing
+  /// is set.
+  /// - Throws: `StopError.missing` for a named file that cannot be read; `UsageError` for one that makes no sense.
+  init?(named: String?, environment: [String: String]) throws {
+    guard let path = named ?? Self.standardPaths(environment).first(where: FileManager.default.fileExists) else {
+      return nil
+    }
+    self.path = path
+    let data: Data
+    do {
+      data = try OpenFile(reading: path).readAll()
+    } catch {
+      throw StopError.missing("\(error)")
+    }
+    do {
+      guard case .object(let members) = try data.withUnsafeBytes({ try JSONDocument(parsing: $0).value() }) else {
+        throw UsageError("\(path): the configuration must be a JSON object")
+      }
+      values = try members.filter { !$0.key.hasPrefix("_") }.map { ($0.key, try Self.text($0, in: path)) }
+    } catch let problem as ManifestProblem {
+      throw UsageError("\(path): \(problem)")
+    }
+  }
+
+  private static func standardPaths(_ environment: [String: String]) -> [String] {
+    let home = environment["XDG_CONFIG_HOME"] ?? environment["HOME"].map { $0 + "/.config" }
+    return (home.map { [$0 + "/darkroom/config.json"] } ?? []) + ["/etc/darkroom/config.json"]
+  }
+
+  private static func text(_ member: JSONValue.Member, in path: String) throws -> String {
+    switch member.value {
+    case .string(let text): return text
+    case .integer(let number): return String(number)
+    case .number(let number): return String(number)
+    case .bool(let flag): return flag ? "1" : "0"
+    case .array(let values): return try values.map { try text(.init(member.key, $0), in: path) }.joined(separator: ",")
+    case .null, .object:
+      throw UsageError("\(path): \"\(member.key)\" must be a string, a number, a boolean or an array of these")
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import Darkroom
+import Foundation
+
+extension Event {
+  /// The event as `--json` prints it, on one line; described by `Documentation/events.schema.json`.
+  var json: JSONValue {
+    let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    let head = [JSONValue.Member("event", .string(name)), JSONValue.Member("time", .string(time))]
+    guard case .object(let members) = details else { return .object(head) }
+    return .object(head + members)
+  }
+
+  private var name: String {
+    switch self {
+    case .watching: "watching"
+    case .foreignFile: "file-ignored"
+    case .inboxUnreadable: "inbox-unreadable"
+    case .jobStarted: "job-started"
+    case .entryEnded: "entry-ended"
+    case .jobEnded: "job-ended"
+    case .paused: "paused"
+    case .causeGone(_, let remaining): remaining.isEmpty ? "resumed" : "pause-cause-gone"
+    case .configured: "configured"
+    case .stopping: "stopping"
+    case .warning: "warning"
+    }
+  }
+
+  private var details: JSONValue {
+    switch self {
+    case .watching(let inbox, let outbox): .object(["inbox": .string(inbox), "outbox": .string(outbox)])
+    case .foreignFile(let name, let why): .object(["file": .string(name), "why": .string(why)])
+    case .inboxUnreadable(let message), .warning(let message): .object(["message": .string(message)])
+    case .jobStarted(let job, let total, let ended):
+      .object(["job": .string(job), "total": .integer(total), "ended": .integer(ended)])
+    case .entryEnded(let job, let row): .object(["job": .string(job), "entry": row])
+    case .jobEnded(let summary):
+      .object([
+        "job": .string(summary.job), "state": .string(summary.state.rawValue), "counts": summary.counts.row,
+        "duration_s": .number(summary.seconds), "report": .string(summary.report),
+        "errors": summary.problems.isEmpty ? nil : .array(summary.problems.map { .string($0) }),
+      ])
+    case .paused(let cause), .causeGone(let cause, _):
+      .object([
+        "cause": .string(cause.kind), "lock": cause.lock.isEmpty ? nil : .string(cause.lock),
+        "reason": cause.reason.map { .string($0) },
+      ])
+    case .configured, .stopping: .object([])
+    }
+  }
+}
