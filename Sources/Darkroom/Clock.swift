@@ -8,8 +8,8 @@ enum Clock {
   /// Milliseconds since 1970, UTC.
   static var milliseconds: Int { Int(nanoseconds(CLOCK_REALTIME) / 1e6) }
 
-  /// Nanoseconds since 1970, UTC.
-  static var wallNanoseconds: Int { Int(nanoseconds(CLOCK_REALTIME)) }
+  /// Seconds since 1970, UTC.
+  static var wallSeconds: Double { nanoseconds(CLOCK_REALTIME) / 1e9 }
 
   private static func nanoseconds(_ clock: clockid_t) -> Double {
     var time = timespec()

@@ -2,60 +2,114 @@ import Foundation
 import Imaging
 import Ledger
 
-/// The beginning and the end of a job.
+/// The beginning and the end of a job. What goes wrong with one job is told, and the others go on; want of space is
+/// waited out.
 extension Darkroom {
-  /// Accepts a manifest of the inbox.
-  /// - Returns: nil when it was not settled after all.
-  func accept(_ manifest: InboxScan.Manifest) throws -> LedgerJob? {
-    guard let format = ManifestFormats.format(ofFileNamed: manifest.file) else { return nil }
-    return try acceptance.accept(
-      path: inbox.file(manifest.file), job: manifest.job, format: format.name, isInbox: true)
-  }
+  // MARK: Acceptance
 
-  /// Accepts a manifest that was named as an argument. It stays where it is, unless it lies in the inbox.
-  /// - Throws: `StopError.missing`.
-  func acceptNamed(_ path: String) throws -> LedgerJob {
-    let file = String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
-    guard let format = ManifestFormats.format(ofFileNamed: file) else {
-      throw StopError.missing("\(path): \(ManifestFormats.refusal(ofFileNamed: file))")
-    }
-    let stem = String(file[..<(file.lastIndex(of: ".") ?? file.endIndex)].drop { $0 == "." })
-    guard stem.utf8.count <= InboxFile.jobNameLimit else {
-      throw StopError.missing("\(path): the job's name would be longer than \(InboxFile.jobNameLimit) bytes")
-    }
-    let isInbox = (try? Folder.resolved(path)).map(Folder.parent(of:)) == inbox.path
-    do {
-      guard (try FileStatus(of: Folder.resolved(path))).kind == .file, !stem.isEmpty,
-        let job = try acceptance.accept(
-          path: isInbox ? inbox.file(file) : path, job: stem, format: format.name, isInbox: isInbox)
-      else { throw StopError.missing("\(path): it is no file, or it is being written") }
-      return job
-    } catch let error as SystemError {
-      throw StopError.missing(error.description)
+  /// Accepts a manifest of the inbox and begins its job.
+  func take(_ manifest: InboxScan.Manifest) throws {
+    let path = inbox.file(manifest.file)
+    if hasEnded(manifest) { return try removeAgain(path, manifest) }
+    guard let format = ManifestFormats.format(ofFileNamed: manifest.file) else { return }
+    try withTrouble(about: manifest.file, otherwise: { choice.pass(manifest.file, identity: manifest.identity.text) }) {
+      let accepted = try acceptance.accept(
+        path: path, job: manifest.job, format: format.name, isInbox: true, as: manifest.identity)
+      // Without a job it was not settled after all: it is to be looked at again.
+      choice.pass(manifest.file, identity: manifest.identity.text)
+      if let accepted { try begin(accepted) } else { choice.forget(manifest.file) }
     }
   }
-
-  private var acceptance: Acceptance { Acceptance(state: state, ledger: ledger, configuration: configuration) }
 
   /// Whether a file is one whose job ended, and that only could not be moved away.
-  func hasEnded(_ manifest: InboxScan.Manifest) -> Bool {
+  private func hasEnded(_ manifest: InboxScan.Manifest) -> Bool {
     guard let ended = try? ledger.lastEnded(job: manifest.job), let known = try? JobManifest(text: ended.details) else {
       return false
     }
     return known.file == manifest.file && known.identity == manifest.identity.text
   }
 
-  /// Starts working on a job, or goes on where an earlier process was killed.
-  func begin(_ accepted: LedgerJob) throws {
+  private func removeAgain(_ path: String, _ manifest: InboxScan.Manifest) throws {
+    choice.pass(manifest.file, identity: manifest.identity.text)
     do {
-      try prepare(accepted)
-    } catch let error as SystemError {
-      // The job stays in the ledger, for the next start; the others need not wait for it.
+      try ManifestRemoval.remove(path, identity: manifest.identity.text)
+    } catch {
       summary.hadTrouble = true
-      observe(.warning("job \(accepted.name) cannot be worked on: \(error)"))
-      if let manifest = try? JobManifest(text: accepted.details) {
-        markProcessed(manifest.file, identity: manifest.identity)
-      }
+      observe(.warning("\(manifest.file) is done, and cannot be moved out of the inbox: \(error)"))
+    }
+  }
+
+  /// Looks whether a named file can be a manifest.
+  /// - Throws: `StopError.missing`.
+  func checkNamed(_ path: String) throws {
+    let file = Folder.name(of: path)
+    guard ManifestFormats.format(ofFileNamed: file) != nil else {
+      throw StopError.missing("\(path): \(ManifestFormats.refusal(ofFileNamed: file))")
+    }
+    let job = Self.job(ofNamed: file)
+    guard !job.isEmpty, job.utf8.count <= InboxFile.jobNameLimit else {
+      throw StopError.missing("\(path): the job's name must have 1 to \(InboxFile.jobNameLimit) bytes")
+    }
+    do {
+      guard try OpenFile(reading: path).status().kind == .file else { throw StopError.missing("\(path): it is no file") }
+    } catch let error as SystemError {
+      throw StopError.missing(error.description)
+    }
+  }
+
+  private static func job(ofNamed file: String) -> String {
+    String(ManifestFormats.job(ofFileNamed: file).drop { $0 == "." })
+  }
+
+  /// Accepts a manifest that was named as an argument, and begins its job. It stays where it is, unless it lies in the
+  /// inbox. One that an earlier process had begun with has been resumed already.
+  func takeNamed(_ path: String) throws {
+    let file = Folder.name(of: path)
+    guard let format = ManifestFormats.format(ofFileNamed: file) else { return }
+    let isInbox = (try? Folder.resolved(path)).map(Folder.parent(of:)) == inbox.path
+    try withTrouble(about: path, otherwise: {}, again: { choice.retry(named: path) }) {
+      let identity = try OpenFile(reading: path).status().identity.text
+      if choice.hasResumed(identity) { return }
+      let accepted = try acceptance.accept(
+        path: isInbox ? inbox.file(file) : path, job: Self.job(ofNamed: file), format: format.name, isInbox: isInbox)
+      guard let accepted else { throw StopError.missing("\(path): it is being written, or went away") }
+      try begin(accepted)
+    }
+  }
+
+  private var acceptance: Acceptance { Acceptance(state: state, ledger: ledger, configuration: configuration) }
+
+  /// The inbox file of a job that is in the ledger needs no further look.
+  func pass(_ job: LedgerJob) throws {
+    let manifest = try JobManifest(text: job.details)
+    if manifest.inboxPath != nil { choice.pass(manifest.file, identity: manifest.identity) }
+  }
+
+  /// Runs something that is about one manifest. Want of space pauses the queues, and it is tried again; other trouble is
+  /// told, and is nobody else's.
+  /// - Parameter otherwise: Called when it is not to be tried again.
+  private func withTrouble(
+    about what: String, otherwise: () -> Void, again: () -> Void = {}, _ body: () throws -> Void
+  ) throws {
+    do {
+      try body()
+    } catch let error as any OutOfSpaceError where error.isOutOfSpace {
+      pauseForSpace()
+      again()
+    } catch let error where !(error is SQLiteError) && !(error is StopError) {
+      summary.hadTrouble = true
+      observe(.warning("\(what) cannot be worked on now: \(error)"))
+      otherwise()
+    }
+  }
+
+  // MARK: Beginning
+
+  /// Starts working on a job, or goes on where an earlier process was killed. A job that cannot be worked on stays in the
+  /// ledger, for the next start.
+  func begin(_ accepted: LedgerJob) throws {
+    try withTrouble(about: "job \(accepted.name)", otherwise: {}, again: { choice.retry(accepted) }) {
+      try prepare(accepted)
     }
   }
 
@@ -65,50 +119,53 @@ extension Darkroom {
       throw StopError.broken("the ledger has a job of format \(manifest.format), which this version does not know")
     }
     let folder = outbox.job(accepted.name)
-    for above in try Folder.create(folder.path) { try Folder.sync(above) }
+    try Folder.createDurably(folder.path)
     let index = try JobIndex(creating: state.index(accepted.runID))
     let snapshot = ManifestFile(path: state.snapshot(accepted.runID, extension: manifest.fileExtension))
     let problems = try Planner(format: format, file: snapshot, defaults: manifest.defaults).plan(into: index)
-    let staging = Staging(folder: outbox.staging, runID: accepted.runID)
+    let staging = Staging(folder: outbox.staging(of: state), runID: accepted.runID)
     if accepted.state == .accepted { try History(folder: folder).putAside() }
     let recovery = Recovery(
       placement: Placement(folder: folder, staging: staging, ledger: ledger), runID: accepted.runID, index: index)
     let tally = try accepted.state == .accepted ? JobTally() : recovery.recover()
-    let job = try Job(
-      accepted, manifest: manifest, index: index, folder: folder, staging: staging, tally: tally)
-    try notePauses(of: job, at: Clock.milliseconds)
+    let job = try Job(accepted, manifest: manifest, index: index, folder: folder, staging: staging, tally: tally)
+    try takeUpPauses(of: job.runID, started: job.started)
     if accepted.state == .finishing {
       let outcome = try JSONDecoder().decode(JobOutcome.self, from: Data((accepted.outcome ?? "").utf8))
-      return try finish(job, outcome)
+      finishing = (job, outcome)
+    } else if !problems.isEmpty {
+      finishing = (job, job.rejected(problems, at: Clock.milliseconds))
+    } else {
+      try ledger.advance(job.runID, to: .running)
+      let courier = try Courier(job: folder, staging: staging, ledger: ledger) { [mailbox] in mailbox.post($0) }
+      current = (job, courier, (Clock.seconds, tally.counts.total))
+      writeStatus(isUrgent: true)
+      observe(.jobStarted(job: job.name, total: job.total, ended: tally.counts.total))
     }
-    guard problems.isEmpty else { return try finish(job, job.rejected(problems, at: Clock.milliseconds)) }
-    try ledger.advance(job.runID, to: .running)
-    let courier = try Courier(
-      job: folder, staging: staging, ledger: ledger,
-      settled: { [mailbox] in mailbox.post(.settled($0)) },
-      refused: { [mailbox] in mailbox.post(.refused($0)) },
-      failed: { [mailbox] in mailbox.post(.broken($0)) })
-    current = (job, courier, (Clock.seconds, tally.counts.total))
-    writeStatus(isUrgent: true)
-    observe(.jobStarted(job: job.name, total: job.total, ended: tally.counts.total))
   }
 
-  /// Ends the current job, if every entry of it has its row.
-  func finishJobIfDone() throws {
-    guard let (job, courier, _) = current, job.isDone else { return }
-    courier.drain()
-    current = nil
-    try finish(job, job.outcome(at: Clock.milliseconds))
+  // MARK: The end
+
+  /// Ends the job at hand, if every entry of it has its row.
+  /// - Returns: Whether a job ended, so that the next may begin.
+  func finishJobIfDone() throws -> Bool {
+    if let (job, courier, _) = current, job.isDone {
+      courier.drain()
+      current = nil
+      finishing = (job, job.outcome(at: Clock.milliseconds))
+    }
+    guard let (job, outcome) = finishing else { return false }
+    try withTrouble(about: "the report of job \(job.name)", otherwise: { finishing = nil }) {
+      try finish(job, outcome)
+      finishing = nil
+    }
+    return finishing == nil
   }
 
   /// Fixes the outcome, writes the report, moves the manifest away and forgets what is no longer needed: in this order,
   /// so that each step can be done again.
   private func finish(_ job: Job, _ outcome: JobOutcome) throws {
-    let now = Clock.milliseconds
-    for var pause in pauses.open(since: job.started) {
-      pause.ended = now
-      try ledger.record(pause, run: job.runID)
-    }
+    try closePauses(of: job)
     let text = String(decoding: try JSONEncoder().encode(outcome), as: UTF8.self)
     try ledger.advance(job.runID, to: .finishing, outcome: text)
     try ReportFile(job: job, outcome: outcome, ledger: ledger, state: state).write()
@@ -120,14 +177,14 @@ extension Darkroom {
         observe(.warning("the manifest cannot be moved out of the inbox: \(error)"))
       }
     }
-    markProcessed(job.manifest.file, identity: job.manifest.identity)
     try ledger.advance(job.runID, to: .ended)
     try? FileManager.default.removeItem(atPath: state.job(job.runID))
-    let ended = JobSummary(
-      job: job.name, state: outcome.state, counts: outcome.counts,
-      problems: outcome.problems.map { ($0.place.isEmpty ? "" : $0.place + ": ") + $0.message },
-      report: job.folder.report, seconds: Double(outcome.finished - job.started) / 1000)
-    summary.jobs.append(ended)
-    observe(.jobEnded(ended))
+    summary.states.insert(outcome.state)
+    observe(
+      .jobEnded(
+        JobSummary(
+          job: job.name, state: outcome.state, counts: outcome.counts,
+          problems: outcome.problems.map { ($0.place.isEmpty ? "" : $0.place + ": ") + $0.message },
+          report: job.folder.report, seconds: Double(outcome.finished - job.started) / 1000)))
   }
 }

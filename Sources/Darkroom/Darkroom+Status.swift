@@ -28,14 +28,14 @@ extension Darkroom {
     status.running = true
     status.process = Int(getpid())
     if let current { status.jobs.append(statusOf(current.job, began: current.began)) }
-    status.jobs += unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
-    status.queued = queued
+    status.jobs += choice.unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
+    status.queued = choice.queued
     status.queues = pending.status
     status.pauses = pauses.open(since: 0).map {
       Status.Pause(
         cause: $0.cause, lock: $0.lock.isEmpty ? nil : $0.lock, reason: $0.reason, since: JSONValue.time($0.began).string)
     }
-    status.ignored = toldOf.map { Status.Foreign(file: $0.file.description, why: $0.why) }.sorted { $0.file < $1.file }
+    status.ignored = ignored.map { Status.Foreign(file: $0.file.description, why: $0.why) }.sorted { $0.file < $1.file }
     return status
   }
 

@@ -5,10 +5,10 @@ import Transfer
 /// The whole of the work: manifests from the inbox become pictures and reports in the outbox.
 ///
 /// ```
-/// inbox ─▶ Acceptance ─▶ Planner ─▶ PendingOperations ─▶ Courier ─▶ ReportFile
-///   │                               ├ download queue: ImageDownloader
-///   └ locks suspend ────────────────┤        │ dependency
-///                                   └ filtration queue: ImageFiltration
+/// inbox ─▶ JobChoice ─▶ Acceptance ─▶ Planner ─▶ PendingOperations ─▶ Courier ─▶ ReportFile
+///   │                                            ├ download queue: ImageDownloader
+///   └ locks suspend ─────────────────────────────┤        │ dependency
+///                                                └ filtration queue: ImageFiltration
 /// ```
 ///
 /// One thread, the caller's, goes round: look at the inbox, take in what has ended, start what may start, wait. It is
@@ -21,24 +21,16 @@ package final class Darkroom {
     case ended(PhotoRecord)
     case settled([PhotoRecord])
     case refused([PhotoRecord])
+    case full
     case broken(any Error)
     case configure(@Sendable () throws -> Configuration)
     case stop
   }
 
-  /// Which manifests are to be processed.
-  enum Goal: Sendable {
-    /// Those that lie in the inbox at the first look, then no more.
-    case inbox
-    /// These files, then no more.
-    case named([String])
-    /// All that will ever be dropped.
-    case watch
-  }
-
   /// What the jobs of this process came to.
   package struct Summary: Sendable {
-    package var jobs: [JobSummary] = []
+    /// How jobs ended.
+    package var states: Set<JobOutcome.State> = []
     /// Whether a job could not be worked on, or its manifest not be moved.
     package var hadTrouble = false
     package var wasStopped = false
@@ -52,51 +44,52 @@ package final class Darkroom {
   let ledger: Ledger
   let mailbox: Mailbox<Message>
   let pending: PendingOperations
-  /// The last is the one in use; an earlier one may still have transfers.
-  private var engines: [TransferEngine]
   private let watch: FolderWatch
   private let instances: [InstanceLock]
+  /// The last is the one in use; an earlier one may still have transfers.
+  private var engines: [TransferEngine]
 
   var summary = Summary()
+  var choice: JobChoice
   /// The job that is worked on; when this process began with it, and how many of its rows there were then.
   var current: (job: Job, courier: Courier, began: (seconds: Double, ended: Int))?
-  /// Jobs of an earlier process that have not ended.
-  var unfinished: ArraySlice<LedgerJob>
-  private var goal = Goal.watch
-  private var named: ArraySlice<String> = []
-  private var wanted: Set<String>?
-  private var candidates: [InboxScan.Manifest] = []
-  /// The manifests that lay in the inbox at the last look and are still to be processed.
-  private var present: [String] = []
-  private var hasScanned = false
+  /// A job all of whose rows are durable, and whose report is still to be written.
+  var finishing: (job: Job, outcome: JobOutcome)?
   private var settling: Settling
-  private var processed: [String: String] = [:]
-  var toldOf: Set<InboxScan.Foreign> = []
+  private var isInboxUnreadable = false
+  private(set) var ignored: Set<InboxScan.Foreign> = []
+  private var locks: [Lock] = []
   var pauses = PauseBook()
+  /// When the ledger was last written before this process began, in milliseconds since 1970.
+  let lastActive: Int
   private var nextLook = 0.0
   var nextStatus = 0.0
   var lastStatus: Status?
   private var diskFullUntil = 0.0
+  /// Since when, in milliseconds since 1970, writing has failed for want of space without a success in between.
+  private var stuckSince: Int?
   private var stopDeadline: Double?
   /// Records that the courier has and that are not durable yet.
   private var undelivered = 0
 
   /// Takes possession of the folders, opens the ledger and puts in order what an earlier process left.
-  /// - Parameter observe: Called on the thread that calls `run` or `watch`.
+  /// - Parameter observe: Called on the thread that calls `run` or `watchInbox`.
   /// - Throws: `StopError`, `SystemError`, `SQLiteError`, `LedgerError`.
   package init(configuration: Configuration, observe: @escaping (Event) -> Void) throws {
     self.configuration = configuration
     self.observe = observe
-    inbox = Inbox(path: try Folder.resolved(configuration.inbox), extraLock: configuration.lockFile)
+    inbox = try Inbox(path: Folder.resolved(configuration.inbox), extraLock: configuration.lockFile)
     outbox = OutboxFolder(path: try Folder.resolved(configuration.outbox))
-    try Folder.create(outbox.hidden, mode: 0o700)
-    try Folder.create(configuration.state, mode: 0o700)
+    try Folder.createDurably(outbox.hidden, mode: 0o700)
+    try Folder.createDurably(configuration.state, mode: 0o700)
     state = StateFolder(path: try Folder.resolved(configuration.state))
     instances = try Self.takeInstanceLocks(inbox: inbox, outbox: outbox, state: state)
-    try Folder.create(outbox.staging, mode: 0o700)
-    try Folder.create(state.jobs, mode: 0o700)
+    try Folder.createDurably(outbox.staging(of: state), mode: 0o700)
+    try Folder.createDurably(state.jobs, mode: 0o700)
+    lastActive = (try? FileStatus(of: state.ledger)).map { Int($0.identity.modified.sinceEpoch * 1000) } ?? 0
     ledger = try Ledger(path: state.ledger)
-    unfinished = try ledger.liveJobs()[...]
+    let unfinished = try ledger.liveJobs()[...]
+    choice = JobChoice(goal: .watch, unfinished: unfinished)
     let finishing = try unfinished.filter { $0.state == .finishing }.map { try JobManifest(text: $0.details).identity }
     try ManifestRemoval.resume(inbox: inbox.path, finishing: finishing)
     mailbox = try Mailbox()
@@ -107,7 +100,7 @@ package final class Darkroom {
     }
     watch = FolderWatch(folder: inbox.path)
     settling = Settling(time: configuration.settle)
-    try Leftovers(staging: outbox.staging, state: state).remove(keeping: unfinished, ledger: ledger)
+    try Leftovers(staging: outbox.staging(of: state), state: state).remove(keeping: unfinished, ledger: ledger)
   }
 
   private static func takeInstanceLocks(
@@ -123,7 +116,8 @@ package final class Darkroom {
 
   /// Processes what lies in the inbox now, or the files named, and returns.
   package func run(manifests: [String] = []) throws -> Summary {
-    try work(manifests.isEmpty ? .inbox : .named(manifests))
+    for path in manifests { try checkNamed(path) }
+    return try work(manifests.isEmpty ? .inbox : .named(manifests))
   }
 
   /// Processes whatever is dropped, until it is told to stop.
@@ -141,22 +135,24 @@ package final class Darkroom {
 
   // MARK: The round
 
-  private func work(_ goal: Goal) throws -> Summary {
+  private func work(_ goal: JobChoice.Goal) throws -> Summary {
     defer { for engine in engines { engine.shutdown() } }
-    self.goal = goal
-    if case .named(let files) = goal { named = files[...] }
+    choice = JobChoice(goal: goal, unfinished: choice.unfinished)
+    for job in choice.unfinished { try pass(job) }
     observe(.watching(inbox: inbox.path, outbox: outbox.path))
     while true {
       try look()
       try takeIn(mailbox.collect())
       try startJob()
       try admit()
-      try finishJobIfDone()
+      let hasEnded = try finishJobIfDone()
       writeStatus()
       if isOver { break }
+      if hasEnded { continue }
       try checkLockWait()
       mailbox.wait(alongside: watch.descriptor, seconds: timeToWait())
     }
+    try closePauses()
     return summary
   }
 
@@ -167,74 +163,70 @@ package final class Darkroom {
     let now = Clock.seconds
     guard !notices.isEmpty || now >= nextLook else { return }
     nextLook = now + configuration.pollInterval
-    let scan: InboxScan
+    if let scan = try scan() {
+      locks = scan.locks
+      for foreign in Set(scan.foreign).subtracting(ignored) {
+        observe(.foreignFile(name: foreign.file.description, why: foreign.why))
+      }
+      ignored = Set(scan.foreign)
+      let fresh = choice.fresh(scan.manifests)
+      let settled = settling.settled(fresh, now: now, wallClock: Clock.wallSeconds)
+      choice.see(scan.manifests, settled: settled)
+    }
+    try pauseOrResume(locks.map(PauseCause.lock) + diskCause(now), isStopping: stopDeadline != nil)
+  }
+
+  /// - Returns: nil when the inbox cannot be looked at. Nothing follows from that for what is in it.
+  /// - Throws: `StopError.missing`, unless the goal is to watch.
+  private func scan() throws -> InboxScan? {
     do {
-      scan = try inbox.scan()
+      let scan = try inbox.scan()
+      isInboxUnreadable = false
+      return scan
     } catch {
-      return observe(.inboxUnreadable(error.description))
-    }
-    hasScanned = true
-    for foreign in scan.foreign where toldOf.insert(foreign).inserted {
-      observe(.foreignFile(name: foreign.file.description, why: foreign.why))
-    }
-    let unprocessed = scan.manifests.filter { processed[$0.file] != $0.identity.text }
-    present = unprocessed.map(\.file)
-    if wanted == nil, case .inbox = goal { wanted = Set(unprocessed.map(\.file)) }
-    let settled = settling.settled(unprocessed, now: now, wallClock: Clock.wallNanoseconds)
-    candidates = settled.filter { wanted?.contains($0.file) ?? true }
-    wanted?.formIntersection(unprocessed.map(\.file))
-    try pauseOrResume(scan.locks.map(PauseCause.lock) + diskCause(now))
-  }
-
-  /// Both queues are suspended while there is a cause.
-  private func pauseOrResume(_ causes: [PauseCause]) throws {
-    let now = Clock.milliseconds
-    let before = pauses.open(since: 0)
-    let change = pauses.update(causes, at: now)
-    if pauses.isPaused { pending.suspendAll() } else if stopDeadline == nil { pending.resumeAll() }
-    for cause in change.began { observe(.paused(cause)) }
-    for cause in change.ended {
-      observe(.causeGone(cause, remaining: pauses.description))
-    }
-    if let job = current?.job {
-      try notePauses(of: job, ended: before.filter { !pauses.open(since: 0).contains($0) }, at: now)
-    }
-  }
-
-  /// `run` gives up when it has been paused for too long; `watch` never does.
-  private func checkLockWait() throws {
-    if case .watch = goal { return }
-    if let limit = configuration.lockWait, let since = pauses.pausedSince,
-      Double(Clock.milliseconds - since) / 1000 >= limit
-    {
-      throw StopError.pausedTooLong(seconds: limit, causes: pauses.description)
-    }
-  }
-
-  /// Records the pauses that hold and those that are over for a job.
-  func notePauses(of job: Job, ended: [LedgerPause] = [], at now: Int) throws {
-    for pause in pauses.open(since: job.started) { try ledger.record(pause, run: job.runID) }
-    for var pause in ended {
-      pause.ended = now
-      try ledger.record(pause.clipped(to: job.started), run: job.runID)
+      if case .watch = choice.goal {
+        if !isInboxUnreadable { observe(.inboxUnreadable(error.description)) }
+        isInboxUnreadable = true
+        return nil
+      }
+      throw StopError.missing("the inbox cannot be read: \(error)")
     }
   }
 
   private func diskCause(_ now: Double) -> [PauseCause] {
     guard let free = try? Folder.freeSpace(outbox.path) else { return [] }
     if free < configuration.minFree {
-      return [.disk(reason: "the outbox's file system has less than \(configuration.minFree) bytes free")]
+      return [.disk(reason: "less than --min-free, \(configuration.minFree) bytes, is free in the outbox")]
     }
-    return now < diskFullUntil ? [.disk(reason: "the outbox's file system refused a write for want of space")] : []
+    return now < diskFullUntil ? [.disk(reason: "a write was refused for want of space")] : []
+  }
+
+  /// Something could not be written for want of space: it is tried again in a while; until then the queues are suspended.
+  func pauseForSpace() {
+    diskFullUntil = Clock.seconds + 5
+    stuckSince = stuckSince ?? Clock.milliseconds
+    nextLook = 0
+  }
+
+  /// `run` gives up when it has been paused for too long, once what runs has finished; `watch` never does.
+  private func checkLockWait() throws {
+    if case .watch = choice.goal { return }
+    guard let limit = configuration.lockWait, stopDeadline == nil, pending.isIdle, undelivered == 0,
+      let since = [pauses.pausedSince, stuckSince].compactMap({ $0 }).min(),
+      Double(Clock.milliseconds - since) / 1000 >= limit
+    else { return }
+    try closePauses()
+    throw StopError.pausedTooLong(seconds: limit, causes: pauses.description)
   }
 
   /// Takes in what other threads have told.
   private func takeIn(_ messages: [Message]) throws {
     for message in messages {
       switch message {
-      case .ended(let record): try takeIn(record)
+      case .ended(let record): takeIn(record)
       case .settled(let records):
         undelivered -= records.count
+        stuckSince = nil
         guard let job = current?.job else { break }
         for row in records.map({ $0.row() }) {
           job.add(row)
@@ -243,6 +235,7 @@ package final class Darkroom {
       case .refused(let records):
         undelivered -= records.count
         for record in records { postpone(record) }
+      case .full: pauseForSpace()
       case .broken(let error): throw error
       case .configure(let read):
         do {
@@ -253,10 +246,13 @@ package final class Darkroom {
       case .stop: beginToStop()
       }
     }
-    if let deadline = stopDeadline, Clock.seconds >= deadline { pending.cancelAll() }
+    if let deadline = stopDeadline, Clock.seconds >= deadline {
+      pending.cancelAll()
+      current?.courier.abandon()
+    }
   }
 
-  private func takeIn(_ record: PhotoRecord) throws {
+  private func takeIn(_ record: PhotoRecord) {
     pending.remove(record)
     let live = record.snapshot
     if live.failure?.isOutOfSpace == true {
@@ -267,11 +263,10 @@ package final class Darkroom {
     }
   }
 
-  /// Has an entry tried again once there is room for its files; until then the queues are suspended.
+  /// Has an entry tried again once there is room for its files.
   private func postpone(_ record: PhotoRecord) {
     current?.job.postpone(record.entry)
-    diskFullUntil = Clock.seconds + 5
-    nextLook = 0
+    pauseForSpace()
   }
 
   private func adopt(_ new: Configuration) {
@@ -281,7 +276,7 @@ package final class Darkroom {
     }
     (new.inbox, new.outbox, new.state) = (configuration.inbox, configuration.outbox, configuration.state)
     configuration = new
-    inbox = Inbox(path: inbox.path, extraLock: new.lockFile)
+    inbox.extraLock = new.lockFile
     settling.time = new.settle
     let engine = TransferEngine(configuration: new.transfer)
     engines.append(engine)
@@ -302,54 +297,27 @@ package final class Darkroom {
 
   private func admit() throws {
     guard stopDeadline == nil, !pauses.isPaused, let job = current?.job else { return }
-    while pending.hasRoom, undelivered < 256, let entry = try job.next() {
+    while pending.hasRoom(besides: undelivered), let entry = try job.next() {
       pending.start(PhotoRecord(entry), staging: job.staging)
     }
   }
 
-  /// Starts the next job, if none is being worked on: first what an earlier process left, then what was dropped.
+  /// Starts the next job, if none is being worked on.
   private func startJob() throws {
-    while current == nil, stopDeadline == nil, hasScanned {
-      if let job = unfinished.popFirst() {
-        try begin(job)
-      } else if let path = named.popFirst() {
-        try begin(acceptNamed(path))
-      } else if let manifest = nextCandidate() {
-        guard let job = try accept(manifest) else { return }
-        try begin(job)
-      } else {
-        return
+    while current == nil, finishing == nil, stopDeadline == nil, Clock.seconds >= diskFullUntil {
+      switch choice.next() {
+      case .nothing: return
+      case .resume(let job): try begin(job)
+      case .named(let path): try takeNamed(path)
+      case .dropped(let manifest): try take(manifest)
       }
     }
   }
 
-  /// The next manifest of the inbox; not one whose job ended already and that only could not be moved away.
-  private func nextCandidate() -> InboxScan.Manifest? {
-    if case .named = goal { return nil }
-    while let manifest = candidates.first {
-      candidates.removeFirst()
-      if hasEnded(manifest) { markProcessed(manifest.file, identity: manifest.identity.text) } else { return manifest }
-    }
-    return nil
-  }
-
-  /// This very file needs no further look.
-  func markProcessed(_ file: String, identity: String) {
-    processed[file] = identity
-    wanted?.remove(file)
-  }
-
-  /// The manifests that wait for their turn, settled or not.
-  var queued: [String] { Array(named) + present.filter { $0 != current?.job.manifest.file } }
-
   private var isOver: Bool {
-    if stopDeadline != nil { return pending.inProgress.isEmpty && undelivered == 0 }
-    guard current == nil, hasScanned, unfinished.isEmpty, named.isEmpty else { return false }
-    switch goal {
-    case .watch: return false
-    case .named: return true
-    case .inbox: return wanted?.isEmpty ?? false
-    }
+    guard let stopDeadline else { return current == nil && finishing == nil && choice.isOver }
+    let isDelivered = undelivered == 0 || Clock.seconds >= stopDeadline + 5
+    return pending.inProgress.isEmpty && isDelivered
   }
 
   private func timeToWait() -> Double {

@@ -8,6 +8,9 @@ enum Program {
   static func run(_ words: [String], environment: [String: String]) -> ExitCode {
     // A reader of our output that goes away is no reason to die in the middle of a job.
     signal(SIGPIPE, SIG_IGN)
+    // Nor is a limit on the size of files: the write fails, and is told.
+    signal(SIGXFSZ, SIG_IGN)
+    DescriptorLimit.raise()
     let console = Console(verbosity: .normal)
     do {
       return try carryOut(words, environment: environment)

@@ -4,6 +4,9 @@ import CCurl
 final class EasyHandle {
   /// The handle, which also identifies the transfer within its multi handle.
   let raw: UnsafeMutableRawPointer
+  /// Why an option was not set; nil when all were. Then the handle must not be used: better no transfer than one without
+  /// its limits.
+  private(set) var refusal: String?
   private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   /// Creates a handle (`curl_easy_init`). Ends the program when memory is exhausted.
@@ -22,6 +25,7 @@ final class EasyHandle {
   func reset() {
     curl_easy_reset(raw)
     errorBuffer.pointee = 0
+    refusal = nil
     set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorBuffer))
   }
 
@@ -62,9 +66,7 @@ final class EasyHandle {
     return ccurl_easy_getinfo_offset(raw, info, &value) == CURLE_OK ? Int(value) : nil
   }
 
-  /// An option that is refused is a mistake in this module (or a libcurl built without http): better none than a
-  /// transfer without its limits.
   private func check(_ code: CURLcode, _ option: CURLoption) {
-    precondition(code == CURLE_OK, "libcurl refuses option \(option.rawValue) with code \(code.rawValue)")
+    if code != CURLE_OK, refusal == nil { refusal = "libcurl refuses option \(option.rawValue) with code \(code.rawValue)" }
   }
 }

@@ -40,7 +40,10 @@ final class TransferLoop {
   private func begin(_ queued: QueuedTransfer) {
     let transfer = HTTPTransfer(queued, easy: idleHandles.popLast() ?? EasyHandle(), configuration: configuration)
     running[transfer.easy.raw] = transfer
-    precondition(multi.add(transfer.easy), "libcurl does not take a handle")
+    guard let refusal = transfer.easy.refusal ?? (multi.add(transfer.easy) ? nil : "libcurl does not take a handle") else {
+      return
+    }
+    finish(transfer, .failure(TransferError(.network, refusal)))
   }
 
   private func cancel(_ ids: Set<TransferID>) {
@@ -53,8 +56,12 @@ final class TransferLoop {
   private func finish(_ transfer: HTTPTransfer, _ result: Result<TransferOutcome, TransferError>) {
     multi.remove(transfer.easy)
     running[transfer.easy.raw] = nil
-    transfer.easy.reset()
-    if idleHandles.count < Self.maxIdleHandles { idleHandles.append(transfer.easy) }
+    // A handle whose transfer failed is not used again: after a name that could not be resolved, libcurl 7.88 refuses
+    // CURLOPT_BUFFERSIZE even on a handle that was reset.
+    if case .success = result, idleHandles.count < Self.maxIdleHandles {
+      transfer.easy.reset()
+      idleHandles.append(transfer.easy)
+    }
     if let next = gate.leave(host(of: transfer.queued)) { begin(next) }
     transfer.queued.completion(result)
   }

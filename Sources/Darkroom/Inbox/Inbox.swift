@@ -8,14 +8,28 @@ struct Inbox: Sendable {
   let path: String
 
   /// One more lock file to honour, anywhere.
-  let extraLock: String?
+  var extraLock: String?
 
   func file(_ name: String) -> String { path + "/" + name }
 
+  /// The folder as it was at the start. Another one under its path, as when a share is not mounted, is not looked at.
+  private let folder: FileIdentity
+
+  /// - Throws: `SystemError`.
+  init(path: String, extraLock: String?) throws(SystemError) {
+    self.path = path
+    self.extraLock = extraLock
+    folder = try FileStatus(of: path).identity
+  }
+
   /// Looks at everything in the folder.
-  /// - Throws: `SystemError` when the folder cannot be read. That says nothing of what is in it.
+  /// - Throws: `SystemError` when the folder cannot be read, or is another one. That says nothing of what is in it.
   func scan() throws(SystemError) -> InboxScan {
     var scan = InboxScan()
+    let found = try FileStatus(of: path).identity
+    guard (found.device, found.inode) == (folder.device, folder.inode) else {
+      throw SystemError("the folder is another one than at the start", path, code: ESTALE)
+    }
     for name in try Folder.names(in: path) {
       switch InboxFile(named: name) {
       case .lock: scan.locks.append(Lock(name: name.description, path: file(name.text ?? "")))
@@ -33,7 +47,9 @@ struct Inbox: Sendable {
           case .folder: break
           case let kind: scan.foreign.append(.init(file: name, why: "it is a \(kind)"))
           }
-        } catch  where error.code == ENOENT {
+        } catch where error.code != ENOENT {
+          scan.foreign.append(.init(file: name, why: "it cannot be examined: \(error)"))
+        } catch {
           // It went away between the listing and the look.
         }
       }

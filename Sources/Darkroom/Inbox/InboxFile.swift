@@ -22,7 +22,9 @@ enum InboxFile: Sendable, Equatable {
     {
       self = .ignored
     } else if let text = name.text {
-      if ManifestFormats.format(ofFileNamed: text) == nil {
+      if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+        self = .foreign(why: "its name holds control characters")
+      } else if ManifestFormats.format(ofFileNamed: text) == nil {
         self = .foreign(why: ManifestFormats.refusal(ofFileNamed: text))
       } else {
         let job = String(text[..<(text.lastIndex(of: ".") ?? text.endIndex)])

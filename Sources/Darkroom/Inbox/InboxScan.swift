@@ -5,6 +5,9 @@ struct InboxScan: Sendable, Equatable {
     let file: String
     let job: String
     let identity: FileIdentity
+
+    /// The file's name, byte by byte.
+    var key: FileName { FileName(file) }
   }
 
   /// A file that is neither a manifest nor a lock nor one of those passed over without a word.

@@ -10,7 +10,7 @@ package struct ManifestDrop {
   /// - Returns: The job's name.
   /// - Throws: `StopError.missing` when it cannot be read or its name is no manifest's; `StopError.taken`; `SystemError`.
   package func add(_ path: String, job name: String?) throws -> String {
-    let file = String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    let file = Folder.name(of: path)
     guard ManifestFormats.format(ofFileNamed: file) != nil else {
       throw StopError.missing("\(path): \(ManifestFormats.refusal(ofFileNamed: file))")
     }

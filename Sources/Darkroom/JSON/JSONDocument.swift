@@ -12,7 +12,7 @@ package final class JSONDocument {
   /// - Throws: `ManifestProblem` with code `syntax`, `encoding` or `too-deep`, and line and column.
   package init(parsing text: UnsafeRawBufferPointer, line: Int = 1) throws(ManifestProblem) {
     var error = json_error_t()
-    let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY
+    let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL
     let parsed = text.withMemoryRebound(to: CChar.self) { json_loadb($0.baseAddress, $0.count, Int(flags), &error) }
     guard let parsed else {
       let message = withUnsafeBytes(of: error.text) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }

@@ -16,7 +16,9 @@ struct ManifestTree {
         at: .keyPath(["source"]))
     }
     switch root["entries"] {
-    case .array?, .object?: try envelope(members, yield)
+    case .array?: try envelope(members, yield)
+    // A picture may be called "entries": an object with a URL is an entry.
+    case .object? where root["entries"]?["url"]?.string == nil: try envelope(members, yield)
     default: try entries(root, at: [], yield)
     }
   }

@@ -38,6 +38,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       case let error as ImagingError where error.code == .cancelled: record.cancel()
       case let error as ImagingError: record.fail(EntryFailure(error))
       case let error as SystemError: record.fail(EntryFailure(error))
+      case let error as TransferError: record.fail(EntryFailure(error))
       default: record.fail(EntryFailure(stage: .filter, code: "filter-failed", message: "\(error)"))
       }
     }

@@ -47,9 +47,13 @@ final class PendingOperations {
   }
 
   /// Whether another entry may be admitted.
-  var hasRoom: Bool {
-    window.hasRoom(entries: inProgress.count, bytesWaiting: { self.bytesWaiting })
+  /// - Parameter undelivered: How many entries hold files without being in the queues.
+  func hasRoom(besides undelivered: Int) -> Bool {
+    window.hasRoom(entries: inProgress.count, undelivered: undelivered, bytesWaiting: { self.bytesWaiting })
   }
+
+  /// Whether no operation runs.
+  var isIdle: Bool { inProgress.values.allSatisfy { !$0.download.isExecuting && !$0.filtration.isExecuting } }
 
   /// Bytes that are downloaded and not yet filtered.
   private var bytesWaiting: Int {

@@ -22,7 +22,7 @@ final class PhotoRecord: Sendable {
     /// File name in staging.
     let staged: String
 
-    /// The same file, still open: it is to be synced through the descriptor that knows of its write errors.
+    /// The same file, still open: it is to be synced.
     let file: OpenFile
     let picture: ImageInfo
     let bytes: Int

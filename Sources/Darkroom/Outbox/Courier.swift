@@ -25,28 +25,24 @@ final class Courier: Sendable {
   private let runID: String
   private let staging: Staging
   private let ledger: Ledger
-  private let log: OpenFile
-  private let settled: @Sendable ([PhotoRecord]) -> Void
-  private let refused: @Sendable ([PhotoRecord]) -> Void
-  private let failed: @Sendable (any Error) -> Void
+  private let log: EntriesLog
+  private let tell: @Sendable (Darkroom.Message) -> Void
   private let waiting = Mutex(Waiting())
+  private let abandoned = DispatchSemaphore(value: 0)
   private let queue = DispatchQueue(label: "Courier")
 
-  /// - Parameter settled: Called with records whose rows are durable.
-  /// - Parameter refused: Called with records for whose results there was no room.
-  /// - Parameter failed: Called when the ledger or the outbox fails: the program cannot go on.
+  /// - Parameter tell: Called with `settled` for records whose rows are durable, with `refused` for those for whose
+  ///   results there was no room, with `full` while there is no room for the ledger, and with `broken` when the program
+  ///   cannot go on.
   init(
-    job: JobFolder, staging: Staging, ledger: Ledger, settled: @escaping @Sendable ([PhotoRecord]) -> Void,
-    refused: @escaping @Sendable ([PhotoRecord]) -> Void, failed: @escaping @Sendable (any Error) -> Void
+    job: JobFolder, staging: Staging, ledger: Ledger, tell: @escaping @Sendable (Darkroom.Message) -> Void
   ) throws {
     self.job = job
     runID = staging.runID
     self.staging = staging
     self.ledger = ledger
-    self.settled = settled
-    self.refused = refused
-    self.failed = failed
-    log = try OpenFile(appending: job.entriesLog)
+    self.tell = tell
+    log = try EntriesLog(job.entriesLog)
   }
 
   /// Hands over a terminal record.
@@ -68,6 +64,9 @@ final class Courier: Sendable {
     queue.sync {}
   }
 
+  /// No longer waits for room: the program is to end.
+  func abandon() { abandoned.signal() }
+
   private func deliverBatch() {
     let batch = waiting.withLock { waiting in
       defer { waiting = Waiting(lastBatch: .now) }
@@ -77,7 +76,7 @@ final class Courier: Sendable {
     do {
       try deliver(batch)
     } catch {
-      failed(error)
+      tell(.broken(error))
     }
   }
 
@@ -85,9 +84,15 @@ final class Courier: Sendable {
     if all.count >= Self.wholeSyncThreshold { Folder.startSyncingAll(staging.folder) }
     for record in all { prepare(record) }
     let batch = all.filter { $0.snapshot.failure?.isOutOfSpace != true }
+    if batch.count < all.count { tell(.refused(all.filter { $0.snapshot.failure?.isOutOfSpace == true })) }
     try Folder.sync(staging.folder)
     var entries = batch.map(\.ledgerEntry)
-    try ledger.intend(entries.filter { $0.delivery != nil }, run: runID)
+    do {
+      try ledger.intend(entries.filter { $0.delivery != nil }, run: runID)
+    } catch let error as SQLiteError where error.isOutOfSpace {
+      for delivery in entries.compactMap(\.delivery) { staging.remove(delivery.staged) }
+      return tell(.refused(batch))
+    }
     var folders: Set<String> = []
     var unplaced: [Delivery] = []
     for (position, record) in batch.enumerated() {
@@ -99,13 +104,25 @@ final class Courier: Sendable {
         unplaced.append(delivery)
       }
     }
-    for folder in folders { try Folder.sync(folder) }
-    try ledger.finish(entries, run: runID, job: job.name)
+    // Whoever waits for the results may have taken a folder away already.
+    for folder in folders { try Folder.syncIfThere(folder) }
+    try waitingForRoom { try ledger.finish(entries, run: runID, job: job.name) }
     // Not before: an intent whose staged file is gone means that the file was delivered.
     for delivery in unplaced { staging.remove(delivery.staged) }
-    try log.write(entries.map { $0.row + "\n" }.joined())
-    settled(batch)
-    if batch.count < all.count { refused(all.filter { $0.snapshot.failure?.isOutOfSpace == true }) }
+    try waitingForRoom { try log.append(entries.map(\.row)) }
+    tell(.settled(batch))
+  }
+
+  /// Does something again and again while there is no room for it.
+  private func waitingForRoom(_ body: () throws -> Void) throws {
+    while true {
+      do {
+        return try body()
+      } catch let error as any OutOfSpaceError where error.isOutOfSpace {
+        tell(.full)
+        guard abandoned.wait(timeout: .now() + 1) == .timedOut else { throw error }
+      }
+    }
   }
 
   /// Brings a result's bytes to the disk, and makes the folder that it goes to. When that fails the entry does: a failed
@@ -114,7 +131,7 @@ final class Courier: Sendable {
     guard let result = record.snapshot.result, let delivery = record.delivery else { return }
     do {
       try result.file.sync()
-      for above in try Folder.create(Folder.parent(of: job.file(delivery.target))) { try Folder.sync(above) }
+      try Folder.createDurably(Folder.parent(of: job.file(delivery.target)))
     } catch {
       let isNameTaken = error.code == ENOTDIR || error.code == EEXIST
       record.fail(

@@ -11,7 +11,7 @@ struct History {
     let names = try Folder.names(in: folder.path).compactMap(\.text).filter(isOfRun)
     guard !names.isEmpty else { return }
     let target = folder.history + "/" + earlierRun()
-    for above in try Folder.create(target) { try Folder.sync(above) }
+    try Folder.createDurably(target)
     // The report goes last: as long as it is there, what is left belongs to it.
     for name in names.sorted(by: { ($0 == "report.json" ? 1 : 0, $0) < ($1 == "report.json" ? 1 : 0, $1) }) {
       try Folder.rename(folder.file(name), to: target + "/" + name)
@@ -32,7 +32,7 @@ struct History {
       let text = String(decoding: start, as: UTF8.self)
       if let match = text.firstMatch(of: /"run_id":"([0-9A-Za-z-]{8,64})"/) { return String(match.1) }
     }
-    let modified = (try? FileStatus(of: folder.path).identity.modified) ?? 0
-    return RunID.make(at: Date(timeIntervalSince1970: Double(modified) / 1e9))
+    let modified = (try? FileStatus(of: folder.path).identity.modified.sinceEpoch) ?? 0
+    return RunID.make(at: Date(timeIntervalSince1970: modified))
   }
 }

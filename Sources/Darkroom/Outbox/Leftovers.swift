@@ -14,7 +14,7 @@ struct Leftovers {
       needed.formUnion(try ledger.intended(run: job.runID).compactMap { $0.delivery?.staged })
     }
     for name in try Folder.names(in: staging).compactMap(\.text) where !needed.contains(name) {
-      try Folder.removeFile(staging + "/" + name)
+      try FileManager.default.removeItem(atPath: staging + "/" + name)
     }
     let live = Set(unfinished.map(\.runID))
     for name in try Folder.names(in: state.jobs).compactMap(\.text) where !live.contains(name) {

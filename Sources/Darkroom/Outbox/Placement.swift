@@ -43,7 +43,7 @@ struct Placement {
     guard try Self.exists(staging.path(delivery.staged)) else {
       return try Self.exists(target) ? .conflict("\(delivery.target) was replaced by someone else") : .placed
     }
-    try Folder.create(Folder.parent(of: target))
+    try Folder.createDurably(Folder.parent(of: target))
     return try place(delivery)
   }
 

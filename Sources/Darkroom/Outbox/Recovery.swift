@@ -12,19 +12,23 @@ struct Recovery {
   func recover() throws -> JobTally {
     let intended = try placement.ledger.intended(run: runID)
     let settled = try intended.map(settle)
+    for folder in Set(intended.compactMap { $0.delivery.map { Folder.parent(of: placement.folder.file($0.target)) } }) {
+      try Folder.syncIfThere(folder)
+    }
     try placement.ledger.finish(settled, run: runID, job: placement.folder.name)
     // Not before: an intent whose staged file is gone means that the file was delivered.
     for (entry, now) in zip(intended, settled) where now.delivery == nil {
       if let delivery = entry.delivery { placement.staging.remove(delivery.staged) }
     }
-    for folder in Set(intended.compactMap { $0.delivery.map { Folder.parent(of: placement.folder.file($0.target)) } }) {
-      try Folder.sync(folder)
-    }
     var tally = JobTally()
+    let log = try placement.staging.create(placement.staging.document("entries.jsonl"))
     try placement.ledger.eachEndedPage(run: runID) { page in
       for entry in page { tally.add(try JSONValue(parsing: entry.row)) }
+      try log.write(page.map { $0.row + "\n" }.joined())
       try index.fill { for entry in page { try index.markEnded(entry.position) } }
     }
+    // The last lines may be missing or torn.
+    try Folder.rename(log.path, to: placement.folder.entriesLog)
     return tally
   }
 

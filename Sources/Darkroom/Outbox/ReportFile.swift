@@ -14,23 +14,23 @@ struct ReportFile {
   /// Writes everything. Done again after a crash, it writes the same.
   /// - Throws: `SystemError`, `SQLiteError`.
   func write() throws {
-    try deliver(job.name + ".failed.jsonl", mode: 0o600, isWanted: outcome.counts.failed > 0, writeFailures)
-    try deliver("manifest." + job.manifest.fileExtension, mode: 0o600, writeManifest)
-    try deliver("report.json", mode: 0o666, writeReport)
+    try deliver(job.folder.failedManifest, mode: 0o600, isWanted: outcome.counts.failed > 0, writeFailures)
+    try deliver(job.folder.manifest(extension: job.manifest.fileExtension), mode: 0o600, writeManifest)
+    try deliver(job.folder.report, mode: 0o666, writeReport)
   }
 
-  /// Writes a file in staging, brings it to the disk and puts it under its name.
+  /// Writes a file in staging, brings it to the disk and puts it under its path.
   private func deliver(
-    _ name: String, mode: UInt32, isWanted: Bool = true, _ body: (OpenFile) throws -> Void
+    _ path: String, mode: UInt32, isWanted: Bool = true, _ body: (OpenFile) throws -> Void
   ) throws {
     guard isWanted else { return }
-    let staged = job.staging.path(job.staging.document(name))
+    let staged = job.staging.path(job.staging.document("document"))
     try Folder.removeFile(staged)
     let file = try OpenFile(creating: staged, mode: mode)
     try body(file)
     try file.sync()
     try Folder.sync(job.staging.folder)
-    try Folder.rename(staged, to: job.folder.file(name))
+    try Folder.rename(staged, to: path)
     try Folder.sync(job.folder.path)
   }
 

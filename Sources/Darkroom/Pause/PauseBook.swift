@@ -27,9 +27,14 @@ struct PauseBook {
       current[key] = nil
       change.ended.append(held.cause)
     }
-    for (key, cause) in wanted where current[key] == nil {
-      current[key] = (cause, now)
-      change.began.append(cause)
+    for (key, cause) in wanted {
+      if let held = current[key] {
+        // A lock may get its reason after it was seen.
+        current[key] = (cause.reason == nil ? held.cause : cause, held.since)
+      } else {
+        current[key] = (cause, now)
+        change.began.append(cause)
+      }
     }
     pausedSince = current.isEmpty ? nil : pausedSince ?? now
     return change
@@ -41,6 +46,15 @@ struct PauseBook {
       LedgerPause(
         cause: held.cause.kind, lock: held.cause.lock, reason: held.cause.reason, began: max(start, held.since))
     }
+  }
+
+  /// Takes over the beginning of a pause that held before.
+  /// - Returns: Whether its cause holds now.
+  mutating func adopt(_ pause: LedgerPause) -> Bool {
+    let key = pause.cause + "/" + pause.lock
+    guard let held = current[key] else { return false }
+    current[key] = (held.cause, min(held.since, pause.began))
+    return true
   }
 
   private static func key(_ cause: PauseCause) -> String { cause.kind + "/" + cause.lock }

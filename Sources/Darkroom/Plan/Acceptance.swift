@@ -11,18 +11,22 @@ struct Acceptance {
   /// Copies the file to a private snapshot, because a writer may still hold it open, and records the job.
   /// - Parameter isInbox: Whether the file lies in the inbox: then a symbolic link is not followed, and the file is to
   ///   be moved away when the job is done.
-  /// - Returns: nil when the file changed or went away while it was being copied: it is not settled; or when it is no
-  ///   regular file (any more).
+  /// - Parameter expected: The file as it was when it was found settled; nil to take it as it is.
+  /// - Returns: nil when the file changed or went away, also while it was being copied: it is not settled; or when it is
+  ///   no regular file (any more).
   /// - Throws: `SystemError`, `SQLiteError`.
-  func accept(path: String, job name: String, format: String, isInbox: Bool) throws -> LedgerJob? {
+  func accept(
+    path: String, job name: String, format: String, isInbox: Bool, as expected: FileIdentity? = nil
+  ) throws -> LedgerJob? {
     let runID = RunID.make()
-    let file = String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    let file = Folder.name(of: path)
     let suffix = ManifestFormats.fileExtension(of: file).map(String.init) ?? format
     let folder = state.job(runID)
     try Folder.create(folder, mode: 0o700)
     guard
       let (sha256, identity) = try copy(
-        path, followingLinks: !isInbox, to: state.snapshot(runID, extension: suffix))
+        path, followingLinks: !isInbox, to: state.snapshot(runID, extension: suffix)),
+      identity == expected ?? identity
     else {
       try? FileManager.default.removeItem(atPath: folder)
       return nil
@@ -31,7 +35,7 @@ struct Acceptance {
     try Folder.sync(state.jobs)
     let manifest = JobManifest(
       file: file, format: format, sha256: sha256, inboxPath: isInbox ? path : nil, identity: identity.text,
-      accepted: Int(Date().timeIntervalSince1970 * 1000), configuration: configuration)
+      accepted: Clock.milliseconds, configuration: configuration)
     let job = LedgerJob(runID: runID, name: name, details: try manifest.text)
     try ledger.accept(job)
     return job

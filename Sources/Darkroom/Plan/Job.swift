@@ -44,7 +44,7 @@ final class Job {
 
   /// The next entry to start; nil when all have been.
   func next() throws -> Entry? {
-    if let entry = again.popLast() { return entry }
+    if !again.isEmpty { return again.removeFirst() }
     if page.isEmpty, !isExhausted {
       page = try index.pending(after: last, limit: 256)[...]
       isExhausted = page.isEmpty

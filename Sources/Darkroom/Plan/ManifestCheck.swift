@@ -43,7 +43,7 @@ package struct ManifestCheck {
   package func check(
     _ path: String, begin: (Result) throws -> Void, each: (PlannedEntry) throws -> Void
   ) throws {
-    let file = String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    let file = Folder.name(of: path)
     guard let format = ManifestFormats.format(ofFileNamed: file) else {
       throw StopError.missing("\(path): \(ManifestFormats.refusal(ofFileNamed: file))")
     }

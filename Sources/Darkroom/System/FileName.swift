@@ -4,6 +4,9 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
 
   package init(bytes: [UInt8]) { self.bytes = bytes }
 
+  /// Strings that are equal in Swift may be different names: é has two spellings.
+  package init(_ text: String) { bytes = Array(text.utf8) }
+
   /// The name as text; nil when it is not UTF-8.
   package var text: String? { String(validating: bytes, as: UTF8.self) }
 

@@ -24,6 +24,16 @@ package enum Folder {
     }
   }
 
+  /// Creates a folder and those above it, and syncs what got a new name in it.
+  package static func createDurably(_ path: String, mode: mode_t = 0o777) throws(SystemError) {
+    for above in try create(path, mode: mode) { try sync(above) }
+  }
+
+  /// The last component of a path.
+  package static func name(of path: String) -> String {
+    String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+  }
+
   /// What a path has before its last component.
   package static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
@@ -32,6 +42,15 @@ package enum Folder {
 
   package static func sync(_ path: String) throws(SystemError) {
     try OpenFile(folder: path).sync()
+  }
+
+  /// Syncs a folder, if it is still there.
+  package static func syncIfThere(_ path: String) throws(SystemError) {
+    do {
+      try sync(path)
+    } catch where error.code == ENOENT {
+      return
+    }
   }
 
   /// Asks for everything on a folder's file system to be written (`syncfs`). It makes later syncs of single files cheap,

@@ -32,9 +32,10 @@ package final class OpenFile: Sendable {
     try self.init(opening: path, O_WRONLY | O_CREAT | O_APPEND, mode: mode)
   }
 
-  /// Opens for reading and writing, creates when missing, keeps what is there.
+  /// Opens a regular file for reading and writing, creates it when missing, keeps what is there; follows no link.
   package convenience init(updating path: String, mode: mode_t = 0o666) throws(SystemError) {
-    try self.init(opening: path, O_RDWR | O_CREAT, mode: mode)
+    try self.init(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: mode)
+    guard try status().kind == .file else { throw SystemError("open", path, code: EINVAL) }
   }
 
   /// Opens a folder, to sync it.

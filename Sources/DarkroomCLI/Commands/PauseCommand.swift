@@ -14,11 +14,14 @@ struct PauseCommand: Command {
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     let path = try LockFile.path(invocation)
-    let lock = try OpenFile(updating: path)
-    if let reason = invocation.settings.reason {
-      try lock.truncate()
-      try lock.write(reason.replacing("\n", with: " ") + "\n")
-    }
+    let reason = invocation.settings.reason
+    // A lock that is there keeps its reason, unless it gets another. Nobody sees it without.
+    let written = Folder.parent(of: path) + "/.darkroom-pause-\(getpid())"
+    try Folder.removeFile(written)
+    try OpenFile(creating: written).write(reason.map { $0.replacing("\n", with: " ") + "\n" } ?? "")
+    if reason != nil { try Folder.rename(written, to: path) }
+    if reason == nil, try !Folder.renameWithoutReplacing(written, to: path) { try Folder.removeFile(written) }
+    invocation.console.note("paused by \(path)")
     return .success
   }
 }

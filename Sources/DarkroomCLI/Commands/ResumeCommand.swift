@@ -7,7 +7,9 @@ struct ResumeCommand: Command {
   let summary = "remove INBOX/NAME.lock (default: pause.lock)"
 
   func run(_ invocation: Invocation) throws -> ExitCode {
-    try Folder.removeFile(LockFile.path(invocation))
+    let path = try LockFile.path(invocation)
+    try Folder.removeFile(path)
+    invocation.console.note("\(path) is gone")
     return .success
   }
 }

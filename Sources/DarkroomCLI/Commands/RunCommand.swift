@@ -25,11 +25,11 @@ struct RunCommand: Command {
 extension ExitCode {
   /// What a run's jobs came to.
   init(_ summary: Darkroom.Summary) {
-    self.init(summary.jobs.map(\.state), hadTrouble: summary.hadTrouble)
+    self.init(summary.states, hadTrouble: summary.hadTrouble)
   }
 
   /// What jobs in these states come to.
-  init(_ states: [JobOutcome.State], hadTrouble: Bool = false) {
+  init(_ states: Set<JobOutcome.State>, hadTrouble: Bool = false) {
     if states.contains(.rejected) {
       self = .rejected
     } else if hadTrouble {

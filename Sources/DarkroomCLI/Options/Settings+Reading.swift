@@ -70,18 +70,20 @@ extension Settings {
     configuration.inbox = try resolvedInbox()
     configuration.outbox = try folder(outbox, else: "outbox", option: "outbox")
     configuration.state =
-      try state.map { try folder($0, else: "", option: "state") } ?? configuration.outbox + "/.darkroom"
+      try state.map { try folder($0, else: "", option: "state", mode: 0o700) } ?? configuration.outbox + "/.darkroom"
     return configuration
   }
 
   /// The inbox alone, for commands that need nothing else.
   func resolvedInbox() throws -> String { try folder(inbox, else: "inbox", option: "inbox") }
 
-  private func folder(_ named: String?, else standard: String, option: String) throws -> String {
+  private func folder(
+    _ named: String?, else standard: String, option: String, mode: mode_t = 0o777
+  ) throws -> String {
     let path = named ?? standard
     if named == nil || create {
       do {
-        try Folder.create(path)
+        try Folder.create(path, mode: mode)
       } catch {
         throw StopError.outbox("--\(option): \(error)")
       }

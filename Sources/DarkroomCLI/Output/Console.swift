@@ -78,10 +78,15 @@ final class Console {
     if !isJSON { print(summary.report) }
   }
 
+  /// Tells what a command has done.
+  func note(_ message: String) {
+    if verbosity != .quiet { write(message.visible + "\n") }
+  }
+
   /// Tells why the program ends.
   func fail(_ message: String) {
     clear()
-    write("darkroom: \(message)\n")
+    write("darkroom: \(message.visible)\n")
   }
 
   // MARK: Lines
@@ -89,7 +94,7 @@ final class Console {
   private func log(_ least: Settings.Verbosity, _ text: String) {
     guard least.rank <= verbosity.rank else { return }
     clear()
-    write(isTerminal ? text + "\n" : Date().formatted(.iso8601) + " " + text + "\n")
+    write((isTerminal ? "" : Date().formatted(.iso8601) + " ") + text.visible + "\n")
   }
 
   private func show() {
@@ -121,6 +126,11 @@ final class Console {
 
   /// What cannot be written to standard error cannot be told anywhere.
   private func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
+}
+
+extension String {
+  /// The text with control characters shown, so that a name cannot forge a line or reach the terminal.
+  var visible: String { FileName(self).description }
 }
 
 extension Settings.Verbosity {

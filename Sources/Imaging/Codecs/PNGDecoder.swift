@@ -24,7 +24,7 @@ final class PNGDecoder: RowDecoder {
   init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
     let (failure, collector) = (PNGFailure(try StdioStream(reading: descriptor)), PNGChunkCollector())
     var (codec, header): (png_structp?, png_infop?)
-    let side = UInt32(clamping: min(max(limits.maxPixels, 1), 0x7FFF_FFFF))
+    let side = UInt32(clamping: min(max(limits.maxPixels, 1), ImageLimits.maxSide))
     let context = Unmanaged.passUnretained(collector).toOpaque()
     do throws(ImagingError) {
       guard

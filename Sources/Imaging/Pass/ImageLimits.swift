@@ -7,6 +7,9 @@ package struct ImageLimits: Sendable {
   package var maxWholePictureBytes: Int
 
   /// Limits, by default those above.
+  /// Pixels of a side at most, libpng's own default: a row is held in memory.
+  package static let maxSide = 1_000_000
+
   package init(maxPixels: Int = 268_402_689, maxWholePictureBytes: Int = 1 << 30) {
     self.maxPixels = maxPixels
     self.maxWholePictureBytes = maxWholePictureBytes
