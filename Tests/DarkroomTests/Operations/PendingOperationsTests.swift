@@ -41,10 +41,9 @@ import Testing
     let waiting = try chains.start(1)
     #expect(try server.nextLine() == "came")
     chains.pending.suspendAll()
-    try chains.fetch(server.url("go"))
     let download = try #require(chains.pending.inProgress[0]?.download)
+    try chains.fetch(server.url("go"))
     download.waitUntilFinished()
-    #expect(download.isFinished)
     try chains.fetch()
     #expect(record.state == .downloaded)
     #expect(waiting.snapshot.attempts == 0)
@@ -104,14 +103,32 @@ import Testing
     #expect(waiting.allSatisfy { $0.state == .cancelled })
   }
 
-  @Test("cancelling everything ends what runs")
-  func cancelAll() throws {
+  @Test("cancelling everything ends what runs, and no entry ends before its download has", arguments: 0..<20)
+  func cancelAll(round: Int) throws {
     let (chains, server) = (try Chains(downloads: 2), try Chains.gate())
     let records = try (0..<5).map { try chains.start($0, url: server.url("\($0)")) }
     for _ in 0..<2 { #expect(try server.nextLine() == "came") }
-    chains.pending.cancelAll()
+    let downloads = chains.pending.inProgress.values.map(\.download)
+    for _ in 0..<3 { chains.pending.cancelAll() }
     _ = chains.ended(5)
-    #expect(records.allSatisfy { $0.state != .filtered && $0.state != .downloaded })
+    #expect(downloads.allSatisfy { $0.isFinished })
+    #expect(records.allSatisfy { $0.state == .cancelled })
+    #expect(try chains.staged.isEmpty)
+  }
+
+  @Test("cancelled after their downloads, in suspended queues, entries do nothing more")
+  func cancelBetween() throws {
+    let (chains, server) = (try Chains(downloads: 3), try Chains.gate())
+    let records = try (0..<3).map { try chains.start($0, url: server.url("\($0)"), recipe: "sepia(1)") }
+    for _ in 0..<3 { #expect(try server.nextLine() == "came") }
+    chains.pending.suspendAll()
+    try chains.fetch(server.url("go"))
+    chains.pending.downloadQueue.waitUntilAllOperationsAreFinished()
+    #expect(records.allSatisfy { $0.state == .downloaded })
+    chains.pending.cancelWaiting()
+    chains.pending.resumeAll()
+    _ = chains.ended(3)
+    #expect(records.allSatisfy { $0.state == .cancelled && $0.snapshot.timings.filter == nil })
     #expect(try chains.staged.isEmpty)
   }
 
