@@ -51,7 +51,9 @@ extension Darkroom {
       throw StopError.missing("\(path): the job's name must have 1 to \(InboxFile.jobNameLimit) bytes")
     }
     do {
-      guard try OpenFile(reading: path).status().kind == .file else { throw StopError.missing("\(path): it is no file") }
+      guard try OpenFile(reading: path).status().kind == .file else {
+        throw StopError.missing("\(path): it is no file")
+      }
     } catch let error as SystemError {
       throw StopError.missing(error.description)
     }

@@ -33,7 +33,8 @@ extension Darkroom {
     status.queues = pending.status
     status.pauses = pauses.open(since: 0).map {
       Status.Pause(
-        cause: $0.cause, lock: $0.lock.isEmpty ? nil : $0.lock, reason: $0.reason, since: JSONValue.time($0.began).string)
+        cause: $0.cause, lock: $0.lock.isEmpty ? nil : $0.lock, reason: $0.reason,
+        since: JSONValue.time($0.began).string)
     }
     status.ignored = ignored.map { Status.Foreign(file: $0.file.description, why: $0.why) }.sorted { $0.file < $1.file }
     return status

@@ -67,6 +67,8 @@ final class EasyHandle {
   }
 
   private func check(_ code: CURLcode, _ option: CURLoption) {
-    if code != CURLE_OK, refusal == nil { refusal = "libcurl refuses option \(option.rawValue) with code \(code.rawValue)" }
+    if code != CURLE_OK, refusal == nil {
+      refusal = "libcurl refuses option \(option.rawValue) with code \(code.rawValue)"
+    }
   }
 }

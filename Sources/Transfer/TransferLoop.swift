@@ -40,7 +40,8 @@ final class TransferLoop {
   private func begin(_ queued: QueuedTransfer) {
     let transfer = HTTPTransfer(queued, easy: idleHandles.popLast() ?? EasyHandle(), configuration: configuration)
     running[transfer.easy.raw] = transfer
-    guard let refusal = transfer.easy.refusal ?? (multi.add(transfer.easy) ? nil : "libcurl does not take a handle") else {
+    guard let refusal = transfer.easy.refusal ?? (multi.add(transfer.easy) ? nil : "libcurl does not take a handle")
+    else {
       return
     }
     finish(transfer, .failure(TransferError(.network, refusal)))

@@ -6,7 +6,7 @@ import Testing
   static let mistakes: [(words: [String], says: String)] = [
     ([], "a command is needed"),
     (["rnu"], "did you mean \"run\""),
-    (["status"], "not available in this version"),
+    (["cancel"], "not available in this version"),
     (["run", "--filter", "x"], "did you mean \"--filters\""),
     (["run", "--metadata", "all"], "--metadata is not available in this version"),
     (["run", "--downloads"], "--downloads needs a value"),

@@ -52,7 +52,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/images") == ["good.jpg"])
     let failed = try String(decoding: folders.contents("job/job.failed.jsonl"), as: UTF8.self)
     #expect(failed.split(separator: "\n").count == urls.count)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/.darkroom/staging").isEmpty)
+    #expect(try folders.staged().isEmpty)
   }
 
   @Test func `the list of failures is a manifest that can be dropped as it is`() throws {

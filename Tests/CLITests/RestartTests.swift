@@ -23,7 +23,7 @@ import Testing
     #expect(report.entries.map(\.index) == Array(0..<300))
     let requestedAgain = Set(try server.accessLog().dropFirst(requestedBefore).compactMap(query))
     for row in doneBefore { #expect(!requestedAgain.contains(try #require(row["index"] as? Int))) }
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/.darkroom/staging").isEmpty)
+    #expect(try folders.staged().isEmpty)
     #expect(!folders.exists("job/history"), "it is one run, with one report")
     #expect(try folders.inboxNames().isEmpty)
     for output in report.entries.compactMap(\.output) {

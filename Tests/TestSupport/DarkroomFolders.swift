@@ -50,6 +50,12 @@ package struct DarkroomFolders: Sendable {
     try Data(contentsOf: URL(fileURLWithPath: outbox + "/" + path))
   }
 
+  /// The files that lie in staging.
+  package func staged() throws -> [String] {
+    let staging = outbox + "/.darkroom/staging"
+    return try FileManager.default.subpathsOfDirectory(atPath: staging).filter { $0.contains("/") }
+  }
+
   /// The names in the inbox, but the program's own.
   package func inboxNames() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: inbox).filter { !$0.hasPrefix(".darkroom") }.sorted()

@@ -47,7 +47,7 @@ struct Inbox: Sendable {
           case .folder: break
           case let kind: scan.foreign.append(.init(file: name, why: "it is a \(kind)"))
           }
-        } catch where error.code != ENOENT {
+        } catch  where error.code != ENOENT {
           scan.foreign.append(.init(file: name, why: "it cannot be examined: \(error)"))
         } catch {
           // It went away between the listing and the look.

@@ -21,7 +21,7 @@ package final class InstanceLock: Sendable {
     do {
       let file = try OpenFile(reading: path)
       return try file.isLocked() ? process(file) ?? 0 : nil
-    } catch where error.code == ENOENT {
+    } catch  where error.code == ENOENT {
       return nil
     }
   }

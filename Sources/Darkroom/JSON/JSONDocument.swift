@@ -9,10 +9,13 @@ package final class JSONDocument {
 
   /// Parses UTF-8 text that holds one JSON value.
   /// - Parameter line: Where the text begins in its file, for messages; from 1.
+  /// - Parameter allowingNUL: Whether strings may hold U+0000, as ours may; those of a manifest may not.
   /// - Throws: `ManifestProblem` with code `syntax`, `encoding` or `too-deep`, and line and column.
-  package init(parsing text: UnsafeRawBufferPointer, line: Int = 1) throws(ManifestProblem) {
+  package init(
+    parsing text: UnsafeRawBufferPointer, line: Int = 1, allowingNUL: Bool = false
+  ) throws(ManifestProblem) {
     var error = json_error_t()
-    let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL
+    let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | (allowingNUL ? JSON_ALLOW_NUL : 0)
     let parsed = text.withMemoryRebound(to: CChar.self) { json_loadb($0.baseAddress, $0.count, Int(flags), &error) }
     guard let parsed else {
       let message = withUnsafeBytes(of: error.text) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
@@ -23,7 +26,7 @@ package final class JSONDocument {
         default: .syntax
         }
       throw ManifestProblem(
-        code, text.isEmpty ? "the file is empty" : message,
+        code, text.isEmpty ? "the file is empty" : message.replacing(" without JSON_ALLOW_NUL", with: ""),
         at: .line(line + max(0, Int(error.line) - 1), column: max(1, Int(error.column))))
     }
     root = parsed
@@ -83,9 +86,9 @@ package final class JSONDocument {
 }
 
 extension JSONValue {
-  /// Parses a text that holds one JSON value.
+  /// Parses a text of our own that holds one JSON value.
   /// - Throws: `ManifestProblem`.
   package init(parsing text: String) throws {
-    self = try Array(text.utf8).withUnsafeBytes { try JSONDocument(parsing: $0).value() }
+    self = try Array(text.utf8).withUnsafeBytes { try JSONDocument(parsing: $0, allowingNUL: true).value() }
   }
 }

@@ -50,7 +50,9 @@ package struct ManifestCheck {
     let folder = FileManager.default.temporaryDirectory.path + "/darkroom-check-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
     do {
-      guard (try OpenFile(reading: path).status().kind) == .file else { throw StopError.missing("\(path): it is no file") }
+      guard (try OpenFile(reading: path).status().kind) == .file else {
+        throw StopError.missing("\(path): it is no file")
+      }
       try Folder.create(folder, mode: 0o700)
     } catch let error as SystemError {
       throw StopError.missing(error.description)

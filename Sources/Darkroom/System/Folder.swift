@@ -48,7 +48,7 @@ package enum Folder {
   package static func syncIfThere(_ path: String) throws(SystemError) {
     do {
       try sync(path)
-    } catch where error.code == ENOENT {
+    } catch  where error.code == ENOENT {
       return
     }
   }

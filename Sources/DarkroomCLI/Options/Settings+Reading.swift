@@ -18,7 +18,9 @@ extension Settings {
         }
       }
     }
-    for (option, value) in variables where !given.contains(option.name) { try apply(option, value, as: option.variable) }
+    for (option, value) in variables where !given.contains(option.name) {
+      try apply(option, value, as: option.variable)
+    }
     for given in arguments.options {
       guard let option = OptionTable.all.first(where: { $0.name == given.name }) else { continue }
       if let command = option.command, command != arguments.command {

@@ -7,9 +7,12 @@ import Testing
 
 @Suite struct InboxScanTests {
   private let folder: TemporaryFolder
-  private var inbox: Inbox { Inbox(path: folder.path, extraLock: nil) }
+  private let inbox: Inbox
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws {
+    folder = try TemporaryFolder()
+    inbox = try Inbox(path: folder.path, extraLock: nil)
+  }
 
   @Test("regular files are manifests; links, pipes and strange names are told of; the rest is passed over")
   func kinds() throws {

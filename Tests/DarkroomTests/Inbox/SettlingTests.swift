@@ -25,7 +25,7 @@ import Testing
   }
 
   private mutating func isSettled(_ manifest: InboxScan.Manifest, at now: Double, clock: Double? = nil) -> Bool {
-    !settling.settled([manifest], now: now, wallClock: Self.start + Int((clock ?? now) * 1e9)).isEmpty
+    !settling.settled([manifest], now: now, wallClock: Double(Self.start) / 1e9 + (clock ?? now)).isEmpty
   }
 
   @Test("a file that is older than the settling time is not waited for")
@@ -82,7 +82,7 @@ import Testing
   mutating func gone() {
     settling.note(.complete("a.txt"))
     _ = isSettled(Self.manifest(modified: 3600), at: 0)
-    _ = settling.settled([], now: 1, wallClock: Self.start)
+    _ = settling.settled([], now: 1, wallClock: Double(Self.start) / 1e9)
     let found = isSettled(Self.manifest(modified: 3600), at: 2.5)
     #expect(!found)
   }
@@ -99,7 +99,7 @@ import Testing
     let files = ["b.txt", "a.txt", "c.txt"].map { Self.manifest($0, modified: 0) }
     settling.note(.complete("c.txt"))
     settling.note(.complete("b.txt"))
-    let found = settling.settled(files, now: 0, wallClock: Self.start).map(\.file)
+    let found = settling.settled(files, now: 0, wallClock: Double(Self.start) / 1e9).map(\.file)
     #expect(found == ["b.txt", "c.txt"])
   }
 }

@@ -152,7 +152,7 @@ import Testing
     let count = 600
     var (ends, next) = (Array(repeating: 0, count: count), 0)
     while ends.reduce(0, +) < count {
-      while next < count, chains.pending.hasRoom {
+      while next < count, chains.pending.hasRoom(besides: 0) {
         try chains.start(next, url: sources[next % sources.count])
         next += 1
         if next % 97 == 0 { chains.pending.suspendAll() }
@@ -185,20 +185,20 @@ import Testing
     let chains = try Chains(downloads: 3, filtrations: 2)
     chains.pending.suspendAll()
     var count = 0
-    while chains.pending.hasRoom, count < 1000 {
+    while chains.pending.hasRoom(besides: 0), count < 1000 {
       try chains.start(count)
       count += 1
     }
     #expect(count == 18)
     chains.pending.resumeAll()
     _ = chains.ended(count)
-    #expect(chains.pending.hasRoom)
+    #expect(chains.pending.hasRoom(besides: 0))
   }
 
   @Test("the window closes for bytes that wait, too")
   func bytes() {
     let window = AdmissionWindow(downloads: 1, filtrations: 1)
-    #expect(window.hasRoom(entries: 0, bytesWaiting: { window.bytes - 1 }))
-    #expect(!window.hasRoom(entries: 0, bytesWaiting: { window.bytes }))
+    #expect(window.hasRoom(entries: 0, undelivered: 0, bytesWaiting: { window.bytes - 1 }))
+    #expect(!window.hasRoom(entries: 0, undelivered: 0, bytesWaiting: { window.bytes }))
   }
 }

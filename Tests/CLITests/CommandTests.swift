@@ -1,0 +1,168 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct CommandTests {
+  @Test func `add puts manifests and URLs into the inbox and prints the jobs' names`() throws {
+    let folders = try DarkroomFolders()
+    let manifest = folders.folder.file("mine.json")
+    try Data(#"["coffee.jpg"]"#.utf8).write(to: URL(fileURLWithPath: manifest))
+    let inbox = ["--inbox", folders.inbox]
+    #expect(try DarkroomProcess.run(["add", manifest] + inbox).output == "mine\n")
+    #expect(try DarkroomProcess.run(["add", manifest, "--name", "other"] + inbox).output == "other\n")
+    let urls = try DarkroomProcess.run(["add", "https://h.example/a.jpg", "https://h.example/b.jpg"] + inbox)
+    #expect(urls.output.hasPrefix("urls-"))
+    #expect(Set(try folders.inboxNames()) == ["mine.json", "other.json", urls.output.dropLast() + ".jsonl"])
+    let again = try DarkroomProcess.run(["add", manifest] + inbox)
+    #expect(again.status == 75)
+    #expect(again.error.contains("mine.json"))
+    #expect(try DarkroomProcess.run(["add", folders.folder.file("none.json")] + inbox).status == 66)
+    #expect(try DarkroomProcess.run(["add", manifest, "https://h.example/a.jpg"] + inbox).status == 64)
+    #expect(try DarkroomProcess.run(["add", manifest, "--name", "../x"] + inbox).status == 64)
+  }
+
+  @Test func `wait ends as run would, once the job has ended`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    #expect(try DarkroomProcess.run(["wait", "job"] + folders.options).status == 66)
+    try folders.drop("job.txt", server.url("a") + "\n")
+    let watch = try folders.start("watch", ["--filters", "none"])
+    #expect(try server.nextRequest() == "/a")
+    let wait = try folders.start("wait", ["job"])
+    try server.release(1)
+    let waited = try wait.finish()
+    #expect(waited.status == 0)
+    #expect(waited.output == folders.outbox + "/job/report.json\n")
+    try folders.drop("bad.json", "{")
+    #expect(try DarkroomProcess.run(["wait", "bad"] + folders.options).status == 65)
+    try folders.drop("failing.txt", "missing.jpg\n")
+    #expect(try DarkroomProcess.run(["wait", "failing"] + folders.options).status == 1)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
+  @Test func `check prints the plan, ends with 65 for a rejected manifest, and leaves nothing behind`() throws {
+    let folder = try TemporaryFolder()
+    for (name, text) in [
+      ("good.json", #"{"b/cat": {"url": "https://u:p@h.example/c.png", "format": "png"}, "a": "ftp://h/x"}"#),
+      ("bad.jsonl", "\"https://h.example/a.jpg\"\n{\"ulr\": 1}\n"),
+    ] { try Data(text.utf8).write(to: URL(fileURLWithPath: folder.file(name))) }
+    let good = try DarkroomProcess.run(["check", "good.json"], in: folder)
+    #expect(good.status == 0)
+    #expect(
+      good.output.hasPrefix(
+        "good.json: job good, 2 entries\n  images/b/cat.png  sepia(0.8)  https://h.example/c.png\n  images/a.*"))
+    #expect(good.output.contains("would fail: scheme-not-allowed"))
+    let bad = try DarkroomProcess.run(["check", "bad.jsonl", "--json"], in: folder)
+    #expect(bad.status == 65)
+    #expect(bad.output.contains(#""state":"rejected""#))
+    #expect(bad.output.contains(#""where":"line 2: ulr""#))
+    #expect(bad.output.contains("did you mean \\\"url\\\""))
+    #expect(try DarkroomProcess.run(["check", "none.json"], in: folder).status == 66)
+    #expect(Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)) == ["good.json", "bad.jsonl"])
+  }
+
+  @Test func `status tells the same with and without an instance`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("a.txt", server.url("a") + "\n" + server.url("b") + "\n")
+    try folders.drop("b.txt", "coffee.jpg\n")
+    try folders.drop("notes.docx", "")
+    let before = try status(folders)
+    #expect(before["running"] as? Bool == false)
+    #expect(before["queued"] as? [String] == ["a.txt", "b.txt"])
+    #expect((before["ignored"] as? [[String: Any]])?.first?["file"] as? String == "notes.docx")
+    let watch = try folders.start("watch", ["--filters", "none"])
+    for _ in 0..<2 { _ = try server.nextRequest() }
+    let during = try status(folders)
+    #expect(during["running"] as? Bool == true)
+    #expect(during["process"] as? Int == Int(watch.processID))
+    let job = (during["jobs"] as? [[String: Any]])?.first
+    #expect(job?["job"] as? String == "a")
+    #expect(job?["total"] as? Int == 2)
+    #expect(during["queued"] as? [String] == ["b.txt"])
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+    let after = try status(folders)
+    #expect((after["jobs"] as? [[String: Any]])?.first?["state"] as? String == "waiting")
+    #expect(after["queued"] as? [String] == ["b.txt"])
+    #expect(try DarkroomProcess.run(["status"] + folders.options).output.contains("job a: waiting"))
+  }
+
+  private func status(_ folders: DarkroomFolders) throws -> [String: Any] {
+    let run = try DarkroomProcess.run(["status", "--json"] + folders.options)
+    #expect(run.status == 0)
+    return try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any] ?? [:]
+  }
+
+  @Test func `events follow their schema and tell every entry`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\nmissing.jpg\n")
+    try folders.drop("notes.docx", "")
+    let run = try folders.run(["--json", "--filters", "none"])
+    let events = run.output.split(separator: "\n").map { Data($0.utf8) }
+    let names = try events.map { try (JSONSerialization.jsonObject(with: $0) as? [String: Any])?["event"] as? String }
+    #expect(names.first == "watching" && names.last == "job-ended")
+    #expect(names.filter { $0 == "entry-ended" }.count == 2)
+    #expect(names.contains("file-ignored"))
+    let script = """
+      import json, sys
+      from jsonschema import Draft202012Validator as Validator
+      with open(sys.argv[1]) as file:
+          schema = json.load(file)
+      Validator.check_schema(schema)
+      for line in sys.stdin:
+          for error in Validator(schema).iter_errors(json.loads(line)):
+              print(error.message)
+      """
+    let path = packageRoot + "/Documentation/events.schema.json"
+    #expect(try TestPython.run(script, [path], input: Data(run.output.utf8)) == Data())
+  }
+
+  @Test func `the file is beaten by the environment, and that by the command line`() throws {
+    let folders = try DarkroomFolders()
+    let config = folders.folder.file("config.json")
+    func applied(_ text: String, _ environment: [String: String] = [:], _ more: [String] = []) throws -> String {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: config))
+      let run = try DarkroomProcess.run(
+        ["check", "--json", "--config", config, packageRoot + "/Samples/demo.plist"] + more, environment: environment)
+      return run.status == 0 ? run.output.split(separator: "\n").map(String.init).last ?? "" : run.error
+    }
+    let file = #"{"quality": 11, "_why": "a test"}"#
+    #expect(try applied(file).contains(#""quality":11"#))
+    #expect(try applied(file, ["DARKROOM_QUALITY": "12"]).contains(#""quality":12"#))
+    #expect(try applied(file, ["DARKROOM_QUALITY": "12"], ["--quality", "13"]).contains(#""quality":13"#))
+    #expect(try applied(#"{"qualty": 11}"#).contains("did you mean \"quality\""))
+    #expect(try applied(#"{"quality": 0}"#).contains("\"quality\" must be a whole number from 1 to 100"))
+    #expect(try applied(#"{"quality": {}}"#).contains("must be a string"))
+    #expect(try applied(#"{"quality": 1,"#).contains("line 1"))
+    #expect(try DarkroomProcess.run(["filters", "--config", config + ".none"]).status == 66)
+  }
+
+  @Test func `watch reads its configuration again on SIGHUP`() throws {
+    let folders = try DarkroomFolders()
+    let config = folders.folder.file("config.json")
+    try Data(#"{"filters": "none"}"#.utf8).write(to: URL(fileURLWithPath: config))
+    let watch = try folders.start("watch", ["--config", config, "--verbose"])
+    #expect(try watch.waitForLine(containing: "watching") != nil)
+    try Data(#"{"filters": "invert()"}"#.utf8).write(to: URL(fileURLWithPath: config))
+    watch.send(SIGHUP)
+    #expect(try watch.waitForLine(containing: "read again") != nil)
+    try Data(#"{"filters": "#.utf8).write(to: URL(fileURLWithPath: config))
+    watch.send(SIGHUP)
+    #expect(try watch.waitForLine(containing: "stays as it was") != nil)
+    try folders.drop("job.txt", "chelsea-small.png\n")
+    #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
+    watch.send(SIGTERM)
+    _ = try watch.finish()
+    #expect(try String(decoding: folders.contents("job/report.json"), as: UTF8.self).contains("invert(1)"))
+  }
+
+  @Test func `run - reads JSON lines from standard input`() throws {
+    let folder = try TemporaryFolder()
+    let run = try DarkroomProcess.run(
+      script: "echo '\"coffee.jpg\"' | darkroom run - --filters none --file-root '\(packageRoot)/Samples'", in: folder)
+    #expect(run.status == 0, "\(run.error)")
+    #expect(run.output == folder.file("outbox/stdin/report.json") + "\n")
+  }
+}
