@@ -1,7 +1,7 @@
 /// One URL string or entry object per line; blank lines are passed over.
 struct JSONLinesManifest: ManifestFormat {
   let name = "jsonl"
-  let extensions = ["jsonl"]
+  let extensions = ["jsonl", "ndjson"]
 
   func read(_ file: ManifestFile, _ yield: (ManifestItem) throws -> Void) throws {
     try file.eachLine { line, number in

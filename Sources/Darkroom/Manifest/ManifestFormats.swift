@@ -8,7 +8,7 @@ enum ManifestFormats {
   ]
 
   /// Extensions of formats that are promised and that this version does not have.
-  static let later: Set = ["ndjson", "csv", "tsv", "urls", "gz"]
+  static let later: Set = ["csv", "tsv", "gz"]
 
   /// Why a file name is not that of a manifest.
   static func refusal(ofFileNamed name: String) -> String {

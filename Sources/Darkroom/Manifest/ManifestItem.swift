@@ -5,4 +5,7 @@ enum ManifestItem: Sendable, Equatable {
 
   /// A URL or an object of entry fields; `key` is its name where the format has names as keys.
   case entry(JSONValue, key: String?, place: ManifestProblem.Place)
+
+  /// An entry of which no value can be made, and why: the manifest is rejected, and read on for what else is wrong.
+  case unreadable([ManifestProblem])
 }

@@ -29,6 +29,9 @@ struct Planner {
               }
             }
             position += 1
+          case .unreadable(let problems):
+            for problem in problems { reader.report(problem) }
+            position += 1
           }
           if reader.problems.count >= Self.problemLimit { throw EnoughProblems() }
         }

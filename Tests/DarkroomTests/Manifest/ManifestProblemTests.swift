@@ -29,8 +29,6 @@ import Testing
       ("m.jsonl", "{\"url\":\n\"a\"}", "syntax @ line 1, column 7"),
       ("m.jsonl", "\"a\" \"b\"", "syntax @ line 1, column 7"),
       ("m.jsonl", "# no comment here", "syntax @ line 1, column 1"),
-      ("m.txt", "http://h/a\n  out=b.jpg", "syntax @ line 2"),
-      ("m.txt", "http://h/a\thttp://mirror/a", "syntax @ line 1"),
       ("m.plist", "", "syntax @ "), ("m.plist", "hello", "syntax @ "),
       ("m.plist", "{ a = \"http://h/a\"; }", "syntax @ "),
       ("m.plist", "(a, b)", "syntax @ "), ("m.plist", "bplist00", "syntax @ "),
