@@ -16,15 +16,16 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     .target(name: "Imaging", dependencies: ["CJPEG", "CPNG"]),
     .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux"]),
     .target(name: "Ledger", dependencies: ["CSQLite"]),
-    .target(name: "Darkroom", dependencies: ["Imaging", "Transfer", "Ledger", "CJansson", "CLinux"]),
+    .target(name: "Darkroom", dependencies: ["Imaging", "Transfer", "Ledger", "CJansson", "CLinux", "CZlib"]),
     .executableTarget(name: "DarkroomCLI", dependencies: ["Darkroom", "Imaging", "Ledger", "Transfer"]),
 
     // What the tests share: temporary folders, loopback servers, Python tools.
-    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .target(name: "TestSupport", dependencies: ["CZlib"], path: "Tests/TestSupport"),
     .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"]),
     .testTarget(name: "TransferTests", dependencies: ["Transfer", "TestSupport"]),
     .testTarget(name: "LedgerTests", dependencies: ["Ledger", "TestSupport"]),

@@ -11,7 +11,7 @@ extension Darkroom {
   func take(_ manifest: InboxScan.Manifest) throws {
     let path = inbox.file(manifest.file)
     if hasEnded(manifest) { return try removeAgain(path, manifest) }
-    guard let format = ManifestFormats.format(ofFileNamed: manifest.file) else { return }
+    guard let format = ManifestFileName(manifest.file)?.format else { return }
     try withTrouble(about: manifest.file, otherwise: { choice.pass(manifest.file, identity: manifest.identity.text) }) {
       let accepted = try acceptance.accept(
         path: path, job: manifest.job, format: format.name, isInbox: true, as: manifest.identity)
@@ -43,10 +43,8 @@ extension Darkroom {
   /// - Throws: `StopError.missing`.
   func checkNamed(_ path: String) throws {
     let file = Folder.name(of: path)
-    guard ManifestFormats.format(ofFileNamed: file) != nil else {
-      throw StopError.missing("\(path): \(ManifestFormats.refusal(ofFileNamed: file))")
-    }
-    let job = Self.job(ofNamed: file)
+    guard let name = ManifestFileName(file) else { throw StopError.missing("\(path): \(ManifestFormats.refusal)") }
+    let job = name.visibleStem
     guard !job.isEmpty, job.utf8.count <= InboxFile.jobNameLimit else {
       throw StopError.missing("\(path): the job's name must have 1 to \(InboxFile.jobNameLimit) bytes")
     }
@@ -59,21 +57,17 @@ extension Darkroom {
     }
   }
 
-  private static func job(ofNamed file: String) -> String {
-    String(ManifestFormats.job(ofFileNamed: file).drop { $0 == "." })
-  }
-
   /// Accepts a manifest that was named as an argument, and begins its job. It stays where it is, unless it lies in the
   /// inbox. One that an earlier process had begun with has been resumed already.
   func takeNamed(_ path: String) throws {
     let file = Folder.name(of: path)
-    guard let format = ManifestFormats.format(ofFileNamed: file) else { return }
+    guard let name = ManifestFileName(file) else { return }
     let isInbox = (try? Folder.resolved(path)).map(Folder.parent(of:)) == inbox.path
     try withTrouble(about: path, otherwise: {}, again: { choice.retry(named: path) }) {
       let identity = try OpenFile(reading: path).status().identity.text
       if choice.hasResumed(identity) { return }
       let accepted = try acceptance.accept(
-        path: isInbox ? inbox.file(file) : path, job: Self.job(ofNamed: file), format: format.name, isInbox: isInbox)
+        path: isInbox ? inbox.file(file) : path, job: name.visibleStem, format: name.format.name, isInbox: isInbox)
       guard let accepted else { throw StopError.missing("\(path): it is being written, or went away") }
       try begin(accepted)
     }

@@ -11,16 +11,24 @@ struct DocumentationTests {
     $0.manifest != nil
   }
 
-  @Test("shows manifests that run as they stand, and rejected ones that are rejected", arguments: manifests)
-  func manifest(_ block: CodeBlock) throws {
+  @Test(
+    "shows manifests that run as they stand and packed, and rejected ones that are rejected", arguments: manifests,
+    [false, true])
+  func manifest(_ block: CodeBlock, isPacked: Bool) throws {
     let folder = try TemporaryFolder()
     let file = try #require(block.manifest)
     try FileManager.default.createDirectory(atPath: folder.file("inbox"), withIntermediateDirectories: false)
-    try block.localText.write(toFile: folder.file("inbox/" + file), atomically: false, encoding: .utf8)
+    if isPacked {
+      try Gzip.append(block.localText.utf8, to: folder.file("inbox/\(file).gz"))
+    } else {
+      try block.localText.write(toFile: folder.file("inbox/" + file), atomically: false, encoding: .utf8)
+    }
     let run = try DarkroomProcess.run(["run", "--settle", "0", "--file-root", Documentation.samples], in: folder)
     #expect(run.status == (block.isTagged("rejected") ? 65 : 0), "\(run.error)")
-    let job = (file as NSString).deletingPathExtension
-    #expect(run.output == folder.file("outbox/\(job)/report.json") + "\n")
+    let job = folder.file("outbox/" + (file as NSString).deletingPathExtension)
+    #expect(run.output == job + "/report.json\n")
+    let kept = "\(job)/manifest.\((file as NSString).pathExtension)" + (isPacked ? ".gz" : "")
+    #expect(FileManager.default.fileExists(atPath: kept))
   }
 
   @Test("shows a manifest in every format that the inbox takes")
@@ -31,7 +39,10 @@ struct DocumentationTests {
     let told = try DarkroomProcess.run(["run"], in: folder).error
     let extensions = Set(told.matches(of: /[ ]\.([a-z]+)/).map { String($0.1) })
     #expect(!extensions.isEmpty)
-    #expect(Set(Self.manifests.compactMap { $0.manifest.map { ($0 as NSString).pathExtension } }) == extensions)
+    // Each of the manifests is run packed, too.
+    #expect(extensions.contains("gz"))
+    let shown = Set(Self.manifests.compactMap { $0.manifest.map { ($0 as NSString).pathExtension } })
+    #expect(shown == extensions.subtracting(["gz"]))
   }
 
   @Test("has a tour that works as it stands")

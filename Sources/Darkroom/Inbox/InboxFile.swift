@@ -24,13 +24,13 @@ enum InboxFile: Sendable, Equatable {
     } else if let text = name.text {
       if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
         self = .foreign(why: "its name holds control characters")
-      } else if ManifestFormats.format(ofFileNamed: text) == nil {
-        self = .foreign(why: ManifestFormats.refusal(ofFileNamed: text))
-      } else {
-        let job = String(text[..<(text.lastIndex(of: ".") ?? text.endIndex)])
+      } else if let manifest = ManifestFileName(text) {
         self =
-          job.utf8.count > Self.jobNameLimit
-          ? .foreign(why: "the job's name would be longer than \(Self.jobNameLimit) bytes") : .manifest(job: job)
+          manifest.stem.utf8.count > Self.jobNameLimit
+          ? .foreign(why: "the job's name would be longer than \(Self.jobNameLimit) bytes")
+          : .manifest(job: manifest.stem)
+      } else {
+        self = .foreign(why: ManifestFormats.refusal)
       }
     } else {
       self = .foreign(why: "its name is not UTF-8")

@@ -11,8 +11,8 @@ package struct ManifestDrop {
   /// - Throws: `StopError.missing` when it cannot be read or its name is no manifest's; `StopError.taken`; `SystemError`.
   package func add(_ path: String, job name: String?) throws -> String {
     let file = Folder.name(of: path)
-    guard ManifestFormats.format(ofFileNamed: file) != nil else {
-      throw StopError.missing("\(path): \(ManifestFormats.refusal(ofFileNamed: file))")
+    guard let manifest = ManifestFileName(file) else {
+      throw StopError.missing("\(path): \(ManifestFormats.refusal)")
     }
     let source: OpenFile
     do {
@@ -21,9 +21,8 @@ package struct ManifestDrop {
     } catch let error as SystemError {
       throw StopError.missing(error.description)
     }
-    let job = name ?? ManifestFormats.job(ofFileNamed: file)
-    let suffix = file.dropFirst(ManifestFormats.job(ofFileNamed: file).count)
-    try drop(as: job + suffix) { copy in try source.eachChunk { try copy.write($0) } }
+    let job = name ?? manifest.visibleStem
+    try drop(as: job + "." + manifest.suffix) { copy in try source.eachChunk { try copy.write($0) } }
     return job
   }
 

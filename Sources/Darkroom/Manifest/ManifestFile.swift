@@ -1,44 +1,54 @@
 import Foundation
 
-/// A manifest's private snapshot, read in lines or whole.
+/// A manifest's private snapshot, read in pieces, in lines or whole; unpacked on the way when it is gzip.
 struct ManifestFile {
-  /// A format that must be read whole may be this large, in bytes.
+  /// A format that must be read whole may be this large when it is unpacked, in bytes.
   static let wholeLimit = 64 << 20
 
   /// A line may be this long, in bytes.
   static let lineLimit = 1 << 20
 
   let path: String
+  let isCompressed: Bool
+
+  init(path: String, isCompressed: Bool) {
+    self.path = path
+    self.isCompressed = isCompressed
+  }
+
+  /// A file whose name tells whether it is gzip.
+  init(path: String) { self.init(path: path, isCompressed: ManifestFileName.isCompressed(path)) }
 
   /// All bytes, a UTF-8 byte-order mark left out.
-  /// - Throws: `ManifestProblem` with code `too-large`; `SystemError`.
+  /// - Throws: `ManifestProblem` with code `too-large`; as `eachChunk`.
   func whole() throws -> Data {
-    let file = try OpenFile(reading: path)
-    let size = try file.status().size
-    guard size <= Self.wholeLimit else {
-      throw ManifestProblem(
-        .tooLarge,
-        "the limit for this format is \(Self.wholeLimit) bytes; the file has \(size). Use .jsonl or .txt, which are "
-          + "streamed", at: .file)
+    var data = Data()
+    try eachChunk { chunk in
+      guard data.count + chunk.count <= Self.wholeLimit else {
+        throw ManifestProblem(
+          .tooLarge,
+          "the limit for this format is \(Self.wholeLimit) bytes\(isCompressed ? ", unpacked" : ""); the file has "
+            + "more. Use .jsonl, .csv or .txt, which are streamed", at: .file)
+      }
+      data.append(contentsOf: chunk)
     }
-    let data = try file.readAll()
-    return data.starts(with: Self.byteOrderMark) ? data.dropFirst(Self.byteOrderMark.count) : data
+    return data
   }
 
   /// Calls `body` with each line, without its line feed or CR LF, and its number from 1.
-  /// - Throws: `ManifestProblem` with code `too-large` for a line beyond the limit; `SystemError`; what `body` throws.
+  /// - Throws: `ManifestProblem` with code `too-large` for a line beyond the limit; as `eachChunk`.
   func eachLine(_ body: (UnsafeRawBufferPointer, Int) throws -> Void) throws {
     var number = 1
     var kept: [UInt8] = []
-    try OpenFile(reading: path).eachChunk { chunk in
+    try eachChunk { chunk in
       var rest = chunk[...]
       while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
         if kept.isEmpty {
-          try body(Self.content(UnsafeRawBufferPointer(rebasing: rest[..<end]), ofLine: number), number)
+          try body(Self.withoutReturn(UnsafeRawBufferPointer(rebasing: rest[..<end])), number)
         } else {
           kept.append(contentsOf: rest[..<end])
           try Self.checkLength(kept.count, ofLine: number)
-          try kept.withUnsafeBytes { try body(Self.content($0, ofLine: number), number) }
+          try kept.withUnsafeBytes { try body(Self.withoutReturn($0), number) }
           kept.removeAll(keepingCapacity: true)
         }
         number += 1
@@ -47,7 +57,41 @@ struct ManifestFile {
       kept.append(contentsOf: rest)
       try Self.checkLength(kept.count, ofLine: number)
     }
-    if !kept.isEmpty { try kept.withUnsafeBytes { try body(Self.content($0, ofLine: number), number) } }
+    if !kept.isEmpty { try kept.withUnsafeBytes { try body(Self.withoutReturn($0), number) } }
+  }
+
+  /// Calls `body` with the content in pieces of any length, without its byte-order mark.
+  /// - Parameter allowingUTF16: Whether UTF-16 with a byte-order mark is turned into UTF-8.
+  /// - Throws: `ManifestProblem` with code `encoding` for UTF-16 otherwise, `syntax` for damaged gzip, `too-large` for
+  ///   gzip beyond `GzipReader`'s limits; `SystemError`; what `body` throws.
+  func eachChunk(allowingUTF16: Bool = false, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    var isFirst = true
+    var transcoder: UTF16Transcoder?
+    try eachRawChunk { chunk in
+      let mark = isFirst ? ByteOrderMark(of: chunk) : nil
+      isFirst = false
+      if let mark, mark != .utf8 {
+        guard allowingUTF16 else { throw Self.noUTF16 }
+        transcoder = UTF16Transcoder(isBigEndian: mark == .utf16BigEndian)
+      }
+      let content = UnsafeRawBufferPointer(rebasing: chunk.dropFirst(mark?.length ?? 0))
+      if transcoder == nil { try body(content) } else { try transcoder?.push(content, body) }
+    }
+    try transcoder?.finish(body)
+  }
+
+  private static var noUTF16: ManifestProblem {
+    ManifestProblem(
+      .encoding, "the file is UTF-16; in this format it must be UTF-8. Only .csv and .tsv may be UTF-16", at: .file)
+  }
+
+  /// Calls `body` with the content as it stands in the file, unpacked. All pieces but the last have 256 KiB.
+  private func eachRawChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    let file = try OpenFile(reading: path)
+    guard isCompressed else { return try file.eachChunk(body) }
+    let gzip = GzipReader()
+    try file.eachChunk { try gzip.unpack($0, body) }
+    try gzip.finish(body)
   }
 
   private static func checkLength(_ length: Int, ofLine number: Int) throws(ManifestProblem) {
@@ -56,13 +100,8 @@ struct ManifestFile {
     }
   }
 
-  /// A line without the byte-order mark before the first one and the carriage return at its end.
-  private static func content(_ bytes: UnsafeRawBufferPointer, ofLine number: Int) -> UnsafeRawBufferPointer {
-    var line = bytes[...]
-    if number == 1, line.starts(with: byteOrderMark) { line = line.dropFirst(byteOrderMark.count) }
-    if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
-    return UnsafeRawBufferPointer(rebasing: line)
+  /// A line without the carriage return at its end.
+  private static func withoutReturn(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    line.last == UInt8(ascii: "\r") ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
   }
-
-  private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 }

@@ -1,25 +1,23 @@
-/// The manifest formats that there are.
+/// The manifest formats that there are. Files of each may be packed with gzip, and then have `.gz` as well.
 enum ManifestFormats {
   static let all: [any ManifestFormat] = [
     JSONManifest(),
     JSONLinesManifest(),
     PropertyListManifest(),
     URLListManifest(),
+    SeparatedManifest.csv,
+    SeparatedManifest.tsv,
   ]
 
-  /// Extensions of formats that are promised and that this version does not have.
-  static let later: Set = ["csv", "tsv", "gz"]
-
-  /// Why a file name is not that of a manifest.
-  static func refusal(ofFileNamed name: String) -> String {
-    let isLater = fileExtension(of: name).map { later.contains($0.lowercased()) } ?? false
+  /// Why a file is no manifest when its extension is none of theirs.
+  static var refusal: String {
     let known = all.flatMap(\.extensions).map { "." + $0 }.joined(separator: ", ")
-    return "its extension is none of a manifest's" + (isLater ? " in this version: " : ": ") + known
+    return "its extension is none of a manifest's: \(known), or one of these with .gz"
   }
 
-  /// The format that a file name's extension means, in any case; nil when it means none.
-  static func format(ofFileNamed name: String) -> (any ManifestFormat)? {
-    guard let suffix = fileExtension(of: name)?.lowercased() else { return nil }
+  /// The format that an extension means, in any case; nil when it means none.
+  static func format(of suffix: some StringProtocol) -> (any ManifestFormat)? {
+    let suffix = suffix.lowercased()
     return all.first { $0.extensions.contains(suffix) }
   }
 

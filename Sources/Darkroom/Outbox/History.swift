@@ -22,8 +22,7 @@ struct History {
 
   private func isOfRun(_ name: String) -> Bool {
     name == "report.json" || name == "entries.jsonl" || name == folder.name + ".failed.jsonl"
-      || name.hasPrefix("manifest.") && name.filter { $0 == "." }.count == 1
-        && ManifestFormats.format(ofFileNamed: name) != nil
+      || ManifestFileName(name)?.stem == "manifest"
   }
 
   /// The earlier run's name, from the beginning of its report; from the folder's time when that does not tell.

@@ -27,7 +27,7 @@ package struct JobWait {
     if scan.manifests.contains(where: { $0.job == job }) { return nil }
     let status = try StatusReader(configuration: configuration).read()
     if status.jobs.contains(where: { $0.job == job }) { return nil }
-    if status.queued.contains(where: { ManifestFormats.job(ofFileNamed: $0) == job }) { return nil }
+    if status.queued.contains(where: { ManifestFileName($0)?.stem == job }) { return nil }
     do {
       let start = try OpenFile(reading: folder.report, followingLinks: false).readStart(4096)
       let match = String(decoding: start, as: UTF8.self).firstMatch(of: /"state":"([a-z]+)"/)

@@ -20,7 +20,7 @@ struct Acceptance {
   ) throws -> LedgerJob? {
     let runID = RunID.make()
     let file = Folder.name(of: path)
-    let suffix = ManifestFormats.fileExtension(of: file).map(String.init) ?? format
+    let suffix = ManifestFileName(file)?.suffix ?? format
     let folder = state.job(runID)
     try Folder.create(folder, mode: 0o700)
     guard

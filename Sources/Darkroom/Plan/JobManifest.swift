@@ -34,8 +34,8 @@ struct JobManifest: Sendable, Equatable, Codable {
     }
   }
 
-  /// What follows the last dot of the file's name.
-  var fileExtension: String { ManifestFormats.fileExtension(of: file).map(String.init) ?? format }
+  /// The extension of the file's name, `.gz` included.
+  var fileExtension: String { ManifestFileName(file)?.suffix ?? format }
 
   /// The form that is kept in the ledger.
   var text: String {

@@ -44,9 +44,7 @@ package struct ManifestCheck {
     _ path: String, begin: (Result) throws -> Void, each: (PlannedEntry) throws -> Void
   ) throws {
     let file = Folder.name(of: path)
-    guard let format = ManifestFormats.format(ofFileNamed: file) else {
-      throw StopError.missing("\(path): \(ManifestFormats.refusal(ofFileNamed: file))")
-    }
+    guard let name = ManifestFileName(file) else { throw StopError.missing("\(path): \(ManifestFormats.refusal)") }
     let folder = FileManager.default.temporaryDirectory.path + "/darkroom-check-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
     do {
@@ -59,10 +57,10 @@ package struct ManifestCheck {
     }
     let index = try JobIndex(creating: folder + "/index.sqlite")
     let defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)
-    let problems = try Planner(format: format, file: ManifestFile(path: path), defaults: defaults).plan(into: index)
+    let problems = try Planner(format: name.format, file: ManifestFile(path: path), defaults: defaults).plan(into: index)
     try begin(
       Result(
-        file: file, job: ManifestFormats.job(ofFileNamed: file), format: format.name,
+        file: file, job: name.visibleStem, format: name.format.name,
         total: problems.isEmpty ? index.count() : 0, problems: problems))
     if problems.isEmpty { try index.eachInOrder { try each(PlannedEntry($0)) } }
   }

@@ -23,7 +23,8 @@ import Testing
       ("lock.txt", "lock"),
       ("日本.txt", "日本"), ("e\u{301}.txt", "e\u{301}"), ("a.lock.txt", "a.lock"), ("-.txt", "-"),
       ("blocked.txt", "blocked"),
-      ("readme.txt", "readme"),
+      ("readme.txt", "readme"), ("a.csv", "a"), ("a.tsv", "a"), ("a.ndjson", "a"), ("a.urls", "a"), ("a.csv.gz", "a"),
+      ("a.Json.GZ", "a"), ("a.b.jsonl.gz", "a.b"), ("a.gz.txt", "a.gz"), ("a.txt.txt.gz", "a.txt"),
     ])
   func manifests(name: String, job: String) {
     guard case .manifest(let found) = InboxFile(named: FileName(name)) else {
@@ -45,7 +46,8 @@ import Testing
   @Test(
     "anything else is foreign",
     arguments: [
-      "a", "json", "a.jpg", "a.json.bak", "a.jsonx", "a.", "a.csv", "a.json ", "clock", "a.locks", "a.json\u{301}",
+      "a", "json", "a.jpg", "a.json.bak", "a.jsonx", "a.", "a.gz", "a.png.gz", "a.json.gz.gz", "a.json ", "clock",
+      "a.locks", "a.json\u{301}",
     ])
   func foreign(name: String) {
     guard case .foreign(let why) = InboxFile(named: FileName(name)) else {

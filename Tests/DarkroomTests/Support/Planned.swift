@@ -18,7 +18,7 @@ struct Planned {
   ) throws {
     let folder = try TemporaryFolder()
     try Data(bytes).write(to: URL(fileURLWithPath: folder.file(file)))
-    guard let format = ManifestFormats.format(ofFileNamed: file) else { throw NoFormat() }
+    guard let format = ManifestFileName(file)?.format else { throw NoFormat() }
     let index = try JobIndex(creating: folder.file("index.sqlite"))
     let planner = Planner(
       format: format, file: ManifestFile(path: folder.file(file)), defaults: try defaults ?? Self.defaults)

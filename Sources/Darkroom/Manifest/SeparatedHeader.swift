@@ -1,0 +1,96 @@
+import Imaging
+
+/// The header row of a table: what each column means.
+struct SeparatedHeader {
+  private enum Column {
+    case field(String)
+    /// Lands in the metadata.
+    case other(String)
+    /// Begins with `_`.
+    case comment
+    case unnamed
+  }
+
+  /// More columns are a mistake, such as a separator that is not one.
+  static let columnLimit = 1024
+
+  private let columns: [Column]
+
+  var count: Int { columns.count }
+
+  /// - Throws: `ManifestProblem` for the first thing that is wrong.
+  init(_ row: SeparatedRows.Row) throws(ManifestProblem) {
+    guard row.count <= Self.columnLimit else {
+      throw ManifestProblem(
+        .tooLarge, "the limit is \(Self.columnLimit) columns; the header has \(row.count)", at: row.end)
+    }
+    var columns: [Column] = []
+    var names: Set<String> = []
+    for cell in row.cells {
+      let name = cell.text.trimmingBlanks
+      if name.isEmpty {
+        columns.append(.unnamed)
+      } else if name.hasPrefix("_") {
+        columns.append(.comment)
+      } else if names.insert(name).inserted {
+        let isField = EntryReader.fields.contains(name) || EntryReader.laterFields.contains(name)
+        columns.append(isField ? .field(name) : .other(name))
+      } else {
+        throw ManifestProblem(
+          .syntax, "the header has the column \"\(name)\" twice", at: .line(cell.line, column: cell.column))
+      }
+    }
+    guard names.contains("url") else {
+      let near = NearestName.nearest(to: "url", among: names.sorted())
+      throw ManifestProblem(
+        .badValue, "the header needs a column \"url\"" + (near.map { "; it has \"\($0)\"" } ?? ""),
+        at: .line(row.line, column: 1))
+    }
+    self.columns = columns
+  }
+
+  /// What a row below the header means; nil for one without a value.
+  func item(for row: SeparatedRows.Row) -> ManifestItem? {
+    guard row.count > count || row.cells.contains(where: { !$0.text.isEmpty }) else { return nil }
+    guard row.count == count else {
+      let message = "the row has \(row.count) cells; the header has \(count)"
+      return .unreadable([ManifestProblem(.syntax, message, at: row.end)])
+    }
+    var members: [JSONValue.Member] = []
+    var metadata = SeparatedMetadata()
+    var problems: [ManifestProblem] = []
+    for (column, cell) in zip(columns, row.cells) where !cell.text.isEmpty {
+      switch column {
+      case .field("metadata"): metadata.read(cell)
+      case .field("url"): members.append(.init("url", Self.url(cell.text)))
+      case .field("quality"): members.append(.init("quality", Self.number(cell.text)))
+      case .field(let name): members.append(.init(name, .string(cell.text)))
+      case .other(let name): metadata.add(name, cell)
+      case .comment: break
+      case .unnamed:
+        let place = ManifestProblem.Place.line(cell.line, column: cell.column)
+        problems.append(ManifestProblem(.syntax, "the column has a value, and no name in the header", at: place))
+      }
+    }
+    problems += metadata.problems
+    guard problems.isEmpty else { return .unreadable(problems) }
+    if let value = metadata.value { members.append(.init("metadata", value)) }
+    return .entry(.object(members), key: nil, place: .line(row.line))
+  }
+
+  /// A JSON array means mirrors; anything else is a URL as it stands.
+  private static func url(_ text: String) -> JSONValue {
+    if text.hasPrefix("["), let value = try? JSONValue(parsing: text), case .array = value { return value }
+    return .string(text)
+  }
+
+  private static func number(_ text: String) -> JSONValue {
+    let text = text.trimmingBlanks
+    return Int(text).map(JSONValue.integer) ?? Double(text).map(JSONValue.number) ?? .string(text)
+  }
+}
+
+extension String {
+  /// Without spaces and tabs at both ends.
+  fileprivate var trimmingBlanks: String { String(URLListEntry.trimmed(self[...])) }
+}

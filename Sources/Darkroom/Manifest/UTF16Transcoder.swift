@@ -1,0 +1,62 @@
+/// Turns UTF-16 into UTF-8, pushed in pieces of any length.
+///
+/// What is no text (half a pair of surrogates, half a unit) becomes bytes that are not UTF-8 either, so that whoever
+/// checks the text finds the place.
+struct UTF16Transcoder {
+  private let isBigEndian: Bool
+  private var half: UInt8?
+  private var high: UInt16?
+  private var output: [UInt8] = []
+
+  init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
+
+  /// Calls `body` once, with what the piece becomes.
+  mutating func push(_ piece: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+    for byte in piece {
+      guard let first = half else {
+        half = byte
+        continue
+      }
+      half = nil
+      append(isBigEndian ? UInt16(first) << 8 | UInt16(byte) : UInt16(byte) << 8 | UInt16(first))
+    }
+    try deliver(body)
+  }
+
+  /// Ends the text.
+  mutating func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+    if let high { encode(UInt32(high)) }
+    if half != nil { output.append(0xff) }
+    try deliver(body)
+  }
+
+  private mutating func append(_ unit: UInt16) {
+    if let first = high {
+      high = nil
+      if UTF16.isTrailSurrogate(unit) {
+        return encode(0x10000 + (UInt32(first) - 0xd800) << 10 + (UInt32(unit) - 0xdc00))
+      }
+      encode(UInt32(first))
+    }
+    if UTF16.isLeadSurrogate(unit) { high = unit } else { encode(UInt32(unit)) }
+  }
+
+  private mutating func encode(_ code: UInt32) {
+    switch code {
+    case ..<0x80: output.append(UInt8(code))
+    case ..<0x800: output += [0xc0 | UInt8(code >> 6), Self.following(code)]
+    case ..<0x10000: output += [0xe0 | UInt8(code >> 12), Self.following(code >> 6), Self.following(code)]
+    default:
+      output += [
+        0xf0 | UInt8(code >> 18), Self.following(code >> 12), Self.following(code >> 6), Self.following(code),
+      ]
+    }
+  }
+
+  private static func following(_ bits: UInt32) -> UInt8 { 0x80 | UInt8(bits & 0x3f) }
+
+  private mutating func deliver(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+    try output.withUnsafeBytes(body)
+    output.removeAll(keepingCapacity: true)
+  }
+}
