@@ -34,3 +34,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Fuzzers need libFuzzer, so only script/fuzz builds them.
+if Context.environment["DARKROOM_FUZZ"] != nil {
+  package.targets.append(.systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"))
+  package.targets += ["ManifestFuzz", "NameFuzz"].map {
+    .executableTarget(name: $0, dependencies: ["CFuzzer", "Darkroom", "Imaging"], path: "Tests/Fuzz/" + $0)
+  }
+}

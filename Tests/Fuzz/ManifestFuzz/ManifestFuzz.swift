@@ -1,0 +1,41 @@
+import CFuzzer
+import Foundation
+import Imaging
+
+@testable import Darkroom
+
+/// One manifest: the first byte picks the format and whether it is packed, the rest is the file. It ends in entries or
+/// problems, and in nothing else.
+func readManifest(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  guard let bytes, count > 0 else { return 0 }
+  let formats = ManifestFormats.all
+  let choice = Int(bytes[0])
+  let file = UnsafeRawBufferPointer(start: bytes + 1, count: count - 1)
+  do {
+    try Data(file).write(to: URL(fileURLWithPath: scratchFile))
+    let manifest = ManifestFile(path: scratchFile, isCompressed: choice / formats.count % 2 == 1)
+    var reader = EntryReader(defaults: EntryDefaults(recipe: try Recipe(parsing: "none"), options: OutputOptions()))
+    try formats[choice % formats.count].read(manifest) { item in
+      switch item {
+      case .defaults(let value, let place): reader.readDefaults(value, at: place)
+      case .entry(let value, let key, let place): _ = reader.read(value, key: key, at: place)
+      case .unreadable(let problems): precondition(!problems.isEmpty && problems.count <= SeparatedHeader.columnLimit)
+      }
+    }
+  } catch is ManifestProblem {
+  } catch {
+    fatalError("\(error)")
+  }
+  return 0
+}
+
+@main
+enum ManifestFuzz {
+  static func main() {
+    var count = CommandLine.argc
+    var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
+    exit(LLVMFuzzerRunDriver(&count, &arguments, readManifest))
+  }
+}
+
+private let scratchFile = NSTemporaryDirectory() + "/darkroom-fuzz-\(ProcessInfo.processInfo.processIdentifier)"
