@@ -21,12 +21,6 @@ enum ManifestFormats {
     return all.first { $0.extensions.contains(suffix) }
   }
 
-  /// The name of the job that a manifest's file name stands for: what comes before its extension.
-  static func job(ofFileNamed name: String) -> String {
-    guard let suffix = fileExtension(of: name) else { return name }
-    return String(name.dropLast(suffix.count + 1))
-  }
-
   /// What follows the last dot of a name; nil when there is no dot or nothing before it.
   static func fileExtension(of name: String) -> Substring? {
     guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }

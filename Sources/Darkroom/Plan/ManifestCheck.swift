@@ -57,7 +57,8 @@ package struct ManifestCheck {
     }
     let index = try JobIndex(creating: folder + "/index.sqlite")
     let defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)
-    let problems = try Planner(format: name.format, file: ManifestFile(path: path), defaults: defaults).plan(into: index)
+    let problems = try Planner(format: name.format, file: ManifestFile(path: path), defaults: defaults).plan(
+      into: index)
     try begin(
       Result(
         file: file, job: name.visibleStem, format: name.format.name,
