@@ -14,24 +14,31 @@ import Testing
 
   @Test(arguments: ["pause.lock", "deploy.LOCK", ".hidden.lock", "lock", "LOCK"])
   func `with a lock at the start nothing is requested until it is gone`(lock: String) throws {
-    let server = try Nginx(serving: packageRoot + "/Samples")
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let folders = try DarkroomFolders()
     try create(folders.inbox + "/" + lock, "until the backup is done\nsecond line")
-    try folders.drop("job.txt", server.url("coffee.jpg") + "\n")
-    let run = try folders.start("run")
+    try folders.drop("job.txt", server.url("early") + "\n")
+    let run = try folders.start("run", ["--filters", "none"])
     #expect(try run.waitForLine(containing: "paused:") != nil)
     #expect(try run.waitForLine(containing: "job: 1 entries") != nil)
-    // The job's operations would have been started before this line.
-    #expect(!folders.exists("job/report.json"))
-    #expect((try? server.accessLog().filter { $0.contains("coffee") }) == [])
-    try FileManager.default.removeItem(atPath: folders.inbox + "/" + lock)
+    // Two more rounds, each told by the program; a request of the job would have come before.
+    for other in ["a.lock", "b.lock"] {
+      try create(folders.inbox + "/" + other)
+      #expect(try run.waitForLine(containing: "paused: \(other)") != nil)
+    }
+    try server.note("late")
+    #expect(try server.nextRequest() == "/late", "nothing was requested before")
+    for name in ["a.lock", "b.lock", lock] { try FileManager.default.removeItem(atPath: folders.inbox + "/" + name) }
+    #expect(try server.nextRequest() == "/early")
+    try server.release(1)
     #expect(try run.finish().status == 0)
     let report = try folders.report("job")
     #expect(report.state == "succeeded")
     #expect(report.paused_s > 0)
-    #expect(report.pauses?.map(\.lock) == [lock])
-    #expect(report.pauses?.first?.cause == "lock")
-    #expect(report.pauses?.first?.reason == "until the backup is done")
+    #expect(Set(report.pauses?.compactMap(\.lock) ?? []) == [lock, "a.lock", "b.lock"])
+    let pause = report.pauses?.first { $0.lock == lock }
+    #expect(pause?.cause == "lock")
+    #expect(pause?.reason == "until the backup is done")
   }
 
   @Test func `with a lock in the middle what runs finishes and nothing starts`() throws {

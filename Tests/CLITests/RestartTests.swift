@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Transfer
+
 @Suite struct RestartTests {
   @Test(arguments: [1, 40, 150, 299])
   func `after a kill in the middle of 300 entries a restart does the rest and nothing twice`(ended: Int) throws {
@@ -26,8 +28,10 @@ import Testing
     #expect(try folders.staged().isEmpty)
     #expect(!folders.exists("job/history"), "it is one run, with one report")
     #expect(try folders.inboxNames().isEmpty)
+    #expect(try lines(folders, "job/entries.jsonl").count == 300)
     for output in report.entries.compactMap(\.output) {
       #expect(try folders.contents("job/" + output.file).count == output.bytes)
+      #expect(try MessageDigest.hexDigest(ofFile: folders.outbox + "/job/" + output.file) == output.sha256)
     }
   }
 
@@ -72,5 +76,13 @@ import Testing
     try server.release(100)
     #expect(try folders.run(["--filters", "none"]).status == 0)
     #expect(try folders.report("job").counts.filtered == 3)
+  }
+}
+
+extension MessageDigest {
+  /// The SHA-256 of a file.
+  fileprivate static func hexDigest(ofFile path: String) throws -> String {
+    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    return try hexDigest(ofDescriptor: file.fileDescriptor)
   }
 }

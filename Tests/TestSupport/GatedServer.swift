@@ -10,6 +10,10 @@ package final class GatedServer: Sendable {
         gate = threading.Semaphore(0)
 
         def answer(connection, path):
+            if path.startswith("/note/"):
+                say(path[5:])
+                connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\nConnection: close\\r\\n\\r\\n")
+                return
             if path.startswith("/release/"):
                 for _ in range(int(path[9:])):
                     gate.release()
@@ -28,6 +32,9 @@ package final class GatedServer: Sendable {
 
   /// Waits until the next request has come, and returns its path.
   package func nextRequest() throws -> String { try server.nextLine() }
+
+  /// Has the server tell of a request of the test's own, after all that came before.
+  package func note(_ name: String) throws { try LoopbackSocket.request("/note/" + name, port: server.port) }
 
   /// Lets a number of requests be answered: those that wait, or that come.
   package func release(_ count: Int) throws {
