@@ -21,20 +21,26 @@ enum OutputName {
   /// The path for an entry without a name: the last component of its URL's path.
   static func derived(fromURL text: String) -> String {
     let last = (try? SourceLocation(parsing: text))?.lastPathComponent ?? ""
-    let name = withoutPictureExtension(safe(last.replacingOccurrences(of: "/", with: "_")))
+    let name = withoutPictureExtension(safe(last))
     return name.isEmpty ? "unnamed" : shortened(name)
   }
 
   /// What two names that claim the same output have in common: NFC and case folding, so that they differ on every file
   /// system.
   static func claim(_ name: String) -> String {
-    name.precomposedStringWithCanonicalMapping.folding(options: .caseInsensitive, locale: nil)
+    if isPlain(name) { return name.lowercased() }
+    return name.precomposedStringWithCanonicalMapping.folding(options: .caseInsensitive, locale: nil)
       .precomposedStringWithCanonicalMapping
   }
 
   /// A component without control characters, and without dots and spaces at its beginning and spaces at its end; empty
   /// for `.` and `..`.
   private static func safe(_ component: String) -> String {
+    if isPlain(component) {
+      let begun = component.utf8.drop { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: " ") }
+      let end = begun.lastIndex { $0 != UInt8(ascii: " ") }.map(begun.index(after:)) ?? begun.startIndex
+      return String(decoding: begun[..<end], as: UTF8.self)
+    }
     var scalars = String.UnicodeScalarView()
     for scalar in component.unicodeScalars
     where scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .lineSeparator
@@ -47,6 +53,9 @@ enum OutputName {
     let kept = begun.reversed().drop { $0.properties.isWhitespace }.reversed()
     return String(String.UnicodeScalarView(kept))
   }
+
+  /// Whether a text is printable ASCII: then nothing of Unicode needs to be looked up, which a million names would feel.
+  private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f } }
 
   /// Without any: so a name that was made here stays the same when it is given as a name.
   private static func withoutPictureExtension(_ component: String) -> String {
