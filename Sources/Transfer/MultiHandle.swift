@@ -8,6 +8,7 @@ final class MultiHandle: @unchecked Sendable {  // only `wake` is called off the
   /// - Parameter perHost: How many connections one host may have.
   init(perHost: Int) {
     _ = Self.initialisedLibrary
+    // Memory is exhausted: nothing could be done without any.
     guard let raw = curl_multi_init() else { fatalError("libcurl cannot make a multi handle") }
     self.raw = raw
     ccurl_multi_setopt_long(raw, CURLMOPT_MAX_HOST_CONNECTIONS, perHost)

@@ -7,6 +7,7 @@ struct URLHandle: ~Copyable {
   /// Parses a URL of any scheme; spaces and bytes beyond ASCII are percent-encoded, dot segments resolved.
   /// - Throws: libcurl's reason.
   init(parsing text: String) throws(Failure) {
+    // Memory is exhausted: nothing could be done without any.
     guard let handle = curl_url() else { fatalError("out of memory") }
     let flags = CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME
     let code = curl_url_set(handle, CURLUPART_URL, text, UInt32(flags))

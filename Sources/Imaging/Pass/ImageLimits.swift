@@ -34,5 +34,10 @@ package struct ImageLimits: Sendable {
         code: .imageTooLarge,
         message: "max-pixels is \(maxPixels); the picture has \(count) (\(width) × \(height))")
     }
+    guard max(width, height) <= Self.maxSide else {
+      throw ImagingError(
+        code: .imageTooLarge,
+        message: "a side may have \(Self.maxSide) pixels; the picture has \(width) × \(height)")
+    }
   }
 }
