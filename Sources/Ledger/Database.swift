@@ -65,6 +65,9 @@ package final class Database {
     return try statement.step() ? row(statement) : nil
   }
 
+  /// How many rows the last statement that changes some has changed.
+  package var changes: Int { Int(sqlite3_changes(connection)) }
+
   /// Runs `body` as one transaction: everything that it changes is committed, or, when it throws, nothing is.
   package func transaction<T>(_ body: () throws -> T) throws -> T {
     try execute("BEGIN IMMEDIATE")

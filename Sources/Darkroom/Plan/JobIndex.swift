@@ -54,13 +54,11 @@ final class JobIndex {
   /// Claims an output.
   /// - Returns: The position of the entry that has it already; nil when it was free.
   func claim(_ claim: String, for position: Int) throws -> Int? {
-    if let holder = try database.first(
+    try database.run(
+      "INSERT OR IGNORE INTO claims (claim, position) VALUES (?, ?)", [.text(claim), .integer(position)])
+    if database.changes == 1 { return nil }
+    return try database.first(
       "SELECT position FROM claims WHERE claim = ?", [.text(claim)], row: { $0.integer(0) })
-    {
-      return holder
-    }
-    try database.run("INSERT INTO claims (claim, position) VALUES (?, ?)", [.text(claim), .integer(position)])
-    return nil
   }
 
   /// Gives every entry without an explicit name its final one, in order: the first keeps it, later ones get `-2`, `-3`….
