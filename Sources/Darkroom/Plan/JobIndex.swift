@@ -76,6 +76,8 @@ final class JobIndex {
       }
     }
     try database.execute("DROP TABLE claims; CREATE INDEX work ON entries (turn, position)")
+    // From here on the index is read from its beginning to its end: pages that were read are not needed again.
+    try database.execute("PRAGMA cache_size = -256; PRAGMA shrink_memory")
   }
 
   private func derivedNames(after position: Int) throws -> [(position: Int, name: String)] {
