@@ -14,10 +14,10 @@ extension Darkroom {
     for cause in change.began { observe(.paused(cause)) }
     for cause in change.ended { observe(.causeGone(cause, remaining: pauses.description)) }
     guard let job = current?.job ?? finishing?.job, !change.began.isEmpty || !change.ended.isEmpty else { return }
-    for pause in pauses.open(since: job.started) { try ledger.record(pause, run: job.runID) }
+    for pause in pauses.open(since: job.started) { try note(pause, of: job) }
     for var pause in before where change.ended.contains(where: { $0.kind == pause.cause && $0.lock == pause.lock }) {
       pause.ended = now
-      try ledger.record(pause.clipped(to: job.started), run: job.runID)
+      try note(pause.clipped(to: job.started), of: job)
     }
   }
 
@@ -38,7 +38,16 @@ extension Darkroom {
     let now = Clock.milliseconds
     for var pause in pauses.open(since: job.started) {
       pause.ended = now
+      try note(pause, of: job)
+    }
+  }
+
+  /// Records a pause, unless the pause is for want of the very room that this takes: it is recorded again when it ends.
+  private func note(_ pause: LedgerPause, of job: Job) throws {
+    do {
       try ledger.record(pause, run: job.runID)
+    } catch let error as SQLiteError where error.isOutOfSpace {
+      return
     }
   }
 }
