@@ -105,38 +105,38 @@ extension Darkroom {
   /// ledger, for the next start.
   func begin(_ accepted: LedgerJob) throws {
     try withTrouble(about: "job \(accepted.name)", otherwise: {}, again: { choice.retry(accepted) }) {
-      try prepare(accepted)
+      let preparation = try Preparation(accepted, outbox: outbox, state: state, ledger: ledger)
+      try takeUpPauses(of: accepted.runID, started: preparation.manifest.accepted)
+      preparing = preparation
+      observe(.jobAccepted(job: accepted.name, file: preparation.manifest.file))
+      preparation.start { [mailbox] in mailbox.post(.prepared(accepted, $0)) }
     }
   }
 
-  private func prepare(_ accepted: LedgerJob) throws {
-    let manifest = try JobManifest(text: accepted.details)
-    guard let format = ManifestFormats.all.first(where: { $0.name == manifest.format }) else {
-      throw StopError.broken("the ledger has a job of format \(manifest.format), which this version does not know")
+  /// Takes in a job that has been made ready.
+  func takeIn(_ prepared: Result<Preparation.Prepared, any Error>, of job: LedgerJob) throws {
+    preparing = nil
+    if case .failure(is CancellationError) = prepared { return }
+    if stopDeadline != nil { return }
+    try withTrouble(about: "job \(job.name)", otherwise: {}, again: { choice.retry(job) }) {
+      try start(job, prepared.get())
     }
-    let folder = outbox.job(accepted.name)
-    try Folder.createDurably(folder.path)
-    let index = try JobIndex(creating: state.index(accepted.runID))
-    let snapshot = ManifestFile(path: state.snapshot(accepted.runID, extension: manifest.fileExtension))
-    let problems = try Planner(format: format, file: snapshot, defaults: manifest.defaults).plan(into: index)
-    let staging = Staging(folder: outbox.staging(of: state), runID: accepted.runID)
-    if accepted.state == .accepted { try History(folder: folder).putAside() }
-    let recovery = Recovery(
-      placement: Placement(folder: folder, staging: staging, ledger: ledger), runID: accepted.runID, index: index)
-    let tally = try accepted.state == .accepted ? JobTally() : recovery.recover()
-    let job = try Job(accepted, manifest: manifest, index: index, folder: folder, staging: staging, tally: tally)
-    try takeUpPauses(of: job.runID, started: job.started)
+  }
+
+  private func start(_ accepted: LedgerJob, _ prepared: Preparation.Prepared) throws {
+    let job = try Job(accepted, prepared)
     if accepted.state == .finishing {
       let outcome = try JSONDecoder().decode(JobOutcome.self, from: Data((accepted.outcome ?? "").utf8))
       finishing = (job, outcome)
-    } else if !problems.isEmpty {
-      finishing = (job, job.rejected(problems, at: Clock.milliseconds))
+    } else if !prepared.problems.isEmpty {
+      finishing = (job, job.rejected(prepared.problems, at: Clock.milliseconds))
     } else {
       try ledger.advance(job.runID, to: .running)
-      let courier = try Courier(job: folder, staging: staging, ledger: ledger) { [mailbox] in mailbox.post($0) }
-      current = (job, courier, (Clock.seconds, tally.counts.total))
+      let courier = try Courier(job: job.folder, staging: job.staging, ledger: ledger) { [mailbox] in mailbox.post($0) }
+      let ended = job.tally.counts.total
+      current = (job, courier, (Clock.seconds, ended))
       writeStatus(isUrgent: true)
-      observe(.jobStarted(job: job.name, total: job.total, ended: tally.counts.total))
+      observe(.jobStarted(job: job.name, total: job.total, ended: ended))
     }
   }
 
@@ -161,7 +161,7 @@ extension Darkroom {
   /// Fixes the outcome, writes the report, moves the manifest away and forgets what is no longer needed: in this order,
   /// so that each step can be done again.
   private func finish(_ job: Job, _ outcome: JobOutcome) throws {
-    try closePauses(of: job)
+    try closePauses()
     let text = String(decoding: try JSONEncoder().encode(outcome), as: UTF8.self)
     try ledger.advance(job.runID, to: .finishing, outcome: text)
     try ReportFile(job: job, outcome: outcome, ledger: ledger, state: state).write()

@@ -13,11 +13,11 @@ extension Darkroom {
     }
     for cause in change.began { observe(.paused(cause)) }
     for cause in change.ended { observe(.causeGone(cause, remaining: pauses.description)) }
-    guard let job = current?.job ?? finishing?.job, !change.began.isEmpty || !change.ended.isEmpty else { return }
-    for pause in pauses.open(since: job.started) { try note(pause, of: job) }
+    guard let job = jobAtHand, !change.began.isEmpty || !change.ended.isEmpty else { return }
+    for pause in pauses.open(since: job.started) { try note(pause, of: job.runID) }
     for var pause in before where change.ended.contains(where: { $0.kind == pause.cause && $0.lock == pause.lock }) {
       pause.ended = now
-      try note(pause.clipped(to: job.started), of: job)
+      try note(pause.clipped(to: job.started), of: job.runID)
     }
   }
 
@@ -33,19 +33,24 @@ extension Darkroom {
   }
 
   /// Records that the pauses of the job at hand end now, because the program or the job does.
-  func closePauses(of job: Job? = nil) throws {
-    guard let job = job ?? current?.job ?? finishing?.job else { return }
+  func closePauses() throws {
+    guard let job = jobAtHand else { return }
     let now = Clock.milliseconds
     for var pause in pauses.open(since: job.started) {
       pause.ended = now
-      try note(pause, of: job)
+      try note(pause, of: job.runID)
     }
   }
 
+  private var jobAtHand: (runID: String, started: Int)? {
+    if let preparing { return (preparing.job.runID, preparing.manifest.accepted) }
+    return (current?.job ?? finishing?.job).map { ($0.runID, $0.started) }
+  }
+
   /// Records a pause, unless the pause is for want of the very room that this takes: it is recorded again when it ends.
-  private func note(_ pause: LedgerPause, of job: Job) throws {
+  private func note(_ pause: LedgerPause, of runID: String) throws {
     do {
-      try ledger.record(pause, run: job.runID)
+      try ledger.record(pause, run: runID)
     } catch let error as SQLiteError where error.isOutOfSpace {
       return
     }

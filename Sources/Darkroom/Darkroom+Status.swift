@@ -27,6 +27,9 @@ extension Darkroom {
     var status = Status(version: Darkroom.version, inbox: inbox.path, outbox: outbox.path)
     status.running = true
     status.process = Int(getpid())
+    if let preparing {
+      status.jobs.append(Status.Job(job: preparing.job.name, run_id: preparing.job.runID, state: "planning"))
+    }
     if let current { status.jobs.append(statusOf(current.job, began: current.began)) }
     status.jobs += choice.unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
     status.queued = choice.queued

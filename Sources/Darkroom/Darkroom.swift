@@ -18,6 +18,7 @@ package final class Darkroom {
 
   /// What other threads tell.
   enum Message: Sendable {
+    case prepared(LedgerJob, Result<Preparation.Prepared, any Error>)
     case ended(PhotoRecord)
     case settled([PhotoRecord])
     case refused([PhotoRecord])
@@ -51,6 +52,8 @@ package final class Darkroom {
 
   var summary = Summary()
   var choice: JobChoice
+  /// The job whose manifest is being planned.
+  var preparing: Preparation?
   /// The job that is worked on; when this process began with it, and how many of its rows there were then.
   var current: (job: Job, courier: Courier, began: (seconds: Double, ended: Int))?
   /// A job all of whose rows are durable, and whose report is still to be written.
@@ -68,7 +71,7 @@ package final class Darkroom {
   private var diskFullUntil = 0.0
   /// Since when, in milliseconds since 1970, writing has failed for want of space without a success in between.
   private var stuckSince: Int?
-  private var stopDeadline: Double?
+  private(set) var stopDeadline: Double?
   /// Records that the courier has and that are not durable yet.
   private var undelivered = 0
 
@@ -223,6 +226,7 @@ package final class Darkroom {
   private func takeIn(_ messages: [Message]) throws {
     for message in messages {
       switch message {
+      case .prepared(let job, let prepared): try takeIn(prepared, of: job)
       case .ended(let record): takeIn(record)
       case .settled(let records):
         undelivered -= records.count
@@ -290,6 +294,7 @@ package final class Darkroom {
     stopDeadline = Clock.seconds + configuration.grace
     summary.wasStopped = true
     observe(.stopping)
+    preparing?.cancel()
     pending.cancelWaiting()
     // Cancelled operations finish only in a queue that runs.
     pending.resumeAll()
@@ -304,7 +309,7 @@ package final class Darkroom {
 
   /// Starts the next job, if none is being worked on.
   private func startJob() throws {
-    while current == nil, finishing == nil, stopDeadline == nil, Clock.seconds >= diskFullUntil {
+    while isFree, stopDeadline == nil, Clock.seconds >= diskFullUntil {
       switch choice.next() {
       case .nothing: return
       case .resume(let job): try begin(job)
@@ -314,10 +319,13 @@ package final class Darkroom {
     }
   }
 
+  /// Whether no job is at hand.
+  private var isFree: Bool { preparing == nil && current == nil && finishing == nil }
+
   private var isOver: Bool {
-    guard let stopDeadline else { return current == nil && finishing == nil && choice.isOver }
+    guard let stopDeadline else { return isFree && choice.isOver }
     let isDelivered = undelivered == 0 || Clock.seconds >= stopDeadline + 5
-    return pending.inProgress.isEmpty && isDelivered
+    return preparing == nil && pending.inProgress.isEmpty && isDelivered
   }
 
   private func timeToWait() -> Double {

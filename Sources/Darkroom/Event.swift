@@ -6,6 +6,8 @@ package enum Event: Sendable {
   case foreignFile(name: String, why: String)
   /// The inbox could not be looked at; nothing follows from that for what is in it.
   case inboxUnreadable(String)
+  /// A manifest was taken over, or an unfinished job up again: its manifest is being planned.
+  case jobAccepted(job: String, file: String)
   /// A job has begun or, after a restart, goes on.
   case jobStarted(job: String, total: Int, ended: Int)
   /// An entry's row of the report is durable.

@@ -23,16 +23,14 @@ final class Job {
   private var last: JobIndexRow?
   private var isExhausted = false
 
-  init(
-    _ job: LedgerJob, manifest: JobManifest, index: JobIndex, folder: JobFolder, staging: Staging, tally: JobTally
-  ) throws {
+  init(_ job: LedgerJob, _ prepared: Preparation.Prepared) throws {
     runID = job.runID
     name = job.name
-    self.manifest = manifest
-    self.index = index
-    self.folder = folder
-    self.staging = staging
-    self.tally = tally
+    manifest = prepared.manifest
+    index = prepared.index
+    folder = prepared.folder
+    staging = prepared.staging
+    tally = prepared.tally
     total = try index.count()
   }
 

@@ -11,13 +11,14 @@ struct Planner {
 
   /// Fills the index.
   /// - Returns: What makes the whole manifest rejected, at most `problemLimit`; empty when it is fine.
-  /// - Throws: `SystemError`, `SQLiteError`.
-  func plan(into index: JobIndex) throws -> [ManifestProblem] {
+  /// - Throws: `SystemError`, `SQLiteError`; `CancellationError` soon after `isCancelled` returns true.
+  func plan(into index: JobIndex, isCancelled: () -> Bool = { false }) throws -> [ManifestProblem] {
     var reader = EntryReader(defaults: defaults)
     var position = 0
     do {
       try index.fill {
         try format.read(file) { item in
+          if isCancelled() { throw CancellationError() }
           switch item {
           case .defaults(let value, let place): reader.readDefaults(value, at: place)
           case .entry(let value, let key, let place):

@@ -38,6 +38,7 @@ final class Console {
     case .warning(let text): log(.quiet, "warning: \(text)")
     case .configured: log(.normal, "the configuration was read again")
     case .stopping: log(.normal, "stopping; what runs may finish")
+    case .jobAccepted(let job, let file): log(.verbose, "\(job): planning \(file)")
     case .jobStarted(let job, let total, let ended):
       progress = Progress(job: job, total: total, ended: ended, endedBefore: ended)
       log(.normal, "\(job): \(total) entries" + (ended > 0 ? ", \(ended) of them done before" : ""))

@@ -15,6 +15,7 @@ extension Event {
     case .watching: "watching"
     case .foreignFile: "file-ignored"
     case .inboxUnreadable: "inbox-unreadable"
+    case .jobAccepted: "job-accepted"
     case .jobStarted: "job-started"
     case .entryEnded: "entry-ended"
     case .jobEnded: "job-ended"
@@ -31,6 +32,7 @@ extension Event {
     case .watching(let inbox, let outbox): .object(["inbox": .string(inbox), "outbox": .string(outbox)])
     case .foreignFile(let name, let why): .object(["file": .string(name), "why": .string(why)])
     case .inboxUnreadable(let message), .warning(let message): .object(["message": .string(message)])
+    case .jobAccepted(let job, let file): .object(["job": .string(job), "file": .string(file)])
     case .jobStarted(let job, let total, let ended):
       .object(["job": .string(job), "total": .integer(total), "ended": .integer(ended)])
     case .entryEnded(let job, let row): .object(["job": .string(job), "entry": row])
