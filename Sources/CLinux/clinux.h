@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/eventfd.h>

@@ -11,6 +11,7 @@ enum Program {
     // Nor is a limit on the size of files: the write fails, and is told.
     signal(SIGXFSZ, SIG_IGN)
     DescriptorLimit.raise()
+    Allocator.giveBackMemory()
     let console = Console(verbosity: .normal)
     do {
       return try carryOut(words, environment: environment)
