@@ -15,9 +15,10 @@ extension Darkroom {
     try withTrouble(about: manifest.file, otherwise: { choice.pass(manifest.file, identity: manifest.identity.text) }) {
       let accepted = try acceptance.accept(
         path: path, job: manifest.job, format: format.name, isInbox: true, as: manifest.identity)
-      // Without a job it was not settled after all: it is to be looked at again.
+      // Without a job it was not settled after all: the next look tells more.
+      guard let accepted else { return }
       choice.pass(manifest.file, identity: manifest.identity.text)
-      if let accepted { try begin(accepted) } else { choice.forget(manifest.file) }
+      try begin(accepted)
     }
   }
 

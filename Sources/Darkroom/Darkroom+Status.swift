@@ -32,14 +32,15 @@ extension Darkroom {
     }
     if let current { status.jobs.append(statusOf(current.job, began: current.began)) }
     status.jobs += choice.unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
-    status.queued = choice.queued
+    (status.queued, status.queued_total) = choice.queued(limit: Status.listLimit)
     status.queues = pending.status
     status.pauses = pauses.open(since: 0).map {
       Status.Pause(
         cause: $0.cause, lock: $0.lock.isEmpty ? nil : $0.lock, reason: $0.reason,
         since: JSONValue.time($0.began).string)
     }
-    status.ignored = ignored.map { Status.Foreign(file: $0.file.description, why: $0.why) }.sorted { $0.file < $1.file }
+    status.ignored = ignored.prefix(Status.listLimit).map { Status.Foreign($0) }.sorted { $0.file < $1.file }
+    status.ignored_total = ignored.count
     return status
   }
 

@@ -65,7 +65,7 @@ package final class Darkroom {
   var pauses = PauseBook()
   /// When the ledger was last written before this process began, in milliseconds since 1970.
   let lastActive: Int
-  private var nextLook = 0.0
+  private var lookSchedule = LookSchedule()
   var nextStatus = 0.0
   var lastStatus: Status?
   private var diskFullUntil = 0.0
@@ -163,19 +163,20 @@ package final class Darkroom {
   private func look() throws {
     let notices = watch.notices()
     for notice in notices { settling.note(notice) }
+    lookSchedule.note(notices)
     let now = Clock.seconds
-    guard !notices.isEmpty || now >= nextLook else { return }
-    nextLook = now + configuration.pollInterval
+    guard now >= lookSchedule.due else { return }
     if let scan = try scan() {
       locks = scan.locks
       for foreign in Set(scan.foreign).subtracting(ignored) {
         observe(.foreignFile(name: foreign.file.description, why: foreign.why))
       }
       ignored = Set(scan.foreign)
-      let fresh = choice.fresh(scan.manifests)
+      let fresh = choice.fresh(of: scan.manifests)
       let settled = settling.settled(fresh, now: now, wallClock: Clock.wallSeconds)
-      choice.see(scan.manifests, settled: settled)
+      choice.see(fresh, settled: settled)
     }
+    lookSchedule.looked(from: now, to: Clock.seconds, interval: configuration.pollInterval)
     try pauseOrResume(locks.map(PauseCause.lock) + diskCause(now), isStopping: stopDeadline != nil)
   }
 
@@ -208,7 +209,7 @@ package final class Darkroom {
   func pauseForSpace() {
     diskFullUntil = Clock.seconds + 5
     stuckSince = stuckSince ?? Clock.milliseconds
-    nextLook = 0
+    lookSchedule.hurry()
   }
 
   /// `run` gives up when it has been paused for too long, once what runs has finished; `watch` never does.
@@ -285,7 +286,7 @@ package final class Darkroom {
     let engine = TransferEngine(configuration: new.transfer)
     engines.append(engine)
     pending.configure(new, engine: engine)
-    nextLook = 0
+    lookSchedule.hurry()
     observe(.configured)
   }
 
@@ -329,7 +330,7 @@ package final class Darkroom {
   }
 
   private func timeToWait() -> Double {
-    let untilLook = max(0, nextLook - Clock.seconds)
+    let untilLook = max(0, lookSchedule.due - Clock.seconds)
     return stopDeadline.map { min(untilLook, max(0.05, $0 - Clock.seconds)) } ?? untilLook
   }
 }

@@ -36,9 +36,11 @@ struct JobChoice {
   /// The names that lay in the inbox at the first look, for `Goal.inbox`.
   private var wanted: Set<FileName>?
 
-  /// What lay in the inbox at the last look and has not been dealt with; nil before the first.
+  /// What lay in the inbox at the last look, may be taken and has not been dealt with, in its order; nil before the
+  /// first look.
   private var present: [InboxScan.Manifest]?
-  private var settled: [InboxScan.Manifest] = []
+  private var open: Set<FileName> = []
+  private var settled: ArraySlice<InboxScan.Manifest> = []
 
   /// Files that were dealt with, as they were then.
   private var passed: [FileName: String] = [:]
@@ -50,34 +52,30 @@ struct JobChoice {
     if case .named(let files) = goal { named = files[...] }
   }
 
-  /// What of a scan has not been dealt with.
-  func fresh(_ manifests: [InboxScan.Manifest]) -> [InboxScan.Manifest] {
-    manifests.filter { passed[$0.key] != $0.identity.text }
+  /// What of a scan has not been dealt with and may be taken. What is no longer there is forgotten.
+  mutating func fresh(of manifests: [InboxScan.Manifest]) -> [InboxScan.Manifest] {
+    if !passed.isEmpty {
+      let names = Set(manifests.map(\.key))
+      passed = passed.filter { names.contains($0.key) }
+    }
+    let fresh = manifests.filter { passed[$0.key] != $0.identity.text }
+    if wanted == nil, case .inbox = goal { wanted = Set(fresh.map(\.key)) }
+    return wanted.map { wanted in fresh.filter { wanted.contains($0.key) } } ?? fresh
   }
 
   /// Takes in a look at the inbox.
   /// - Parameter settled: The manifests that are not being written any more.
-  mutating func see(_ manifests: [InboxScan.Manifest], settled: [InboxScan.Manifest]) {
-    let names = Set(manifests.map(\.key))
-    passed = passed.filter { names.contains($0.key) }
-    let fresh = fresh(manifests)
+  mutating func see(_ fresh: [InboxScan.Manifest], settled: [InboxScan.Manifest]) {
     present = fresh
-    if wanted == nil, case .inbox = goal { wanted = Set(fresh.map(\.key)) }
-    self.settled = settled
+    open = Set(fresh.map(\.key))
+    self.settled = settled[...]
   }
 
   /// A file, as it is, needs no further look.
   mutating func pass(_ file: String, identity: String) {
     let key = FileName(file)
     passed[key] = identity
-    present?.removeAll { $0.key == key && $0.identity.text == identity }
-  }
-
-  /// A file that was passed is to be looked at after all.
-  mutating func forget(_ file: String) {
-    let key = FileName(file)
-    passed[key] = nil
-    settled.removeAll { $0.key == key }
+    open.remove(key)
   }
 
   /// A job is to be tried again.
@@ -89,29 +87,31 @@ struct JobChoice {
   /// Whether a job of an earlier process was about the file, as it is.
   func hasResumed(_ identity: String) -> Bool { resumed.contains { $0.contains("\"identity\":\"\(identity)\"") } }
 
-  /// Takes out what is to be done next. A manifest of the inbox stays until it was passed.
+  /// Takes out what is to be done next. A manifest of the inbox that is not passed then is seen again at the next look.
   mutating func next() -> Next {
     guard present != nil else { return .nothing }
     if let job = unfinished.popFirst() { return .resume(job) }
     if let file = named.popFirst() { return .named(file) }
-    return choice.map(Next.dropped) ?? .nothing
-  }
-
-  private var choice: InboxScan.Manifest? {
-    if case .named = goal { return nil }
-    return fresh(settled).first { wanted?.contains($0.key) ?? true }
+    if case .named = goal { return .nothing }
+    while let manifest = settled.popFirst() {
+      if open.contains(manifest.key) { return .dropped(manifest) }
+    }
+    return .nothing
   }
 
   /// Whether all that the goal asks for has been done, unless a job is being worked on.
   var isOver: Bool {
-    guard let present, unfinished.isEmpty, named.isEmpty else { return false }
+    guard present != nil, unfinished.isEmpty, named.isEmpty else { return false }
     switch goal {
     case .watch: return false
     case .named: return true
-    case .inbox: return !present.contains { wanted?.contains($0.key) ?? false }
+    case .inbox: return open.isEmpty
     }
   }
 
-  /// What waits for its turn, settled or not.
-  var queued: [String] { Array(named) + (present ?? []).map(\.file) }
+  /// What waits for its turn, settled or not: the first so many, and how many there are.
+  func queued(limit: Int) -> (files: [String], total: Int) {
+    let inInbox = (present ?? []).lazy.filter { open.contains($0.key) }.map(\.file)
+    return (Array(named.prefix(limit)) + inInbox.prefix(max(0, limit - named.count)), named.count + open.count)
+  }
 }

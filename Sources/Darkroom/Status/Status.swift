@@ -5,6 +5,9 @@ import Foundation
 package struct Status: Sendable, Equatable, Codable {
   package static let schemaVersion = 1
 
+  /// Lists that an inbox can make arbitrarily long have at most so many members, and a total beside them.
+  package static let listLimit = 1000
+
   /// A job that has not ended.
   package struct Job: Sendable, Equatable, Codable {
     package let job: String
@@ -60,11 +63,14 @@ package struct Status: Sendable, Equatable, Codable {
   package var updated_at: String?
   /// Jobs that have not ended, the one that is worked on first.
   package var jobs: [Job] = []
-  /// Manifests in the inbox that wait for their turn.
+  /// Manifests that wait for their turn: the first `listLimit` of them.
   package var queued: [String] = []
+  package var queued_total = 0
   package var queues: Queues?
   package var pauses: [Pause] = []
+  /// What is left alone in the inbox: `listLimit` of it at most.
   package var ignored: [Foreign] = []
+  package var ignored_total = 0
 
   /// The status as JSON on one line.
   package var text: String {
@@ -72,4 +78,8 @@ package struct Status: Sendable, Equatable, Codable {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
   }
+}
+
+extension Status.Foreign {
+  init(_ foreign: InboxScan.Foreign) { self.init(file: foreign.file.description, why: foreign.why) }
 }

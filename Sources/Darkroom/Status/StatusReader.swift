@@ -32,7 +32,8 @@ package struct StatusReader {
     var status = empty
     let scan = try Inbox(path: configuration.inbox, extraLock: configuration.lockFile).scan()
     status.pauses = scan.locks.map { Status.Pause(cause: "lock", lock: $0.name, reason: $0.reason) }
-    status.ignored = scan.foreign.map { Status.Foreign(file: $0.file.description, why: $0.why) }
+    status.ignored = scan.foreign.prefix(Status.listLimit).map { Status.Foreign($0) }
+    status.ignored_total = scan.foreign.count
     var live: Set<String> = []
     if FileManager.default.fileExists(atPath: state.ledger) {
       for job in try Ledger(path: state.ledger).liveJobs() {
@@ -40,7 +41,9 @@ package struct StatusReader {
         live.insert(try JobManifest(text: job.details).identity)
       }
     }
-    status.queued = scan.manifests.filter { !live.contains($0.identity.text) }.map(\.file)
+    let queued = scan.manifests.filter { !live.contains($0.identity.text) }
+    status.queued = queued.prefix(Status.listLimit).map(\.file)
+    status.queued_total = queued.count
     return status
   }
 }

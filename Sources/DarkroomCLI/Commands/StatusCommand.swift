@@ -27,11 +27,13 @@ extension Status {
       lines.append("downloads: \(queues.download.progress); filtrations: \(queues.filtration.progress)")
     }
     lines += queued.map { "queued: \($0)" }
+    if queued_total > queued.count { lines.append("queued: \(queued_total - queued.count) more") }
     lines += pauses.map { pause in
       "paused: \(pause.lock ?? pause.cause)" + (pause.reason.map { " (\($0))" } ?? "")
         + (pause.since.map { " since \($0)" } ?? "")
     }
     lines += ignored.map { "left alone: \($0.file): \($0.why)" }
+    if ignored_total > ignored.count { lines.append("left alone: \(ignored_total - ignored.count) more") }
     if jobs.isEmpty, queued.isEmpty { lines.append("nothing to do") }
     return lines
   }
