@@ -38,6 +38,11 @@ static inline CURLcode ccurl_easy_getinfo_offset(CURL *easy, CURLINFO info, curl
   return curl_easy_getinfo(easy, info, value);
 }
 
+/// A fact that is a `long`: variadic.
+static inline CURLcode ccurl_easy_getinfo_long(CURL *easy, CURLINFO info, long *value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
 /// An option of a multi handle that takes a `long`: variadic.
 static inline CURLMcode ccurl_multi_setopt_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);

@@ -61,7 +61,13 @@ final class EasyHandle {
     return String(cString: value)
   }
 
-  /// A fact that is a number; `nil` when libcurl does not know it.
+  /// A fact that is a `long`; `nil` when libcurl does not know it.
+  func count(_ info: CURLINFO) -> Int? {
+    var value = 0
+    return ccurl_easy_getinfo_long(raw, info, &value) == CURLE_OK ? value : nil
+  }
+
+  /// A fact that is a `curl_off_t`; `nil` when libcurl does not know it.
   func number(_ info: CURLINFO) -> Int? {
     var value: curl_off_t = 0
     return ccurl_easy_getinfo_offset(raw, info, &value) == CURLE_OK ? Int(value) : nil

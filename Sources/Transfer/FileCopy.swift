@@ -51,7 +51,7 @@ final class FileCopy: Sendable {
     let seconds = (ContinuousClock.now - started) / .seconds(1)
     return TransferOutcome(
       httpStatus: nil, finalURL: location.redacted, bytes: body.bytes, sha256: body.finish(), contentType: nil,
-      seconds: seconds)
+      connectionReused: false, seconds: seconds)
   }
 
   private func checkCancelled() throws(TransferError) {

@@ -138,7 +138,7 @@ final class HTTPTransfer {
       return .success(
         TransferOutcome(
           httpStatus: header.status, finalURL: final, bytes: body.bytes, sha256: body.finish(),
-          contentType: easy.string(CURLINFO_CONTENT_TYPE),
+          contentType: easy.string(CURLINFO_CONTENT_TYPE), connectionReused: connectionReused,
           seconds: Double(easy.number(CURLINFO_TOTAL_TIME_T) ?? 0) / 1e6))
     }
     var error =
@@ -147,7 +147,16 @@ final class HTTPTransfer {
         code, detail: easy.errorText, refusal: hasConnected ? nil : refusal, location: location)
     error.finalURL = final
     error.httpStatus = header.status == 0 ? nil : header.status
+    if error.code == .httpStatus, error.isRetryable, let value = header.retryAfter {
+      error.retryAfter = retryAfterSeconds(value, now: unixTime())
+    }
+    error.bytes = body.bytes + discarded
+    error.connectionReused = connectionReused
     return .failure(error)
+  }
+
+  private var connectionReused: Bool {
+    (easy.count(CURLINFO_REQUEST_SIZE) ?? 0) > 0 && easy.count(CURLINFO_NUM_CONNECTS) == 0
   }
 }
 

@@ -9,6 +9,9 @@ struct ResponseHeader {
   /// The `Location`, as sent.
   private(set) var location: String?
 
+  /// The `Retry-After`, as sent.
+  private(set) var retryAfter: String?
+
   /// The bytes of this response's header so far, trailers included.
   private(set) var bytes = 0
 
@@ -35,8 +38,9 @@ struct ResponseHeader {
     if Self.begins(line, with: "content-length:") {
       announcedBytes = Self.number(line.dropFirst(15))
     } else if Self.begins(line, with: "location:") {
-      let value = line.dropFirst(9).drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-      location = String(decoding: value.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+      location = Self.text(line.dropFirst(9))
+    } else if Self.begins(line, with: "retry-after:") {
+      retryAfter = Self.text(line.dropFirst(12))
     }
     return .field
   }
@@ -51,6 +55,14 @@ struct ResponseHeader {
     guard line.count >= count else { return false }
     for index in 0..<count where line[index] | 0x20 != prefix.utf8Start[index] { return false }
     return true
+  }
+
+  /// A field's value without the white space around it.
+  private static func text(_ value: Slice<UnsafeRawBufferPointer>) -> String {
+    let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || (9...13).contains($0) }
+    let value = value.drop(while: isSpace)
+    guard let last = value.lastIndex(where: { !isSpace($0) }) else { return "" }
+    return String(decoding: value[...last], as: UTF8.self)
   }
 
   private static func number(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {

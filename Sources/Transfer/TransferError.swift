@@ -12,6 +12,16 @@ package struct TransferError: Error, Sendable, Hashable {
   /// The URL that was asked last, redirects followed, userinfo removed. `nil` before anything was asked.
   package var finalURL: String?
 
+  /// How long the server asks not to be asked again (`Retry-After`), in seconds from now, 0 or more, not limited
+  /// otherwise. Only with an `http-status` that is retryable.
+  package var retryAfter: Double?
+
+  /// How many bytes of bodies arrived, those of error pages included. Default: 0.
+  package var bytes = 0
+
+  /// Whether requests were sent, and all of them over connections that were open already. Default: `false`.
+  package var connectionReused = false
+
   /// The system's error number, with `io` and `file-not-found` if a system call gave one.
   package var systemError: Int32?
 

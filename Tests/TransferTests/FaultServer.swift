@@ -5,6 +5,8 @@ enum FaultServer {
   static func start() throws -> PythonServer { try PythonServer(PythonServer.prelude + script) }
 
   private static let script = #"""
+    import email.utils, urllib.parse
+
     def answer(connection, path):
         port = connection.getsockname()[1]
         send = connection.sendall
@@ -77,6 +79,10 @@ enum FaultServer {
             send(b"HTTP/1.1 200 OK\r\n" + b"X-Filler: 0123456789\r\n" * 200000 + b"\r\nhello")
         elif path == "/long-header":
             send(b"HTTP/1.1 200 OK\r\nX-Filler: " + b"x" * (4 << 20) + b"\r\n\r\nhello")
+        elif path.startswith("/retry-after/"):
+            _, _, status, value = path.split("/", 3)
+            value = urllib.parse.unquote(value).replace("NOW+30", email.utils.formatdate(time.time() + 30, usegmt=True))
+            send(("HTTP/1.1 %s Later\r\nRetry-After: %s\r\nContent-Length: 5\r\n\r\nlater" % (status, value)).encode())
         elif path.startswith("/status/"):
             send(b"HTTP/1.1 %s Status\r\nContent-Length: 5\r\n\r\nerror" % path[8:].encode())
 
