@@ -5,6 +5,9 @@ enum Clock {
   /// Seconds of a clock that never jumps.
   static var seconds: Double { nanoseconds(CLOCK_MONOTONIC) / 1e9 }
 
+  /// Milliseconds of the same clock.
+  static var steadyMilliseconds: Int { Int(nanoseconds(CLOCK_MONOTONIC) / 1e6) }
+
   /// Milliseconds since 1970, UTC.
   static var milliseconds: Int { Int(nanoseconds(CLOCK_REALTIME) / 1e6) }
 

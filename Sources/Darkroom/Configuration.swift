@@ -39,6 +39,9 @@ package struct Configuration: Sendable {
   /// Pixels of a picture at most. Default: 268 402 689.
   package var maxPixels = 268_402_689
 
+  /// When a download that failed is tried again. Default: 3 times.
+  package var backoff = Backoff(retries: 3)
+
   /// Limits and rules for downloads.
   package var transfer = TransferConfiguration()
 

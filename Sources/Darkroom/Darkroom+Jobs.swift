@@ -180,7 +180,7 @@ extension Darkroom {
     observe(
       .jobEnded(
         JobSummary(
-          job: job.name, state: outcome.state, counts: outcome.counts,
+          job: job.name, state: outcome.state, counts: outcome.counts, transfers: outcome.transfers,
           problems: outcome.problems.map { ($0.place.isEmpty ? "" : $0.place + ": ") + $0.message },
           report: job.folder.report, seconds: Double(outcome.finished - job.started) / 1000)))
   }

@@ -48,7 +48,8 @@ extension Darkroom {
     let counts = job.tally.counts
     var status = Status.Job(
       job: job.name, run_id: job.runID, state: "running", total: job.total, filtered: counts.filtered,
-      failed: counts.failed, cancelled: counts.cancelled)
+      failed: counts.failed, cancelled: counts.cancelled, retrying: job.waitingRetries,
+      transfers: job.transfers)
     let rate = Double(counts.total - began.ended) / max(0.001, Clock.seconds - began.seconds)
     if rate > 0 {
       status.rate = (rate * 10).rounded() / 10

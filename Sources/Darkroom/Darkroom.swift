@@ -19,6 +19,7 @@ package final class Darkroom {
   /// What other threads tell.
   enum Message: Sendable {
     case prepared(LedgerJob, Result<Preparation.Prepared, any Error>)
+    case downloaded(PhotoRecord)
     case ended(PhotoRecord)
     case settled([PhotoRecord])
     case refused([PhotoRecord])
@@ -73,7 +74,7 @@ package final class Darkroom {
   private var stuckSince: Int?
   private(set) var stopDeadline: Double?
   /// Records that the courier has and that are not durable yet.
-  private var undelivered = 0
+  var undelivered = 0
 
   /// Takes possession of the folders, opens the ledger and puts in order what an earlier process left.
   /// - Parameter observe: Called on the thread that calls `run` or `watchInbox`.
@@ -98,9 +99,9 @@ package final class Darkroom {
     mailbox = try Mailbox()
     let engine = TransferEngine(configuration: configuration.transfer)
     engines = [engine]
-    pending = PendingOperations(configuration: configuration, engine: engine) { [mailbox] record in
-      mailbox.post(.ended(record))
-    }
+    pending = PendingOperations(
+      configuration: configuration, engine: engine,
+      downloaded: { [mailbox] in mailbox.post(.downloaded($0)) }, ended: { [mailbox] in mailbox.post(.ended($0)) })
     watch = FolderWatch(folder: inbox.path)
     settling = Settling(time: configuration.settle)
     try Leftovers(staging: outbox.staging(of: state), state: state).remove(keeping: unfinished, ledger: ledger)
@@ -228,13 +229,16 @@ package final class Darkroom {
     for message in messages {
       switch message {
       case .prepared(let job, let prepared): try takeIn(prepared, of: job)
+      case .downloaded(let record): try leaveHost(record)
       case .ended(let record): takeIn(record)
       case .settled(let records):
         undelivered -= records.count
         stuckSince = nil
         guard let job = current?.job else { break }
-        for row in records.map({ $0.row() }) {
+        for record in records {
+          let row = record.row()
           job.add(row)
+          job.end(record.entry)
           observe(.entryEnded(job: job.name, row: row))
         }
       case .refused(let records):
@@ -255,23 +259,6 @@ package final class Darkroom {
       pending.cancelAll()
       current?.courier.abandon()
     }
-  }
-
-  private func takeIn(_ record: PhotoRecord) {
-    pending.remove(record)
-    let live = record.snapshot
-    if live.failure?.isOutOfSpace == true {
-      postpone(record)
-    } else if stopDeadline == nil || live.state == .filtered || live.state == .failed {
-      undelivered += 1
-      current?.courier.submit(record, isUrgent: pending.inProgress.isEmpty)
-    }
-  }
-
-  /// Has an entry tried again once there is room for its files.
-  private func postpone(_ record: PhotoRecord) {
-    current?.job.postpone(record.entry)
-    pauseForSpace()
   }
 
   private func adopt(_ new: Configuration) {
@@ -301,13 +288,6 @@ package final class Darkroom {
     pending.resumeAll()
   }
 
-  private func admit() throws {
-    guard stopDeadline == nil, !pauses.isPaused, let job = current?.job else { return }
-    while pending.hasRoom(besides: undelivered), let entry = try job.next() {
-      pending.start(PhotoRecord(entry), staging: job.staging)
-    }
-  }
-
   /// Starts the next job, if none is being worked on.
   private func startJob() throws {
     while isFree, stopDeadline == nil, Clock.seconds >= diskFullUntil {
@@ -331,6 +311,8 @@ package final class Darkroom {
 
   private func timeToWait() -> Double {
     let untilLook = max(0, lookSchedule.due - Clock.seconds)
-    return stopDeadline.map { min(untilLook, max(0.05, $0 - Clock.seconds)) } ?? untilLook
+    if let stopDeadline { return min(untilLook, max(0.05, stopDeadline - Clock.seconds)) }
+    guard !pauses.isPaused, let untilRetry = current?.job.secondsToNextChange else { return untilLook }
+    return min(untilLook, untilRetry)
   }
 }

@@ -3,6 +3,7 @@ package struct JobSummary: Sendable, Equatable {
   package let job: String
   package let state: JobOutcome.State
   package let counts: JobOutcome.Counts
+  package let transfers: Transfers
 
   /// What made the manifest rejected, a line each.
   package let problems: [String]

@@ -6,6 +6,7 @@ package struct Report: Decodable, Sendable {
   package let paused_s: Double
   package let pauses: [Pause]?
   package let counts: Counts
+  package let transfers: Transfers?
   package let errors: [Problem]?
   package let entries: [Row]
 
@@ -25,6 +26,16 @@ package struct Report: Decodable, Sendable {
       self.cancelled = cancelled
       self.reused = reused
     }
+  }
+
+  package struct Transfers: Decodable, Sendable {
+    package let requests, retries, bytes, connections_reused: Int
+    package let hosts: [Host]
+  }
+
+  package struct Host: Decodable, Sendable {
+    package let host: String
+    package let requests, retries, bytes, connections_reused: Int
   }
 
   package struct Problem: Decodable, Sendable {

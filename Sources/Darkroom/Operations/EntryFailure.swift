@@ -16,6 +16,9 @@ struct EntryFailure: Error, Sendable, Equatable {
   var httpStatus: Int?
   var isRetryable = false
 
+  /// How long the server asks to be left alone, in seconds.
+  var retryAfter: Double?
+
   /// Whether there was no room for a file of ours: then the entry waits until there is.
   var isOutOfSpace = false
 }
@@ -24,7 +27,7 @@ extension EntryFailure {
   init(_ error: TransferError) {
     self.init(
       stage: error.code == .io ? .outbox : .download, code: error.code.rawValue, message: error.message,
-      httpStatus: error.httpStatus, isRetryable: error.isRetryable,
+      httpStatus: error.httpStatus, isRetryable: error.isRetryable, retryAfter: error.retryAfter,
       isOutOfSpace: error.systemError.map(SystemError.isOutOfSpace) ?? false)
   }
 

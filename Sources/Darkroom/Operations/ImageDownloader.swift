@@ -16,12 +16,17 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   let record: PhotoRecord
   private let engine: TransferEngine
   private let staging: Staging
+  private let ended: @Sendable (PhotoRecord) -> Void
   private let live = Mutex(Live())
 
-  init(_ record: PhotoRecord, engine: TransferEngine, staging: Staging) {
+  /// - Parameter ended: Called on any thread, before the operation finishes.
+  init(
+    _ record: PhotoRecord, engine: TransferEngine, staging: Staging, ended: @escaping @Sendable (PhotoRecord) -> Void
+  ) {
     self.record = record
     self.engine = engine
     self.staging = staging
+    self.ended = ended
     super.init()
     name = "download \(record.entry.name)"
     queuePriority = record.entry.priority.queuePriority
@@ -55,10 +60,12 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     let began = ContinuousClock.now
     let request = TransferRequest(location: location, destination: file.descriptor)
     let transfer = engine.start(request) { [self] result in
+      let time = began.duration(to: .now)
+      record.usedHost(JobWork.Usage(result, taking: time))
       withExtendedLifetime(file) {
         switch result {
         case .success(let outcome):
-          record.downloaded(PhotoRecord.Source(outcome), taking: began.duration(to: .now))
+          record.downloaded(PhotoRecord.Source(outcome), taking: time)
         case .failure(let error) where error.code == .cancelled: record.cancel()
         case .failure(let error): record.fail(EntryFailure(error))
         }
@@ -75,7 +82,10 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     if let transfer = live.withLock({ $0.transfer }) { engine.cancel(transfer) }
   }
 
-  private func finish() { enter(.finished) }
+  private func finish() {
+    ended(record)
+    enter(.finished)
+  }
 
   /// The queue learns of a change by key-value observing.
   private func enter(_ phase: Phase) {
@@ -90,6 +100,17 @@ extension PhotoRecord.Source {
   fileprivate init(_ outcome: TransferOutcome) {
     self.init(
       finalURL: outcome.finalURL, httpStatus: outcome.httpStatus, bytes: outcome.bytes, sha256: outcome.sha256)
+  }
+}
+
+extension JobWork.Usage {
+  fileprivate init(_ result: Result<TransferOutcome, TransferError>, taking time: Duration) {
+    milliseconds = Int(time.milliseconds)
+    requests = 1
+    switch result {
+    case .success(let outcome): (bytes, reused) = (outcome.bytes, outcome.connectionReused ? 1 : 0)
+    case .failure(let error): (bytes, reused) = (error.bytes, error.connectionReused ? 1 : 0)
+    }
   }
 }
 

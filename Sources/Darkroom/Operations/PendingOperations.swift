@@ -22,13 +22,18 @@ final class PendingOperations {
   private var engine: TransferEngine
   private var limits: ImageLimits
   private var window: AdmissionWindow
+  private let downloaded: @Sendable (PhotoRecord) -> Void
   private let ended: @Sendable (PhotoRecord) -> Void
 
-  /// - Parameter ended: Called on any thread when both operations of an entry have finished.
+  /// - Parameters:
+  ///   - downloaded: Called on any thread when the download of an entry has ended, well or not.
+  ///   - ended: Called on any thread when both operations of an entry have finished, after `downloaded`.
   init(
-    configuration: Configuration, engine: TransferEngine, ended: @escaping @Sendable (PhotoRecord) -> Void
+    configuration: Configuration, engine: TransferEngine,
+    downloaded: @escaping @Sendable (PhotoRecord) -> Void, ended: @escaping @Sendable (PhotoRecord) -> Void
   ) {
     self.engine = engine
+    self.downloaded = downloaded
     self.ended = ended
     limits = ImageLimits(maxPixels: configuration.maxPixels)
     window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
@@ -65,7 +70,7 @@ final class PendingOperations {
 
   /// Starts an entry's chain, download → filter.
   func start(_ record: PhotoRecord, staging: Staging) {
-    let download = ImageDownloader(record, engine: engine, staging: staging)
+    let download = ImageDownloader(record, engine: engine, staging: staging, ended: downloaded)
     let filtration = ImageFiltration(record, staging: staging, limits: limits)
     filtration.addDependency(download)
     filtration.completionBlock = { [ended] in ended(record) }

@@ -43,18 +43,25 @@ final class PhotoRecord: Sendable {
     var result: Result?
     var failure: EntryFailure?
     var timings = Timings()
-    /// How often a download was begun.
-    var attempts = 0
+    /// How often a download was begun, tries of earlier operations included.
+    var attempts: Int
+    /// What the download took from its host.
+    var usage = JobWork.Usage()
   }
 
   let entry: Entry
   private let admitted = ContinuousClock.now
-  private let live = Mutex(Live())
+  private let live: Mutex<Live>
 
-  init(_ entry: Entry) { self.entry = entry }
+  /// - Parameter attempts: How often the entry was tried before.
+  init(_ entry: Entry, attempts: Int = 0) {
+    self.entry = entry
+    live = Mutex(Live(attempts: attempts))
+  }
 
   var snapshot: Live { live.withLock { $0 } }
   var state: State { live.withLock { $0.state } }
+  var usage: JobWork.Usage { live.withLock { $0.usage } }
 
   /// The download is about to begin.
   func beginDownload() {
@@ -64,6 +71,9 @@ final class PhotoRecord: Sendable {
       $0.timings.queued = waited.milliseconds
     }
   }
+
+  /// The transfer has ended, well or not.
+  func usedHost(_ usage: JobWork.Usage) { live.withLock { $0.usage = usage } }
 
   /// `new → downloaded`. In any other state nothing changes.
   func downloaded(_ source: Source, taking time: Duration) {

@@ -29,6 +29,7 @@ package struct JobOutcome: Sendable, Equatable, Codable {
   package let state: State
   package let counts: Counts
   package let bytes: Bytes
+  package let transfers: Transfers
   package let problems: [Problem]
 
   /// Milliseconds since 1970, UTC.

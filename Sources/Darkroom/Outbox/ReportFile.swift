@@ -100,6 +100,7 @@ struct ReportFile {
       "bytes": .object([
         "downloaded": .integer(outcome.bytes.downloaded), "written": .integer(outcome.bytes.written),
       ]),
+      "transfers": outcome.transfers.row,
       "errors": outcome.problems.isEmpty ? nil : .array(outcome.problems.map(\.row)),
     ])
   }

@@ -17,11 +17,7 @@ final class Job {
   /// What the rows that are durable add up to.
   private(set) var tally: JobTally
 
-  /// Entries to be tried again, because there was no room for their files.
-  private var again: [Entry] = []
-  private var page: ArraySlice<JobIndexRow> = []
-  private var last: JobIndexRow?
-  private var isExhausted = false
+  private let work: JobWork
 
   init(_ job: LedgerJob, _ prepared: Preparation.Prepared) throws {
     runID = job.runID
@@ -31,6 +27,7 @@ final class Job {
     folder = prepared.folder
     staging = prepared.staging
     tally = prepared.tally
+    work = prepared.work
     total = try index.count()
   }
 
@@ -40,33 +37,59 @@ final class Job {
   /// Whether every entry has its row.
   var isDone: Bool { tally.counts.total >= total }
 
-  /// The next entry to start; nil when all have been.
-  func next() throws -> Entry? {
-    if !again.isEmpty { return again.removeFirst() }
-    if page.isEmpty, !isExhausted {
-      page = try index.pending(after: last, limit: 256)[...]
-      isExhausted = page.isEmpty
-    }
-    guard let row = page.popFirst() else { return nil }
-    last = row
-    return try row.entry()
+  /// The next entry to start, and how often it was tried before; nil when there is none now.
+  func next(perHost: Int) throws -> (entry: Entry, attempts: Int)? {
+    guard let next = try work.next(now: Clock.steadyMilliseconds, perHost: perHost) else { return nil }
+    return (try next.row.entry(), next.attempts)
   }
 
-  /// Gives an entry back that could not be worked on now.
-  func postpone(_ entry: Entry) { again.append(entry) }
+  /// A download has ended, well or not: its host has room for another.
+  func leave(_ record: PhotoRecord) throws { try work.leave(record.entry.position, record.usage) }
+
+  /// It is known what became of an entry.
+  func end(_ entry: Entry) { work.end(entry.position, now: Clock.steadyMilliseconds) }
+
+  /// Gives an entry back that could not be worked on now, and is not to blame for it.
+  func postpone(_ entry: Entry) { work.retry(entry.position, attempts: nil, due: Clock.steadyMilliseconds) }
+
+  /// Has an entry tried again after a while.
+  func retry(_ record: PhotoRecord, after seconds: Double) {
+    work.retry(record.entry.position, attempts: record.snapshot.attempts, due: Self.due(seconds))
+  }
+
+  /// Leaves the host of an entry alone for a while.
+  func holdHost(of entry: Entry, for seconds: Double) {
+    work.hold(hostOf: entry.position, until: Self.due(seconds))
+  }
+
+  /// How long until an entry or a host that waits may be worked on, in seconds; nil when none waits.
+  var secondsToNextChange: Double? {
+    let now = Clock.steadyMilliseconds
+    return work.nextChange(after: now).map { Double(max(0, $0 - now)) / 1000 }
+  }
+
+  /// What was asked of servers.
+  var transfers: Transfers { work.transfers }
+
+  /// How many entries wait to be tried again.
+  var waitingRetries: Int { work.waitingRetries }
+
+  private static func due(_ seconds: Double) -> Int { Clock.steadyMilliseconds + Int((seconds * 1000).rounded(.up)) }
 
   /// Counts a row that has become durable.
   func add(_ row: JSONValue) { tally.add(row) }
 
   /// What the job came to, now that every entry has its row.
   func outcome(at now: Int) -> JobOutcome {
-    JobOutcome(state: tally.counts.state, counts: tally.counts, bytes: tally.bytes, problems: [], finished: now)
+    JobOutcome(
+      state: tally.counts.state, counts: tally.counts, bytes: tally.bytes, transfers: transfers, problems: [],
+      finished: now)
   }
 
   /// What becomes of a job whose manifest has problems.
   func rejected(_ problems: [ManifestProblem], at now: Int) -> JobOutcome {
     JobOutcome(
-      state: .rejected, counts: JobOutcome.Counts(), bytes: JobOutcome.Bytes(),
+      state: .rejected, counts: JobOutcome.Counts(), bytes: JobOutcome.Bytes(), transfers: Transfers(),
       problems: problems.map {
         JobOutcome.Problem(code: $0.code.rawValue, message: $0.message, place: $0.place.description)
       },

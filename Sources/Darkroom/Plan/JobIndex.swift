@@ -1,11 +1,15 @@
 import Ledger
+import Transfer
 
-/// The entries of an accepted manifest, on disk, so that memory does not grow with the manifest: filled once, then read
-/// in the order in which they are worked on.
+/// The entries of an accepted manifest, on disk, so that memory does not grow with the manifest: filled once, then worked
+/// on in the order that `JobWork` finds.
 ///
 /// It is made again from the manifest's snapshot when the program starts anew, so nothing of it is synced.
 final class JobIndex {
-  private let database: Database
+  let database: Database
+
+  /// The numbers of hosts that were met lately.
+  private var hostNumbers: [String: Int] = [:]
 
   /// Creates the index; an older file of the name is replaced.
   /// - Throws: `SQLiteError`, `SystemError`.
@@ -20,13 +24,15 @@ final class JobIndex {
         name TEXT NOT NULL,           -- for a derived name: as derived, until it is settled
         original TEXT,
         explicit INTEGER NOT NULL,
-        pending INTEGER NOT NULL DEFAULT 1,
+        host INTEGER NOT NULL,        -- 0 when it names none
+        pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended before the program was started
         url TEXT NOT NULL,
         recipe TEXT NOT NULL,
         format TEXT NOT NULL,
         quality INTEGER NOT NULL,
         metadata TEXT
       ) STRICT;
+      CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
       CREATE TABLE claims (
         claim TEXT PRIMARY KEY,
         position INTEGER NOT NULL,
@@ -43,12 +49,26 @@ final class JobIndex {
 
   func insert(_ row: JobIndexRow) throws {
     try database.run(
-      "INSERT INTO entries VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)",
+      """
+      INSERT INTO entries (position, turn, name, original, explicit, host, url, recipe, format, quality, metadata)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
       [
         .integer(row.position), .integer(row.turn), .text(row.name), .optional(row.original),
-        .integer(row.isExplicit ? 1 : 0), .text(row.url), .text(row.recipe), .text(row.format),
+        .integer(row.isExplicit ? 1 : 0), .integer(try hostNumber(of: row.url)), .text(row.url), .text(row.recipe),
+        .text(row.format),
         .integer(row.quality), .optional(row.metadata),
       ])
+  }
+
+  private func hostNumber(of url: String) throws -> Int {
+    guard let host = SourceLocation.hostName(of: url) else { return HostTurns.files }
+    if let number = hostNumbers[host] { return number }
+    try database.run("INSERT OR IGNORE INTO hosts (name) VALUES (?)", [.text(host)])
+    let number = try database.first("SELECT id FROM hosts WHERE name = ?", [.text(host)]) { $0.integer(0) } ?? 0
+    if hostNumbers.count >= 1000 { hostNumbers.removeAll(keepingCapacity: true) }
+    hostNumbers[host] = number
+    return number
   }
 
   /// Claims an output.
@@ -75,7 +95,7 @@ final class JobIndex {
           "UPDATE entries SET name = ? WHERE position = ?", [.text(name), .integer(entry.position)])
       }
     }
-    try database.execute("DROP TABLE claims; CREATE INDEX work ON entries (turn, position)")
+    try database.execute("DROP TABLE claims")
     // From here on the index is read from its beginning to its end: pages that were read are not needed again.
     try database.execute("PRAGMA cache_size = -256; PRAGMA shrink_memory")
   }
@@ -103,13 +123,6 @@ final class JobIndex {
   /// Takes an entry out of the work that is left.
   func markEnded(_ position: Int) throws {
     try database.run("UPDATE entries SET pending = 0 WHERE position = ?", [.integer(position)])
-  }
-
-  /// The next entries to work on: by priority, then in manifest order, after the one given.
-  func pending(after last: JobIndexRow?, limit: Int) throws -> [JobIndexRow] {
-    try rows(
-      "WHERE pending = 1 AND (turn, position) > (?, ?) ORDER BY turn, position LIMIT ?",
-      [.integer(last?.turn ?? -1), .integer(last?.position ?? -1), .integer(limit)])
   }
 
   /// Calls `body` with every entry, in the manifest's order.

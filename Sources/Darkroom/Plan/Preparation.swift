@@ -9,6 +9,7 @@ final class Preparation: Sendable {
   struct Prepared: @unchecked Sendable {
     let manifest: JobManifest
     let index: JobIndex
+    let work: JobWork
     let folder: JobFolder
     let staging: Staging
 
@@ -61,6 +62,7 @@ final class Preparation: Sendable {
       try job.state == .accepted
       ? JobTally() : Recovery(placement: placement, runID: job.runID, index: index).recover()
     return Prepared(
-      manifest: manifest, index: index, folder: folder, staging: staging, problems: problems, tally: tally)
+      manifest: manifest, index: index, work: try JobWork(index), folder: folder, staging: staging, problems: problems,
+      tally: tally)
   }
 }

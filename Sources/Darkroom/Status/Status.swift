@@ -19,6 +19,9 @@ package struct Status: Sendable, Equatable, Codable {
     package var filtered: Int?
     package var failed: Int?
     package var cancelled: Int?
+    /// Entries whose download failed and that wait to be tried again.
+    package var retrying: Int?
+    package var transfers: Transfers?
     /// Rows a second since the job began or was resumed.
     package var rate: Double?
     /// Seconds that the rest will take at this rate.

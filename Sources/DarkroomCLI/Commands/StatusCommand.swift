@@ -44,6 +44,7 @@ extension Status.Job {
     guard let total, let filtered, let failed, let cancelled else { return state }
     let ended = filtered + failed + cancelled
     return "\(ended) of \(total)" + (failed > 0 ? ", \(failed) failed" : "")
+      + (retrying.map { $0 > 0 ? ", \($0) to be tried again" : "" } ?? "")
       + (rate.map { ", \($0.formatted(.number.precision(.fractionLength(0...1))))/s" } ?? "")
       + (seconds_left.map { ", \(Int($0)) s left" } ?? "")
   }

@@ -80,6 +80,9 @@ enum OptionTable {
   ]
 
   private static let downloads = [
+    Option(name: "retries", value: "N", defaultText: "3", summary: "tries after the first, for what may pass") {
+      $0.configuration.backoff.retries = try OptionValue.whole($1, in: 0...100)
+    },
     Option(name: "connect-timeout", value: "SECONDS", defaultText: "10", summary: "for a connection") {
       $0.configuration.transfer.connectTimeout = .seconds(try OptionValue.seconds($1, from: 0.001))
     },
@@ -127,6 +130,6 @@ enum OptionTable {
 
   /// Options that are promised and that this version does not have.
   static let later: Set = [
-    "metadata", "retries", "proxy", "cache-size", "refresh", "keep-originals", "metrics", "exec", "notify",
+    "metadata", "proxy", "cache-size", "refresh", "keep-originals", "metrics", "exec", "notify",
   ]
 }

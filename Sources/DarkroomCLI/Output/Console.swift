@@ -42,6 +42,11 @@ final class Console {
     case .jobStarted(let job, let total, let ended):
       progress = Progress(job: job, total: total, ended: ended, endedBefore: ended)
       log(.normal, "\(job): \(total) entries" + (ended > 0 ? ", \(ended) of them done before" : ""))
+    case .entryRetry(let job, let name, let attempts, let seconds, let error):
+      let why = "\(error["code"]?.string ?? ""): \(error["message"]?.string ?? "")"
+      log(.verbose, "\(job): \(name): try \(attempts) failed, the next in \(seconds.shown) s: \(why)")
+    case .hostHeld(let host, let seconds, let why):
+      log(.normal, "\(host) is left alone for \(seconds.shown) s: \(why)")
     case .entryEnded(let job, let row): tell(row, of: job)
     case .paused(let cause):
       progress?.pause = cause.description
@@ -74,7 +79,7 @@ final class Console {
       .normal,
       "\(summary.job): \(summary.state.rawValue): \(counts.filtered) filtered, \(counts.failed) failed"
         + (counts.cancelled > 0 ? ", \(counts.cancelled) cancelled" : "")
-        + " in \(summary.seconds.formatted(.number.precision(.fractionLength(1)))) s")
+        + " in \(summary.seconds.shown) s")
     clear()
     if !isJSON { print(summary.report) }
   }
@@ -132,6 +137,11 @@ final class Console {
 extension String {
   /// The text with control characters shown, so that a name cannot forge a line or reach the terminal.
   var visible: String { FileName(self).description }
+}
+
+extension Double {
+  /// The number with one digit after the point.
+  fileprivate var shown: String { formatted(.number.precision(.fractionLength(1))) }
 }
 
 extension Settings.Verbosity {

@@ -17,6 +17,8 @@ extension Event {
     case .inboxUnreadable: "inbox-unreadable"
     case .jobAccepted: "job-accepted"
     case .jobStarted: "job-started"
+    case .entryRetry: "entry-retry"
+    case .hostHeld: "host-held"
     case .entryEnded: "entry-ended"
     case .jobEnded: "job-ended"
     case .paused: "paused"
@@ -35,11 +37,18 @@ extension Event {
     case .jobAccepted(let job, let file): .object(["job": .string(job), "file": .string(file)])
     case .jobStarted(let job, let total, let ended):
       .object(["job": .string(job), "total": .integer(total), "ended": .integer(ended)])
+    case .entryRetry(let job, let name, let attempts, let seconds, let error):
+      .object([
+        "job": .string(job), "name": .string(name), "attempts": .integer(attempts), "delay_s": .number(seconds),
+        "error": error,
+      ])
+    case .hostHeld(let host, let seconds, let why):
+      .object(["host": .string(host), "delay_s": .number(seconds), "why": .string(why)])
     case .entryEnded(let job, let row): .object(["job": .string(job), "entry": row])
     case .jobEnded(let summary):
       .object([
         "job": .string(summary.job), "state": .string(summary.state.rawValue), "counts": summary.counts.row,
-        "duration_s": .number(summary.seconds), "report": .string(summary.report),
+        "transfers": summary.transfers.row, "duration_s": .number(summary.seconds), "report": .string(summary.report),
         "errors": summary.problems.isEmpty ? nil : .array(summary.problems.map { .string($0) }),
       ])
     case .paused(let cause), .causeGone(let cause, _):

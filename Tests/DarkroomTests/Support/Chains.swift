@@ -25,7 +25,8 @@ final class Chains {
     configuration.transfer.fileRoot = packageRoot + "/Samples"
     configuration.transfer.addressPolicy = AddressPolicy(allowing: [try Network(parsing: "127.0.0.0/8")])
     engine = TransferEngine(configuration: configuration.transfer)
-    pending = PendingOperations(configuration: configuration, engine: engine) { mailbox.post($0) }
+    pending = PendingOperations(
+      configuration: configuration, engine: engine, downloaded: { _ in }, ended: { mailbox.post($0) })
     staging = Staging(folder: folder.path, runID: "run-0001")
     self.mailbox = mailbox
   }

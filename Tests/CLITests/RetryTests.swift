@@ -1,0 +1,80 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct RetryTests {
+  private let server: FlakyServer
+  private let folders: DarkroomFolders
+
+  init() throws {
+    server = try FlakyServer()
+    folders = try DarkroomFolders()
+  }
+
+  @Test func `what may pass is tried again, what will not is not, and the rows tell how often`() throws {
+    let expected: [(path: String, attempts: Int, code: String?)] = [
+      ("a?", 1, nil), ("b?503", 2, nil), ("c?reset,500", 3, nil), ("d?half", 2, nil), ("e?404", 1, "http-status"),
+      ("f?500,502,504", 3, "http-status"), ("g?half,half,half", 3, "truncated"), ("h?408,425", 3, nil),
+    ]
+    try folders.drop("job.txt", expected.map { server.url($0.path) + "\n" }.joined())
+    let run = try folders.run(["--retries", "2"])
+    #expect(run.status == 1, "\(run.error)")
+    let report = try folders.report("job")
+    for (row, (path, attempts, code)) in zip(report.entries, expected) {
+      #expect(row.attempts == attempts, "\(path)")
+      #expect(row.error?.code == code, "\(path): \(row.error?.message ?? "")")
+    }
+    let tries = expected.reduce(0) { $0 + $1.attempts }
+    #expect(report.transfers?.requests == tries)
+    #expect(report.transfers?.retries == tries - expected.count)
+    #expect(report.transfers?.hosts.map(\.host) == ["127.0.0.1"])
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test func `a host that asks to be left alone is, and others go on meanwhile`() throws {
+    try folders.drop(
+      "job.txt",
+      ([server.url("first?429:2")] + (0..<4).map { server.url("held\($0)") }
+        + (0..<20).map { server.url("other\($0)", host: "localhost") }).map { $0 + "\n" }.joined())
+    let run = try folders.start("run", ["--retries", "1", "--per-host", "1", "--json"])
+    let requests = try (0..<26).map { _ in try server.nextRequest() }
+    let finished = try run.finish()
+    #expect(finished.status == 0, "\(finished.error)")
+    let asked = try #require(requests.first { $0.path == "/first" }).time
+    let next = requests.filter { $0.path == "/first" || $0.path.hasPrefix("/held") }.map(\.time).filter { $0 > asked }
+    #expect(next.count == 5)
+    #expect((next.min() ?? 0) - asked >= 2)
+    #expect(requests.contains { $0.path.hasPrefix("/other") && $0.time > asked && $0.time < asked + 2 })
+    let events = finished.output.split(separator: "\n").map(String.init)
+    #expect(events.contains { $0.contains(#""event":"host-held""#) && $0.contains(#""host":"127.0.0.1""#) })
+    #expect(events.contains { $0.contains(#""event":"entry-retry""#) && $0.contains(#""delay_s":2"#) })
+    #expect(try JSONSchema.violations(of: Data(finished.output.utf8), name: "events.schema.json") == "")
+  }
+
+  @Test func `a retry that waits holds no place, and is left to the next start by a signal`() throws {
+    try folders.drop("job.txt", server.url("a?503:300") + "\n" + server.url("b", host: "localhost") + "\n")
+    let run = try folders.start("run", ["--retries", "3", "--downloads", "1", "--verbose"])
+    #expect(try run.waitForLine(containing: "b: filtered") != nil, "one place, and it is free")
+    run.send(SIGTERM)
+    let first = try run.finish()
+    #expect(first.status == 143, "\(first.error)")
+    #expect(first.error.contains("127.0.0.1 is left alone for 300.0 s"))
+    #expect(!folders.exists("job/report.json"))
+    #expect(try folders.run().status == 0)
+    #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2))
+  }
+
+  @Test func `hundreds of entries of a host that does not answer keep none of another waiting`() throws {
+    let slow = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    try folders.drop(
+      "job.txt",
+      ((0..<500).map { slow.url("\($0)") } + (0..<50).map { server.url("fast\($0)", host: "localhost") }).map {
+        $0 + "\n"
+      }.joined())
+    let run = try folders.start("run", ["--verbose", "--downloads", "8", "--filters", "none"])
+    for _ in 0..<50 { #expect(try run.waitForLine(containing: ": filtered")?.contains("fast") == true) }
+    try slow.release(500)
+    #expect(try run.finish().status == 0)
+    #expect(try folders.report("job").counts.filtered == 550)
+  }
+}

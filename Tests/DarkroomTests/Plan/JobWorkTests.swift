@@ -1,0 +1,131 @@
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct JobWorkTests {
+  private let folder: TemporaryFolder
+  private let index: JobIndex
+
+  init() throws {
+    folder = try TemporaryFolder()
+    index = try JobIndex(creating: folder.file("index.sqlite"))
+  }
+
+  /// Fills the index with entries of a host and a priority each.
+  private func fill(_ entries: [(host: String, turn: Int)]) throws {
+    try index.fill {
+      for (position, entry) in entries.enumerated() {
+        try index.insert(
+          JobIndexRow(
+            position: position, turn: entry.turn, name: "n\(position)", original: nil, isExplicit: false,
+            url: entry.host.isEmpty ? "a.jpg" : "http://\(entry.host)/", recipe: "none", format: "keep", quality: 85,
+            metadata: nil))
+      }
+      try index.settleDerivedNames()
+    }
+  }
+
+  private func begin(_ work: JobWork, perHost: Int = 2, now: Int = 0) throws -> [Int] {
+    var positions: [Int] = []
+    while let next = try work.next(now: now, perHost: perHost) { positions.append(next.row.position) }
+    return positions
+  }
+
+  @Test(arguments: [1, 2, 700])
+  func `entries of many hosts come by priority, then in manifest order`(hosts: Int) throws {
+    let turns = (0..<1500).map { ($0 * 7919) % 5 }
+    try fill(turns.enumerated().map { ("h\($0 % hosts)", $1) })
+    let expected = turns.indices.sorted { (turns[$0], $0) < (turns[$1], $1) }
+    #expect(try JobWork(index).everything().map(\.position) == expected)
+  }
+
+  @Test func `what ended before the start is not begun`() throws {
+    try fill(Array(repeating: ("h", 2), count: 600))
+    for position in stride(from: 0, to: 600, by: 2) { try index.markEnded(position) }
+    #expect(try JobWork(index).everything().map(\.position) == Array(stride(from: 1, to: 600, by: 2)))
+  }
+
+  @Test func `a host's entries are begun as it has room, those of others meanwhile`() throws {
+    try fill([("a", 2), ("a", 2), ("a", 2), ("A", 2), ("b", 2), ("b:8080", 2), ("b", 2)])
+    let work = try JobWork(index)
+    #expect(try begin(work) == [0, 1, 4, 5])
+    try work.leave(1, JobWork.Usage())
+    #expect(try begin(work) == [2])
+    try work.leave(4, JobWork.Usage())
+    try work.leave(4, JobWork.Usage())
+    #expect(try begin(work) == [6], "a download ends once")
+  }
+
+  @Test func `files have no host and no limit`() throws {
+    try fill(Array(repeating: ("", 2), count: 50))
+    #expect(try begin(JobWork(index)).count == 50)
+  }
+
+  @Test func `a retry waits for its time, then comes before what follows it in the manifest`() throws {
+    try fill(Array(repeating: ("a", 2), count: 4))
+    let work = try JobWork(index)
+    #expect(try begin(work, perHost: 1) == [0])
+    try work.leave(0, JobWork.Usage())
+    work.retry(0, attempts: 1, due: 1000)
+    #expect(work.waitingRetries == 1)
+    #expect(work.nextChange(after: 0) == 1000)
+    #expect(try begin(work, perHost: 1, now: 999) == [1])
+    try work.leave(1, JobWork.Usage())
+    let next = try #require(try work.next(now: 1000, perHost: 1))
+    #expect(next.row.position == 0 && next.attempts == 1)
+    #expect(work.waitingRetries == 0)
+  }
+
+  @Test func `the retry of a host's last entry is begun`() throws {
+    try fill([("a", 2)])
+    let work = try JobWork(index)
+    for attempt in 1...3 {
+      #expect(try begin(work, now: attempt * 10) == [0])
+      try work.leave(0, JobWork.Usage())
+      work.retry(0, attempts: attempt, due: attempt * 10 + 5)
+      #expect(try begin(work, now: attempt * 10) == [])
+    }
+    #expect(try work.next(now: 100, perHost: 1)?.attempts == 3)
+  }
+
+  @Test func `an entry put off for want of space has not been tried`() throws {
+    try fill([("a", 2), ("", 2)])
+    let work = try JobWork(index)
+    #expect(try begin(work) == [0, 1])
+    for position in 0...1 {
+      try work.leave(position, JobWork.Usage())
+      work.retry(position, attempts: nil, due: 0)
+    }
+    #expect(try work.next(now: 0, perHost: 1)?.attempts == 0)
+    #expect(try work.next(now: 0, perHost: 1)?.attempts == 0)
+  }
+
+  @Test func `a host that is held is left alone, the others are not`() throws {
+    try fill([("a", 2), ("a", 2), ("b", 2)])
+    let work = try JobWork(index)
+    #expect(try work.next(now: 0, perHost: 1)?.row.position == 0)
+    work.hold(hostOf: 0, until: 500)
+    try work.leave(0, JobWork.Usage())
+    #expect(try begin(work, now: 499) == [2])
+    #expect(work.nextChange(after: 499) == 500)
+    #expect(try begin(work, now: 500) == [1])
+  }
+
+  @Test func `what was asked of servers adds up, and files are no servers`() throws {
+    try fill([("a", 2), ("b", 2), ("", 2)])
+    let work = try JobWork(index)
+    _ = try begin(work)
+    try work.leave(0, JobWork.Usage(requests: 1, bytes: 10, reused: 0))
+    work.retry(0, attempts: 1, due: 0)
+    _ = try begin(work)
+    try work.leave(0, JobWork.Usage(requests: 1, bytes: 5, reused: 1))
+    try work.leave(1, JobWork.Usage(requests: 1, bytes: 1, reused: 0))
+    try work.leave(2, JobWork.Usage(requests: 1, bytes: 99, reused: 0))
+    #expect(work.transfers.total == .init(requests: 3, retries: 1, bytes: 16, connections_reused: 1))
+    #expect(
+      work.transfers.hosts.map { [$0.host, "\($0.counts.requests)", "\($0.counts.bytes)"] } == [
+        ["a", "2", "15"], ["b", "1", "1"],
+      ])
+  }
+}
