@@ -5,8 +5,17 @@ struct JSONLinesManifest: ManifestFormat {
 
   func read(_ file: ManifestFile, _ yield: (ManifestItem) throws -> Void) throws {
     try file.eachLine { line, number in
-      guard line.contains(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }) else { return }
-      try yield(.entry(JSONDocument(parsing: line, line: number).value(), key: nil, place: .line(number)))
+      if let line, !line.contains(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }) { return }
+      try yield(item(line, number))
+    }
+  }
+
+  private func item(_ line: UnsafeRawBufferPointer?, _ number: Int) -> ManifestItem {
+    guard let line else { return .unreadable([ManifestFile.tooLong(line: number)]) }
+    do throws(ManifestProblem) {
+      return .entry(try JSONDocument(parsing: line, line: number).value(), key: nil, place: .line(number))
+    } catch {
+      return .unreadable([error.inside(line: number)])
     }
   }
 }

@@ -35,29 +35,33 @@ struct ManifestFile {
     return data
   }
 
-  /// Calls `body` with each line, without its line feed or CR LF, and its number from 1.
-  /// - Throws: `ManifestProblem` with code `too-large` for a line beyond the limit; as `eachChunk`.
-  func eachLine(_ body: (UnsafeRawBufferPointer, Int) throws -> Void) throws {
+  /// Calls `body` with each line, without its line feed or CR LF, and its number from 1. Of a line beyond the limit it
+  /// gets nil, and the lines after it follow.
+  /// - Throws: As `eachChunk`.
+  func eachLine(_ body: (UnsafeRawBufferPointer?, Int) throws -> Void) throws {
     var number = 1
     var kept: [UInt8] = []
     try eachChunk { chunk in
       var rest = chunk[...]
       while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
         if kept.isEmpty {
-          try body(Self.withoutReturn(UnsafeRawBufferPointer(rebasing: rest[..<end])), number)
+          try body(Self.line(UnsafeRawBufferPointer(rebasing: rest[..<end])), number)
         } else {
-          kept.append(contentsOf: rest[..<end])
-          try Self.checkLength(kept.count, ofLine: number)
-          try kept.withUnsafeBytes { try body(Self.withoutReturn($0), number) }
+          Self.keep(rest[..<end], after: &kept)
+          try kept.withUnsafeBytes { try body(Self.line($0), number) }
           kept.removeAll(keepingCapacity: true)
         }
         number += 1
         rest = rest[(end + 1)...]
       }
-      kept.append(contentsOf: rest)
-      try Self.checkLength(kept.count, ofLine: number)
+      Self.keep(rest, after: &kept)
     }
-    if !kept.isEmpty { try kept.withUnsafeBytes { try body(Self.withoutReturn($0), number) } }
+    if !kept.isEmpty { try kept.withUnsafeBytes { try body(Self.line($0), number) } }
+  }
+
+  /// What `eachLine` has no line for.
+  static func tooLong(line number: Int) -> ManifestProblem {
+    ManifestProblem(.tooLarge, "the limit for a line is \(lineLimit) bytes", at: .line(number))
   }
 
   /// Calls `body` with the content in pieces of any length, without its byte-order mark.
@@ -94,14 +98,14 @@ struct ManifestFile {
     try gzip.finish(body)
   }
 
-  private static func checkLength(_ length: Int, ofLine number: Int) throws(ManifestProblem) {
-    guard length <= lineLimit else {
-      throw ManifestProblem(.tooLarge, "the limit for a line is \(lineLimit) bytes", at: .line(number))
-    }
+  /// Keeps a piece of a line, up to one byte more than a line may have.
+  private static func keep(_ piece: Slice<UnsafeRawBufferPointer>, after kept: inout [UInt8]) {
+    kept.append(contentsOf: piece.prefix(lineLimit + 1 - kept.count))
   }
 
-  /// A line without the carriage return at its end.
-  private static func withoutReturn(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    line.last == UInt8(ascii: "\r") ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
+  /// A line without the carriage return at its end; nil beyond the limit.
+  private static func line(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    if line.count > lineLimit { return nil }
+    return line.last == UInt8(ascii: "\r") ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
   }
 }

@@ -56,6 +56,12 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
   }
 
   package var description: String {
-    place == .file ? message : "\(place): \(message)"
+    place.description.isEmpty ? message : "\(place): \(message)"
+  }
+
+  /// The same of a value that stands on a line: where there is a key path only, the line is added.
+  func inside(line: Int) -> ManifestProblem {
+    guard case .keyPath(let path) = place, !path.isEmpty else { return self }
+    return ManifestProblem(code, message, at: .field(place.description, line: line))
   }
 }

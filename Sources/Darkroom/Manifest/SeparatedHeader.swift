@@ -51,6 +51,7 @@ struct SeparatedHeader {
 
   /// What a row below the header means; nil for one without a value.
   func item(for row: SeparatedRows.Row) -> ManifestItem? {
+    guard row.problems.isEmpty else { return .unreadable(row.problems) }
     guard row.count > count || row.cells.contains(where: { !$0.text.isEmpty }) else { return nil }
     guard row.count == count else {
       let message = "the row has \(row.count) cells; the header has \(count)"

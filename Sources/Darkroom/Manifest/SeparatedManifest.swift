@@ -15,6 +15,7 @@ struct SeparatedManifest: ManifestFormat {
     var rows = SeparatedRows(separators: separators, cellLimit: SeparatedHeader.columnLimit)
     var header: SeparatedHeader?
     func take(_ rows: inout SeparatedRows, _ row: SeparatedRows.Row) throws {
+      if header == nil, let problem = row.problems.first { throw problem }
       if let header {
         if let item = header.item(for: row) { try yield(item) }
       } else if !isSeparatorLine(row), row.cells.contains(where: { !$0.text.isEmpty }) {

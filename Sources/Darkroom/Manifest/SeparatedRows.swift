@@ -13,8 +13,11 @@ struct SeparatedRows {
     /// Where it begins, from 1.
     let line: Int
 
-    /// At most as many as there may be.
+    /// At most as many as there may be; not all of them when something is wrong.
     let cells: [Cell]
+
+    /// What keeps the row from being read: `syntax`, `encoding` or `too-large`.
+    let problems: [ManifestProblem]
 
     /// How many there are.
     let count: Int
@@ -23,7 +26,11 @@ struct SeparatedRows {
     let end: ManifestProblem.Place
   }
 
-  private enum State { case cellBegins, inCell, inQuotes, afterQuote, afterReturn }
+  private enum State {
+    case cellBegins, inCell, inQuotes, afterQuote, afterReturn
+    /// The rest of the line is passed over: where its cells end is not known.
+    case damaged
+  }
 
   /// A row may be this long, in bytes of UTF-8, line breaks and quotes included.
   static let lengthLimit = 1 << 20
@@ -43,6 +50,7 @@ struct SeparatedRows {
   private var cells: [Cell] = []
   private var count = 0
   private var surplus: ManifestProblem.Place?
+  private var problems: [ManifestProblem] = []
 
   /// - Parameter separators: The one of these that comes first in the first row separates cells; when none does, the
   ///   first of these.
@@ -53,27 +61,31 @@ struct SeparatedRows {
   }
 
   /// Reads on, and calls `body` with each row that is complete.
-  /// - Throws: `ManifestProblem` with code `syntax`, `encoding` or `too-large`; what `body` throws.
+  /// - Throws: `ManifestProblem` with code `too-large` for quoted text that does not end; what `body` throws.
   mutating func push(
     _ piece: UnsafeRawBufferPointer, _ body: (inout SeparatedRows, Row) throws -> Void
   ) throws {
     for byte in piece {
       rowLength += 1
-      guard rowLength <= Self.lengthLimit else { throw tooLong }
+      if rowLength > Self.lengthLimit, state != .damaged {
+        if state == .inQuotes { throw tooLong }
+        fail(tooLong)
+      }
       switch (state, byte) {
       case (.inQuotes, Self.quote): state = .afterQuote
       case (.inQuotes, _): cell.append(byte)
       case (_, Self.lineFeed): try endRow(body)
-      case (.afterReturn, _): throw problem("a carriage return without a line feed ends no row", before: 1)
+      case (.damaged, _): break
+      case (.afterReturn, _): fail(problem("a carriage return without a line feed ends no row", before: 1))
       case (_, Self.carriageReturn): state = .afterReturn
-      case (_, _) where isSeparator(byte): try endCell()
+      case (_, _) where isSeparator(byte): endCell()
       case (.cellBegins, Self.quote): state = .inQuotes
       case (.afterQuote, Self.quote):
         cell.append(byte)
         state = .inQuotes
-      case (.afterQuote, _): throw problem("a separator or the end of the row must follow a closing quote")
+      case (.afterQuote, _): fail(problem("a separator or the end of the row must follow a closing quote"))
       case (.inCell, Self.quote):
-        throw problem("a cell with a quote in it must stand in quotes, and the quote in it be doubled")
+        fail(problem("a cell with a quote in it must stand in quotes, and the quote in it be doubled"))
       case (_, _):
         cell.append(byte)
         state = .inCell
@@ -83,7 +95,7 @@ struct SeparatedRows {
   }
 
   /// Ends the text.
-  /// - Throws: As `push`.
+  /// - Throws: `ManifestProblem` with code `syntax` for a quote that is never closed; what `body` throws.
   mutating func finish(_ body: (inout SeparatedRows, Row) throws -> Void) throws {
     guard state != .inQuotes else {
       throw ManifestProblem(.syntax, "the quote is never closed", at: .line(cellLine, column: cellColumn))
@@ -110,26 +122,37 @@ struct SeparatedRows {
     return true
   }
 
-  private mutating func endCell() throws(ManifestProblem) {
+  /// Takes down what is wrong with the row, and passes over the rest of the line.
+  private mutating func fail(_ problem: ManifestProblem) {
+    problems.append(problem)
+    state = .damaged
+  }
+
+  private mutating func endCell() {
     count += 1
     state = .cellBegins
     if count > cellLimit {
       surplus = surplus ?? .line(cellLine, column: cellColumn)
       return cell.removeAll(keepingCapacity: true)
     }
-    guard let text = String(validating: cell, as: UTF8.self), !cell.contains(0) else {
-      throw ManifestProblem(
-        .encoding, "the cell is no text in UTF-8, nor in UTF-16 with a byte-order mark",
-        at: .line(cellLine, column: cellColumn))
+    if let text = String(validating: cell, as: UTF8.self), !cell.contains(0) {
+      cells.append(Cell(text: text, line: cellLine, column: cellColumn))
+    } else {
+      problems.append(
+        ManifestProblem(
+          .encoding, "the cell is no text in UTF-8, nor in UTF-16 with a byte-order mark",
+          at: .line(cellLine, column: cellColumn)))
     }
-    cells.append(Cell(text: text, line: cellLine, column: cellColumn))
     cell.removeAll(keepingCapacity: true)
   }
 
   private mutating func endRow(_ body: (inout SeparatedRows, Row) throws -> Void) throws {
     let end = column - (state == .afterReturn ? 1 : 0)
-    try endCell()
-    let row = Row(line: rowLine, cells: cells, count: count, end: surplus ?? .line(line, column: end))
+    if state == .damaged { cell.removeAll(keepingCapacity: true) } else { endCell() }
+    state = .cellBegins
+    let row = Row(
+      line: rowLine, cells: cells, problems: problems, count: count, end: surplus ?? .line(line, column: end))
+    problems.removeAll()
     if cells.contains(where: { !$0.text.isEmpty }) { separator = separator ?? separators.first }
     cells.removeAll(keepingCapacity: true)
     (count, rowLength, surplus) = (0, 0, nil)

@@ -52,8 +52,13 @@ struct URLListEntry {
     return Substring(begun[...last])
   }
 
-  private mutating func report(_ code: ManifestProblem.Code, _ message: String, at place: ManifestProblem.Place) {
+  /// Takes down what is wrong with it.
+  mutating func report(_ problem: ManifestProblem) {
     // More are not reported, and an entry may have any number of lines.
-    if problems.count < Planner.problemLimit { problems.append(ManifestProblem(code, message, at: place)) }
+    if problems.count < Planner.problemLimit { problems.append(problem) }
+  }
+
+  private mutating func report(_ code: ManifestProblem.Code, _ message: String, at place: ManifestProblem.Place) {
+    report(ManifestProblem(code, message, at: place))
   }
 }

@@ -8,20 +8,22 @@ struct URLListManifest: ManifestFormat {
     // Options stand on the lines after their URL, so an entry is complete when the next one begins.
     var entry: URLListEntry?
     try file.eachLine { line, number in
-      guard let text = String(validating: line, as: UTF8.self) else {
-        throw ManifestProblem(.encoding, "the line is not UTF-8", at: .line(number))
-      }
-      let content = URLListEntry.trimmed(text[...])
-      guard let first = content.unicodeScalars.first, first != "#" else { return }
-      if text.unicodeScalars.first == first {
+      switch URLListLine(line, number: number) {
+      case .blank: break
+      case .url(let url):
         if let entry { try yield(entry.item) }
-        entry = URLListEntry(content, line: number)
-      } else if entry != nil {
-        entry?.readOption(content, line: number)
-      } else {
+        entry = URLListEntry(url, line: number)
+      case .option(let option) where entry != nil: entry?.readOption(option, line: number)
+      case .option:
         let problem = ManifestProblem(
           .syntax, "an indented line is an option of the URL before it, and there is none", at: .line(number))
         try yield(.unreadable([problem]))
+      case .unreadable(let problem, isIndented: true) where entry != nil: entry?.report(problem)
+      case .unreadable(let problem, _):
+        // What follows may be its options.
+        if let entry { try yield(entry.item) }
+        entry = URLListEntry("", line: number)
+        entry?.report(problem)
       }
     }
     if let entry { try yield(entry.item) }

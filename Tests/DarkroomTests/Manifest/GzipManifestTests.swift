@@ -64,7 +64,7 @@ import Testing
 
   @Test("a line of a packed file has the limit of any line")
   func longLine() throws {
-    let bytes = Data("http://h/".utf8) + Data(repeating: 120, count: 40 << 20)
+    let bytes = Data("http://h/".utf8) + Data(repeating: 120, count: 4 << 20)
     #expect(try Planned(Gzip.packed([bytes]), as: "m.txt.gz").found == ["too-large @ line 1"])
     #expect(try Planned(Gzip.packed([Data("url\n".utf8), bytes]), as: "m.csv.gz").found == ["too-large @ line 2"])
   }

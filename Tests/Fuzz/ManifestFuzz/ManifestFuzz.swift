@@ -19,7 +19,8 @@ func readManifest(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       switch item {
       case .defaults(let value, let place): reader.readDefaults(value, at: place)
       case .entry(let value, let key, let place): _ = reader.read(value, key: key, at: place)
-      case .unreadable(let problems): precondition(!problems.isEmpty && problems.count <= SeparatedHeader.columnLimit)
+      case .unreadable(let problems):
+        precondition(!problems.isEmpty && problems.count <= SeparatedHeader.columnLimit + 1)
       }
     }
   } catch is ManifestProblem {
