@@ -10,7 +10,7 @@ package final class JSONDocument {
   /// Parses UTF-8 text that holds one JSON value.
   /// - Parameter line: Where the text begins in its file, for messages; from 1.
   /// - Parameter allowingNUL: Whether strings may hold U+0000, as ours may; those of a manifest may not.
-  /// - Throws: `ManifestProblem` with code `syntax`, `encoding` or `too-deep`, and line and column.
+  /// - Throws: `ManifestProblem` with code `syntax`, `encoding`, `too-deep` or `bad-value`, and line and column.
   package init(
     parsing text: UnsafeRawBufferPointer, line: Int = 1, allowingNUL: Bool = false
   ) throws(ManifestProblem) {
@@ -23,16 +23,24 @@ package final class JSONDocument {
         switch json_error_code(&error) {
         case json_error_invalid_utf8: .encoding
         case json_error_stack_overflow: .tooDeep
+        case json_error_numeric_overflow: .badValue
         default: .syntax
         }
       throw ManifestProblem(
-        code, text.isEmpty ? "the file is empty" : message.replacing(" without JSON_ALLOW_NUL", with: ""),
+        code, text.isEmpty ? "the file is empty" : code == .badValue ? Self.numberTooLarge : Self.readable(message),
         at: .line(line + max(0, Int(error.line) - 1), column: max(1, Int(error.column))))
     }
     root = parsed
   }
 
   deinit { cjansson_decref(root) }
+
+  /// Larger ones would have to be rounded, and nobody would notice.
+  private static let numberTooLarge =
+    "whole numbers go from \(Int.min) to \(Int.max), others to 1.8e308; write a larger one as a string"
+
+  /// A message of jansson's without what means something to its callers only.
+  private static func readable(_ message: String) -> String { message.replacing(" without JSON_ALLOW_NUL", with: "") }
 
   /// The value, deeply converted.
   /// - Throws: `ManifestProblem` with code `too-deep` and the key path.

@@ -46,7 +46,8 @@ struct BinaryPropertyList {
   }
 
   /// The root with everything in it, dictionaries in the order of their keys.
-  /// - Throws: `ManifestProblem` with code `syntax`, `encoding`, `too-deep`, `too-large` or `wrong-type`.
+  /// - Throws: `ManifestProblem` with code `syntax`, `encoding`, `too-deep`, `too-large`, `wrong-type`
+  ///   or `bad-value`.
   func value() throws(ManifestProblem) -> JSONValue {
     var reader = self
     return try reader.object(root, at: [], in: [])
@@ -61,9 +62,11 @@ struct BinaryPropertyList {
     switch (kind, low) {
     case (0x0, 0x8): return .bool(false)
     case (0x0, 0x9): return .bool(true)
-    case (0x1, 0...4): return try integer(take(1 << low, after: start))
-    case (0x2, 2): return .number(Double(Float(bitPattern: UInt32(Self.bits(try take(4, after: start))))))
-    case (0x2, 3): return .number(Double(bitPattern: Self.bits(try take(8, after: start))))
+    case (0x1, 0...4):
+      guard let value = Self.integer(try take(1 << low, after: start)) else { throw .numberTooLarge(at: path) }
+      return .integer(value)
+    case (0x2, 2): return try .real(Double(Float(bitPattern: UInt32(Self.bits(try take(4, after: start))))), at: path)
+    case (0x2, 3): return try .real(Double(bitPattern: Self.bits(try take(8, after: start))), at: path)
     case (0x5, _), (0x6, _): return .string(try string(start, at: path))
     case (0xa, _), (0xd, _):
       return try container(number, at: path, in: outer).value
@@ -142,13 +145,12 @@ struct BinaryPropertyList {
     return text
   }
 
-  /// Of 1, 2 and 4 bytes without a sign, of 8 and 16 with one; what does not fit into 64 bits becomes a real number.
-  private func integer(_ bytes: ArraySlice<UInt8>) -> JSONValue {
-    let low = Int(truncatingIfNeeded: Self.bits(bytes.suffix(8)))
-    guard bytes.count == 16 else { return .integer(low) }
-    let high = Int(truncatingIfNeeded: Self.bits(bytes.prefix(8)))
-    return high == (low < 0 ? -1 : 0)
-      ? .integer(low) : .number(Double(high) * 0x1p64 + Double(UInt(bitPattern: low)))
+  /// Of 1, 2 and 4 bytes without a sign, of 8 and 16 with one; nil for what does not fit into 64 bits.
+  private static func integer(_ bytes: ArraySlice<UInt8>) -> Int? {
+    let low = Int(truncatingIfNeeded: bits(bytes.suffix(8)))
+    guard bytes.count == 16 else { return low }
+    let high = Int(truncatingIfNeeded: bits(bytes.prefix(8)))
+    return high == (low < 0 ? -1 : 0) ? low : nil
   }
 
   // MARK: Bytes
@@ -200,16 +202,4 @@ struct BinaryPropertyList {
 
   /// Up to 8 bytes, big-endian; `Int.max` for what is beyond it.
   private static func number(_ bytes: ArraySlice<UInt8>) -> Int { Int(clamping: bits(bytes)) }
-}
-
-extension ManifestProblem {
-  static func propertyListTooDeep(at place: Place) -> ManifestProblem {
-    ManifestProblem(.tooDeep, "the depth limit is \(JSONDocument.depthLimit) arrays and dictionaries", at: place)
-  }
-
-  /// A value that only property lists have.
-  static func propertyListOnly(at path: [String]) -> ManifestProblem {
-    ManifestProblem(
-      .wrongType, "dates and data have no meaning in a manifest", at: path.isEmpty ? .file : .keyPath(path))
-  }
 }

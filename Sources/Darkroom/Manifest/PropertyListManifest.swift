@@ -29,7 +29,7 @@ struct PropertyListManifest: ManifestFormat {
   private func convert(_ value: Any, at path: [String]) throws(ManifestProblem) -> JSONValue {
     switch value {
     case let text as String: return .string(text)
-    case let number as NSNumber: return convert(number)
+    case let number as NSNumber: return try convert(number, at: path)
     case let list as [Any]:
       var values: [JSONValue] = []
       for (position, element) in list.enumerated() { values.append(try convert(element, at: path + ["[\(position)]"])) }
@@ -46,11 +46,13 @@ struct PropertyListManifest: ManifestFormat {
   }
 
   /// Foundation tells what a number was by its Objective-C type: `c` for a boolean, `d` or `f` for a real.
-  private func convert(_ number: NSNumber) -> JSONValue {
+  private func convert(_ number: NSNumber, at path: [String]) throws(ManifestProblem) -> JSONValue {
     switch number.objCType.pointee {
-    case CChar(UInt8(ascii: "c")): .bool(number.boolValue)
-    case CChar(UInt8(ascii: "d")), CChar(UInt8(ascii: "f")): .number(number.doubleValue)
-    default: .integer(number.intValue)
+    case CChar(UInt8(ascii: "c")): return .bool(number.boolValue)
+    case CChar(UInt8(ascii: "d")), CChar(UInt8(ascii: "f")): return try .real(number.doubleValue, at: path)
+    default:
+      guard let value = Int(exactly: number) else { throw .numberTooLarge(at: path) }
+      return .integer(value)
     }
   }
 }

@@ -1,15 +1,17 @@
 import Foundation
 
-/// Counts how deep the arrays and dictionaries of an XML property list are nested, by their tags alone, before Foundation
-/// reads it: its parser calls itself for each level and dies of ten thousand. Whether the text is otherwise in order is
-/// left to it.
+/// Looks at the tags of an XML property list before Foundation reads it: how deep arrays and dictionaries are nested,
+/// since its parser calls itself for each level and dies of ten thousand; and whether a key occurs twice in a dictionary,
+/// since it takes the last without a word. Whether the text is otherwise in order is left to it.
 struct XMLPropertyListBounds {
   /// Encodings in which a tag looks as it does in ASCII.
   private static let encodings: Set = ["utf-8", "us-ascii", "ascii", "iso-8859-1"]
 
   private let bytes: [UInt8]
   private var position = 0
-  private var depth = 0
+
+  /// The keys so far of each dictionary that the position is in, from the outside in; nil for an array.
+  private var containers: [Set<String>?] = []
 
   init(_ data: Data) { bytes = Array(data) }
 
@@ -41,13 +43,25 @@ struct XMLPropertyListBounds {
     if isHere("<![CDATA[") { return skip(past: "]]>", from: 9) }
     if isHere("<?") { return skip(past: "?>", from: 2) }
     if isHere("</array") || isHere("</dict") {
-      depth = max(0, depth - 1)
+      _ = containers.popLast()
+    } else if isOpening("<key") {
+      try takeKey()
     } else if isOpening("<array") || isOpening("<dict") {
       let end = bytes[position...].firstIndex(of: UInt8(ascii: ">")) ?? bytes.endIndex - 1
-      if bytes[end - 1] != UInt8(ascii: "/") { depth += 1 }
-      guard depth <= JSONDocument.depthLimit else { throw ManifestProblem.propertyListTooDeep(at: .file) }
+      if bytes[end - 1] != UInt8(ascii: "/") { containers.append(isHere("<dict") ? [] : nil) }
+      guard containers.count <= JSONDocument.depthLimit else { throw ManifestProblem.propertyListTooDeep(at: .file) }
     }
     position += 1
+  }
+
+  private mutating func takeKey() throws(ManifestProblem) {
+    guard let last = containers.indices.last else { return }
+    // What is inside is looked at as all else: only its text is wanted.
+    let key = XMLPropertyListKey(bytes[position...]).text
+    guard containers[last]?.insert(key).inserted != false else {
+      let line = 1 + bytes[..<position].count { $0 == UInt8(ascii: "\n") }
+      throw ManifestProblem(.syntax, "the key \"\(key)\" occurs twice in its dictionary", at: .line(line))
+    }
   }
 
   private func isHere(_ text: StaticString) -> Bool {

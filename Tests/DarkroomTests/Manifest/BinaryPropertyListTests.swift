@@ -23,10 +23,12 @@ import Testing
     }
   }
 
-  @Test("an integer beyond 64 bits becomes a real number")
+  @Test("an integer beyond 64 bits is refused, and not rounded")
   func beyond() throws {
     let list = try PropertyList.binary(["value": NSNumber(value: UInt64.max)])
-    #expect(try BinaryPropertyList(list).value()["value"] == .number(0x1p64))
+    let problem = #expect(throws: ManifestProblem.self) { try BinaryPropertyList(list).value() }
+    #expect(problem?.code == .badValue)
+    #expect(problem?.place == .keyPath(["value"]))
   }
 
   @Test(

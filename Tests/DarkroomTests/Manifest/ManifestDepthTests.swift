@@ -160,7 +160,7 @@ import Testing
   func twinKeys() throws {
     let body = "<dict><key>e\u{301}</key><string>http://h/1</string><key>\u{e9}</key><string>http://h/2</string></dict>"
     let planned = try Planned(PropertyList.xml(body: body), as: "m.plist")
-    #expect(planned.problems.count + planned.entries.count >= 1)
+    #expect(planned.found == ["syntax @ line 1"])
     let json = try Planned("{\"e\u{301}\":\"http://h/1\",\"\u{e9}\":\"http://h/2\"}", as: "m.json")
     #expect(json.problems.map(\.code) == [.duplicateName])
   }

@@ -53,8 +53,7 @@ import Testing
   @Test(
     "what is no JSON is a problem with line and column",
     arguments: [
-      ("", 1), ("nul", 1), ("[1,]", 1), ("{\"a\":1\n,}", 2), ("[1]\n2", 2), ("'a'", 1), ("1e999", 1),
-      ("99999999999999999999", 1),
+      ("", 1), ("nul", 1), ("[1,]", 1), ("{\"a\":1\n,}", 2), ("[1]\n2", 2), ("'a'", 1),
       ("\"a\nb\"", 1), ("NaN", 1), ("// c\n1", 1), ("[01]", 1), ("\"\\x\"", 1),
     ])
   func syntax(text: String, line: Int) {
