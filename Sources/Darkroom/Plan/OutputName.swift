@@ -57,11 +57,13 @@ enum OutputName {
   /// Whether a text is printable ASCII: then nothing of Unicode needs to be looked up, which a million names would feel.
   private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f } }
 
-  /// Without any: so a name that was made here stays the same when it is given as a name.
+  /// Without any, and without the spaces that stood before it: so a name that was made here stays the same when it is
+  /// given as a name.
   private static func withoutPictureExtension(_ component: String) -> String {
     var name = component
     while let suffix = ManifestFormats.fileExtension(of: name), pictureExtensions.contains(suffix.lowercased()) {
       name.removeLast(suffix.count + 1)
+      while name.unicodeScalars.last?.properties.isWhitespace == true { name.unicodeScalars.removeLast() }
     }
     return name
   }

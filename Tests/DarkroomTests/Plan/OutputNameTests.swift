@@ -8,6 +8,7 @@ import Testing
     "a name loses what is unsafe, and its picture extension",
     arguments: [
       ("photo", "photo"), ("photo.jpg", "photo"), ("photo.JPEG", "photo"), ("photo.jpg.png", "photo"),
+      ("photo .jpg", "photo"), ("photo .png \u{a0}.jpg", "photo"), ("..\u{16}.. .png", "png"),
       ("photo.tar", "photo.tar"), ("v1.2", "v1.2"), ("a/b.jpg", "a/b"), ("a.jpg/b.jpg", "a.jpg/b"), ("a//b/", "a/b"),
       ("../../etc/passwd", "etc/passwd"), ("/etc/passwd", "etc/passwd"), ("a/../b", "a/b"), ("a/./b", "a/b"),
       ("./a", "a"), (".hidden", "hidden"), ("...", "unnamed"), ("..", "unnamed"), (".", "unnamed"), ("/", "unnamed"),
