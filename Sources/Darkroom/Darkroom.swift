@@ -67,6 +67,8 @@ package final class Darkroom {
   /// When the ledger was last written before this process began, in milliseconds since 1970.
   let lastActive: Int
   private var lookSchedule = LookSchedule()
+  /// Since when there has been nothing to do but to wait for manifests that are still being written.
+  private var unsettledSince: Double?
   var nextStatus = 0.0
   var lastStatus: Status?
   private var diskFullUntil = 0.0
@@ -216,12 +218,26 @@ package final class Darkroom {
   /// `run` gives up when it has been paused for too long, once what runs has finished; `watch` never does.
   private func checkLockWait() throws {
     if case .watch = choice.goal { return }
+    try checkUnsettled()
     guard let limit = configuration.lockWait, stopDeadline == nil, pending.isIdle, undelivered == 0,
       let since = [pauses.pausedSince, stuckSince].compactMap({ $0 }).min(),
       Double(Clock.milliseconds - since) / 1000 >= limit
     else { return }
     try closePauses()
     throw StopError.pausedTooLong(seconds: limit, causes: pauses.description)
+  }
+
+  /// Nor does `run` wait longer for a manifest that is being written on and on.
+  private func checkUnsettled() throws {
+    guard isFree, undelivered == 0, stopDeadline == nil, !pauses.isPaused, stuckSince == nil else {
+      return unsettledSince = nil
+    }
+    let since = unsettledSince ?? Clock.seconds
+    unsettledSince = since
+    // A file that is left alone settles within this time.
+    let least = configuration.settle + configuration.pollInterval
+    guard let limit = configuration.lockWait, Clock.seconds - since >= limit + least else { return }
+    throw StopError.unsettled(files: choice.queued(limit: 10).files, seconds: limit)
   }
 
   /// Takes in what other threads have told.

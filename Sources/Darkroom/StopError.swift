@@ -8,6 +8,8 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
   case taken(String)
   /// The queues were suspended for longer than `--lock-wait`.
   case pausedTooLong(seconds: Double, causes: String)
+  /// Manifests were being written for longer than `--lock-wait`.
+  case unsettled(files: [String], seconds: Double)
   /// The outbox cannot be written.
   case outbox(String)
   /// Something that should not happen.
@@ -18,6 +20,8 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
     case .busy(let folder, let process?): "another instance owns \(folder): process \(process)"
     case .busy(let folder, nil): "another instance owns \(folder)"
     case .missing(let message), .taken(let message), .outbox(let message), .broken(let message): message
+    case .unsettled(let files, let seconds):
+      "still being written after \(seconds) s, the limit of --lock-wait: \(files.joined(separator: ", "))"
     case .pausedTooLong(let seconds, let causes): "paused for \(seconds) s, the limit of --lock-wait, by \(causes)"
     }
   }

@@ -52,7 +52,7 @@ enum Program {
   private static func exitCode(_ error: any Error) -> ExitCode {
     switch error {
     case is UsageError: .usage
-    case StopError.busy, StopError.taken, StopError.pausedTooLong: .tryAgain
+    case StopError.busy, StopError.taken, StopError.pausedTooLong, StopError.unsettled: .tryAgain
     case StopError.missing: .missing
     case StopError.outbox, is SystemError, is SQLiteError, is LedgerError: .cannotWrite
     default: .internalError

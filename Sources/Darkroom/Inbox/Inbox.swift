@@ -45,6 +45,7 @@ struct Inbox: Sendable {
           case .file:
             scan.manifests.append(.init(file: name.text ?? "", job: job, identity: status.identity))
           case .folder: break
+          case .link: scan.foreign.append(.init(file: name, why: "it is a symbolic link"))
           case let kind: scan.foreign.append(.init(file: name, why: "it is a \(kind)"))
           }
         } catch  where error.code != ENOENT {

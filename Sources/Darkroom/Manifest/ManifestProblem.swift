@@ -1,7 +1,7 @@
 /// One thing that makes a whole manifest rejected.
 package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConvertible {
   /// What kind of problem it is; the raw values are the report's.
-  package enum Code: String, Sendable {
+  package enum Code: String, Sendable, CaseIterable {
     case syntax, encoding, cycle
     case tooLarge = "too-large"
     case tooDeep = "too-deep"

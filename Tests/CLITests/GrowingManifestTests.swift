@@ -1,0 +1,81 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// A manifest that somebody writes on and on is not taken, and holds nobody up.
+@Suite struct GrowingManifestTests {
+  /// Appends to a file, on a thread of its own, until it is told to stop.
+  private final class Writer: Sendable {
+    private let isStopped = Atomic(false)
+    private let ended = DispatchSemaphore(value: 0)
+    private let path: String
+
+    init(_ path: String) throws {
+      self.path = path
+      try Data().write(to: URL(fileURLWithPath: path))
+      let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+      Thread.detachNewThread { [self] in
+        while !isStopped.load(ordering: .relaxed) {
+          try? file.write(contentsOf: Data("coffee.jpg\n".utf8))
+          usleep(2000)
+        }
+        try? file.close()
+        ended.signal()
+      }
+    }
+
+    /// Lets it write a last time and close the file.
+    func stop() {
+      isStopped.store(true, ordering: .relaxed)
+      ended.wait()
+    }
+
+    var lines: Int { ((try? Data(contentsOf: URL(fileURLWithPath: path)).count) ?? 0) / 11 }
+
+    deinit { isStopped.store(true, ordering: .relaxed) }
+  }
+
+  private static let options = ["--settle", "0.5", "--filters", "none"]
+
+  @Test func `watch leaves it alone, processes others meanwhile, and takes it whole when it is closed`() throws {
+    let folders = try DarkroomFolders()
+    let writer = try Writer(folders.inbox + "/grow.txt")
+    let watch = try folders.start("watch", Self.options)
+    for name in ["one", "two", "three"] {
+      try folders.drop("\(name).txt", "coffee.jpg\n")
+      #expect(try watch.waitForLine(containing: "\(name): succeeded") != nil)
+      #expect(!folders.exists("grow"))
+    }
+    writer.stop()
+    #expect(try watch.waitForLine(containing: "grow: succeeded") != nil)
+    #expect(try folders.report("grow").counts.filtered == writer.lines || !folders.exists("../inbox/grow.txt"))
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    let manifest = try folders.contents("grow/manifest.txt")
+    #expect(try folders.report("grow").counts.filtered == manifest.count / 11)
+  }
+
+  @Test func `run with --lock-wait processes others, names it, and ends with 75`() throws {
+    let folders = try DarkroomFolders()
+    let writer = try Writer(folders.inbox + "/grow.txt")
+    try folders.drop("good.txt", "coffee.jpg\n")
+    let run = try folders.run(Self.options + ["--lock-wait", "0.2"])
+    #expect(run.status == 75)
+    #expect(run.error.contains("still being written") && run.error.contains("grow.txt"), "\(run.error)")
+    #expect(!run.error.contains("good.txt"), "\(run.error)")
+    #expect(try folders.report("good").state == "succeeded")
+    #expect(!folders.exists("grow"))
+    #expect(try folders.inboxNames() == ["grow.txt"])
+    writer.stop()
+    #expect(try folders.run(Self.options + ["--lock-wait", "0"]).status == 0)
+    #expect(try folders.report("grow").state == "succeeded")
+  }
+
+  @Test func `a manifest that was written just now settles, whatever --lock-wait says`() throws {
+    let folders = try DarkroomFolders()
+    try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/new.txt"))
+    #expect(try folders.run(Self.options + ["--lock-wait", "0"]).status == 0)
+    #expect(try folders.report("new").state == "succeeded")
+  }
+}
