@@ -30,7 +30,7 @@ let package = Package(
     .testTarget(name: "TransferTests", dependencies: ["Transfer", "TestSupport"]),
     .testTarget(name: "LedgerTests", dependencies: ["Ledger", "TestSupport"]),
     .testTarget(name: "DarkroomTests", dependencies: ["Darkroom", "TestSupport"]),
-    .testTarget(name: "CLITests", dependencies: ["DarkroomCLI", "TestSupport"]),
+    .testTarget(name: "CLITests", dependencies: ["DarkroomCLI", "TestSupport"], exclude: ["Snapshots"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -203,7 +203,8 @@ package final class Darkroom {
   private func diskCause(_ now: Double) -> [PauseCause] {
     guard let free = try? Folder.freeSpace(outbox.path) else { return [] }
     if free < configuration.minFree {
-      return [.disk(reason: "less than --min-free, \(configuration.minFree) bytes, is free in the outbox")]
+      let (free, least) = (ByteCount(free), ByteCount(configuration.minFree))
+      return [.disk(reason: "\(free) free in the outbox, and --min-free is \(least)")]
     }
     return now < diskFullUntil ? [.disk(reason: "a write was refused for want of space")] : []
   }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Why the program cannot go on. A failed entry is never one of these: it is a row of the report.
 package enum StopError: Error, Sendable, CustomStringConvertible {
   /// Another instance owns a folder.
@@ -21,8 +23,9 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
     case .busy(let folder, nil): "another instance owns \(folder)"
     case .missing(let message), .taken(let message), .outbox(let message), .broken(let message): message
     case .unsettled(let files, let seconds):
-      "still being written after \(seconds) s, the limit of --lock-wait: \(files.joined(separator: ", "))"
-    case .pausedTooLong(let seconds, let causes): "paused for \(seconds) s, the limit of --lock-wait, by \(causes)"
+      "still being written after \(seconds.formatted()) s, the limit of --lock-wait: \(files.joined(separator: ", "))"
+    case .pausedTooLong(let seconds, let causes):
+      "paused for \(seconds.formatted()) s, the limit of --lock-wait, by \(causes)"
     }
   }
 }

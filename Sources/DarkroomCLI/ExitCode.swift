@@ -10,7 +10,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   /// A named manifest, folder or job does not exist or cannot be read.
   case missing = 66
   case internalError = 70
-  /// The outbox cannot be written.
+  /// The outbox, or standard output, cannot be written.
   case cannotWrite = 73
   /// Another instance owns the inbox, or `--lock-wait` ran out.
   case tryAgain = 75
@@ -26,7 +26,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     case .rejected: "at least one manifest was rejected"
     case .missing: "a named manifest or folder does not exist or cannot be read"
     case .internalError: "internal error"
-    case .cannotWrite: "the outbox cannot be written"
+    case .cannotWrite: "the outbox, or standard output, cannot be written"
     case .tryAgain: "try again later: another instance is at work, or --lock-wait ran out"
     case .interrupted: "stopped by SIGINT (run)"
     case .terminated: "stopped by SIGTERM (run)"

@@ -12,41 +12,58 @@ enum Program {
     signal(SIGXFSZ, SIG_IGN)
     DescriptorLimit.raise()
     Allocator.giveBackMemory()
-    let console = Console(verbosity: .normal)
+    let output = StandardOutput()
     do {
-      return try carryOut(words, environment: environment)
+      let code = try carryOut(words, environment: environment, output: output)
+      try output.flush()
+      return code == .success && output.failure != nil ? .cannotWrite : code
+    } catch let error as SystemError where error.code == EPIPE {
+      return endForWantOfReader()
     } catch {
-      console.fail(describe(error))
+      // What was printed before is worth having.
+      try? output.flush()
+      Console(verbosity: .normal, output: output).fail("\(error)", hint: hint(error, words))
       return exitCode(error)
     }
   }
 
-  private static func carryOut(_ words: [String], environment: [String: String]) throws -> ExitCode {
+  private static func carryOut(
+    _ words: [String], environment: [String: String], output: StandardOutput
+  ) throws -> ExitCode {
     let arguments = try Arguments(words)
     if arguments.wantsVersion {
-      print("darkroom \(Darkroom.version)")
+      try output.print("darkroom \(Darkroom.version)")
       return .success
     }
     guard let name = arguments.command else {
-      guard arguments.wantsHelp else { throw UsageError("a command is needed; \"darkroom help\" lists them") }
-      print(HelpText.program)
+      guard arguments.wantsHelp else { throw UsageError("a command is needed") }
+      try output.print(HelpText.program)
       return .success
     }
-    guard let command = CommandTable.all.first(where: { $0.name == name }) else { throw UnknownCommand.error(name) }
+    let command = try CommandTable.command(named: name)
     if arguments.wantsHelp {
-      print(HelpText.command(command))
+      try output.print(HelpText.command(command))
       return .success
     }
     let settings = try Settings(arguments, environment: environment)
-    let console = Console(verbosity: settings.verbosity, isJSON: settings.isJSON)
+    let console = Console(verbosity: settings.verbosity, isJSON: settings.isJSON, output: output)
     return try command.run(
       Invocation(
-        operands: arguments.operands, settings: settings, console: console,
+        operands: arguments.operands, settings: settings, console: console, output: output,
         readAgain: { try Settings(arguments, environment: environment) }))
   }
 
-  private static func describe(_ error: any Error) -> String {
-    error is UsageError ? "\(error); see \"darkroom help\"" : "\(error)"
+  /// Ends as other programs do whose reader has gone away: quietly, by SIGPIPE.
+  private static func endForWantOfReader() -> ExitCode {
+    signal(SIGPIPE, SIG_DFL)
+    raise(SIGPIPE)
+    return .cannotWrite
+  }
+
+  private static func hint(_ error: any Error, _ words: [String]) -> String? {
+    guard error is UsageError else { return nil }
+    let command = words.first { !$0.hasPrefix("-") }.flatMap { try? CommandTable.command(named: $0) }
+    return "see \"darkroom help\(command.map { " " + $0.name } ?? "")\""
   }
 
   private static func exitCode(_ error: any Error) -> ExitCode {

@@ -10,7 +10,8 @@ final class StopSignals: @unchecked Sendable {  // the sources never change afte
   /// The first signal that came; nil when none did.
   var first: Int32? { received.withLock { $0 } }
 
-  init(stop: @escaping @Sendable () -> Void) {
+  /// - Parameter line: Taken from the terminal before the program ends at once.
+  init(line: ProgressLine, stop: @escaping @Sendable () -> Void) {
     for number in [SIGTERM, SIGINT] {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
@@ -19,7 +20,10 @@ final class StopSignals: @unchecked Sendable {  // the sources never change afte
           defer { first = first ?? number }
           return first != nil
         }
-        if isSecond { _exit(128 + number) }
+        if isSecond {
+          line.end()
+          _exit(128 + number)
+        }
         stop()
       }
       source.resume()

@@ -23,7 +23,9 @@ import Testing
     (["run", "--create=yes"], "takes no value"),
     (["run", "-x"], "-x"),
     (["watch", "extra"], "extra"),
-    (["run", "--reason", "x"], "--reason belongs to the command pause"),
+    (["run", "--reason", "x"], "--reason is for the command pause, not for run"),
+    (["pause", "--downloads", "3"], "--downloads is for the commands run, watch, not for pause"),
+    (["watch", "--lock-wait", "0"], "--lock-wait is for the command run, not for watch"),
     (["filters", "sepia(1)"], "--explain"),
     (["help", "rnu"], "did you mean \"run\""),
   ]
@@ -37,6 +39,7 @@ import Testing
     #expect(run.status == 64)
     #expect(run.error.contains(says), "\(run.error)")
     #expect(run.output.isEmpty)
+    #expect(run.error.matches(of: /see "darkroom help/).count == 1, "\(run.error)")
   }
 
   @Test func `the environment sets options, the command line wins, and unknown variables are named`() throws {
@@ -54,6 +57,17 @@ import Testing
       ).status == 0)
     let report = try String(decoding: folders.contents("job/report.json"), as: UTF8.self)
     #expect(report.contains(#""filters":"invert(1)""#))
+  }
+
+  @Test(arguments: [
+    ("DARKROOM_FOO", nil), ("DARKROOM_FILTER", "DARKROOM_FILTERS"), ("DARKROOM_DOWNLOAD", "DARKROOM_DOWNLOADS"),
+    ("DARKROOM_X", nil),
+  ])
+  func `an unknown variable is named, and the nearest only if it is near`(name: String, nearest: String?) throws {
+    let run = try DarkroomProcess.run(["filters"], environment: [name: "x"])
+    #expect(run.status == 64)
+    let suggestion = nearest.map { "; did you mean \"\($0)\"?" } ?? ""
+    #expect(run.error.hasPrefix("darkroom: unknown environment variable \"\(name)\"\(suggestion)\n"), "\(run.error)")
   }
 
   @Test func `the default folders are created, named ones must exist or be asked for`() throws {

@@ -24,19 +24,19 @@ import Testing
   @Test func `wait ends as run would, once the job has ended`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let folders = try DarkroomFolders()
-    #expect(try DarkroomProcess.run(["wait", "job"] + folders.options).status == 66)
+    #expect(try DarkroomProcess.run(["wait", "job"] + folders.named).status == 66)
     try folders.drop("job.txt", server.url("a") + "\n")
     let watch = try folders.start("watch", ["--filters", "none"])
     #expect(try server.nextRequest() == "/a")
-    let wait = try folders.start("wait", ["job"])
+    let wait = try DarkroomProcess(["wait", "job"] + folders.named)
     try server.release(1)
     let waited = try wait.finish()
     #expect(waited.status == 0)
     #expect(waited.output == folders.outbox + "/job/report.json\n")
     try folders.drop("bad.json", "{")
-    #expect(try DarkroomProcess.run(["wait", "bad"] + folders.options).status == 65)
+    #expect(try DarkroomProcess.run(["wait", "bad"] + folders.named).status == 65)
     try folders.drop("failing.txt", "missing.jpg\n")
-    #expect(try DarkroomProcess.run(["wait", "failing"] + folders.options).status == 1)
+    #expect(try DarkroomProcess.run(["wait", "failing"] + folders.named).status == 1)
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
   }
@@ -90,11 +90,11 @@ import Testing
     let after = try status(folders)
     #expect((after["jobs"] as? [[String: Any]])?.first?["state"] as? String == "waiting")
     #expect(after["queued"] as? [String] == ["b.txt"])
-    #expect(try DarkroomProcess.run(["status"] + folders.options).output.contains("job a: waiting"))
+    #expect(try DarkroomProcess.run(["status"] + folders.named).output.contains("job a: waiting"))
   }
 
   private func status(_ folders: DarkroomFolders) throws -> [String: Any] {
-    let run = try DarkroomProcess.run(["status", "--json"] + folders.options)
+    let run = try DarkroomProcess.run(["status", "--json"] + folders.named)
     #expect(run.status == 0)
     #expect(try JSONSchema.violations(of: Data(run.output.utf8), name: "status.schema.json") == "")
     return try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any] ?? [:]

@@ -59,7 +59,8 @@ struct DocumentationTests {
   @Test("lists the options of the help, and no others")
   func options() throws {
     let help = try DarkroomProcess.run(["help"], in: TemporaryFolder()).output
-    let offered = Set(help.matches(of: /\n  (?:-[a-z], )?(--[a-z-]+)/).map { String($0.1) })
+    let common = help.matches(of: /\n  (?:-[a-z], )?(--[a-z-]+)/).map { String($0.1) }
+    let offered = try Set(HelpTests.options().keys.map { "--" + $0 } + common)
     let documented = try Documentation.firstColumns(of: "Documentation/options.md").joined()
       .compactMap { $0.firstMatch(of: /^--[a-z-]+/).map { String($0.0) } }
     #expect(offered.count > 25)
@@ -71,8 +72,8 @@ struct DocumentationTests {
   func commands() throws {
     let help = try DarkroomProcess.run(["help"], in: TemporaryFolder()).output
     let page = try Documentation.text("Documentation/options.md")
-    let commands = try #require(help.firstRange(of: "commands:")).upperBound
-    let end = try #require(help.firstRange(of: "options (")).lowerBound
+    let commands = try #require(help.firstRange(of: "\ncommands ")).upperBound
+    let end = try #require(help.firstRange(of: "\noptions ")).lowerBound
     let offered = help[commands..<end].matches(of: /\n  ([a-z]+)/).map { String($0.1) }
     #expect(page.matches(of: /\n\| `([a-z]+)[ `]/).map { String($0.1) } == offered)
     let codes = help.matches(of: /\n  ([0-9]+)\ /).map { String($0.1) }

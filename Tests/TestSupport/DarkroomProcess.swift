@@ -25,6 +25,11 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
     try self.init(Self.products.appendingPathComponent("darkroom"), arguments, folder, environment)
   }
 
+  /// Starts lines of bash, in which `darkroom` is the program.
+  package convenience init(script: String, in folder: TemporaryFolder, environment: [String: String] = [:]) throws {
+    try self.init(URL(fileURLWithPath: "/bin/bash"), ["-euc", script], folder, environment)
+  }
+
   private init(
     _ executable: URL, _ arguments: [String], _ folder: TemporaryFolder?, _ environment: [String: String]
   ) throws {
@@ -60,7 +65,7 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
   package static func run(
     script: String, in folder: TemporaryFolder, environment: [String: String] = [:]
   ) throws -> Finished {
-    try DarkroomProcess(URL(fileURLWithPath: "/bin/bash"), ["-euc", script], folder, environment).finish()
+    try DarkroomProcess(script: script, in: folder, environment: environment).finish()
   }
 
   package var processID: Int32 { process.processIdentifier }

@@ -30,7 +30,7 @@ package struct ManifestCheck {
     package let priority: String
 
     /// Why the entry would fail before anything is requested; nil for most.
-    package let error: String?
+    package let error: TransferError?
   }
 
   private let configuration: Configuration
@@ -69,12 +69,12 @@ package struct ManifestCheck {
 
 extension ManifestCheck.PlannedEntry {
   init(_ row: JobIndexRow) {
-    var error: String?
+    var error: TransferError?
     var url = row.url
     do {
       url = try SourceLocation(parsing: row.url).redacted
     } catch let problem {
-      error = "\(problem.code.rawValue): \(problem.message)"
+      error = problem
       url = SourceLocation.redacted(row.url)
     }
     self.init(

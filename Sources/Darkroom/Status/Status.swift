@@ -48,6 +48,9 @@ package struct Status: Sendable, Equatable, Codable {
     package var lock: String?
     package var reason: String?
     package var since: String?
+
+    /// The pause in words, e.g. `deploy.lock (until the backup is done)`.
+    package var description: String { (lock ?? cause) + (reason.map { " (\($0))" } ?? "") }
   }
 
   /// A file in the inbox that is left alone.

@@ -24,6 +24,16 @@ package struct StatusReader {
     return status
   }
 
+  /// The locks that hold whether or not an instance runs.
+  /// - Throws: `SystemError`.
+  package static func pauses(inbox: String, lockFile: String?) throws -> [Status.Pause] {
+    try pauses(Inbox(path: inbox, extraLock: lockFile).scan())
+  }
+
+  private static func pauses(_ scan: InboxScan) -> [Status.Pause] {
+    scan.locks.map { Status.Pause(cause: "lock", lock: $0.name, reason: $0.reason) }
+  }
+
   private var empty: Status {
     Status(version: Darkroom.version, inbox: configuration.inbox, outbox: configuration.outbox)
   }
@@ -31,7 +41,7 @@ package struct StatusReader {
   private func fromLedger(_ state: StateFolder) throws -> Status {
     var status = empty
     let scan = try Inbox(path: configuration.inbox, extraLock: configuration.lockFile).scan()
-    status.pauses = scan.locks.map { Status.Pause(cause: "lock", lock: $0.name, reason: $0.reason) }
+    status.pauses = Self.pauses(scan)
     status.ignored = scan.foreign.prefix(Status.listLimit).map { Status.Foreign($0) }
     status.ignored_total = scan.foreign.count
     var live: Set<String> = []

@@ -90,6 +90,14 @@ package final class OpenFile: Sendable {
     if let failure = Self.write(bytes, to: descriptor) { throw SystemError("write", path, code: failure) }
   }
 
+  /// Writes to a descriptor that the program was started with, and that stays open.
+  /// - Parameter name: What errors call it.
+  package static func write(_ text: String, toStandard descriptor: Int32, named name: String) throws(SystemError) {
+    var text = text
+    let failure = text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
+    if let failure { throw SystemError("write", name, code: failure) }
+  }
+
   /// - Returns: `errno` of a write that failed.
   private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
     var rest = bytes

@@ -10,6 +10,10 @@ struct AddCommand: Command {
     together, called urls-TIME unless --name says otherwise. The name of each job is
     printed on standard output.
     """
+  let examples = [
+    "darkroom add cats.json",
+    "darkroom add --name travel https://pictures.example/rocket.jpg",
+  ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     let urls = invocation.operands.filter { $0.contains("://") }
@@ -21,8 +25,8 @@ struct AddCommand: Command {
     let job = try invocation.settings.jobName.map(checkedName)
     if job != nil, files.count > 1 { throw UsageError("--name names one job; \(files.count) manifests are given") }
     let drop = ManifestDrop(inbox: try invocation.settings.resolvedInbox())
-    if !urls.isEmpty { print(try drop.add(urls: urls, job: job)) }
-    for file in files { print(try drop.add(file, job: job)) }
+    if !urls.isEmpty { invocation.console.result(try drop.add(urls: urls, job: job)) }
+    for file in files { invocation.console.result(try drop.add(file, job: job)) }
     return .success
   }
 

@@ -7,25 +7,29 @@ struct CheckCommand: Command {
   let operands = "MANIFEST…"
   let summary = "parse, validate, print the plan; ends with 65 if one would be rejected"
   let details = """
-    Prints a line for each entry: its output, its recipe, its URL. With --json, one
-    object for each manifest and one for each entry, a line each.
+    Prints a line for each entry: its output, its recipe, its URL. With --json, one object for each manifest, which has
+    "state", and one for each of its entries, which has "url". Nothing is downloaded, and nothing left behind.
     """
+  let examples = [
+    "darkroom check cats.json",
+    "darkroom check --json cats.json | jq -r 'select(.url) | .output'",
+  ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard !invocation.operands.isEmpty else { throw UsageError("check needs a manifest") }
     let check = ManifestCheck(configuration: invocation.settings.configuration)
     let isJSON = invocation.settings.isJSON
-    var output = LineWriter(FileHandle.standardOutput)
-    defer { output.flush() }
-    var isRejected = false
+    let output = invocation.output
+    var (isRejected, job) = (false, "")
     for operand in invocation.operands {
       try check.check(
         operand,
         begin: { result in
+          job = result.job
           isRejected = isRejected || !result.problems.isEmpty
-          output.write(isJSON ? result.json.text : result.text)
+          try output.print(isJSON ? result.json.text : result.text)
         },
-        each: { output.write(isJSON ? $0.json.text : $0.text) })
+        each: { try output.print(isJSON ? $0.json(in: job).text : $0.text) })
     }
     return isRejected ? .rejected : .success
   }
@@ -60,14 +64,18 @@ extension ManifestCheck.Result {
 
 extension ManifestCheck.PlannedEntry {
   fileprivate var text: String {
-    "  \(output)  \(filters)  \(url)" + (error.map { "  would fail: \($0)" } ?? "")
+    "  \(output)  \(filters)  \(url)" + (error.map { "  would fail: \($0.code.rawValue): \($0.message)" } ?? "")
   }
 
-  fileprivate var json: JSONValue {
+  fileprivate func json(in job: String) -> JSONValue {
     .object([
-      "index": .integer(position), "name": .string(name), "output": .string(output), "url": .string(url),
+      "job": .string(job), "index": .integer(position), "name": .string(name), "output": .string(output),
+      "url": .string(url),
       "filters": .string(filters), "format": .string(format), "quality": .integer(quality),
-      "priority": .string(priority), "error": error.map { .string($0) },
+      "priority": .string(priority),
+      "error": error.map {
+        .object(["stage": .string("download"), "code": .string($0.code.rawValue), "message": .string($0.message)])
+      },
     ])
   }
 }

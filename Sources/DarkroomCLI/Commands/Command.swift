@@ -8,8 +8,11 @@ protocol Command: Sendable {
   /// What the command does, in a line.
   var summary: String { get }
 
-  /// What the help says besides, in lines of at most 80 columns; empty for most.
+  /// What the help says besides, in sentences; line breaks count as spaces. Default: nothing.
   var details: String { get }
+
+  /// Lines for a shell, for the help.
+  var examples: [String] { get }
 
   /// Carries the command out.
   /// - Throws: `UsageError`, `StopError` and what else ends the program; `main` makes an exit code of it.
@@ -18,4 +21,7 @@ protocol Command: Sendable {
 
 extension Command {
   var details: String { "" }
+
+  /// The command with its operands, for the help.
+  var usage: String { operands.isEmpty ? name : name + " " + operands }
 }

@@ -3,8 +3,12 @@ import Imaging
 /// Lists the filter functions, or explains a recipe.
 struct FiltersCommand: Command {
   let name = "filters"
-  let operands = "[--explain RECIPE]"
-  let summary = "list the filter functions; the pipeline that a recipe becomes"
+  let operands = ""
+  let summary = "list the filter functions, or the steps that a recipe becomes"
+  let examples = [
+    "darkroom filters",
+    #"darkroom filters --explain "sepia(0.8) contrast(110%)""#,
+  ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard invocation.operands.isEmpty else {
@@ -12,12 +16,13 @@ struct FiltersCommand: Command {
         "filters takes no operands; to explain a recipe: filters --explain \"\(invocation.operands[0])\"")
     }
     if let recipe = invocation.settings.explain {
-      print(recipe.isEmpty ? "none" : recipe.explanation.joined(separator: "\n"))
+      try invocation.output.print(recipe.isEmpty ? "none" : recipe.explanation.joined(separator: "\n"))
       return .success
     }
     for filter in FilterRegistry.all {
       let usage = filter.name + "(" + filter.syntax + ")"
-      print(usage.padding(to: 42) + ("default " + filter.defaultArgument).padding(to: 16) + filter.summary)
+      try invocation.output.print(
+        usage.padding(to: 42) + ("default " + filter.defaultArgument).padding(to: 16) + filter.summary)
     }
     return .success
   }

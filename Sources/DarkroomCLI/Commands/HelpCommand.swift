@@ -3,16 +3,18 @@ struct HelpCommand: Command {
   let name = "help"
   let operands = "[COMMAND]"
   let summary = "this text, or that of a command"
+  let examples = [
+    "darkroom help",
+    "darkroom help run",
+  ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard let name = invocation.operands.first else {
-      print(HelpText.program)
+      try invocation.output.print(HelpText.program)
       return .success
     }
-    guard let command = CommandTable.all.first(where: { $0.name == name }) else {
-      throw UnknownCommand.error(name)
-    }
-    print(HelpText.command(command))
+    let command = try CommandTable.command(named: name)
+    try invocation.output.print(HelpText.command(command))
     return .success
   }
 }

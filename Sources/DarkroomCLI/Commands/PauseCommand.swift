@@ -8,9 +8,12 @@ struct PauseCommand: Command {
   let summary = "suspend both queues: create INBOX/NAME.lock (default: pause.lock)"
   let details = """
     Running operations finish, none starts. Several parties may each hold a lock of
-    their own; the queues resume when the last is gone. --reason TEXT is shown in
-    the report.
+    their own; the queues resume when the last is gone. Saying it twice is no error.
     """
+  let examples = [
+    "darkroom pause",
+    #"darkroom pause backup --reason "nightly backup""#,
+  ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     let path = try LockFile.path(invocation)

@@ -7,15 +7,20 @@ struct RunCommand: Command {
   let operands = "[MANIFEST…]"
   let summary = "process what is in the inbox now, or the manifests named, then exit"
   let details = """
-    Manifests that are named are copied first and left where they are, unless they
-    lie in the inbox; - reads JSON lines from standard input. The path of each report is printed on standard output.
+    Manifests that are named are copied first and left where they are, unless they lie in the inbox; - reads JSON lines
+    from standard input. The path of each report is printed on standard output.
     """
+  let examples = [
+    "darkroom run",
+    #"darkroom run cats.json --filters "grayscale() contrast(1.2)""#,
+    "darkroom run --quiet --lock-wait 60   # in a crontab",
+  ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     let spool = try invocation.operands.contains("-") ? StandardInputManifest() : nil
     let manifests = invocation.operands.map { $0 == "-" ? spool?.path ?? $0 : $0 }
     let darkroom = try Darkroom(configuration: invocation.settings.resolved(), observe: invocation.console.tell)
-    let signals = StopSignals(stop: darkroom.stop)
+    let signals = StopSignals(line: invocation.console.line, stop: darkroom.stop)
     let summary = try withExtendedLifetime(spool) { try darkroom.run(manifests: manifests) }
     if let signal = signals.first { return signal == SIGINT ? .interrupted : .terminated }
     return ExitCode(summary)

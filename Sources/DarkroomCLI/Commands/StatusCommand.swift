@@ -5,14 +5,19 @@ import Foundation
 struct StatusCommand: Command {
   let name = "status"
   let operands = ""
-  let summary = "jobs, queues, rate, time left, pauses"
+  let summary = "tell jobs, queues, rate, time left, pauses"
+  let details = "Works whether or not an instance runs, and changes nothing. With --json, one object."
+  let examples = [
+    "darkroom status",
+    "darkroom status --json | jq -r '.jobs[] | .job'",
+  ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard invocation.operands.isEmpty else {
       throw UsageError("status takes no operands; \"\(invocation.operands[0])\" is one")
     }
-    let status = try StatusReader(configuration: invocation.settings.resolved()).read()
-    print(invocation.settings.isJSON ? status.text : status.lines.joined(separator: "\n"))
+    let status = try StatusReader(configuration: invocation.settings.resolved(isReading: true)).read()
+    try invocation.output.print(invocation.settings.isJSON ? status.text : status.lines.joined(separator: "\n"))
     return .success
   }
 }
@@ -22,15 +27,14 @@ extension Status {
   fileprivate var lines: [String] {
     var lines = ["\(inbox) → \(outbox)"]
     lines.append(process.map { "process \($0) is at work" } ?? "no process is at work")
-    lines += jobs.map { "job \($0.job): \($0.progress)" }
+    lines += jobs.map { "job \($0.job): \($0.progress)\(process == nil ? " for the next start" : "")" }
     if let queues, !jobs.isEmpty {
       lines.append("downloads: \(queues.download.progress); filtrations: \(queues.filtration.progress)")
     }
     lines += queued.map { "queued: \($0)" }
     if queued_total > queued.count { lines.append("queued: \(queued_total - queued.count) more") }
     lines += pauses.map { pause in
-      "paused: \(pause.lock ?? pause.cause)" + (pause.reason.map { " (\($0))" } ?? "")
-        + (pause.since.map { " since \($0)" } ?? "")
+      "paused: \(pause.description)" + (pause.since.map { " since \($0)" } ?? "")
     }
     lines += ignored.map { "left alone: \($0.file): \($0.why)" }
     if ignored_total > ignored.count { lines.append("left alone: \(ignored_total - ignored.count) more") }

@@ -1,5 +1,3 @@
-import Imaging
-
 /// A command line taken apart: the command, its operands, and its options.
 struct Arguments: Equatable {
   var command: String?
@@ -64,6 +62,7 @@ struct Arguments: Equatable {
   private static func unknown(_ name: String) -> UsageError {
     OptionTable.later.contains(name)
       ? UsageError("the option --\(name) is not available in this version")
-      : UsageError(NearestName.unknown("option", "--" + name, among: OptionTable.all.map { "--" + $0.name }))
+      : UsageError(
+        Suggestion.unknown("option", "--" + name, prefix: "--", among: OptionTable.all.map { "--" + $0.name }))
   }
 }

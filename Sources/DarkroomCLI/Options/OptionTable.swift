@@ -4,44 +4,34 @@ import Transfer
 
 /// The options that there are, in the order of the help.
 enum OptionTable {
-  static let all: [Option] = folders + pauses + work + pictures + downloads + output
+  static let all: [Option] = groups.flatMap(\.options)
 
-  /// The options that do not belong to one command: these are environment variables and keys of the file, too.
-  static let general = all.filter { $0.command == nil }
+  /// The options that are environment variables and keys of the file, too.
+  static let general = all.filter { !$0.isForOneCall }
 
-  private static let folders = [
-    Option(name: "inbox", value: "DIR", defaultText: "inbox", summary: "where manifests and locks are dropped") {
-      $0.inbox = $1
-    },
-    Option(name: "outbox", value: "DIR", defaultText: "outbox", summary: "where pictures and reports go") {
-      $0.outbox = $1
-    },
-    Option(name: "create", summary: "create the folders that are named and missing") {
-      $0.create = try OptionValue.flag($1)
-    },
-    Option(name: "config", value: "FILE", defaultText: "see the manual", summary: "options as a JSON object") {
-      $0.config = $1
-    },
-    Option(name: "state", value: "DIR", defaultText: "OUTBOX/.darkroom", summary: "where the ledger lies") {
-      $0.state = $1
-    },
+  /// The options under their headings.
+  static let groups: [(heading: String, options: [Option])] = [
+    ("options", calls), ("pauses and time", pauses), ("work", work), ("pictures", pictures),
+    ("downloads", downloads), ("output", output), ("options of all commands", common),
   ]
 
   private static let pauses = [
-    Option(name: "lock-file", value: "FILE", summary: "one more lock file to honour") {
-      $0.configuration.lockFile = $1
-    },
     Option(
-      name: "lock-wait", value: "SECONDS", defaultText: "for ever",
-      summary: "run: how long to stay paused before ending with 75"
+      name: "lock-file", commands: ["run", "watch", "status", "resume"], value: "FILE",
+      summary: "one more lock file to honour"
+    ) { $0.configuration.lockFile = $1 },
+    Option(
+      name: "lock-wait", commands: ["run"], value: "SECONDS", defaultText: "for ever",
+      summary: "how long to stay paused before ending with 75"
     ) { $0.configuration.lockWait = try OptionValue.seconds($1, from: 0) },
     Option(
       name: "min-free", value: "BYTES", defaultText: "256M",
       summary: "pause while the outbox's file system has less free"
     ) { $0.configuration.minFree = try OptionValue.bytes($1) },
-    Option(name: "poll-interval", value: "SECONDS", defaultText: "1", summary: "how often the inbox is scanned") {
-      $0.configuration.pollInterval = try OptionValue.seconds($1, from: 0.01)
-    },
+    Option(
+      name: "poll-interval", commands: ["run", "watch", "wait"], value: "SECONDS", defaultText: "1",
+      summary: "how often the inbox is scanned"
+    ) { $0.configuration.pollInterval = try OptionValue.seconds($1, from: 0.01) },
     Option(
       name: "settle", value: "SECONDS", defaultText: "2",
       summary: "how long a file must be unchanged before it is read"
@@ -64,14 +54,18 @@ enum OptionTable {
     },
   ]
 
+  /// The commands that plan manifests.
+  private static let planning = ["run", "watch", "check"]
+
   private static let pictures = [
     Option(
-      name: "filters", value: "RECIPE", defaultText: "sepia(0.8)", summary: "for entries that name none; none for none"
+      name: "filters", commands: planning, value: "RECIPE", defaultText: "sepia(0.8)",
+      summary: "for entries that name none; none for none"
     ) { $0.configuration.filters = try OptionValue.recipe($1) },
-    Option(name: "format", value: "keep|jpeg|png", defaultText: "keep", summary: "format of the results") {
-      $0.configuration.output.format = try OptionValue.format($1)
-    },
-    Option(name: "quality", value: "1…100", defaultText: "85", summary: "quality of JPEG") {
+    Option(
+      name: "format", commands: planning, value: "keep|jpeg|png", defaultText: "keep", summary: "format of the results"
+    ) { $0.configuration.output.format = try OptionValue.format($1) },
+    Option(name: "quality", commands: planning, value: "1…100", defaultText: "85", summary: "quality of JPEG") {
       $0.configuration.output.quality = try OptionValue.whole($1, in: 1...100)
     },
     Option(name: "max-pixels", value: "N", defaultText: "268402689", summary: "largest picture that is decoded") {
@@ -110,20 +104,47 @@ enum OptionTable {
   ]
 
   private static let output = [
-    Option(name: "reason", command: "pause", value: "TEXT", summary: "pause: why, for reports") { $0.reason = $1 },
     Option(
-      name: "explain", command: "filters", value: "RECIPE", summary: "filters: the pipeline that a recipe becomes"
-    ) {
-      $0.explain = try OptionValue.recipe($1)
+      name: "json", commands: ["run", "watch", "check", "status"], summary: "print JSON, one object a line"
+    ) { $0.isJSON = try OptionValue.flag($1) }
+  ]
+
+  private static let calls = [
+    Option(
+      name: "name", commands: ["add"], isForOneCall: true, value: "JOB", defaultText: "the file's, or urls-TIME",
+      summary: "the job's name"
+    ) { $0.jobName = $1 },
+    Option(
+      name: "reason", commands: ["pause"], isForOneCall: true, value: "TEXT", summary: "why; shown in reports"
+    ) { $0.reason = $1 },
+    Option(
+      name: "explain", commands: ["filters"], isForOneCall: true, value: "RECIPE",
+      summary: "the pipeline that a recipe becomes"
+    ) { $0.explain = try OptionValue.recipe($1) },
+  ]
+
+  private static let common = [
+    Option(
+      name: "inbox", commands: nil, value: "DIR", defaultText: "inbox", summary: "where manifests and locks are dropped"
+    ) { $0.inbox = $1 },
+    Option(
+      name: "outbox", commands: nil, value: "DIR", defaultText: "outbox", summary: "where pictures and reports go"
+    ) { $0.outbox = $1 },
+    Option(
+      name: "state", commands: nil, value: "DIR", defaultText: "OUTBOX/.darkroom", summary: "where the ledger lies"
+    ) { $0.state = $1 },
+    Option(name: "create", commands: nil, summary: "create the folders that are named and missing") {
+      $0.create = try OptionValue.flag($1)
     },
-    Option(name: "json", summary: "print newline-delimited JSON on standard output") {
-      $0.isJSON = try OptionValue.flag($1)
-    },
-    Option(name: "name", command: "add", value: "JOB", summary: "add: the job's name") { $0.jobName = $1 },
-    Option(name: "quiet", letter: "q", summary: "tell only what is wrong") {
+    Option(
+      name: "config", commands: nil, value: "FILE",
+      defaultText: "~/.config/darkroom/config.json, else /etc/darkroom/config.json",
+      summary: "options as a JSON object"
+    ) { $0.config = $1 },
+    Option(name: "quiet", letter: "q", commands: nil, summary: "tell only what is wrong") {
       if try OptionValue.flag($1) { $0.verbosity = .quiet }
     },
-    Option(name: "verbose", letter: "v", summary: "tell each entry") {
+    Option(name: "verbose", letter: "v", commands: nil, summary: "tell each entry") {
       if try OptionValue.flag($1) { $0.verbosity = .verbose }
     },
   ]

@@ -23,8 +23,11 @@ extension Settings {
     }
     for given in arguments.options {
       guard let option = OptionTable.all.first(where: { $0.name == given.name }) else { continue }
-      if let command = option.command, command != arguments.command {
-        throw UsageError("--\(option.name) belongs to the command \(command)")
+      if let command = arguments.command, !option.belongs(to: command) {
+        let takers = option.commands ?? []
+        throw UsageError(
+          "--\(option.name) is for the command\(takers.count == 1 ? "" : "s") \(takers.joined(separator: ", ")), "
+            + "not for \(command)")
       }
       try apply(option, given.value, as: "--" + option.name)
     }
@@ -50,7 +53,8 @@ extension Settings {
         throw UsageError(
           OptionTable.later.contains(name)
             ? "the environment variable \(variable) is not available in this version"
-            : NearestName.unknown("environment variable", variable, among: OptionTable.general.map(\.variable)))
+            : Suggestion.unknown(
+              "environment variable", variable, prefix: "DARKROOM_", among: OptionTable.general.map(\.variable)))
       }
       return (option, value)
     }
@@ -62,28 +66,36 @@ extension Settings {
       "\(path): "
         + (OptionTable.later.contains(name)
           ? "the key \"\(name)\" is not available in this version"
-          : NearestName.unknown("key", name, among: OptionTable.general.map(\.name))))
+          : Suggestion.unknown("key", name, among: OptionTable.general.map(\.name))))
   }
 
   /// The configuration, once the folders are there: the default ones are created, named ones must exist, or `--create`.
+  /// - Parameter isReading: Whether the command only looks; then nothing is created, and a default outbox may be
+  ///   missing.
   /// - Throws: `StopError.missing` and, for a folder that cannot be created, `StopError.outbox`.
-  func resolved() throws -> Configuration {
+  func resolved(isReading: Bool = false) throws -> Configuration {
     var configuration = configuration
-    configuration.inbox = try resolvedInbox()
-    configuration.outbox = try folder(outbox, else: "outbox", option: "outbox")
+    configuration.inbox = try resolvedInbox(isReading: isReading)
+    let isUnborn = isReading && outbox == nil && !FileManager.default.fileExists(atPath: "outbox")
+    configuration.outbox =
+      try isUnborn
+      ? Folder.resolved(".") + "/outbox" : folder(outbox, else: "outbox", option: "outbox", isReading: isReading)
     configuration.state =
-      try state.map { try folder($0, else: "", option: "state", mode: 0o700) } ?? configuration.outbox + "/.darkroom"
+      try state.map { try folder($0, else: "", option: "state", mode: 0o700, isReading: isReading) }
+      ?? configuration.outbox + "/.darkroom"
     return configuration
   }
 
   /// The inbox alone, for commands that need nothing else.
-  func resolvedInbox() throws -> String { try folder(inbox, else: "inbox", option: "inbox") }
+  func resolvedInbox(isReading: Bool = false) throws -> String {
+    try folder(inbox, else: "inbox", option: "inbox", isReading: isReading)
+  }
 
   private func folder(
-    _ named: String?, else standard: String, option: String, mode: mode_t = 0o777
+    _ named: String?, else standard: String, option: String, mode: mode_t = 0o777, isReading: Bool
   ) throws -> String {
     let path = named ?? standard
-    if named == nil || create {
+    if !isReading, named == nil || create {
       do {
         try Folder.create(path, mode: mode)
       } catch {
@@ -94,7 +106,8 @@ extension Settings {
       _ = try OpenFile(folder: path)
       return try Folder.resolved(path)
     } catch {
-      let hint = error.code == ENOENT ? "; --create would create it" : ""
+      let remedy = named == nil ? "\"darkroom run\" would create it here" : "--create would create it"
+      let hint = error.code == ENOENT ? "; " + remedy : ""
       throw StopError.missing("--\(option): \(error)\(hint)")
     }
   }

@@ -6,9 +6,10 @@ import Foundation
 final class Console {
   private let verbosity: Settings.Verbosity
   private let isJSON: Bool
-  private let isTerminal = isatty(STDERR_FILENO) == 1
+  private let output: StandardOutput
+  /// The line that moves along.
+  let line = ProgressLine()
   private var progress: Progress?
-  private var shown = ""
   private var lastShown = ContinuousClock.now - .seconds(1)
 
   /// How far a job is.
@@ -23,14 +24,15 @@ final class Console {
   }
 
   /// - Parameter isJSON: Whether standard output gets events instead of results.
-  init(verbosity: Settings.Verbosity, isJSON: Bool = false) {
+  init(verbosity: Settings.Verbosity, isJSON: Bool = false, output: StandardOutput) {
     self.verbosity = verbosity
+    self.output = output
     self.isJSON = isJSON
   }
 
   /// Tells of an event.
   func tell(_ event: Event) {
-    if isJSON { print(event.json.text) }
+    if isJSON { result(event.json.text) }
     switch event {
     case .watching(let inbox, let outbox): log(.verbose, "watching \(inbox), writing to \(outbox)")
     case .foreignFile(let name, let why): log(.quiet, "\(name) in the inbox is left alone: \(why)")
@@ -80,8 +82,13 @@ final class Console {
       "\(summary.job): \(summary.state.rawValue): \(counts.filtered) filtered, \(counts.failed) failed"
         + (counts.cancelled > 0 ? ", \(counts.cancelled) cancelled" : "")
         + " in \(summary.seconds.shown) s")
-    clear()
-    if !isJSON { print(summary.report) }
+    line.clear()
+    if !isJSON { result(summary.report) }
+  }
+
+  /// Prints a result at once. One that cannot be printed is told, and keeps nothing from being done.
+  func result(_ line: String) {
+    if let failure = output.tell(line) { log(.quiet, "warning: \(failure)") }
   }
 
   /// Tells what a command has done.
@@ -89,49 +96,40 @@ final class Console {
     if verbosity != .quiet { write(message.visible + "\n") }
   }
 
-  /// Tells why the program ends.
-  func fail(_ message: String) {
-    clear()
-    write("darkroom: \(message.visible)\n")
+  /// Tells why the program ends and, in a second line, where to read on.
+  func fail(_ message: String, hint: String? = nil) {
+    line.clear()
+    write("darkroom: \(message.visible)\n" + (hint.map { $0 + "\n" } ?? ""))
   }
 
   // MARK: Lines
 
   private func log(_ least: Settings.Verbosity, _ text: String) {
     guard least.rank <= verbosity.rank else { return }
-    clear()
-    write((isTerminal ? "" : Date().formatted(.iso8601) + " ") + text.visible + "\n")
+    line.clear()
+    write((line.isTerminal ? "" : Date().formatted(.iso8601) + " ") + text.visible + "\n")
   }
 
   private func show() {
-    guard isTerminal, verbosity != .quiet, let progress, lastShown.duration(to: .now) > .milliseconds(100) else {
+    guard line.isTerminal, verbosity != .quiet, let progress, lastShown.duration(to: .now) > .milliseconds(100) else {
       return
     }
     lastShown = .now
     let done = progress.ended - progress.endedBefore
     let seconds = Double(progress.began.duration(to: .now).components.seconds) + 0.001
     let share = progress.total == 0 ? 100 : 100 * progress.ended / progress.total
-    let line =
+    let text =
       "\(progress.job): \(progress.ended)/\(progress.total) (\(share) %)"
       + (progress.failed > 0 ? ", \(progress.failed) failed" : "")
       + (seconds > 1 ? ", \(Int(Double(done) / seconds))/s" : "")
       + (progress.pause.map { ", paused: \($0)" } ?? "")
-    clear()
-    shown = String(line.prefix(100))
-    write(shown)
+    line.show(text)
   }
-
-  private func clear() {
-    guard !shown.isEmpty else { return }
-    write("\r" + "".padding(to: shown.count) + "\r")
-    shown = ""
-  }
-
-  /// A reader of standard output that has gone away no longer wants to know.
-  private func print(_ line: String) { try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8)) }
 
   /// What cannot be written to standard error cannot be told anywhere.
-  private func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
+  private func write(_ text: String) {
+    try? OpenFile.write(text, toStandard: STDERR_FILENO, named: "standard error")
+  }
 }
 
 extension String {

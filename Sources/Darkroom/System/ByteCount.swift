@@ -1,0 +1,14 @@
+/// A number of bytes, in the words of a message: `256 MiB`, `1.5 GiB`, `300 bytes`. Rounded down to a tenth.
+struct ByteCount: Sendable, CustomStringConvertible {
+  let bytes: Int
+
+  init(_ bytes: Int) { self.bytes = bytes }
+
+  var description: String {
+    let units = ["KiB", "MiB", "GiB", "TiB"]
+    guard let power = units.indices.last(where: { bytes >> (10 * ($0 + 1)) > 0 }) else { return "\(bytes) bytes" }
+    let shift = 10 * (power + 1)
+    let tenths = (bytes & ((1 << shift) - 1)) * 10 >> shift
+    return "\(bytes >> shift)" + (tenths > 0 ? ".\(tenths)" : "") + " " + units[power]
+  }
+}

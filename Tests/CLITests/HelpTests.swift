@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The help, compared with the files in `Snapshots`. After a change that is meant,
+/// `DARKROOM_TEST_RECORD=1 script/test --filter HelpTests` makes them again; look at the difference before you commit it.
+@Suite struct HelpTests {
+  static let commands = [
+    "run", "watch", "add", "wait", "check", "status", "pause", "resume", "filters", "help",
+  ]
+  static let texts = [["help"]] + commands.map { ["help", $0] }
+
+  @Test(arguments: texts)
+  func `the help is that of the snapshot, and fits 80 columns`(words: [String]) throws {
+    let help = try DarkroomProcess.run(words, in: TemporaryFolder())
+    #expect(help.status == 0 && help.error.isEmpty)
+    #expect(help.output.split(separator: "\n").filter { $0.count > 80 } == [])
+    let snapshot = packageRoot + "/Tests/CLITests/Snapshots/" + words.joined(separator: "-") + ".txt"
+    if ProcessInfo.processInfo.environment["DARKROOM_TEST_RECORD"] != nil {
+      try help.output.write(toFile: snapshot, atomically: true, encoding: .utf8)
+    }
+    let folder = try TemporaryFolder()
+    try help.output.write(toFile: folder.file("now"), atomically: true, encoding: .utf8)
+    let difference = try DarkroomProcess.run(
+      script: "diff -u --label snapshot --label now '\(snapshot)' now", in: folder)
+    #expect(
+      difference.status == 0, "darkroom \(words.joined(separator: " ")):\n\(difference.output)\(difference.error)")
+  }
+
+  @Test(arguments: commands)
+  func `--help says what help COMMAND says`(command: String) throws {
+    #expect(
+      try DarkroomProcess.run([command, "--help"]).output == DarkroomProcess.run(["help", command]).output)
+  }
+
+  @Test func `the help lists every command`() throws {
+    let help = try DarkroomProcess.run(["help"]).output
+    let list = try #require(help.firstMatch(of: /\ncommands[^\n]*\n(.*?)\n\n/.dotMatchesNewlines()))
+    #expect(list.1.matches(of: /(?:^|\n)  ([a-z]+)/).map { String($0.1) } == Self.commands)
+  }
+
+  /// All options of the help and the commands whose help lists them.
+  static func options() throws -> [String: Set<String>] {
+    var found: [String: Set<String>] = [:]
+    for command in commands {
+      let help = try DarkroomProcess.run(["help", command]).output
+      for match in help.matches(of: /\n  (?:-[a-z], )?--([a-z-]+)/) {
+        found[String(match.1), default: []].insert(command)
+      }
+    }
+    return found
+  }
+
+  @Test func `an option that a command does not use is refused, and the commands that take it are named`() throws {
+    let options = try Self.options()
+    #expect(options.count > 25)
+    let folder = try TemporaryFolder()
+    for (option, takers) in options where !["help", "version"].contains(option) {
+      guard let other = Self.commands.first(where: { !takers.contains($0) }) else { continue }
+      let value = try DarkroomProcess.run([other, "--" + option + (option == "json" ? "" : "=1")], in: folder).error
+      #expect(value.contains("--\(option) is for the command"), "\(other) --\(option): \(value)")
+      for taker in takers { #expect(value.contains(taker), "\(value)") }
+    }
+  }
+
+  @Test(arguments: commands)
+  func `the examples of the help work as they stand`(command: String) throws {
+    let help = try DarkroomProcess.run(["help", command]).output
+    let examples = try #require(help.firstMatch(of: /\nexamples:\n(.*?)\n\n/.dotMatchesNewlines())).1
+      .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    #expect((1...3).contains(examples.count))
+    for example in examples {
+      let folder = try TemporaryFolder()
+      try #"{"cat": "chelsea.jpg"}"#.write(toFile: folder.file("cats.json"), atomically: false, encoding: .utf8)
+      try "{}".write(toFile: folder.file("darkroom.json"), atomically: false, encoding: .utf8)
+      for name in ["inbox", "outbox"] {
+        try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: false)
+      }
+      let environment = ["DARKROOM_FILE_ROOT": packageRoot + "/Samples", "DARKROOM_POLL_INTERVAL": "0.05"]
+      switch command {
+      case "watch":
+        let watch = try DarkroomProcess(script: "exec " + example + " --verbose", in: folder, environment: environment)
+        #expect(try watch.waitForLine(containing: "watching") != nil)
+        watch.send(SIGTERM)
+        #expect(try watch.finish().status == 0)
+      case "wait":
+        let watch = try DarkroomProcess(["watch"], in: folder, environment: environment)
+        #expect(try DarkroomProcess.run(script: example, in: folder, environment: environment).status == 0)
+        watch.send(SIGTERM)
+        _ = try watch.finish()
+      default:
+        let run = try DarkroomProcess.run(script: example, in: folder, environment: environment)
+        #expect(run.status == 0, "\(example): \(run.error)")
+      }
+    }
+  }
+}
