@@ -42,6 +42,8 @@ package final class Darkroom {
   let observe: (Event) -> Void
   private(set) var inbox: Inbox
   let outbox: OutboxFolder
+  /// The outbox as it was at the start.
+  let outboxIdentity: FileIdentity
   let state: StateFolder
   let ledger: Ledger
   let mailbox: Mailbox<Message>
@@ -66,14 +68,15 @@ package final class Darkroom {
   var pauses = PauseBook()
   /// When the ledger was last written before this process began, in milliseconds since 1970.
   let lastActive: Int
-  private var lookSchedule = LookSchedule()
+  var lookSchedule = LookSchedule()
   /// Since when there has been nothing to do but to wait for manifests that are still being written.
   private var unsettledSince: Double?
   var nextStatus = 0.0
   var lastStatus: Status?
-  private var diskFullUntil = 0.0
+  /// Until when the queues are suspended because a write was refused for want of space.
+  var diskFullUntil = 0.0
   /// Since when, in milliseconds since 1970, writing has failed for want of space without a success in between.
-  private var stuckSince: Int?
+  var stuckSince: Int?
   private(set) var stopDeadline: Double?
   /// Records that the courier has and that are not durable yet.
   var undelivered = 0
@@ -87,6 +90,7 @@ package final class Darkroom {
     inbox = try Inbox(path: Folder.resolved(configuration.inbox), extraLock: configuration.lockFile)
     outbox = OutboxFolder(path: try Folder.resolved(configuration.outbox))
     try Folder.createDurably(outbox.hidden, mode: 0o700)
+    outboxIdentity = try FileStatus(of: outbox.hidden).identity
     try Folder.createDurably(configuration.state, mode: 0o700)
     state = StateFolder(path: try Folder.resolved(configuration.state))
     instances = try Self.takeInstanceLocks(inbox: inbox, outbox: outbox, state: state)
@@ -146,20 +150,31 @@ package final class Darkroom {
     choice = JobChoice(goal: goal, unfinished: choice.unfinished)
     for job in choice.unfinished { try pass(job) }
     observe(.watching(inbox: inbox.path, outbox: outbox.path))
-    while true {
-      try look()
-      try takeIn(mailbox.collect())
-      try startJob()
-      try admit()
-      let hasEnded = try finishJobIfDone()
-      writeStatus()
-      if isOver { break }
-      if hasEnded { continue }
-      try checkLockWait()
-      mailbox.wait(alongside: watch.descriptor, seconds: timeToWait())
+    do {
+      while try goRound() {}
+      try closePauses()
+    } catch {
+      // When the outbox has gone, that explains every other error.
+      try checkOutbox()
+      throw error
     }
-    try closePauses()
     return summary
+  }
+
+  /// One round.
+  /// - Returns: Whether there is to be another.
+  private func goRound() throws -> Bool {
+    try look()
+    try takeIn(mailbox.collect())
+    try startJob()
+    try admit()
+    let hasEnded = try finishJobIfDone()
+    writeStatus()
+    if isOver { return false }
+    if hasEnded { return true }
+    try checkLockWait()
+    mailbox.wait(alongside: watch.descriptor, seconds: timeToWait())
+    return true
   }
 
   /// Looks at the inbox, if something may have changed in it or it is time.
@@ -169,6 +184,7 @@ package final class Darkroom {
     lookSchedule.note(notices)
     let now = Clock.seconds
     guard now >= lookSchedule.due else { return }
+    try checkOutbox()
     if let scan = try scan() {
       locks = scan.locks
       for foreign in Set(scan.foreign).subtracting(ignored) {
@@ -198,22 +214,6 @@ package final class Darkroom {
       }
       throw StopError.missing("the inbox cannot be read: \(error)")
     }
-  }
-
-  private func diskCause(_ now: Double) -> [PauseCause] {
-    guard let free = try? Folder.freeSpace(outbox.path) else { return [] }
-    if free < configuration.minFree {
-      let (free, least) = (ByteCount(free), ByteCount(configuration.minFree))
-      return [.disk(reason: "\(free) free in the outbox, and --min-free is \(least)")]
-    }
-    return now < diskFullUntil ? [.disk(reason: "a write was refused for want of space")] : []
-  }
-
-  /// Something could not be written for want of space: it is tried again in a while; until then the queues are suspended.
-  func pauseForSpace() {
-    diskFullUntil = Clock.seconds + 5
-    stuckSince = stuckSince ?? Clock.milliseconds
-    lookSchedule.hurry()
   }
 
   /// `run` gives up when it has been paused for too long, once what runs has finished; `watch` never does.

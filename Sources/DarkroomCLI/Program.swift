@@ -17,7 +17,7 @@ enum Program {
       let code = try carryOut(words, environment: environment, output: output)
       try output.flush()
       return code == .success && output.failure != nil ? .cannotWrite : code
-    } catch let error as SystemError where error.code == EPIPE {
+    } catch let error as StandardOutput.Failure where error.isReaderGone {
       return endForWantOfReader()
     } catch {
       // What was printed before is worth having.
@@ -71,7 +71,8 @@ enum Program {
     case is UsageError: .usage
     case StopError.busy, StopError.taken, StopError.pausedTooLong, StopError.unsettled: .tryAgain
     case StopError.missing: .missing
-    case StopError.outbox, is SystemError, is SQLiteError, is LedgerError: .cannotWrite
+    case let error as any OutOfSpaceError where error.isOutOfSpace: .tryAgain
+    case StopError.outbox, is StandardOutput.Failure, is SystemError, is SQLiteError, is LedgerError: .cannotWrite
     default: .internalError
     }
   }

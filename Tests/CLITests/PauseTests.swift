@@ -99,4 +99,24 @@ import Testing
     #expect(try folders.inboxNames() == ["deploy.lock"])
     #expect(try DarkroomProcess.run(["resume", "../x"] + inbox).status == 64)
   }
+
+  @Test func `resume says whether its lock was there, and names the others`() throws {
+    let folders = try DarkroomFolders()
+    let inbox = ["--inbox", folders.inbox]
+    for (name, reason) in [("backup.lock", "nightly backup\n"), ("deploy.LOCK", "")] {
+      try create(folders.inbox + "/" + name, reason)
+    }
+    let others = "still paused by backup.lock (nightly backup), deploy.LOCK\n"
+    let typo = try DarkroomProcess.run(["resume", "bakup"] + inbox)
+    #expect(typo.status == 0)
+    #expect(typo.error == "\(folders.inbox)/bakup.lock was not there\n" + others)
+    #expect(try DarkroomProcess.run(["pause"] + inbox).status == 0)
+    #expect(try DarkroomProcess.run(["resume"] + inbox).error == "\(folders.inbox)/pause.lock is gone\n" + others)
+    let elsewhere = folders.folder.file("elsewhere")
+    try create(elsewhere, "deployment")
+    for name in ["backup", "deploy.LOCK"] { _ = try DarkroomProcess.run(["resume", name] + inbox) }
+    #expect(try folders.inboxNames().isEmpty)
+    let more = try DarkroomProcess.run(["resume", "--lock-file", elsewhere] + inbox)
+    #expect(more.error.hasSuffix("still paused by \(elsewhere) (deployment)\n"))
+  }
 }

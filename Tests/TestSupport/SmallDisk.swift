@@ -1,41 +1,43 @@
 import Foundation
 
-/// A file system of a few hundred KiB for one test, unmounted when the value is released. A file takes up room until the
-/// test gives it back.
+/// A file system of a few hundred KiB for one test, mounted over a folder, unmounted when the value is released.
 package final class SmallDisk: Sendable {
-  /// Why there is none: nil where tests may mount file systems.
-  package static let isMissing: String? = {
-    guard geteuid() == 0 else { return "mounting a tmpfs needs root" }
+  /// Why there can be none; nil where tests may mount file systems.
+  package static let obstacle: String? = {
     do {
-      _ = try SmallDisk(kilobytes: 64)
+      let folder = try TemporaryFolder()
+      _ = try SmallDisk(over: folder.path, in: folder, kilobytes: 64)
       return nil
     } catch {
-      return "a tmpfs cannot be mounted: \(error)"
+      return "mounting a small tmpfs needs root: \(error)"
     }
   }()
 
+  // Held so that it is not removed before the file system is gone.
   private let folder: TemporaryFolder
-  package var path: String { folder.path }
+  private let path: String
 
-  /// - Throws: `Refused`.
-  package init(kilobytes: Int) throws {
-    folder = try TemporaryFolder()
-    guard mount("tmpfs", folder.path, "tmpfs", 0, "size=\(kilobytes)k") == 0 else {
-      throw Refused(reason: String(cString: strerror(errno)))
-    }
+  /// - Parameters:
+  ///   - path: A folder that is there.
+  ///   - folder: Where it lies.
+  /// - Throws: `POSIXError`.
+  package init(over path: String, in folder: TemporaryFolder, kilobytes: Int) throws {
+    self.path = path
+    self.folder = folder
+    try mount("size=\(kilobytes)k")
   }
 
-  /// Makes the disk larger, or smaller.
-  package func resize(kilobytes: Int) throws {
-    guard mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT), "size=\(kilobytes)k") == 0 else {
-      throw Refused(reason: String(cString: strerror(errno)))
+  /// Makes the disk larger or smaller.
+  package func resize(kilobytes: Int) throws { try mount("size=\(kilobytes)k", UInt(MS_REMOUNT)) }
+
+  /// Makes the disk read-only; nothing on it may be open for writing.
+  package func makeReadOnly() throws { try mount("", UInt(MS_REMOUNT) | UInt(MS_RDONLY)) }
+
+  private func mount(_ options: String, _ flags: UInt = 0) throws {
+    guard Glibc.mount("tmpfs", path, "tmpfs", flags, options) == 0 else {
+      throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EPERM)
     }
   }
 
   deinit { umount2(path, Int32(MNT_DETACH)) }
-
-  /// The system does not let us.
-  package struct Refused: Error {
-    package let reason: String
-  }
 }

@@ -42,6 +42,8 @@ final class PhotoRecord: Sendable {
     var source: Source?
     var result: Result?
     var failure: EntryFailure?
+    /// When it failed, as `Clock.seconds`.
+    var failedAt: Double?
     var timings = Timings()
     /// How often a download was begun, tries of earlier operations included.
     var attempts: Int
@@ -102,6 +104,7 @@ final class PhotoRecord: Sendable {
       guard $0.state != .failed, $0.state != .cancelled else { return }
       $0.state = .failed
       $0.failure = failure
+      $0.failedAt = Clock.seconds
       $0.result = nil
     }
   }

@@ -8,7 +8,7 @@ struct ByteCount: Sendable, CustomStringConvertible {
     let units = ["KiB", "MiB", "GiB", "TiB"]
     guard let power = units.indices.last(where: { bytes >> (10 * ($0 + 1)) > 0 }) else { return "\(bytes) bytes" }
     let shift = 10 * (power + 1)
-    let tenths = (bytes & ((1 << shift) - 1)) * 10 >> shift
+    let tenths = (((bytes >> (shift - 10)) & 1023) * 10) >> 10
     return "\(bytes >> shift)" + (tenths > 0 ? ".\(tenths)" : "") + " " + units[power]
   }
 }

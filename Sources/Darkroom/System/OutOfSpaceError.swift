@@ -1,7 +1,8 @@
 import Ledger
 
 /// An error that may be for want of space on a file system: then what failed is to be tried again later.
-protocol OutOfSpaceError: Error {
+package protocol OutOfSpaceError: Error {
+  /// Whether it is for want of space.
   var isOutOfSpace: Bool { get }
 }
 

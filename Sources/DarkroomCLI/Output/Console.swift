@@ -111,9 +111,9 @@ final class Console {
   }
 
   private func show() {
-    guard line.isTerminal, verbosity != .quiet, let progress, lastShown.duration(to: .now) > .milliseconds(100) else {
-      return
-    }
+    // A line of the log has taken its place: it comes back at once.
+    let isDue = !line.isShown || lastShown.duration(to: .now) > .milliseconds(100)
+    guard line.isTerminal, verbosity != .quiet, let progress, isDue else { return }
     lastShown = .now
     let done = progress.ended - progress.endedBefore
     let seconds = Double(progress.began.duration(to: .now).components.seconds) + 0.001

@@ -15,6 +15,9 @@ final class ProgressLine: Sendable {
 
   private let state = Mutex(State())
 
+  /// Whether the line is on the terminal.
+  var isShown: Bool { state.withLock { $0.columns > 0 } }
+
   /// Shows a text in place of the last one, cut to the width of the terminal so that it stays one line.
   func show(_ text: String) {
     guard isTerminal else { return }
