@@ -23,13 +23,14 @@ extension Darkroom {
 
   /// Records the pauses that hold when a job is taken up. Those that held when an earlier process died go on if their
   /// cause is still there; if not, they ended when that process last did something.
+  /// A job that could not be begun for want of space was not at hand while it waited.
   func takeUpPauses(of runID: String, started: Int) throws {
     for var pause in try ledger.pauses(run: runID) where pause.ended == nil {
       if pauses.adopt(pause) { continue }
       pause.ended = max(pause.began, lastActive)
       try ledger.record(pause, run: runID)
     }
-    for pause in pauses.open(since: started) { try ledger.record(pause, run: runID) }
+    for pause in pauses.ended(since: started) + pauses.open(since: started) { try ledger.record(pause, run: runID) }
   }
 
   /// Records that the pauses of the job at hand end now, because the program or the job does.

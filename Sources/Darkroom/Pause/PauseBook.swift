@@ -11,6 +11,9 @@ struct PauseBook {
   /// The causes that hold now, and since when.
   private var current: [String: (cause: PauseCause, since: Int)] = [:]
 
+  /// The last pauses that have ended, for jobs that were not at hand meanwhile: at most 32.
+  private var past: [LedgerPause] = []
+
   /// Since when there has been a cause without a break; nil while there is none.
   private(set) var pausedSince: Int?
 
@@ -26,6 +29,7 @@ struct PauseBook {
     for (key, held) in current where wanted[key] == nil {
       current[key] = nil
       change.ended.append(held.cause)
+      past = past.suffix(31) + [Self.pause(held, ended: now)]
     }
     for (key, cause) in wanted {
       if let held = current[key] {
@@ -42,10 +46,17 @@ struct PauseBook {
 
   /// The pauses that hold now, for a job that began at `start`.
   func open(since start: Int) -> [LedgerPause] {
-    current.values.map { held in
-      LedgerPause(
-        cause: held.cause.kind, lock: held.cause.lock, reason: held.cause.reason, began: max(start, held.since))
-    }
+    current.values.map { Self.pause($0).clipped(to: start) }
+  }
+
+  /// The pauses that ended after `start`, for a job that began then.
+  func ended(since start: Int) -> [LedgerPause] {
+    past.filter { $0.ended ?? .max > start }.map { $0.clipped(to: start) }
+  }
+
+  private static func pause(_ held: (cause: PauseCause, since: Int), ended: Int? = nil) -> LedgerPause {
+    LedgerPause(
+      cause: held.cause.kind, lock: held.cause.lock, reason: held.cause.reason, began: held.since, ended: ended)
   }
 
   /// Takes over the beginning of a pause that held before.

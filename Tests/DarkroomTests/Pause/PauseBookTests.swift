@@ -83,4 +83,15 @@ import Testing
     #expect(PauseBook.paused(pauses, until: 10_000) == seconds)
     #expect(PauseBook.paused(pauses.reversed(), until: 10_000) == seconds)
   }
+
+  @Test func `a job that was not at hand is told of the pauses that ended since it began, and of no others`() {
+    var book = PauseBook()
+    for (from, to) in [(0, 10), (20, 30), (40, 50)] {
+      _ = book.update([.disk(reason: "full")], at: from)
+      _ = book.update([], at: to)
+    }
+    #expect(book.ended(since: 25).map(\.began) == [25, 40])
+    #expect(book.ended(since: 25).map(\.ended) == [30, 50])
+    #expect(book.ended(since: 50).isEmpty)
+  }
 }
