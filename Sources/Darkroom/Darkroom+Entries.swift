@@ -39,12 +39,6 @@ extension Darkroom {
     }
   }
 
-  /// Has an entry tried again once there is room for its files.
-  func postpone(_ record: PhotoRecord) {
-    current?.job.postpone(record.entry)
-    pauseForSpace()
-  }
-
   /// Has a failed download tried again, if it may be.
   /// - Returns: Whether the entry will be tried again: now, or by the next start.
   private func isTriedAgain(_ record: PhotoRecord, _ live: PhotoRecord.Live) -> Bool {

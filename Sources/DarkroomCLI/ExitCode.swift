@@ -12,7 +12,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   case internalError = 70
   /// The outbox, or standard output, cannot be written.
   case cannotWrite = 73
-  /// Another instance owns the inbox, or `--lock-wait` ran out.
+  /// Another instance owns the inbox, `--lock-wait` ran out, or the disk was full at the start.
   case tryAgain = 75
   case interrupted = 130
   case terminated = 143
@@ -24,10 +24,10 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     case .entriesFailed: "at least one entry failed or was cancelled"
     case .usage: "the command line cannot be understood"
     case .rejected: "at least one manifest was rejected"
-    case .missing: "a named manifest or folder does not exist or cannot be read"
+    case .missing: "a named manifest, folder or job does not exist or cannot be read"
     case .internalError: "internal error"
     case .cannotWrite: "the outbox, or standard output, cannot be written"
-    case .tryAgain: "try again later: another instance is at work, or --lock-wait ran out"
+    case .tryAgain: "try again later: another instance is at work, --lock-wait ran out, or the disk is full"
     case .interrupted: "stopped by SIGINT (run)"
     case .terminated: "stopped by SIGTERM (run)"
     }
