@@ -44,7 +44,7 @@ import Testing
     },
     Case(66, "a manifest that is missing") { try $0.run(["missing.txt"]) },
     Case(66, "a folder that is missing") { try DarkroomProcess.run(["run", "--inbox", $0.inbox + "/missing"]) },
-    Case(66, "a job that is missing") { try $0.start("wait", ["missing"]).finish() },
+    Case(66, "a job that is missing") { try DarkroomProcess.run(["wait", "missing"] + $0.named) },
     Case(70, "a ledger with a job of a format that nobody knows") { folders in
       try interrupt(folders)
       try alter(folders, "UPDATE jobs SET details = replace(details, '\"format\":\"txt\"', '\"format\":\"yaml\"')")

@@ -56,7 +56,7 @@ struct EntryFault: Sendable, CustomTestStringConvertible {
   private static let faults = """
     def answer(connection, path):
         if path == "/loop":
-            connection.sendall(b"HTTP/1.1 302 Found\\r\\nLocation: /loop\\r\\nContent-Length: 0\\r\\n\\r\\n")
+            connection.sendall(b"HTTP/1.1 302 Found\\r\\nLocation: /loop\\r\\nConnection: close\\r\\nContent-Length: 0\\r\\n\\r\\n")
         elif path == "/short":
             connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 100\\r\\n\\r\\nhello")
         elif path == "/garbage":

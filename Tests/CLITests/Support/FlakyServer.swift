@@ -35,7 +35,7 @@ final class FlakyServer: Sendable {
             elif fault:
                 status, _, after = fault.partition(":")
                 after = "Retry-After: %s\\r\\n" % after if after else ""
-                connection.sendall(("HTTP/1.1 %s X\\r\\n%sContent-Length: 0\\r\\n\\r\\n" % (status, after)).encode())
+                connection.sendall(("HTTP/1.1 %s X\\r\\n%sConnection: close\\r\\nContent-Length: 0\\r\\n\\r\\n" % (status, after)).encode())
             else:
                 connection.sendall(head.encode() + body)
 
