@@ -1,3 +1,5 @@
+import Ledger
+
 /// The work that is left, host by host. Nothing is written once it is prepared, so that a full disk does not matter.
 extension JobIndex {
   /// Orders what is left by host. To be called once, when names are settled and what has ended is marked.
@@ -28,11 +30,18 @@ extension JobIndex {
 
   /// The entry of a host that comes after another: by priority, then in the manifest.
   func next(ofHost host: Int, after key: HostTurns.Key) throws -> HostTurns.Key? {
+    // As one comparison of pairs it would not use the index to its end, because `position` is the row's number.
+    try first(
+      "turn = ? AND position > ?", ofHost: host, [.integer(key.turn), .integer(key.position)])
+      ?? first("turn > ?", ofHost: host, [.integer(key.turn)])
+  }
+
+  private func first(_ condition: String, ofHost host: Int, _ values: [SQLiteValue]) throws -> HostTurns.Key? {
     try database.first(
       """
-      SELECT turn, position FROM entries WHERE host = ? AND pending = 1 AND (turn, position) > (?, ?)
+      SELECT turn, position FROM entries WHERE host = ? AND pending = 1 AND \(condition)
       ORDER BY turn, position LIMIT 1
-      """, [.integer(host), .integer(key.turn), .integer(key.position)]
+      """, [.integer(host)] + values
     ) { .init(turn: $0.integer(0), position: $0.integer(1)) }
   }
 
