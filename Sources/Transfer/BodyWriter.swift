@@ -1,23 +1,28 @@
 import Glibc
 
 /// Takes a body piece by piece: counts it against the limit, digests it, and writes it to the destination.
+///
+/// SHA-256 is always computed; what another checksum demands, besides.
 final class BodyWriter {
-  private let destination: Int32
+  private let request: TransferRequest
   private let source: String
   private let maxBytes: Int
-  private let digest = MessageDigest()
+  private let sha256: MessageDigest
+  private let demanded: MessageDigest?
 
   /// How many bytes have been written.
   private(set) var bytes = 0
 
   /// - Parameters:
-  ///   - destination: A descriptor open for writing.
-  ///   - source: What error messages call the source.
+  ///   - request: Tells the destination, the checksum, and what error messages call the source.
   ///   - maxBytes: The largest body allowed.
-  init(destination: Int32, source: String, maxBytes: Int) {
-    self.destination = destination
-    self.source = source
+  init(_ request: TransferRequest, maxBytes: Int) {
+    self.request = request
     self.maxBytes = maxBytes
+    source = request.location.redacted
+    let sha256 = MessageDigest()
+    self.sha256 = sha256
+    demanded = request.checksum.map { $0.algorithm == .sha256 ? sha256 : MessageDigest($0.algorithm) }
   }
 
   /// Adds a piece.
@@ -26,10 +31,11 @@ final class BodyWriter {
     guard piece.count <= maxBytes - bytes else {
       throw TransferError(.tooLarge, "max-bytes is \(maxBytes); \(source) sent at least \(bytes + piece.count)")
     }
-    digest.update(piece)
+    sha256.update(piece)
+    if let demanded, demanded !== sha256 { demanded.update(piece) }
     var rest = piece
     while !rest.isEmpty {
-      let count = write(destination, rest.baseAddress, rest.count)
+      let count = write(request.destination, rest.baseAddress, rest.count)
       if count < 0 {
         let number = errno
         if number == EINTR { continue }
@@ -49,5 +55,14 @@ final class BodyWriter {
   }
 
   /// The SHA-256 of what was written; ends the body.
-  func finish() -> String { digest.hexDigest() }
+  /// - Throws: `checksum-mismatch` when it has another digest than the request demands.
+  func finish() throws(TransferError) -> String {
+    if let checksum = request.checksum, let demanded, demanded.hexDigest() != checksum.digest {
+      throw TransferError(
+        .checksumMismatch,
+        "\(source) should have \(checksum); its \(bytes) bytes have \(checksum.algorithm.rawValue)=\(demanded.hexDigest())"
+      )
+    }
+    return sha256.hexDigest()
+  }
 }

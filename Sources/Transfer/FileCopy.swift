@@ -28,8 +28,7 @@ final class FileCopy: Sendable {
     }
     try checkCancelled()
     let file = try FileRoot(path: root).open(location)
-    let body = BodyWriter(
-      destination: queued.request.destination, source: location.redacted, maxBytes: configuration.maxBytes)
+    let body = BodyWriter(queued.request, maxBytes: configuration.maxBytes)
     try body.checkAnnounced(file.size)
 
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
@@ -50,7 +49,7 @@ final class FileCopy: Sendable {
     }
     let seconds = (ContinuousClock.now - started) / .seconds(1)
     return TransferOutcome(
-      httpStatus: nil, finalURL: location.redacted, bytes: body.bytes, sha256: body.finish(), contentType: nil,
+      httpStatus: nil, finalURL: location.redacted, bytes: body.bytes, sha256: try body.finish(), contentType: nil,
       connectionReused: false, seconds: seconds)
   }
 

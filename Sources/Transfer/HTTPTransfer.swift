@@ -24,9 +24,7 @@ final class HTTPTransfer {
     self.queued = queued
     self.easy = easy
     self.configuration = configuration
-    body = BodyWriter(
-      destination: queued.request.destination, source: queued.request.location.redacted,
-      maxBytes: configuration.maxBytes)
+    body = BodyWriter(queued.request, maxBytes: configuration.maxBytes)
     configure()
   }
 
@@ -135,11 +133,15 @@ final class HTTPTransfer {
     let isURL = code != CURLE_URL_MALFORMAT
     let final = easy.string(CURLINFO_EFFECTIVE_URL).map { redacted($0, valid: isURL) } ?? location.redacted
     if failure == nil, code == CURLE_OK, header.status == 200 {
-      return .success(
-        TransferOutcome(
-          httpStatus: header.status, finalURL: final, bytes: body.bytes, sha256: body.finish(),
-          contentType: easy.string(CURLINFO_CONTENT_TYPE), connectionReused: connectionReused,
-          seconds: Double(easy.number(CURLINFO_TOTAL_TIME_T) ?? 0) / 1e6))
+      do throws(TransferError) {
+        return .success(
+          TransferOutcome(
+            httpStatus: header.status, finalURL: final, bytes: body.bytes, sha256: try body.finish(),
+            contentType: easy.string(CURLINFO_CONTENT_TYPE), connectionReused: connectionReused,
+            seconds: Double(easy.number(CURLINFO_TOTAL_TIME_T) ?? 0) / 1e6))
+      } catch {
+        failure = error
+      }
     }
     var error =
       failure

@@ -10,6 +10,16 @@ package final class MessageDigest {
     case sha1 = "sha-1"
     case md5 = "md5"
 
+    /// How many hexadecimal digits a digest has.
+    package var hexDigitCount: Int {
+      switch self {
+      case .sha256: 64
+      case .sha512: 128
+      case .sha1: 40
+      case .md5: 32
+      }
+    }
+
     fileprivate var implementation: OpaquePointer? {
       switch self {
       case .sha256: EVP_sha256()

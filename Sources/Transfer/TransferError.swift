@@ -74,6 +74,8 @@ package struct TransferError: Error, Sendable, Hashable {
     case tooLarge = "too-large"
     /// The body is shorter than announced.
     case truncated
+    /// The body has another digest than the request demands.
+    case checksumMismatch = "checksum-mismatch"
     /// Anything else between the two machines: a reset, an answer that is not HTTP.
     case network
     /// The local file could not be written or read.

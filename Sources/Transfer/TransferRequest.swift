@@ -7,9 +7,13 @@ package struct TransferRequest: Sendable {
   /// transfer fails, part of the body may have been written.
   package let destination: Int32
 
+  /// The digest that the bytes must have. Default: `nil`, any.
+  package let checksum: Checksum?
+
   /// Creates a request.
-  package init(location: SourceLocation, destination: Int32) {
+  package init(location: SourceLocation, destination: Int32, checksum: Checksum? = nil) {
     self.location = location
     self.destination = destination
+    self.checksum = checksum
   }
 }
