@@ -28,6 +28,11 @@ static inline CURLcode ccurl_easy_setopt_opensocket(CURL *easy, curl_opensocket_
   return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
+/// `CURLOPT_DEBUGFUNCTION`: variadic.
+static inline CURLcode ccurl_easy_setopt_debug(CURL *easy, curl_debug_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
+}
+
 /// A fact that is a string: variadic.
 static inline CURLcode ccurl_easy_getinfo_string(CURL *easy, CURLINFO info, const char **value) {
   return curl_easy_getinfo(easy, info, value);

@@ -54,6 +54,11 @@ final class EasyHandle {
     check(ccurl_easy_setopt_opensocket(raw, value), CURLOPT_OPENSOCKETFUNCTION)
   }
 
+  /// Sets the function that is told what libcurl does.
+  func setTrace(_ value: curl_debug_callback) {
+    check(ccurl_easy_setopt_debug(raw, value), CURLOPT_DEBUGFUNCTION)
+  }
+
   /// A fact that is a string; `nil` when libcurl does not know it.
   func string(_ info: CURLINFO) -> String? {
     var value: UnsafePointer<CChar>?

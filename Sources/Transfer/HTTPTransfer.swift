@@ -1,76 +1,105 @@
 import CCurl
 import Glibc
 
-/// One http or https transfer under way. Lives on the engine's thread; libcurl calls it back by its address.
+/// One http or https transfer under way: a request, and one more for each redirect. Lives on the engine's thread; libcurl
+/// calls it back by its address.
 final class HTTPTransfer {
   let queued: QueuedTransfer
   let easy: EasyHandle
+
+  /// What is asked for now: what was wanted, or where the last redirect leads.
+  private(set) var location: SourceLocation
+
+  /// The host at whose gate the transfer has a place.
+  var seat: String
+
+  /// Why this transfer has to end; says more than libcurl's code. Set by `init` when it must not even begin.
+  private(set) var failure: TransferError?
+
   private let configuration: TransferConfiguration
   private let body: BodyWriter
   private var header = ResponseHeader()
-  /// Why this transfer has to end, found by one of the functions below; says more than libcurl's code.
-  private var failure: TransferError?
-  /// Why an address of the current host was refused.
-  private var refusal: String?
-  /// Whether another address of the current host was tried.
-  private var hasConnected = false
-  /// How many bytes of an error's body have been discarded.
-  private var discarded = 0
+  private var redirects = 0
 
-  /// The longest body of an error that is read to its end, so that its connection can be used again.
+  /// How long the requests so far took, without the time between them; in seconds.
+  private var seconds = 0.0
+  private var headerBytes = 0
+
+  /// How many bytes of redirects and error pages were thrown away, of all requests.
+  private var discarded = 0
+  private var requests = 0
+  private var connections = 0
+
+  // Of the request under way:
+
+  /// Whether it goes through a proxy.
+  private var isProxied = false
+  /// Why an address of the host was refused.
+  private var refusal: String?
+  /// Whether another address of the host was tried.
+  private var hasConnected = false
+  /// Bytes of the body as they came in, before libcurl cuts off what was not announced.
+  private var arrived = 0
+  /// Whether the rest of a redirect's body was not waited for.
+  private var isAbandoned = false
+
+  /// The longest body of an error or redirect that is read to its end, so that its connection can be used again.
   private static let maxDiscarded = 16 << 10
 
   init(_ queued: QueuedTransfer, easy: EasyHandle, configuration: TransferConfiguration) {
     self.queued = queued
     self.easy = easy
     self.configuration = configuration
+    location = queued.request.location
+    seat = location.host ?? ""
     body = BodyWriter(queued.request, maxBytes: configuration.maxBytes)
-    configure()
+    easy.configure(configuration)
+    easy.setCallbacks(of: self)
+    do throws(TransferError) {
+      try aim()
+    } catch {
+      failure = error
+    }
   }
 
-  private var location: SourceLocation { queued.request.location }
+  /// The source as it is called in messages.
+  private var source: String { queued.request.location.redacted }
 
-  private func configure() {
-    let this = Unmanaged.passUnretained(self).toOpaque()
+  /// Prepares the request for `location`.
+  private func aim() throws(TransferError) {
+    let proxy = configuration.proxies.proxy(for: location)
+    (header, refusal, hasConnected, arrived, isAbandoned) = (ResponseHeader(), nil, false, 0, false)
+    isProxied = proxy != nil
+    if isProxied, let address = location.literalAddress {
+      // The proxy connects, so that no socket will tell the address.
+      if case .refused(let reason) = configuration.addressPolicy.verdict(for: address) {
+        throw TransferError(.addressNotAllowed, "\(source): \(reason)", finalURL: finalURL)
+      }
+    }
+    let left = configuration.timeout - .seconds(seconds)
+    guard left > .zero else { throw TransferError(.timeout, "\(source): redirects took all of the time allowed") }
     easy.set(CURLOPT_URL, location.requestText)
-    easy.set(CURLOPT_USERAGENT, configuration.userAgent)
-    easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
-    easy.set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
-    easy.set(CURLOPT_FOLLOWLOCATION, 1)
-    easy.set(CURLOPT_MAXREDIRS, configuration.maxRedirects)
-    easy.set(CURLOPT_PROXY, "")  // no proxy, whatever the environment says
-    easy.set(CURLOPT_NOSIGNAL, 1)
-    easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    easy.set(CURLOPT_HTTP09_ALLOWED, 0)
-    easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-    easy.set(CURLOPT_SSL_VERIFYPEER, 1)
-    easy.set(CURLOPT_SSL_VERIFYHOST, 2)
-    easy.set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds)
-    easy.set(CURLOPT_TIMEOUT_MS, configuration.timeout.wholeMilliseconds)
-    easy.set(CURLOPT_LOW_SPEED_LIMIT, configuration.lowSpeed)
-    easy.set(CURLOPT_LOW_SPEED_TIME, (configuration.lowSpeedPeriod.wholeMilliseconds + 999) / 1000)
-    easy.set(CURLOPT_QUICK_EXIT, 1)  // a cancelled transfer does not wait for its resolver
-    easy.set(CURLOPT_BUFFERSIZE, 128 << 10)
-    easy.set(CURLOPT_HEADERFUNCTION, receiveHeader)
-    easy.set(CURLOPT_HEADERDATA, this)
-    easy.set(CURLOPT_WRITEFUNCTION, receiveBody)
-    easy.set(CURLOPT_WRITEDATA, this)
-    easy.setOpenSocket(openSocket)
-    easy.set(CURLOPT_OPENSOCKETDATA, this)
+    easy.set(CURLOPT_PROXY, proxy ?? "")
+    easy.set(CURLOPT_TIMEOUT_MS, left.wholeMilliseconds)
+    if let refusal = easy.refusal { throw TransferError(.network, refusal) }
   }
+
+  private var finalURL: String { redacted(location.requestText, valid: true) }
+
+  // MARK: What libcurl tells
 
   /// Takes a line of a header. Returns whether to go on.
-  fileprivate func take(header line: UnsafeRawBufferPointer) -> Bool {
+  func take(header line: UnsafeRawBufferPointer) -> Bool {
     do throws(TransferError) {
-      let kind = header.take(line)
-      guard header.bytes <= TransferConfiguration.maxHeaderBytes else {
+      headerBytes += line.count
+      guard headerBytes <= TransferConfiguration.maxHeaderBytes else {
         let limit = TransferConfiguration.maxHeaderBytes
-        throw TransferError(.tooLarge, "a header may have \(limit) bytes; that of \(location.redacted) has more")
+        throw TransferError(.tooLarge, "headers may have \(limit) bytes; those of \(source) have more")
       }
-      switch kind {
-      case .status: (refusal, hasConnected) = (nil, false)
+      switch header.take(line) {
+      case .status: break
       case .field: if header.status == 200, let size = header.announcedBytes { try body.checkAnnounced(size) }
-      case .end: return try endOfHeader()
+      case .end: return endOfHeader()
       }
       return true
     } catch {
@@ -79,27 +108,21 @@ final class HTTPTransfer {
     }
   }
 
-  private func endOfHeader() throws(TransferError) -> Bool {
-    if header.isRedirect {
-      if let target = header.location, let scheme = schemeText(of: target)?.lowercased(),
-        SourceLocation.Scheme(rawValue: scheme) != .http, SourceLocation.Scheme(rawValue: scheme) != .https
-      {
-        let shown = redacted(target, valid: false)
-        throw TransferError(
-          .schemeNotAllowed, "\(location.redacted) redirects to \(shown); allowed are http and https")
-      }
-    } else if header.status >= 200, header.status != 200 {
-      failure = TransferError(.httpStatus, "\(location.redacted) answered with status \(header.status)")
-      return header.announcedBytes ?? 0 <= Self.maxDiscarded
+  private func endOfHeader() -> Bool {
+    if header.status < 200 || header.status == 200 { return true }
+    if header.redirectTarget == nil {
+      failure = TransferError(.httpStatus, "\(source) answered with status \(header.status)")
     }
-    return true
+    isAbandoned = header.announcedBytes ?? 0 > Self.maxDiscarded
+    return !isAbandoned
   }
 
   /// Takes a piece of a body. Returns whether to go on.
-  fileprivate func take(body piece: UnsafeRawBufferPointer) -> Bool {
+  func take(body piece: UnsafeRawBufferPointer) -> Bool {
     guard failure == nil, header.status == 200 else {
       discarded += piece.count
-      return discarded <= Self.maxDiscarded
+      isAbandoned = arrived > Self.maxDiscarded
+      return !isAbandoned
     }
     do throws(TransferError) {
       try body.append(piece)
@@ -110,8 +133,11 @@ final class HTTPTransfer {
     }
   }
 
-  /// Opens a socket for an address, if the policy allows it: no packet is sent to any other.
-  fileprivate func socket(for target: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
+  /// Counts what came in of a body.
+  func count(arrived bytes: Int) { arrived += bytes }
+
+  /// Opens a socket for an address, if the policy allows it or it is the proxy's: no packet is sent to any other.
+  func socket(for target: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
     let length = Int(target.pointee.addrlen)
     // The address is longer than the field that it is declared as, so it is read through the whole's pointer.
     let bytes = UnsafeRawPointer(target) + (MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
@@ -119,7 +145,7 @@ final class HTTPTransfer {
       refusal = "an address of family \(target.pointee.family) is neither IPv4 nor IPv6"
       return -1
     }
-    if case .refused(let reason) = configuration.addressPolicy.verdict(for: address) {
+    if !isProxied, case .refused(let reason) = configuration.addressPolicy.verdict(for: address) {
       refusal = reason
       return -1
     }
@@ -128,60 +154,75 @@ final class HTTPTransfer {
     return Glibc.socket(target.pointee.family, type, target.pointee.protocol)
   }
 
-  /// The result, once libcurl has finished with the transfer.
-  func result(_ code: CURLcode) -> Result<TransferOutcome, TransferError> {
-    let isURL = code != CURLE_URL_MALFORMAT
-    let final = easy.string(CURLINFO_EFFECTIVE_URL).map { redacted($0, valid: isURL) } ?? location.redacted
-    if failure == nil, code == CURLE_OK, header.status == 200 {
+  // MARK: What comes next
+
+  /// What a finished request leads to.
+  enum Step {
+    case ended(Result<TransferOutcome, TransferError>)
+    /// `location` is new, and the handle is ready to ask for it.
+    case redirected
+  }
+
+  /// Decides how to go on, once libcurl has finished with a request.
+  func step(after code: CURLcode) -> Step {
+    seconds += Double(easy.number(CURLINFO_TOTAL_TIME_T) ?? 0) / 1e6
+    requests += (easy.count(CURLINFO_REQUEST_SIZE) ?? 0) > 0 ? 1 : 0
+    connections += easy.count(CURLINFO_NUM_CONNECTS) ?? 0
+    if failure == nil, let target = header.redirectTarget, code == CURLE_OK || isAbandoned {
       do throws(TransferError) {
-        return .success(
-          TransferOutcome(
-            httpStatus: header.status, finalURL: final, bytes: body.bytes, sha256: try body.finish(),
-            contentType: easy.string(CURLINFO_CONTENT_TYPE), connectionReused: connectionReused,
-            seconds: Double(easy.number(CURLINFO_TOTAL_TIME_T) ?? 0) / 1e6))
+        try follow(target)
+        return .redirected
       } catch {
         failure = error
       }
     }
-    var error =
-      failure
-      ?? TransferError(
-        code, detail: easy.errorText, refusal: hasConnected ? nil : refusal, location: location)
-    error.finalURL = final
+    do throws(TransferError) {
+      return .ended(.success(try outcome(code)))
+    } catch {
+      return .ended(.failure(complete(error)))
+    }
+  }
+
+  private func follow(_ target: String) throws(TransferError) {
+    guard redirects < configuration.maxRedirects else {
+      throw TransferError(
+        .tooManyRedirects, "max-redirects is \(configuration.maxRedirects); \(source) redirects more often")
+    }
+    redirects += 1
+    do throws(TransferError) {
+      location = try location.redirected(to: target)
+    } catch {
+      throw TransferError(error.code, "\(source) redirects to \(error.message)")
+    }
+    try aim()
+  }
+
+  private func outcome(_ code: CURLcode) throws(TransferError) -> TransferOutcome {
+    if let failure { throw failure }
+    guard code == CURLE_OK, header.status == 200 else {
+      throw TransferError(
+        code, detail: easy.errorText, refusal: hasConnected ? nil : refusal, location: queued.request.location)
+    }
+    if let size = header.bodyBytes, arrived > size {
+      throw TransferError(.truncated, "\(source) announced \(size) bytes and sent more; they are not to be trusted")
+    }
+    return TransferOutcome(
+      httpStatus: header.status, finalURL: finalURL, bytes: body.bytes, sha256: try body.finish(),
+      contentType: easy.string(CURLINFO_CONTENT_TYPE), connectionReused: connectionReused, seconds: seconds)
+  }
+
+  /// Adds what is known of the transfer.
+  private func complete(_ error: TransferError) -> TransferError {
+    var error = error
+    error.finalURL = finalURL
     error.httpStatus = header.status == 0 ? nil : header.status
     if error.code == .httpStatus, error.isRetryable, let value = header.retryAfter {
       error.retryAfter = retryAfterSeconds(value, now: unixTime())
     }
     error.bytes = body.bytes + discarded
     error.connectionReused = connectionReused
-    return .failure(error)
+    return error
   }
 
-  private var connectionReused: Bool {
-    (easy.count(CURLINFO_REQUEST_SIZE) ?? 0) > 0 && easy.count(CURLINFO_NUM_CONNECTS) == 0
-  }
-}
-
-extension Duration {
-  /// The duration in milliseconds, at least 1: libcurl takes 0 for "no limit".
-  fileprivate var wholeMilliseconds: Int {
-    max(1, Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000))
-  }
-}
-
-private let receiveHeader: curl_write_callback = { bytes, size, count, context in
-  guard let context else { return 0 }
-  let transfer = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()
-  return transfer.take(header: UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
-}
-
-private let receiveBody: curl_write_callback = { bytes, size, count, context in
-  guard let context else { return 0 }
-  let transfer = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()
-  return transfer.take(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
-}
-
-private let openSocket: curl_opensocket_callback = { context, _, address in
-  guard let context, let address else { return -1 }
-  return Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue().socket(for: address)
+  private var connectionReused: Bool { requests > 0 && connections == 0 }
 }

@@ -1,18 +1,17 @@
 import CCurl
+import Glibc
 
 /// Owns a multi handle of libcurl: the connections, the DNS answers, and the transfers under way.
 final class MultiHandle: @unchecked Sendable {  // only `wake` is called off the engine's thread, as libcurl allows
   private let raw: UnsafeMutableRawPointer
 
   /// Creates a handle (`curl_multi_init`). Ends the program when memory is exhausted.
-  /// - Parameter perHost: How many connections one host may have.
-  init(perHost: Int) {
+  init() {
     _ = Self.initialisedLibrary
     // Memory is exhausted: nothing could be done without any.
     guard let raw = curl_multi_init() else { fatalError("libcurl cannot make a multi handle") }
     self.raw = raw
-    ccurl_multi_setopt_long(raw, CURLMOPT_MAX_HOST_CONNECTIONS, perHost)
-    ccurl_multi_setopt_long(raw, CURLMOPT_MAXCONNECTS, 64)
+    ccurl_multi_setopt_long(raw, CURLMOPT_MAXCONNECTS, Self.maxConnections)
   }
 
   deinit { curl_multi_cleanup(raw) }
@@ -46,6 +45,14 @@ final class MultiHandle: @unchecked Sendable {  // only `wake` is called off the
 
   /// Ends a sleep, now or the next one. May be called from any thread.
   func wake() { curl_multi_wakeup(raw) }
+
+  /// How many connections are kept, in use or not, before idle ones are closed: a quarter of the files that the
+  /// process may open, 1024 at most.
+  private static var maxConnections: Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
+    return Int(min(max(limit.rlim_cur / 4, 4), 1024))
+  }
 
   private static let initialisedLibrary: Void = {
     precondition(curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK, "libcurl cannot be initialised")

@@ -1,4 +1,4 @@
-/// What matters of a response's header, taken line by line as libcurl delivers it. Each redirect begins anew.
+/// What matters of a response's header, taken line by line as libcurl delivers it. Each status line begins anew.
 struct ResponseHeader {
   /// The status, or 0 before the first line.
   private(set) var status = 0
@@ -6,14 +6,14 @@ struct ResponseHeader {
   /// The `Content-Length`, if it is a number.
   private(set) var announcedBytes: Int?
 
-  /// The `Location`, as sent.
+  /// Whether a `Transfer-Encoding` delimits the body, and `announcedBytes` does not.
+  private(set) var hasTransferEncoding = false
+
+  /// The `Location`, as sent, with bytes beyond ASCII percent-encoded.
   private(set) var location: String?
 
   /// The `Retry-After`, as sent.
   private(set) var retryAfter: String?
-
-  /// The bytes of this response's header so far, trailers included.
-  private(set) var bytes = 0
 
   /// What a line was.
   enum Line {
@@ -29,24 +29,30 @@ struct ResponseHeader {
   mutating func take(_ line: UnsafeRawBufferPointer) -> Line {
     if Self.begins(line, with: "http/") {
       self = ResponseHeader()
-      bytes = line.count
       status = Self.number(line.drop { $0 != UInt8(ascii: " ") }) ?? 0
       return .status
     }
-    bytes += line.count
     guard let first = line.first, first != UInt8(ascii: "\r"), first != UInt8(ascii: "\n") else { return .end }
     if Self.begins(line, with: "content-length:") {
       announcedBytes = Self.number(line.dropFirst(15))
     } else if Self.begins(line, with: "location:") {
-      location = Self.text(line.dropFirst(9))
+      location = Self.encoded(line.dropFirst(9))
+    } else if Self.begins(line, with: "transfer-encoding:") {
+      hasTransferEncoding = true
     } else if Self.begins(line, with: "retry-after:") {
       retryAfter = Self.text(line.dropFirst(12))
     }
     return .field
   }
 
-  /// Whether libcurl will follow the response elsewhere.
-  var isRedirect: Bool { (300..<400).contains(status) && location != nil }
+  /// Where the response leads instead; `nil` when it is no redirect.
+  var redirectTarget: String? {
+    guard (300..<400).contains(status), let location, !location.isEmpty else { return nil }
+    return location
+  }
+
+  /// The length that the body has to have, if it is known.
+  var bodyBytes: Int? { hasTransferEncoding ? nil : announcedBytes }
 
   /// Compares the beginning without regard to case; `prefix` is lower case and ends in `:` or `/`, which no letter
   /// turns into when its case bit is set.
@@ -55,6 +61,15 @@ struct ResponseHeader {
     guard line.count >= count else { return false }
     for index in 0..<count where line[index] | 0x20 != prefix.utf8Start[index] { return false }
     return true
+  }
+
+  /// A reference in a field: servers send bytes of any encoding, which mean themselves.
+  private static func encoded(_ value: Slice<UnsafeRawBufferPointer>) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    let bytes = value.flatMap { byte in
+      byte < 0x80 ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+    return bytes.withUnsafeBytes { text($0[...]) }
   }
 
   /// A field's value without the white space around it.

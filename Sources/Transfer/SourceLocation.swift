@@ -62,7 +62,7 @@ package struct SourceLocation: Sendable, Hashable {
     } catch {
       throw TransferError(.urlInvalid, "\(Transfer.redacted(text, valid: false)) is not a URL: \(error.reason)")
     }
-    url.remove(CURLUPART_FRAGMENT)
+    url.set(CURLUPART_FRAGMENT, nil)
     guard let request = url.part(CURLUPART_URL), let host = url.part(CURLUPART_HOST) else {
       throw TransferError(.urlInvalid, "\(Transfer.redacted(text, valid: false)) is not a URL: it names no host")
     }

@@ -21,9 +21,8 @@ package struct TransferConfiguration: Sendable {
   /// How many redirects are followed. Default: 5.
   package var maxRedirects = 5
 
-  /// How many transfers from one host run at once; the others wait, and waiting costs them no time. A
-  /// redirected transfer keeps its place with the host that it began with; besides, no host and port has more
-  /// connections than this. Default: 6.
+  /// How many transfers from one host run at once; the others wait, and waiting costs them no time. A redirect to
+  /// another host waits for its turn there. Default: 6.
   package var perHost = 6
 
   /// Which addresses may be connected to. Default: public ones.
@@ -32,7 +31,16 @@ package struct TransferConfiguration: Sendable {
   /// The folder beneath which `file:` URLs and bare paths are read. Default: `nil`, none are read.
   package var fileRoot: String?
 
-  /// The largest header of a response, in bytes, redirects counted each for itself.
+  /// The proxies to use. Default: none, whatever the environment says (`adopt(environment:)` reads it).
+  package var proxies = ProxyRules()
+
+  /// A file of certificates (PEM) that are trusted, instead of the system's. Default: `nil`, the system's.
+  package var certificateFile: String?
+
+  /// A folder of such certificates, named by their hashes, besides the file. Default: `nil`, the system's.
+  package var certificateFolder: String?
+
+  /// The largest header of a transfer, in bytes: of all its responses, redirects, informational ones and trailers.
   static let maxHeaderBytes = 256 << 10
 
   /// The defaults.

@@ -15,7 +15,7 @@ package final class TransferEngine: Sendable {
 
   /// Starts the engine's thread.
   package init(configuration: TransferConfiguration) {
-    let multi = MultiHandle(perHost: configuration.perHost)
+    let multi = MultiHandle()
     let mailbox = Mailbox(wake: multi.wake)
     self.mailbox = mailbox
     files = FileCopyQueue(configuration: configuration)

@@ -5,7 +5,7 @@ final class TransferLoop {
   private let configuration: TransferConfiguration
   private let mailbox: Mailbox
   private let multi: MultiHandle
-  private var gate: HostGate<QueuedTransfer>
+  private var gate: HostGate<WaitingTransfer>
   private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
   private var idleHandles: [EasyHandle] = []
 
@@ -23,32 +23,72 @@ final class TransferLoop {
   func run() {
     while true {
       let mail = mailbox.collect()
-      for transfer in mail.started where gate.enter(host(of: transfer), transfer) { begin(transfer) }
+      for transfer in mail.started { take(transfer) }
       if mail.isClosed { break }
       if !mail.cancelled.isEmpty { cancel(Set(mail.cancelled)) }
       multi.perform()
       while let (easy, code) = multi.nextFinished() {
         guard let transfer = running[easy] else { continue }
-        finish(transfer, transfer.result(code))
+        switch transfer.step(after: code) {
+        case .ended(let result): finish(transfer, result)
+        case .redirected: move(transfer)
+        }
       }
       if mailbox.mayFallAsleep() { multi.poll() }
     }
-    for transfer in gate.withdraw(where: { _ in true }) { transfer.completeCancelled() }
+    for waiting in gate.withdraw(where: { _ in true }) { waiting.queued.completeCancelled() }
     for transfer in Array(running.values) { finish(transfer, cancelled(transfer)) }
   }
 
-  private func begin(_ queued: QueuedTransfer) {
+  private func take(_ queued: QueuedTransfer) {
+    let host = queued.request.location.host ?? ""
+    guard gate.enter(host, .new(queued)) else { return }
+    if !begin(queued) { leave(host) }
+  }
+
+  /// Begins a transfer that has a place. Returns whether it still needs it; otherwise it has completed.
+  private func begin(_ queued: QueuedTransfer) -> Bool {
     let transfer = HTTPTransfer(queued, easy: idleHandles.popLast() ?? EasyHandle(), configuration: configuration)
-    running[transfer.easy.raw] = transfer
-    guard let refusal = transfer.easy.refusal ?? (multi.add(transfer.easy) ? nil : "libcurl does not take a handle")
-    else {
-      return
+    guard let failure = transfer.failure else { return launch(transfer) }
+    queued.completion(.failure(failure))
+    return false
+  }
+
+  /// Gives a request to libcurl. Returns whether it was taken; otherwise the transfer has completed.
+  private func launch(_ transfer: HTTPTransfer) -> Bool {
+    if multi.add(transfer.easy) {
+      running[transfer.easy.raw] = transfer
+      return true
     }
-    finish(transfer, .failure(TransferError(.network, refusal)))
+    transfer.queued.completion(.failure(TransferError(.network, "libcurl does not take a handle")))
+    return false
+  }
+
+  /// Goes on with a transfer where it was sent to, as soon as there is room.
+  private func move(_ transfer: HTTPTransfer) {
+    multi.remove(transfer.easy)
+    running[transfer.easy.raw] = nil
+    let host = transfer.location.host ?? ""
+    if host != transfer.seat {
+      leave(transfer.seat)
+      transfer.seat = host
+      guard gate.enter(host, .redirected(transfer)) else { return }
+    }
+    if !launch(transfer) { leave(host) }
+  }
+
+  /// Gives up a place at a host, to whoever is next and needs it.
+  private func leave(_ host: String) {
+    while let next = gate.leave(host) {
+      switch next {
+      case .new(let queued): if begin(queued) { return }
+      case .redirected(let transfer): if launch(transfer) { return }
+      }
+    }
   }
 
   private func cancel(_ ids: Set<TransferID>) {
-    for transfer in gate.withdraw(where: { ids.contains($0.id) }) { transfer.completeCancelled() }
+    for waiting in gate.withdraw(where: { ids.contains($0.queued.id) }) { waiting.queued.completeCancelled() }
     for transfer in Array(running.values) where ids.contains(transfer.queued.id) {
       finish(transfer, cancelled(transfer))
     }
@@ -63,13 +103,11 @@ final class TransferLoop {
       transfer.easy.reset()
       idleHandles.append(transfer.easy)
     }
-    if let next = gate.leave(host(of: transfer.queued)) { begin(next) }
+    leave(transfer.seat)
     transfer.queued.completion(result)
   }
 
   private func cancelled(_ transfer: HTTPTransfer) -> Result<TransferOutcome, TransferError> {
     .failure(.cancelled(transfer.queued.request.location))
   }
-
-  private func host(of transfer: QueuedTransfer) -> String { transfer.request.location.host ?? "" }
 }

@@ -150,7 +150,7 @@ import Testing
     #expect(try nginx.accessLog().filter { $0.contains("GET") }.isEmpty)
   }
 
-  @Test("a proxy named in the environment is not used")
+  @Test("the environment is not read unless it is asked for")
   func proxyEnvironment() async throws {
     await #expect(processExitsWith: .success) {
       for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "ALL_PROXY"] {
