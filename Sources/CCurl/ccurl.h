@@ -33,6 +33,11 @@ static inline CURLcode ccurl_easy_setopt_debug(CURL *easy, curl_debug_callback v
   return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
 }
 
+/// `CURLOPT_PREREQFUNCTION`: variadic.
+static inline CURLcode ccurl_easy_setopt_prereq(CURL *easy, curl_prereq_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
+}
+
 /// A fact that is a string: variadic.
 static inline CURLcode ccurl_easy_getinfo_string(CURL *easy, CURLINFO info, const char **value) {
   return curl_easy_getinfo(easy, info, value);

@@ -14,20 +14,13 @@ final class EasyHandle {
     // Memory is exhausted: nothing could be done without any.
     guard let raw = curl_easy_init() else { fatalError("libcurl cannot make a handle") }
     self.raw = raw
-    reset()
+    errorBuffer.pointee = 0
+    set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorBuffer))
   }
 
   deinit {
     curl_easy_cleanup(raw)
     errorBuffer.deallocate()
-  }
-
-  /// Brings all options back to their defaults; keeps caches and connections.
-  func reset() {
-    curl_easy_reset(raw)
-    errorBuffer.pointee = 0
-    refusal = nil
-    set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorBuffer))
   }
 
   /// libcurl's own words for the last failure; may be empty.
@@ -52,6 +45,11 @@ final class EasyHandle {
   /// Sets the function that opens sockets.
   func setOpenSocket(_ value: curl_opensocket_callback) {
     check(ccurl_easy_setopt_opensocket(raw, value), CURLOPT_OPENSOCKETFUNCTION)
+  }
+
+  /// Sets the function that is asked before a request is sent.
+  func setBeforeRequest(_ value: curl_prereq_callback) {
+    check(ccurl_easy_setopt_prereq(raw, value), CURLOPT_PREREQFUNCTION)
   }
 
   /// Sets the function that is told what libcurl does.

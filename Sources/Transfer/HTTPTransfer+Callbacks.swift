@@ -13,6 +13,8 @@ extension EasyHandle {
     set(CURLOPT_WRITEDATA, context)
     setOpenSocket(openSocket)
     set(CURLOPT_OPENSOCKETDATA, context)
+    setBeforeRequest(beforeRequest)
+    set(CURLOPT_PREREQDATA, context)
     setTrace(traceBytes)
     set(CURLOPT_DEBUGDATA, context)
     set(CURLOPT_VERBOSE, 1)
@@ -34,6 +36,12 @@ private let receiveBody: curl_write_callback = { bytes, size, count, context in
 private let openSocket: curl_opensocket_callback = { context, _, address in
   guard let context, let address else { return -1 }
   return Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue().socket(for: address)
+}
+
+private let beforeRequest: curl_prereq_callback = { context, _, _, _, port in
+  guard let context else { return CURL_PREREQFUNC_ABORT }
+  let transfer = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()
+  return transfer.mayAsk(overPort: Int(port)) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 private let traceBytes: curl_debug_callback = { _, kind, _, count, context in

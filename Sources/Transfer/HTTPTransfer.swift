@@ -17,6 +17,7 @@ final class HTTPTransfer {
   private(set) var failure: TransferError?
 
   private let configuration: TransferConfiguration
+  private let open: OpenConnections
   private let body: BodyWriter
   private var header = ResponseHeader()
   private var redirects = 0
@@ -42,12 +43,19 @@ final class HTTPTransfer {
   private var arrived = 0
   /// Whether the rest of a redirect's body was not waited for.
   private var isAbandoned = false
+  /// The local port of the connection.
+  private var port = 0
+  /// Whether the connection that libcurl chose holds bytes that nobody asked for.
+  private var isTainted = false
+  /// Whether a new connection is demanded, since the last choice was tainted.
+  private var isFresh = false
 
   /// The longest body of an error or redirect that is read to its end, so that its connection can be used again.
   private static let maxDiscarded = 16 << 10
 
-  init(_ queued: QueuedTransfer, easy: EasyHandle, configuration: TransferConfiguration) {
+  init(_ queued: QueuedTransfer, easy: EasyHandle, configuration: TransferConfiguration, open: OpenConnections) {
     self.queued = queued
+    self.open = open
     self.easy = easy
     self.configuration = configuration
     location = queued.request.location
@@ -66,9 +74,11 @@ final class HTTPTransfer {
   private var source: String { queued.request.location.redacted }
 
   /// Prepares the request for `location`.
-  private func aim() throws(TransferError) {
+  /// - Parameter fresh: Whether no connection is to be used again.
+  private func aim(fresh: Bool = false) throws(TransferError) {
     let proxy = configuration.proxies.proxy(for: location)
     (header, refusal, hasConnected, arrived, isAbandoned) = (ResponseHeader(), nil, false, 0, false)
+    (isTainted, isFresh) = (false, fresh)
     isProxied = proxy != nil
     if isProxied, let address = location.literalAddress {
       // The proxy connects, so that no socket will tell the address.
@@ -80,6 +90,7 @@ final class HTTPTransfer {
     guard left > .zero else { throw TransferError(.timeout, "\(source): redirects took all of the time allowed") }
     easy.set(CURLOPT_URL, location.requestText)
     easy.set(CURLOPT_PROXY, proxy ?? "")
+    easy.set(CURLOPT_FRESH_CONNECT, fresh ? 1 : 0)
     easy.set(CURLOPT_TIMEOUT_MS, left.wholeMilliseconds)
     if let refusal = easy.refusal { throw TransferError(.network, refusal) }
   }
@@ -134,7 +145,11 @@ final class HTTPTransfer {
   }
 
   /// Counts what came in of a body.
-  func count(arrived bytes: Int) { arrived += bytes }
+  func count(arrived bytes: Int) {
+    arrived += bytes
+    // The connection is still ours. Under TLS other things may lie there than a body.
+    if arrived == header.bodyBytes, location.scheme == .http, open.hasUnreadBytes(port: port) { arrived += 1 }
+  }
 
   /// Opens a socket for an address, if the policy allows it or it is the proxy's: no packet is sent to any other.
   func socket(for target: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
@@ -151,7 +166,16 @@ final class HTTPTransfer {
     }
     hasConnected = true
     let type = target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    return Glibc.socket(target.pointee.family, type, target.pointee.protocol)
+    let socket = Glibc.socket(target.pointee.family, type, target.pointee.protocol)
+    open.add(socket)
+    return socket
+  }
+
+  /// Whether the request may be sent over the connection of a local port. If not, another is opened.
+  func mayAsk(overPort port: Int) -> Bool {
+    self.port = port
+    isTainted = !open.begin(port: port) && !isFresh
+    return !isTainted
   }
 
   // MARK: What comes next
@@ -159,8 +183,8 @@ final class HTTPTransfer {
   /// What a finished request leads to.
   enum Step {
     case ended(Result<TransferOutcome, TransferError>)
-    /// `location` is new, and the handle is ready to ask for it.
-    case redirected
+    /// The handle is ready to ask for `location`, which may be new.
+    case asksAgain
   }
 
   /// Decides how to go on, once libcurl has finished with a request.
@@ -168,19 +192,30 @@ final class HTTPTransfer {
     seconds += Double(easy.number(CURLINFO_TOTAL_TIME_T) ?? 0) / 1e6
     requests += (easy.count(CURLINFO_REQUEST_SIZE) ?? 0) > 0 ? 1 : 0
     connections += easy.count(CURLINFO_NUM_CONNECTS) ?? 0
-    if failure == nil, let target = header.redirectTarget, code == CURLE_OK || isAbandoned {
-      do throws(TransferError) {
-        try follow(target)
-        return .redirected
-      } catch {
-        failure = error
-      }
+    if code == CURLE_OK {
+      open.end(port: port, isMultiplexed: (easy.count(CURLINFO_HTTP_VERSION) ?? 0) >= CURL_HTTP_VERSION_2_0)
+    }
+    do throws(TransferError) {
+      if try asksAgain(code) { return .asksAgain }
+    } catch {
+      failure = error
     }
     do throws(TransferError) {
       return .ended(.success(try outcome(code)))
     } catch {
       return .ended(.failure(complete(error)))
     }
+  }
+
+  private func asksAgain(_ code: CURLcode) throws(TransferError) -> Bool {
+    if isTainted {
+      try aim(fresh: true)
+    } else if failure == nil, let target = header.redirectTarget, code == CURLE_OK || isAbandoned {
+      try follow(target)
+    } else {
+      return false
+    }
+    return true
   }
 
   private func follow(_ target: String) throws(TransferError) {

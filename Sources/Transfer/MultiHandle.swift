@@ -55,6 +55,8 @@ final class MultiHandle: @unchecked Sendable {  // only `wake` is called off the
   }
 
   private static let initialisedLibrary: Void = {
+    // libcurl takes names of hosts to be in the locale's encoding.
+    setlocale(LC_CTYPE, "C.UTF-8")
     precondition(curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK, "libcurl cannot be initialised")
   }()
 }

@@ -22,7 +22,7 @@ enum ProxyException: Sendable, Equatable {
       return IPAddress(host.filter { $0 != "[" && $0 != "]" }).map(network.contains) ?? false
     case .domain(let domain):
       let host = Self.normalised(host)
-      return !domain.isEmpty && (host == domain || host.hasSuffix("." + domain))
+      return IPAddress(host) == nil && !domain.isEmpty && (host == domain || host.hasSuffix("." + domain))
     }
   }
 

@@ -7,10 +7,7 @@ final class TransferLoop {
   private let multi: MultiHandle
   private var gate: HostGate<WaitingTransfer>
   private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
-  private var idleHandles: [EasyHandle] = []
-
-  /// How many handles are kept for later transfers.
-  private static let maxIdleHandles = 64
+  private let open = OpenConnections()
 
   init(configuration: TransferConfiguration, mailbox: Mailbox, multi: MultiHandle) {
     self.configuration = configuration
@@ -31,7 +28,7 @@ final class TransferLoop {
         guard let transfer = running[easy] else { continue }
         switch transfer.step(after: code) {
         case .ended(let result): finish(transfer, result)
-        case .redirected: move(transfer)
+        case .asksAgain: move(transfer)
         }
       }
       if mailbox.mayFallAsleep() { multi.poll() }
@@ -48,7 +45,8 @@ final class TransferLoop {
 
   /// Begins a transfer that has a place. Returns whether it still needs it; otherwise it has completed.
   private func begin(_ queued: QueuedTransfer) -> Bool {
-    let transfer = HTTPTransfer(queued, easy: idleHandles.popLast() ?? EasyHandle(), configuration: configuration)
+    // A handle is used for one transfer only: libcurl 7.88 refuses CURLOPT_BUFFERSIZE on some that were used and reset.
+    let transfer = HTTPTransfer(queued, easy: EasyHandle(), configuration: configuration, open: open)
     guard let failure = transfer.failure else { return launch(transfer) }
     queued.completion(.failure(failure))
     return false
@@ -97,12 +95,6 @@ final class TransferLoop {
   private func finish(_ transfer: HTTPTransfer, _ result: Result<TransferOutcome, TransferError>) {
     multi.remove(transfer.easy)
     running[transfer.easy.raw] = nil
-    // A handle whose transfer failed is not used again: after a name that could not be resolved, libcurl 7.88 refuses
-    // CURLOPT_BUFFERSIZE even on a handle that was reset.
-    if case .success = result, idleHandles.count < Self.maxIdleHandles {
-      transfer.easy.reset()
-      idleHandles.append(transfer.easy)
-    }
     leave(transfer.seat)
     transfer.queued.completion(result)
   }

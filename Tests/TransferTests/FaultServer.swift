@@ -5,7 +5,7 @@ enum FaultServer {
   static func start() throws -> PythonServer { try PythonServer(PythonServer.prelude + script) }
 
   private static let script = #"""
-    import email.utils, urllib.parse
+    import base64, email.utils, urllib.parse
 
     def answer(connection, path):
         port = connection.getsockname()[1]
@@ -33,6 +33,55 @@ enum FaultServer {
             stall(connection)
         elif path == "/short":
             send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello")
+        elif path == "/long":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello, world")
+        elif path == "/long-after-header":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+            time.sleep(0.1)
+            send(b"hello, world")
+        elif path == "/endless-after-length":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello" + b"x" * 1000)
+            while True:
+                send(b"x" * 4096)
+        elif path == "/poisoned":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+            time.sleep(0.2)
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
+            say("poisoned")
+            stall(connection)
+        elif path == "/without-length":
+            send(b"HTTP/1.0 200 OK\r\n\r\nhello")
+        elif path == "/length-and-chunks":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+        elif path == "/gzip":
+            send(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + base64.b64decode("H4sIAAAAAAACA8tIzcnJBwCGphA2BQAAAA=="))
+        elif path == "/html":
+            send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 12\r\n\r\n<p>hello</p>")
+        elif path == "/trickle":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+            while True:
+                send(b"x")
+                time.sleep(1)
+        elif path == "/trickling-header":
+            for letter in b"HTTP/1.1 200 OK\r\n" + b"X-Filler: x\r\n" * 1000:
+                send(bytes([letter]))
+                time.sleep(0.05)
+        elif path == "/early-hints-for-ever":
+            while True:
+                send(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 100)
+        elif path == "/heavy-redirects":
+            send(b"HTTP/1.1 302 Found\r\nLocation: /heavy-redirects\r\nContent-Length: 0\r\nX: " + b"x" * 80000 + b"\r\n\r\n")
+        elif path == "/slow-redirects":
+            time.sleep(0.1)
+            redirect("/slow-redirects")
+        elif path == "/endless-redirect-body":
+            send(b"HTTP/1.1 302 Found\r\nLocation: /ok\r\nTransfer-Encoding: chunked\r\n\r\n")
+            while True:
+                send(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+        elif path == "/short-redirect-body":
+            send(b"HTTP/1.1 302 Found\r\nLocation: /ok\r\nContent-Length: 100\r\n\r\nmoved")
+        elif path == "/redirect-nowhere":
+            redirect("")
         elif path == "/short-chunked":
             send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhello")
         elif path == "/reset-mid-body":

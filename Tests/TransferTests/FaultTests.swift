@@ -27,6 +27,16 @@ import Testing
       Fault("endless", .tooLarge, retryable: false),
       Fault("announced-too-large", .tooLarge, retryable: false),
       Fault("short", .truncated, retryable: true),
+      Fault("long", .truncated, retryable: true),
+      Fault("long-after-header", .truncated, retryable: true),
+      Fault("endless-after-length", .truncated, retryable: true),
+      Fault("trickle", .timeout, retryable: true),
+      Fault("trickling-header", .timeout, retryable: true),
+      Fault("early-hints-for-ever", .tooLarge, retryable: false),
+      Fault("heavy-redirects", .tooLarge, retryable: false),
+      Fault("slow-redirects", .timeout, retryable: true),
+      Fault("short-redirect-body", .truncated, retryable: true),
+      Fault("redirect-nowhere", .httpStatus, retryable: false),
       Fault("short-chunked", .truncated, retryable: true),
       Fault("reset-mid-body", .network, retryable: true),
       Fault("redirect-loop", .tooManyRedirects, retryable: false),
@@ -52,6 +62,7 @@ import Testing
     let downloads = try Downloads {
       $0.maxBytes = 1 << 20
       $0.timeout = fault.code == .timeout ? .milliseconds(300) : .seconds(30)
+      if fault.path == "slow-redirects" { $0.maxRedirects = 100 }
     }
     let (error, body) = try await downloads.failure(server.url(fault.path))
     #expect(error?.code == fault.code, "\(error?.message ?? "no error")")
@@ -60,6 +71,7 @@ import Testing
     #expect(error?.finalURL?.contains("secret") == false)
     #expect(error?.message.contains("127.0.0.1:\(server.port)/\(fault.path)") == true)
     #expect(body.count <= 1 << 20)
+    if fault.path.hasPrefix("endless-after") || fault.path == "long" { #expect(body == Data("hello".utf8)) }
     if fault.code == .httpStatus || fault.path.hasPrefix("redirect") { #expect(body.isEmpty) }
   }
 
@@ -83,13 +95,65 @@ import Testing
     #expect(body.isEmpty)
   }
 
-  @Test("little progress for too long is a timeout")
-  func lowSpeed() async throws {
+  @Test(
+    "little progress for too long is a timeout",
+    arguments: ["stall-before-header", "trickling-header", "stall-mid-body", "trickle"])
+  func lowSpeed(path: String) async throws {
     let server = try FaultServer.start()
-    let downloads = try Downloads { $0.lowSpeedPeriod = .seconds(1) }
-    let (error, body) = try await downloads.failure(server.url("stall-mid-body"))
+    let (error, body) = try await Downloads { $0.lowSpeedPeriod = .seconds(1) }.failure(server.url(path))
     #expect(error?.code == .timeout)
-    #expect(body == Data("hello".utf8))
+    #expect(error?.isRetryable == true)
+    #expect(body.count < 100)
+  }
+
+  @Test(
+    "what is odd but complete arrives as it was sent",
+    arguments: [
+      ("html", Data("<p>hello</p>".utf8)), ("without-length", Data("hello".utf8)),
+      ("length-and-chunks", Data("hello".utf8)), ("endless-redirect-body", Data("hello".utf8)),
+      ("gzip", Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJBwCGphA2BQAAAA==")),
+    ])
+  func odd(path: String, expected: Data?) async throws {
+    let server = try FaultServer.start()
+    let (result, body) = try await Downloads().fetch(server.url(path))
+    #expect(try result.get().bytes == expected?.count)
+    #expect(body == expected)
+  }
+
+  @Test("what a server sends after its answer is not taken for the next one")
+  func poisoned() async throws {
+    let server = try FaultServer.start()
+    let downloads = try Downloads()
+    #expect(try await downloads.fetch(server.url("poisoned")).body == Data("hello".utf8))
+    #expect(try server.nextLine() == "poisoned")
+    let (result, body) = try await downloads.fetch(server.url("html"))
+    #expect(body == Data("<p>hello</p>".utf8))
+    #expect(try result.get().connectionReused == false)
+  }
+
+  @Test(
+    "a connection that nobody takes, or that never speaks TLS, ends with --connect-timeout", arguments: [true, false])
+  func connectTimeout(isFull: Bool) async throws {
+    let server = try PythonServer(
+      PythonServer.prelude + """
+        listener = socket.socket()
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        clients = []
+        while \(isFull ? "True" : "False"):
+            clients.append(socket.socket())
+            clients[-1].settimeout(0.2)
+            try:
+                clients[-1].connect(listener.getsockname())
+            except TimeoutError:
+                break
+        print(listener.getsockname()[1], flush=True)
+        time.sleep(600)
+        """)
+    let downloads = try Downloads { $0.connectTimeout = .milliseconds(300) }
+    let (error, _) = try await downloads.failure(server.url(scheme: "https"))
+    #expect(error?.code == .timeout, "\(error?.message ?? "no error")")
+    #expect(error?.isRetryable == true)
   }
 
   @Test("too large names the limit and the value")
