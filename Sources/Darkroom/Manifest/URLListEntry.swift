@@ -1,13 +1,15 @@
 import Imaging
+import Transfer
 
 /// A URL of a text manifest with the option lines that follow it, as in the input files of aria2.
 struct URLListEntry {
-  private static let laterOptions: Set = ["checksum", "header", "referer"]
+  private static let laterOptions: Set = ["header", "referer"]
   private static let options = ["out", "checksum", "header", "referer"]
 
   private let url: String
   private let line: Int
   private var name: String?
+  private var checksum: Checksum?
   private var problems: [ManifestProblem] = []
 
   /// - Parameter content: A line without white space at its ends.
@@ -22,8 +24,12 @@ struct URLListEntry {
   /// The entry as the manifest's format yields it.
   var item: ManifestItem {
     if !problems.isEmpty { return .unreadable(problems) }
-    let value = name.map { JSONValue.object(["url": .string(url), "name": .string($0)]) } ?? .string(url)
-    return .entry(value, key: nil, place: .line(line))
+    var members: [JSONValue.Member] = []
+    if let name { members.append(.init("name", .string(name))) }
+    if let checksum { members.append(.init("checksum", .string(checksum.description))) }
+    if members.isEmpty { return .entry(.string(url), key: nil, place: .line(line)) }
+    members.insert(.init("url", .string(url)), at: 0)
+    return .entry(.object(members), key: nil, place: .line(line))
   }
 
   /// Reads `NAME=VALUE`; white space around either is dropped, as aria2 does.
@@ -38,9 +44,19 @@ struct URLListEntry {
     case "out" where name != nil: report(.badValue, "the URL has an option \"out\" already", at: place)
     case "out" where value.isEmpty: report(.badValue, "\"out\" needs a name", at: place)
     case "out": name = value
+    case "checksum" where checksum != nil: report(.badValue, "the URL has an option \"checksum\" already", at: place)
+    case "checksum": readChecksum(value, at: place)
     case _ where Self.laterOptions.contains(option):
       report(.unknownField, "the option \"\(option)\" is not available in this version", at: place)
     default: report(.unknownField, NearestName.unknown("option", option, among: Self.options), at: place)
+    }
+  }
+
+  private mutating func readChecksum(_ text: String, at place: ManifestProblem.Place) {
+    do {
+      checksum = try Checksum(parsing: text)
+    } catch {
+      report(.badValue, error.message, at: place)
     }
   }
 

@@ -58,7 +58,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   private func transfer(_ location: SourceLocation, to file: OpenFile) {
     let began = ContinuousClock.now
-    let request = TransferRequest(location: location, destination: file.descriptor)
+    let request = TransferRequest(location: location, destination: file.descriptor, checksum: record.entry.checksum)
     let transfer = engine.start(request) { [self] result in
       let time = began.duration(to: .now)
       record.usedHost(JobWork.Usage(result, taking: time))

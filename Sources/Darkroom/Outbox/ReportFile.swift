@@ -69,6 +69,7 @@ struct ReportFile {
           "format": .string(entry.format),
           "quality": .integer(entry.quality),
           "priority": .string(Entry.Priority.allCases[entry.turn].rawValue),
+          "checksum": entry.checksum.map(JSONValue.string),
           "metadata": metadata,
           "_error": value["error"],
         ])

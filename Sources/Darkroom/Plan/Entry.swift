@@ -27,6 +27,9 @@ struct Entry: Sendable, Equatable {
   let options: OutputOptions
   let priority: Priority
 
+  /// The digest that the downloaded bytes must have; nil for any.
+  let checksum: Checksum?
+
   /// Any JSON, copied to the report.
   let metadata: JSONValue?
 }

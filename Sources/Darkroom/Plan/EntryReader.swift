@@ -1,4 +1,5 @@
 import Imaging
+import Transfer
 
 /// Turns what a manifest's format yields into entries, and collects everything that is wrong.
 struct EntryReader {
@@ -11,14 +12,15 @@ struct EntryReader {
     let options: OutputOptions
     let priority: Entry.Priority
     let metadata: JSONValue?
+    let checksum: Checksum?
   }
 
   /// Fields that the contract has and this version has not.
   static let laterFields: Set = [
-    "checksum", "headers", "method", "body", "form", "after", "variants",
+    "headers", "method", "body", "form", "after", "variants",
   ]
-  static let fields = ["url", "name", "filters", "format", "quality", "priority", "metadata"]
-  static let defaultsFields = fields.filter { $0 != "url" && $0 != "name" }
+  static let fields = ["url", "name", "filters", "format", "quality", "priority", "checksum", "metadata"]
+  static let defaultsFields = fields.filter { !["url", "name", "checksum"].contains($0) }
 
   private(set) var defaults: EntryDefaults
 
@@ -52,7 +54,7 @@ struct EntryReader {
     case .string(let url):
       draft = Draft(
         url: url, name: key, recipe: defaults.recipe, options: defaults.options, priority: defaults.priority,
-        metadata: defaults.metadata)
+        metadata: defaults.metadata, checksum: nil)
     case .object(let members):
       checkFields(members, among: Self.fields, at: place)
       draft = Draft(
@@ -61,7 +63,8 @@ struct EntryReader {
         recipe: recipe(value["filters"], at: place),
         options: options(value, at: place),
         priority: priority(value["priority"], at: place),
-        metadata: value["metadata"] ?? defaults.metadata)
+        metadata: value["metadata"] ?? defaults.metadata,
+        checksum: checksum(value["checksum"], at: place))
     default:
       report(.wrongType, "an entry is a URL or an object, not \(value.kind)", at: place)
       return nil
@@ -107,6 +110,16 @@ struct EntryReader {
     case .string(let text): return text
     case let value?:
       report(.wrongType, "\"\(field)\" must be a string, not \(value.kind)", at: place.field(field))
+      return nil
+    }
+  }
+
+  private mutating func checksum(_ value: JSONValue?, at place: ManifestProblem.Place) -> Checksum? {
+    guard let text = text(value, field: "checksum", at: place) else { return nil }
+    do {
+      return try Checksum(parsing: text)
+    } catch {
+      report(.badValue, error.message, at: place.field("checksum"))
       return nil
     }
   }

@@ -30,7 +30,8 @@ final class JobIndex {
         recipe TEXT NOT NULL,
         format TEXT NOT NULL,
         quality INTEGER NOT NULL,
-        metadata TEXT
+        metadata TEXT,
+        checksum TEXT
       ) STRICT;
       CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
       CREATE TABLE claims (
@@ -50,14 +51,15 @@ final class JobIndex {
   func insert(_ row: JobIndexRow) throws {
     try database.run(
       """
-      INSERT INTO entries (position, turn, name, original, explicit, host, url, recipe, format, quality, metadata)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO entries (position, turn, name, original, explicit, host, url, recipe, format, quality, metadata,
+        checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         .integer(row.position), .integer(row.turn), .text(row.name), .optional(row.original),
         .integer(row.isExplicit ? 1 : 0), .integer(try hostNumber(of: row.url)), .text(row.url), .text(row.recipe),
         .text(row.format),
-        .integer(row.quality), .optional(row.metadata),
+        .integer(row.quality), .optional(row.metadata), .optional(row.checksum),
       ])
   }
 
@@ -143,14 +145,14 @@ final class JobIndex {
     var rows: [JobIndexRow] = []
     try database.run(
       """
-      SELECT position, turn, name, original, explicit, url, recipe, format, quality, metadata FROM entries
+      SELECT position, turn, name, original, explicit, url, recipe, format, quality, metadata, checksum FROM entries
       """ + " " + clause, values
     ) { row in
       rows.append(
         JobIndexRow(
           position: row.integer(0), turn: row.integer(1), name: row.text(2) ?? "", original: row.text(3),
           isExplicit: row.integer(4) == 1, url: row.text(5) ?? "", recipe: row.text(6) ?? "",
-          format: row.text(7) ?? "", quality: row.integer(8), metadata: row.text(9)))
+          format: row.text(7) ?? "", quality: row.integer(8), metadata: row.text(9), checksum: row.text(10)))
     }
     return rows
   }

@@ -1,4 +1,5 @@
 import Imaging
+import Transfer
 
 /// An entry as the index keeps it: values that SQLite has.
 struct JobIndexRow: Sendable, Equatable {
@@ -15,6 +16,9 @@ struct JobIndexRow: Sendable, Equatable {
   let format: String
   let quality: Int
   let metadata: String?
+
+  /// As it is parsed: `sha-256=…`.
+  let checksum: String?
 }
 
 extension JobIndexRow {
@@ -25,16 +29,16 @@ extension JobIndexRow {
       position: position, turn: draft.priority.turn, name: name,
       original: draft.name.flatMap { $0 == name ? nil : $0 }, isExplicit: draft.name != nil, url: draft.url,
       recipe: draft.recipe.description, format: draft.options.format?.rawValue ?? "keep",
-      quality: draft.options.quality, metadata: draft.metadata?.text)
+      quality: draft.options.quality, metadata: draft.metadata?.text, checksum: draft.checksum?.description)
   }
 
   /// The entry that the row stands for.
-  /// - Throws: `ManifestProblem`, `RecipeError`: only when the index was damaged.
+  /// - Throws: `ManifestProblem`, `RecipeError`, `Checksum.ParseError`: only when the index was damaged.
   func entry() throws -> Entry {
     Entry(
       position: position, url: url, name: name, originalName: original, recipe: try Recipe(parsing: recipe),
       options: OutputOptions(format: ImageFormat(rawValue: format), quality: quality),
-      priority: Entry.Priority.allCases[turn],
+      priority: Entry.Priority.allCases[turn], checksum: try checksum.map { try Checksum(parsing: $0) },
       metadata: try metadata.map(JSONValue.init(parsing:)))
   }
 }

@@ -96,6 +96,9 @@ enum OptionTable {
       $0.configuration.transfer.userAgent = try OptionValue.headerText($1)
     },
     Option(
+      name: "proxy", value: "URL", defaultText: "as curl", summary: "for all requests but those that no_proxy excepts"
+    ) { $0.configuration.transfer.proxies.override = try OptionValue.proxy($1) },
+    Option(
       name: "allow-net", value: "CIDR", summary: "allow loopback, private or other special addresses; repeatable"
     ) { $0.configuration.transfer.addressPolicy.allowedNetworks += try OptionValue.networks($1) },
     Option(
@@ -151,6 +154,6 @@ enum OptionTable {
 
   /// Options that are promised and that this version does not have.
   static let later: Set = [
-    "metadata", "proxy", "cache-size", "refresh", "keep-originals", "metrics", "exec", "notify",
+    "metadata", "cache-size", "refresh", "keep-originals", "metrics", "exec", "notify",
   ]
 }

@@ -86,6 +86,14 @@ enum OptionValue {
     return text
   }
 
+  static func proxy(_ text: String) throws -> Proxy {
+    do {
+      return try Proxy(parsing: text)
+    } catch {
+      throw UsageError(error.message)
+    }
+  }
+
   static func folder(_ text: String) throws -> String {
     do {
       let path = try Folder.resolved(text)

@@ -1,12 +1,18 @@
 import Darkroom
 import Foundation
 import Imaging
+import Transfer
 
 extension Settings {
   /// What the configuration file, the environment and the command line say; the later wins.
   /// - Throws: `UsageError`, `StopError.missing`.
   init(_ arguments: Arguments, environment: [String: String]) throws {
     try self.init(processors: ProcessInfo.processInfo.activeProcessorCount)
+    do {
+      try configuration.transfer.adopt(environment: environment)
+    } catch {
+      throw UsageError(error.message)
+    }
     let given = Set(arguments.options.map(\.name))
     let variables = try Self.variables(environment)
     let named = arguments.options.last { $0.name == "config" }?.value ?? environment["DARKROOM_CONFIG"]
@@ -75,6 +81,7 @@ extension Settings {
   /// - Throws: `StopError.missing` and, for a folder that cannot be created, `StopError.outbox`.
   func resolved(isReading: Bool = false) throws -> Configuration {
     var configuration = configuration
+    configuration.downloads = min(configuration.downloads, DescriptorLimit.downloads)
     configuration.inbox = try resolvedInbox(isReading: isReading)
     let isUnborn = isReading && outbox == nil && !FileManager.default.fileExists(atPath: "outbox")
     configuration.outbox =

@@ -31,7 +31,12 @@ import Testing
     "what is wrong: code, place and a word of the message",
     arguments: [
       ("http://h/a\thttp://g/a", "bad-value @ line 1", "mirrors"),
-      ("http://h/a\n checksum=sha-256=00", "unknown-field @ line 2: checksum", "not available in this version"),
+      ("http://h/a\n checksum=sha-256=00", "bad-value @ line 2: checksum", "64 hexadecimal digits"),
+      ("http://h/a\n checksum=sha256=00", "bad-value @ line 2: checksum", "unknown checksum type \"sha256\""),
+      (
+        "http://h/a\n checksum=md5=5d41402abc4b2a76b9719d911017c592\n checksum=md5=5d41402abc4b2a76b9719d911017c592",
+        "bad-value @ line 3: checksum", "already"
+      ),
       ("http://h/a\n\n\theader=A: b", "unknown-field @ line 3: header", "not available in this version"),
       ("http://h/a\n referer=http://h/", "unknown-field @ line 2: referer", "not available in this version"),
       ("http://h/a\n outt=a", "unknown-field @ line 2: outt", "did you mean \"out\"?"),
@@ -48,12 +53,21 @@ import Testing
     #expect(planned.problems.first?.message.contains(word) == true, "\(planned.problems)")
   }
 
+  @Test("a checksum is given as aria2 takes it")
+  func checksum() throws {
+    let planned = try Planned(
+      "http://h/a\n  checksum=md5=5D41402ABC4B2A76B9719D911017C592\n  out=b\nhttp://h/c", as: "m.txt")
+    #expect(planned.problems == [])
+    #expect(planned.entries.map { $0.checksum?.description } == ["md5=5d41402abc4b2a76b9719d911017c592", nil])
+    #expect(planned.entries.first?.name == "b")
+  }
+
   @Test("everything that is wrong is told, up to the limit")
   func several() throws {
     let planned = try Planned(
       "http://h/a\thttp://g/a\n split=5\n\nhttp://h/b\n checksum=md5=0\nhttp://h/c", as: "m.urls")
     #expect(
-      planned.found == ["bad-value @ line 1", "unknown-field @ line 2: split", "unknown-field @ line 5: checksum"])
+      planned.found == ["bad-value @ line 1", "unknown-field @ line 2: split", "bad-value @ line 5: checksum"])
     let many = "http://h/a\n" + String(repeating: " dir=/x\n", count: 250)
     #expect(try Planned(many, as: "m.txt").problems.count == 100)
   }

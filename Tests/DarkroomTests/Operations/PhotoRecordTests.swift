@@ -124,6 +124,6 @@ extension Entry {
   ) throws -> Entry {
     Entry(
       position: position, url: url, name: "entry \(position)", originalName: nil, recipe: try Recipe(parsing: recipe),
-      options: OutputOptions(), priority: priority, metadata: nil)
+      options: OutputOptions(), priority: priority, checksum: nil, metadata: nil)
   }
 }

@@ -106,7 +106,7 @@ import Testing
         try index.insert(
           JobIndexRow(
             position: position, turn: 2, name: "\(position)", original: nil, isExplicit: true, url: "http://h/",
-            recipe: "none", format: "keep", quality: 85, metadata: nil))
+            recipe: "none", format: "keep", quality: 85, metadata: nil, checksum: nil))
       }
     }
     let row = { (position: Int) in

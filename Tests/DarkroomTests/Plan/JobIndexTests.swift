@@ -18,7 +18,7 @@ import Testing
         try index.insert(
           JobIndexRow(
             position: position, turn: turn, name: "n\(position)", original: nil, isExplicit: false, url: "http://h/",
-            recipe: "none", format: "keep", quality: 85, metadata: nil))
+            recipe: "none", format: "keep", quality: 85, metadata: nil, checksum: nil))
       }
       try index.settleDerivedNames()
     }
