@@ -16,7 +16,7 @@ enum PrivateNetwork {
   /// Whether the system lets a user make one.
   static let isAvailable: Bool = {
     guard let folder = try? TemporaryFolder() else { return false }
-    return (try? DarkroomProcess.run(script: "unshare -rmn mount --bind / /", in: folder))?.status == 0
+    return (try? DarkroomProcess.run(script: "unshare -rmn mount -t tmpfs none .", in: folder))?.status == 0
   }()
 
   /// Runs a manifest of URLs, on port 8000 of the web server.
@@ -24,8 +24,8 @@ enum PrivateNetwork {
     let folder = try TemporaryFolder()
     try script.write(toFile: folder.file("network.py"), atomically: false, encoding: .utf8)
     let run = try DarkroomProcess.run(
-      script: "unshare -rmn /usr/bin/python3 network.py \(networks.joined(separator: ",")) \"$URLS\"", in: folder,
-      environment: ["URLS": urls.joined(separator: " ")])
+      script: "unshare -rmn /usr/bin/python3 network.py \"$NETWORKS\" \"$URLS\"", in: folder,
+      environment: ["NETWORKS": networks.joined(separator: ","), "URLS": urls.joined(separator: " ")])
     guard run.status == 0 else { throw Failure(error: run.error) }
     return try JSONDecoder().decode(Run.self, from: Data(run.output.utf8))
   }
