@@ -18,7 +18,7 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
   /// Starts the program.
   /// - Parameters:
   ///   - folder: Where it runs; the default folders `inbox` and `outbox` are found or made there.
-  ///   - environment: Added to the test run's, of which `DARKROOM_…` is left out.
+  ///   - environment: Added to the test run's, of which `DARKROOM_…` and proxies are left out.
   package convenience init(
     _ arguments: [String], in folder: TemporaryFolder? = nil, environment: [String: String] = [:]
   ) throws {
@@ -38,7 +38,9 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
     output = try FileHandle(forWritingTo: URL(fileURLWithPath: outputPath))
     process.executableURL = executable
     process.arguments = arguments
-    var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
+    var variables = ProcessInfo.processInfo.environment.filter {
+      !$0.key.hasPrefix("DARKROOM_") && !$0.key.lowercased().hasSuffix("_proxy")
+    }
     variables["PATH"] = Self.products.path + ":" + (variables["PATH"] ?? "/usr/bin:/bin")
     process.environment = variables.merging(environment) { _, given in given }
     if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder.path) }

@@ -5,7 +5,9 @@ import Testing
 @testable import Transfer
 
 @Suite struct SoakTests {
-  /// How many transfers: 1000, or what `DARKROOM_TEST_TRANSFERS` says.
+  /// Whether `DARKROOM_TEST_TRANSFERS` says how many transfers; then this test should be the only one that runs.
+  private static let isAlone = ProcessInfo.processInfo.environment["DARKROOM_TEST_TRANSFERS"] != nil
+  /// How many transfers. Default: 1000.
   private static let count = ProcessInfo.processInfo.environment["DARKROOM_TEST_TRANSFERS"].flatMap(Int.init) ?? 1000
 
   private static let faults: [(path: String, codes: Set<TransferError.Code>)] = [
@@ -25,18 +27,24 @@ import Testing
     let folder = try TemporaryFolder()
     try Data(repeating: 7, count: 20_000).write(to: URL(fileURLWithPath: folder.file("a")))
     let nginx = try Nginx(serving: folder.path)
-    let downloads = try Downloads {
-      ($0.timeout, $0.maxBytes, $0.perHost) = (.seconds(1), 64 << 10, 16)
-    }
+    try await soak(server, nginx)
+    #expect(try Footprint().sockets(to: [server.port, nginx.port]) == 0)
+  }
+
+  /// Runs everything on one engine, which is gone afterwards.
+  private func soak(_ server: PythonServer, _ nginx: Nginx) async throws {
+    let downloads = try Downloads { ($0.timeout, $0.maxBytes, $0.perHost) = (.seconds(1), 64 << 10, 16) }
     // The servers have been asked, and libraries are loaded: from here on nothing may grow.
     try await run(0..<min(300, Self.count / 3), downloads, server, nginx)
     let before = try Footprint()
     try await run(0..<Self.count, downloads, server, nginx)
     let after = try Footprint()
-    #expect(after.descriptors <= before.descriptors + 32)
-    #expect(after.kilobytes <= before.kilobytes + 32 << 10)
-    downloads.engine.shutdown()
-    #expect(try Footprint().sockets(to: [server.port, nginx.port]) == 0)
+    #expect(try after.sockets(to: [server.port, nginx.port]) <= 64)
+    // What other tests of the process do at the same time counts, too; so this is for a run of its own.
+    if Self.isAlone {
+      #expect(after.descriptors <= before.descriptors + 32)
+      #expect(after.kilobytes <= before.kilobytes + 32 << 10)
+    }
   }
 
   private func run(_ numbers: Range<Int>, _ downloads: Downloads, _ server: PythonServer, _ nginx: Nginx) async throws {
