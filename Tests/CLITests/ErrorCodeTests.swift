@@ -27,6 +27,9 @@ import Transfer
       "too-large", "download", serving: { try EntryFault.sample("coffee.jpg") }, saying: "1024",
       options: ["--max-bytes", "1K"]),
     EntryFault("truncated", faultAt: "short", saying: "95 bytes remaining", isRetryable: true),
+    EntryFault(
+      "checksum-mismatch", "download", serving: { Data("hello".utf8) }, saying: "5d41402abc4b2a76b9719d911017c592",
+      fields: #", "checksum": "md5=00000000000000000000000000000000""#),
     EntryFault("network", faultAt: "garbage", saying: "127.0.0.1", isRetryable: true),
     EntryFault("not-an-image", "filter", serving: { Data("<!DOCTYPE html><p>Sign in".utf8) }, saying: "HTML"),
     EntryFault("unsupported-format", "filter", serving: { Data("GIF89a\u{1}\0\u{1}\0\0\0\0;".utf8) }, saying: "GIF"),
@@ -63,7 +66,7 @@ import Transfer
     try #require(Self.pixel).write(to: URL(fileURLWithPath: root + "/good.png"))
     try EntryFault.sample("rocket.jpg").write(to: URL(fileURLWithPath: root + "/rocket.jpg"))
     let (url, server) = try fault.prepare(folders)
-    try folders.drop("job.jsonl", "{\"url\": \"\(url)\"}\n{\"url\": \"good.png\"}\n")
+    try folders.drop("job.jsonl", "{\"url\": \"\(url)\"\(fault.fields)}\n{\"url\": \"good.png\"}\n")
     let options = folders.options.map { $0 == packageRoot + "/Samples" ? root : $0 } + fault.options
     let limit = fault.fileLimit.map { "ulimit -f \($0); " } ?? ""
     let run = try withExtendedLifetime(server) {

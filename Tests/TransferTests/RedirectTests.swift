@@ -109,7 +109,7 @@ import Testing
                     peak = max(peak, active)
                     if active == 2:
                         say("full")
-                gate.wait(60)
+                gate.wait(600)
                 with lock:
                     active -= 1
                 connection.sendall(b"HTTP/1.1 200 OK\\r\\nConnection: close\\r\\n\\r\\nslow")
@@ -126,7 +126,7 @@ import Testing
             connection, _ = listener.accept()
             threading.Thread(target=handle, args=(connection,), daemon=True).start()
         """)
-    let downloads = try Downloads { $0.perHost = 2 }
+    let downloads = try Downloads { ($0.perHost, $0.lowSpeedPeriod) = (2, .seconds(600)) }
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(null) }
     let (endings, stream) = AsyncStream.makeStream(of: TransferError.Code?.self)

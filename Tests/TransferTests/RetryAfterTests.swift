@@ -62,8 +62,17 @@ import Testing
     let nginx = try Nginx(serving: folder.path)
     let downloads = try Downloads()
     #expect(try await downloads.fetch(nginx.url("a")).result.get().connectionReused == false)
-    #expect(try await downloads.fetch(nginx.url("a")).result.get().connectionReused == true)
-    #expect(try await downloads.failure(nginx.url("missing")).error?.connectionReused == true)
+    // On a slow machine the last connection may be too old by then; then the next one is not.
+    for name in ["a", "missing"] {
+      var isReused = false
+      for _ in 0..<5 where !isReused {
+        switch try await downloads.fetch(nginx.url(name)).result {
+        case .success(let outcome): isReused = outcome.connectionReused
+        case .failure(let error): isReused = error.connectionReused
+        }
+      }
+      #expect(isReused, "\(name)")
+    }
     #expect(try await downloads.failure("http://10.0.0.1/").error?.connectionReused == false)
     let other = try Downloads()
     #expect(try await other.failure(nginx.url("missing")).error?.connectionReused == false)

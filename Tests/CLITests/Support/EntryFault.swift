@@ -12,6 +12,8 @@ struct EntryFault: Sendable, CustomTestStringConvertible {
   let options: [String]
   /// The largest file that the program may write, in KiB; nil for any.
   let fileLimit: Int?
+  /// More fields of the entry, as JSON without braces.
+  let fields: String
   /// Makes what is needed; returns the entry's URL, and a server that is to run meanwhile.
   let prepare: @Sendable (DarkroomFolders) throws -> (url: String, server: (any Sendable)?)
 
@@ -19,11 +21,11 @@ struct EntryFault: Sendable, CustomTestStringConvertible {
 
   init(
     _ code: String, _ stage: String, saying message: String, isRetryable: Bool = false, options: [String] = [],
-    fileLimit: Int? = nil,
+    fileLimit: Int? = nil, fields: String = "",
     prepare: @escaping @Sendable (DarkroomFolders) throws -> (url: String, server: (any Sendable)?)
   ) {
     (self.code, self.stage, self.message, self.isRetryable) = (code, stage, message, isRetryable)
-    (self.options, self.fileLimit, self.prepare) = (options, fileLimit, prepare)
+    (self.options, self.fileLimit, self.fields, self.prepare) = (options, fileLimit, fields, prepare)
   }
 
   /// A URL that is enough by itself.
@@ -36,9 +38,9 @@ struct EntryFault: Sendable, CustomTestStringConvertible {
   /// A file that is served.
   init(
     _ code: String, _ stage: String, serving contents: @escaping @Sendable () throws -> Data, saying message: String,
-    options: [String] = [], fileLimit: Int? = nil
+    options: [String] = [], fileLimit: Int? = nil, fields: String = ""
   ) {
-    self.init(code, stage, saying: message, options: options, fileLimit: fileLimit) { folders in
+    self.init(code, stage, saying: message, options: options, fileLimit: fileLimit, fields: fields) { folders in
       let server = try Nginx(serving: folders.folder.path)
       try contents().write(to: URL(fileURLWithPath: folders.folder.file("served")))
       return (server.url("served"), server)

@@ -20,7 +20,7 @@ import Testing
           JobIndexRow(
             position: position, turn: entry.turn, name: "n\(position)", original: nil, isExplicit: false,
             url: entry.host.isEmpty ? "a.jpg" : "http://\(entry.host)/", recipe: "none", format: "keep", quality: 85,
-            metadata: nil))
+            metadata: nil, checksum: nil))
       }
       try index.settleDerivedNames()
     }
