@@ -16,11 +16,11 @@ package struct DarkroomFolders: Sendable {
   /// Options that name the folders: those that every command takes.
   package var named: [String] { ["--inbox", inbox, "--outbox", outbox] }
 
-  /// Options of `run` and `watch` that name the folders, make a test quick (nothing is tried twice) and allow loopback and the sample pictures.
+  /// Options of `run` and `watch` that name the folders, make a test quick (nothing is tried twice), let a server wait as long as the test wants, and allow loopback and the sample pictures.
   package var options: [String] {
     named + [
       "--settle", "0", "--poll-interval", "0.05", "--allow-net", "127.0.0.0/8",
-      "--file-root", packageRoot + "/Samples", "--retries", "0",
+      "--file-root", packageRoot + "/Samples", "--retries", "0", "--low-speed", "0",
     ]
   }
 

@@ -122,10 +122,12 @@ struct HostTurns {
     hosts[number] = nil
   }
 
-  /// When the next wait of an entry or of a host is over; nil when none waits.
+  /// When the next wait of an entry or of a host will be over; nil when none waits. What is over, and finds no room, does
+  /// not count.
   func nextChange(after now: Int) -> Int? {
     let held = hosts.values.lazy.map(\.held).filter { $0 > now }.min()
-    return [held, waiting.last?.due].compactMap { $0 }.min()
+    let due = waiting.last { $0.due > now }?.due
+    return [held, due].compactMap { $0 }.min()
   }
 
   /// Retries whose time has come are entries like others. The last is due first.

@@ -77,6 +77,20 @@ import Testing
     #expect(work.waitingRetries == 0)
   }
 
+  @Test func `a retry that is due and finds no room is not waited for`() throws {
+    try fill(Array(repeating: ("a", 2), count: 3))
+    let work = try JobWork(index)
+    #expect(try begin(work) == [0, 1])
+    for (position, due) in [(0, 100), (1, 200)] {
+      try work.leave(position, JobWork.Usage())
+      work.retry(position, attempts: 1, due: due)
+    }
+    #expect(work.nextChange(after: 99) == 100)
+    #expect(work.nextChange(after: 100) == 200, "room comes with a message")
+    #expect(work.nextChange(after: 200) == nil)
+    #expect(try begin(work, now: 200) == [0, 1], "both are there when there is room")
+  }
+
   @Test func `the retry of a host's last entry is begun`() throws {
     try fill([("a", 2)])
     let work = try JobWork(index)
