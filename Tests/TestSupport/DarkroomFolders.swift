@@ -16,7 +16,8 @@ package struct DarkroomFolders: Sendable {
   /// Options that name the folders: those that every command takes.
   package var named: [String] { ["--inbox", inbox, "--outbox", outbox] }
 
-  /// Options of `run` and `watch` that name the folders, make a test quick (nothing is tried twice), let a server wait as long as the test wants, and allow loopback and the sample pictures.
+  /// Options of `run` and `watch` that name the folders, make a test quick (nothing is tried twice), let a server wait as
+  /// long as the test wants, and allow loopback and the sample pictures.
   package var options: [String] {
     named + [
       "--settle", "0", "--poll-interval", "0.05", "--allow-net", "127.0.0.0/8",
