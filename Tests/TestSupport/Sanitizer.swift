@@ -1,0 +1,7 @@
+import Foundation
+
+/// Which sanitizer the tests were built with.
+package enum Sanitizer {
+  /// The thread sanitizer keeps what it knows in a file, and dies under a limit on the size of files.
+  package static let isThread = dlsym(nil, "__tsan_init") != nil
+}
