@@ -90,6 +90,12 @@ CJPEG_WRAPPER cjpeg_read_row(j_decompress_ptr codec, void *row) {
   return jpeg_read_scanlines(codec, rows, 1) == 1;
 }
 
+/// `jpeg_read_raw_data`, contained: one row of the largest blocks, `lines` rows of samples of the finest component.
+CJPEG_WRAPPER cjpeg_read_planes(j_decompress_ptr codec, JSAMPIMAGE planes, unsigned int lines) {
+  CJPEG_ATTEMPT(codec);
+  return jpeg_read_raw_data(codec, planes, lines) == lines;
+}
+
 /// `jpeg_finish_decompress`, contained: reads to the end of the picture, so that a missing end is noticed.
 CJPEG_WRAPPER cjpeg_finish_decompress(j_decompress_ptr codec) {
   CJPEG_ATTEMPT(codec);
@@ -109,10 +115,14 @@ CJPEG_WRAPPER cjpeg_open_destination(j_compress_ptr codec, cjpeg_failure *failur
 }
 
 /// `jpeg_set_defaults`, `jpeg_set_quality` and `jpeg_start_compress`, contained. Size, components and colour space of
-/// the input are set by the caller before. `horizontal` and `vertical` are the luma's sampling factors.
-CJPEG_WRAPPER cjpeg_start_compress(j_compress_ptr codec, int quality, int horizontal, int vertical) {
+/// the input are set by the caller before. `horizontal` and `vertical` are the luma's sampling factors. `planes` says
+/// that the components come apart and already reduced.
+CJPEG_WRAPPER cjpeg_start_compress(j_compress_ptr codec, int quality, int horizontal, int vertical, int planes) {
   CJPEG_ATTEMPT(codec);
   jpeg_set_defaults(codec);
+  codec->raw_data_in = planes;
+  // What TurboJPEG's own interface chooses.
+  codec->dct_method = quality < 96 ? JDCT_IFAST : JDCT_ISLOW;
   jpeg_set_quality(codec, quality, TRUE);
   codec->comp_info[0].h_samp_factor = horizontal;
   codec->comp_info[0].v_samp_factor = vertical;
@@ -132,6 +142,12 @@ CJPEG_WRAPPER cjpeg_write_row(j_compress_ptr codec, const void *row) {
   CJPEG_ATTEMPT(codec);
   JSAMPROW rows[1] = {(JSAMPROW)row};
   return jpeg_write_scanlines(codec, rows, 1) == 1;
+}
+
+/// `jpeg_write_raw_data`, contained: one row of the largest blocks, `lines` rows of samples of the finest component.
+CJPEG_WRAPPER cjpeg_write_planes(j_compress_ptr codec, JSAMPIMAGE planes, unsigned int lines) {
+  CJPEG_ATTEMPT(codec);
+  return jpeg_write_raw_data(codec, planes, lines) == lines;
 }
 
 /// `jpeg_finish_compress`, contained.

@@ -52,13 +52,23 @@ final class JPEGDecoder: RowDecoder {
 
   func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError) {
     codec.pointee.out_color_space = layout.isGrey && !colour ? JCS_GRAYSCALE : JCS_EXT_RGBX
-    // A picture of several scans is taken in scan by scan under our eyes, instead of at once within the library.
-    let isMultiScan = jpeg_has_multiple_scans(codec) != 0
-    codec.pointee.buffered_image = isMultiScan ? 1 : 0
-    guard cjpeg_start_decompress(codec) == 1 else { throw failure.whileDecoding(stream) }
-    if isMultiScan { try readScans(isCancelled: isCancelled) }
+    try begin(isCancelled: isCancelled)
     packed = PackedRow(
       width: info.width, layout: PixelLayout(isGrey: layout.isGrey && !colour, hasAlpha: false, isDeep: false))
+  }
+
+  /// Prepares for planes, instead of rows: components as they are stored, neither enlarged nor converted.
+  func startPlanes(isCancelled: () -> Bool) throws(ImagingError) {
+    codec.pointee.raw_data_out = 1
+    codec.pointee.out_color_space = codec.pointee.jpeg_color_space
+    try begin(isCancelled: isCancelled)
+  }
+
+  /// Reads the next row of blocks of each component into the rows of planes from `row` on, counted in samples of the
+  /// finest component.
+  func readBlocks(into planes: PlaneBand, row: Int) throws(ImagingError) {
+    let lines = UInt32(codec.pointee.max_v_samp_factor * DCTSIZE)
+    guard cjpeg_read_planes(codec, planes.rows(from: row), lines) == 1 else { throw failure.whileDecoding(stream) }
   }
 
   func read(into row: PixelRow) throws(ImagingError) {
@@ -68,6 +78,14 @@ final class JPEGDecoder: RowDecoder {
 
   func finish() throws(ImagingError) {
     guard cjpeg_finish_decompress(codec) == 1 else { throw failure.whileDecoding(stream) }
+  }
+
+  private func begin(isCancelled: () -> Bool) throws(ImagingError) {
+    // A picture of several scans is taken in scan by scan under our eyes, instead of at once within the library.
+    let isMultiScan = jpeg_has_multiple_scans(codec) != 0
+    codec.pointee.buffered_image = isMultiScan ? 1 : 0
+    guard cjpeg_start_decompress(codec) == 1 else { throw failure.whileDecoding(stream) }
+    if isMultiScan { try readScans(isCancelled: isCancelled) }
   }
 
   private func readScans(isCancelled: () -> Bool) throws(ImagingError) {
@@ -94,6 +112,14 @@ final class JPEGDecoder: RowDecoder {
       throw ImagingError(
         code: .unsupportedFormat,
         message: "the JPEG has \(codec.num_components) components of an unknown colour space")
+    }
+  }
+
+  /// The components' sampling factors, when the picture is in YCbCr; nil for grey and RGB.
+  var samplingFactors: [ChromaSampling]? {
+    guard codec.pointee.jpeg_color_space == JCS_YCbCr, let components = codec.pointee.comp_info else { return nil }
+    return (0..<3).map {
+      ChromaSampling(horizontal: Int(components[$0].h_samp_factor), vertical: Int(components[$0].v_samp_factor))
     }
   }
 

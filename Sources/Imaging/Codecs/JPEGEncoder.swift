@@ -10,8 +10,8 @@ final class JPEGEncoder: RowEncoder {
   private let stream: StdioStream
   private let packed: PackedRow
 
-  /// Writes the header and the metadata.
-  init(_ descriptor: Int32, _ order: EncodingOrder) throws(ImagingError) {
+  /// Writes the header and the metadata. `planes` says that planes will be written instead of rows.
+  init(_ descriptor: Int32, _ order: EncodingOrder, planes: Bool = false) throws(ImagingError) {
     let (width, height) = (order.info.width, order.info.height)
     guard max(width, height) <= Self.maxSide else {
       throw ImagingError(
@@ -22,7 +22,7 @@ final class JPEGEncoder: RowEncoder {
     let codec = UnsafeMutablePointer<jpeg_compress_struct>.allocate(capacity: 1)
     codec.initialize(to: jpeg_compress_struct())
     do throws(ImagingError) {
-      try Self.start(codec, failure, stream, order)
+      try Self.start(codec, failure, stream, order, planes: planes)
     } catch {
       jpeg_destroy_compress(codec)
       codec.deallocate()
@@ -45,6 +45,12 @@ final class JPEGEncoder: RowEncoder {
     guard cjpeg_write_row(codec, packed.bytes) == 1 else { throw failure.whileEncoding }
   }
 
+  /// Writes the next row of blocks of each component from the rows of planes from `row` on.
+  func writeBlocks(from planes: PlaneBand, row: Int) throws(ImagingError) {
+    let lines = UInt32(codec.pointee.max_v_samp_factor * DCTSIZE)
+    guard cjpeg_write_planes(codec, planes.rows(from: row), lines) == 1 else { throw failure.whileEncoding }
+  }
+
   func finish() throws(ImagingError) {
     guard cjpeg_finish_compress(codec) == 1 else { throw failure.whileEncoding }
     try stream.flush()
@@ -52,16 +58,17 @@ final class JPEGEncoder: RowEncoder {
 
   private static func start(
     _ codec: UnsafeMutablePointer<jpeg_compress_struct>, _ failure: JPEGFailure, _ stream: StdioStream,
-    _ order: EncodingOrder
+    _ order: EncodingOrder, planes: Bool
   ) throws(ImagingError) {
     guard cjpeg_open_destination(codec, failure.storage, stream.file) == 1 else { throw failure.whileEncoding }
     codec.pointee.image_width = JDIMENSION(order.info.width)
     codec.pointee.image_height = JDIMENSION(order.info.height)
-    codec.pointee.input_components = order.layout.isGrey ? 1 : 4
-    codec.pointee.in_color_space = order.layout.isGrey ? JCS_GRAYSCALE : JCS_EXT_RGBX
+    codec.pointee.input_components = order.layout.isGrey ? 1 : planes ? 3 : 4
+    codec.pointee.in_color_space = order.layout.isGrey ? JCS_GRAYSCALE : planes ? JCS_YCbCr : JCS_EXT_RGBX
     let chroma = order.layout.isGrey ? .full : order.chroma.forOutput(quality: order.quality)
     guard
-      cjpeg_start_compress(codec, Int32(order.quality), Int32(chroma.horizontal), Int32(chroma.vertical)) == 1
+      cjpeg_start_compress(
+        codec, Int32(order.quality), Int32(chroma.horizontal), Int32(chroma.vertical), planes ? 1 : 0) == 1
     else { throw failure.whileEncoding }
     for segment in order.metadata.items.flatMap(JPEGSegment.segments) {
       guard cjpeg_write_marker(codec, Int32(segment.marker), segment.content, UInt32(segment.content.count)) == 1

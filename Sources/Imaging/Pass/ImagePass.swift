@@ -31,14 +31,26 @@ package struct ImagePass: Sendable {
     let pipeline = RowPipeline(recipe: recipe, source: decoder.layout, format: format)
     let output = ImageInfo(format: format, width: decoder.info.width, height: decoder.info.height)
     let becameColoured = decoder.layout.isGrey && !pipeline.working.isGrey
+    let order = EncodingOrder(
+      info: output, layout: pipeline.output, quality: options.quality, chroma: decoder.chroma,
+      metadata: becameColoured ? decoder.metadata.withoutGreyProfiles() : decoder.metadata)
 
+    if let planes = PlanePass(decoder, pipeline: pipeline, format: format) {
+      try planes.run(to: destination, order, isCancelled: isCancelled)
+    } else {
+      try run(decoder, pipeline, to: destination, order, isCancelled: isCancelled)
+    }
+    return ImagePassResult(source: decoder.info, output: output)
+  }
+
+  /// The road that leads from everything to everything: rows of floats.
+  private func run(
+    _ decoder: any RowDecoder, _ pipeline: RowPipeline, to destination: Int32, _ order: EncodingOrder,
+    isCancelled: () -> Bool
+  ) throws(ImagingError) {
+    let output = order.info
     try decoder.start(colour: !pipeline.working.isGrey, isCancelled: isCancelled)
-    let encoder = try RowEncoders.open(
-      destination,
-      EncodingOrder(
-        info: output, layout: pipeline.output, quality: options.quality, chroma: decoder.chroma,
-        metadata: becameColoured ? decoder.metadata.withoutGreyProfiles() : decoder.metadata))
-
+    let encoder = try RowEncoders.open(destination, order)
     let buffer = RowBuffer(width: output.width, layout: pipeline.working)
     for index in 0..<output.height {
       if index % Self.rowsBetweenChecks == 0, isCancelled() { throw .cancelled }
@@ -48,6 +60,5 @@ package struct ImagePass: Sendable {
     }
     try decoder.finish()
     try encoder.finish()
-    return ImagePassResult(source: decoder.info, output: output)
   }
 }

@@ -3,6 +3,11 @@
 struct ColourMatrix: RowFilter {
   private let red, green, blue: SIMD3<Float>
 
+  var affine: AffineColour? {
+    AffineColour(
+      red: SIMD4(SIMD3<Double>(red), 0), green: SIMD4(SIMD3<Double>(green), 0), blue: SIMD4(SIMD3<Double>(blue), 0))
+  }
+
   /// The matrix by its rows: what makes the new red, green and blue.
   init(red: SIMD3<Double>, green: SIMD3<Double>, blue: SIMD3<Double>) {
     self.red = SIMD3<Float>(red)

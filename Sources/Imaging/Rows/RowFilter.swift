@@ -4,4 +4,12 @@
 package protocol RowFilter: Sendable {
   /// Changes a row.
   func apply(to row: PixelRow)
+
+  /// What it does to a colour, when that is an affine map of red, green and blue, limited to 0…1 afterwards, and nothing
+  /// happens to alpha; nil by default.
+  var affine: AffineColour? { get }
+}
+
+extension RowFilter {
+  package var affine: AffineColour? { nil }
 }

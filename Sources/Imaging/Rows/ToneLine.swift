@@ -2,6 +2,12 @@
 struct ToneLine: RowFilter {
   private let slope, intercept: Float
 
+  var affine: AffineColour? {
+    let (slope, intercept) = (Double(slope), Double(intercept))
+    return AffineColour(
+      red: [slope, 0, 0, intercept], green: [0, slope, 0, intercept], blue: [0, 0, slope, intercept])
+  }
+
   /// A line.
   init(slope: Double, intercept: Double) {
     self.slope = Float(slope)

@@ -1,0 +1,56 @@
+/// An affine map of red, green and blue, each 0…1: three rows of factors for red, green, blue and 1.
+package struct AffineColour: Equatable, Sendable {
+  /// What makes the new red, green and blue.
+  let red, green, blue: SIMD4<Double>
+
+  /// The rows in their order.
+  var rows: [SIMD4<Double>] { [red, green, blue] }
+
+  /// Whether every colour within 0…1 stays there, so that limiting it changes nothing.
+  var staysInUnit: Bool {
+    rows.allSatisfy { row in
+      let factors = [row.x, row.y, row.z]
+      let lowest = factors.filter { $0 < 0 }.reduce(row.w, +)
+      let highest = factors.filter { $0 > 0 }.reduce(row.w, +)
+      return lowest >= -1e-9 && highest <= 1 + 1e-9
+    }
+  }
+
+  /// Rows of the matrix from Y, Cb − 128 and Cr − 128 to red, green and blue (ITU-T T.871 § 7).
+  static let fromYCbCr: [SIMD3<Double>] = [[1, 0, 1.402], [1, -0.344136286, -0.714136286], [1, 1.772, 0]]
+
+  /// The same map in Y, Cb − 128, Cr − 128, as rows of factors for these and 1; all samples 0…255.
+  var inYCbCr: (rgb: [SIMD4<Double>], ycc: [SIMD4<Double>]) {
+    let rgb = rows.map { row in
+      let linear = Self.fromYCbCr[0] * row.x + Self.fromYCbCr[1] * row.y + Self.fromYCbCr[2] * row.z
+      return SIMD4<Double>(linear, row.w * 255)
+    }
+    let luma = rgb[0] * 0.299 + rgb[1] * 0.587 + rgb[2] * 0.114
+    return (rgb, [luma, (rgb[2] - luma) * (0.5 / 0.886), (rgb[0] - luma) * (0.5 / 0.701)])
+  }
+
+  /// How much of a change of chroma shows in the result, in any of Y, Cb and Cr: 0 for `grayscale(1)`, 1 for
+  /// `invert(1)`.
+  var chromaGain: Double {
+    inYCbCr.ycc.map { ($0.y * $0.y + $0.z * $0.z).squareRoot() }.max() ?? 0
+  }
+
+  /// This map and another after it, nothing being limited in between.
+  func followed(by next: AffineColour) -> AffineColour {
+    func row(_ factors: SIMD4<Double>) -> SIMD4<Double> {
+      red * factors.x + green * factors.y + blue * factors.z + [0, 0, 0, factors.w]
+    }
+    return AffineColour(red: row(next.red), green: row(next.green), blue: row(next.blue))
+  }
+
+  /// The same as a list of maps applied in turn, each limited to 0…1 afterwards, in as few as can be.
+  static func merged(_ maps: [AffineColour]) -> [AffineColour] {
+    maps.reduce(into: []) { merged, next in
+      if let last = merged.last, last.staysInUnit {
+        merged[merged.count - 1] = last.followed(by: next)
+      } else {
+        merged.append(next)
+      }
+    }
+  }
+}
