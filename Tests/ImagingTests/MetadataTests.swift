@@ -20,7 +20,7 @@ import Testing
     let rig = try Rig()
     let (before, after) = (rig.folder.file("in"), rig.folder.file("out"))
     _ = try Rig.python(Self.make, [Rig.sample("chelsea-small.png"), before, source.displayName])
-    try rig.pass(before, to: after, recipe: "sepia(0.8)", options: OutputOptions(format: target))
+    try rig.pass(before, to: after, recipe: "sepia(0.8)", options: OutputOptions(format: target, metadata: .all))
     let printed = try Rig.python(
       """
       a, b = (Image.open(p) for p in sys.argv[1:3])
@@ -36,8 +36,89 @@ import Testing
     let rig = try Rig()
     let (before, after) = (rig.folder.file("in"), rig.folder.file("out"))
     _ = try Rig.python(Self.make, [Rig.sample("chelsea-small.png"), before, "JPEG"])
-    try rig.pass(before, to: after, options: OutputOptions(format: target))
+    try rig.pass(before, to: after, options: OutputOptions(format: target, metadata: .all))
     #expect(String(decoding: try Rig.bytes(after), as: UTF8.self).contains("<x:xmpmeta>darkroom</x:xmpmeta>"))
+  }
+
+  @Test(
+    "of metadata is kept what the policy says, and profiles always",
+    arguments: MetadataPolicy.allCases, [ImageFormat.jpeg, .png])
+  func policy(_ policy: MetadataPolicy, _ target: ImageFormat) throws {
+    let rig = try Rig()
+    let (before, after) = (rig.folder.file("in"), rig.folder.file("out"))
+    _ = try Rig.python(
+      """
+      exif = Image.Exif()
+      exif[0x010F] = 'Maker'; exif[0x8298] = 'Somebody'; exif[0x013B] = 'Me'; exif[0x0112] = 6
+      sets = b''.join(b'\\x1c' + bytes([2, n]) + struct.pack('>H', len(t)) + t for n, t in
+                      [(5, b'Title'), (80, b'By'), (116, b'Notice')])
+      resources = b'8BIM\\x03\\xed\\0\\0\\0\\0\\0\\x01x\\0' + b'8BIM\\x04\\x04\\0\\0' + struct.pack('>I', len(sets)) + sets
+      photoshop = b'Photoshop 3.0\\0' + resources
+      image = Image.open(sys.argv[1]).convert('RGB')
+      image.save(sys.argv[2], 'JPEG', exif=exif, xmp=b'<x tiff:Orientation="6"/>', icc_profile=bytes(200),
+                 extra=b'\\xff\\xed' + struct.pack('>H', len(photoshop) + 2) + photoshop)
+      """, [Rig.sample("chelsea-small.png"), before])
+    try rig.pass(before, to: after, recipe: "sepia(0.8)", options: OutputOptions(format: target, metadata: policy))
+    let printed = try Rig.python(
+      """
+      from PIL import IptcImagePlugin
+      image = Image.open(sys.argv[1]); image.load()
+      whole = open(sys.argv[1], 'rb').read()
+      iptc = IptcImagePlugin.getiptcinfo(image) or {}
+      xmp = 1 if b'tiff:Orientation="1"' in whole else 6 if b'tiff:Orientation' in whole else 0
+      print(dict(sorted(image.getexif().items())), sorted(k[1] for k in iptc), xmp, len(image.info['icc_profile']))
+      """, [after])
+    let iptc = target == .jpeg ? (policy == .all ? "[5, 80, 116]" : "[80, 116]") : "[]"
+    switch policy {
+    case .none: #expect(printed == "{} [] 0 200")
+    case .copyright: #expect(printed == "{315: 'Me', 33432: 'Somebody'} \(iptc) 0 200")
+    case .all: #expect(printed == "{271: 'Maker', 274: 1, 315: 'Me', 33432: 'Somebody'} \(iptc) 1 200")
+    }
+  }
+
+  @Test("metadata of a PNG are found behind the pixels and compressed")
+  func behind() throws {
+    let rig = try Rig()
+    let printed = try rig.compare(
+      make: """
+        exif = Image.Exif(); exif[0x8298] = 'Somebody'
+        packet = chunk(b'iTXt', b'XML:com.adobe.xmp\\0\\1\\0en\\0x\\0' + zlib.compress(b'<x>packet</x>'))
+        tiff = chunk(b'eXIf', exif.tobytes()[6:])
+        open(sys.argv[1], 'wb').write(png(np.zeros((2, 2, 3), int), 8, 2, after=tiff + packet))
+        """,
+      recipe: "sepia(1)", options: OutputOptions(metadata: .all),
+      check: """
+        image = Image.open(sys.argv[2]); image.load()
+        print(dict(image.getexif()), image.info['XML:com.adobe.xmp'])
+        """)
+    #expect(printed == "{33432: 'Somebody'} <x>packet</x>")
+  }
+
+  @Test("a thumbnail of what the picture was is gone, even with everything kept")
+  func thumbnail() throws {
+    // Little-endian: one field in the first directory; in the second the place and length of three bytes.
+    let bytes: [UInt8] =
+      [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0] + [1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 8, 0, 0, 0, 26, 0, 0, 0]
+      + [2, 0, 1, 2, 4, 0, 1, 0, 0, 0, 56, 0, 0, 0, 2, 2, 4, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0] + [7, 7, 7]
+    let exif = try #require(Exif(bytes))
+    #expect(exif.orientation == .turnedRight)
+    let upright = exif.upright()
+    #expect(upright.orientation == .upright)
+    #expect(upright.bytes.suffix(3) == [0, 0, 0] && upright.bytes[22..<26] == [0, 0, 0, 0])
+  }
+
+  @Test("no EXIF stream makes the reader stop the program")
+  func anyExif() {
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<5000 {
+      let bytes =
+        [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0]
+        + (0..<40).map { _ in UInt8([0, 1, 2, 0x12, 3, 255].randomElement(using: &generator) ?? 0) }
+      let exif = Exif(bytes)
+      _ = exif?.orientation
+      #expect(exif?.upright().bytes.count == bytes.count)
+      _ = exif?.copyrightOnly()
+    }
   }
 
   @Test("a PNG keeps what it says of its colours")

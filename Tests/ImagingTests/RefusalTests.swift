@@ -85,8 +85,8 @@ import Testing
       : "open(sys.argv[1], 'wb').write(png(np.zeros((500, 600, 3), int), 8, 2, True))"
     _ = try Rig.python(script, [rig.folder.file("in")])
     let bytes = try Rig.bytes(rig.folder.file("in"))
-    #expect(try rig.code(of: bytes, limits: ImageLimits(maxWholePictureBytes: 200_000)) == .imageTooLarge)
-    #expect(try rig.code(of: bytes, limits: ImageLimits(maxWholePictureBytes: 4_000_000)) == nil)
+    #expect(try rig.code(of: bytes, limits: ImageLimits(memory: WholePictureMemory(limit: 200_000))) == .imageTooLarge)
+    #expect(try rig.code(of: bytes, limits: ImageLimits(memory: WholePictureMemory(limit: 4_000_000))) == nil)
   }
 
   @Test("a JPEG's sides are limited by the format")

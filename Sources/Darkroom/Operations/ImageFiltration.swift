@@ -8,11 +8,13 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   let record: PhotoRecord
   private let staging: Staging
   private let limits: ImageLimits
+  private let metadata: MetadataPolicy
 
-  init(_ record: PhotoRecord, staging: Staging, limits: ImageLimits) {
+  init(_ record: PhotoRecord, staging: Staging, limits: ImageLimits, metadata: MetadataPolicy) {
     self.record = record
     self.staging = staging
     self.limits = limits
+    self.metadata = metadata
     super.init()
     name = "filter \(record.entry.name)"
     queuePriority = record.entry.priority.queuePriority
@@ -47,7 +49,9 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private func filter(_ download: OpenFile, since began: ContinuousClock.Instant) throws {
     let staged = staging.result(record.entry.position)
     let file = try staging.create(staged)
-    let pass = ImagePass(recipe: record.entry.recipe, options: record.entry.options, limits: limits)
+    var options = record.entry.options
+    options.metadata = metadata
+    let pass = ImagePass(recipe: record.entry.recipe, options: options, limits: limits)
     let pictures = try pass.run(from: download.descriptor, to: file.descriptor, isCancelled: { self.isCancelled })
     let result = PhotoRecord.Result(
       staged: staged, file: file, picture: pictures.output, bytes: try file.status().size,

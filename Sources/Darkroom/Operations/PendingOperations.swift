@@ -21,6 +21,7 @@ final class PendingOperations {
   private(set) var inProgress: [Int: Chain] = [:]
   private var engine: TransferEngine
   private var limits: ImageLimits
+  private var metadata: MetadataPolicy
   private var window: AdmissionWindow
   private let downloaded: @Sendable (PhotoRecord) -> Void
   private let ended: @Sendable (PhotoRecord) -> Void
@@ -36,6 +37,7 @@ final class PendingOperations {
     self.downloaded = downloaded
     self.ended = ended
     limits = ImageLimits(maxPixels: configuration.maxPixels)
+    metadata = configuration.output.metadata
     window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
     downloadQueue.name = "Download queue"
     filtrationQueue.name = "Filtration queue"
@@ -45,7 +47,8 @@ final class PendingOperations {
   /// Sets the limits, for entries that start from now on.
   func configure(_ configuration: Configuration, engine: TransferEngine) {
     self.engine = engine
-    limits = ImageLimits(maxPixels: configuration.maxPixels)
+    limits.maxPixels = configuration.maxPixels
+    metadata = configuration.output.metadata
     window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
     downloadQueue.maxConcurrentOperationCount = configuration.downloads
     filtrationQueue.maxConcurrentOperationCount = configuration.filtrations
@@ -71,7 +74,7 @@ final class PendingOperations {
   /// Starts an entry's chain, download → filter.
   func start(_ record: PhotoRecord, staging: Staging) {
     let download = ImageDownloader(record, engine: engine, staging: staging, ended: downloaded)
-    let filtration = ImageFiltration(record, staging: staging, limits: limits)
+    let filtration = ImageFiltration(record, staging: staging, limits: limits, metadata: metadata)
     filtration.addDependency(download)
     filtration.completionBlock = { [ended] in ended(record) }
     inProgress[record.entry.position] = Chain(download: download, filtration: filtration)

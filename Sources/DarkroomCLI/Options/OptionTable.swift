@@ -68,6 +68,10 @@ enum OptionTable {
     Option(name: "quality", commands: planning, value: "1…100", defaultText: "85", summary: "quality of JPEG") {
       $0.configuration.output.quality = try OptionValue.whole($1, in: 1...100)
     },
+    Option(
+      name: "metadata", value: "none|copyright|all", defaultText: "copyright",
+      summary: "what is kept of EXIF, XMP and IPTC"
+    ) { $0.configuration.output.metadata = try OptionValue.metadata($1) },
     Option(name: "max-pixels", value: "N", defaultText: "268402689", summary: "largest picture that is decoded") {
       $0.configuration.maxPixels = try OptionValue.pixels($1)
     },
@@ -154,6 +158,6 @@ enum OptionTable {
 
   /// Options that are promised and that this version does not have.
   static let later: Set = [
-    "metadata", "cache-size", "refresh", "keep-originals", "metrics", "exec", "notify",
+    "cache-size", "refresh", "keep-originals", "metrics", "exec", "notify",
   ]
 }

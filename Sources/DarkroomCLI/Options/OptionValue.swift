@@ -59,6 +59,11 @@ enum OptionValue {
     }
   }
 
+  static func metadata(_ text: String) throws -> MetadataPolicy {
+    if let policy = MetadataPolicy(rawValue: text.lowercased()) { return policy }
+    throw UsageError(NearestName.unknown("kind of metadata", text, among: MetadataPolicy.allCases.map(\.rawValue)))
+  }
+
   static func format(_ text: String) throws -> ImageFormat? {
     switch OutputFormatName(rawValue: text) {
     case .webp?: throw UsageError("webp is not available in this version")

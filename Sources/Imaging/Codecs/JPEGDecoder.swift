@@ -19,7 +19,7 @@ final class JPEGDecoder: RowDecoder {
     let codec = UnsafeMutablePointer<jpeg_decompress_struct>.allocate(capacity: 1)
     codec.initialize(to: jpeg_decompress_struct())
     do throws(ImagingError) {
-      guard cjpeg_open_source(codec, failure.storage, stream.file, limits.maxWholePictureBytes) == 1,
+      guard cjpeg_open_source(codec, failure.storage, stream.file, limits.memory.limit) == 1,
         cjpeg_read_header(codec) == 1
       else {
         // Sides beyond what the library takes are judged by our own limit first.
@@ -48,6 +48,17 @@ final class JPEGDecoder: RowDecoder {
   deinit {
     jpeg_destroy_decompress(codec)
     codec.deallocate()
+  }
+
+  /// For a picture of several scans its coefficients.
+  var wholePictureBytes: Int {
+    guard jpeg_has_multiple_scans(codec) != 0, let components = codec.pointee.comp_info else { return 0 }
+    return (0..<Int(codec.pointee.num_components)).reduce(0) { sum, index in
+      let component = components[index]
+      let columns = Int(component.width_in_blocks) + Int(component.h_samp_factor)
+      let rows = Int(component.height_in_blocks) + Int(component.v_samp_factor)
+      return sum + columns * rows * Int(DCTSIZE2) * MemoryLayout<JCOEF>.size
+    }
   }
 
   func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError) {

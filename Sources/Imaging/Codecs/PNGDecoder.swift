@@ -5,13 +5,11 @@ final class PNGDecoder: RowDecoder {
   let info: ImageInfo
   let layout: PixelLayout
   let chroma = ChromaSampling.full
-  var metadata: Metadata { collector.metadata }
+  let metadata: Metadata
 
   private let codec: png_structp
   private let header: png_infop
   private let failure: PNGFailure
-  private let collector: PNGChunkCollector
-  private let limits: ImageLimits
   private var packed: PackedRow?
   private var picture: WholePicture?
   private var nextRow = 0
@@ -22,14 +20,13 @@ final class PNGDecoder: RowDecoder {
   /// Reads the header.
   /// - Throws: see `RowDecoders.open`.
   init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
-    let (failure, collector) = (PNGFailure(try StdioStream(reading: descriptor)), PNGChunkCollector())
+    let failure = PNGFailure(try StdioStream(reading: descriptor))
     var (codec, header): (png_structp?, png_infop?)
     let side = UInt32(clamping: min(max(limits.maxPixels, 1), ImageLimits.maxSide))
-    let context = Unmanaged.passUnretained(collector).toOpaque()
     do throws(ImagingError) {
       guard
         cpng_open_reader(
-          failure.storage, &codec, &header, side, Self.maxChunkBytes, context, PNGChunkCollector.callback) == 1,
+          failure.storage, &codec, &header, side, Self.maxChunkBytes, nil, PNGChunkPolicy.callback) == 1,
         let codec, let header
       else { throw failure.whileDecoding }
       let isRead = cpng_read_info(codec, header) == 1
@@ -46,13 +43,20 @@ final class PNGDecoder: RowDecoder {
       throw error
     }
     self.failure = failure
-    self.collector = collector
-    self.limits = limits
+    metadata = PNGMetadataReader.metadata(of: descriptor)
   }
 
   deinit {
     var (codec, header): (png_structp?, png_infop?) = (codec, header)
     png_destroy_read_struct(&codec, &header, nil)
+  }
+
+  /// For an interlaced picture its pixels, as colour: it may be asked for.
+  var wholePictureBytes: Int {
+    guard png_get_interlace_type(codec, header) != UInt8(PNG_INTERLACE_NONE) else { return 0 }
+    var colour = layout
+    colour.isGrey = false
+    return WholePicture.bytes(width: info.width, height: info.height, layout: colour)
   }
 
   func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError) {
@@ -82,7 +86,7 @@ final class PNGDecoder: RowDecoder {
   private func readPasses(
     _ passes: Int, of layout: PixelLayout, isCancelled: () -> Bool
   ) throws(ImagingError) -> WholePicture {
-    let picture = try WholePicture(info, layout: layout, limits: limits)
+    let picture = try WholePicture(width: info.width, height: info.height, layout: layout)
     for _ in 0..<passes {
       for row in 0..<info.height {
         if row % 8 == 0, isCancelled() { throw .cancelled }

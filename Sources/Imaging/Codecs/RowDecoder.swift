@@ -7,8 +7,11 @@ protocol RowDecoder: AnyObject {
   var layout: PixelLayout { get }
   /// How coarse the stored colour is.
   var chroma: ChromaSampling { get }
-  /// What the file says besides the pixels, as far as it comes before them.
+  /// What the file says besides the pixels.
   var metadata: Metadata { get }
+
+  /// Bytes that are held of the whole picture from `start` on; 0 when it passes row by row.
+  var wholePictureBytes: Int { get }
 
   /// Prepares for rows. `colour` asks for colour rows of a grey picture. Pictures that cannot be read row by row are
   /// read whole here, calling `isCancelled` now and then.

@@ -35,7 +35,7 @@ struct JPEGMetadataReader {
     }
     let length = Int(head[2]) << 8 | Int(head[3])
     guard length >= 2, head[1] != 0xDA, head[1] != 0xD9 else { return false }
-    if head[1] == 0xE1 || head[1] == 0xE2 {
+    if [JPEGSegment.app1, JPEGSegment.app2, JPEGSegment.app13].contains(Int(head[1])) {
       take(bytes(length - 2, at: offset + 4), marker: Int(head[1]))
     }
     offset += Int64(2 + length)
@@ -47,6 +47,10 @@ struct JPEGMetadataReader {
       guard content.starts(with: JPEGSegment.iccIdentifier) else { return }
       profileBytes += content.count
       if profileBytes <= ImageLimits.maxMetadataBytes { profile.append(content) }
+    } else if marker == JPEGSegment.app13 {
+      guard content.starts(with: JPEGSegment.photoshopIdentifier) else { return }
+      let resources = content.dropFirst(JPEGSegment.photoshopIdentifier.count)
+      if let dataSets = IPTC.dataSets(inResources: resources) { metadata.append(.iptc(dataSets)) }
     } else if content.starts(with: JPEGSegment.exifIdentifier) {
       metadata.append(.exif(Array(content.dropFirst(JPEGSegment.exifIdentifier.count))))
     } else if content.starts(with: JPEGSegment.xmpIdentifier) {

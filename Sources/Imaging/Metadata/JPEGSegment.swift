@@ -5,6 +5,7 @@ enum JPEGSegment {
   /// Marker codes (ITU-T T.81 table B.1) of the segments in use.
   static let app1 = 0xE1
   static let app2 = 0xE2
+  static let app13 = 0xED
 
   /// `Exif` (CIPA DC-008 § 4.5.4).
   static let exifIdentifier = Array("Exif\0\0".utf8)
@@ -12,6 +13,8 @@ enum JPEGSegment {
   static let xmpIdentifier = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
   /// XMP specification, part 3, § 1.1.3.1.
   static let extendedXMPIdentifier = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
+  /// Adobe Photoshop TIFF technical notes; image resources follow.
+  static let photoshopIdentifier = Array("Photoshop 3.0\0".utf8)
   /// ICC.1:2022 annex B.4; then the number of the part, from 1, and how many there are.
   static let iccIdentifier = Array("ICC_PROFILE\0".utf8)
 
@@ -21,13 +24,14 @@ enum JPEGSegment {
     case .exif(let bytes): fitting(exifIdentifier + bytes)
     case .xmp(let bytes): fitting(xmpIdentifier + bytes)
     case .extendedXMP(let content): fitting(content)
+    case .iptc(let dataSets): fitting(photoshopIdentifier + IPTC.resources(dataSets), marker: app13)
     case .icc(let profile): iccSegments(profile)
     case .pngColour: []
     }
   }
 
-  private static func fitting(_ content: [UInt8]) -> [(marker: Int, content: [UInt8])] {
-    content.count <= capacity ? [(app1, content)] : []
+  private static func fitting(_ content: [UInt8], marker: Int = app1) -> [(marker: Int, content: [UInt8])] {
+    content.count <= capacity ? [(marker, content)] : []
   }
 
   private static func iccSegments(_ profile: [UInt8]) -> [(marker: Int, content: [UInt8])] {

@@ -8,6 +8,8 @@ struct Metadata: Sendable, Equatable {
     case xmp([UInt8])
     /// A part of an extended XMP packet as a JPEG segment holds it, with its identifier; JPEG only.
     case extendedXMP([UInt8])
+    /// IPTC data sets (IPTC-NAA IIM 4.2); JPEG only.
+    case iptc([UInt8])
     /// A colour profile (ICC.1), not compressed.
     case icc([UInt8])
     /// What PNG says of its colours in a chunk of its own: `sRGB`, `gAMA` or `cHRM`; PNG only.
@@ -22,12 +24,37 @@ struct Metadata: Sendable, Equatable {
   mutating func append(_ item: Item) {
     let count =
       switch item {
-      case .exif(let bytes), .xmp(let bytes), .extendedXMP(let bytes), .icc(let bytes), .pngColour(_, let bytes):
+      case .exif(let bytes), .xmp(let bytes), .extendedXMP(let bytes), .iptc(let bytes), .icc(let bytes),
+        .pngColour(_, let bytes):
         bytes.count
       }
     guard size + count <= ImageLimits.maxMetadataBytes else { return }
     size += count
     items.append(item)
+  }
+
+  /// How the picture must be turned, as the first EXIF stream says.
+  var orientation: Orientation {
+    for case .exif(let bytes) in items { return Exif(bytes)?.orientation ?? .upright }
+    return .upright
+  }
+
+  /// What a policy keeps for a picture that has been turned upright.
+  func kept(_ policy: MetadataPolicy) -> Metadata {
+    var result = self
+    result.items = items.compactMap { item in
+      switch (item, policy) {
+      case (.icc, _), (.pngColour, _): item
+      case (_, .none): nil
+      case (.exif(let bytes), .copyright): Exif(bytes)?.copyrightOnly().map { .exif($0.bytes) }
+      case (.exif(let bytes), .all): Exif(bytes).map { .exif($0.upright().bytes) }
+      case (.iptc(let dataSets), .copyright): IPTC.copyrightOnly(dataSets).map { .iptc($0) }
+      case (.xmp, .copyright), (.extendedXMP, .copyright): nil
+      case (.xmp(let packet), .all): .xmp(XMP.upright(packet))
+      case (.extendedXMP, .all), (.iptc, .all): item
+      }
+    }
+    return result
   }
 
   /// The same without colour profiles of grey pictures, which do not describe a picture that became coloured.

@@ -4,7 +4,11 @@ enum PNGChunk {
   static let exif = Array("eXIf".utf8)
   static let icc = Array("iCCP".utf8)
   static let text = Array("iTXt".utf8)
+  static let end = Array("IEND".utf8)
   static let colour = [Array("sRGB".utf8), Array("gAMA".utf8), Array("cHRM".utf8)]
+
+  /// Whether chunks of some name are of concern.
+  static func isMetadata(_ name: [UInt8]) -> Bool { colour.contains(name) || [exif, icc, text].contains(name) }
 
   /// The keyword, compression flag and method, language and translated keyword of an XMP packet (XMP specification,
   /// part 3, § 1.1.5).
@@ -19,7 +23,7 @@ enum PNGChunk {
     case .xmp(let bytes): (text, xmpHead + bytes)
     case .icc(let profile): Deflate.compressed(profile).map { (icc, iccHead + $0) }
     case .pngColour(let name, let bytes): (name, bytes)
-    case .extendedXMP: nil
+    case .extendedXMP, .iptc: nil
     }
   }
 
@@ -27,10 +31,21 @@ enum PNGChunk {
   static func item(of name: [UInt8], bytes: [UInt8]) -> Metadata.Item? {
     if name == exif { return .exif(bytes) }
     if colour.contains(name) { return .pngColour(name: name, bytes: bytes) }
-    if name == text, bytes.starts(with: xmpHead) { return .xmp(Array(bytes.dropFirst(xmpHead.count))) }
+    if name == text { return packet(in: bytes).map { .xmp($0) } }
     if name == icc, let end = bytes.firstIndex(of: 0), end + 2 <= bytes.count {
       return Deflate.expanded(bytes[(end + 2)...], limit: ImageLimits.maxMetadataBytes).map { .icc($0) }
     }
     return nil
+  }
+
+  /// The XMP packet of an `iTXt` chunk, which may be compressed and in any language; nil when it is another text.
+  private static func packet(in bytes: [UInt8]) -> [UInt8]? {
+    let keyword = xmpHead.prefix(18)
+    guard bytes.starts(with: keyword), bytes.count > 20 else { return nil }
+    let isCompressed = bytes[18] == 1
+    // Language and translated keyword, each with a 0 behind it.
+    let parts = bytes[20...].split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3 else { return nil }
+    return isCompressed ? Deflate.expanded(parts[2], limit: ImageLimits.maxMetadataBytes) : Array(parts[2])
   }
 }

@@ -2,17 +2,16 @@
 package struct ImageLimits: Sendable {
   /// Width times height, of sources and results. Default 268 402 689 (16 383 × 16 383).
   package var maxPixels: Int
-  /// Bytes that a codec may hold of a picture that cannot be decoded row by row: the coefficients of a JPEG of several
-  /// scans, the pixels of an interlaced PNG. Default 1 GiB: 268 402 689 pixels of 4 bytes.
-  package var maxWholePictureBytes: Int
+  /// What is shared by all pictures that cannot pass row by row.
+  package var memory: WholePictureMemory
 
-  /// Limits, by default those above.
   /// Pixels of a side at most, libpng's own default: a row is held in memory.
   package static let maxSide = 1_000_000
 
-  package init(maxPixels: Int = 268_402_689, maxWholePictureBytes: Int = 1 << 30) {
+  /// Limits, by default those above, with memory of their own.
+  package init(maxPixels: Int = 268_402_689, memory: WholePictureMemory = WholePictureMemory()) {
     self.maxPixels = maxPixels
-    self.maxWholePictureBytes = maxWholePictureBytes
+    self.memory = memory
   }
 
   /// Scans of one JPEG. A scan costs a walk over the whole picture and a few bytes of file, so many of them are an

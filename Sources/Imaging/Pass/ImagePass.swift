@@ -1,5 +1,5 @@
 /// Decode, filter and encode in one pass over the rows of a picture: memory is proportional to a row, except for
-/// pictures that are stored in several scans or interlaced.
+/// pictures that are stored in several scans, interlaced or turned.
 package struct ImagePass: Sendable {
   private let recipe: Recipe
   private let options: OutputOptions
@@ -26,21 +26,26 @@ package struct ImagePass: Sendable {
     from source: Int32, to destination: Int32, isCancelled: () -> Bool = { false }
   ) throws(ImagingError) -> ImagePassResult {
     if isCancelled() { throw .cancelled }
-    let decoder = try RowDecoders.open(source, limits: limits)
+    let stored = try RowDecoders.open(source, limits: limits)
+    let orientation = stored.metadata.orientation
+    let decoder = orientation == .upright ? stored : UprightDecoder(stored, orientation)
+    let share = try limits.memory.share(decoder.wholePictureBytes, for: stored.info, isCancelled: isCancelled)
+    defer { withExtendedLifetime(share) {} }
     let format = options.format ?? decoder.info.format
     let pipeline = RowPipeline(recipe: recipe, source: decoder.layout, format: format)
     let output = ImageInfo(format: format, width: decoder.info.width, height: decoder.info.height)
     let becameColoured = decoder.layout.isGrey && !pipeline.working.isGrey
+    let metadata = decoder.metadata.kept(options.metadata)
     let order = EncodingOrder(
       info: output, layout: pipeline.output, quality: options.quality, chroma: decoder.chroma,
-      metadata: becameColoured ? decoder.metadata.withoutGreyProfiles() : decoder.metadata)
+      metadata: becameColoured ? metadata.withoutGreyProfiles() : metadata)
 
     if let planes = PlanePass(decoder, pipeline: pipeline, format: format) {
       try planes.run(to: destination, order, isCancelled: isCancelled)
     } else {
       try run(decoder, pipeline, to: destination, order, isCancelled: isCancelled)
     }
-    return ImagePassResult(source: decoder.info, output: output)
+    return ImagePassResult(source: stored.info, output: output)
   }
 
   /// The road that leads from everything to everything: rows of floats.

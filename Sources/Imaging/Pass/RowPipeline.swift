@@ -16,8 +16,8 @@ struct RowPipeline {
     output = PixelLayout(
       isGrey: keepsGrey, hasAlpha: hasAlpha && format.hasAlpha, isDeep: source.isDeep && format.hasDeepSamples)
 
-    // The order of everything that happens to pixels. To come: turning upright and geometry before the filters or in
-    // their place, conversion to sRGB before them.
+    // The order of everything that happens to pixels, which `UprightDecoder` delivers upright. To come: geometry before
+    // the filters or in their place, conversion to sRGB before them.
     stages =
       recipe.filters.map(\.rowFilter)
       + (hasAlpha && !format.hasAlpha ? [LaidOnWhite()] : [])
@@ -25,12 +25,13 @@ struct RowPipeline {
 
   /// The pipeline in words.
   static func explanation(of recipe: Recipe) -> [String] {
-    var lines = ["decode: a JPEG or PNG, row by row, to samples of 0…1; alpha apart"]
+    var lines = ["decode: a JPEG or PNG, row by row; alpha apart", "turn upright: only what EXIF says must be"]
     for (index, filter) in recipe.filters.enumerated() {
       lines.append("filter \(index + 1): \(type(of: filter).name)(\(filter.argument)), \(type(of: filter).summary)")
     }
     lines.append("lay on white: only what has alpha, and only for JPEG")
-    lines.append("encode: in the format and quality asked for; EXIF, XMP and ICC as they were")
+    lines.append("encode: in the format and quality asked for; of metadata what --metadata says; ICC as it was")
+    if let road = PlanePass.explanation(of: recipe) { lines.append(road) }
     return lines
   }
 }

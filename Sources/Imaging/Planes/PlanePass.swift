@@ -14,6 +14,19 @@ struct PlanePass {
   /// Luma rows of a row of blocks.
   private let blockRows: Int
 
+  /// From which JPEGs to JPEG the short road leads for a recipe, in words; nil when from none.
+  static func explanation(of recipe: Recipe) -> String? {
+    let affine = recipe.filters.compactMap(\.rowFilter.affine)
+    let stages = AffineColour.merged(affine)
+    guard affine.count == recipe.filters.count, PlaneKernel(stages) != nil else { return nil }
+    let samplings = takesShared(stages) ? "4:4:4, 4:2:2, 4:4:0 or 4:2:0" : "4:4:4"
+    return "shorter, from an upright JPEG of \(samplings) to JPEG: the filters as one step on stored planes"
+  }
+
+  private static func takesShared(_ stages: [AffineColour]) -> Bool {
+    stages.map(\.chromaGain).reduce(1, *) <= maxChromaGain
+  }
+
   /// The short road, if it leads from this picture to what is wanted.
   init?(_ decoder: any RowDecoder, pipeline: RowPipeline, format: ImageFormat) {
     guard format == .jpeg, let decoder = decoder as? JPEGDecoder, let factors = decoder.samplingFactors else {
@@ -27,7 +40,7 @@ struct PlanePass {
       horizontal: luma.horizontal / blue.horizontal, vertical: luma.vertical / blue.vertical)
     guard blue == red, luma.horizontal == sharing.horizontal * blue.horizontal,
       luma.vertical == sharing.vertical * blue.vertical, sharing.horizontal <= 2, sharing.vertical <= 2,
-      luma.vertical <= 2, sharing == .full || stages.map(\.chromaGain).reduce(1, *) <= Self.maxChromaGain
+      luma.vertical <= 2, sharing == .full || Self.takesShared(stages)
     else { return nil }
     self.decoder = decoder
     self.sharing = sharing

@@ -1,0 +1,59 @@
+/// A few rows of an upright picture, gathered from a stored one. Several at once, because the pixels of a column lie far
+/// apart in memory, and with each come its neighbours.
+final class PackedBand {
+  /// How many rows are gathered at once.
+  static let rows = 16
+
+  /// The rows.
+  let rows: [PackedRow]
+  private let width: Int
+  private let layout: PixelLayout
+
+  /// Memory for rows of some width.
+  init(width: Int, layout: PixelLayout) {
+    self.width = width
+    self.layout = layout
+    rows = (0..<Self.rows).map { _ in PackedRow(width: width, layout: layout) }
+  }
+
+  /// Gathers the rows of the upright picture from `row` on.
+  func fill(from picture: WholePicture, _ stored: ImageInfo, _ orientation: Orientation, row: Int, height: Int) {
+    let count = min(Self.rows, height - row)
+    switch layout.packedBytes {
+    case 1: fill(from: picture, stored, orientation, row, count, UInt8.self)
+    case 2: fill(from: picture, stored, orientation, row, count, UInt16.self)
+    case 4: fill(from: picture, stored, orientation, row, count, UInt32.self)
+    default: fill(from: picture, stored, orientation, row, count, UInt64.self)
+    }
+  }
+
+  /// Exchanges left and right of the first row.
+  func mirrorFirstRow() {
+    switch layout.packedBytes {
+    case 1: mirror(UInt8.self)
+    case 2: mirror(UInt16.self)
+    case 4: mirror(UInt32.self)
+    default: mirror(UInt64.self)
+    }
+  }
+
+  private func fill<Pixel: BitwiseCopyable>(
+    from picture: WholePicture, _ stored: ImageInfo, _ orientation: Orientation, _ row: Int, _ count: Int,
+    _ type: Pixel.Type
+  ) {
+    for column in 0..<width {
+      for index in 0..<count {
+        let place = orientation.stored(column, row + index, width: stored.width, height: stored.height)
+        let pixel = picture.pixel(place.column, place.row, bytes: MemoryLayout<Pixel>.size).load(as: type)
+        rows[index].bytes.storeBytes(of: pixel, toByteOffset: column * MemoryLayout<Pixel>.size, as: type)
+      }
+    }
+  }
+
+  private func mirror<Pixel: BitwiseCopyable>(_ type: Pixel.Type) {
+    rows[0].bytes.withMemoryRebound(to: type, capacity: width) { pixels in
+      var row = UnsafeMutableBufferPointer(start: pixels, count: width)
+      row.reverse()
+    }
+  }
+}

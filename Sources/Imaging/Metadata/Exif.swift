@@ -1,0 +1,119 @@
+/// A TIFF stream of EXIF tags (TIFF 6.0; CIPA DC-008 § 4.5), as far as it is looked into: the first directory, and where
+/// the second one points to a thumbnail.
+struct Exif {
+  private(set) var bytes: [UInt8]
+  private let isLittleEndian: Bool
+
+  private enum Tag {
+    static let orientation = 0x0112
+    static let artist = 0x013B
+    static let copyright = 0x8298
+    static let thumbnailOffset = 0x0201
+    static let thumbnailLength = 0x0202
+  }
+
+  /// A field of a directory: its tag, type, count, and where its four bytes of value or offset are.
+  private struct Field {
+    let tag, type, count, place: Int
+  }
+
+  /// Fields of a directory that are looked at, at most.
+  private static let maxFields = 1000
+
+  /// A stream; nil when its header is none.
+  init?(_ bytes: [UInt8]) {
+    if bytes.starts(with: [0x49, 0x49, 0x2A, 0]) {
+      isLittleEndian = true
+    } else if bytes.starts(with: [0x4D, 0x4D, 0, 0x2A]) {
+      isLittleEndian = false
+    } else {
+      return nil
+    }
+    self.bytes = bytes
+  }
+
+  /// How the picture must be turned; upright when nothing or nonsense is said.
+  var orientation: Orientation {
+    guard let field = directory(at: number(4, at: 4)).fields.first(where: { $0.tag == Tag.orientation }),
+      field.type == 3, field.count == 1
+    else { return .upright }
+    return Orientation(rawValue: number(2, at: field.place) ?? 1) ?? .upright
+  }
+
+  /// The same for a picture that has been turned and filtered: upright, and without the thumbnail, which shows it as it
+  /// was.
+  func upright() -> Exif {
+    var result = self
+    let first = directory(at: number(4, at: 4))
+    for field in first.fields where field.tag == Tag.orientation && field.type == 3 {
+      result.bytes.replaceSubrange(field.place..<(field.place + 2), with: encoded(1, 2))
+    }
+    guard let next = first.next, let second = number(4, at: next), second != 0 else { return result }
+    result.bytes.replaceSubrange(next..<(next + 4), with: [0, 0, 0, 0])
+    let fields = directory(at: second).fields
+    if let start = fields.first(where: { $0.tag == Tag.thumbnailOffset }).flatMap({ number(4, at: $0.place) }),
+      let length = fields.first(where: { $0.tag == Tag.thumbnailLength }).flatMap({ number(4, at: $0.place) }),
+      start >= 8, start < bytes.count
+    {
+      for index in start..<min(start + length, bytes.count) { result.bytes[index] = 0 }
+    }
+    return result
+  }
+
+  /// A stream of the artist and the copyright alone; nil when there is neither.
+  func copyrightOnly() -> Exif? {
+    let kept = directory(at: number(4, at: 4)).fields.compactMap { field -> (tag: Int, text: [UInt8])? in
+      guard field.tag == Tag.artist || field.tag == Tag.copyright, field.type == 2, let text = text(of: field) else {
+        return nil
+      }
+      return (field.tag, text)
+    }
+    guard !kept.isEmpty else { return nil }
+    var result = Array(bytes[..<4]) + encoded(8, 4) + encoded(kept.count, 2)
+    var values: [UInt8] = []
+    let valuesAt = 8 + 2 + 12 * kept.count + 4
+    for (tag, text) in kept {
+      result += encoded(tag, 2) + encoded(2, 2) + encoded(text.count, 4)
+      if text.count <= 4 {
+        result += text + [UInt8](repeating: 0, count: 4 - text.count)
+      } else {
+        result += encoded(valuesAt + values.count, 4)
+        values += text + (text.count % 2 == 1 ? [0] : [])
+      }
+    }
+    return Exif(result + [0, 0, 0, 0] + values)
+  }
+
+  private func text(of field: Field) -> [UInt8]? {
+    let start = field.count <= 4 ? field.place : number(4, at: field.place) ?? bytes.count
+    guard field.count > 0, field.count <= bytes.count, start + field.count <= bytes.count else { return nil }
+    return Array(bytes[start..<(start + field.count)])
+  }
+
+  /// The fields of the directory at some offset, as far as they are within the stream, and where the offset of the next
+  /// directory stands.
+  private func directory(at offset: Int?) -> (fields: [Field], next: Int?) {
+    guard let offset, offset >= 8, let count = number(2, at: offset), count <= Self.maxFields else { return ([], nil) }
+    var fields: [Field] = []
+    for index in 0..<count {
+      let place = offset + 2 + 12 * index
+      guard let tag = number(2, at: place), let type = number(2, at: place + 2), let length = number(4, at: place + 4),
+        number(4, at: place + 8) != nil
+      else { return (fields, nil) }
+      fields.append(Field(tag: tag, type: type, count: length, place: place + 8))
+    }
+    let next = offset + 2 + 12 * count
+    return (fields, number(4, at: next) == nil ? nil : next)
+  }
+
+  private func number(_ size: Int, at place: Int) -> Int? {
+    guard place >= 0, place <= bytes.count - size else { return nil }
+    let digits = bytes[place..<(place + size)]
+    return (isLittleEndian ? Array(digits.reversed()) : Array(digits)).reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  private func encoded(_ value: Int, _ size: Int) -> [UInt8] {
+    let digits = (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    return isLittleEndian ? digits : digits.reversed()
+  }
+}
