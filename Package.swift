@@ -26,7 +26,7 @@ let package = Package(
 
     // What the tests share: temporary folders, loopback servers, Python tools.
     .target(name: "TestSupport", dependencies: ["CZlib"], path: "Tests/TestSupport"),
-    .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"]),
+    .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"], exclude: ["Goldens"]),
     .testTarget(name: "TransferTests", dependencies: ["Transfer", "TestSupport"]),
     .testTarget(name: "LedgerTests", dependencies: ["Ledger", "TestSupport"]),
     .testTarget(name: "DarkroomTests", dependencies: ["Darkroom", "TestSupport"]),
@@ -38,7 +38,7 @@ let package = Package(
 // Fuzzers need libFuzzer, so only script/fuzz builds them.
 if Context.environment["DARKROOM_FUZZ"] != nil {
   package.targets.append(.systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"))
-  package.targets += ["ManifestFuzz", "NameFuzz"].map {
+  package.targets += ["ManifestFuzz", "NameFuzz", "PictureFuzz", "RecipeFuzz"].map {
     .executableTarget(name: $0, dependencies: ["CFuzzer", "Darkroom", "Imaging"], path: "Tests/Fuzz/" + $0)
   }
 }

@@ -1,0 +1,49 @@
+import CFuzzer
+import Foundation
+import Imaging
+
+/// One picture, decoded, filtered and encoded: the last byte picks the recipe, the format and what is kept of metadata. It
+/// ends in a picture or in an error of the picture, and in nothing else.
+func filterPicture(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  guard let bytes, count > 0 else { return 0 }
+  let choice = Int(bytes[count - 1])
+  let limits = ImageLimits(maxPixels: 1 << 20, memory: WholePictureMemory(limit: 32 << 20))
+  let options = OutputOptions(
+    format: [nil, .jpeg, .png][choice / recipes.count % 3], quality: choice % 2 == 0 ? 85 : 95,
+    metadata: MetadataPolicy.allCases[choice % 3])
+  guard ftruncate(source, 0) == 0, pwrite(source, bytes, count, 0) == count, ftruncate(result, 0) == 0 else { exit(70) }
+  lseek(result, 0, SEEK_SET)
+  do throws(ImagingError) {
+    let pass = ImagePass(recipe: recipes[choice % recipes.count], options: options, limits: limits)
+    let pictures = try pass.run(from: source, to: result)
+    let output = try ImageInfo.probe(result, limits: limits)
+    precondition(output == pictures.output)
+  } catch {
+    precondition(error.code != .io && error.code != .cancelled, "\(error)")
+  }
+  precondition(limits.memory.bytesInUse == 0)
+  return 0
+}
+
+private let recipes = ["sepia(0.8)", "invert(1) contrast(2)", "none", "opacity(0.5)"].compactMap {
+  try? Recipe(parsing: $0)
+}
+private let source = scratch()
+private let result = scratch()
+
+/// An open file without a name.
+private func scratch() -> Int32 {
+  var path = Array((NSTemporaryDirectory() + "/darkroom-fuzz-XXXXXX").utf8CString)
+  let descriptor = mkstemp(&path)
+  unlink(path)
+  return descriptor
+}
+
+@main
+enum PictureFuzz {
+  static func main() {
+    var count = CommandLine.argc
+    var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
+    exit(LLVMFuzzerRunDriver(&count, &arguments, filterPicture))
+  }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Imaging
+
+/// What the fuzzers of pictures and recipes begin with, and what they have found.
+@Suite struct FuzzedPictureTests {
+  private static func files(_ folder: String) -> [String] {
+    let path = packageRoot + "/Tests/Fuzz/Corpus/" + folder
+    return ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted().map { path + "/" + $0 }
+  }
+
+  @Test("every picture of the corpus ends in a picture or in an error of the picture", arguments: files("pictures"))
+  func pictures(path: String) throws {
+    let rig = try Rig()
+    for recipe in ["sepia(0.8)", "invert(1) contrast(2)", "opacity(0.5)"] {
+      for format in [ImageFormat.jpeg, .png] {
+        for metadata in MetadataPolicy.allCases {
+          let options = OutputOptions(format: format, metadata: metadata)
+          do {
+            try rig.pass(path, to: rig.folder.file("out"), recipe: recipe, options: options)
+          } catch let error as ImagingError {
+            #expect(error.code != .io && error.code != .cancelled, "\(error)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test(
+    "every recipe of the corpus is refused, or its canonical text is a recipe and itself", arguments: files("recipes"))
+  func recipes(path: String) throws {
+    let text = String(decoding: try Rig.bytes(path), as: UTF8.self)
+    if let recipe = try? Recipe(parsing: text) { #expect(try Recipe(parsing: recipe.description) == recipe) }
+  }
+
+  @Test("there is a corpus")
+  func corpus() {
+    #expect(Self.files("pictures").count > 10)
+    #expect(Self.files("recipes").count > 5)
+  }
+}
