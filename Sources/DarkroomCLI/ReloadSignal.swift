@@ -7,7 +7,7 @@ final class ReloadSignal {
 
   init(_ reload: @escaping @Sendable () -> Void) {
     signal(SIGHUP, SIG_IGN)
-    source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
+    source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global(qos: .userInteractive))
     source.setEventHandler(handler: reload)
     source.resume()
   }

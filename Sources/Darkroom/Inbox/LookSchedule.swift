@@ -34,7 +34,8 @@ extension FolderNotice {
   fileprivate var isAboutLock: Bool {
     switch self {
     case .complete(let name), .begun(let name): InboxFile(named: FileName(name)) == .lock
-    case .lost: true
+    // Notices are lost in a flood, which looks one after another would make worse.
+    case .lost: false
     }
   }
 }

@@ -60,8 +60,8 @@ final class GzipReader {
   /// Delivers the rest.
   /// - Throws: `ManifestProblem` with code `syntax` when the data ends within a member or has none.
   func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-    guard hasMember else { throw ManifestProblem(.syntax, "the file is empty, so it is not gzip", at: .file) }
     guard state != .inMember else { throw ManifestProblem(.syntax, "the gzip data is cut off", at: .file) }
+    guard hasMember else { throw ManifestProblem(.syntax, "the file is empty, so it is not gzip", at: .file) }
     try deliver(body)
   }
 

@@ -1,6 +1,10 @@
 /// The text of a `<key>` of an XML property list, with what stands for characters resolved, so that keys can be
 /// compared. Whether it is in order is left to Foundation.
 struct XMLPropertyListKey {
+  /// What comes later does not tell keys apart. A key that is never closed must not take the rest of the file, again
+  /// and again.
+  static let limit = 64 << 10
+
   private let bytes: ArraySlice<UInt8>
 
   /// - Parameter bytes: From the tag's `<` on.
@@ -8,14 +12,16 @@ struct XMLPropertyListKey {
 
   var text: String {
     guard let end = bytes.firstIndex(of: UInt8(ascii: ">")) else { return "" }
-    var rest = bytes[(end + 1)...]
+    var rest = bytes[(end + 1)...].prefix(Self.limit)
     var text: [UInt8] = []
     // An empty element, <key/>, has none.
-    while bytes[end - 1] != UInt8(ascii: "/"), let byte = rest.first, !rest.starts(with: "</".utf8) {
+    while bytes[end - 1] != UInt8(ascii: "/"), let byte = rest.first {
       if rest.starts(with: "<![CDATA[".utf8) {
         rest = rest.dropFirst(9)
         while !rest.isEmpty, !rest.starts(with: "]]>".utf8) { text.append(rest.removeFirst()) }
         rest = rest.dropFirst(3)
+      } else if byte == UInt8(ascii: "<") {
+        break
       } else if byte == UInt8(ascii: "&"), let scalar = Self.scalar(rest) {
         text += Array(String(scalar).utf8)
         rest = rest.drop { $0 != UInt8(ascii: ";") }.dropFirst()

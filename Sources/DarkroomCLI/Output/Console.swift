@@ -78,7 +78,7 @@ final class Console {
     for problem in summary.problems { log(.quiet, "\(summary.job): rejected: \(problem)") }
     let counts = summary.counts
     log(
-      .normal,
+      summary.state == .succeeded ? .normal : .quiet,
       "\(summary.job): \(summary.state.rawValue): \(counts.filtered) filtered, \(counts.failed) failed"
         + (counts.cancelled > 0 ? ", \(counts.cancelled) cancelled" : "")
         + " in \(summary.seconds.shown) s")

@@ -31,7 +31,7 @@ import Testing
     #expect(schedule.due == 120)
   }
 
-  @Test(arguments: [FolderNotice.complete("pause.lock"), .begun(".x.LOCK"), .begun("lock"), .lost])
+  @Test(arguments: [FolderNotice.complete("pause.lock"), .begun(".x.LOCK"), .begun("lock")])
   func `what happens to a lock is looked at at once`(notice: FolderNotice) {
     var schedule = looked(taking: 2)
     schedule.note([.begun("a.txt"), notice])

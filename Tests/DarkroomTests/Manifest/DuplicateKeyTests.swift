@@ -32,6 +32,12 @@ import Testing
     #expect(planned.problems.first?.message == "the key \(name) occurs twice in its dictionary")
   }
 
+  @Test("keys that are never closed do not take the rest of the file each", arguments: [10, 100_000])
+  func unclosed(count: Int) throws {
+    let text = "<plist version=\"1.0\"><dict>" + (0..<count).map { "<key>k\($0)" }.joined()
+    #expect(try Planned(Data(text.utf8), as: "m.plist").found.map { $0.prefix(6) } == ["syntax"])
+  }
+
   @Test(
     "the same key in different dictionaries is fine",
     arguments: [

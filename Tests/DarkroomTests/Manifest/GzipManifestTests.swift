@@ -45,6 +45,8 @@ import Testing
       #expect(planned.found == ["syntax @ "], "\(number)")
       #expect(planned.problems.first?.message.contains("gzip") == true, "\(planned.problems)")
     }
+    let half = try Planned(Data(packed.prefix(packed.count / 2)), as: "m.txt.gz")
+    #expect(half.problems.first?.message == "the gzip data is cut off")
   }
 
   @Test(
