@@ -41,10 +41,6 @@ final class PendingOperations {
     window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
     downloadQueue.name = "Download queue"
     filtrationQueue.name = "Filtration queue"
-    // Queues of one quality of service share as many threads as there are processors: filtrations would keep downloads
-    // from being started.
-    downloadQueue.qualityOfService = .userInitiated
-    filtrationQueue.qualityOfService = .utility
     configure(configuration, engine: engine)
   }
 
