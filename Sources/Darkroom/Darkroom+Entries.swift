@@ -14,15 +14,9 @@ extension Darkroom {
   /// A download has ended, well or not: its host has room for another, unless it asks to be left alone.
   func leaveHost(_ record: PhotoRecord) throws {
     guard let job = current?.job else { return }
-    let live = record.snapshot
-    if let failure = live.failure,
-      let hold = configuration.backoff.hold(after: failure, attempts: live.attempts)
-    {
-      job.holdHost(of: record.entry, for: hold)
-      let host = SourceLocation.hostName(of: record.entry.url) ?? ""
-      observe(.hostHeld(host: host, seconds: hold, why: failure.message))
-    }
-    try job.leave(record)
+    guard let hold = try job.leave(record, backoff: configuration.backoff) else { return }
+    let host = SourceLocation.hostName(of: record.entry.url) ?? ""
+    observe(.hostHeld(host: host, seconds: hold, why: record.snapshot.failure?.message ?? ""))
   }
 
   /// Takes in an entry both of whose operations have finished.
@@ -43,7 +37,7 @@ extension Darkroom {
   /// - Returns: Whether the entry will be tried again: now, or by the next start.
   private func isTriedAgain(_ record: PhotoRecord, _ live: PhotoRecord.Live) -> Bool {
     guard let job = current?.job, let failure = live.failure,
-      let delay = configuration.backoff.delay(after: failure, attempts: live.attempts)
+      let delay = job.delay(after: failure, of: record, attempts: live.attempts, backoff: configuration.backoff)
     else { return false }
     if stopDeadline == nil {
       job.retry(record, after: delay)

@@ -50,6 +50,14 @@ extension Darkroom {
       job: job.name, run_id: job.runID, state: "running", total: job.total, filtered: counts.filtered,
       failed: counts.failed, cancelled: counts.cancelled, retrying: job.waitingRetries,
       transfers: job.transfers)
+    if let held = try? job.heldHosts(limit: Status.hostLimit), held.total > 0 {
+      status.held_hosts = held.hosts.map {
+        // To the second, so that the same wait is the same text.
+        let until = (Double(Clock.milliseconds) / 1000 + $0.seconds).rounded(.up)
+        return Status.HeldHost(host: $0.name, until: JSONValue.time(Int(until) * 1000).string ?? "")
+      }
+      status.held_hosts_total = held.total
+    }
     let rate = Double(counts.total - began.ended) / max(0.001, Clock.seconds - began.seconds)
     if rate > 0 {
       status.rate = (rate * 10).rounded() / 10

@@ -50,7 +50,7 @@ final class FileCopy: Sendable {
     let seconds = (ContinuousClock.now - started) / .seconds(1)
     return TransferOutcome(
       httpStatus: nil, finalURL: location.redacted, bytes: body.bytes, sha256: try body.finish(), contentType: nil,
-      connectionReused: false, seconds: seconds)
+      requests: RequestCount(), seconds: seconds)
   }
 
   private func checkCancelled() throws(TransferError) {

@@ -28,8 +28,7 @@ final class HTTPTransfer {
 
   /// How many bytes of redirects and error pages were thrown away, of all requests.
   private var discarded = 0
-  private var requests = 0
-  private var connections = 0
+  private var requests = RequestCount()
 
   // Of the request under way:
 
@@ -190,8 +189,10 @@ final class HTTPTransfer {
   /// Decides how to go on, once libcurl has finished with a request.
   func step(after code: CURLcode) -> Step {
     seconds += Double(easy.number(CURLINFO_TOTAL_TIME_T) ?? 0) / 1e6
-    requests += (easy.count(CURLINFO_REQUEST_SIZE) ?? 0) > 0 ? 1 : 0
-    connections += easy.count(CURLINFO_NUM_CONNECTS) ?? 0
+    if easy.count(CURLINFO_REQUEST_SIZE) ?? 0 > 0 {
+      requests.sent += 1
+      requests.reused += easy.count(CURLINFO_NUM_CONNECTS) == 0 ? 1 : 0
+    }
     if code == CURLE_OK {
       open.end(port: port, isMultiplexed: (easy.count(CURLINFO_HTTP_VERSION) ?? 0) >= CURL_HTTP_VERSION_2_0)
     }
@@ -243,7 +244,7 @@ final class HTTPTransfer {
     }
     return TransferOutcome(
       httpStatus: header.status, finalURL: finalURL, bytes: body.bytes, sha256: try body.finish(),
-      contentType: easy.string(CURLINFO_CONTENT_TYPE), connectionReused: connectionReused, seconds: seconds)
+      contentType: easy.string(CURLINFO_CONTENT_TYPE), requests: requests, seconds: seconds)
   }
 
   /// Adds what is known of the transfer.
@@ -255,9 +256,7 @@ final class HTTPTransfer {
       error.retryAfter = retryAfterSeconds(value, now: unixTime())
     }
     error.bytes = body.bytes + discarded
-    error.connectionReused = connectionReused
+    error.requests = requests
     return error
   }
-
-  private var connectionReused: Bool { requests > 0 && connections == 0 }
 }

@@ -19,8 +19,8 @@ package struct TransferError: Error, Sendable, Hashable {
   /// How many bytes of bodies arrived, those of error pages included. Default: 0.
   package var bytes = 0
 
-  /// Whether requests were sent, and all of them over connections that were open already. Default: `false`.
-  package var connectionReused = false
+  /// The requests that were sent, redirects included.
+  package var requests = RequestCount()
 
   /// The system's error number, with `io` and `file-not-found` if a system call gave one.
   package var systemError: Int32?

@@ -15,8 +15,8 @@ package struct TransferOutcome: Sendable, Hashable {
   /// The `Content-Type` header, as sent. `nil` for a file.
   package let contentType: String?
 
-  /// Whether every request, redirects included, went over a connection that was open already. `false` for a file.
-  package let connectionReused: Bool
+  /// The requests that were sent, redirects included.
+  package let requests: RequestCount
 
   /// How long the transfer ran, without the time it waited for its turn.
   package let seconds: Double

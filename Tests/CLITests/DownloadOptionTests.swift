@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func `--connect-timeout ends a handshake that does not come about`() throws {
-    let server = try PythonServer(Self.server.replacing("header = connection", with: "stall(connection) #"))
+    let server = try PythonServer(Self.server.replacing("header = connection", with: "return stall(connection) #"))
     #expect(try code("https://127.0.0.1:\(server.port)/", ["--connect-timeout", "0.3"]) == "timeout")
   }
 

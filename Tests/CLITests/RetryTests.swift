@@ -47,14 +47,36 @@ import Testing
     #expect(requests.contains { $0.path.hasPrefix("/other") && $0.time > asked && $0.time < asked + 2 })
     let events = finished.output.split(separator: "\n").map(String.init)
     #expect(events.contains { $0.contains(#""event":"host-held""#) && $0.contains(#""host":"127.0.0.1""#) })
-    #expect(events.contains { $0.contains(#""event":"entry-retry""#) && $0.contains(#""delay_s":2"#) })
+    #expect(events.contains { $0.contains(#""event":"entry-retry""#) && $0.contains(#""delay_s":1.9"#) })
     #expect(try JSONSchema.violations(of: Data(finished.output.utf8), name: "events.schema.json") == "")
+  }
+
+  @Test func `of a server with a limit on requests nothing is lost, and it is told once for each wait`() throws {
+    let nginx = try Nginx(
+      serving: packageRoot + "/Samples",
+      directives: "location /limited/ { limit_req zone=one; limit_req_status 429; alias \(packageRoot)/Samples/; }",
+      shared: "limit_req_zone $server_port zone=one:1m rate=20r/s;")
+    try folders.drop(
+      "job.txt", (0..<20).map { nginx.url("limited/coffee.jpg") + "\n out=\($0)\n" }.joined())
+    let run = try folders.run(["--retries", "3", "--filters", "none", "--json"])
+    #expect(run.status == 0, "\(run.error)")
+    let answers = try nginx.accessLog().map { $0.contains(" 429 ") }
+    #expect(answers.count { !$0 } == 20)
+    let waits = run.output.split(separator: "\n").count { $0.contains(#""event":"host-held""#) }
+    #expect((1...answers.count { $0 }).contains(waits), "\(answers)")
+    #expect(try folders.report("job").transfers?.requests == answers.count)
   }
 
   @Test func `a retry that waits holds no place, and is left to the next start by a signal`() throws {
     try folders.drop("job.txt", server.url("a?503:300") + "\n" + server.url("b", host: "localhost") + "\n")
     let run = try folders.start("run", ["--retries", "3", "--downloads", "1", "--verbose"])
     #expect(try run.waitForLine(containing: "b: filtered") != nil, "one place, and it is free")
+    // The status is written once a second.
+    var status = ""
+    for _ in 0..<200 where !status.contains("\n127.0.0.1 is left alone until ") {
+      status = try DarkroomProcess.run(["status"] + folders.named).output
+    }
+    #expect(status.contains(", 1 to be tried again"), "\(status)")
     run.send(SIGTERM)
     let first = try run.finish()
     #expect(first.status == 143, "\(first.error)")

@@ -15,7 +15,8 @@ package final class Nginx: Sendable {
   /// - Parameters:
   ///   - folder: What is served; has to outlive the server.
   ///   - directives: More lines for the `server` block, such as `location /slow { limit_rate 1k; }`. None by default.
-  package init(serving folder: String, directives: String = "") throws {
+  ///   - shared: More lines for the `http` block, such as `limit_req_zone`. None by default.
+  package init(serving folder: String, directives: String = "", shared: String = "") throws {
     let workspace = try TemporaryFolder()
     let (port, configuration) = (try LoopbackSocket.freePort(), workspace.file("nginx.conf"))
     let text = """
@@ -36,6 +37,7 @@ package final class Nginx: Sendable {
         types { image/jpeg jpg jpeg; image/png png; image/webp webp; }
         default_type application/octet-stream;
         sendfile on;
+        \(shared)
         server {
           listen 127.0.0.1:\(port);
           root \(folder);

@@ -128,7 +128,7 @@ import Testing
     #expect(try server.nextLine() == "poisoned")
     let (result, body) = try await downloads.fetch(server.url("html"))
     #expect(body == Data("<p>hello</p>".utf8))
-    #expect(try result.get().connectionReused == false)
+    #expect(try result.get().requests.reused == 0)
   }
 
   @Test(

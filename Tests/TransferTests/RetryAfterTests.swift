@@ -61,20 +61,20 @@ import Testing
     try "hello".write(toFile: folder.file("a"), atomically: false, encoding: .utf8)
     let nginx = try Nginx(serving: folder.path)
     let downloads = try Downloads()
-    #expect(try await downloads.fetch(nginx.url("a")).result.get().connectionReused == false)
+    #expect(try await downloads.fetch(nginx.url("a")).result.get().requests.reused == 0)
     // On a slow machine the last connection may be too old by then; then the next one is not.
     for name in ["a", "missing"] {
       var isReused = false
       for _ in 0..<5 where !isReused {
         switch try await downloads.fetch(nginx.url(name)).result {
-        case .success(let outcome): isReused = outcome.connectionReused
-        case .failure(let error): isReused = error.connectionReused
+        case .success(let outcome): isReused = outcome.requests.reused == 1
+        case .failure(let error): isReused = error.requests.reused == 1
         }
       }
       #expect(isReused, "\(name)")
     }
-    #expect(try await downloads.failure("http://10.0.0.1/").error?.connectionReused == false)
+    #expect(try await downloads.failure("http://10.0.0.1/").error?.requests.reused == 0)
     let other = try Downloads()
-    #expect(try await other.failure(nginx.url("missing")).error?.connectionReused == false)
+    #expect(try await other.failure(nginx.url("missing")).error?.requests.reused == 0)
   }
 }

@@ -33,10 +33,10 @@ import Testing
     let certificates = try Certificates()
     let server = try server(certificates, .none)
     let downloads = try Downloads { $0.certificateFile = certificates.authority }
-    #expect(try await downloads.fetch(server.url).result.get().connectionReused == false)
+    #expect(try await downloads.fetch(server.url).result.get().requests.reused == 0)
     let reused = try await withThrowingTaskGroup(of: Bool.self) { group in
       for _ in 0..<50 {
-        group.addTask { try await downloads.fetch(server.url).result.get().connectionReused }
+        group.addTask { try await downloads.fetch(server.url).result.get().requests.reused == 1 }
       }
       return try await group.reduce(into: 0) { count, isReused in count += isReused ? 1 : 0 }
     }

@@ -16,19 +16,19 @@ package struct Backoff: Sendable, Equatable {
   /// - Parameter attempts: How many tries there were, this one included.
   func delay(after failure: EntryFailure, attempts: Int) -> Double? {
     guard failure.isRetryable, attempts <= retries else { return nil }
-    return Self.wait(after: failure, attempts: attempts)
+    if let asked = failure.retryAfter { return min(asked, Self.retryAfterCap) }
+    return Double.random(in: 0...Self.limit(attempts: attempts))
   }
 
-  /// How long the whole host is to be left alone, in seconds: after 429, and after 503 with `Retry-After`; nil after
-  /// all else.
-  func hold(after failure: EntryFailure, attempts: Int) -> Double? {
-    let isAsked = failure.httpStatus == 429 || failure.httpStatus == 503 && failure.retryAfter != nil
-    return failure.isRetryable && isAsked ? Self.wait(after: failure, attempts: attempts) : nil
-  }
-
-  private static func wait(after failure: EntryFailure, attempts: Int) -> Double {
-    if let asked = failure.retryAfter { return min(asked, retryAfterCap) }
-    return Double.random(in: 0...limit(attempts: attempts))
+  /// How long a host that asked to be left alone is, in seconds.
+  /// - Parameters:
+  ///   - asked: What it asked for; nil when it did not say.
+  ///   - refusals: How often it did so in a row. The range of which the wait is drawn doubles with it, from ½ … 1 s to
+  ///     30 … 60 s, as often as there are retries.
+  func hold(asked: Double?, refusals: Int) -> Double {
+    if let asked { return min(asked, Self.retryAfterCap) }
+    let limit = Self.limit(attempts: min(refusals, retries + 1))
+    return Double.random(in: limit / 2...limit)
   }
 
   /// The upper end of the range of which the wait is drawn: 1, 2, 4… seconds.

@@ -21,6 +21,9 @@ struct EntryFailure: Error, Sendable, Equatable {
 
   /// Whether there was no room for a file of ours: then the entry waits until there is.
   var isOutOfSpace = false
+
+  /// Whether it is the host that asks to be left alone: with 429, or with 503 and `Retry-After`.
+  var isRefusal: Bool { isRetryable && (httpStatus == 429 || httpStatus == 503 && retryAfter != nil) }
 }
 
 extension EntryFailure {

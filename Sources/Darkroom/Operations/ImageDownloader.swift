@@ -106,10 +106,9 @@ extension PhotoRecord.Source {
 extension JobWork.Usage {
   fileprivate init(_ result: Result<TransferOutcome, TransferError>, taking time: Duration) {
     milliseconds = Int(time.milliseconds)
-    requests = 1
     switch result {
-    case .success(let outcome): (bytes, reused) = (outcome.bytes, outcome.connectionReused ? 1 : 0)
-    case .failure(let error): (bytes, reused) = (error.bytes, error.connectionReused ? 1 : 0)
+    case .success(let outcome): (bytes, requests) = (outcome.bytes, outcome.requests)
+    case .failure(let error): (bytes, requests) = (error.bytes, error.requests)
     }
   }
 }

@@ -4,13 +4,13 @@ package struct Transfers: Sendable, Equatable, Codable {
   static let hostLimit = 100
 
   package struct Counts: Sendable, Equatable, Codable {
-    /// Transfers that were begun, each with its redirects.
+    /// Requests that were sent, redirects included.
     package var requests = 0
-    /// Those that were another try.
+    /// Those of a try after the first.
     package var retries = 0
     /// Of bodies.
     package var bytes = 0
-    /// Transfers over a connection that was open already.
+    /// Those over a connection that was open already.
     package var connections_reused = 0
   }
 

@@ -43,11 +43,16 @@ final class Job {
     return (try next.row.entry(), next.attempts)
   }
 
-  /// A download has ended, well or not: its host has room for another.
-  func leave(_ record: PhotoRecord) throws { try work.leave(record.entry.position, record.usage) }
+  /// A download has ended, well or not: its host has room for another, unless it asked to be left alone.
+  /// - Returns: How long the host will be left alone, in seconds, if that is new.
+  func leave(_ record: PhotoRecord, backoff: Backoff) throws -> Double? {
+    let live = record.snapshot
+    return try work.leave(
+      record.entry.position, live.usage, HostTurns.Answer(live), now: Clock.steadyMilliseconds, backoff: backoff)
+  }
 
   /// It is known what became of an entry.
-  func end(_ entry: Entry) { work.end(entry.position, now: Clock.steadyMilliseconds) }
+  func end(_ entry: Entry) { work.end(entry.position) }
 
   /// Gives an entry back that could not be worked on now, and is not to blame for it.
   func postpone(_ entry: Entry) { work.retry(entry.position, attempts: nil, due: Clock.steadyMilliseconds) }
@@ -57,15 +62,25 @@ final class Job {
     work.retry(record.entry.position, attempts: record.snapshot.attempts, due: Self.due(seconds))
   }
 
-  /// Leaves the host of an entry alone for a while.
-  func holdHost(of entry: Entry, for seconds: Double) {
-    work.hold(hostOf: entry.position, until: Self.due(seconds))
+  /// How long to wait before an entry that failed is tried again, in seconds; nil when it is not.
+  ///
+  /// When its host asked to be left alone, that is the host's affair: the entry is given up only when the host has asked
+  /// for it too often in a row.
+  func delay(after failure: EntryFailure, of record: PhotoRecord, attempts: Int, backoff: Backoff) -> Double? {
+    guard failure.isRefusal else { return backoff.delay(after: failure, attempts: attempts) }
+    let throttle = work.throttle(ofHostOf: record.entry.position)
+    return throttle.refusals > backoff.retries ? nil : Self.seconds(until: throttle.until)
+  }
+
+  /// The hosts that are left alone, and for how many seconds: the first so many, and how many there are.
+  func heldHosts(limit: Int) throws -> (hosts: [(name: String, seconds: Double)], total: Int) {
+    let held = try work.heldHosts(now: Clock.steadyMilliseconds, limit: limit)
+    return (held.hosts.map { ($0.name, Self.seconds(until: $0.until)) }, held.total)
   }
 
   /// How long until an entry or a host that waits may be worked on, in seconds; nil when none waits.
   var secondsToNextChange: Double? {
-    let now = Clock.steadyMilliseconds
-    return work.nextChange(after: now).map { Double(max(0, $0 - now)) / 1000 }
+    work.nextChange(after: Clock.steadyMilliseconds).map(Self.seconds(until:))
   }
 
   /// What was asked of servers.
@@ -73,6 +88,8 @@ final class Job {
 
   /// How many entries wait to be tried again.
   var waitingRetries: Int { work.waitingRetries }
+
+  private static func seconds(until due: Int) -> Double { Double(max(0, due - Clock.steadyMilliseconds)) / 1000 }
 
   private static func due(_ seconds: Double) -> Int { Clock.steadyMilliseconds + Int((seconds * 1000).rounded(.up)) }
 
@@ -94,5 +111,16 @@ final class Job {
         JobOutcome.Problem(code: $0.code.rawValue, message: $0.message, place: $0.place.description)
       },
       finished: now)
+  }
+}
+
+extension HostTurns.Answer {
+  /// What a download tells of its host.
+  fileprivate init(_ live: PhotoRecord.Live) {
+    switch live.failure {
+    case let failure? where failure.isRefusal: self = .refused(failure.retryAfter)
+    case let failure?: self = (failure.httpStatus ?? 500) < 500 ? .served : .none
+    case nil: self = live.source == nil ? .none : .served
+    }
   }
 }

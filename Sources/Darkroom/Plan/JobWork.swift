@@ -1,4 +1,5 @@
 import Ledger
+import Transfer
 
 /// What of a job is left to be begun: entries from its index, in the order that `HostTurns` decides.
 final class JobWork {
@@ -13,9 +14,8 @@ final class JobWork {
   /// What one try of an entry took from its host.
   struct Usage: Equatable {
     var milliseconds = 0
-    var requests = 0
+    var requests = RequestCount()
     var bytes = 0
-    var reused = 0
   }
 
   private let index: JobIndex
@@ -28,7 +28,19 @@ final class JobWork {
   private var hasMoreUpcoming = true
 
   /// Where the entries stand whose end is not known.
-  private var begun: [Int: (host: Int, key: HostTurns.Key, attempts: Int, isDownloading: Bool)] = [:]
+  private var begun: [Int: Begun] = [:]
+
+  private struct Begun {
+    let host: Int
+    let key: HostTurns.Key
+
+    /// How often it was tried before.
+    let attempts: Int
+
+    /// When it was begun, in milliseconds.
+    let since: Int
+    var isDownloading = true
+  }
 
   /// - Parameter index: Its names are settled, and what has ended is marked.
   /// - Throws: `SQLiteError`.
@@ -46,45 +58,50 @@ final class JobWork {
     switch turns.choose(now: now, perHost: perHost, upcoming: upcoming.first?.key) {
     case nil: return nil
     case .retry(let retry):
-      turns.begin(retry)
-      return try begin(retry.key, of: retry.host, attempts: retry.attempts)
+      turns.beginRetry(host: retry.host, now: now)
+      return try begin(Begun(host: retry.host, key: retry.key, attempts: retry.attempts, since: now))
     case .host(let host):
       guard let key = turns.next(of: host) else { return nil }
-      return try begin(fresh: key, of: host)
+      return try begin(fresh: key, of: host, now: now)
     case .upcoming:
       guard let (host, key) = upcoming.popFirst() else { return nil }
       lastUpcoming = key
-      return try begin(fresh: key, of: host)
+      return try begin(fresh: key, of: host, now: now)
     }
   }
 
-  private func begin(fresh key: HostTurns.Key, of host: Int) throws -> Next? {
-    turns.begin(host: host, next: try index.next(ofHost: host, after: key))
-    return try begin(key, of: host, attempts: 0)
+  private func begin(fresh key: HostTurns.Key, of host: Int, now: Int) throws -> Next? {
+    turns.begin(host: host, next: try index.next(ofHost: host, after: key), now: now)
+    return try begin(Begun(host: host, key: key, attempts: 0, since: now))
   }
 
-  private func begin(_ key: HostTurns.Key, of host: Int, attempts: Int) throws -> Next? {
-    guard let row = try index.row(at: key.position) else { return nil }
-    begun[key.position] = (host, key, attempts, true)
-    return Next(row: row, attempts: attempts)
+  private func begin(_ entry: Begun) throws -> Next? {
+    guard let row = try index.row(at: entry.key.position) else { return nil }
+    begun[entry.key.position] = entry
+    return Next(row: row, attempts: entry.attempts)
   }
 
   /// An entry's download has ended, well or not: its host has room for another.
-  func leave(_ position: Int, _ usage: Usage) throws {
-    guard let entry = begun[position], entry.isDownloading else { return }
+  /// - Returns: How long the host will be left alone, in seconds, if that is new.
+  func leave(
+    _ position: Int, _ usage: Usage, _ answer: HostTurns.Answer, now: Int, backoff: Backoff
+  ) throws -> Double? {
+    guard let entry = begun[position], entry.isDownloading else { return nil }
     begun[position]?.isDownloading = false
-    turns.leave(host: entry.host, spending: usage.milliseconds)
-    guard entry.host != HostTurns.files else { return }
+    let hold = turns.leave(
+      host: entry.host, spending: usage.milliseconds, begun: entry.since, answer, now: now, backoff: backoff)
+    guard entry.host != HostTurns.files else { return nil }
     transfers.add(
       Transfers.Counts(
-        requests: usage.requests, retries: entry.attempts > 0 ? usage.requests : 0, bytes: usage.bytes,
-        connections_reused: usage.reused), of: try index.hostName(entry.host) ?? "")
+        requests: usage.requests.sent, retries: entry.attempts > 0 ? usage.requests.sent : 0, bytes: usage.bytes,
+        connections_reused: usage.requests.reused), of: try index.hostName(entry.host) ?? "")
+    return hold
   }
 
   /// It is known what became of an entry: it will not be begun again.
-  func end(_ position: Int, now: Int) {
+  func end(_ position: Int) {
     guard let entry = begun.removeValue(forKey: position) else { return }
-    turns.forgetIfDone(host: entry.host, now: now)
+    turns.forgetIfDone(host: entry.host)
   }
 
   /// Has an entry begun again, from `due` on.
@@ -94,9 +111,15 @@ final class JobWork {
     turns.retry(.init(key: entry.key, host: entry.host, attempts: attempts ?? entry.attempts), due: due)
   }
 
-  /// Begins nothing of the host of an entry that was begun until then.
-  func hold(hostOf position: Int, until: Int) {
-    if let host = begun[position]?.host { turns.hold(host: host, until: until) }
+  /// What the host of an entry that was begun is allowed.
+  func throttle(ofHostOf position: Int) -> Throttle {
+    begun[position].map { turns.throttle(of: $0.host) } ?? Throttle()
+  }
+
+  /// The hosts that are left alone, and until when: the first so many to be asked again, and how many there are.
+  func heldHosts(now: Int, limit: Int) throws -> (hosts: [(name: String, until: Int)], total: Int) {
+    let held = turns.held(now: now).sorted { $0.until < $1.until }
+    return (try held.prefix(limit).map { (try index.hostName($0.host) ?? "", $0.until) }, held.count)
   }
 
   /// When the next wait of an entry or of a host is over; nil when none waits.

@@ -8,6 +8,9 @@ package struct Status: Sendable, Equatable, Codable {
   /// Lists that an inbox can make arbitrarily long have at most so many members, and a total beside them.
   package static let listLimit = 1000
 
+  /// So many hosts at most are named.
+  package static let hostLimit = 100
+
   /// A job that has not ended.
   package struct Job: Sendable, Equatable, Codable {
     package let job: String
@@ -21,11 +24,20 @@ package struct Status: Sendable, Equatable, Codable {
     package var cancelled: Int?
     /// Entries whose download failed and that wait to be tried again.
     package var retrying: Int?
+    /// Hosts that asked to be left alone: `hostLimit` of them at most, those to be asked first first.
+    package var held_hosts: [HeldHost]?
+    package var held_hosts_total: Int?
     package var transfers: Transfers?
     /// Rows a second since the job began or was resumed.
     package var rate: Double?
     /// Seconds that the rest will take at this rate.
     package var seconds_left: Double?
+  }
+
+  /// A host that is left alone for a while.
+  package struct HeldHost: Sendable, Equatable, Codable {
+    package let host: String
+    package let until: String
   }
 
   /// One of the two queues.

@@ -31,6 +31,13 @@ extension Status {
     if let queues, !jobs.isEmpty {
       lines.append("downloads: \(queues.download.progress); filtrations: \(queues.filtration.progress)")
     }
+    for job in jobs {
+      let held = job.held_hosts ?? []
+      lines += held.map { "\($0.host) is left alone until \($0.until)" }
+      if let total = job.held_hosts_total, total > held.count {
+        lines.append("\(total - held.count) more hosts are left alone")
+      }
+    }
     lines += queued.map { "queued: \($0)" }
     if queued_total > queued.count { lines.append("queued: \(queued_total - queued.count) more") }
     lines += pauses.map { pause in

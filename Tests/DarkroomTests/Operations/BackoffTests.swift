@@ -34,13 +34,26 @@ import Testing
     #expect(Backoff(retries: 3).delay(after: Self.failure(503, retryAfter: asked), attempts: 1) == wait)
   }
 
-  @Test func `429, and 503 that says when, hold the host, others do not`() {
-    let backoff = Backoff(retries: 3)
-    #expect(backoff.hold(after: Self.failure(429, retryAfter: 7), attempts: 1) == 7)
-    #expect(backoff.hold(after: Self.failure(503, retryAfter: 7), attempts: 9) == 7, "whoever asks is heard")
-    #expect(backoff.hold(after: Self.failure(429), attempts: 1).map { (0...1).contains($0) } == true)
-    #expect(backoff.hold(after: Self.failure(503), attempts: 1) == nil)
-    #expect(backoff.hold(after: Self.failure(500, retryAfter: 7), attempts: 1) == nil)
-    #expect(backoff.hold(after: Self.failure(), attempts: 1) == nil)
+  @Test func `429, and 503 that says when, are the host's refusal, others are not`() {
+    #expect(Self.failure(429, retryAfter: 7).isRefusal)
+    #expect(Self.failure(429).isRefusal)
+    #expect(Self.failure(503, retryAfter: 7).isRefusal)
+    #expect(!Self.failure(503).isRefusal)
+    #expect(!Self.failure(500, retryAfter: 7).isRefusal)
+    #expect(!Self.failure().isRefusal)
+  }
+
+  @Test(arguments: [(1, 1.0), (3, 4), (7, 60), (100, 60)])
+  func `a host that does not say for how long is left alone for at least half of a range that doubles`(
+    refusals: Int, limit: Double
+  ) {
+    let holds = (0..<200).map { _ in Backoff(retries: 100).hold(asked: nil, refusals: refusals) }
+    #expect(holds.allSatisfy { (limit / 2...limit).contains($0) } && Set(holds).count > 1)
+    #expect(Backoff(retries: 100).hold(asked: 7, refusals: refusals) == 7)
+    #expect(Backoff(retries: 100).hold(asked: 7000, refusals: refusals) == 600)
+  }
+
+  @Test func `a host that never answers is not left alone longer than the retries of one entry would last`() {
+    #expect((0..<200).allSatisfy { _ in Backoff(retries: 3).hold(asked: nil, refusals: 50) <= 8 })
   }
 }

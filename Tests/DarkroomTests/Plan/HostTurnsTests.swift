@@ -29,14 +29,14 @@ import Testing
         case .retry: Issue.record("nothing is to be tried again")
         }
         begun[host] += 1
-        turns.begin(host: host + 1, next: key(host, begun[host]))
+        turns.begin(host: host + 1, next: key(host, begun[host]), now: now)
         running.append((now + hosts[host].milliseconds, host))
         result[host].atOnce = max(result[host].atOnce, running.count { $0.host == host })
       }
       guard let next = running.min(by: { $0.end < $1.end }) else { return result }
       now = next.end
       for done in running where done.end == now {
-        turns.leave(host: done.host + 1, spending: hosts[done.host].milliseconds)
+        turns.leave(host: done.host + 1, spending: hosts[done.host].milliseconds, at: now)
         result[done.host].finished = now
       }
       running.removeAll { $0.end == now }
@@ -70,9 +70,41 @@ import Testing
 
   @Test func `priority comes before fairness`() {
     var turns = HostTurns()
-    turns.begin(host: 1, next: .init(turn: 0, position: 5))
-    turns.leave(host: 1, spending: 1_000_000)
+    turns.begin(host: 1, next: .init(turn: 0, position: 5), now: 0)
+    turns.leave(host: 1, spending: 1_000_000, at: 0)
     #expect(turns.choose(now: 0, perHost: 6, upcoming: .init(turn: 1, position: 0)) == .host(1))
     #expect(turns.choose(now: 0, perHost: 6, upcoming: .init(turn: 0, position: 9)) == .upcoming)
+  }
+
+  @Test func `a hundred thousand hosts that are left alone cost nothing while they are`() {
+    var turns = HostTurns()
+    for host in 1...100_000 {
+      turns.begin(host: host, next: .init(turn: 2, position: 200_000 + host), now: 0)
+      turns.leave(host: host, spending: 1, .refused(60), at: 0)
+    }
+    // Going over all of them each time would take many minutes.
+    let choices = (0..<20_000).map { turns.choose(now: $0, perHost: 6, upcoming: nil) }
+    #expect(choices.allSatisfy { $0 == nil })
+    #expect(turns.nextChange(after: 20_000) == 60_000)
+    #expect(turns.held(now: 59_999).count == 100_000)
+    #expect(turns.choose(now: 60_000, perHost: 6, upcoming: nil) == .host(1))
+    #expect(turns.held(now: 60_000).isEmpty)
+  }
+
+  @Test func `a host that has nothing left is forgotten, even while it is left alone`() {
+    var turns = HostTurns()
+    turns.begin(host: 1, next: nil, now: 0)
+    turns.leave(host: 1, spending: 1, .refused(60), at: 0)
+    turns.forgetIfDone(host: 1)
+    #expect(turns.held(now: 1).isEmpty)
+    #expect(turns.choose(now: 60_000, perHost: 6, upcoming: nil) == nil)
+    #expect(turns.nextChange(after: 60_000) == nil)
+  }
+}
+
+extension HostTurns {
+  fileprivate mutating func leave(host: Int, spending milliseconds: Int, _ answer: Answer = .served, at now: Int) {
+    _ = leave(
+      host: host, spending: milliseconds, begun: now - milliseconds, answer, now: now, backoff: Backoff(retries: 3))
   }
 }

@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import Transfer
 
 @testable import Darkroom
 
@@ -50,10 +51,10 @@ import Testing
     try fill([("a", 2), ("a", 2), ("a", 2), ("A", 2), ("b", 2), ("b:8080", 2), ("b", 2)])
     let work = try JobWork(index)
     #expect(try begin(work) == [0, 1, 4, 5])
-    try work.leave(1, JobWork.Usage())
+    try work.leave(1)
     #expect(try begin(work) == [2])
-    try work.leave(4, JobWork.Usage())
-    try work.leave(4, JobWork.Usage())
+    try work.leave(4)
+    try work.leave(4)
     #expect(try begin(work) == [6], "a download ends once")
   }
 
@@ -66,12 +67,12 @@ import Testing
     try fill(Array(repeating: ("a", 2), count: 4))
     let work = try JobWork(index)
     #expect(try begin(work, perHost: 1) == [0])
-    try work.leave(0, JobWork.Usage())
+    try work.leave(0)
     work.retry(0, attempts: 1, due: 1000)
     #expect(work.waitingRetries == 1)
     #expect(work.nextChange(after: 0) == 1000)
     #expect(try begin(work, perHost: 1, now: 999) == [1])
-    try work.leave(1, JobWork.Usage())
+    try work.leave(1)
     let next = try #require(try work.next(now: 1000, perHost: 1))
     #expect(next.row.position == 0 && next.attempts == 1)
     #expect(work.waitingRetries == 0)
@@ -82,7 +83,7 @@ import Testing
     let work = try JobWork(index)
     #expect(try begin(work) == [0, 1])
     for (position, due) in [(0, 100), (1, 200)] {
-      try work.leave(position, JobWork.Usage())
+      try work.leave(position)
       work.retry(position, attempts: 1, due: due)
     }
     #expect(work.nextChange(after: 99) == 100)
@@ -96,7 +97,7 @@ import Testing
     let work = try JobWork(index)
     for attempt in 1...3 {
       #expect(try begin(work, now: attempt * 10) == [0])
-      try work.leave(0, JobWork.Usage())
+      try work.leave(0)
       work.retry(0, attempts: attempt, due: attempt * 10 + 5)
       #expect(try begin(work, now: attempt * 10) == [])
     }
@@ -108,7 +109,7 @@ import Testing
     let work = try JobWork(index)
     #expect(try begin(work) == [0, 1])
     for position in 0...1 {
-      try work.leave(position, JobWork.Usage())
+      try work.leave(position)
       work.retry(position, attempts: nil, due: 0)
     }
     #expect(try work.next(now: 0, perHost: 1)?.attempts == 0)
@@ -119,8 +120,7 @@ import Testing
     try fill([("a", 2), ("a", 2), ("b", 2)])
     let work = try JobWork(index)
     #expect(try work.next(now: 0, perHost: 1)?.row.position == 0)
-    work.hold(hostOf: 0, until: 500)
-    try work.leave(0, JobWork.Usage())
+    #expect(try work.leave(0, .refused(0.5)) == 0.5)
     #expect(try begin(work, now: 499) == [2])
     #expect(work.nextChange(after: 499) == 500)
     #expect(try begin(work, now: 500) == [1])
@@ -130,12 +130,12 @@ import Testing
     try fill([("a", 2), ("b", 2), ("", 2)])
     let work = try JobWork(index)
     _ = try begin(work)
-    try work.leave(0, JobWork.Usage(requests: 1, bytes: 10, reused: 0))
+    try work.leave(0, .served, JobWork.Usage(requests: .init(sent: 1, reused: 0), bytes: 10))
     work.retry(0, attempts: 1, due: 0)
     _ = try begin(work)
-    try work.leave(0, JobWork.Usage(requests: 1, bytes: 5, reused: 1))
-    try work.leave(1, JobWork.Usage(requests: 1, bytes: 1, reused: 0))
-    try work.leave(2, JobWork.Usage(requests: 1, bytes: 99, reused: 0))
+    try work.leave(0, .served, JobWork.Usage(requests: .init(sent: 1, reused: 1), bytes: 5))
+    try work.leave(1, .served, JobWork.Usage(requests: .init(sent: 1, reused: 0), bytes: 1))
+    try work.leave(2, .served, JobWork.Usage(requests: .init(sent: 1, reused: 0), bytes: 99))
     #expect(work.transfers.total == .init(requests: 3, retries: 1, bytes: 16, connections_reused: 1))
     #expect(
       work.transfers.hosts.map { [$0.host, "\($0.counts.requests)", "\($0.counts.bytes)"] } == [
