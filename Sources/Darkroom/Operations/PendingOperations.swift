@@ -9,6 +9,10 @@ final class PendingOperations {
   /// Downloads run here: limited by places, not by processors.
   let downloadQueue = OperationQueue()
 
+  /// Downloads start here, on a thread of its own: those of the common pool are as many as processors, and filtrations
+  /// may occupy them all. The queue does not retain it.
+  private let downloadStarts = DispatchQueue(label: "Download queue")
+
   /// Filtrations run here, each on a processor of its own.
   let filtrationQueue = OperationQueue()
 
@@ -40,6 +44,7 @@ final class PendingOperations {
     metadata = configuration.output.metadata
     window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
     downloadQueue.name = "Download queue"
+    downloadQueue.underlyingQueue = downloadStarts
     filtrationQueue.name = "Filtration queue"
     configure(configuration, engine: engine)
   }
