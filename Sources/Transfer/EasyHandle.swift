@@ -33,7 +33,7 @@ final class EasyHandle {
   func set(_ option: CURLoption, _ value: String) { check(ccurl_easy_setopt_string(raw, option, value), option) }
 
   /// Sets an option that takes a pointer.
-  func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer) {
+  func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) {
     check(ccurl_easy_setopt_pointer(raw, option, value), option)
   }
 

@@ -49,7 +49,8 @@ final class FileCopy: Sendable {
     }
     let seconds = (ContinuousClock.now - started) / .seconds(1)
     return TransferOutcome(
-      httpStatus: nil, finalURL: location.redacted, bytes: body.bytes, sha256: try body.finish(), contentType: nil,
+      httpStatus: nil, validators: nil, mayBeStored: false, finalURL: location.redacted, bytes: body.bytes,
+      sha256: try body.finish(), contentType: nil,
       requests: RequestCount(), seconds: seconds)
   }
 

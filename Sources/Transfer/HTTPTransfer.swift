@@ -34,6 +34,9 @@ final class HTTPTransfer {
 
   /// Whether it goes through a proxy.
   private var isProxied = false
+  /// Whether it asks for the body only if the source has changed.
+  private var isConditional = false
+  private var fields = HeaderList([])
   /// Why an address of the host was refused.
   private var refusal: String?
   /// Whether another address of the host was tried.
@@ -90,9 +93,21 @@ final class HTTPTransfer {
     easy.set(CURLOPT_URL, location.requestText)
     easy.set(CURLOPT_PROXY, proxy ?? "")
     easy.set(CURLOPT_FRESH_CONNECT, fresh ? 1 : 0)
+    setCondition()
     easy.set(CURLOPT_TIMEOUT_MS, left.wholeMilliseconds)
     if let refusal = easy.refusal { throw TransferError(.network, refusal) }
   }
+
+  /// Validators are for the URL that gave them, not for what redirects to it or where it leads today.
+  private func setCondition() {
+    let validators = queued.request.validators
+    isConditional = validators.map { $0.answered == MessageDigest.hexDigest(of: location.requestText) } ?? false
+    fields = HeaderList(isConditional ? validators?.fields ?? [] : [])
+    easy.set(CURLOPT_HTTPHEADER, UnsafeMutableRawPointer(fields.raw))
+  }
+
+  /// Whether the source is what it was.
+  private var isNotModified: Bool { isConditional && header.status == 304 }
 
   private var finalURL: String { redacted(location.requestText, valid: true) }
 
@@ -119,7 +134,7 @@ final class HTTPTransfer {
   }
 
   private func endOfHeader() -> Bool {
-    if header.status < 200 || header.status == 200 { return true }
+    if header.status < 200 || header.status == 200 || isNotModified { return true }
     if header.redirectTarget == nil {
       failure = TransferError(.httpStatus, "\(source) answered with status \(header.status)")
     }
@@ -235,16 +250,18 @@ final class HTTPTransfer {
 
   private func outcome(_ code: CURLcode) throws(TransferError) -> TransferOutcome {
     if let failure { throw failure }
-    guard code == CURLE_OK, header.status == 200 else {
+    guard code == CURLE_OK, header.status == 200 || isNotModified else {
       throw TransferError(
         code, detail: easy.errorText, refusal: hasConnected ? nil : refusal, location: queued.request.location)
     }
-    if let size = header.bodyBytes, arrived > size {
+    if let size = header.bodyBytes, arrived > size, !isNotModified {
       throw TransferError(.truncated, "\(source) announced \(size) bytes and sent more; they are not to be trusted")
     }
     return TransferOutcome(
-      httpStatus: header.status, finalURL: finalURL, bytes: body.bytes, sha256: try body.finish(),
-      contentType: easy.string(CURLINFO_CONTENT_TYPE), requests: requests, seconds: seconds)
+      httpStatus: header.status, validators: header.validators(of: location.requestText),
+      mayBeStored: !header.forbidsStoring, finalURL: finalURL, bytes: body.bytes,
+      sha256: try isNotModified ? "" : body.finish(), contentType: easy.string(CURLINFO_CONTENT_TYPE),
+      requests: requests, seconds: seconds)
   }
 
   /// Adds what is known of the transfer.

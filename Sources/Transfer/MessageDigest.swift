@@ -71,6 +71,14 @@ package final class MessageDigest {
     return text
   }
 
+  /// The SHA-256 of a text's UTF-8.
+  package static func hexDigest(of text: String) -> String {
+    var text = text
+    let digest = MessageDigest()
+    text.withUTF8 { digest.update(UnsafeRawBufferPointer($0)) }
+    return digest.hexDigest()
+  }
+
   /// The digest of an open file from its start to its end, whatever its current position, which is left alone.
   /// - Throws: `io` when `pread` fails.
   package static func hexDigest(

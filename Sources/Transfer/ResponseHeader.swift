@@ -15,6 +15,15 @@ struct ResponseHeader {
   /// The `Retry-After`, as sent.
   private(set) var retryAfter: String?
 
+  /// The `ETag`, as sent.
+  private(set) var etag: String?
+
+  /// The `Last-Modified`, as sent.
+  private(set) var lastModified: String?
+
+  /// Whether `Cache-Control` holds `no-store`.
+  private(set) var forbidsStoring = false
+
   /// What a line was.
   enum Line {
     /// `HTTP/1.1 200 OK`
@@ -41,14 +50,27 @@ struct ResponseHeader {
       hasTransferEncoding = true
     } else if Self.begins(line, with: "retry-after:") {
       retryAfter = Self.text(line.dropFirst(12))
+    } else if Self.begins(line, with: "etag:") {
+      etag = Self.validator(line.dropFirst(5))
+    } else if Self.begins(line, with: "last-modified:") {
+      lastModified = Self.validator(line.dropFirst(14))
+    } else if Self.begins(line, with: "cache-control:") {
+      let directives = Self.text(line.dropFirst(14)).lowercased().split { ", \t".contains($0) }
+      if directives.contains("no-store") { forbidsStoring = true }
     }
     return .field
   }
 
   /// Where the response leads instead; `nil` when it is no redirect.
   var redirectTarget: String? {
-    guard (300..<400).contains(status), let location, !location.isEmpty else { return nil }
+    guard (300..<400).contains(status), status != 304, let location, !location.isEmpty else { return nil }
     return location
+  }
+
+  /// What to ask by whether the source has changed, at the URL that answered; nil when there is nothing.
+  func validators(of url: String) -> Validators? {
+    guard etag != nil || lastModified != nil else { return nil }
+    return Validators(etag: etag, lastModified: lastModified, answered: MessageDigest.hexDigest(of: url))
   }
 
   /// The length that the body has to have, if it is known.
@@ -78,6 +100,14 @@ struct ResponseHeader {
     let value = value.drop(while: isSpace)
     guard let last = value.lastIndex(where: { !isSpace($0) }) else { return "" }
     return String(decoding: value[...last], as: UTF8.self)
+  }
+
+  /// A validator that can be sent back as it came; nil for one that is empty, very long or not printable ASCII.
+  private static func validator(_ value: Slice<UnsafeRawBufferPointer>) -> String? {
+    let text = text(value)
+    let isFine =
+      !text.isEmpty && text.utf8.count <= Validators.maxBytes && text.utf8.allSatisfy { (32..<127).contains($0) }
+    return isFine ? text : nil
   }
 
   private static func number(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {

@@ -1,7 +1,16 @@
 /// What is known about a body that was written completely.
 package struct TransferOutcome: Sendable, Hashable {
-  /// 200, or `nil` for a file.
+  /// 200, or 304 when the request's validators are still valid, or `nil` for a file.
   package let httpStatus: Int?
+
+  /// Whether the source is what it was, and nothing has been written.
+  package var isNotModified: Bool { httpStatus == 304 }
+
+  /// What to ask by whether it has changed. `nil` for a file, and when the server gave none.
+  package let validators: Validators?
+
+  /// Whether the server allows keeping the body: it did not say `Cache-Control: no-store`. `false` for a file.
+  package let mayBeStored: Bool
 
   /// The URL that answered, redirects followed, userinfo removed.
   package let finalURL: String
@@ -9,7 +18,7 @@ package struct TransferOutcome: Sendable, Hashable {
   /// The body's length.
   package let bytes: Int
 
-  /// The body's SHA-256, 64 lower-case hexadecimal digits.
+  /// The body's SHA-256, 64 lower-case hexadecimal digits; of no bytes when it is not modified.
   package let sha256: String
 
   /// The `Content-Type` header, as sent. `nil` for a file.

@@ -10,10 +10,16 @@ package struct TransferRequest: Sendable {
   /// The digest that the bytes must have. Default: `nil`, any.
   package let checksum: Checksum?
 
+  /// What the source had when it was downloaded before: when it still has, nothing is written. Default: `nil`.
+  package let validators: Validators?
+
   /// Creates a request.
-  package init(location: SourceLocation, destination: Int32, checksum: Checksum? = nil) {
+  package init(
+    location: SourceLocation, destination: Int32, checksum: Checksum? = nil, validators: Validators? = nil
+  ) {
     self.location = location
     self.destination = destination
     self.checksum = checksum
+    self.validators = validators
   }
 }
