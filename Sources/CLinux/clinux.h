@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,6 +31,15 @@ static inline int clinux_is_locked(int descriptor) {
 
 /// `syncfs` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set.
 static inline int clinux_syncfs(int descriptor) { return (int)syscall(SYS_syncfs, descriptor); }
+
+/// `ioctl` is variadic. Has one file share the blocks of another, on file systems that can.
+static inline int clinux_clone(int to, int from) { return ioctl(to, FICLONE, from); }
+
+/// `copy_file_range` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. Goes on where both
+/// files stand.
+static inline ssize_t clinux_copy_range(int from, int to, size_t count) {
+  return syscall(SYS_copy_file_range, from, NULL, to, NULL, count, 0u);
+}
 
 /// `renameat2` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set.
 static inline int clinux_rename_noreplace(const char *from, const char *to) {

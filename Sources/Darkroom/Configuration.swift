@@ -45,6 +45,12 @@ package struct Configuration: Sendable {
   /// Limits and rules for downloads.
   package var transfer = TransferConfiguration()
 
+  /// Bytes of the download cache at most; 0 turns it off. Default: 1 GiB.
+  package var cacheSize = 1 << 30
+
+  /// Whether everything is asked for again, whatever the cache has. Default: false.
+  package var refresh = false
+
   /// Both queues are suspended while the outbox's file system has fewer free bytes. Default: 256 MiB.
   package var minFree = 256 << 20
 

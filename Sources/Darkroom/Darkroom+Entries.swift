@@ -7,7 +7,7 @@ extension Darkroom {
     guard stopDeadline == nil, !pauses.isPaused, let job = current?.job else { return }
     while pending.hasRoom(besides: undelivered) {
       guard let (entry, attempts) = try job.next(perHost: configuration.transfer.perHost) else { break }
-      pending.start(PhotoRecord(entry, attempts: attempts), staging: job.staging)
+      pending.start(PhotoRecord(entry, attempts: attempts), staging: job.staging, cache: cache)
     }
   }
 
@@ -25,6 +25,8 @@ extension Darkroom {
     let live = record.snapshot
     if live.failure?.isOutOfSpace == true {
       postpone(record)
+    } else if live.failure?.isOfCache == true {
+      current?.job.postpone(record.entry)
     } else if isTriedAgain(record, live) {
       return
     } else if stopDeadline == nil || live.state == .filtered || live.state == .failed {

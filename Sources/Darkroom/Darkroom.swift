@@ -63,6 +63,8 @@ package final class Darkroom {
   var finishing: (job: Job, outcome: JobOutcome)?
   private var settling: Settling
   private var isInboxUnreadable = false
+  /// What was downloaded before; nil when there is no cache. Opened with the first job.
+  private(set) lazy var cache = openCache()
   private(set) var ignored: Set<InboxScan.Foreign> = []
   private var locks: [Lock] = []
   var pauses = PauseBook()
@@ -111,6 +113,16 @@ package final class Darkroom {
     watch = FolderWatch(folder: inbox.path)
     settling = Settling(time: configuration.settle)
     try Leftovers(staging: outbox.staging(of: state), state: state).remove(keeping: unfinished, ledger: ledger)
+  }
+
+  private func openCache() -> DownloadCache? {
+    guard configuration.cacheSize > 0 else { return nil }
+    do {
+      return try DownloadCache(folder: state.cache, limit: configuration.cacheSize)
+    } catch {
+      observe(.warning("there is no download cache: \(error)"))
+      return nil
+    }
   }
 
   private static func takeInstanceLocks(

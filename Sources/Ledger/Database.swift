@@ -3,11 +3,22 @@ import CSQLite
 /// One connection to one SQLite file, with its prepared statements. It is not thread-safe: it has one owner at a time.
 package final class Database {
   /// How much a commit survives.
-  package enum Durability: String {
+  package enum Durability {
     /// A committed change survives a power cut (`journal_mode=TRUNCATE`, `synchronous=EXTRA`).
-    case powerCut = "EXTRA"
+    case powerCut
+    /// A committed change survives the death of the process, and the file may be damaged by a power cut
+    /// (`journal_mode=WAL`, nothing is synced).
+    case process
     /// Nothing is synced: for a file that is made again from something durable.
-    case none = "OFF"
+    case none
+
+    fileprivate var pragmas: String {
+      switch self {
+      case .powerCut: "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = EXTRA"
+      case .process: "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF"
+      case .none: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"
+      }
+    }
   }
 
   package let path: String
@@ -31,8 +42,7 @@ package final class Database {
     sqlite3_busy_timeout(connection, 5000)
     try execute("PRAGMA locking_mode = EXCLUSIVE")
     try examine(self)
-    try execute("PRAGMA journal_mode = \(durability == .none ? "OFF" : "TRUNCATE")")
-    try execute("PRAGMA synchronous = \(durability.rawValue)")
+    try execute(durability.pragmas)
     try execute("PRAGMA foreign_keys = ON")
   }
 

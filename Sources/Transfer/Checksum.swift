@@ -29,6 +29,16 @@ package struct Checksum: Sendable, Hashable, CustomStringConvertible {
 
   private static let hexDigits = Array("0123456789abcdef".utf8)
 
+  /// Checks a file from its start to its end.
+  /// - Parameter source: What error messages call it.
+  /// - Throws: `checksum-mismatch`; `io` when it cannot be read.
+  package func check(_ descriptor: Int32, of source: String) throws(TransferError) {
+    let found = try MessageDigest.hexDigest(ofDescriptor: descriptor, algorithm)
+    guard found == digest else {
+      throw TransferError(.checksumMismatch, "\(source) should have \(self); it has \(algorithm.rawValue)=\(found)")
+    }
+  }
+
   /// The canonical notation, as it is parsed.
   package var description: String { "\(algorithm.rawValue)=\(digest)" }
 

@@ -9,7 +9,7 @@ import Testing
     (["cancel"], "not available in this version"),
     (["run", "--filter", "x"], "did you mean \"--filters\""),
     (["run", "--metadata", "al"], "did you mean \"all\""),
-    (["run", "--cache-size", "1G"], "--cache-size is not available in this version"),
+    (["run", "--metrics", "f"], "--metrics is not available in this version"),
     (["run", "--downloads"], "--downloads needs a value"),
     (["run", "--downloads", "0"], "from 1 to 1024"),
     (["run", "--downloads", "many"], "\"many\""),

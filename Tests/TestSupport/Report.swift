@@ -50,8 +50,16 @@ package struct Report: Decodable, Sendable {
     package let url: String
     package let state: String
     package let attempts: Int
+    package let coalesced: Bool?
+    package let source: Source?
     package let output: Output?
     package let error: Failure?
+  }
+
+  package struct Source: Decodable, Sendable, Equatable {
+    package let bytes: Int
+    package let sha256: String
+    package let http_status: Int?
   }
 
   package struct Output: Decodable, Sendable, Equatable {

@@ -22,6 +22,9 @@ struct EntryFailure: Error, Sendable, Equatable {
   /// Whether there was no room for a file of ours: then the entry waits until there is.
   var isOutOfSpace = false
 
+  /// Whether it tells nothing of the entry: a copy in the cache was no good. Then the entry is begun again.
+  var isOfCache = false
+
   /// Whether it is the host that asks to be left alone: with 429, or with 503 and `Retry-After`.
   var isRefusal: Bool { isRetryable && (httpStatus == 429 || httpStatus == 503 && retryAfter != nil) }
 }
@@ -39,6 +42,10 @@ extension EntryFailure {
       stage: error.code == .io ? .outbox : .filter, code: error.code.rawValue, message: error.message,
       isOutOfSpace: SystemError.isOutOfSpace(error.systemError))
   }
+
+  /// What the cache had was not there any more, or was damaged.
+  static let cache = EntryFailure(
+    stage: .download, code: "io", message: "the cache's copy of the source is damaged", isOfCache: true)
 
   init(_ error: SystemError) {
     self.init(stage: .outbox, code: "io", message: error.description, isOutOfSpace: error.isOutOfSpace)

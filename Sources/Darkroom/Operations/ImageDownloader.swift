@@ -11,21 +11,34 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   private struct Live {
     var phase = Phase.waiting
     var transfer: TransferID?
+    /// What is shared with other downloads of the same request; nil for files.
+    var key: SharedDownloads.Key?
   }
 
   let record: PhotoRecord
   private let engine: TransferEngine
   private let staging: Staging
+  private let cache: DownloadCache?
+  private let shared: SharedDownloads
+  private let isRefreshing: Bool
   private let ended: @Sendable (PhotoRecord) -> Void
   private let live = Mutex(Live())
 
-  /// - Parameter ended: Called on any thread, before the operation finishes.
+  /// - Parameters:
+  ///   - cache: Where the source may be already, and is kept; nil for nowhere.
+  ///   - shared: The other downloads that are under way.
+  ///   - isRefreshing: Whether what the cache has of earlier runs does not count.
+  ///   - ended: Called on any thread, before the operation finishes.
   init(
-    _ record: PhotoRecord, engine: TransferEngine, staging: Staging, ended: @escaping @Sendable (PhotoRecord) -> Void
+    _ record: PhotoRecord, engine: TransferEngine, staging: Staging, cache: DownloadCache?, shared: SharedDownloads,
+    isRefreshing: Bool, ended: @escaping @Sendable (PhotoRecord) -> Void
   ) {
     self.record = record
     self.engine = engine
     self.staging = staging
+    self.cache = cache
+    self.shared = shared
+    self.isRefreshing = isRefreshing
     self.ended = ended
     super.init()
     name = "download \(record.entry.name)"
@@ -40,49 +53,139 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     enter(.executing)
     guard !isCancelled, record.state == .new else { return finish() }
     record.beginDownload()
+    begin()
+  }
+
+  /// Begins the download, or waits for another of the same request.
+  private func begin() {
     do {
       let location = try SourceLocation(parsing: record.entry.url)
-      let file = try staging.create(staging.download(record.entry.position))
-      transfer(location, to: file)
-    } catch let error as TransferError {
-      record.fail(EntryFailure(error))
-      finish()
-    } catch let error as SystemError {
-      record.fail(EntryFailure(error))
-      finish()
+      guard location.scheme != .file else { return try transfer(location) }
+      let key = SharedDownloads.Key(request: CacheKey(location), checksum: record.entry.checksum)
+      live.withLock { $0.key = key }
+      guard shared.lead(key, self) else {
+        // Whoever cancels it from now on finds it waiting.
+        if isCancelled, shared.withdraw(self, from: key) { finish() }
+        return
+      }
+      let known = cache?.source(key.request)
+      if let known, known.runID == staging.runID, take(known) { return endLead() }
+      try transfer(location, key.request, isRefreshing ? nil : known)
     } catch {
-      record.fail(EntryFailure(stage: .download, code: "network", message: "\(error)"))
-      finish()
+      fail(error)
+      endLead()
     }
   }
 
-  private func transfer(_ location: SourceLocation, to file: OpenFile) {
+  /// - Parameters:
+  ///   - key: What the cache knows the request by; nil when it is not to keep what comes.
+  ///   - known: What the cache has of it.
+  private func transfer(_ location: SourceLocation, _ key: CacheKey? = nil, _ known: CachedSource? = nil) throws {
+    let file = try staging.create(download)
     let began = ContinuousClock.now
-    let request = TransferRequest(location: location, destination: file.descriptor, checksum: record.entry.checksum)
+    let request = TransferRequest(
+      location: location, destination: file.descriptor, checksum: record.entry.checksum, validators: known?.validators)
     let transfer = engine.start(request) { [self] result in
       let time = began.duration(to: .now)
       record.usedHost(JobWork.Usage(result, taking: time))
       withExtendedLifetime(file) {
         switch result {
+        case .success(let outcome) where outcome.isNotModified: confirm(known, key, outcome, taking: time)
         case .success(let outcome):
           record.downloaded(PhotoRecord.Source(outcome), taking: time)
+          if let key { keep(outcome, as: key) }
         case .failure(let error) where error.code == .cancelled: record.cancel()
         case .failure(let error): record.fail(EntryFailure(error))
         }
       }
-      if record.state != .downloaded { staging.remove(staging.download(record.entry.position)) }
-      finish()
+      endLead()
     }
     live.withLock { $0.transfer = transfer }
     if isCancelled { engine.cancel(transfer) }
   }
 
-  override func cancel() {
-    super.cancel()
-    if let transfer = live.withLock({ $0.transfer }) { engine.cancel(transfer) }
+  // MARK: The cache
+
+  private func keep(_ outcome: TransferOutcome, as key: CacheKey) {
+    guard let cache, outcome.mayBeStored else { return }
+    let source = CachedSource(
+      sha256: outcome.sha256, bytes: outcome.bytes, finalURL: outcome.finalURL, validators: outcome.validators,
+      runID: staging.runID)
+    cache.keep(source, of: key, from: staging.path(download))
   }
 
+  /// The server says that the source is what it was.
+  private func confirm(_ known: CachedSource?, _ key: CacheKey?, _ outcome: TransferOutcome, taking time: Duration) {
+    guard let known, let key, take(known, confirmation: outcome, taking: time) else { return record.fail(.cache) }
+    cache?.confirm(known.confirmed(by: outcome, runID: staging.runID), of: key)
+  }
+
+  /// Uses what the cache has.
+  /// - Parameter confirmation: What the server said to it; nil when it was asked in this run before.
+  /// - Returns: Whether it is there.
+  private func take(_ known: CachedSource, confirmation: TransferOutcome? = nil, taking time: Duration = .zero) -> Bool
+  {
+    staging.remove(download)
+    guard let cache, cache.take(known, to: staging.path(download)) else {
+      cache?.drop(known.sha256)
+      return false
+    }
+    record.downloaded(
+      PhotoRecord.Source(
+        finalURL: confirmation?.finalURL ?? known.finalURL, httpStatus: confirmation?.httpStatus, bytes: known.bytes,
+        sha256: known.sha256, isCached: true, isCoalesced: confirmation == nil),
+      taking: time)
+    return true
+  }
+
+  // MARK: Other downloads of the same request
+
+  /// Ends, and tells those that have waited.
+  private func endLead() {
+    if let key = live.withLock({ $0.key }) {
+      for waiting in shared.end(key) { waiting.adopt(record.snapshot, from: staging.path(download)) }
+    }
+    finish()
+  }
+
+  /// The download that this one has waited for has ended: its file is linked, its failure shared.
+  private func adopt(_ leader: PhotoRecord.Live, from path: String) {
+    guard !isCancelled else { return finish() }
+    switch leader.state {
+    case .failed:
+      if let failure = leader.failure { record.fail(failure) }
+    case .downloaded:
+      staging.remove(download)
+      guard var source = leader.source, link(path, staging.path(download)) == 0 else { return begin() }
+      source.isCoalesced = true
+      record.downloaded(source, taking: .zero)
+    default: return begin()
+    }
+    finish()
+  }
+
+  override func cancel() {
+    super.cancel()
+    let (transfer, key) = live.withLock { ($0.transfer, $0.key) }
+    if let key, shared.withdraw(self, from: key) { return finish() }
+    if let transfer { engine.cancel(transfer) }
+  }
+
+  // MARK: The end
+
+  private func fail(_ error: any Error) {
+    switch error {
+    case let error as TransferError: record.fail(EntryFailure(error))
+    case let error as SystemError: record.fail(EntryFailure(error))
+    default: record.fail(EntryFailure(stage: .download, code: "network", message: "\(error)"))
+    }
+  }
+
+  /// The download's name in staging.
+  private var download: String { staging.download(record.entry.position) }
+
   private func finish() {
+    if record.state != .downloaded { staging.remove(download) }
     ended(record)
     enter(.finished)
   }

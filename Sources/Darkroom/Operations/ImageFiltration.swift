@@ -7,12 +7,17 @@ import Transfer
 final class ImageFiltration: Operation, @unchecked Sendable {  // what changes is in the record
   let record: PhotoRecord
   private let staging: Staging
+  private let cache: DownloadCache?
   private let limits: ImageLimits
   private let metadata: MetadataPolicy
 
-  init(_ record: PhotoRecord, staging: Staging, limits: ImageLimits, metadata: MetadataPolicy) {
+  /// - Parameter cache: Where the source may have come from.
+  init(
+    _ record: PhotoRecord, staging: Staging, cache: DownloadCache?, limits: ImageLimits, metadata: MetadataPolicy
+  ) {
     self.record = record
     self.staging = staging
+    self.cache = cache
     self.limits = limits
     self.metadata = metadata
     super.init()
@@ -27,6 +32,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let entry = record.entry
     do {
       let download = try OpenFile(reading: staging.path(staging.download(entry.position)))
+      try checkCached(download)
       if entry.recipe.isEmpty, entry.options.format == nil {
         try keepSource(download, since: began)
       } else {
@@ -37,6 +43,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       staging.remove(staging.download(entry.position))
       staging.remove(staging.result(entry.position))
       switch error {
+      case let failure as EntryFailure: record.fail(failure)
       case let error as ImagingError where error.code == .cancelled: record.cancel()
       case let error as ImagingError: record.fail(EntryFailure(error))
       case let error as SystemError: record.fail(EntryFailure(error))
@@ -63,9 +70,29 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private func keepSource(_ download: OpenFile, since began: ContinuousClock.Instant) throws {
     guard let source = record.snapshot.source else { return }
     let picture = try ImageInfo.probe(download.descriptor, limits: limits)
+    var (staged, file) = (staging.download(record.entry.position), download)
+    // What the cache or another entry gave is not delivered itself: whoever changes the one would change the other. What
+    // was downloaded for this entry is; the cache finds out when somebody has changed it.
+    if source.isCached || source.isCoalesced {
+      staged = staging.result(record.entry.position)
+      file = try staging.create(staged)
+      try download.copy(to: file)
+      staging.remove(staging.download(record.entry.position))
+    }
     let result = PhotoRecord.Result(
-      staged: staging.download(record.entry.position), file: download, picture: picture, bytes: source.bytes,
-      sha256: source.sha256)
+      staged: staged, file: file, picture: picture, bytes: source.bytes, sha256: source.sha256)
     record.filtered(result, from: picture, taking: began.duration(to: .now))
+  }
+
+  /// What comes from the cache was checked when it was downloaded; since then anything may have happened to it.
+  private func checkCached(_ download: OpenFile) throws {
+    guard let source = record.snapshot.source, source.isCached else { return }
+    let sha256 = try MessageDigest.hexDigest(ofDescriptor: download.descriptor)
+    guard sha256 == source.sha256 else {
+      cache?.drop(source.sha256)
+      throw EntryFailure.cache
+    }
+    guard let checksum = record.entry.checksum else { return }
+    try checksum.check(download.descriptor, of: SourceLocation.redacted(record.entry.url))
   }
 }

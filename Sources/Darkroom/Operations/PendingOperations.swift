@@ -22,10 +22,12 @@ final class PendingOperations {
     let filtration: ImageFiltration
   }
 
+  private let shared = SharedDownloads()
   private(set) var inProgress: [Int: Chain] = [:]
   private var engine: TransferEngine
   private var limits: ImageLimits
   private var metadata: MetadataPolicy
+  private var isRefreshing: Bool
   private var window: AdmissionWindow
   private let downloaded: @Sendable (PhotoRecord) -> Void
   private let ended: @Sendable (PhotoRecord) -> Void
@@ -42,6 +44,7 @@ final class PendingOperations {
     self.ended = ended
     limits = ImageLimits(maxPixels: configuration.maxPixels)
     metadata = configuration.output.metadata
+    isRefreshing = configuration.refresh
     window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
     downloadQueue.name = "Download queue"
     downloadQueue.underlyingQueue = downloadStarts
@@ -54,6 +57,7 @@ final class PendingOperations {
     self.engine = engine
     limits.maxPixels = configuration.maxPixels
     metadata = configuration.output.metadata
+    isRefreshing = configuration.refresh
     window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
     downloadQueue.maxConcurrentOperationCount = configuration.downloads
     filtrationQueue.maxConcurrentOperationCount = configuration.filtrations
@@ -77,9 +81,11 @@ final class PendingOperations {
   }
 
   /// Starts an entry's chain, download → filter.
-  func start(_ record: PhotoRecord, staging: Staging) {
-    let download = ImageDownloader(record, engine: engine, staging: staging, ended: downloaded)
-    let filtration = ImageFiltration(record, staging: staging, limits: limits, metadata: metadata)
+  func start(_ record: PhotoRecord, staging: Staging, cache: DownloadCache? = nil) {
+    let download = ImageDownloader(
+      record, engine: engine, staging: staging, cache: cache, shared: shared, isRefreshing: isRefreshing,
+      ended: downloaded)
+    let filtration = ImageFiltration(record, staging: staging, cache: cache, limits: limits, metadata: metadata)
     filtration.addDependency(download)
     filtration.completionBlock = { [ended] in ended(record) }
     inProgress[record.entry.position] = Chain(download: download, filtration: filtration)

@@ -15,6 +15,12 @@ final class PhotoRecord: Sendable {
     let bytes: Int
     let sha256: String
     var picture: ImageInfo?
+
+    /// Whether the bytes come from the cache; then they are to be checked.
+    var isCached = false
+
+    /// Whether they came with a transfer of another entry of the same run.
+    var isCoalesced = false
   }
 
   /// What is to be delivered, complete in staging.

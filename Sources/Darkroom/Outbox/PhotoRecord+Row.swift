@@ -27,6 +27,7 @@ extension PhotoRecord {
       "url": .string(url),
       "final_url": live.source.flatMap { $0.finalURL == url ? nil : .string($0.finalURL) },
       "state": .string(live.state.rawValue),
+      "coalesced": live.source?.isCoalesced == true ? .bool(true) : nil,
       "priority": .string(entry.priority.rawValue),
       "attempts": .integer(live.attempts),
       "output": output(live),

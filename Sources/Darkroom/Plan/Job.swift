@@ -117,6 +117,10 @@ final class Job {
 extension HostTurns.Answer {
   /// What a download tells of its host.
   fileprivate init(_ live: PhotoRecord.Live) {
+    guard live.usage.requests.sent > 0 else {
+      self = .none
+      return
+    }
     switch live.failure {
     case let failure? where failure.isRefusal: self = .refused(failure.retryAfter)
     case let failure?: self = (failure.httpStatus ?? 500) < 500 ? .served : .none

@@ -5,6 +5,7 @@ struct StateFolder: Sendable {
   var ledger: String { path + "/ledger.sqlite" }
   var instanceFile: String { path + "/instance" }
   var jobs: String { path + "/jobs" }
+  var cache: String { path + "/cache" }
   var status: String { path + "/status.json" }
 
   func job(_ runID: String) -> String { jobs + "/" + runID }

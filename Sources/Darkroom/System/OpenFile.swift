@@ -112,6 +112,36 @@ package final class OpenFile: Sendable {
     return nil
   }
 
+  /// Copies the whole file to an empty one: by sharing blocks, in the kernel, or by hand, whichever the
+  /// file systems allow.
+  package func copy(to target: OpenFile) throws(SystemError) {
+    if clinux_clone(target.descriptor, descriptor) == 0 { return }
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw SystemError("lseek", path) }
+    while true {
+      let count = clinux_copy_range(descriptor, target.descriptor, 1 << 30)
+      if count == 0 { return }
+      if count > 0 || errno == EINTR { continue }
+      guard errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP else {
+        throw SystemError("copy_file_range", target.path)
+      }
+      return try copyByHand(to: target)
+    }
+  }
+
+  private func copyByHand(to target: OpenFile) throws(SystemError) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+    defer { buffer.deallocate() }
+    while true {
+      let count = read(descriptor, buffer.baseAddress, buffer.count)
+      if count == 0 { return }
+      if count > 0 {
+        try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      } else if errno != EINTR {
+        throw SystemError("read", path)
+      }
+    }
+  }
+
   /// `fsync`. It is never tried again on the same descriptor: a second one may report success for lost pages.
   package func sync() throws(SystemError) {
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }

@@ -12,7 +12,7 @@ enum OptionTable {
   /// The options under their headings.
   static let groups: [(heading: String, options: [Option])] = [
     ("options", calls), ("pauses and time", pauses), ("work", work), ("pictures", pictures),
-    ("downloads", downloads), ("output", output), ("options of all commands", common),
+    ("downloads", downloads), ("cache", cache), ("output", output), ("options of all commands", common),
   ]
 
   private static let pauses = [
@@ -110,6 +110,15 @@ enum OptionTable {
     ) { $0.configuration.transfer.fileRoot = try OptionValue.folder($1) },
   ]
 
+  private static let cache = [
+    Option(
+      name: "cache-size", value: "BYTES", defaultText: "1G", summary: "what the download cache may hold; 0: none"
+    ) { $0.configuration.cacheSize = try OptionValue.bytes($1) },
+    Option(name: "refresh", summary: "download everything again, whatever the cache has") {
+      $0.configuration.refresh = try OptionValue.flag($1)
+    },
+  ]
+
   private static let output = [
     Option(
       name: "json", commands: ["run", "watch", "check", "status"], summary: "print JSON, one object a line"
@@ -158,6 +167,6 @@ enum OptionTable {
 
   /// Options that are promised and that this version does not have.
   static let later: Set = [
-    "cache-size", "refresh", "keep-originals", "metrics", "exec", "notify",
+    "keep-originals", "metrics", "exec", "notify",
   ]
 }

@@ -1,0 +1,8 @@
+import Transfer
+
+/// What makes two requests the same: the SHA-256 of all that changes the answer. The cache holds no URL.
+struct CacheKey: Sendable, Hashable {
+  let text: String
+
+  init(_ location: SourceLocation) { text = MessageDigest.hexDigest(of: "GET " + location.requestText) }
+}
