@@ -8,6 +8,8 @@ struct EncodingOrder {
   var quality: Int
   /// How coarse colour was in the source.
   var chroma: ChromaSampling
+  /// Whether the source's few colours repeat exactly, as those of a palette do.
+  var hasFewColours = false
   /// What else the file says.
   var metadata: Metadata
 }

@@ -5,6 +5,7 @@ final class PNGDecoder: RowDecoder {
   let info: ImageInfo
   let layout: PixelLayout
   let chroma = ChromaSampling.full
+  let hasFewColours: Bool
   let metadata: Metadata
 
   private let codec: png_structp
@@ -36,6 +37,9 @@ final class PNGDecoder: RowDecoder {
       guard isRead else { throw failure.whileDecoding }
       info = ImageInfo(format: .png, width: width, height: height)
       layout = Self.layout(codec, header)
+      // Palettes never have more than 8 bits.
+      hasFewColours =
+        png_get_bit_depth(codec, header) < 8 || Int32(png_get_color_type(codec, header)) == PNG_COLOR_TYPE_PALETTE
       self.codec = codec
       self.header = header
     } catch {

@@ -7,6 +7,8 @@ protocol RowDecoder: AnyObject {
   var layout: PixelLayout { get }
   /// How coarse the stored colour is.
   var chroma: ChromaSampling { get }
+  /// Whether the pixels have few colours, which repeat exactly; by default nothing says so.
+  var hasFewColours: Bool { get }
   /// What the file says besides the pixels.
   var metadata: Metadata { get }
 
@@ -20,4 +22,8 @@ protocol RowDecoder: AnyObject {
   func read(into row: PixelRow) throws(ImagingError)
   /// Reads on to the end after the last row, so that a missing end is an error.
   func finish() throws(ImagingError)
+}
+
+extension RowDecoder {
+  var hasFewColours: Bool { false }
 }

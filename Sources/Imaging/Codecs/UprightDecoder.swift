@@ -8,6 +8,7 @@ final class UprightDecoder: RowDecoder {
     orientation.exchangesSides
       ? ChromaSampling(horizontal: stored.chroma.vertical, vertical: stored.chroma.horizontal) : stored.chroma
   }
+  var hasFewColours: Bool { stored.hasFewColours }
   var metadata: Metadata { stored.metadata }
 
   private let stored: any RowDecoder

@@ -38,7 +38,7 @@ package struct ImagePass: Sendable {
     let metadata = decoder.metadata.kept(options.metadata)
     let order = EncodingOrder(
       info: output, layout: pipeline.output, quality: options.quality, chroma: decoder.chroma,
-      metadata: becameColoured ? metadata.withoutGreyProfiles() : metadata)
+      hasFewColours: decoder.hasFewColours, metadata: becameColoured ? metadata.withoutGreyProfiles() : metadata)
 
     if let planes = PlanePass(decoder, pipeline: pipeline, format: format) {
       try planes.run(to: destination, order, isCancelled: isCancelled)

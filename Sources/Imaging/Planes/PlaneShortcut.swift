@@ -67,6 +67,7 @@ struct PlaneShortcut {
       (low &+ redTerm) | (high &- redTerm) | (low &- greenTerm) | (high &+ greenTerm) | (low &+ blueTerm)
       | (high &- blueTerm) | outside(lowest, highest, blue, red, table)
       | outside(lowest, highest, blue, red, table + 4) | outside(lowest, highest, blue, red, table + 8)
+    // The same 128 bits as two integers, to be tested at once.
     let signs = unsafeBitCast(outside & PlaneVector(repeating: .min), to: SIMD2<UInt64>.self)
     return signs.x | signs.y == 0
   }

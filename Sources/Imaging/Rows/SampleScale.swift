@@ -9,6 +9,7 @@ enum SampleScale {
   /// Floats of the integers in `lanes`, which are below 2²³, times `factor`.
   @inline(__always)
   static func floats(_ lanes: SIMD8<UInt32>, times factor: Float) -> SIMD8<Float> {
+    // The same bits, lane for lane: integer and float are 32 bits both.
     (unsafeBitCast(lanes | magicBits, to: SIMD8<Float>.self) - magic) * factor
   }
 
@@ -17,7 +18,7 @@ enum SampleScale {
   @inline(__always)
   static func bytes(_ values: SIMD8<Float>) -> SIMD8<UInt32> {
     // A little more than 255: addition rounds halves to even, and this makes of what is a half, or would be one but for
-    // the inexactness of floats, a little more than a half.
+    // the inexactness of floats, a little more than a half. Then the same bits, lane for lane.
     unsafeBitCast(values * 255.0005 + magic, to: SIMD8<UInt32>.self)
   }
 
@@ -25,6 +26,7 @@ enum SampleScale {
   /// are 0.
   @inline(__always)
   static func words(_ values: SIMD8<Float>) -> SIMD8<UInt32> {
+    // The same bits, lane for lane.
     unsafeBitCast(values * 65535 + magic, to: SIMD8<UInt32>.self)
   }
 }
