@@ -76,8 +76,8 @@ enum Reference {
         return (SIGNATURE + chunk(b'IHDR', header) + before + chunk(b'IDAT', zlib.compress(data)) + after
                 + chunk(b'IEND', b''))
 
-    def read_png(data):
-        """Samples (rows, columns, channels), depth and colour type of a PNG file that is not interlaced."""
+    def stored_rows(data):
+        """Rows of bytes, the filter's number first, and depth and colour type of a PNG file that is not interlaced."""
         at, idat = 8, b''
         while at < len(data):
             size, name = struct.unpack('>I4s', data[at:at + 8])
@@ -88,8 +88,16 @@ enum Reference {
                 idat += body
             at += size + 12
         assert lace == 0 and depth in (8, 16)
-        pixel = CHANNELS[kind] * depth // 8
-        raw = np.frombuffer(zlib.decompress(idat), 'u1').reshape(h, 1 + w * pixel)
+        return np.frombuffer(zlib.decompress(idat), 'u1').reshape(h, 1 + w * CHANNELS[kind] * depth // 8), depth, kind
+
+    def row_filters(data):
+        return set(stored_rows(data)[0][:, 0].tolist())
+
+    def read_png(data):
+        """Samples (rows, columns, channels), depth and colour type of a PNG file that is not interlaced."""
+        raw, depth, kind = stored_rows(data)
+        pixel, (h, w) = CHANNELS[kind] * depth // 8, raw.shape
+        w = (w - 1) // pixel
         rows, above = [], np.zeros(w * pixel, int)
         for row in raw:
             filter, line = row[0], row[1:].astype(int)
