@@ -29,10 +29,11 @@ package struct AffineColour: Equatable, Sendable {
     return (rgb, [luma, (rgb[2] - luma) * (0.5 / 0.886), (rgb[0] - luma) * (0.5 / 0.701)])
   }
 
-  /// How much of a change of chroma shows in the result, in any of Y, Cb and Cr: 0 for `grayscale(1)`, 1 for
-  /// `invert(1)`.
+  /// How much of a change of chroma shows in the result: the greater part of Cb and Cr, and that of Y twice, because
+  /// luma has all its pixels. 0.3 for `sepia(0.8)`, 0.49 for `grayscale(1)`, 1 for `invert(1)`.
   var chromaGain: Double {
-    inYCbCr.ycc.map { ($0.y * $0.y + $0.z * $0.z).squareRoot() }.max() ?? 0
+    let gains = inYCbCr.ycc.map { ($0.y * $0.y + $0.z * $0.z).squareRoot() }
+    return 2 * gains[0] + max(gains[1], gains[2])
   }
 
   /// This map and another after it, nothing being limited in between.
