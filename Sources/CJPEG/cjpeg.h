@@ -114,10 +114,10 @@ CJPEG_WRAPPER cjpeg_open_destination(j_compress_ptr codec, cjpeg_failure *failur
   return 1;
 }
 
-/// `jpeg_set_defaults`, `jpeg_set_quality` and `jpeg_start_compress`, contained. Size, components and colour space of
+/// `jpeg_set_defaults` and `jpeg_set_quality`, contained. Size, components and colour space of
 /// the input are set by the caller before. `horizontal` and `vertical` are the luma's sampling factors. `planes` says
 /// that the components come apart and already reduced.
-CJPEG_WRAPPER cjpeg_start_compress(j_compress_ptr codec, int quality, int horizontal, int vertical, int planes) {
+CJPEG_WRAPPER cjpeg_prepare_compress(j_compress_ptr codec, int quality, int horizontal, int vertical, int planes) {
   CJPEG_ATTEMPT(codec);
   jpeg_set_defaults(codec);
   codec->raw_data_in = planes;
@@ -126,6 +126,12 @@ CJPEG_WRAPPER cjpeg_start_compress(j_compress_ptr codec, int quality, int horizo
   jpeg_set_quality(codec, quality, TRUE);
   codec->comp_info[0].h_samp_factor = horizontal;
   codec->comp_info[0].v_samp_factor = vertical;
+  return 1;
+}
+
+/// `jpeg_start_compress`, contained.
+CJPEG_WRAPPER cjpeg_start_compress(j_compress_ptr codec) {
+  CJPEG_ATTEMPT(codec);
   jpeg_start_compress(codec, TRUE);
   return 1;
 }

@@ -149,6 +149,46 @@ import Testing
     #expect(printed == "\(count)")
   }
 
+  @Test("of EXIF that a JPEG cannot hold, artist and copyright are kept; of XMP nothing; profiles whole")
+  func oversize() throws {
+    let rig = try Rig()
+    let printed = try rig.compare(
+      make: """
+        exif = Image.Exif(); exif[0x8298] = 'Somebody'; exif[0x010E] = 'd' * 70000
+        packet = chunk(b'iTXt', b'XML:com.adobe.xmp\\0\\0\\0\\0\\0' + b'<x>' + b'p' * 70000 + b'</x>')
+        profile = np.random.default_rng(5).integers(0, 256, 150000).astype('u1').tobytes()
+        Image.new('RGB', (9, 9)).save(sys.argv[1], exif=exif, icc_profile=profile)
+        whole = open(sys.argv[1], 'rb').read()
+        open(sys.argv[1], 'wb').write(whole[:33] + packet + whole[33:])
+        """,
+      recipe: "none", options: OutputOptions(format: .jpeg, metadata: .all),
+      check: """
+        image = Image.open(sys.argv[2])
+        print(dict(image.getexif()), 'xmp' in image.info, len(image.info['icc_profile']))
+        """)
+    #expect(printed == "{33432: 'Somebody'} False 150000")
+  }
+
+  @Test("what a file may hold once is taken once, the first")
+  func twice() throws {
+    let rig = try Rig()
+    let printed = try rig.compare(
+      make: """
+        def exif(text):
+            exif = Image.Exif(); exif[0x8298] = text
+            return chunk(b'eXIf', exif.tobytes()[6:])
+        def density(n): return chunk(b'pHYs', struct.pack('>IIB', n, n, 1))
+        extra = exif('First') + exif('Second') + density(1000) + density(2000)
+        open(sys.argv[1], 'wb').write(png(np.zeros((2, 2, 3), int), 8, 2, before=extra))
+        """,
+      recipe: "none",
+      check: """
+        whole = open(sys.argv[2], 'rb').read()
+        print(whole.count(b'eXIf'), whole.count(b'First'), whole.count(b'pHYs'), struct.pack('>I', 1000) in whole)
+        """)
+    #expect(printed == "1 1 1 True")
+  }
+
   @Test("metadata beyond the limit is left out, not an error")
   func limit() throws {
     let rig = try Rig()

@@ -67,9 +67,15 @@ final class JPEGEncoder: RowEncoder {
     codec.pointee.in_color_space = order.layout.isGrey ? JCS_GRAYSCALE : planes ? JCS_YCbCr : JCS_EXT_RGBX
     let chroma = order.layout.isGrey ? .full : order.chroma.forOutput(quality: order.quality)
     guard
-      cjpeg_start_compress(
+      cjpeg_prepare_compress(
         codec, Int32(order.quality), Int32(chroma.horizontal), Int32(chroma.vertical), planes ? 1 : 0) == 1
     else { throw failure.whileEncoding }
+    if let density = order.metadata.density?.perInch {
+      codec.pointee.density_unit = density.unit == .none ? 0 : density.unit == .inch ? 1 : 2
+      codec.pointee.X_density = UInt16(density.horizontal)
+      codec.pointee.Y_density = UInt16(density.vertical)
+    }
+    guard cjpeg_start_compress(codec) == 1 else { throw failure.whileEncoding }
     for segment in order.metadata.items.flatMap(JPEGSegment.segments) {
       guard cjpeg_write_marker(codec, Int32(segment.marker), segment.content, UInt32(segment.content.count)) == 1
       else { throw failure.whileEncoding }

@@ -9,7 +9,7 @@ final class UprightDecoder: RowDecoder {
       ? ChromaSampling(horizontal: stored.chroma.vertical, vertical: stored.chroma.horizontal) : stored.chroma
   }
   var hasFewColours: Bool { stored.hasFewColours }
-  var metadata: Metadata { stored.metadata }
+  var metadata: Metadata { orientation.exchangesSides ? stored.metadata.turned : stored.metadata }
 
   private let stored: any RowDecoder
   private let orientation: Orientation

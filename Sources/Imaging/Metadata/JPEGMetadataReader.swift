@@ -35,7 +35,7 @@ struct JPEGMetadataReader {
     }
     let length = Int(head[2]) << 8 | Int(head[3])
     guard length >= 2, head[1] != 0xDA, head[1] != 0xD9 else { return false }
-    if [JPEGSegment.app1, JPEGSegment.app2, JPEGSegment.app13].contains(Int(head[1])) {
+    if [JPEGSegment.app0, JPEGSegment.app1, JPEGSegment.app2, JPEGSegment.app13].contains(Int(head[1])) {
       take(bytes(length - 2, at: offset + 4), marker: Int(head[1]))
     }
     offset += Int64(2 + length)
@@ -43,7 +43,9 @@ struct JPEGMetadataReader {
   }
 
   private mutating func take(_ content: [UInt8], marker: Int) {
-    if marker == JPEGSegment.app2 {
+    if marker == JPEGSegment.app0 {
+      if let density = JPEGSegment.density(inJFIF: content) { metadata.append(.density(density)) }
+    } else if marker == JPEGSegment.app2 {
       guard content.starts(with: JPEGSegment.iccIdentifier) else { return }
       profileBytes += content.count
       if profileBytes <= ImageLimits.maxMetadataBytes { profile.append(content) }

@@ -3,10 +3,13 @@ enum JPEGSegment {
   /// The largest content of a segment.
   static let capacity = 65_533
   /// Marker codes (ITU-T T.81 table B.1) of the segments in use.
+  static let app0 = 0xE0
   static let app1 = 0xE1
   static let app2 = 0xE2
   static let app13 = 0xED
 
+  /// ITU-T T.871 § 10.1; two bytes of version, the density's unit, and two times two bytes of density follow.
+  static let jfifIdentifier = Array("JFIF\0".utf8)
   /// `Exif` (CIPA DC-008 § 4.5.4).
   static let exifIdentifier = Array("Exif\0\0".utf8)
   /// XMP specification, part 3, § 1.1.3.
@@ -18,16 +21,33 @@ enum JPEGSegment {
   /// ICC.1:2022 annex B.4; then the number of the part, from 1, and how many there are.
   static let iccIdentifier = Array("ICC_PROFILE\0".utf8)
 
-  /// The segments that hold an item, as marker code and content; none when it does not fit.
+  /// The segments that hold an item, as marker code and content; none when it does not fit. Of EXIF that does not fit,
+  /// artist and copyright are kept. The encoder writes the density.
   static func segments(of item: Metadata.Item) -> [(marker: Int, content: [UInt8])] {
     switch item {
-    case .exif(let bytes): fitting(exifIdentifier + bytes)
+    case .exif(let bytes): exifSegments(bytes)
     case .xmp(let bytes): fitting(xmpIdentifier + bytes)
     case .extendedXMP(let content): fitting(content)
     case .iptc(let dataSets): fitting(photoshopIdentifier + IPTC.resources(dataSets), marker: app13)
     case .icc(let profile): iccSegments(profile)
-    case .pngColour: []
+    case .pngColour, .density: []
     }
+  }
+
+  private static func exifSegments(_ bytes: [UInt8]) -> [(marker: Int, content: [UInt8])] {
+    let whole = fitting(exifIdentifier + bytes)
+    guard whole.isEmpty, let rights = Exif(bytes)?.copyrightOnly() else { return whole }
+    return fitting(exifIdentifier + rights.bytes)
+  }
+
+  /// The density in a JFIF segment; nil when it says nothing.
+  static func density(inJFIF content: [UInt8]) -> PixelDensity? {
+    guard content.starts(with: jfifIdentifier), content.count >= 12 else { return nil }
+    let units: [UInt8: PixelDensity.Unit] = [0: .none, 1: .inch, 2: .centimetre]
+    guard let unit = units[content[7]] else { return nil }
+    return PixelDensity(
+      horizontal: Int(content[8]) << 8 | Int(content[9]), vertical: Int(content[10]) << 8 | Int(content[11]), unit: unit
+    )
   }
 
   private static func fitting(_ content: [UInt8], marker: Int = app1) -> [(marker: Int, content: [UInt8])] {

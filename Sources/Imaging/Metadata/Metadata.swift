@@ -14,21 +14,33 @@ struct Metadata: Sendable, Equatable {
     case icc([UInt8])
     /// What PNG says of its colours in a chunk of its own: `sRGB`, `gAMA` or `cHRM`; PNG only.
     case pngColour(name: [UInt8], bytes: [UInt8])
+    /// How large pixels are meant to be.
+    case density(PixelDensity)
+
+    /// Whether a file can hold only one of both.
+    fileprivate func excludes(_ other: Item) -> Bool {
+      switch (self, other) {
+      case (.exif, .exif), (.xmp, .xmp), (.iptc, .iptc), (.icc, .icc), (.density, .density): true
+      case (.pngColour(let name, _), .pngColour(let other, _)): name == other
+      default: false
+      }
+    }
   }
 
   /// The pieces.
   private(set) var items: [Item] = []
   private var size = 0
 
-  /// Adds a piece, unless the total would exceed `ImageLimits.maxMetadataBytes`.
+  /// Adds a piece, unless there is one that excludes it or the total would exceed `ImageLimits.maxMetadataBytes`.
   mutating func append(_ item: Item) {
     let count =
       switch item {
       case .exif(let bytes), .xmp(let bytes), .extendedXMP(let bytes), .iptc(let bytes), .icc(let bytes),
         .pngColour(_, let bytes):
         bytes.count
+      case .density: 0
       }
-    guard size + count <= ImageLimits.maxMetadataBytes else { return }
+    guard size + count <= ImageLimits.maxMetadataBytes, !items.contains(where: { $0.excludes(item) }) else { return }
     size += count
     items.append(item)
   }
@@ -44,7 +56,7 @@ struct Metadata: Sendable, Equatable {
     var result = self
     result.items = items.compactMap { item in
       switch (item, policy) {
-      case (.icc, _), (.pngColour, _): item
+      case (.icc, _), (.pngColour, _), (.density, _): item
       case (_, .none): nil
       case (.exif(let bytes), .copyright): Exif(bytes)?.copyrightOnly().map { .exif($0.bytes) }
       case (.exif(let bytes), .all): Exif(bytes).map { .exif($0.upright().bytes) }
@@ -55,6 +67,21 @@ struct Metadata: Sendable, Equatable {
       }
     }
     return result
+  }
+
+  /// The same for a picture turned by a quarter.
+  var turned: Metadata {
+    var result = self
+    result.items = items.map { item in
+      if case .density(let density) = item { .density(density.turned) } else { item }
+    }
+    return result
+  }
+
+  /// How large pixels are meant to be; nil when the file did not say.
+  var density: PixelDensity? {
+    for case .density(let density) in items { return density }
+    return nil
   }
 
   /// The same without colour profiles of grey pictures, which do not describe a picture that became coloured.

@@ -4,11 +4,14 @@ enum PNGChunk {
   static let exif = Array("eXIf".utf8)
   static let icc = Array("iCCP".utf8)
   static let text = Array("iTXt".utf8)
+  static let density = Array("pHYs".utf8)
   static let end = Array("IEND".utf8)
   static let colour = [Array("sRGB".utf8), Array("gAMA".utf8), Array("cHRM".utf8)]
 
   /// Whether chunks of some name are of concern.
-  static func isMetadata(_ name: [UInt8]) -> Bool { colour.contains(name) || [exif, icc, text].contains(name) }
+  static func isMetadata(_ name: [UInt8]) -> Bool {
+    colour.contains(name) || [exif, icc, text, density].contains(name)
+  }
 
   /// The keyword, compression flag and method, language and translated keyword of an XMP packet (XMP specification,
   /// part 3, § 1.1.5).
@@ -23,6 +26,7 @@ enum PNGChunk {
     case .xmp(let bytes): (text, xmpHead + bytes)
     case .icc(let profile): Deflate.compressed(profile).map { (icc, iccHead + $0) }
     case .pngColour(let name, let bytes): (name, bytes)
+    case .density(let density): density.perMetre.map { (Self.density, bytes(of: $0)) }
     case .extendedXMP, .iptc: nil
     }
   }
@@ -31,11 +35,28 @@ enum PNGChunk {
   static func item(of name: [UInt8], bytes: [UInt8]) -> Metadata.Item? {
     if name == exif { return .exif(bytes) }
     if colour.contains(name) { return .pngColour(name: name, bytes: bytes) }
+    if name == density { return density(in: bytes).map { .density($0) } }
     if name == text { return packet(in: bytes).map { .xmp($0) } }
     if name == icc, let end = bytes.firstIndex(of: 0), end + 2 <= bytes.count {
       return Deflate.expanded(bytes[(end + 2)...], limit: ImageLimits.maxMetadataBytes).map { .icc($0) }
     }
     return nil
+  }
+
+  /// Both numbers, and 1 when they count along metres.
+  private static func bytes(of density: PixelDensity) -> [UInt8] {
+    [density.horizontal, density.vertical].flatMap { value in
+      (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
+    } + [density.unit == .metre ? 1 : 0]
+  }
+
+  /// The density in a `pHYs` chunk; nil when it says nothing.
+  private static func density(in bytes: [UInt8]) -> PixelDensity? {
+    guard bytes.count == 9, bytes[8] <= 1 else { return nil }
+    let numbers = [bytes[..<4], bytes[4..<8]].map { $0.reduce(0) { $0 << 8 | Int($1) } }
+    // PNG's integers have 31 bits.
+    guard numbers.allSatisfy({ $0 <= 0x7FFF_FFFF }) else { return nil }
+    return PixelDensity(horizontal: numbers[0], vertical: numbers[1], unit: bytes[8] == 1 ? .metre : .none)
   }
 
   /// The XMP packet of an `iTXt` chunk, which may be compressed and in any language; nil when it is another text.
