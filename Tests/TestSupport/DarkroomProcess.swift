@@ -22,7 +22,7 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
   package convenience init(
     _ arguments: [String], in folder: TemporaryFolder? = nil, environment: [String: String] = [:]
   ) throws {
-    try self.init(Self.products.appendingPathComponent("darkroom"), arguments, folder, environment)
+    try self.init(URL(fileURLWithPath: Self.path), arguments, folder, environment)
   }
 
   /// Starts lines of bash, in which `darkroom` is the program.
@@ -97,6 +97,9 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
     return Finished(
       status: process.terminationStatus, output: try String(contentsOfFile: outputPath, encoding: .utf8), error: said)
   }
+
+  /// The path of the program, for tests that start it in their own way.
+  package static var path: String { products.appendingPathComponent("darkroom").path }
 
   /// The program lies beside the test bundle, whatever the build's configuration and place.
   private static let products: URL = {

@@ -101,12 +101,14 @@ final class JPEGDecoder: RowDecoder {
 
   private func readScans(isCancelled: () -> Bool) throws(ImagingError) {
     var state: Int32 = 0
+    let limit = ImageLimits.maxScans(of: info)
     repeat {
       if isCancelled() { throw .cancelled }
       guard cjpeg_consume_input(codec, &state) == 1 else { throw failure.whileDecoding(stream) }
-      guard codec.pointee.input_scan_number <= ImageLimits.maxScans else {
+      guard codec.pointee.input_scan_number <= limit else {
         throw ImagingError(
-          code: .imageTooLarge, message: "the JPEG has more than \(ImageLimits.maxScans) scans, which is the limit")
+          code: .imageTooLarge,
+          message: "the JPEG has more than \(limit) scans, which is the limit for \(info.width) × \(info.height)")
       }
     } while state != JPEG_REACHED_EOI
     guard cjpeg_start_output(codec) == 1 else { throw failure.whileDecoding(stream) }

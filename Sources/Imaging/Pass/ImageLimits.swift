@@ -14,9 +14,9 @@ package struct ImageLimits: Sendable {
     self.memory = memory
   }
 
-  /// Scans of one JPEG. A scan costs a walk over the whole picture and a few bytes of file, so many of them are an
-  /// attack; cameras and encoders write up to 20.
-  static let maxScans = 500
+  /// Scans of one JPEG: 500, from 4 megapixels on fewer, and 100 from 20 on. A scan costs a walk over the whole picture
+  /// and a few bytes of file, so many of them are an attack; cameras and encoders write up to 20.
+  static func maxScans(of info: ImageInfo) -> Int { min(max(2_000_000_000 / (info.width * info.height), 100), 500) }
 
   /// Bytes of metadata (EXIF, XMP, ICC, each and in sum) that are carried along; what is beyond is left out.
   static let maxMetadataBytes = 4 << 20
