@@ -53,7 +53,7 @@ struct EntryReader {
     switch value {
     case .string(let url):
       draft = Draft(
-        url: url, name: key, recipe: defaults.recipe, options: defaults.options, priority: defaults.priority,
+        url: Self.trimmed(url), name: key, recipe: defaults.recipe, options: defaults.options, priority: defaults.priority,
         metadata: defaults.metadata, checksum: nil)
     case .object(let members):
       checkFields(members, among: Self.fields, at: place)
@@ -96,12 +96,22 @@ struct EntryReader {
 
   private mutating func url(_ value: JSONValue?, at place: ManifestProblem.Place) -> String {
     switch value {
-    case .string(let url): return url
+    case .string(let url): return Self.trimmed(url)
     case .array: report(.badValue, "mirrors are not available in this version", at: place.field("url"))
     case nil: report(.badValue, "an entry needs a \"url\"", at: place)
     case let value?: report(.wrongType, "\"url\" must be a string, not \(value.kind)", at: place.field("url"))
     }
     return ""
+  }
+
+  /// A URL without the white space and control characters of ASCII at its ends, as browsers take it (WHATWG URL): a
+  /// space before the scheme must not make a path of it.
+  private static func trimmed(_ url: String) -> String {
+    let bytes = url.utf8
+    guard let first = bytes.first, let last = bytes.last, first <= 0x20 || last <= 0x20 else { return url }
+    let begun = bytes.drop { $0 <= 0x20 }
+    let end = begun.lastIndex { $0 > 0x20 }.map(begun.index(after:)) ?? begun.startIndex
+    return String(begun[..<end]) ?? url
   }
 
   private mutating func text(_ value: JSONValue?, field: String, at place: ManifestProblem.Place) -> String? {

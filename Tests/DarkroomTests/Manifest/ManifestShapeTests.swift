@@ -41,6 +41,30 @@ import Testing
     #expect(planned.entries.allSatisfy { $0.recipe.description == "sepia(0.8)" && $0.priority == .normal })
   }
 
+  @Test(
+    "blanks around a URL are no part of it, whatever the format",
+    arguments: [
+      ("m.json", #"[" https://h/a.png\n", {"url": "\t https://h/b.png "}, "  "]"#),
+      ("m.jsonl", "\" https://h/a.png\\r\\n\"\n{\"url\":\"https://h/b.png \"}\n\" \"\n"),
+      ("m.csv", "url,_n\n \thttps://h/a.png ,\n\"\nhttps://h/b.png\n\",\n\" \",\n"),
+      ("m.tsv", "_n\turl\n\t https://h/a.png  \n\t\"https://h/b.png\r\n\"\n\t \n"),
+      (
+        "m.plist",
+        PropertyList.xml(
+          body: """
+            <array><string>
+              https://h/a.png
+            </string><dict><key>url</key><string> https://h/b.png </string></dict><string> </string></array>
+            """)
+      ),
+    ])
+  func blanks(file: String, text: String) throws {
+    let planned = try Planned(text, as: file)
+    #expect(planned.problems == [])
+    #expect(planned.entries.map(\.url) == ["https://h/a.png", "https://h/b.png", ""])
+    #expect(planned.entries.map(\.name) == ["a", "b", "unnamed"])
+  }
+
   private static var rich: [String: Any] {
     [
       "defaults": ["quality": 70, "priority": "low", "metadata": ["from": "defaults"]] as [String: Any],
