@@ -54,7 +54,7 @@ struct SeparatedHeader {
     guard row.problems.isEmpty else { return .unreadable(row.problems) }
     guard row.count > count || row.cells.contains(where: { !$0.text.isEmpty }) else { return nil }
     guard row.count == count else {
-      let message = "the row has \(row.count) cells; the header has \(count)"
+      let message = "the row has \(row.count.of("cell", "cells")); the header has \(count)"
       return .unreadable([ManifestProblem(.syntax, message, at: row.end)])
     }
     var members: [JSONValue.Member] = []

@@ -6,7 +6,9 @@ struct ByteCount: Sendable, CustomStringConvertible {
 
   var description: String {
     let units = ["KiB", "MiB", "GiB", "TiB"]
-    guard let power = units.indices.last(where: { bytes >> (10 * ($0 + 1)) > 0 }) else { return "\(bytes) bytes" }
+    guard let power = units.indices.last(where: { bytes >> (10 * ($0 + 1)) > 0 }) else {
+      return bytes.of("byte", "bytes")
+    }
     let shift = 10 * (power + 1)
     let tenths = (((bytes >> (shift - 10)) & 1023) * 10) >> 10
     return "\(bytes >> shift)" + (tenths > 0 ? ".\(tenths)" : "") + " " + units[power]

@@ -39,10 +39,10 @@ extension ManifestCheck.Result {
   fileprivate var text: String {
     let head = "\(file): "
     guard problems.isEmpty else {
-      let word = problems.count == 1 ? "problem" : "problems"
-      return head + "rejected, \(problems.count) \(word)\n" + problems.map { "  \($0)" }.joined(separator: "\n")
+      return head + "rejected, \(problems.count.of("problem", "problems"))\n"
+        + problems.map { "  \($0)" }.joined(separator: "\n")
     }
-    return head + "job \(job), \(total) entries"
+    return head + "job \(job), \(total.of("entry", "entries"))"
   }
 
   fileprivate var json: JSONValue {

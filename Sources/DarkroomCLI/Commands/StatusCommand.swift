@@ -35,7 +35,7 @@ extension Status {
       let held = job.held_hosts ?? []
       lines += held.map { "\($0.host) is left alone until \($0.until)" }
       if let total = job.held_hosts_total, total > held.count {
-        lines.append("\(total - held.count) more hosts are left alone")
+        lines.append("\((total - held.count).of("more host is", "more hosts are")) left alone")
       }
     }
     lines += queued.map { "queued: \($0)" }

@@ -43,7 +43,7 @@ final class Console {
     case .jobAccepted(let job, let file): log(.verbose, "\(job): planning \(file)")
     case .jobStarted(let job, let total, let ended):
       progress = Progress(job: job, total: total, ended: ended, endedBefore: ended)
-      log(.normal, "\(job): \(total) entries" + (ended > 0 ? ", \(ended) of them done before" : ""))
+      log(.normal, "\(job): \(total.of("entry", "entries"))" + (ended > 0 ? ", \(ended) of them done before" : ""))
     case .entryRetry(let job, let name, let attempts, let seconds, let error):
       let why = "\(error["code"]?.string ?? ""): \(error["message"]?.string ?? "")"
       log(.verbose, "\(job): \(name): try \(attempts) failed, the next in \(seconds.shown) s: \(why)")
