@@ -38,6 +38,15 @@ package indirect enum JSONValue: Sendable, Equatable {
     if case .integer(let value) = self { value } else { nil }
   }
 
+  /// The value as it is written, for a message; its kind when that is long.
+  package var shown: String {
+    switch self {
+    case .null, .bool, .integer, .number: text
+    case .string(let value) where value.utf8.count <= 60: text
+    case .string, .array, .object: kind
+    }
+  }
+
   /// What kind of value this is, in words for a message.
   package var kind: String {
     switch self {

@@ -41,12 +41,25 @@ struct SeparatedHeader {
       }
     }
     guard names.contains("url") else {
-      let near = NearestName.nearest(to: "url", among: names.sorted())
       throw ManifestProblem(
-        .badValue, "the header needs a column \"url\"" + (near.map { "; it has \"\($0)\"" } ?? ""),
-        at: .line(row.line, column: 1))
+        .badValue, "the header needs a column \"url\"" + Self.hint(names), at: .line(row.line, column: 1))
     }
     self.columns = columns
+  }
+
+  /// What may be meant by a header without a column `url`.
+  private static func hint(_ names: Set<String>) -> String {
+    let separators: [(Character, String)] = [
+      ("\t", "by tabs, as in .tsv"), (",", "by commas, as in .csv"), (";", "by semicolons, as in .csv"),
+    ]
+    if names.count == 1, let only = names.first {
+      for (separator, meaning) in separators
+      where only.split(separator: separator).contains(where: { $0.trimmingBlanks.lowercased() == "url" }) {
+        return "; its columns are separated \(meaning): give the file that extension"
+      }
+    }
+    guard let near = NearestName.nearest(to: "url", among: names.sorted()) else { return "" }
+    return near.lowercased() == "url" ? "; it has \"\(near)\", write it in small letters" : "; it has \"\(near)\""
   }
 
   /// What a row below the header means; nil for one without a value.
@@ -91,7 +104,7 @@ struct SeparatedHeader {
   }
 }
 
-extension String {
+extension StringProtocol {
   /// Without spaces and tabs at both ends.
-  fileprivate var trimmingBlanks: String { String(URLListEntry.trimmed(self[...])) }
+  fileprivate var trimmingBlanks: String { String(URLListEntry.trimmed(Substring(self))) }
 }

@@ -53,7 +53,8 @@ struct EntryReader {
     switch value {
     case .string(let url):
       draft = Draft(
-        url: Self.trimmed(url), name: key, recipe: defaults.recipe, options: defaults.options, priority: defaults.priority,
+        url: Self.trimmed(url), name: key, recipe: defaults.recipe, options: defaults.options,
+        priority: defaults.priority,
         metadata: defaults.metadata, checksum: nil)
     case .object(let members):
       checkFields(members, among: Self.fields, at: place)
@@ -162,9 +163,10 @@ struct EntryReader {
     case nil: break
     case .integer(let quality) where (1...100).contains(quality): options.quality = quality
     case .integer(let quality):
-      report(.badValue, "quality is from 1 to 100; it is \(quality) here", at: place.field("quality"))
+      report(.badValue, "\"quality\" must be from 1 to 100, not \(quality)", at: place.field("quality"))
     case let other?:
-      report(.wrongType, "\"quality\" must be a whole number, not \(other.kind)", at: place.field("quality"))
+      let message = "\"quality\" must be a whole number from 1 to 100, not \(other.shown)"
+      report(.wrongType, message, at: place.field("quality"))
     }
     return options
   }

@@ -125,9 +125,28 @@ import Testing
     #expect(try Planned("url\n" + String(repeating: "a,b\n", count: 250), as: "m.csv").problems.count == 100)
   }
 
-  @Test("a missing column url is told with the one that is near")
-  func near() throws {
-    #expect(try Planned("URL,name\n", as: "m.csv").problems.first?.message.contains("\"URL\"") == true)
+  @Test(
+    "a missing column url is told with what may be meant",
+    arguments: [
+      ("m.csv", "Url,name\n", "; it has \"Url\", write it in small letters"),
+      ("m.csv", "urls,name\n", "; it has \"urls\""), ("m.csv", "picture,name\n", ""),
+      ("m.csv", "name\turl\na\thttp://h/1\n", "; its columns are separated by tabs, as in .tsv"),
+      ("m.csv", "name\tURL\na\thttp://h/1\n", "; its columns are separated by tabs, as in .tsv"),
+      ("m.tsv", "url,name\nhttp://h/1,a\n", "; its columns are separated by commas, as in .csv"),
+      ("m.tsv", "name; url\na;http://h/1\n", "; its columns are separated by semicolons, as in .csv"),
+    ])
+  func hint(file: String, text: String, hint: String) throws {
+    let message = try #require(try Planned(text, as: file).problems.first?.message)
+    #expect(message.hasPrefix("the header needs a column \"url\"" + hint))
+    #expect(!hint.isEmpty || message.hasSuffix("\"url\""))
+  }
+
+  @Test("a bad quality is told with its line, its column and its value", arguments: ["good", "8.5", "0", "-1", "101"])
+  func quality(text: String) throws {
+    let problem = try #require(try Planned("url,quality\nx,85\ny,\(text)\n", as: "m.csv").problems.first)
+    #expect("\(problem)".hasPrefix("line 3: quality: "))
+    #expect(problem.message.hasSuffix(text == "good" ? "not \"good\"" : "not \(text)"), "\(problem.message)")
+    #expect(problem.message.contains("from 1 to 100"))
   }
 
   @Test("a row and the number of columns have limits")
