@@ -63,7 +63,9 @@ enum Program {
   private static func hint(_ error: any Error, _ words: [String]) -> String? {
     guard error is UsageError else { return nil }
     let command = words.first { !$0.hasPrefix("-") }.flatMap { try? CommandTable.command(named: $0) }
-    return "see \"darkroom help\(command.map { " " + $0.name } ?? "")\""
+    // The help of "help" tells no commands.
+    let topic = command.flatMap { $0 is HelpCommand ? nil : " " + $0.name }
+    return "see \"darkroom help\(topic ?? "")\""
   }
 
   private static func exitCode(_ error: any Error) -> ExitCode {

@@ -9,6 +9,9 @@ struct HelpCommand: Command {
   ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
+    guard invocation.operands.count <= 1 else {
+      throw UsageError("help is about one command, not \(invocation.operands.count)")
+    }
     guard let name = invocation.operands.first else {
       try invocation.output.print(HelpText.program)
       return .success
