@@ -67,6 +67,27 @@ import Testing
   func `an unknown variable is named, and the nearest only if it is near`(name: String, nearest: String?) throws {
     let run = try DarkroomProcess.run(["filters"], environment: [name: "x"])
     #expect(run.status == 64)
+  @Test(arguments: ["1", "true", "YES", "on"], ["0", "False", "no", "off", ""])
+  func `an option without a value is turned on and off by the documented words`(on: String, off: String) throws {
+    let folder = try TemporaryFolder()
+    try "[]".write(toFile: folder.file("job.json"), atomically: false, encoding: .utf8)
+    for (word, isJSON) in [(on, true), (off, false)] {
+      let run = try DarkroomProcess.run(["check", "job.json"], in: folder, environment: ["DARKROOM_JSON": word])
+      #expect(run.status == 0 && run.output.hasPrefix("{") == isJSON, "\(word): \(run.output)\(run.error)")
+      try #"{"json": "\#(word)"}"#.write(toFile: folder.file("config"), atomically: false, encoding: .utf8)
+      let file = try DarkroomProcess.run(["check", "job.json", "--config", "config"], in: folder)
+      #expect(file.output == run.output)
+    }
+  }
+
+  @Test func `a word that turns nothing on or off is refused with those that do, all of them documented`() throws {
+    let run = try DarkroomProcess.run(["status"], environment: ["DARKROOM_JSON": "maybe"])
+    #expect(run.status == 64)
+    #expect(run.error.contains("DARKROOM_JSON must be 1, true, yes or on, or else 0, false, no or off; not \"maybe\""))
+    let page = try Documentation.text("Documentation/options.md").replacing("\n", with: " ")
+    #expect(page.contains("turned on by `1`, `true`, `yes` or `on`, and off by `0`, `false`, `no`, `off` or nothing"))
+  }
+
     let suggestion = nearest.map { "; did you mean \"\($0)\"?" } ?? ""
     #expect(run.error.hasPrefix("darkroom: unknown environment variable \"\(name)\"\(suggestion)\n"), "\(run.error)")
   }

@@ -5,12 +5,13 @@ import Transfer
 
 /// Reads the values of options. Each function throws a `UsageError` that says what a value must be.
 enum OptionValue {
-  /// A flag has no value on the command line; in the environment `1`, `true`, `yes` or `0`, `false`, `no`, nothing.
+  /// A flag has no value on the command line, which counts as `1`. In the environment and the file it is on with `1`,
+  /// `true`, `yes` or `on`, and off with `0`, `false`, `no`, `off` or nothing; letters' case is ignored.
   static func flag(_ text: String) throws -> Bool {
     switch text.lowercased() {
-    case "", "1", "true", "yes": return true
-    case "0", "false", "no": return false
-    default: throw UsageError("must be 1 or 0, not \"\(text)\"")
+    case "1", "true", "yes", "on": return true
+    case "0", "false", "no", "off", "": return false
+    default: throw UsageError("must be 1, true, yes or on, or else 0, false, no or off; not \"\(text)\"")
     }
   }
 

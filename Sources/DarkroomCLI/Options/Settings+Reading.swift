@@ -35,7 +35,7 @@ extension Settings {
           "--\(option.name) is for the command\(takers.count == 1 ? "" : "s") \(takers.joined(separator: ", ")), "
             + "not for \(command)")
       }
-      try apply(option, given.value, as: "--" + option.name)
+      try apply(option, option.value == nil ? "1" : given.value, as: "--" + option.name)
     }
   }
 
