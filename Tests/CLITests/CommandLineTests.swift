@@ -29,6 +29,11 @@ import Testing
     (["watch", "--lock-wait", "0"], "--lock-wait is for the command run, not for watch"),
     (["filters", "sepia(1)"], "--explain"),
     (["help", "rnu"], "did you mean \"run\""),
+    (["help", "zzzzzzzz"], "known: run, watch, add"),
+    (["help", "run", "watch"], "one command, not 2"),
+    (["add", "ftp://h.example/a.jpg"], "has the scheme \"ftp\"; allowed are http, https and file"),
+    (["add", "https://h.example/a.jpg", "https://"], "https:// is not a URL"),
+    (["check", "a.json", "--max-pixels", "1"], "--max-pixels is for the commands run, watch, not for check"),
   ]
 
   @Test(arguments: mistakes)
@@ -41,6 +46,8 @@ import Testing
     #expect(run.error.contains(says), "\(run.error)")
     #expect(run.output.isEmpty)
     #expect(run.error.matches(of: /see "darkroom help/).count == 1, "\(run.error)")
+    #expect(!run.error.contains("help help"), "\(run.error)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 
   @Test func `the environment sets options, the command line wins, and unknown variables are named`() throws {

@@ -1,4 +1,5 @@
 import Darkroom
+import Transfer
 
 /// Puts manifests, or URLs, into the inbox.
 struct AddCommand: Command {
@@ -24,10 +25,20 @@ struct AddCommand: Command {
     }
     let job = try invocation.settings.jobName.map(checkedName)
     if job != nil, files.count > 1 { throw UsageError("--name names one job; \(files.count) manifests are given") }
+    for url in urls { try Self.check(url) }
     let drop = ManifestDrop(inbox: try invocation.settings.resolvedInbox())
     if !urls.isEmpty { invocation.console.result(try drop.add(urls: urls, job: job)) }
     for file in files { invocation.console.result(try drop.add(file, job: job)) }
     return .success
+  }
+
+  /// Refuses what no instance could ever download. What its options decide, addresses and files, is not looked at.
+  private static func check(_ url: String) throws {
+    do throws(TransferError) {
+      _ = try SourceLocation(parsing: url)
+    } catch {
+      throw UsageError(error.message)
+    }
   }
 
   private func checkedName(_ name: String) throws -> String {
