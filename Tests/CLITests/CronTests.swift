@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -10,5 +11,38 @@ import Testing
     let run = try folders.run(["--quiet", "--filters", "none"])
     #expect(expected.isEmpty || run.error.contains(expected), "\(run.error)")
     #expect(run.error.isEmpty == expected.isEmpty, "\(run.error)")
+  }
+
+  @Test func `a run that finds another at work ends with 75 and tells so, but with --quiet only if work was given`()
+    throws
+  {
+    let (folders, other) = (try DarkroomFolders(), try DarkroomFolders())
+    try folders.drop("pause.lock", "")
+    let first = try folders.start("watch")
+    #expect(try first.waitForLine(containing: "paused") != nil)
+    let busy = "another instance owns"
+    let quiet = try folders.run(["--quiet"])
+    #expect(quiet.status == 75 && quiet.error.isEmpty, "\(quiet.error)")
+    let manifest = folders.folder.file("job.txt")
+    try "coffee.jpg\n".write(toFile: manifest, atomically: false, encoding: .utf8)
+    for more in [[], ["--quiet", manifest], ["--quiet", "--inbox", other.inbox]] {
+      let run = try folders.run(more)
+      #expect(run.status == 75 && run.error.contains(busy), "\(more): \(run.error)")
+    }
+    first.send(SIGTERM)
+    #expect(try first.finish().status == 0)
+  }
+
+  @Test func `a lock that outlasts --lock-wait is told, with its reason, and so is a file that is no manifest`() throws
+  {
+    let folders = try DarkroomFolders()
+    try folders.drop("notes.docx", "")
+    try folders.drop("backup.lock", "nightly backup\n")
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let run = try folders.run(["--quiet", "--lock-wait", "0"])
+    #expect(run.status == 75)
+    #expect(run.error.contains("backup.lock") && run.error.contains("nightly backup"), "\(run.error)")
+    #expect(run.error.contains("notes.docx in the inbox is left alone"), "\(run.error)")
+    #expect(run.error.split(separator: "\n").count == 2, "\(run.error)")
   }
 }

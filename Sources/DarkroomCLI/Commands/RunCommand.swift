@@ -18,8 +18,16 @@ struct RunCommand: Command {
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     let spool = try invocation.operands.contains("-") ? StandardInputManifest() : nil
+    let isQuiet = invocation.settings.verbosity == .quiet
     let manifests = invocation.operands.map { $0 == "-" ? spool?.path ?? $0 : $0 }
-    let darkroom = try Darkroom(configuration: invocation.settings.resolved(), observe: invocation.console.tell)
+    let configuration = try invocation.settings.resolved()
+    let darkroom: Darkroom
+    do {
+      darkroom = try Darkroom(configuration: configuration, observe: invocation.console.tell)
+    } catch StopError.busy(configuration.inbox, _) where isQuiet && manifests.isEmpty {
+      // Another process does what there is to do: no reason for a mail from cron.
+      return .tryAgain
+    }
     let signals = StopSignals(line: invocation.console.line, stop: darkroom.stop)
     let summary = try withExtendedLifetime(spool) { try darkroom.run(manifests: manifests) }
     if let signal = signals.first { return signal == SIGINT ? .interrupted : .terminated }
