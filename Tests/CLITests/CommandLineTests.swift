@@ -67,13 +67,6 @@ import Testing
     #expect(report.contains(#""filters":"invert(1)""#))
   }
 
-  @Test(arguments: [
-    ("DARKROOM_FOO", nil), ("DARKROOM_FILTER", "DARKROOM_FILTERS"), ("DARKROOM_DOWNLOAD", "DARKROOM_DOWNLOADS"),
-    ("DARKROOM_X", nil),
-  ])
-  func `an unknown variable is named, and the nearest only if it is near`(name: String, nearest: String?) throws {
-    let run = try DarkroomProcess.run(["filters"], environment: [name: "x"])
-    #expect(run.status == 64)
   @Test(arguments: ["1", "true", "YES", "on"], ["0", "False", "no", "off", ""])
   func `an option without a value is turned on and off by the documented words`(on: String, off: String) throws {
     let folder = try TemporaryFolder()
@@ -95,6 +88,13 @@ import Testing
     #expect(page.contains("turned on by `1`, `true`, `yes` or `on`, and off by `0`, `false`, `no`, `off` or nothing"))
   }
 
+  @Test(arguments: [
+    ("DARKROOM_FOO", nil), ("DARKROOM_FILTER", "DARKROOM_FILTERS"), ("DARKROOM_DOWNLOAD", "DARKROOM_DOWNLOADS"),
+    ("DARKROOM_X", nil),
+  ])
+  func `an unknown variable is named, and the nearest only if it is near`(name: String, nearest: String?) throws {
+    let run = try DarkroomProcess.run(["filters"], environment: [name: "x"])
+    #expect(run.status == 64)
     let suggestion = nearest.map { "; did you mean \"\($0)\"?" } ?? ""
     #expect(run.error.hasPrefix("darkroom: unknown environment variable \"\(name)\"\(suggestion)\n"), "\(run.error)")
   }

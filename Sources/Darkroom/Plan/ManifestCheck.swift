@@ -29,7 +29,7 @@ package struct ManifestCheck {
     package let quality: Int
     package let priority: String
 
-    /// Why the entry would fail before anything is requested; nil for most.
+    /// Why the entry would fail, as far as it can be told without a network; nil for most.
     package let error: TransferError?
   }
 
@@ -63,16 +63,18 @@ package struct ManifestCheck {
       Result(
         file: file, job: name.visibleStem, format: name.format.name,
         total: problems.isEmpty ? index.count() : 0, problems: problems))
-    if problems.isEmpty { try index.eachInOrder { try each(PlannedEntry($0)) } }
+    if problems.isEmpty { try index.eachInOrder { try each(PlannedEntry($0, configuration.transfer)) } }
   }
 }
 
 extension ManifestCheck.PlannedEntry {
-  init(_ row: JobIndexRow) {
+  init(_ row: JobIndexRow, _ transfer: TransferConfiguration) {
     var error: TransferError?
     var url = row.url
     do {
-      url = try SourceLocation(parsing: row.url).redacted
+      let location = try SourceLocation(parsing: row.url)
+      url = location.redacted
+      error = transfer.foreseenFailure(of: location)
     } catch let problem {
       error = problem
       url = SourceLocation.redacted(row.url)

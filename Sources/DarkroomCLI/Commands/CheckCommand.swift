@@ -7,8 +7,10 @@ struct CheckCommand: Command {
   let operands = "MANIFEST…"
   let summary = "parse, validate, print the plan; ends with 65 if one would be rejected"
   let details = """
-    Prints a line for each entry: its output, its recipe, its URL. With --json, one object for each manifest, which has
-    "state", and one for each of its entries, which has "url". Nothing is downloaded, and nothing left behind.
+    Prints a line for each entry: its output, its recipe, its URL; and a warning if it would fail, as far as that can be
+    told without a network: give the --allow-net and --file-root of the run. With --json, one object for each manifest,
+    which has "state", and one for each of its entries, which has "url" and, instead of the warning, "error". Nothing is
+    downloaded, and nothing left behind.
     """
   let examples = [
     "darkroom check cats.json",
@@ -20,16 +22,22 @@ struct CheckCommand: Command {
     let check = ManifestCheck(configuration: invocation.settings.configuration)
     let isJSON = invocation.settings.isJSON
     let output = invocation.output
-    var (isRejected, job) = (false, "")
+    var (isRejected, job, total, failures) = (false, "", 0, 0)
     for operand in invocation.operands {
       try check.check(
         operand,
         begin: { result in
-          job = result.job
+          (job, total, failures) = (result.job, result.total, 0)
           isRejected = isRejected || !result.problems.isEmpty
           try output.print(isJSON ? result.json.text : result.text)
         },
-        each: { try output.print(isJSON ? $0.json(in: job).text : $0.text) })
+        each: { entry in
+          failures += entry.error == nil ? 0 : 1
+          try output.print(isJSON ? entry.json(in: job).text : entry.text)
+        })
+      if failures > 0, !isJSON {
+        try output.print("  warning: \(failures) of \(total.of("entry", "entries")) would fail")
+      }
     }
     return isRejected ? .rejected : .success
   }
@@ -64,7 +72,8 @@ extension ManifestCheck.Result {
 
 extension ManifestCheck.PlannedEntry {
   fileprivate var text: String {
-    "  \(output)  \(filters)  \(url)" + (error.map { "  would fail: \($0.code.rawValue): \($0.message)" } ?? "")
+    "  \(output)  \(filters)  \(url)"
+      + (error.map { "\n    warning: would fail: \($0.code.rawValue): \($0.message)" } ?? "")
   }
 
   fileprivate func json(in job: String) -> JSONValue {

@@ -90,7 +90,10 @@ enum OptionTable {
     Option(name: "low-speed", value: "BYTES", defaultText: "1024", summary: "bytes a second, least over 15 s") {
       $0.configuration.transfer.lowSpeed = try OptionValue.bytes($1)
     },
-    Option(name: "max-bytes", value: "BYTES", defaultText: "256M", summary: "largest source that is downloaded") {
+    Option(
+      name: "max-bytes", commands: planning, value: "BYTES", defaultText: "256M",
+      summary: "largest source that is downloaded"
+    ) {
       $0.configuration.transfer.maxBytes = try OptionValue.bytes($1)
     },
     Option(name: "max-redirects", value: "N", defaultText: "5", summary: "redirects that are followed") {
@@ -103,10 +106,12 @@ enum OptionTable {
       name: "proxy", value: "URL", defaultText: "as curl", summary: "for all requests but those that no_proxy excepts"
     ) { $0.configuration.transfer.proxies.override = try OptionValue.proxy($1) },
     Option(
-      name: "allow-net", value: "CIDR", summary: "allow loopback, private or other special addresses; repeatable"
+      name: "allow-net", commands: planning, value: "CIDR",
+      summary: "allow loopback, private or other special addresses; repeatable"
     ) { $0.configuration.transfer.addressPolicy.allowedNetworks += try OptionValue.networks($1) },
     Option(
-      name: "file-root", value: "DIR", summary: "allow file: URLs and paths beneath it, and nowhere else"
+      name: "file-root", commands: planning, value: "DIR",
+      summary: "allow file: URLs and paths beneath it, and nowhere else"
     ) { $0.configuration.transfer.fileRoot = try OptionValue.folder($1) },
   ]
 

@@ -1,0 +1,62 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What can be told of an entry without a network, `check` tells as `run` would.
+@Suite struct CheckTests {
+  /// A URL, options, and the code that the entry would fail with; empty for none.
+  private static let entries: [(url: String, options: [String], code: String)] = [
+    ("https://h.example/a.png", [], ""), (" https://h.example/a.png ", [], ""),
+    ("ftp://h.example/a.png", [], "scheme-not-allowed"), ("https://", [], "url-invalid"),
+    ("https://h.example:99999/", [], "url-invalid"), ("", [], "url-invalid"),
+    ("coffee.jpg", [], "scheme-not-allowed"), ("file:///coffee.jpg", [], "scheme-not-allowed"),
+    ("coffee.jpg", ["--file-root", samples], ""), ("missing.jpg", ["--file-root", samples], "file-not-found"),
+    ("../README.md", ["--file-root", samples], "address-not-allowed"),
+    ("coffee.jpg", ["--file-root", samples, "--max-bytes", "1K"], "too-large"),
+    ("http://127.0.0.1/", [], "address-not-allowed"), ("http://2130706433/", [], "address-not-allowed"),
+    ("http://[::ffff:10.0.0.1]/", [], "address-not-allowed"), ("http://localhost/", [], "address-not-allowed"),
+    ("http://127.0.0.1/", ["--allow-net", "127.0.0.0/8"], ""), ("http://localhost/", ["--allow-net", "::1"], ""),
+    ("http://10.0.0.1/", ["--allow-net", "127.0.0.0/8"], "address-not-allowed"), ("http://1.1.1.1/", [], ""),
+  ]
+  private static let samples = packageRoot + "/Samples"
+
+  @Test(arguments: entries)
+  func `an entry that would fail is a warning, and no reason to end other than with 0`(
+    url: String, options: [String], code: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    let manifest = try JSONSerialization.data(withJSONObject: ["https://h.example/fine.png", url])
+    try manifest.write(to: URL(fileURLWithPath: folder.file("job.json")))
+    let told = try DarkroomProcess.run(["check", "job.json"] + options, in: folder)
+    #expect(told.status == 0 && told.error.isEmpty, "\(told.error)")
+    #expect(told.output.hasPrefix("job.json: job job, 2 entries\n"))
+    #expect(told.output.contains("\n    warning: would fail: \(code): ") == !code.isEmpty, "\(told.output)")
+    #expect(told.output.hasSuffix("\n  warning: 1 of 2 entries would fail\n") == !code.isEmpty, "\(told.output)")
+
+    let json = try DarkroomProcess.run(["check", "--json", "job.json"] + options, in: folder)
+    #expect(json.status == 0)
+    let lines = try json.output.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+    #expect(lines.map(\.error?.code) == [nil, nil, code.isEmpty ? nil : code])
+    #expect(lines.first?.state == "accepted")
+  }
+
+  @Test func `it tells the code that the run's report then has`() throws {
+    let folders = try DarkroomFolders()
+    let urls = Self.entries.map(\.url).filter { !$0.isEmpty && !$0.contains("example") && !$0.contains("1.1.1.1") }
+    let options = ["--file-root", Self.samples, "--max-bytes", "150K"]
+    try folders.drop("job.json", JSONSerialization.data(withJSONObject: urls))
+    let check = try DarkroomProcess.run(["check", "--json", folders.inbox + "/job.json"] + options).output
+    let foreseen = try check.split(separator: "\n").dropFirst().map {
+      try JSONDecoder().decode(Line.self, from: Data($0.utf8)).error?.code
+    }
+    #expect(Set(foreseen).count > 3)
+    #expect(try DarkroomProcess.run(["run", "--settle", "0"] + folders.named + options).status == 1)
+    #expect(try folders.report("job").entries.map(\.error?.code) == foreseen)
+  }
+
+  private struct Line: Decodable {
+    struct Failure: Decodable { let code: String }
+    let state: String?
+    let error: Failure?
+  }
+}
