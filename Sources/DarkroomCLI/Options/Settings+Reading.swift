@@ -113,7 +113,8 @@ extension Settings {
       _ = try OpenFile(folder: path)
       return try Folder.resolved(path)
     } catch {
-      let remedy = named == nil ? "\"darkroom run\" would create it here" : "--create would create it"
+      let creator = isReading ? "\"darkroom run --create\"" : "--create"
+      let remedy = named == nil ? "\"darkroom run\" would create it here" : creator + " would create it"
       let hint = error.code == ENOENT ? "; " + remedy : ""
       throw StopError.missing("--\(option): \(error)\(hint)")
     }

@@ -39,7 +39,7 @@ final class Console {
     case .inboxUnreadable(let error): log(.quiet, "the inbox cannot be read: \(error)")
     case .warning(let text): log(.quiet, "warning: \(text)")
     case .configured: log(.normal, "the configuration was read again")
-    case .stopping: log(.normal, "stopping; what runs may finish")
+    case .stopping: log(.normal, "stopping; what runs may finish, a second signal ends it at once")
     case .jobAccepted(let job, let file): log(.verbose, "\(job): planning \(file)")
     case .jobStarted(let job, let total, let ended):
       progress = Progress(job: job, total: total, ended: ended, endedBefore: ended)
