@@ -105,13 +105,14 @@ struct EntryReader {
     return ""
   }
 
-  /// A URL without the white space and control characters of ASCII at its ends, as browsers take it (WHATWG URL): a
-  /// space before the scheme must not make a path of it.
+  /// A URL without the white space of ASCII at its ends, as browsers take it (WHATWG URL): a space before the scheme must
+  /// not make a path of it. Other control characters stay, and fail the entry: NUL bytes mean a file that was damaged.
   private static func trimmed(_ url: String) -> String {
     let bytes = url.utf8
     guard let first = bytes.first, let last = bytes.last, first <= 0x20 || last <= 0x20 else { return url }
-    let begun = bytes.drop { $0 <= 0x20 }
-    let end = begun.lastIndex { $0 > 0x20 }.map(begun.index(after:)) ?? begun.startIndex
+    let isBlank: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0d).contains($0) && $0 != 0x0b }
+    let begun = bytes.drop(while: isBlank)
+    let end = begun.lastIndex { !isBlank($0) }.map(begun.index(after:)) ?? begun.startIndex
     return String(begun[..<end]) ?? url
   }
 
