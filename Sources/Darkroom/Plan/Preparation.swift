@@ -5,8 +5,8 @@ import Synchronization
 /// Makes an accepted job ready on a queue of its own, so that the loop hears signals and sees locks while a million
 /// lines are planned.
 final class Preparation: Sendable {
-  /// A job that can be begun. `@unchecked`: it is handed over once, and has one owner at a time.
-  struct Prepared: @unchecked Sendable {
+  /// A job that can be begun.
+  struct Prepared: @unchecked Sendable {  // handed over once, so that it has one owner at a time
     let manifest: JobManifest
     let index: JobIndex
     let work: JobWork
