@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -7,7 +6,7 @@ import Testing
 @Suite struct GrowingManifestTests {
   /// Appends to a file, on a thread of its own, until it is told to stop.
   private final class Writer: Sendable {
-    private let isStopped = Atomic(false)
+    private let stopped = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
     private let path: String
 
@@ -16,10 +15,9 @@ import Testing
       try Data().write(to: URL(fileURLWithPath: path))
       let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
       Thread.detachNewThread { [self] in
-        while !isStopped.load(ordering: .relaxed) {
+        repeat {
           try? file.write(contentsOf: Data("coffee.jpg\n".utf8))
-          usleep(2000)
-        }
+        } while stopped.wait(timeout: .now() + .milliseconds(2)) == .timedOut
         try? file.close()
         ended.signal()
       }
@@ -27,13 +25,13 @@ import Testing
 
     /// Lets it write a last time and close the file.
     func stop() {
-      isStopped.store(true, ordering: .relaxed)
+      stopped.signal()
       ended.wait()
     }
 
     var lines: Int { ((try? Data(contentsOf: URL(fileURLWithPath: path)).count) ?? 0) / 11 }
 
-    deinit { isStopped.store(true, ordering: .relaxed) }
+    deinit { stopped.signal() }
   }
 
   private static let options = ["--settle", "0.5", "--filters", "none"]

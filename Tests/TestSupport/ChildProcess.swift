@@ -16,8 +16,11 @@ final class ChildProcess: @unchecked Sendable {  // the process is only touched 
     try process.run()
   }
 
-  /// Whether it has not ended by itself.
-  var isRunning: Bool { process.isRunning }
+  /// Waits for its end, or its next output, so many milliseconds at most. Returns whether it came.
+  func ends(within milliseconds: Int32) -> Bool {
+    var end = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&end, 1, milliseconds) > 0
+  }
 
   /// Waits for its next line of output and returns it without the line break; what there is when it ends before.
   func nextLine() throws -> String {

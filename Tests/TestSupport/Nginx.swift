@@ -55,10 +55,9 @@ package final class Nginx: Sendable {
     self.workspace = workspace
     let deadline = ContinuousClock.now + .seconds(20)
     while !LoopbackSocket.answers(port: port) {
-      guard process.isRunning, ContinuousClock.now < deadline else {
+      guard !process.ends(within: 5), ContinuousClock.now < deadline else {
         throw StartFailure(log: (try? String(contentsOfFile: workspace.file("error.log"), encoding: .utf8)) ?? "")
       }
-      usleep(5000)
     }
   }
 
