@@ -20,7 +20,7 @@ import Testing
     try folders.drop("job.txt", server.url("early") + "\n")
     let run = try folders.start("run", ["--filters", "none"])
     #expect(try run.waitForLine(containing: "paused:") != nil)
-    #expect(try run.waitForLine(containing: "job: 1 entries") != nil)
+    #expect(try run.waitForLine(containing: "job: 1 entry") != nil)
     // Two more rounds, each told by the program; a request of the job would have come before.
     for other in ["a.lock", "b.lock"] {
       try create(folders.inbox + "/" + other)

@@ -53,7 +53,7 @@ import Testing
     for job in ["gone", "stays"] {
       try folders.drop("\(job).txt", "coffee.jpg\n")
       let run = try folders.start("run", ["--filters", "none"])
-      #expect(try run.waitForLine(containing: "\(job): 1 entries") != nil)
+      #expect(try run.waitForLine(containing: "\(job): 1 entry") != nil)
       run.send(SIGKILL)
       _ = try run.finish()
       if job == "gone" {
@@ -64,7 +64,7 @@ import Testing
       }
     }
     let second = try folders.start("run", ["--filters", "none"])
-    #expect(try second.waitForLine(containing: "stays: 1 entries") != nil)
+    #expect(try second.waitForLine(containing: "stays: 1 entry") != nil)
     try FileManager.default.removeItem(atPath: lock)
     #expect(try second.finish().status == 0)
     #expect(try folders.report("stays").pauses?.count == 1)
