@@ -4,7 +4,8 @@ import Foundation
 extension Darkroom {
   /// What suspends the queues for want of space.
   func diskCause(_ now: Double) -> [PauseCause] {
-    guard let free = try? Folder.freeSpace(outbox.path) else { return [] }
+    guard var free = try? Folder.freeSpace(outbox.path) else { return [] }
+    if free < configuration.minFree, clearCache() { free = (try? Folder.freeSpace(outbox.path)) ?? free }
     if free < configuration.minFree {
       let (free, least) = (ByteCount(free), ByteCount(configuration.minFree))
       return [.disk(reason: "\(free) free in the outbox, and --min-free is \(least)")]
@@ -14,9 +15,16 @@ extension Darkroom {
 
   /// Something could not be written for want of space: it is tried again in a while; until then the queues are suspended.
   func pauseForSpace() {
+    _ = clearCache()
     diskFullUntil = Clock.seconds + 5
     stuckSince = stuckSince ?? Clock.milliseconds
     lookSchedule.hurry()
+  }
+
+  /// What was downloaded before is worth less than what is to be done.
+  /// - Returns: Whether there was something.
+  private func clearCache() -> Bool {
+    FileManager.default.fileExists(atPath: state.cache) && cache?.clear() == true
   }
 
   /// Has an entry tried again once there is room for its files.

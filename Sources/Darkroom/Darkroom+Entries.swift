@@ -7,7 +7,8 @@ extension Darkroom {
     guard stopDeadline == nil, !pauses.isPaused, let job = current?.job else { return }
     while pending.hasRoom(besides: undelivered) {
       guard let (entry, attempts) = try job.next(perHost: configuration.transfer.perHost) else { break }
-      pending.start(PhotoRecord(entry, attempts: attempts), staging: job.staging, cache: cache)
+      let isFile = SourceLocation.hostName(of: entry.url) == nil
+      pending.start(PhotoRecord(entry, attempts: attempts), staging: job.staging, cache: isFile ? nil : cache)
     }
   }
 

@@ -63,7 +63,7 @@ package final class Darkroom {
   var finishing: (job: Job, outcome: JobOutcome)?
   private var settling: Settling
   private var isInboxUnreadable = false
-  /// What was downloaded before; nil when there is no cache. Opened with the first job.
+  /// What was downloaded before; nil when there is no cache. Opened for the first download.
   private(set) lazy var cache = openCache()
   private(set) var ignored: Set<InboxScan.Foreign> = []
   private var locks: [Lock] = []

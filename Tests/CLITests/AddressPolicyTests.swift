@@ -10,7 +10,10 @@ struct AddressPolicyTests {
     "inward.test",
   ]
 
-  private func url(_ host: String, _ path: String = "a") -> String { "http://\(host):8000/\(path)" }
+  /// - Parameter path: Each host's own when nil: several spellings are one request.
+  private func url(_ host: String, _ path: String? = nil) -> String {
+    "http://\(host):8000/\(path ?? "\(Self.hosts.firstIndex(of: host) ?? 0)")"
+  }
 
   @Test func `forbidden addresses, however they are spelt or resolved, are refused without a connection`() throws {
     let run = try PrivateNetwork.run(Self.hosts.map { url($0) }, allowing: [])

@@ -41,7 +41,8 @@ import Testing
   private var cache: String { folders.outbox + "/.darkroom/cache" }
 
   private func objects() throws -> [String] {
-    try FileManager.default.subpathsOfDirectory(atPath: cache).filter { $0.hasPrefix($0.prefix(2) + "/") }
+    guard FileManager.default.fileExists(atPath: cache) else { return [] }
+    return try FileManager.default.subpathsOfDirectory(atPath: cache).filter { $0.hasPrefix($0.prefix(2) + "/") }
   }
 
   @Test(arguments: [["--filters", "none"], ["--filters", "sepia(1)"], ["--format", "png"]])
@@ -154,5 +155,40 @@ import Testing
     #expect(try statuses(after: 4) == ["304", "200"])
     _ = try run("none", [names[3]], ["--cache-size", "1"])
     #expect(try objects().isEmpty, "a smaller limit holds for what is there")
+  }
+
+  /// `DARKROOM_TEST_KILLS=200` has it kill as often.
+  @Test func `killed anywhere it gives no wrong bytes, and holds one source too many at most`() throws {
+    let kills = ProcessInfo.processInfo.environment["DARKROOM_TEST_KILLS"].flatMap { Int($0) } ?? 12
+    let sizes = try names.map { try Data(contentsOf: URL(fileURLWithPath: pictures.file($0))).count }
+    let (limit, largest) = (sizes[0] * 5 / 2, sizes.max() ?? 0)
+    for kill in 0..<kills {
+      let paths = (0..<12).map { names[($0 * 5 + kill) % 4] + "?\($0 % 7)" }
+      try folders.drop("job\(kill).txt", paths.map { nginx.url($0) + "\n" }.joined())
+      let run = try folders.start("run", ["--filters", "none", "--cache-size", "\(limit)", "--verbose"])
+      for _ in 0..<kill % 7 { _ = try run.waitForLine(containing: ": filtered") }
+      run.send(SIGKILL)
+      _ = try run.finish()
+      let held = try objects().map { try Data(contentsOf: URL(fileURLWithPath: cache + "/" + $0)).count }
+      #expect(held.reduce(0, +) <= limit + largest)
+    }
+    #expect(try folders.run(["--filters", "none", "--cache-size", "\(limit)"]).status == 0)
+    for kill in 0..<kills {
+      let entries = try folders.report("job\(kill)").entries
+      #expect(entries.count == 12)
+      for (entry, name) in zip(entries, (0..<12).map { names[($0 * 5 + kill) % 4] }) {
+        let delivered = try folders.contents("job\(kill)/" + (entry.output?.file ?? ""))
+        #expect(try delivered == Data(contentsOf: URL(fileURLWithPath: pictures.file(name))))
+      }
+    }
+  }
+
+  @Test func `the cache gives way before want of space pauses anything`() throws {
+    _ = try run("first")
+    #expect(try objects().count == 4)
+    try folders.drop("job.txt", nginx.url(names[0]) + "\n")
+    // More than any disk has: it pauses in the end, but not for the cache's sake.
+    #expect(try folders.run(["--min-free", "1000000G", "--lock-wait", "0"]).status == 75)
+    #expect(try objects().isEmpty)
   }
 }

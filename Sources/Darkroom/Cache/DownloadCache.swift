@@ -131,6 +131,16 @@ final class DownloadCache: Sendable {
   /// Removes bytes that are not what they should be, or are not there.
   func drop(_ sha256: String) { quietly { try remove(sha256, &$0) } }
 
+  /// Removes everything.
+  /// - Returns: Whether there was something.
+  func clear() -> Bool {
+    quietly { state in
+      let had = state.bytes > 0
+      while let oldest = try Self.oldest(state.database) { try remove(oldest, &state) }
+      return had
+    } ?? false
+  }
+
   /// Does something within the lock. A cache that fails is no reason to fail: it knows nothing more until the next start,
   /// unless there was only no room.
   @discardableResult
@@ -174,11 +184,11 @@ final class DownloadCache: Sendable {
   }
 
   private func makeRoom(_ state: inout State) throws {
-    while state.bytes > limit {
-      let oldest = try state.database.first("SELECT sha256 FROM objects ORDER BY used LIMIT 1") { $0.text(0) ?? "" }
-      guard let oldest else { return }
-      try remove(oldest, &state)
-    }
+    while state.bytes > limit, let oldest = try Self.oldest(state.database) { try remove(oldest, &state) }
+  }
+
+  private static func oldest(_ database: Database) throws -> String? {
+    try database.first("SELECT sha256 FROM objects ORDER BY used LIMIT 1") { $0.text(0) ?? "" }
   }
 
   private func remove(_ sha256: String, _ state: inout State) throws {
@@ -210,7 +220,8 @@ final class DownloadCache: Sendable {
   private func add(_ path: String, as object: String) throws {
     if link(path, object) == 0 { return }
     if errno == ENOENT {
-      try Folder.create(Folder.parent(of: object), mode: 0o700)
+      // Only this one: an outbox that somebody has moved away is not to be made again.
+      mkdir(Folder.parent(of: object), 0o700)
       if link(path, object) == 0 { return }
     }
     let part = "\(folder)/part"

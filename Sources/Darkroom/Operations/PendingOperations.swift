@@ -22,7 +22,7 @@ final class PendingOperations {
     let filtration: ImageFiltration
   }
 
-  private let shared = SharedDownloads()
+  let shared = SharedDownloads()
   private(set) var inProgress: [Int: Chain] = [:]
   private var engine: TransferEngine
   private var limits: ImageLimits

@@ -11,6 +11,9 @@ final class SharedDownloads: Sendable {
 
   private let waiting = Mutex<[Key: [ImageDownloader]]>([:])
 
+  /// How many downloads wait for others.
+  var waitingCount: Int { waiting.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+
   /// - Returns: Whether the download is the first, and so the one that is to be done. If not, whoever leads tells it.
   func lead(_ key: Key, _ download: ImageDownloader) -> Bool {
     waiting.withLock { waiting in

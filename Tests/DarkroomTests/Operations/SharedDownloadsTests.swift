@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite(.timeLimit(.minutes(2))) struct SharedDownloadsTests {
+  /// Starts one download that the server holds back, and others that wait for it.
+  private func start(_ count: Int) throws -> (chains: Chains, server: GatedServer, records: [PhotoRecord]) {
+    let (chains, server) = (try Chains(downloads: 16), try GatedServer(serving: packageRoot + "/Samples/coffee.jpg"))
+    let first = try chains.start(0, url: server.url("a"))
+    #expect(try server.nextRequest() == "/a")
+    let others = try (1..<count).map { try chains.start($0, url: server.url("a")) }
+    while chains.pending.shared.waitingCount < count - 1 { sched_yield() }
+    return (chains, server, [first] + others)
+  }
+
+  @Test func `what several entries want is asked for once, and each gets a file of its own`() throws {
+    let (chains, server, records) = try start(8)
+    try server.release(1)
+    #expect(Set(chains.ended(8).map(\.state)) == [.filtered])
+    #expect(Set(records.compactMap { $0.snapshot.result?.sha256 }).count == 1)
+    #expect(records.map { $0.snapshot.source?.isCoalesced } == [false] + Array(repeating: true, count: 7))
+    #expect(records.map { $0.snapshot.usage.requests.sent } == [1] + Array(repeating: 0, count: 7))
+    let inodes = try chains.staged.map { try FileStatus(of: chains.staging.path($0)).identity.inode }
+    #expect(Set(inodes).count == 8, "whoever changes one changes no other")
+  }
+
+  @Test func `cancelling one that waits leaves the others`() throws {
+    let (chains, server, records) = try start(4)
+    records[2].cancel()
+    chains.pending.inProgress[2]?.download.cancel()
+    #expect(chains.ended(1).map(\.entry.position) == [2])
+    try server.release(1)
+    #expect(Set(chains.ended(3).map(\.state)) == [.filtered])
+    #expect(records[2].state == .cancelled)
+  }
+
+  @Test func `cancelling the one that asks has another ask, and each ends once`() throws {
+    let (chains, server, records) = try start(4)
+    records[0].cancel()
+    chains.pending.inProgress[0]?.download.cancel()
+    #expect(try server.nextRequest() == "/a")
+    try server.release(2)
+    #expect(Set(chains.ended(4).map(\.entry.position)) == [0, 1, 2, 3])
+    #expect(records.map(\.state) == [.cancelled, .filtered, .filtered, .filtered])
+    #expect(chains.more().isEmpty)
+  }
+
+  @Test(arguments: 0..<20)
+  func `cancelled while the answer comes, each ends once`(_: Int) throws {
+    let (chains, server, records) = try start(6)
+    try server.release(1)
+    for (position, record) in records.enumerated() where position % 2 == 0 {
+      record.cancel()
+      chains.pending.inProgress[position]?.download.cancel()
+    }
+    // A second request may come, when the first was cancelled in time.
+    try server.release(5)
+    #expect(Set(chains.ended(6).map(\.entry.position)) == Set(0..<6))
+    #expect(records.allSatisfy { $0.state == .filtered || $0.state == .cancelled })
+    #expect(chains.more().isEmpty)
+  }
+
+  @Test func `a failure is everybody's`() throws {
+    let chains = try Chains(downloads: 16)
+    let records = try (0..<4).map { try chains.start($0, url: "http://10.0.0.1/a") }
+    #expect(Set(chains.ended(4).map(\.state)) == [.failed])
+    #expect(records.allSatisfy { $0.snapshot.failure?.code == "address-not-allowed" })
+  }
+}
