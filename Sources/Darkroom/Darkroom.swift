@@ -25,6 +25,7 @@ package final class Darkroom {
     case refused([PhotoRecord])
     case full
     case broken(any Error)
+    case cacheFailed(String)
     case configure(@Sendable () throws -> Configuration)
     case stop
   }
@@ -63,8 +64,8 @@ package final class Darkroom {
   var finishing: (job: Job, outcome: JobOutcome)?
   private var settling: Settling
   private var isInboxUnreadable = false
-  /// What was downloaded before; nil when there is no cache. Opened for the first download.
-  private(set) lazy var cache = openCache()
+  /// What was downloaded before; nil when there is no cache.
+  private(set) lazy var openedCache = openCache()
   private(set) var ignored: Set<InboxScan.Foreign> = []
   private var locks: [Lock] = []
   var pauses = PauseBook()
@@ -115,10 +116,17 @@ package final class Darkroom {
     try Leftovers(staging: outbox.staging(of: state), state: state).remove(keeping: unfinished, ledger: ledger)
   }
 
+  /// What was downloaded before; nil when there is to be no cache, or cannot be one. Opened for the first download.
+  var cache: DownloadCache? { configuration.cacheSize > 0 ? openedCache : nil }
+
+  /// Its files are linked to those in staging, and so on the same file system.
   private func openCache() -> DownloadCache? {
-    guard configuration.cacheSize > 0 else { return nil }
     do {
-      return try DownloadCache(folder: state.cache, limit: configuration.cacheSize)
+      let devices = try [state.path, outbox.staging(of: state)].map { try FileStatus(of: $0).identity.device }
+      guard Set(devices).count == 1 else { return nil }
+      return try DownloadCache(folder: state.cache, limit: configuration.cacheSize) { [mailbox] error in
+        mailbox.post(.cacheFailed("\(error)"))
+      }
     } catch {
       observe(.warning("there is no download cache: \(error)"))
       return nil
@@ -275,6 +283,7 @@ package final class Darkroom {
         for record in records { postpone(record) }
       case .full: pauseForSpace()
       case .broken(let error): throw error
+      case .cacheFailed(let why): observe(.warning("the download cache is not used until the next start: \(why)"))
       case .configure(let read):
         do {
           adopt(try read())
@@ -302,6 +311,7 @@ package final class Darkroom {
     let engine = TransferEngine(configuration: new.transfer)
     engines.append(engine)
     pending.configure(new, engine: engine)
+    if new.cacheSize > 0 { cache?.resize(to: new.cacheSize) }
     lookSchedule.hurry()
     observe(.configured)
   }
@@ -341,7 +351,8 @@ package final class Darkroom {
   private func timeToWait() -> Double {
     let untilLook = max(0, lookSchedule.due - Clock.seconds)
     if let stopDeadline { return min(untilLook, max(0.05, stopDeadline - Clock.seconds)) }
-    guard !pauses.isPaused, let untilRetry = current?.job.secondsToNextChange else { return untilLook }
+    guard !pauses.isPaused, pending.hasRoom(besides: undelivered), let untilRetry = current?.job.secondsToNextChange
+    else { return untilLook }
     return min(untilLook, untilRetry)
   }
 }

@@ -13,6 +13,9 @@ package struct SQLiteError: Error, CustomStringConvertible {
     description = "\(path): \(message) (SQLite result code \(code))"
   }
 
+  /// Whether the file is damaged, or was never a database of ours.
+  package var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR].contains(code & 0xff) }
+
   /// Whether the file system has no room for the change; nothing was changed then.
   package var isOutOfSpace: Bool { code & 0xff == SQLITE_FULL }
 }

@@ -191,4 +191,21 @@ import Testing
     #expect(try folders.run(["--min-free", "1000000G", "--lock-wait", "0"]).status == 75)
     #expect(try objects().isEmpty)
   }
+
+  @Test func `what is larger than --max-bytes allows is refused, whatever the cache has`() throws {
+    _ = try run("first")
+    try folders.drop("job.txt", nginx.url(names[0]) + "\n")
+    #expect(try folders.run(["--max-bytes", "100"]).status == 1)
+    #expect(try folders.report("job").entries[0].error?.code == "too-large")
+  }
+
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/shm")))
+  func `without a place on the outbox's file system there is no cache, and all else works`() throws {
+    let state = try TemporaryFolder(in: "/dev/shm")
+    for job in ["first", "second"] {
+      #expect(try run(job, nil, ["--state", state.path]).counts.filtered == 4)
+    }
+    #expect(try statuses() == Array(repeating: "200", count: 8))
+    #expect(!FileManager.default.fileExists(atPath: state.file("cache")))
+  }
 }

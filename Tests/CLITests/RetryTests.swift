@@ -15,6 +15,7 @@ import Testing
     let expected: [(path: String, attempts: Int, code: String?)] = [
       ("a?", 1, nil), ("b?503", 2, nil), ("c?reset,500", 3, nil), ("d?half", 2, nil), ("e?404", 1, "http-status"),
       ("f?500,502,504", 3, "http-status"), ("g?half,half,half", 3, "truncated"), ("h?408,425", 3, nil),
+      ("i?429:0,429:0,503,500", 5, nil),
     ]
     try folders.drop("job.txt", expected.map { server.url($0.path) + "\n" }.joined())
     let run = try folders.run(["--retries", "2"])

@@ -5,9 +5,9 @@ package final class TemporaryFolder: Sendable {
   /// Absolute path, symbolic links resolved, without a trailing slash.
   package let path: String
 
-  /// Creates the folder beneath the system's temporary folder.
-  package init() throws {
-    var template = Array((FileManager.default.temporaryDirectory.path + "/darkroom-test-XXXXXX").utf8CString)
+  /// Creates the folder beneath another. Default: the system's temporary folder.
+  package init(in parent: String = FileManager.default.temporaryDirectory.path) throws {
+    var template = Array((parent + "/darkroom-test-XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     let made = template.withUnsafeBufferPointer { buffer in
       buffer.baseAddress.map { String(cString: $0) } ?? ""

@@ -1,6 +1,6 @@
 import Transfer
 
-/// What makes two requests the same: the SHA-256 of all that changes the answer. The cache holds no URL.
+/// What makes two requests the same: the SHA-256 of all that changes the answer, secrets included.
 struct CacheKey: Sendable, Hashable {
   let text: String
 

@@ -45,7 +45,7 @@ extension EntryFailure {
 
   /// What the cache had was not there any more, or was damaged.
   static let cache = EntryFailure(
-    stage: .download, code: "io", message: "the cache's copy of the source is damaged", isOfCache: true)
+    stage: .outbox, code: "io", message: "the cache's copy of the source is damaged", isOfCache: true)
 
   init(_ error: SystemError) {
     self.init(stage: .outbox, code: "io", message: error.description, isOutOfSpace: error.isOutOfSpace)

@@ -18,27 +18,24 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   let record: PhotoRecord
   private let engine: TransferEngine
   private let staging: Staging
-  private let cache: DownloadCache?
+  private let access: CacheAccess
   private let shared: SharedDownloads
-  private let isRefreshing: Bool
   private let ended: @Sendable (PhotoRecord) -> Void
   private let live = Mutex(Live())
 
   /// - Parameters:
-  ///   - cache: Where the source may be already, and is kept; nil for nowhere.
+  ///   - access: Where the source may be already, and is kept.
   ///   - shared: The other downloads that are under way.
-  ///   - isRefreshing: Whether what the cache has of earlier runs does not count.
   ///   - ended: Called on any thread, before the operation finishes.
   init(
-    _ record: PhotoRecord, engine: TransferEngine, staging: Staging, cache: DownloadCache?, shared: SharedDownloads,
-    isRefreshing: Bool, ended: @escaping @Sendable (PhotoRecord) -> Void
+    _ record: PhotoRecord, engine: TransferEngine, staging: Staging, access: CacheAccess, shared: SharedDownloads,
+    ended: @escaping @Sendable (PhotoRecord) -> Void
   ) {
     self.record = record
     self.engine = engine
     self.staging = staging
-    self.cache = cache
+    self.access = access
     self.shared = shared
-    self.isRefreshing = isRefreshing
     self.ended = ended
     super.init()
     name = "download \(record.entry.name)"
@@ -68,12 +65,16 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
         if isCancelled, shared.withdraw(self, from: key) { finish() }
         return
       }
-      let known = cache?.source(key.request)
-      if let known, known.runID == staging.runID, take(known) { return endLead() }
-      try transfer(location, key.request, isRefreshing ? nil : known)
+      let known = access.known(key.request)
+      if let known, known.isOfThisRun {
+        if try take(known.source) { return end() }
+        try transfer(location, key.request)
+      } else {
+        try transfer(location, key.request, known?.source)
+      }
     } catch {
       fail(error)
-      endLead()
+      end()
     }
   }
 
@@ -98,7 +99,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
         case .failure(let error): record.fail(EntryFailure(error))
         }
       }
-      endLead()
+      end()
     }
     live.withLock { $0.transfer = transfer }
     if isCancelled { engine.cancel(transfer) }
@@ -107,7 +108,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   // MARK: The cache
 
   private func keep(_ outcome: TransferOutcome, as key: CacheKey) {
-    guard let cache, outcome.mayBeStored else { return }
+    guard let cache = access.cache, outcome.mayBeStored else { return }
     let source = CachedSource(
       sha256: outcome.sha256, bytes: outcome.bytes, finalURL: outcome.finalURL, validators: outcome.validators,
       runID: staging.runID)
@@ -116,18 +117,24 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   /// The server says that the source is what it was.
   private func confirm(_ known: CachedSource?, _ key: CacheKey?, _ outcome: TransferOutcome, taking time: Duration) {
-    guard let known, let key, take(known, confirmation: outcome, taking: time) else { return record.fail(.cache) }
-    cache?.confirm(known.confirmed(by: outcome, runID: staging.runID), of: key)
+    do {
+      guard let known, let key, try take(known, confirmation: outcome, taking: time) else { throw EntryFailure.cache }
+      access.cache?.confirm(known.confirmed(by: outcome, runID: staging.runID), of: key)
+    } catch {
+      fail(error)
+    }
   }
 
   /// Uses what the cache has.
   /// - Parameter confirmation: What the server said to it; nil when it was asked in this run before.
   /// - Returns: Whether it is there.
-  private func take(_ known: CachedSource, confirmation: TransferOutcome? = nil, taking time: Duration = .zero) -> Bool
-  {
+  /// - Throws: `SystemError` when there is no room for it.
+  private func take(
+    _ known: CachedSource, confirmation: TransferOutcome? = nil, taking time: Duration = .zero
+  ) throws -> Bool {
     staging.remove(download)
-    guard let cache, cache.take(known, to: staging.path(download)) else {
-      cache?.drop(known.sha256)
+    guard try access.cache?.take(known, to: staging.path(download)) == true else {
+      access.cache?.drop(known.sha256)
       return false
     }
     record.downloaded(
@@ -139,14 +146,6 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   }
 
   // MARK: Other downloads of the same request
-
-  /// Ends, and tells those that have waited.
-  private func endLead() {
-    if let key = live.withLock({ $0.key }) {
-      for waiting in shared.end(key) { waiting.adopt(record.snapshot, from: staging.path(download)) }
-    }
-    finish()
-  }
 
   /// The download that this one has waited for has ended: its file is linked, its failure shared.
   private func adopt(_ leader: PhotoRecord.Live, from path: String) {
@@ -175,6 +174,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   private func fail(_ error: any Error) {
     switch error {
+    case let failure as EntryFailure: record.fail(failure)
     case let error as TransferError: record.fail(EntryFailure(error))
     case let error as SystemError: record.fail(EntryFailure(error))
     default: record.fail(EntryFailure(stage: .download, code: "network", message: "\(error)"))
@@ -184,10 +184,25 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   /// The download's name in staging.
   private var download: String { staging.download(record.entry.position) }
 
+  /// Ends a download of its own. First it is told, because a refusal is the host's and counts for those that have waited,
+  /// too; then these get its file, before its filtration takes that away.
+  private func end() {
+    tellEnded()
+    if let key = live.withLock({ $0.key }) {
+      for waiting in shared.end(key) { waiting.adopt(record.snapshot, from: staging.path(download)) }
+    }
+    enter(.finished)
+  }
+
+  /// Ends a download that has waited for another, or was never begun.
   private func finish() {
+    tellEnded()
+    enter(.finished)
+  }
+
+  private func tellEnded() {
     if record.state != .downloaded { staging.remove(download) }
     ended(record)
-    enter(.finished)
   }
 
   /// The queue learns of a change by key-value observing.

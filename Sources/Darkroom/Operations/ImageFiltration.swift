@@ -32,10 +32,10 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let entry = record.entry
     do {
       let download = try OpenFile(reading: staging.path(staging.download(entry.position)))
-      try checkCached(download)
       if entry.recipe.isEmpty, entry.options.format == nil {
         try keepSource(download, since: began)
       } else {
+        try checkShared(download)
         try filter(download, since: began)
         staging.remove(staging.download(entry.position))
       }
@@ -69,7 +69,6 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   /// Recipe `none`, format `keep`: the source's bytes are the result, once its header has been checked.
   private func keepSource(_ download: OpenFile, since began: ContinuousClock.Instant) throws {
     guard let source = record.snapshot.source else { return }
-    let picture = try ImageInfo.probe(download.descriptor, limits: limits)
     var (staged, file) = (staging.download(record.entry.position), download)
     // What the cache or another entry gave is not delivered itself: whoever changes the one would change the other. What
     // was downloaded for this entry is; the cache finds out when somebody has changed it.
@@ -77,22 +76,23 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       staged = staging.result(record.entry.position)
       file = try staging.create(staged)
       try download.copy(to: file)
+      try checkShared(file)
       staging.remove(staging.download(record.entry.position))
     }
+    let picture = try ImageInfo.probe(file.descriptor, limits: limits)
     let result = PhotoRecord.Result(
       staged: staged, file: file, picture: picture, bytes: source.bytes, sha256: source.sha256)
     record.filtered(result, from: picture, taking: began.duration(to: .now))
   }
 
-  /// What comes from the cache was checked when it was downloaded; since then anything may have happened to it.
-  private func checkCached(_ download: OpenFile) throws {
-    guard let source = record.snapshot.source, source.isCached else { return }
-    let sha256 = try MessageDigest.hexDigest(ofDescriptor: download.descriptor)
-    guard sha256 == source.sha256 else {
+  /// What comes from the cache or from another entry was checked when it was downloaded; since then anything may have
+  /// happened to it.
+  private func checkShared(_ file: OpenFile) throws {
+    guard let source = record.snapshot.source, source.isCached || source.isCoalesced else { return }
+    guard (try? MessageDigest.hexDigest(ofDescriptor: file.descriptor)) == source.sha256 else {
       cache?.drop(source.sha256)
       throw EntryFailure.cache
     }
-    guard let checksum = record.entry.checksum else { return }
-    try checksum.check(download.descriptor, of: SourceLocation.redacted(record.entry.url))
+    try record.entry.checksum?.check(file.descriptor, of: SourceLocation.redacted(record.entry.url))
   }
 }

@@ -28,6 +28,7 @@ final class PendingOperations {
   private var limits: ImageLimits
   private var metadata: MetadataPolicy
   private var isRefreshing: Bool
+  private var maxBytes: Int
   private var window: AdmissionWindow
   private let downloaded: @Sendable (PhotoRecord) -> Void
   private let ended: @Sendable (PhotoRecord) -> Void
@@ -45,6 +46,7 @@ final class PendingOperations {
     limits = ImageLimits(maxPixels: configuration.maxPixels)
     metadata = configuration.output.metadata
     isRefreshing = configuration.refresh
+    maxBytes = configuration.transfer.maxBytes
     window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
     downloadQueue.name = "Download queue"
     downloadQueue.underlyingQueue = downloadStarts
@@ -58,6 +60,7 @@ final class PendingOperations {
     limits.maxPixels = configuration.maxPixels
     metadata = configuration.output.metadata
     isRefreshing = configuration.refresh
+    maxBytes = configuration.transfer.maxBytes
     window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
     downloadQueue.maxConcurrentOperationCount = configuration.downloads
     filtrationQueue.maxConcurrentOperationCount = configuration.filtrations
@@ -82,9 +85,9 @@ final class PendingOperations {
 
   /// Starts an entry's chain, download → filter.
   func start(_ record: PhotoRecord, staging: Staging, cache: DownloadCache? = nil) {
+    let access = CacheAccess(cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: staging.runID)
     let download = ImageDownloader(
-      record, engine: engine, staging: staging, cache: cache, shared: shared, isRefreshing: isRefreshing,
-      ended: downloaded)
+      record, engine: engine, staging: staging, access: access, shared: shared, ended: downloaded)
     let filtration = ImageFiltration(record, staging: staging, cache: cache, limits: limits, metadata: metadata)
     filtration.addDependency(download)
     filtration.completionBlock = { [ended] in ended(record) }

@@ -25,6 +25,9 @@ struct HostTurns {
     /// How often it was tried.
     let attempts: Int
 
+    /// How often of that its host asked to be left alone.
+    var refusals = 0
+
     static func < (a: Retry, b: Retry) -> Bool { a.key < b.key }
   }
 
@@ -190,12 +193,8 @@ struct HostTurns {
     hosts[number] = nil
   }
 
-  /// When the next wait of an entry or of a host will be over; nil when none waits. What is over, and finds no room, does
-  /// not count.
-  mutating func nextChange(after now: Int) -> Int? {
-    wake(now)
-    return alarms.first?.due
-  }
+  /// When the next wait of an entry or of a host will be over, or was since `choose` was last called; nil when none waits.
+  var nextChange: Int? { alarms.first?.due }
 
   /// Retries whose time has come are entries like others.
   private mutating func wake(_ now: Int) {

@@ -59,7 +59,10 @@ final class Job {
 
   /// Has an entry tried again after a while.
   func retry(_ record: PhotoRecord, after seconds: Double) {
-    work.retry(record.entry.position, attempts: record.snapshot.attempts, due: Self.due(seconds))
+    let live = record.snapshot
+    work.retry(
+      record.entry.position, attempts: live.attempts, isRefused: live.failure?.isRefusal == true,
+      due: Self.due(seconds))
   }
 
   /// How long to wait before an entry that failed is tried again, in seconds; nil when it is not.
@@ -67,8 +70,11 @@ final class Job {
   /// When its host asked to be left alone, that is the host's affair: the entry is given up only when the host has asked
   /// for it too often in a row.
   func delay(after failure: EntryFailure, of record: PhotoRecord, attempts: Int, backoff: Backoff) -> Double? {
-    guard failure.isRefusal else { return backoff.delay(after: failure, attempts: attempts) }
-    let throttle = work.throttle(ofHostOf: record.entry.position)
+    let position = record.entry.position
+    guard failure.isRefusal else {
+      return backoff.delay(after: failure, attempts: attempts - work.refusals(of: position))
+    }
+    let throttle = work.throttle(ofHostOf: position)
     return throttle.refusals > backoff.retries ? nil : Self.seconds(until: throttle.until)
   }
 
@@ -80,7 +86,7 @@ final class Job {
 
   /// How long until an entry or a host that waits may be worked on, in seconds; nil when none waits.
   var secondsToNextChange: Double? {
-    work.nextChange(after: Clock.steadyMilliseconds).map(Self.seconds(until:))
+    work.nextChange.map(Self.seconds(until:))
   }
 
   /// What was asked of servers.
@@ -121,10 +127,15 @@ extension HostTurns.Answer {
       self = .none
       return
     }
+    // Whatever has become of it since.
+    if live.source != nil || live.failure?.isOfCache == true {
+      self = .served
+      return
+    }
     switch live.failure {
     case let failure? where failure.isRefusal: self = .refused(failure.retryAfter)
     case let failure?: self = (failure.httpStatus ?? 500) < 500 ? .served : .none
-    case nil: self = live.source == nil ? .none : .served
+    case nil: self = .none
     }
   }
 }

@@ -37,6 +37,9 @@ final class JobWork {
     /// How often it was tried before.
     let attempts: Int
 
+    /// How often of that its host asked to be left alone.
+    var refusals = 0
+
     /// When it was begun, in milliseconds.
     let since: Int
     var isDownloading = true
@@ -59,7 +62,8 @@ final class JobWork {
     case nil: return nil
     case .retry(let retry):
       turns.beginRetry(host: retry.host, now: now)
-      return try begin(Begun(host: retry.host, key: retry.key, attempts: retry.attempts, since: now))
+      return try begin(
+        Begun(host: retry.host, key: retry.key, attempts: retry.attempts, refusals: retry.refusals, since: now))
     case .host(let host):
       guard let key = turns.next(of: host) else { return nil }
       return try begin(fresh: key, of: host, now: now)
@@ -105,11 +109,20 @@ final class JobWork {
   }
 
   /// Has an entry begun again, from `due` on.
-  /// - Parameter attempts: How often it has been tried; nil when the last time does not count.
-  func retry(_ position: Int, attempts: Int?, due: Int) {
+  /// - Parameters:
+  ///   - attempts: How often it has been tried; nil when the last time does not count.
+  ///   - isRefused: Whether its host asked to be left alone the last time.
+  func retry(_ position: Int, attempts: Int?, isRefused: Bool = false, due: Int) {
     guard let entry = begun.removeValue(forKey: position) else { return }
-    turns.retry(.init(key: entry.key, host: entry.host, attempts: attempts ?? entry.attempts), due: due)
+    turns.retry(
+      .init(
+        key: entry.key, host: entry.host, attempts: attempts ?? entry.attempts,
+        refusals: entry.refusals + (isRefused ? 1 : 0)),
+      due: due)
   }
+
+  /// How often an entry that was begun met a host, before, that asked to be left alone.
+  func refusals(of position: Int) -> Int { begun[position]?.refusals ?? 0 }
 
   /// What the host of an entry that was begun is allowed.
   func throttle(ofHostOf position: Int) -> Throttle {
@@ -122,8 +135,8 @@ final class JobWork {
     return (try held.prefix(limit).map { (try index.hostName($0.host) ?? "", $0.until) }, held.count)
   }
 
-  /// When the next wait of an entry or of a host is over; nil when none waits.
-  func nextChange(after now: Int) -> Int? { turns.nextChange(after: now) }
+  /// When the next wait of an entry or of a host is over, or was since `next` was last called; nil when none waits.
+  var nextChange: Int? { turns.nextChange }
 
   /// How many entries wait to be tried again.
   var waitingRetries: Int { turns.waitingRetries }

@@ -43,7 +43,7 @@ struct Throttle: Equatable {
   /// The host has asked to be left alone.
   /// - Parameters:
   ///   - asked: For how long, in seconds; nil when it did not say.
-  ///   - begun: When the request was begun.
+  ///   - begun: When the entry was admitted to the queue.
   /// - Returns: How long it will be left alone, in seconds; nil when it already is.
   mutating func refused(asked: Double?, begun: Int, now: Int, backoff: Backoff) -> Double? {
     let isNew = room == .max || begun > since

@@ -121,8 +121,11 @@ package final class OpenFile: Sendable {
       let count = clinux_copy_range(descriptor, target.descriptor, 1 << 30)
       if count == 0 { return }
       if count > 0 || errno == EINTR { continue }
-      guard errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP else {
-        throw SystemError("copy_file_range", target.path)
+      // Sandboxes and network file systems refuse it in many ways.
+      if SystemError.isOutOfSpace(errno) { throw SystemError("copy_file_range", target.path) }
+      try target.truncate()
+      guard lseek(descriptor, 0, SEEK_SET) == 0, lseek(target.descriptor, 0, SEEK_SET) == 0 else {
+        throw SystemError("lseek", target.path)
       }
       return try copyByHand(to: target)
     }

@@ -70,7 +70,7 @@ import Transfer
     try work.leave(0)
     work.retry(0, attempts: 1, due: 1000)
     #expect(work.waitingRetries == 1)
-    #expect(work.nextChange(after: 0) == 1000)
+    #expect(work.nextChange == 1000)
     #expect(try begin(work, perHost: 1, now: 999) == [1])
     try work.leave(1)
     let next = try #require(try work.next(now: 1000, perHost: 1))
@@ -81,15 +81,19 @@ import Transfer
   @Test func `a retry that is due and finds no room is not waited for`() throws {
     try fill(Array(repeating: ("a", 2), count: 3))
     let work = try JobWork(index)
-    #expect(try begin(work) == [0, 1])
     for (position, due) in [(0, 100), (1, 200)] {
+      #expect(try begin(work, perHost: 1) == [position])
       try work.leave(position)
       work.retry(position, attempts: 1, due: due)
     }
-    #expect(work.nextChange(after: 99) == 100)
-    #expect(work.nextChange(after: 100) == 200, "room comes with a message")
-    #expect(work.nextChange(after: 200) == nil)
-    #expect(try begin(work, now: 200) == [0, 1], "both are there when there is room")
+    #expect(try begin(work, perHost: 1, now: 99) == [2])
+    #expect(work.nextChange == 100)
+    #expect(try begin(work, perHost: 1, now: 100) == [])
+    #expect(work.nextChange == 200, "room comes with a message")
+    #expect(try begin(work, perHost: 1, now: 200) == [])
+    #expect(work.nextChange == nil)
+    try work.leave(2)
+    #expect(try begin(work, perHost: 2, now: 200) == [0, 1], "both are there when there is room")
   }
 
   @Test func `the retry of a host's last entry is begun`() throws {
@@ -122,7 +126,7 @@ import Transfer
     #expect(try work.next(now: 0, perHost: 1)?.row.position == 0)
     #expect(try work.leave(0, .refused(0.5)) == 0.5)
     #expect(try begin(work, now: 499) == [2])
-    #expect(work.nextChange(after: 499) == 500)
+    #expect(work.nextChange == 500)
     #expect(try begin(work, now: 500) == [1])
   }
 
@@ -141,5 +145,22 @@ import Transfer
       work.transfers.hosts.map { [$0.host, "\($0.counts.requests)", "\($0.counts.bytes)"] } == [
         ["a", "2", "15"], ["b", "1", "1"],
       ])
+  }
+
+  @Test func `what a host refuses is counted, and does not count among the tries of what follows`() throws {
+    try fill([("a", 2)])
+    let work = try JobWork(index)
+    for attempt in 1...3 {
+      #expect(try begin(work, now: attempt * 100_000) == [0])
+      #expect(work.refusals(of: 0) == attempt - 1)
+      try work.leave(0, .refused(1), now: attempt * 100_000)
+      work.retry(0, attempts: attempt, isRefused: true, due: attempt * 100_000)
+    }
+    let next = try #require(try work.next(now: 400_000, perHost: 1))
+    #expect(next.attempts == 3 && work.refusals(of: 0) == 3)
+    try work.leave(0, now: 400_000)
+    work.retry(0, attempts: 4, due: 400_000)
+    #expect(try begin(work, now: 500_000) == [0])
+    #expect(work.refusals(of: 0) == 3)
   }
 }

@@ -28,7 +28,7 @@ import Testing
         running.append((now + latency, entry, now))
         result.requests += 1
       }
-      now = [running.map(\.end).min(), turns.nextChange(after: now)].compactMap { $0 }.min() ?? now
+      now = [running.map(\.end).min(), turns.nextChange].compactMap { $0 }.min() ?? now
       for done in running where done.end == now {
         let isServed = now >= open
         if isServed { open = now + period }

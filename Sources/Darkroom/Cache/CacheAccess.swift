@@ -1,0 +1,21 @@
+/// How the downloads of a job may use the cache.
+struct CacheAccess: Sendable {
+  /// nil when there is none.
+  let cache: DownloadCache?
+
+  /// Whether what earlier runs downloaded does not count.
+  let isRefreshing: Bool
+
+  /// Sources that are larger do not count: they would be refused if they were downloaded.
+  let maxBytes: Int
+
+  /// The run that asks.
+  let runID: String
+
+  /// What a request gave before, and whether this run has made it; nil when there is nothing that may be used.
+  func known(_ key: CacheKey) -> (source: CachedSource, isOfThisRun: Bool)? {
+    guard let source = cache?.source(key), source.bytes <= maxBytes else { return nil }
+    let isOfThisRun = source.runID == runID
+    return isRefreshing && !isOfThisRun ? nil : (source, isOfThisRun)
+  }
+}
