@@ -50,7 +50,7 @@ struct ReportSchemaTests {
       darkroom pause backup --reason 'nightly backup'
       echo coffee.jpg > inbox/job.txt
       darkroom run --settle 0 --poll-interval 0.05 2> log &
-      until grep -q paused log && grep -q entries log; do sleep 0.02; done
+      until grep -q paused log && grep -q "1 entry" log; do sleep 0.02; done
       darkroom resume backup
       wait %1
       """
