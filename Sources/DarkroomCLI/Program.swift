@@ -11,7 +11,7 @@ enum Program {
     // Nor is a limit on the size of files: the write fails, and is told.
     signal(SIGXFSZ, SIG_IGN)
     DescriptorLimit.raise()
-    Allocator.limitKeptMemory()
+    Allocator.giveBackMemory()
     let output = StandardOutput()
     do {
       let code = try carryOut(words, environment: environment, output: output)
