@@ -18,7 +18,7 @@ extension EasyHandle {
     set(CURLOPT_LOW_SPEED_LIMIT, configuration.lowSpeed)
     set(CURLOPT_LOW_SPEED_TIME, (configuration.lowSpeedPeriod.wholeMilliseconds + 999) / 1000)
     set(CURLOPT_QUICK_EXIT, 1)  // a cancelled transfer does not wait for its resolver
-    set(CURLOPT_BUFFERSIZE, 128 << 10)
+    set(CURLOPT_BUFFERSIZE, 64 << 10)
     setTrust(configuration)
   }
 

@@ -85,7 +85,7 @@ package final class MessageDigest {
     ofDescriptor descriptor: Int32, _ algorithm: Algorithm = .sha256
   ) throws(TransferError) -> String {
     let digest = MessageDigest(algorithm)
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 64)
     defer { buffer.deallocate() }
     var offset = 0
     while true {
