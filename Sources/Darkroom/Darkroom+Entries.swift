@@ -8,7 +8,8 @@ extension Darkroom {
     while pending.hasRoom(besides: undelivered) {
       guard let (entry, attempts) = try job.next(perHost: configuration.transfer.perHost) else { break }
       let isFile = SourceLocation.hostName(of: entry.url) == nil
-      pending.start(PhotoRecord(entry, attempts: attempts), staging: job.staging, cache: isFile ? nil : cache)
+      pending.start(
+        PhotoRecord(entry, attempts: attempts), staging: job.staging, cache: isFile ? nil : cache, reuse: job.reuse)
     }
   }
 

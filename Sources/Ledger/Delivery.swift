@@ -12,10 +12,18 @@ package struct Delivery: Sendable, Equatable {
   /// SHA-256 in lower-case hexadecimal.
   package let sha256: String
 
-  package init(staged: String, target: String, bytes: Int, sha256: String) {
+  /// From what it was made, and how, in the caller's words; nil when that does not matter.
+  package let origin: String?
+
+  /// What tells, without reading it, that the file under its final name is still this one; in the caller's words, nil
+  /// when it is not known. Only `Ledger.finish` records it.
+  package var identity: String?
+
+  package init(staged: String, target: String, bytes: Int, sha256: String, origin: String? = nil) {
     self.staged = staged
     self.target = target
     self.bytes = bytes
     self.sha256 = sha256
+    self.origin = origin
   }
 }

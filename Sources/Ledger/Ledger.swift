@@ -100,8 +100,13 @@ package final class Ledger: Sendable {
           try Self.put(entry, ended: true, run: runID, database)
           guard let delivery = entry.delivery else { continue }
           try database.run(
-            "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?)",
-            [.text(name), .text(delivery.target), .integer(delivery.bytes), .text(delivery.sha256)])
+            """
+            INSERT OR REPLACE INTO outputs (job, target, bytes, sha256, origin, identity) VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
+              .text(name), .text(delivery.target), .integer(delivery.bytes), .text(delivery.sha256),
+              .optional(delivery.origin), .optional(delivery.identity),
+            ])
         }
       }
     }
@@ -110,10 +115,14 @@ package final class Ledger: Sendable {
   private static func put(_ entry: LedgerEntry, ended: Bool, run runID: String, _ database: Database) throws {
     let delivery = entry.delivery
     try database.run(
-      "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      """
+      INSERT OR REPLACE INTO entries (run_id, position, ended, staged, target, bytes, sha256, origin, row)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
       [
         .text(runID), .integer(entry.position), .integer(ended ? 1 : 0), .optional(delivery?.staged),
-        .optional(delivery?.target), .optional(delivery?.bytes), .optional(delivery?.sha256), .text(entry.row),
+        .optional(delivery?.target), .optional(delivery?.bytes), .optional(delivery?.sha256),
+        .optional(delivery?.origin), .text(entry.row),
       ])
   }
 
@@ -139,23 +148,42 @@ package final class Ledger: Sendable {
   private func entries(_ clause: String, _ values: [SQLiteValue]) throws -> [LedgerEntry] {
     try database.withLock { database in
       var entries: [LedgerEntry] = []
-      try database.run("SELECT position, staged, target, bytes, sha256, row FROM entries WHERE " + clause, values) {
-        let row = $0
+      let columns = "position, staged, target, bytes, sha256, origin, row"
+      try database.run("SELECT \(columns) FROM entries WHERE \(clause)", values) { row in
         let delivery = row.text(2).map {
-          Delivery(staged: row.text(1) ?? "", target: $0, bytes: row.integer(3), sha256: row.text(4) ?? "")
+          Delivery(
+            staged: row.text(1) ?? "", target: $0, bytes: row.integer(3), sha256: row.text(4) ?? "",
+            origin: row.text(5))
         }
-        entries.append(LedgerEntry(position: row.integer(0), delivery: delivery, row: row.text(5) ?? ""))
+        entries.append(LedgerEntry(position: row.integer(0), delivery: delivery, row: row.text(6) ?? ""))
       }
       return entries
     }
   }
 
-  /// The size and SHA-256 of the file that a job last delivered under a path, nil when it never did.
-  package func output(job name: String, target: String) throws -> (bytes: Int, sha256: String)? {
+  /// The file that a job last delivered under a path, nil when it never did.
+  package func output(job name: String, target: String) throws -> LedgerOutput? {
     try database.withLock { database in
       try database.first(
-        "SELECT bytes, sha256 FROM outputs WHERE job = ? AND target = ?", [.text(name), .text(target)]
-      ) { ($0.integer(0), $0.text(1) ?? "") }
+        "SELECT bytes, sha256, origin, identity FROM outputs WHERE job = ? AND target = ?",
+        [.text(name), .text(target)]
+      ) { LedgerOutput(bytes: $0.integer(0), sha256: $0.text(1) ?? "", origin: $0.text(2), identity: $0.text(3)) }
+    }
+  }
+
+  /// Whether a job has delivered anything in any of its runs.
+  package func hasOutputs(job name: String) throws -> Bool {
+    try database.withLock { database in
+      try database.first("SELECT 1 FROM outputs WHERE job = ? LIMIT 1", [.text(name)]) { _ in true } ?? false
+    }
+  }
+
+  /// Takes down that a file that a job has delivered is still the same, and how that is told from now on. Nothing is lost
+  /// when this is.
+  package func recognise(job name: String, target: String, identity: String) throws {
+    try database.withLock { database in
+      try database.run(
+        "UPDATE outputs SET identity = ? WHERE job = ? AND target = ?", [.text(identity), .text(name), .text(target)])
     }
   }
 

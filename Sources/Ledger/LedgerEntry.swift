@@ -4,7 +4,7 @@ package struct LedgerEntry: Sendable, Equatable {
   package let position: Int
 
   /// The file that it delivers; nil when it has none, because it failed.
-  package let delivery: Delivery?
+  package var delivery: Delivery?
 
   /// Its row of the report (JSON).
   package let row: String

@@ -46,7 +46,13 @@ enum LedgerSchema {
       ended_ms INTEGER,
       PRIMARY KEY (run_id, cause, lock, began_ms)
     ) STRICT, WITHOUT ROWID;
+    """,
     """
+    -- From what an output was made, and what tells that it is still the file that was delivered.
+    ALTER TABLE entries ADD COLUMN origin TEXT;     -- the caller's
+    ALTER TABLE outputs ADD COLUMN origin TEXT;     -- the caller's; null: not known
+    ALTER TABLE outputs ADD COLUMN identity TEXT;   -- the caller's; null: not known
+    """,
   ]
 
   /// - Throws: `LedgerError.newer` for a ledger that a newer program wrote.

@@ -41,6 +41,24 @@ import Testing
     #expect(try ledger.pauses(run: "r") == [pause])
   }
 
+  @Test("of an output its origin and identity are kept, and the identity may be renewed")
+  func outputs() throws {
+    let ledger = try Ledger(path: path)
+    try ledger.accept(LedgerJob(runID: "r", name: "j", details: ""))
+    #expect(try !ledger.hasOutputs(job: "j"))
+    var delivery = Delivery(staged: "s", target: "images/a.jpg", bytes: 1, sha256: "ab", origin: "o")
+    try ledger.intend([LedgerEntry(position: 0, delivery: delivery, row: "{}")], run: "r")
+    #expect(try ledger.intended(run: "r").first?.delivery == delivery)
+    delivery.identity = "i"
+    try ledger.finish([LedgerEntry(position: 0, delivery: delivery, row: "{}")], run: "r", job: "j")
+    let output = try ledger.output(job: "j", target: "images/a.jpg")
+    #expect(output == LedgerOutput(bytes: 1, sha256: "ab", origin: "o", identity: "i"))
+    try ledger.recognise(job: "j", target: "images/a.jpg", identity: "k")
+    #expect(try ledger.output(job: "j", target: "images/a.jpg")?.identity == "k")
+    #expect(try ledger.hasOutputs(job: "j"))
+    #expect(try !ledger.hasOutputs(job: "other"))
+  }
+
   @Test("live jobs come in the order of their acceptance, whatever their names")
   func order() throws {
     let ledger = try Ledger(path: path)

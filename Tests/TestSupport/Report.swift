@@ -6,6 +6,7 @@ package struct Report: Decodable, Sendable {
   package let paused_s: Double
   package let pauses: [Pause]?
   package let counts: Counts
+  package let bytes: Bytes
   package let transfers: Transfers?
   package let errors: [Problem]?
   package let entries: [Row]
@@ -25,6 +26,15 @@ package struct Report: Decodable, Sendable {
       self.failed = failed
       self.cancelled = cancelled
       self.reused = reused
+    }
+  }
+
+  package struct Bytes: Decodable, Sendable, Equatable {
+    package let downloaded, written: Int
+
+    package init(downloaded: Int, written: Int) {
+      self.downloaded = downloaded
+      self.written = written
     }
   }
 
@@ -50,6 +60,7 @@ package struct Report: Decodable, Sendable {
     package let url: String
     package let state: String
     package let attempts: Int
+    package let reused: Bool?
     package let coalesced: Bool?
     package let source: Source?
     package let output: Output?

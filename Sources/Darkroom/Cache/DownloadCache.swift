@@ -52,14 +52,10 @@ final class DownloadCache: Sendable {
     quietly { try $0.index.source(key) } ?? nil
   }
 
-  /// Links a source to a path at which there is nothing. Its bytes are to be checked: `drop` is for those that are not
-  /// what they should be.
-  /// - Returns: Whether it was there.
-  /// - Throws: `SystemError` when there is no room for the link.
-  func take(_ source: CachedSource, to path: String) throws -> Bool {
-    if Glibc.link(object(source.sha256), path) == 0 { return true }
-    if SystemError.isOutOfSpace(errno) { throw SystemError("link", path) }
-    return false
+  /// Opens a source. Its bytes are to be checked: `drop` is for those that are not what they should be.
+  /// - Returns: nil when it is not there any more.
+  func open(_ sha256: String) -> OpenFile? {
+    try? OpenFile(reading: object(sha256), followingLinks: false)
   }
 
   /// Keeps a source that was downloaded: its file is linked. What is larger than the whole cache may be is not kept.

@@ -67,8 +67,8 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
       }
       let known = access.known(key.request)
       if let known, known.isOfThisRun {
-        if try take(known.source) { return end() }
-        try transfer(location, key.request)
+        use(known.source)
+        end()
       } else {
         try transfer(location, key.request, known?.source)
       }
@@ -117,32 +117,20 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   /// The server says that the source is what it was.
   private func confirm(_ known: CachedSource?, _ key: CacheKey?, _ outcome: TransferOutcome, taking time: Duration) {
-    do {
-      guard let known, let key, try take(known, confirmation: outcome, taking: time) else { throw EntryFailure.cache }
-      access.cache?.confirm(known.confirmed(by: outcome, runID: staging.runID), of: key)
-    } catch {
-      fail(error)
-    }
+    guard let known, let key else { return record.fail(.cache) }
+    staging.remove(download)
+    use(known, confirmation: outcome, taking: time)
+    access.cache?.confirm(known.confirmed(by: outcome, runID: staging.runID), of: key)
   }
 
-  /// Uses what the cache has.
+  /// Uses what the cache has. Whether it has it still, the filtration finds out.
   /// - Parameter confirmation: What the server said to it; nil when it was asked in this run before.
-  /// - Returns: Whether it is there.
-  /// - Throws: `SystemError` when there is no room for it.
-  private func take(
-    _ known: CachedSource, confirmation: TransferOutcome? = nil, taking time: Duration = .zero
-  ) throws -> Bool {
-    staging.remove(download)
-    guard try access.cache?.take(known, to: staging.path(download)) == true else {
-      access.cache?.drop(known.sha256)
-      return false
-    }
+  private func use(_ known: CachedSource, confirmation: TransferOutcome? = nil, taking time: Duration = .zero) {
     record.downloaded(
       PhotoRecord.Source(
         finalURL: confirmation?.finalURL ?? known.finalURL, httpStatus: confirmation?.httpStatus, bytes: known.bytes,
         sha256: known.sha256, isCached: true, isCoalesced: confirmation == nil),
       taking: time)
-    return true
   }
 
   // MARK: Other downloads of the same request
@@ -154,8 +142,9 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     case .failed:
       if let failure = leader.failure { record.fail(failure) }
     case .downloaded:
+      guard var source = leader.source else { return begin() }
       staging.remove(download)
-      guard var source = leader.source, link(path, staging.path(download)) == 0 else { return begin() }
+      guard source.isCached || link(path, staging.path(download)) == 0 else { return begin() }
       source.isCoalesced = true
       record.downloaded(source, taking: .zero)
     default: return begin()

@@ -1,23 +1,24 @@
 import Foundation
 import Imaging
+import Synchronization
 import Transfer
 
 /// The second operation of an entry: its source decoded, filtered and encoded into a file in staging. It depends on the
 /// entry's download, and occupies one processor.
-final class ImageFiltration: Operation, @unchecked Sendable {  // what changes is in the record
+final class ImageFiltration: Operation, @unchecked Sendable {  // what changes is in the record and in a Mutex
   let record: PhotoRecord
   private let staging: Staging
-  private let cache: DownloadCache?
+  private let access: ResultAccess
   private let limits: ImageLimits
   private let metadata: MetadataPolicy
 
-  /// - Parameter cache: Where the source may have come from.
-  init(
-    _ record: PhotoRecord, staging: Staging, cache: DownloadCache?, limits: ImageLimits, metadata: MetadataPolicy
-  ) {
+  /// The entry whose filtration makes the same product, and ends before this one begins.
+  private let twin = Mutex<PhotoRecord?>(nil)
+
+  init(_ record: PhotoRecord, staging: Staging, access: ResultAccess, limits: ImageLimits, metadata: MetadataPolicy) {
     self.record = record
     self.staging = staging
-    self.cache = cache
+    self.access = access
     self.limits = limits
     self.metadata = metadata
     super.init()
@@ -25,23 +26,32 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     queuePriority = record.entry.priority.queuePriority
   }
 
+  /// What is to be made; nil until the source is known.
+  var product: Product? {
+    let live = record.snapshot
+    guard live.state == .downloaded, let source = live.source else { return nil }
+    return Product(of: source.sha256, for: record.entry, metadata: metadata)
+  }
+
+  /// Has the filtration begin after another that makes the same product, and then copy what that has made.
+  func follow(_ other: ImageFiltration) {
+    twin.withLock { $0 = other.record }
+    addDependency(other)
+  }
+
   override func main() {
+    let twin = twin.withLock { twin in
+      defer { twin = nil }  // or each would keep the one before it
+      return twin
+    }
     // A finished dependency may have failed or been cancelled.
-    guard record.state == .downloaded else { return staging.remove(staging.download(record.entry.position)) }
-    let began = ContinuousClock.now
-    let entry = record.entry
+    guard let product, let source = record.snapshot.source else { return staging.remove(download) }
+    defer { access.shared.leave(self, making: product) }
     do {
-      let download = try OpenFile(reading: staging.path(staging.download(entry.position)))
-      if entry.recipe.isEmpty, entry.options.format == nil {
-        try keepSource(download, since: began)
-      } else {
-        try checkShared(download)
-        try filter(download, since: began)
-        staging.remove(staging.download(entry.position))
-      }
+      try make(product, of: source, after: twin)
     } catch {
-      staging.remove(staging.download(entry.position))
-      staging.remove(staging.result(entry.position))
+      staging.remove(download)
+      staging.remove(result)
       switch error {
       case let failure as EntryFailure: record.fail(failure)
       case let error as ImagingError where error.code == .cancelled: record.cancel()
@@ -53,44 +63,109 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
   }
 
-  private func filter(_ download: OpenFile, since began: ContinuousClock.Instant) throws {
-    let staged = staging.result(record.entry.position)
-    let file = try staging.create(staged)
-    var options = record.entry.options
-    options.metadata = metadata
-    let pass = ImagePass(recipe: record.entry.recipe, options: options, limits: limits)
-    let pictures = try pass.run(from: download.descriptor, to: file.descriptor, isCancelled: { self.isCancelled })
-    let result = PhotoRecord.Result(
-      staged: staged, file: file, picture: pictures.output, bytes: try file.status().size,
-      sha256: try MessageDigest.hexDigest(ofDescriptor: file.descriptor))
-    record.filtered(result, from: pictures.source, taking: began.duration(to: .now))
+  /// The cheapest way to the product: it is there, another entry has it, its source is it, or it is made.
+  private func make(_ product: Product, of source: PhotoRecord.Source, after twin: PhotoRecord?) throws {
+    let began = ContinuousClock.now
+    if let delivered = try delivered(product, source) {
+      staging.remove(download)
+      return record.reuse(delivered, taking: began.duration(to: .now))
+    }
+    if record.entry.recipe.isEmpty, record.entry.options.format == nil {
+      return try keep(source, as: product, since: began)
+    }
+    if let twin, try share(twin, as: product, since: began) { return staging.remove(download) }
+    let file = try open(source)
+    try check(file, source)
+    try filter(file, into: product, since: began)
+    staging.remove(download)
+  }
+
+  // MARK: What is there already
+
+  /// The result of an earlier run, if the source is what the entry wants.
+  private func delivered(_ product: Product, _ source: PhotoRecord.Source) throws -> DeliveredResult? {
+    // When the ledger or the outbox cannot be asked, the result is made.
+    guard let delivered = try? access.reuse?.result(of: record.entry, as: product) else { return nil }
+    if source.isCached, record.entry.checksum != nil { try check(open(source), source) }
+    return delivered
+  }
+
+  /// Takes what another entry's filtration of the same product came to.
+  /// - Returns: Whether it came to anything.
+  private func share(_ twin: PhotoRecord, as product: Product, since began: ContinuousClock.Instant) throws -> Bool {
+    let live = twin.snapshot
+    if let failure = live.failure, failure.stage == .filter { throw failure }
+    guard let (original, picture, sha256) = access.original(of: live), let sourcePicture = live.source?.picture else {
+      return false
+    }
+    let file = try staging.create(result)
+    try original.copy(to: file)
+    // It may have been delivered, and anything may have happened to it since.
+    guard try MessageDigest.hexDigest(ofDescriptor: file.descriptor) == sha256 else {
+      staging.remove(result)
+      return false
+    }
+    try finish(file, picture, sha256, as: product, from: sourcePicture, since: began)
+    return true
   }
 
   /// Recipe `none`, format `keep`: the source's bytes are the result, once its header has been checked.
-  private func keepSource(_ download: OpenFile, since began: ContinuousClock.Instant) throws {
-    guard let source = record.snapshot.source else { return }
-    var (staged, file) = (staging.download(record.entry.position), download)
+  private func keep(_ source: PhotoRecord.Source, as product: Product, since began: ContinuousClock.Instant) throws {
+    var (staged, file) = (download, try open(source))
     // What the cache or another entry gave is not delivered itself: whoever changes the one would change the other. What
     // was downloaded for this entry is; the cache finds out when somebody has changed it.
-    if source.isCached || source.isCoalesced {
-      staged = staging.result(record.entry.position)
-      file = try staging.create(staged)
-      try download.copy(to: file)
-      try checkShared(file)
-      staging.remove(staging.download(record.entry.position))
+    if source.isShared {
+      let copy = try staging.create(result)
+      try file.copy(to: copy)
+      (staged, file) = (result, copy)
+      try check(file, source)
+      staging.remove(download)
     }
     let picture = try ImageInfo.probe(file.descriptor, limits: limits)
+    try finish(file, picture, source.sha256, as: product, from: picture, staged: staged, since: began)
+  }
+
+  // MARK: What is made
+
+  private func filter(_ source: OpenFile, into product: Product, since began: ContinuousClock.Instant) throws {
+    let file = try staging.create(result)
+    var options = record.entry.options
+    options.metadata = metadata
+    let pass = ImagePass(recipe: record.entry.recipe, options: options, limits: limits)
+    let pictures = try pass.run(from: source.descriptor, to: file.descriptor, isCancelled: { self.isCancelled })
+    let sha256 = try MessageDigest.hexDigest(ofDescriptor: file.descriptor)
+    try finish(file, pictures.output, sha256, as: product, from: pictures.source, since: began)
+  }
+
+  private func finish(
+    _ file: OpenFile, _ picture: ImageInfo, _ sha256: String, as product: Product, from source: ImageInfo,
+    staged: String? = nil, since began: ContinuousClock.Instant
+  ) throws {
     let result = PhotoRecord.Result(
-      staged: staged, file: file, picture: picture, bytes: source.bytes, sha256: source.sha256)
-    record.filtered(result, from: picture, taking: began.duration(to: .now))
+      staged: staged ?? result, file: file, picture: picture, bytes: try file.status().size, sha256: sha256,
+      product: product)
+    record.filtered(result, from: source, taking: began.duration(to: .now))
+  }
+
+  // MARK: Files
+
+  /// The names in staging.
+  private var download: String { staging.download(record.entry.position) }
+  private var result: String { staging.result(record.entry.position) }
+
+  private func open(_ source: PhotoRecord.Source) throws -> OpenFile {
+    guard source.isCached else { return try OpenFile(reading: staging.path(download)) }
+    if let file = access.cache?.open(source.sha256) { return file }
+    access.cache?.drop(source.sha256)
+    throw EntryFailure.cache
   }
 
   /// What comes from the cache or from another entry was checked when it was downloaded; since then anything may have
   /// happened to it.
-  private func checkShared(_ file: OpenFile) throws {
-    guard let source = record.snapshot.source, source.isCached || source.isCoalesced else { return }
+  private func check(_ file: OpenFile, _ source: PhotoRecord.Source) throws {
+    guard source.isShared else { return }
     guard (try? MessageDigest.hexDigest(ofDescriptor: file.descriptor)) == source.sha256 else {
-      cache?.drop(source.sha256)
+      access.cache?.drop(source.sha256)
       throw EntryFailure.cache
     }
     try record.entry.checksum?.check(file.descriptor, of: SourceLocation.redacted(record.entry.url))

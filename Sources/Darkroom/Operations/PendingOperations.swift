@@ -23,6 +23,7 @@ final class PendingOperations {
   }
 
   let shared = SharedDownloads()
+  private let sharedFiltrations = SharedFiltrations()
   private(set) var inProgress: [Int: Chain] = [:]
   private var engine: TransferEngine
   private var limits: ImageLimits
@@ -84,11 +85,16 @@ final class PendingOperations {
   }
 
   /// Starts an entry's chain, download → filter.
-  func start(_ record: PhotoRecord, staging: Staging, cache: DownloadCache? = nil) {
+  /// - Parameter reuse: What earlier runs of the job delivered.
+  func start(_ record: PhotoRecord, staging: Staging, cache: DownloadCache? = nil, reuse: Reuse? = nil) {
+    let results = ResultAccess(cache: cache, reuse: isRefreshing ? nil : reuse, shared: sharedFiltrations)
+    let filtration = ImageFiltration(record, staging: staging, access: results, limits: limits, metadata: metadata)
     let access = CacheAccess(cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: staging.runID)
-    let download = ImageDownloader(
-      record, engine: engine, staging: staging, access: access, shared: shared, ended: downloaded)
-    let filtration = ImageFiltration(record, staging: staging, cache: cache, limits: limits, metadata: metadata)
+    let download = ImageDownloader(record, engine: engine, staging: staging, access: access, shared: shared) {
+      [downloaded, sharedFiltrations, weak filtration] record in
+      if let filtration { sharedFiltrations.join(filtration) }
+      downloaded(record)
+    }
     filtration.addDependency(download)
     filtration.completionBlock = { [ended] in ended(record) }
     inProgress[record.entry.position] = Chain(download: download, filtration: filtration)

@@ -16,11 +16,14 @@ final class PhotoRecord: Sendable {
     let sha256: String
     var picture: ImageInfo?
 
-    /// Whether the bytes come from the cache; then they are to be checked.
+    /// Whether the bytes are in the cache, and not in staging.
     var isCached = false
 
     /// Whether they came with a transfer of another entry of the same run.
     var isCoalesced = false
+
+    /// Whether others have the bytes, too; then they are to be checked.
+    var isShared: Bool { isCached || isCoalesced }
   }
 
   /// What is to be delivered, complete in staging.
@@ -33,6 +36,13 @@ final class PhotoRecord: Sendable {
     let picture: ImageInfo
     let bytes: Int
     let sha256: String
+    let product: Product
+
+    /// What tells the file from one that was changed, once it has its final name; nil when it was changed already.
+    var identity: String? {
+      guard let identity = try? file.status().identity, identity.size == bytes else { return nil }
+      return identity.text
+    }
   }
 
   /// How long the entry's stages took, in milliseconds.
@@ -47,6 +57,8 @@ final class PhotoRecord: Sendable {
     var state = State.new
     var source: Source?
     var result: Result?
+    /// What stands for a result that was not made again.
+    var reused: DeliveredResult?
     var failure: EntryFailure?
     /// When it failed, as `Clock.seconds`.
     var failedAt: Double?
@@ -104,6 +116,17 @@ final class PhotoRecord: Sendable {
     }
   }
 
+  /// `downloaded → filtered`, by a result that is there already. In any other state nothing changes.
+  func reuse(_ delivered: DeliveredResult, taking time: Duration) {
+    live.withLock {
+      guard $0.state == .downloaded else { return }
+      $0.state = .filtered
+      $0.source?.picture = delivered.sourcePicture
+      $0.reused = delivered
+      $0.timings.filter = time.milliseconds
+    }
+  }
+
   /// To `failed`, from everywhere but `failed` and `cancelled`: even a result may turn out to be undeliverable.
   func fail(_ failure: EntryFailure) {
     live.withLock {
@@ -111,7 +134,7 @@ final class PhotoRecord: Sendable {
       $0.state = .failed
       $0.failure = failure
       $0.failedAt = Clock.seconds
-      $0.result = nil
+      ($0.result, $0.reused) = (nil, nil)
     }
   }
 

@@ -98,6 +98,7 @@ final class Courier: Sendable {
     for (position, record) in batch.enumerated() {
       guard let delivery = record.delivery else { continue }
       if place(delivery, of: record) {
+        entries[position].delivery?.identity = record.snapshot.result?.identity
         folders.insert(Folder.parent(of: job.file(delivery.target)))
       } else {
         entries[position] = record.ledgerEntry

@@ -11,7 +11,13 @@ struct JobTally: Sendable, Equatable {
     case "cancelled": counts.cancelled += 1
     default: counts.failed += 1
     }
-    bytes.downloaded += row["source"]?["bytes"]?.integer ?? 0
-    bytes.written += row["output"]?["bytes"]?.integer ?? 0
+    let source = row["source"]
+    let hasCome = row["coalesced"] != .bool(true) && source?["http_status"]?.integer != 304
+    if hasCome { bytes.downloaded += source?["bytes"]?.integer ?? 0 }
+    if row["reused"] == .bool(true) {
+      counts.reused += 1
+    } else {
+      bytes.written += row["output"]?["bytes"]?.integer ?? 0
+    }
   }
 }

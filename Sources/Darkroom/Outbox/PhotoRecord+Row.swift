@@ -3,13 +3,14 @@ import Ledger
 import Transfer
 
 extension PhotoRecord {
-  /// The file that the record delivers; nil without a result.
+  /// The file that the record delivers; nil without a new result.
   var delivery: Delivery? {
-    guard let result = snapshot.result else { return nil }
+    let live = snapshot
+    guard let result = live.result else { return nil }
+    let origin = live.source?.picture.map { Origin(product: result.product, source: $0, output: result.picture).text }
     return Delivery(
-      staged: result.staged,
-      target: JobFolder.image(entry.name, extension: result.picture.format.fileExtension),
-      bytes: result.bytes, sha256: result.sha256)
+      staged: result.staged, target: JobFolder.image(entry.name, extension: result.picture.format.fileExtension),
+      bytes: result.bytes, sha256: result.sha256, origin: origin)
   }
 
   /// What the ledger keeps of the record.
@@ -27,6 +28,7 @@ extension PhotoRecord {
       "url": .string(url),
       "final_url": live.source.flatMap { $0.finalURL == url ? nil : .string($0.finalURL) },
       "state": .string(live.state.rawValue),
+      "reused": live.reused == nil ? nil : .bool(true),
       "coalesced": live.source?.isCoalesced == true ? .bool(true) : nil,
       "priority": .string(entry.priority.rawValue),
       "attempts": .integer(live.attempts),
@@ -40,14 +42,20 @@ extension PhotoRecord {
   }
 
   private func output(_ live: Live) -> JSONValue? {
-    guard let result = live.result, let delivery else { return nil }
-    return .object([
-      "file": .string(delivery.target),
-      "format": .string(result.picture.format.rawValue),
-      "width": .integer(result.picture.width),
-      "height": .integer(result.picture.height),
-      "bytes": .integer(result.bytes),
-      "sha256": .string(result.sha256),
+    if let reused = live.reused { return output(reused.target, reused.picture, reused.bytes, reused.sha256) }
+    guard let result = live.result else { return nil }
+    let target = JobFolder.image(entry.name, extension: result.picture.format.fileExtension)
+    return output(target, result.picture, result.bytes, result.sha256)
+  }
+
+  private func output(_ target: String, _ picture: ImageInfo, _ bytes: Int, _ sha256: String) -> JSONValue {
+    .object([
+      "file": .string(target),
+      "format": .string(picture.format.rawValue),
+      "width": .integer(picture.width),
+      "height": .integer(picture.height),
+      "bytes": .integer(bytes),
+      "sha256": .string(sha256),
     ])
   }
 

@@ -11,6 +11,9 @@ final class Job {
   let folder: JobFolder
   let staging: Staging
 
+  /// What earlier runs of the job delivered; nil when that is nothing.
+  let reuse: Reuse?
+
   /// How many entries the manifest has.
   let total: Int
 
@@ -26,6 +29,7 @@ final class Job {
     index = prepared.index
     folder = prepared.folder
     staging = prepared.staging
+    reuse = prepared.reuse
     tally = prepared.tally
     work = prepared.work
     total = try index.count()

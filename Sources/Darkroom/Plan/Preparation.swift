@@ -13,6 +13,9 @@ final class Preparation: Sendable {
     let folder: JobFolder
     let staging: Staging
 
+    /// What earlier runs of the job delivered; nil when that is nothing.
+    let reuse: Reuse?
+
     /// What makes the manifest rejected; empty when it is fine.
     let problems: [ManifestProblem]
 
@@ -61,8 +64,9 @@ final class Preparation: Sendable {
     let tally =
       try job.state == .accepted
       ? JobTally() : Recovery(placement: placement, runID: job.runID, index: index).recover()
+    let reuse = try ledger.hasOutputs(job: job.name) ? Reuse(folder: folder, ledger: ledger) : nil
     return Prepared(
-      manifest: manifest, index: index, work: try JobWork(index), folder: folder, staging: staging, problems: problems,
-      tally: tally)
+      manifest: manifest, index: index, work: try JobWork(index), folder: folder, staging: staging, reuse: reuse,
+      problems: problems, tally: tally)
   }
 }

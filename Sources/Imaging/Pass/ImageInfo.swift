@@ -7,6 +7,10 @@ package struct ImageInfo: Sendable, Equatable {
   /// Rows.
   package let height: Int
 
+  package init(format: ImageFormat, width: Int, height: Int) {
+    (self.format, self.width, self.height) = (format, width, height)
+  }
+
   /// Reads the header of the picture in an open file, for the case that its bytes are used as they are. Nothing is
   /// decoded, so damage beyond the header goes unnoticed. The file must be seekable and is read from its beginning; its
   /// offset is left anywhere, and it is not closed.

@@ -109,7 +109,8 @@ extension PhotoRecord.Result {
   static var sample: PhotoRecord.Result {
     get throws {
       PhotoRecord.Result(
-        staged: "s", file: try OpenFile(reading: "/dev/null"), picture: .sample, bytes: 3, sha256: "cd")
+        staged: "s", file: try OpenFile(reading: "/dev/null"), picture: .sample, bytes: 3, sha256: "cd",
+        product: Product(of: "ab", for: try .sample(), metadata: .copyright))
     }
   }
 }

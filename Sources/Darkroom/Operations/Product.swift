@@ -1,0 +1,16 @@
+import Imaging
+
+/// What a filtration makes, and of what: equal products have the same bytes.
+struct Product: Sendable, Hashable {
+  /// The source's SHA-256, the format, quality and metadata asked for, and the recipe.
+  let text: String
+
+  /// - Parameter sha256: The source's.
+  init(of sha256: String, for entry: Entry, metadata: MetadataPolicy) {
+    let isCopy = entry.recipe.isEmpty && entry.options.format == nil
+    text =
+      isCopy
+      ? sha256 + " copied"
+      : "\(sha256) \(entry.options.format?.rawValue ?? "keep") \(entry.options.quality) \(metadata) \(entry.recipe)"
+  }
+}

@@ -1,0 +1,11 @@
+import Imaging
+
+/// A result that an earlier run of the job delivered, and that still lies where it was put.
+struct DeliveredResult: Sendable, Equatable {
+  /// Path beneath the job's folder.
+  let target: String
+  let bytes: Int
+  let sha256: String
+  let picture: ImageInfo
+  let sourcePicture: ImageInfo
+}

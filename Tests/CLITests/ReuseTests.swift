@@ -1,0 +1,168 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct ReuseTests {
+  private let folders: DarkroomFolders
+  private let pictures: TemporaryFolder
+  private let nginx: Nginx
+
+  init() throws {
+    folders = try DarkroomFolders()
+    pictures = try TemporaryFolder()
+    nginx = try Nginx(serving: pictures.path)
+  }
+
+  /// Has the server serve a picture under each name, no two the same.
+  private func serve(_ names: [String], shade: Int = 0) throws {
+    let script = """
+      import sys
+      from PIL import Image
+      shade = int(sys.argv[1])
+      for number, path in enumerate(sys.argv[2:]):
+          Image.new("RGB", (40 + number % 50, 30 + shade), (number, shade * 20, 90)).save(path)
+      """
+    _ = try TestPython.run(script, ["\(shade)"] + names.map(pictures.file))
+  }
+
+  /// Drops the same manifest again and runs it.
+  private func run(_ names: [String], _ options: [String] = [], status: Int32 = 0) throws -> Report {
+    try folders.drop("job.txt", names.map { nginx.url($0) + "\n" }.joined())
+    let run = try folders.run(options)
+    #expect(run.status == status, "\(run.error)")
+    return try folders.report("job")
+  }
+
+  /// How often the server has answered with which status since it was last asked.
+  private func statuses(after count: inout Int) throws -> [String: Int] {
+    let new = try nginx.accessLog().dropFirst(count)
+    count += new.count
+    return new.reduce(into: [:]) { $0[String($1.split(separator: " ")[8]), default: 0] += 1 }
+  }
+
+  @Test func `what has not changed is neither sent nor made again`() throws {
+    let sources = (0..<100).map { "p\($0).jpg" }
+    try serve(sources)
+    let names = (0..<1000).map { sources[$0 % 100] }
+    var seen = 0
+
+    let first = try run(names)
+    #expect(try statuses(after: &seen) == ["200": 100])
+    #expect(first.counts == Report.Counts(total: 1000, filtered: 1000))
+
+    let again = try run(names)
+    #expect(try statuses(after: &seen) == ["304": 100])
+    #expect(again.counts == Report.Counts(total: 1000, filtered: 1000, reused: 1000))
+    #expect(again.bytes == Report.Bytes(downloaded: 0, written: 0))
+    #expect(again.entries.map(\.output) == first.entries.map(\.output))
+    #expect(again.entries.allSatisfy { $0.reused == true })
+
+    let other = try run(names, ["--filters", "grayscale(1)"])
+    #expect(try statuses(after: &seen) == ["304": 100])
+    #expect(other.counts == Report.Counts(total: 1000, filtered: 1000))
+    #expect(other.bytes.downloaded == 0)
+
+    try serve(Array(sources[0..<3]), shade: 1)
+    let changed = try run(names, ["--filters", "grayscale(1)"])
+    #expect(try statuses(after: &seen) == ["304": 97, "200": 3])
+    #expect(changed.counts == Report.Counts(total: 1000, filtered: 1000, reused: 970))
+
+    let refreshed = try run(names, ["--filters", "grayscale(1)", "--refresh"])
+    #expect(try statuses(after: &seen) == ["200": 100])
+    #expect(refreshed.counts == Report.Counts(total: 1000, filtered: 1000))
+    #expect(refreshed.entries.map(\.output) == changed.entries.map(\.output))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history").count == 4)
+  }
+
+  @Test(arguments: [
+    ["--filters", "sepia(0.7)"], ["--quality", "84"], ["--format", "png"], ["--metadata", "none"],
+    ["--filters", "none"],
+  ])
+  func `what would become something else is made`(options: [String]) throws {
+    try serve(["a.jpg"])
+    _ = try run(["a.jpg"])
+    let other = try run(["a.jpg"], options)
+    #expect(other.counts == Report.Counts(total: 1, filtered: 1))
+    #expect(try run(["a.jpg"], options).counts.reused == 1)
+    #expect(try run(["a.jpg"]).counts.reused == (options == ["--format", "png"] ? 1 : 0))
+  }
+
+  @Test(arguments: [[], ["--cache-size", "0"]])
+  func `without a validator the source is downloaded, and its bytes tell`(options: [String]) throws {
+    try serve(["a.jpg"])
+    _ = try run(["a.jpg"])
+    // Served by its older time, nginx gives another validator for the same bytes.
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSince1970: 1_000_000)], ofItemAtPath: pictures.file("a.jpg"))
+    let again = try run(["a.jpg"], options)
+    #expect(again.entries[0].source?.http_status == 200)
+    #expect(again.counts.reused == 1)
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test func `files are read again, and what came of them is kept`() throws {
+    for _ in 0..<2 {
+      try folders.drop("job.txt", "chelsea-small.png\ncoffee.jpg\n")
+      #expect(try folders.run().status == 0)
+    }
+    #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2, reused: 2))
+  }
+
+  @Test func `a result that was removed is made again, one that was touched or moved there and back is kept`() throws {
+    try serve(["a.jpg", "b.jpg", "c.jpg"])
+    let names = ["a.jpg", "b.jpg", "c.jpg"]
+    let first = try run(names)
+    let images = folders.outbox + "/job/images/"
+    try FileManager.default.removeItem(atPath: images + "a.jpg")
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSince1970: 1_000_000)], ofItemAtPath: images + "b.jpg")
+    try FileManager.default.copyItem(atPath: images + "c.jpg", toPath: images + "copy")
+    try FileManager.default.removeItem(atPath: images + "c.jpg")
+    try FileManager.default.moveItem(atPath: images + "copy", toPath: images + "c.jpg")
+    let again = try run(names)
+    #expect(again.entries.map { $0.reused ?? false } == [false, true, true])
+    #expect(again.entries.map(\.output) == first.entries.map(\.output))
+    #expect(try run(names).counts.reused == 3)
+  }
+
+  @Test func `a result that someone else changed is left as it is, and told`() throws {
+    try serve(["a.jpg", "b.jpg"])
+    _ = try run(["a.jpg", "b.jpg"])
+    let path = folders.outbox + "/job/images/a.jpg"
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    bytes[bytes.count - 3] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: path))
+    let again = try run(["a.jpg", "b.jpg"], status: 1)
+    #expect(again.entries[0].error?.code == "name-conflict")
+    #expect(again.entries[1].reused == true)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+  }
+
+  @Test func `a checksum counts for what is reused, too`() throws {
+    try serve(["a.jpg"])
+    let sum = try TestPython.run(
+      "import hashlib, sys; print(hashlib.md5(open(sys.argv[1], 'rb').read()).hexdigest())", [pictures.file("a.jpg")])
+    let right = String(decoding: sum.prefix(32), as: UTF8.self)
+    for (digest, reused, code) in [
+      (right, 0, nil), (right, 1, nil), (String(right.reversed()), 0, "checksum-mismatch"), (right, 1, nil),
+    ] {
+      try folders.drop("job.jsonl", #"{"url": "\#(nginx.url("a.jpg"))", "checksum": "md5=\#(digest)"}"#)
+      #expect(try folders.run().status == (code == nil ? 0 : 1))
+      let report = try folders.report("job")
+      #expect(report.counts.reused == reused)
+      #expect(report.entries[0].error?.code == code)
+    }
+  }
+
+  @Test func `what a killed run delivered is kept by the next run of the job`() throws {
+    try serve((0..<40).map { "p\($0).jpg" })
+    let names = (0..<40).map { "p\($0).jpg" }
+    try folders.drop("job.txt", names.map { nginx.url($0) + "\n" }.joined())
+    let killed = try folders.start("run", ["--verbose", "--downloads", "2"])
+    _ = try killed.waitForLine(containing: ": filtered")
+    killed.send(SIGKILL)
+    _ = try killed.finish()
+    #expect(try folders.run().status == 0)
+    #expect(try run(names).counts == Report.Counts(total: 40, filtered: 40, reused: 40))
+  }
+}

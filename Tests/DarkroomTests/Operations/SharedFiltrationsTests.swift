@@ -1,0 +1,81 @@
+import Foundation
+import Imaging
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite(.timeLimit(.minutes(2))) struct SharedFiltrationsTests {
+  /// Starts entries of the same source and recipe, and has them wait at the filtrations' door.
+  private func start(_ count: Int, source: String = Chains.source) throws -> (chains: Chains, records: [PhotoRecord]) {
+    let chains = try Chains(downloads: 16)
+    chains.pending.filtrationQueue.isSuspended = true
+    let records = try (0..<count).map { try chains.start($0, url: source, recipe: "sepia(1)") }
+    while records.contains(where: { $0.state == .new }) { sched_yield() }
+    while chains.pending.inProgress.values.contains(where: { !$0.download.isFinished }) { sched_yield() }
+    return (chains, records)
+  }
+
+  private func resume(_ chains: Chains) { chains.pending.filtrationQueue.isSuspended = false }
+
+  /// The ones that did the work: they needed their source.
+  private func removeSources(of records: ArraySlice<PhotoRecord>, _ chains: Chains) {
+    for record in records { chains.staging.remove(chains.staging.download(record.entry.position)) }
+  }
+
+  @Test func `what several entries come to is made once, and each gets a file of its own`() throws {
+    let (chains, records) = try start(6)
+    let first = try #require(chains.pending.inProgress.values.first { $0.filtration.dependencies.count == 1 })
+    for record in records where record !== first.filtration.record { removeSources(of: [record], chains) }
+    resume(chains)
+    #expect(Set(chains.ended(6).map(\.state)) == [.filtered])
+    #expect(Set(records.compactMap { $0.snapshot.result?.sha256 }).count == 1)
+    #expect(records.allSatisfy { $0.snapshot.source?.picture != nil })
+    let inodes = try chains.staged.map { try FileStatus(of: chains.staging.path($0)).identity.inode }
+    #expect(Set(inodes).count == 6, "whoever changes one changes no other")
+  }
+
+  @Test(arguments: 0..<4)
+  func `cancelling one leaves the others`(cancelled: Int) throws {
+    let (chains, records) = try start(4)
+    records[cancelled].cancel()
+    resume(chains)
+    #expect(chains.ended(4).count == 4)
+    for (position, record) in records.enumerated() {
+      #expect(record.state == (position == cancelled ? .cancelled : .filtered))
+    }
+    #expect(try chains.staged.count == 3)
+    #expect(chains.more().isEmpty)
+  }
+
+  @Test(arguments: 0..<20)
+  func `cancelled while it is made, each ends once`(_: Int) throws {
+    let (chains, records) = try start(6, source: "coffee.jpg")
+    resume(chains)
+    for position in stride(from: 0, to: 6, by: 2) {
+      records[position].cancel()
+      let filtration = chains.pending.inProgress[position]?.filtration
+      if filtration?.isExecuting == true { filtration?.cancel() }
+    }
+    #expect(Set(chains.ended(6).map(\.entry.position)) == Set(0..<6))
+    for position in stride(from: 1, to: 6, by: 2) { #expect(records[position].state == .filtered) }
+    #expect(chains.more().isEmpty)
+  }
+
+  @Test func `what one cannot deliver another makes for itself`() throws {
+    let (chains, records) = try start(4)
+    let first = try #require(chains.pending.inProgress.values.first { $0.filtration.dependencies.count == 1 })
+    first.filtration.record.fail(EntryFailure(stage: .outbox, code: "io", message: "", isOutOfSpace: true))
+    resume(chains)
+    #expect(chains.ended(4).filter { $0.state == .filtered }.count == 3)
+    #expect(records.filter { $0.state == .failed }.count == 1)
+  }
+
+  @Test func `a source that cannot be decoded is everybody's failure`() throws {
+    let (chains, records) = try start(3, source: "CREDITS.md")
+    resume(chains)
+    #expect(Set(chains.ended(3).map(\.state)) == [.failed])
+    #expect(records.allSatisfy { $0.snapshot.failure?.code == "not-an-image" })
+    #expect(try chains.staged.isEmpty)
+  }
+}
