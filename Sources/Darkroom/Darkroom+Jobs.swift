@@ -125,7 +125,7 @@ extension Darkroom {
   }
 
   private func start(_ accepted: LedgerJob, _ prepared: Preparation.Prepared) throws {
-    let job = try Job(accepted, prepared)
+    let job = try Job(accepted, prepared, throttles: throttles)
     if accepted.state == .finishing {
       let outcome = try JSONDecoder().decode(JobOutcome.self, from: Data((accepted.outcome ?? "").utf8))
       finishing = (job, outcome)

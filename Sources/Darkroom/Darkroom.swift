@@ -60,6 +60,8 @@ package final class Darkroom {
   var preparing: Preparation?
   /// The job that is worked on; when this process began with it, and how many of its rows there were then.
   var current: (job: Job, courier: Courier, began: (seconds: Double, ended: Int))?
+  /// The hosts that asked to be left alone.
+  let throttles = ThrottleMemory()
   /// A job all of whose rows are durable, and whose report is still to be written.
   var finishing: (job: Job, outcome: JobOutcome)?
   private var settling: Settling

@@ -52,6 +52,18 @@ import Testing
     #expect(try JSONSchema.violations(of: Data(finished.output.utf8), name: "events.schema.json") == "")
   }
 
+  @Test func `a host that asks to be left alone is by the next job, too`() throws {
+    try folders.drop("a.txt", server.url("a?429:2") + "\n")
+    try folders.drop("b.txt", server.url("b") + "\n")
+    let run = try folders.run(["--retries", "0"])
+    #expect(run.status == 1, "\(run.error)")
+    let requests = try (0..<2).map { _ in try server.nextRequest() }
+    #expect(requests.map(\.path) == ["/a", "/b"])
+    #expect(requests[1].time - requests[0].time >= 2)
+    #expect(try folders.report("a").entries.first?.error?.code == "http-status")
+    #expect(try folders.report("b").counts.filtered == 1)
+  }
+
   @Test func `of a server with a limit on requests nothing is lost, and it is told once for each wait`() throws {
     let nginx = try Nginx(
       serving: packageRoot + "/Samples",

@@ -137,6 +137,13 @@ struct HostTurns {
     begin(host, now)
   }
 
+  /// Takes up a host that is not like any other: its first entry is begun when it may be.
+  mutating func meet(host: Int, next: Key, _ throttle: Throttle) {
+    hosts[host, default: Host()].next = next
+    hosts[host]?.throttle = throttle
+    changed.insert(host)
+  }
+
   /// The first of a host's entries that are to be tried again is begun.
   mutating func beginRetry(host: Int, now: Int) {
     _ = hosts[host]?.again.popFirst()

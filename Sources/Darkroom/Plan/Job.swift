@@ -22,7 +22,8 @@ final class Job {
 
   private let work: JobWork
 
-  init(_ job: LedgerJob, _ prepared: Preparation.Prepared) throws {
+  /// - Parameter throttles: What earlier jobs of the process found out about hosts.
+  init(_ job: LedgerJob, _ prepared: Preparation.Prepared, throttles: ThrottleMemory) throws {
     runID = job.runID
     name = job.name
     manifest = prepared.manifest
@@ -32,6 +33,7 @@ final class Job {
     reuse = prepared.reuse
     tally = prepared.tally
     work = prepared.work
+    work.memory = throttles
     total = try index.count()
   }
 

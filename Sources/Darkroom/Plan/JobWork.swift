@@ -22,6 +22,9 @@ final class JobWork {
   private var turns = HostTurns()
   private(set) var transfers = Transfers()
 
+  /// What earlier jobs found out about hosts.
+  var memory = ThrottleMemory()
+
   /// Hosts whose first entry was not begun, with that entry, a page of them.
   private var upcoming: ArraySlice<(host: Int, key: HostTurns.Key)> = []
   private var lastUpcoming: HostTurns.Key?
@@ -54,9 +57,12 @@ final class JobWork {
 
   /// The next entry to begin; nil when there is none that may be begun now.
   func next(now: Int, perHost: Int) throws -> Next? {
-    if upcoming.isEmpty, hasMoreUpcoming {
-      upcoming = try index.hosts(after: lastUpcoming, limit: 256)[...]
-      hasMoreUpcoming = !upcoming.isEmpty
+    try fetchUpcoming()
+    while let (host, key) = upcoming.first, let throttle = try remembered(host, now: now) {
+      // It is not to be asked at once: its turn is that of a host that was begun.
+      turns.meet(host: host, next: key, throttle)
+      passUpcoming(key)
+      try fetchUpcoming()
     }
     switch turns.choose(now: now, perHost: perHost, upcoming: upcoming.first?.key) {
     case nil: return nil
@@ -68,10 +74,27 @@ final class JobWork {
       guard let key = turns.next(of: host) else { return nil }
       return try begin(fresh: key, of: host, now: now)
     case .upcoming:
-      guard let (host, key) = upcoming.popFirst() else { return nil }
-      lastUpcoming = key
+      guard let (host, key) = upcoming.first else { return nil }
+      passUpcoming(key)
       return try begin(fresh: key, of: host, now: now)
     }
+  }
+
+  private func fetchUpcoming() throws {
+    guard upcoming.isEmpty, hasMoreUpcoming else { return }
+    upcoming = try index.hosts(after: lastUpcoming, limit: 256)[...]
+    hasMoreUpcoming = !upcoming.isEmpty
+  }
+
+  private func passUpcoming(_ key: HostTurns.Key) {
+    upcoming.removeFirst()
+    lastUpcoming = key
+  }
+
+  /// What a host is allowed that asked an earlier job to be left alone; nil for most.
+  private func remembered(_ host: Int, now: Int) throws -> Throttle? {
+    guard !memory.isEmpty, let name = try index.hostName(host) else { return nil }
+    return memory.throttle(of: name, now: now)
   }
 
   private func begin(fresh key: HostTurns.Key, of host: Int, now: Int) throws -> Next? {
@@ -95,10 +118,12 @@ final class JobWork {
     let hold = turns.leave(
       host: entry.host, spending: usage.milliseconds, begun: entry.since, answer, now: now, backoff: backoff)
     guard entry.host != HostTurns.files else { return nil }
+    let name = try index.hostName(entry.host) ?? ""
+    memory.note(turns.throttle(of: entry.host), of: name, now: now)
     transfers.add(
       Transfers.Counts(
         requests: usage.requests.sent, retries: entry.attempts > 0 ? usage.requests.sent : 0, bytes: usage.bytes,
-        connections_reused: usage.requests.reused), of: try index.hostName(entry.host) ?? "")
+        connections_reused: usage.requests.reused), of: name)
     return hold
   }
 

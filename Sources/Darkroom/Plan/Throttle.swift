@@ -25,6 +25,9 @@ struct Throttle: Equatable {
   static let longest = 60_000.0
   static let decay = 0.95
 
+  /// Whether the host is like any other.
+  var isFree: Bool { room == .max }
+
   /// From when on the next download may be begun.
   var opens: Int { max(until, interval > 0 ? lastBegun + Int(interval) : 0) }
 
@@ -34,7 +37,7 @@ struct Throttle: Equatable {
   /// The host has answered as hosts do.
   mutating func served() {
     refusals = 0
-    guard room < .max else { return }
+    guard !isFree else { return }
     room += 1
     interval *= Self.decay
     if interval < Self.shortest / 5 { (room, interval) = (.max, 0) }
@@ -46,7 +49,7 @@ struct Throttle: Equatable {
   ///   - begun: When the entry was admitted to the queue.
   /// - Returns: How long it will be left alone, in seconds; nil when it already is.
   mutating func refused(asked: Double?, begun: Int, now: Int, backoff: Backoff) -> Double? {
-    let isNew = room == .max || begun > since
+    let isNew = isFree || begun > since
     if isNew {
       refusals += 1
       (room, since) = (1, now)

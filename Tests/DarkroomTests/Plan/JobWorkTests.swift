@@ -14,7 +14,8 @@ import Transfer
   }
 
   /// Fills the index with entries of a host and a priority each.
-  private func fill(_ entries: [(host: String, turn: Int)]) throws {
+  private func fill(_ entries: [(host: String, turn: Int)], into other: JobIndex? = nil) throws {
+    let index = other ?? index
     try index.fill {
       for (position, entry) in entries.enumerated() {
         try index.insert(
@@ -162,5 +163,24 @@ import Transfer
     work.retry(0, attempts: 4, due: 400_000)
     #expect(try begin(work, now: 500_000) == [0])
     #expect(work.refusals(of: 0) == 3)
+  }
+
+  @Test func `a host that asked another job to be left alone is left alone, then probed, and others are not`() throws {
+    let memory = ThrottleMemory()
+    try fill([("a", 2), ("a", 2), ("a", 2), ("b", 2)])
+    let first = try JobWork(index)
+    first.memory = memory
+    #expect(try first.next(now: 0, perHost: 6)?.row.position == 0)
+    try first.leave(0, .refused(0.5))
+    let other = try JobIndex(creating: folder.file("other.sqlite"))
+    try fill([("b", 2), ("a", 2), ("a", 2), ("a", 2)], into: other)
+    let second = try JobWork(other)
+    second.memory = memory
+    #expect(try begin(second, now: 100) == [0])
+    #expect(second.nextChange == 500)
+    #expect(try second.heldHosts(now: 100, limit: 9).hosts.map(\.name) == ["a"])
+    #expect(try begin(second, now: 500) == [1], "one probe")
+    try second.leave(1, now: 510)
+    #expect(try begin(second, perHost: 6, now: 10_000) == [2], "and then one after the other")
   }
 }
