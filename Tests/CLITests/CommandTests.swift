@@ -41,6 +41,55 @@ import Testing
     #expect(try watch.finish().status == 0)
   }
 
+  @Test func `retry does again what failed, keeps what succeeded, and reports it all`() throws {
+    let folders = try DarkroomFolders()
+    let root = try TemporaryFolder()
+    let (there, missing) = (root.file("there.jpg"), root.file("missing.jpg"))
+    try FileManager.default.copyItem(atPath: packageRoot + "/Samples/coffee.jpg", toPath: there)
+    let retry = ["retry", "job"] + folders.named
+    #expect(try DarkroomProcess.run(retry).status == 66)
+    try folders.drop("job.txt", "there.jpg\nmissing.jpg\n")
+    #expect(try DarkroomProcess.run(retry).status == 75)
+    #expect(try folders.run(["--file-root", root.path]).status == 1)
+    let first = try folders.report("job")
+    #expect(first.counts == Report.Counts(total: 2, filtered: 1, failed: 1))
+
+    try FileManager.default.copyItem(atPath: there, toPath: missing)
+    let dropped = try DarkroomProcess.run(retry)
+    #expect(dropped.status == 0, "\(dropped.error)")
+    #expect(dropped.output == "job\n")
+    #expect(try folders.inboxNames() == ["job.txt"])
+    #expect(try folders.run(["--file-root", root.path]).status == 0)
+    #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2, reused: 1))
+    #expect(folders.exists("job/history/\(first.run_id)/job.failed.jsonl"))
+    #expect(!folders.exists("job/job.failed.jsonl"))
+    #expect(try DarkroomProcess.run(["retry", "../job"] + folders.named).status == 64)
+    #expect(try DarkroomProcess.run(["retry"] + folders.named).status == 64)
+  }
+
+  @Test func `what failed can be dropped again as a manifest of its own`() throws {
+    let folders = try DarkroomFolders()
+    let root = try TemporaryFolder()
+    try folders.drop(
+      "job.jsonl",
+      #"""
+      {"url": "later.jpg", "name": "x/later", "filters": "grayscale(1)", "quality": 70, "metadata": {"id": 7}}
+      {"url": "never.jpg", "priority": "high"}
+
+      """#)
+    #expect(try folders.run(["--file-root", root.path]).status == 1)
+    let failed = folders.outbox + "/job/job.failed.jsonl"
+    #expect(try FileManager.default.attributesOfItem(atPath: failed)[.posixPermissions] as? Int == 0o600)
+    try FileManager.default.copyItem(
+      atPath: packageRoot + "/Samples/coffee.jpg", toPath: root.file("later.jpg"))
+    #expect(try DarkroomProcess.run(["add", failed] + ["--inbox", folders.inbox]).output == "job.failed\n")
+    #expect(try folders.run(["--file-root", root.path]).status == 1)
+    let report = try folders.report("job.failed")
+    #expect(report.counts == Report.Counts(total: 2, filtered: 1, failed: 1))
+    #expect(report.entries[0].output?.file == "images/x/later.jpg")
+    #expect(report.entries[1].error?.code == "file-not-found")
+  }
+
   @Test func `check prints the plan, ends with 65 for a rejected manifest, and leaves nothing behind`() throws {
     let folder = try TemporaryFolder()
     for (name, text) in [

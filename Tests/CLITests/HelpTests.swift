@@ -6,7 +6,7 @@ import Testing
 /// `DARKROOM_TEST_RECORD=1 script/test --filter HelpTests` makes them again; look at the difference before you commit it.
 @Suite struct HelpTests {
   static let commands = [
-    "run", "watch", "add", "wait", "check", "status", "pause", "resume", "filters", "help",
+    "run", "watch", "add", "wait", "retry", "check", "status", "pause", "resume", "filters", "help",
   ]
   static let texts = [["help"]] + commands.map { ["help", $0] }
 
@@ -85,7 +85,12 @@ import Testing
         #expect(try watch.waitForLine(containing: "watching") != nil)
         watch.send(SIGTERM)
         #expect(try watch.finish().status == 0)
-      case "wait":
+      case "wait", "retry":
+        if command == "retry" {
+          let done = folder.file("outbox/cats")
+          try FileManager.default.createDirectory(atPath: done, withIntermediateDirectories: false)
+          try FileManager.default.copyItem(atPath: folder.file("cats.json"), toPath: done + "/manifest.json")
+        }
         let watch = try DarkroomProcess(["watch"], in: folder, environment: environment)
         #expect(try DarkroomProcess.run(script: example, in: folder, environment: environment).status == 0)
         watch.send(SIGTERM)

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Puts manifests into an inbox, safely: nobody ever sees half of one, and none is replaced.
 package struct ManifestDrop {
@@ -35,6 +35,34 @@ package struct ManifestDrop {
       for url in urls { try file.write(JSONValue.string(url).text + "\n") }
     }
     return job
+  }
+
+  /// Puts the manifest of a job that has ended into the inbox again.
+  /// - Parameter outbox: Where the job's folder lies.
+  /// - Throws: `StopError.missing` when there is none; `StopError.taken` when the job is to be done or at work already;
+  ///   `SystemError`.
+  package func retry(_ job: String, outbox: String) throws {
+    let folder = OutboxFolder(path: outbox).job(job)
+    let scan = try Inbox(path: inbox, extraLock: nil).scan()
+    if let manifest = scan.manifests.first(where: { $0.job == job }) {
+      throw StopError.taken("\(manifest.file) is in the inbox already; wait until it is done")
+    }
+    let names: [FileName]
+    do {
+      names = try Folder.names(in: folder.path)
+    } catch {
+      guard error.code == ENOENT || error.code == ENOTDIR else { throw error }
+      throw StopError.missing("there is no job \"\(job)\" in the outbox")
+    }
+    let manifests = names.compactMap(\.text).filter(JobFolder.isManifest)
+    guard let name = manifests.first, let suffix = ManifestFileName(name)?.suffix else {
+      throw StopError.missing("\(folder.path) holds no manifest: job \"\(job)\" has not ended")
+    }
+    guard manifests.count == 1 else {
+      throw StopError.missing("\(folder.path) holds several manifests: \(manifests.sorted().joined(separator: ", "))")
+    }
+    let source = try OpenFile(reading: folder.file(name), followingLinks: false)
+    try drop(as: job + "." + suffix) { copy in try source.eachChunk { try copy.write($0) } }
   }
 
   private func drop(as name: String, _ write: (OpenFile) throws -> Void) throws {

@@ -22,7 +22,7 @@ struct History {
 
   private func isOfRun(_ name: String) -> Bool {
     name == "report.json" || name == "entries.jsonl" || name == folder.name + ".failed.jsonl"
-      || ManifestFileName(name)?.stem == "manifest"
+      || JobFolder.isManifest(name)
   }
 
   /// The earlier run's name, from the beginning of its report; from the folder's time when that does not tell.

@@ -10,6 +10,9 @@ struct JobFolder: Sendable {
 
   func manifest(extension suffix: String) -> String { path + "/manifest." + suffix }
 
+  /// Whether a file of the folder is the manifest of the run that ended last.
+  static func isManifest(_ name: String) -> Bool { ManifestFileName(name)?.stem == "manifest" }
+
   /// The path of something whose path is relative to the job's folder.
   func file(_ target: String) -> String { path + "/" + target }
 

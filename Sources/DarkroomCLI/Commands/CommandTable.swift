@@ -7,6 +7,7 @@ enum CommandTable {
     WatchCommand(),
     AddCommand(),
     WaitCommand(),
+    RetryCommand(),
     CheckCommand(),
     StatusCommand(),
     PauseCommand(),
@@ -16,7 +17,7 @@ enum CommandTable {
   ]
 
   /// Commands that are promised and that this version does not have.
-  static let later: Set = ["cancel", "retry"]
+  static let later: Set = ["cancel"]
 
   /// - Throws: `UsageError` with the nearest command, or all of them.
   static func command(named name: String) throws -> any Command {
