@@ -22,6 +22,29 @@ extension EasyHandle {
     setTrust(configuration)
   }
 
+  /// Sets method and content of the next request; they replace those of the last.
+  /// - Returns: What has to be kept until then; `nil` for most.
+  func setContent(of request: SourceRequest) -> MIMEForm? {
+    set(CURLOPT_CUSTOMREQUEST, nil)
+    set(CURLOPT_HTTPGET, 1)
+    var form: MIMEForm?
+    switch request.content {
+    case .form(let parts):
+      let made = MIMEForm(parts, for: self)
+      set(CURLOPT_MIMEPOST, UnsafeMutableRawPointer(made.raw))
+      form = made
+    case .body(let text): setBody(text)
+    case nil: if request.method != .get { setBody("") }
+    }
+    if request.method != .get, request.method != .post { set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
+    return form
+  }
+
+  private func setBody(_ text: String) {
+    set(CURLOPT_POSTFIELDSIZE, text.utf8.count)
+    text.withCString { set(CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0)) }
+  }
+
   private func setTrust(_ configuration: TransferConfiguration) {
     for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] { set(option, 1) }
     for option in [CURLOPT_SSL_VERIFYHOST, CURLOPT_PROXY_SSL_VERIFYHOST] { set(option, 2) }

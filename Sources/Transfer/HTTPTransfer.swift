@@ -10,6 +10,9 @@ final class HTTPTransfer {
   /// What is asked for now: what was wanted, or where the last redirect leads.
   private(set) var location: SourceLocation
 
+  /// How it is asked for now; redirects change it.
+  private var request: SourceRequest
+
   /// The host at whose gate the transfer has a place.
   var seat: String
 
@@ -37,6 +40,7 @@ final class HTTPTransfer {
   /// Whether it asks for the body only if the source has changed.
   private var isConditional = false
   private var fields = HeaderList([])
+  private var form: MIMEForm?
   /// Why an address of the host was refused.
   private var refusal: String?
   /// Whether another address of the host was tried.
@@ -61,6 +65,7 @@ final class HTTPTransfer {
     self.easy = easy
     self.configuration = configuration
     location = queued.request.location
+    request = queued.request.request
     seat = location.host ?? ""
     body = BodyWriter(queued.request, maxBytes: configuration.maxBytes)
     easy.configure(configuration)
@@ -93,16 +98,19 @@ final class HTTPTransfer {
     easy.set(CURLOPT_URL, location.requestText)
     easy.set(CURLOPT_PROXY, proxy ?? "")
     easy.set(CURLOPT_FRESH_CONNECT, fresh ? 1 : 0)
-    setCondition()
+    setHeaders()
+    form = easy.setContent(of: request)
     easy.set(CURLOPT_TIMEOUT_MS, left.wholeMilliseconds)
     if let refusal = easy.refusal { throw TransferError(.network, refusal) }
   }
 
   /// Validators are for the URL that gave them, not for what redirects to it or where it leads today.
-  private func setCondition() {
-    let validators = queued.request.validators
+  private func setHeaders() {
+    let validators = request.isCacheable ? queued.request.validators : nil
     isConditional = validators.map { $0.answered == MessageDigest.hexDigest(of: location.requestText) } ?? false
-    fields = HeaderList(isConditional ? validators?.fields ?? [] : [])
+    // A body is sent without asking whether it may be: some servers never answer that.
+    let own = (isConditional ? validators?.fields ?? [] : []) + (request.content == nil ? [] : ["Expect:"])
+    fields = HeaderList(own + request.headers.map(\.line))
     easy.set(CURLOPT_HTTPHEADER, UnsafeMutableRawPointer(fields.raw))
   }
 
@@ -240,11 +248,13 @@ final class HTTPTransfer {
         .tooManyRedirects, "max-redirects is \(configuration.maxRedirects); \(source) redirects more often")
     }
     redirects += 1
+    let origin = location.origin
     do throws(TransferError) {
       location = try location.redirected(to: target)
     } catch {
       throw TransferError(error.code, "\(source) redirects to \(error.message)")
     }
+    request = request.redirected(status: header.status, leavesOrigin: location.origin != origin)
     try aim()
   }
 

@@ -19,6 +19,9 @@ extension SourceLocation {
     return try SourceLocation(parsing: text)
   }
 
+  /// Scheme, host and port; `nil` for files.
+  var origin: [String?]? { scheme == .file ? nil : (try? URLHandle(parsing: requestText))?.origin }
+
   private static func resolved(_ target: String, from base: String) throws(URLHandle.Failure) -> String {
     let url = try URLHandle(parsing: base)
     let (origin, user, password) = (url.origin, url.part(CURLUPART_USER), url.part(CURLUPART_PASSWORD))

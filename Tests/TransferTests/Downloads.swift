@@ -21,21 +21,22 @@ final class Downloads: Sendable {
 
   /// Downloads to a new file; returns how it ended and what the file then held.
   func fetch(
-    _ url: String, checksum: Checksum? = nil, validators: Validators? = nil
+    _ url: String, _ request: SourceRequest = .plain, checksum: Checksum? = nil, validators: Validators? = nil
   ) async throws -> (result: Result<TransferOutcome, TransferError>, body: Data) {
     let path = folder.file("\(lastNumber.add(1, ordering: .relaxed).newValue)")
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    let result = try await fetch(url, to: descriptor, checksum: checksum, validators: validators)
+    let result = try await fetch(url, request, to: descriptor, checksum: checksum, validators: validators)
     close(descriptor)
     return (result, try Data(contentsOf: URL(fileURLWithPath: path)))
   }
 
   /// Downloads to a descriptor. The continuation traps if the completion is called twice.
   func fetch(
-    _ url: String, to descriptor: Int32, checksum: Checksum? = nil, validators: Validators? = nil
+    _ url: String, _ request: SourceRequest = .plain, to descriptor: Int32, checksum: Checksum? = nil, validators: Validators? = nil
   ) async throws -> Result<TransferOutcome, TransferError> {
     let request = TransferRequest(
-      location: try SourceLocation(parsing: url), destination: descriptor, checksum: checksum, validators: validators)
+      location: try SourceLocation(parsing: url), request: request, destination: descriptor, checksum: checksum,
+      validators: validators)
     return await withCheckedContinuation { continuation in
       engine.start(request) { continuation.resume(returning: $0) }
     }
