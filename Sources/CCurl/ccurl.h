@@ -53,6 +53,11 @@ static inline CURLcode ccurl_easy_getinfo_long(CURL *easy, CURLINFO info, long *
   return curl_easy_getinfo(easy, info, value);
 }
 
+/// `CURLINFO_TLS_SSL_PTR`: variadic.
+static inline CURLcode ccurl_easy_getinfo_tls(CURL *easy, struct curl_tlssessioninfo **value) {
+  return curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, value);
+}
+
 /// An option of a multi handle that takes a `long`: variadic.
 static inline CURLMcode ccurl_multi_setopt_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);

@@ -76,6 +76,16 @@ final class EasyHandle {
     return ccurl_easy_getinfo_offset(raw, info, &value) == CURLE_OK ? Int(value) : nil
   }
 
+  /// OpenSSL's handle (`SSL *`) of the connection in use: of the session that HTTP goes through. `nil` without a
+  /// connection, without TLS, and when libcurl was built with another library.
+  var tlsSession: OpaquePointer? {
+    var value: UnsafeMutablePointer<curl_tlssessioninfo>?
+    guard ccurl_easy_getinfo_tls(raw, &value) == CURLE_OK, let session = value?.pointee,
+      session.backend == CURLSSLBACKEND_OPENSSL
+    else { return nil }
+    return session.internals.map { OpaquePointer($0) }
+  }
+
   private func check(_ code: CURLcode, _ option: CURLoption) {
     if code != CURLE_OK, refusal == nil {
       refusal = "libcurl refuses option \(option.rawValue) with code \(code.rawValue)"

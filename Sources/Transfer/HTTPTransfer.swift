@@ -35,8 +35,8 @@ final class HTTPTransfer {
 
   // Of the request under way:
 
-  /// Whether it goes through a proxy.
-  private var isProxied = false
+  /// The proxy that it goes through.
+  private var proxy: String?
   /// Whether it asks for the body only if the source has changed.
   private var isConditional = false
   private var fields = HeaderList([])
@@ -83,11 +83,10 @@ final class HTTPTransfer {
   /// Prepares the request for `location`.
   /// - Parameter fresh: Whether no connection is to be used again.
   private func aim(fresh: Bool = false) throws(TransferError) {
-    let proxy = configuration.proxies.proxy(for: location)
+    proxy = configuration.proxies.proxy(for: location)
     (header, refusal, hasConnected, arrived, isAbandoned) = (ResponseHeader(), nil, false, 0, false)
     (isTainted, isFresh) = (false, fresh)
-    isProxied = proxy != nil
-    if isProxied, let address = location.literalAddress {
+    if proxy != nil, let address = location.literalAddress {
       // The proxy connects, so that no socket will tell the address.
       if case .refused(let reason) = configuration.addressPolicy.verdict(for: address) {
         throw TransferError(.addressNotAllowed, "\(source): \(reason)", finalURL: finalURL)
@@ -169,8 +168,19 @@ final class HTTPTransfer {
   /// Counts what came in of a body.
   func count(arrived bytes: Int) {
     arrived += bytes
-    // The connection is still ours. Under TLS other things may lie there than a body.
-    if arrived == header.bodyBytes, location.scheme == .http, open.hasUnreadBytes(port: port) { arrived += 1 }
+    // The connection is still ours.
+    if arrived == header.bodyBytes, !isMultiplexed, open.hasUnreadBytes(port: port, layers) { arrived += 1 }
+  }
+
+  /// Whether the connection carries other transfers, too.
+  private var isMultiplexed: Bool { (easy.count(CURLINFO_HTTP_VERSION) ?? 0) >= CURL_HTTP_VERSION_2_0 }
+
+  /// What the connection in use is made of.
+  private var layers: ConnectionLayers {
+    let isProxyOverTLS = proxy.flatMap(schemeText)?.lowercased() == "https"
+    guard location.scheme == .https || isProxyOverTLS else { return .none }
+    guard let session = easy.tlsSession else { return .unknown }
+    return location.scheme == .https && isProxyOverTLS ? .tlsOverTLS(session) : .tls(session)
   }
 
   /// Opens a socket for an address, if the policy allows it or it is the proxy's: no packet is sent to any other.
@@ -182,7 +192,7 @@ final class HTTPTransfer {
       refusal = "an address of family \(target.pointee.family) is neither IPv4 nor IPv6"
       return -1
     }
-    if !isProxied, case .refused(let reason) = configuration.addressPolicy.verdict(for: address) {
+    if proxy == nil, case .refused(let reason) = configuration.addressPolicy.verdict(for: address) {
       refusal = reason
       return -1
     }
@@ -196,7 +206,7 @@ final class HTTPTransfer {
   /// Whether the request may be sent over the connection of a local port. If not, another is opened.
   func mayAsk(overPort port: Int) -> Bool {
     self.port = port
-    isTainted = !open.begin(port: port) && !isFresh
+    isTainted = !open.begin(port: port, layers) && !isFresh
     return !isTainted
   }
 
@@ -217,7 +227,7 @@ final class HTTPTransfer {
       requests.reused += easy.count(CURLINFO_NUM_CONNECTS) == 0 ? 1 : 0
     }
     if code == CURLE_OK {
-      open.end(port: port, isMultiplexed: (easy.count(CURLINFO_HTTP_VERSION) ?? 0) >= CURL_HTTP_VERSION_2_0)
+      open.end(port: port, isMultiplexed: isMultiplexed)
     }
     do throws(TransferError) {
       if try asksAgain(code) { return .asksAgain }

@@ -20,9 +20,9 @@ final class OpenConnections {
   func add(_ socket: Int32) { if socket >= 0 { opened.insert(socket) } }
 
   /// Takes down that a connection will be asked. Returns whether it may be: nothing has arrived since its last answer.
-  func begin(port: Int) -> Bool {
+  func begin(port: Int, _ layers: ConnectionLayers) -> Bool {
     if let known = connections[port], Self.port(of: known.socket) == port {
-      return !known.hasAnswered || !hasUnreadBytes(port: port)
+      return !known.hasAnswered || !layers.hasUnreadBytes(in: known.socket)
     }
     for socket in opened {
       let local = Self.port(of: socket)
@@ -38,11 +38,10 @@ final class OpenConnections {
     if isMultiplexed { connections[port] = nil } else { connections[port]?.hasAnswered = true }
   }
 
-  /// Whether bytes lie in the connection's socket that were not read (`recv`, `MSG_PEEK`).
-  func hasUnreadBytes(port: Int) -> Bool {
+  /// Whether bytes have arrived on a connection that were not read.
+  func hasUnreadBytes(port: Int, _ layers: ConnectionLayers) -> Bool {
     guard let connection = connections[port] else { return false }
-    var byte: UInt8 = 0
-    return recv(connection.socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
+    return layers.hasUnreadBytes(in: connection.socket)
   }
 
   /// The local port of an open socket (`getsockname`).

@@ -44,6 +44,9 @@ struct Certificates {
     """
   }
 
+  /// The files of a certificate and its key.
+  func files(_ flaw: Flaw) -> [String] { [folder.file(flaw.rawValue + ".pem"), folder.file(flaw.rawValue + ".key")] }
+
   private func openssl(_ arguments: [String]) throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
