@@ -35,10 +35,10 @@ static inline int clinux_syncfs(int descriptor) { return (int)syscall(SYS_syncfs
 /// `ioctl` is variadic. Has one file share the blocks of another, on file systems that can.
 static inline int clinux_clone(int to, int from) { return ioctl(to, FICLONE, from); }
 
-/// `copy_file_range` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. Goes on where both
-/// files stand.
-static inline ssize_t clinux_copy_range(int from, int to, size_t count) {
-  return syscall(SYS_copy_file_range, from, NULL, to, NULL, count, 0u);
+/// `copy_file_range` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. Reads from an offset,
+/// and goes on where the other file stands.
+static inline ssize_t clinux_copy_range(int from, off_t offset, int to, size_t count) {
+  return syscall(SYS_copy_file_range, from, &offset, to, NULL, count, 0u);
 }
 
 /// `renameat2` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set.

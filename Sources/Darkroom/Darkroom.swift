@@ -121,11 +121,8 @@ package final class Darkroom {
   /// What was downloaded before; nil when there is to be no cache, or cannot be one. Opened for the first download.
   var cache: DownloadCache? { configuration.cacheSize > 0 ? openedCache : nil }
 
-  /// Its files are linked to those in staging, and so on the same file system.
   private func openCache() -> DownloadCache? {
     do {
-      let devices = try [state.path, outbox.staging(of: state)].map { try FileStatus(of: $0).identity.device }
-      guard Set(devices).count == 1 else { return nil }
       return try DownloadCache(folder: state.cache, limit: configuration.cacheSize) { [mailbox] error in
         mailbox.post(.cacheFailed("\(error)"))
       }

@@ -98,6 +98,11 @@ package final class Ledger: Sendable {
       try database.transaction {
         for entry in entries {
           try Self.put(entry, ended: true, run: runID, database)
+          if let known = entry.recognised {
+            try database.run(
+              "UPDATE outputs SET identity = ? WHERE job = ? AND target = ?",
+              [.text(known.identity), .text(name), .text(known.target)])
+          }
           guard let delivery = entry.delivery else { continue }
           try database.run(
             """
@@ -175,15 +180,6 @@ package final class Ledger: Sendable {
   package func hasOutputs(job name: String) throws -> Bool {
     try database.withLock { database in
       try database.first("SELECT 1 FROM outputs WHERE job = ? LIMIT 1", [.text(name)]) { _ in true } ?? false
-    }
-  }
-
-  /// Takes down that a file that a job has delivered is still the same, and how that is told from now on. Nothing is lost
-  /// when this is.
-  package func recognise(job name: String, target: String, identity: String) throws {
-    try database.withLock { database in
-      try database.run(
-        "UPDATE outputs SET identity = ? WHERE job = ? AND target = ?", [.text(identity), .text(name), .text(target)])
     }
   }
 

@@ -53,8 +53,10 @@ import Testing
     try ledger.finish([LedgerEntry(position: 0, delivery: delivery, row: "{}")], run: "r", job: "j")
     let output = try ledger.output(job: "j", target: "images/a.jpg")
     #expect(output == LedgerOutput(bytes: 1, sha256: "ab", origin: "o", identity: "i"))
-    try ledger.recognise(job: "j", target: "images/a.jpg", identity: "k")
-    #expect(try ledger.output(job: "j", target: "images/a.jpg")?.identity == "k")
+    let recognised = LedgerEntry.Recognised(target: "images/a.jpg", identity: "k")
+    try ledger.finish([LedgerEntry(position: 0, delivery: nil, recognised: recognised, row: "{}")], run: "r", job: "j")
+    let known = try ledger.output(job: "j", target: "images/a.jpg")
+    #expect(known == LedgerOutput(bytes: 1, sha256: "ab", origin: "o", identity: "k"))
     #expect(try ledger.hasOutputs(job: "j"))
     #expect(try !ledger.hasOutputs(job: "other"))
   }

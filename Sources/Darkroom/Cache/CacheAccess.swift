@@ -15,7 +15,7 @@ struct CacheAccess: Sendable {
   /// What a request gave before, and whether this run has made it; nil when there is nothing that may be used.
   func known(_ key: CacheKey) -> (source: CachedSource, isOfThisRun: Bool)? {
     guard let source = cache?.source(key), source.bytes <= maxBytes else { return nil }
-    let isOfThisRun = source.runID == runID
+    let isOfThisRun = source.asked.runID == runID
     return isRefreshing && !isOfThisRun ? nil : (source, isOfThisRun)
   }
 }

@@ -5,6 +5,9 @@ import Transfer
 ///
 /// Methods throw `SQLiteError`, and have changed nothing then.
 final class CacheIndex {
+  /// Of the tables; an index of another version is begun anew.
+  private static let version = 1
+
   private let database: Database
 
   /// What the files take together.
@@ -17,6 +20,9 @@ final class CacheIndex {
   /// - Parameter folder: Where it lies, as `index.sqlite` and what SQLite puts beside it.
   init(in folder: String) throws {
     database = try Database(path: folder + "/index.sqlite", durability: .process)
+    if try database.first("PRAGMA user_version", row: { $0.integer(0) }) != Self.version {
+      try database.execute("DROP TABLE IF EXISTS sources; DROP TABLE IF EXISTS objects; DROP TABLE IF EXISTS boot")
+    }
     try database.execute(
       """
       CREATE TABLE IF NOT EXISTS objects (
@@ -32,10 +38,13 @@ final class CacheIndex {
         etag TEXT,
         last_modified TEXT,
         answered TEXT,                -- null when there are no validators
-        run TEXT NOT NULL
+        run TEXT NOT NULL,            -- of who asked last
+        position INTEGER NOT NULL,
+        status INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX IF NOT EXISTS sources_by_object ON sources (sha256);
       CREATE TABLE IF NOT EXISTS boot (id TEXT NOT NULL) STRICT;
+      PRAGMA user_version = \(Self.version);
       """)
     let totals = try database.first("SELECT coalesce(sum(bytes), 0), coalesce(max(used), 0) FROM objects") {
       ($0.integer(0), $0.integer(1))
@@ -46,14 +55,14 @@ final class CacheIndex {
   func source(_ key: CacheKey) throws -> CachedSource? {
     try database.first(
       """
-      SELECT sha256, bytes, final_url, etag, last_modified, answered, run
+      SELECT sha256, bytes, final_url, etag, last_modified, answered, run, position, status
       FROM sources JOIN objects USING (sha256) WHERE key = ?
       """, [.text(key.text)]
     ) { row in
       CachedSource(
         sha256: row.text(0) ?? "", bytes: row.integer(1), finalURL: row.text(2) ?? "",
         validators: row.text(5).map { Validators(etag: row.text(3), lastModified: row.text(4), answered: $0) },
-        runID: row.text(6) ?? "")
+        asked: .init(runID: row.text(6) ?? "", position: row.integer(7), httpStatus: row.integer(8)))
     }
   }
 
@@ -70,10 +79,11 @@ final class CacheIndex {
         "INSERT INTO objects VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET used = excluded.used",
         [.text(source.sha256), .integer(source.bytes), .integer(clock + 1)])
       try database.run(
-        "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
           .text(key.text), .text(source.sha256), .text(source.finalURL), .optional(source.validators?.etag),
-          .optional(source.validators?.lastModified), .optional(source.validators?.answered), .text(source.runID),
+          .optional(source.validators?.lastModified), .optional(source.validators?.answered),
+          .text(source.asked.runID), .integer(source.asked.position), .integer(source.asked.httpStatus),
         ])
     }
     clock += 1

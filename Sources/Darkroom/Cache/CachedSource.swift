@@ -12,13 +12,25 @@ struct CachedSource: Sendable, Equatable {
   /// What to ask by whether it has changed; nil when the server gave nothing.
   let validators: Validators?
 
-  /// The run that asked for it last: within it, it is not asked for again.
-  let runID: String
+  /// Who asked for it last.
+  let asked: Asked
 
-  /// The same source, which a server has said in a run to be what it was.
-  func confirmed(by outcome: TransferOutcome, runID: String) -> CachedSource {
+  /// A request that was answered.
+  struct Asked: Sendable, Equatable {
+    /// The run: within it, it is not asked again.
+    let runID: String
+
+    /// The entry's place in its manifest.
+    let position: Int
+
+    /// 200 or 304.
+    let httpStatus: Int
+  }
+
+  /// The same source, which a server has said to be what it was.
+  func confirmed(by outcome: TransferOutcome, to asked: Asked) -> CachedSource {
     CachedSource(
       sha256: sha256, bytes: bytes, finalURL: outcome.finalURL, validators: outcome.validators ?? validators,
-      runID: runID)
+      asked: asked)
   }
 }

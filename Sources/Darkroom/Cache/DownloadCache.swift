@@ -22,7 +22,7 @@ final class DownloadCache: Sendable {
 
   /// Opens the cache, creates it when missing, and begins it anew when its index makes no sense.
   /// - Parameters:
-  ///   - folder: Where it lies, on the file system of the files that it is to keep; nothing else may lie there.
+  ///   - folder: Where it lies, best on the file system of the files that it is to keep; nothing else may lie there.
   ///   - limit: Bytes of sources at most. Those beyond it are removed.
   ///   - tell: Called, on any thread, when it has failed.
   /// - Throws: `SystemError`, `SQLiteError` when there cannot be one.
@@ -58,7 +58,7 @@ final class DownloadCache: Sendable {
     try? OpenFile(reading: object(sha256), followingLinks: false)
   }
 
-  /// Keeps a source that was downloaded: its file is linked. What is larger than the whole cache may be is not kept.
+  /// Keeps a source that was downloaded: its file is linked, or copied where it cannot be. What is larger than the whole cache may be is not kept.
   func keep(_ source: CachedSource, of key: CacheKey, from path: String) {
     quietly(mayBeFull: true) { state in
       guard source.bytes <= state.limit else { return try state.index.forget(key) }
@@ -140,11 +140,11 @@ final class DownloadCache: Sendable {
 
   /// - Returns: Whether it could be linked.
   private func link(_ path: String, as object: String) -> Bool {
-    if Glibc.link(path, object) == 0 { return true }
+    if Folder.link(path, orCopyTo: object) { return true }
     guard errno == ENOENT else { return errno == EEXIST }
     // Only this one folder: an outbox that somebody has moved away is not to be made again.
     mkdir(Folder.parent(of: object), 0o700)
-    return Glibc.link(path, object) == 0
+    return Folder.link(path, orCopyTo: object)
   }
 
   private static func removeIndex(_ folder: String) throws {

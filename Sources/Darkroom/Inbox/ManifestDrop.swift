@@ -14,13 +14,7 @@ package struct ManifestDrop {
     guard let manifest = ManifestFileName(file) else {
       throw StopError.missing("\(path): \(ManifestFormats.refusal)")
     }
-    let source: OpenFile
-    do {
-      source = try OpenFile(reading: path)
-      guard try source.status().kind == .file else { throw StopError.missing("\(path): it is no file") }
-    } catch let error as SystemError {
-      throw StopError.missing(error.description)
-    }
+    let source = try Self.open(path)
     let job = name ?? manifest.visibleStem
     try drop(as: job + "." + manifest.suffix) { copy in try source.eachChunk { try copy.write($0) } }
     return job
@@ -61,11 +55,26 @@ package struct ManifestDrop {
     guard manifests.count == 1 else {
       throw StopError.missing("\(folder.path) holds several manifests: \(manifests.sorted().joined(separator: ", "))")
     }
-    let source = try OpenFile(reading: folder.file(name), followingLinks: false)
+    let source = try Self.open(folder.file(name), followingLinks: false)
     try drop(as: job + "." + suffix) { copy in try source.eachChunk { try copy.write($0) } }
   }
 
+  /// Opens a manifest.
+  /// - Throws: `StopError.missing`.
+  private static func open(_ path: String, followingLinks: Bool = true) throws -> OpenFile {
+    do {
+      let file = try OpenFile(reading: path, followingLinks: followingLinks)
+      guard try file.status().kind == .file else { throw StopError.missing("\(path): it is no file") }
+      return file
+    } catch let error as SystemError {
+      throw StopError.missing(error.description)
+    }
+  }
+
   private func drop(as name: String, _ write: (OpenFile) throws -> Void) throws {
+    guard case .manifest = InboxFile(named: FileName(name)) else {
+      throw StopError.missing("\(name) would be passed over in the inbox; give it another name")
+    }
     let written = inbox + "/.darkroom-add-" + RunID.make()
     let file = try OpenFile(creating: written, mode: 0o600)
     do {

@@ -111,7 +111,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     guard let cache = access.cache, outcome.mayBeStored else { return }
     let source = CachedSource(
       sha256: outcome.sha256, bytes: outcome.bytes, finalURL: outcome.finalURL, validators: outcome.validators,
-      runID: staging.runID)
+      asked: asked(outcome))
     cache.keep(source, of: key, from: staging.path(download))
   }
 
@@ -119,17 +119,23 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   private func confirm(_ known: CachedSource?, _ key: CacheKey?, _ outcome: TransferOutcome, taking time: Duration) {
     guard let known, let key else { return record.fail(.cache) }
     staging.remove(download)
-    use(known, confirmation: outcome, taking: time)
-    access.cache?.confirm(known.confirmed(by: outcome, runID: staging.runID), of: key)
+    let confirmed = known.confirmed(by: outcome, to: asked(outcome))
+    use(confirmed, taking: time)
+    access.cache?.confirm(confirmed, of: key)
   }
 
-  /// Uses what the cache has. Whether it has it still, the filtration finds out.
-  /// - Parameter confirmation: What the server said to it; nil when it was asked in this run before.
-  private func use(_ known: CachedSource, confirmation: TransferOutcome? = nil, taking time: Duration = .zero) {
+  private func asked(_ outcome: TransferOutcome) -> CachedSource.Asked {
+    CachedSource.Asked(
+      runID: staging.runID, position: record.entry.position, httpStatus: outcome.httpStatus ?? 0)
+  }
+
+  /// Uses what the cache has from this run. Whether it has it still, the filtration finds out.
+  private func use(_ known: CachedSource, taking time: Duration = .zero) {
+    let isOwn = known.asked.position == record.entry.position
     record.downloaded(
       PhotoRecord.Source(
-        finalURL: confirmation?.finalURL ?? known.finalURL, httpStatus: confirmation?.httpStatus, bytes: known.bytes,
-        sha256: known.sha256, isCached: true, isCoalesced: confirmation == nil),
+        finalURL: known.finalURL, httpStatus: isOwn ? known.asked.httpStatus : nil, bytes: known.bytes,
+        sha256: known.sha256, isCached: true, isCoalesced: !isOwn),
       taking: time)
   }
 
@@ -144,7 +150,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     case .downloaded:
       guard var source = leader.source else { return begin() }
       staging.remove(download)
-      guard source.isCached || link(path, staging.path(download)) == 0 else { return begin() }
+      guard source.isCached || Folder.link(path, orCopyTo: staging.path(download)) else { return begin() }
       source.isCoalesced = true
       record.downloaded(source, taking: .zero)
     default: return begin()

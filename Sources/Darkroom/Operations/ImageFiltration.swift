@@ -12,8 +12,14 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private let limits: ImageLimits
   private let metadata: MetadataPolicy
 
-  /// The entry whose filtration makes the same product, and ends before this one begins.
-  private let twin = Mutex<PhotoRecord?>(nil)
+  private struct Shared {
+    /// The product of which this is the first filtration.
+    var led: Product?
+    /// The entry whose filtration leads, and ends before this one begins.
+    var leader: PhotoRecord?
+  }
+
+  private let shared = Mutex(Shared())
 
   init(_ record: PhotoRecord, staging: Staging, access: ResultAccess, limits: ImageLimits, metadata: MetadataPolicy) {
     self.record = record
@@ -33,22 +39,27 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     return Product(of: source.sha256, for: record.entry, metadata: metadata)
   }
 
+  /// Others that make the same product begin after this one.
+  func lead(_ product: Product) { shared.withLock { $0.led = product } }
+
   /// Has the filtration begin after another that makes the same product, and then copy what that has made.
-  func follow(_ other: ImageFiltration) {
-    twin.withLock { $0 = other.record }
-    addDependency(other)
+  func follow(_ leader: ImageFiltration) {
+    shared.withLock { $0.leader = leader.record }
+    addDependency(leader)
   }
 
   override func main() {
-    let twin = twin.withLock { twin in
-      defer { twin = nil }  // or each would keep the one before it
-      return twin
+    // Foundation keeps them, and they their records and files, for as long as this one lives.
+    for dependency in dependencies { removeDependency(dependency) }
+    let (led, leader) = shared.withLock { shared in
+      defer { shared = Shared() }
+      return (shared.led, shared.leader)
     }
+    defer { if let led { access.shared.end(led) } }
     // A finished dependency may have failed or been cancelled.
     guard let product, let source = record.snapshot.source else { return staging.remove(download) }
-    defer { access.shared.leave(self, making: product) }
     do {
-      try make(product, of: source, after: twin)
+      try make(product, of: source, after: leader)
     } catch {
       staging.remove(download)
       staging.remove(result)
@@ -64,16 +75,14 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   }
 
   /// The cheapest way to the product: it is there, another entry has it, its source is it, or it is made.
-  private func make(_ product: Product, of source: PhotoRecord.Source, after twin: PhotoRecord?) throws {
+  private func make(_ product: Product, of source: PhotoRecord.Source, after leader: PhotoRecord?) throws {
     let began = ContinuousClock.now
     if let delivered = try delivered(product, source) {
       staging.remove(download)
       return record.reuse(delivered, taking: began.duration(to: .now))
     }
-    if record.entry.recipe.isEmpty, record.entry.options.format == nil {
-      return try keep(source, as: product, since: began)
-    }
-    if let twin, try share(twin, as: product, since: began) { return staging.remove(download) }
+    if product.isCopy { return try keep(source, as: product, since: began) }
+    if let leader, try copy(leader, as: product, since: began) { return staging.remove(download) }
     let file = try open(source)
     try check(file, source)
     try filter(file, into: product, since: began)
@@ -90,22 +99,18 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     return delivered
   }
 
-  /// Takes what another entry's filtration of the same product came to.
+  /// Takes what the leader's filtration came to, be it a failure of the source.
   /// - Returns: Whether it came to anything.
-  private func share(_ twin: PhotoRecord, as product: Product, since began: ContinuousClock.Instant) throws -> Bool {
-    let live = twin.snapshot
+  private func copy(_ leader: PhotoRecord, as product: Product, since began: ContinuousClock.Instant) throws -> Bool {
+    let live = leader.snapshot
     if let failure = live.failure, failure.stage == .filter { throw failure }
-    guard let (original, picture, sha256) = access.original(of: live), let sourcePicture = live.source?.picture else {
-      return false
-    }
+    guard let original = access.original(of: live), let sourcePicture = live.source?.picture else { return false }
     let file = try staging.create(result)
-    try original.copy(to: file)
-    // It may have been delivered, and anything may have happened to it since.
-    guard try MessageDigest.hexDigest(ofDescriptor: file.descriptor) == sha256 else {
+    guard try original.isCopied(to: file) else {
       staging.remove(result)
       return false
     }
-    try finish(file, picture, sha256, as: product, from: sourcePicture, since: began)
+    try finish(file, original.picture, original.sha256, as: product, from: sourcePicture, since: began)
     return true
   }
 

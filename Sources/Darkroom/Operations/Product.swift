@@ -5,12 +5,16 @@ struct Product: Sendable, Hashable {
   /// The source's SHA-256, the format, quality and metadata asked for, and the recipe.
   let text: String
 
+  /// Whether it is the source itself.
+  let isCopy: Bool
+
   /// - Parameter sha256: The source's.
   init(of sha256: String, for entry: Entry, metadata: MetadataPolicy) {
-    let isCopy = entry.recipe.isEmpty && entry.options.format == nil
+    let options = entry.options
+    isCopy = entry.recipe.isEmpty && options.format == nil
     text =
       isCopy
       ? sha256 + " copied"
-      : "\(sha256) \(entry.options.format?.rawValue ?? "keep") \(entry.options.quality) \(metadata) \(entry.recipe)"
+      : "\(sha256) \(options.format?.rawValue ?? "keep") \(options.quality) \(metadata) \(entry.recipe)"
   }
 }

@@ -1,24 +1,24 @@
 import Synchronization
 
-/// Which filtrations make the same product: each waits for the one before it, and copies what that has made.
+/// Which filtrations are about to make which product: the first leads, the others begin after it and copy what it has made.
 final class SharedFiltrations: Sendable {
-  /// By product, the filtration that came last.
-  private let last = Mutex<[Product: ImageFiltration]>([:])
+  private let leaders = Mutex<[Product: ImageFiltration]>([:])
 
-  /// Has a filtration wait for another that makes the same. To be called when its source is known, and before its download
-  /// has finished: until then it cannot begin.
+  /// Has a filtration begin after another that makes the same, if there is one. To be called when its source is known, and
+  /// before its download has finished: until then it cannot begin.
   func join(_ filtration: ImageFiltration) {
-    guard let product = filtration.product else { return }
-    last.withLock { last in
-      if let earlier = last[product] { filtration.follow(earlier) }
-      last[product] = filtration
+    // A copy of the source is as cheap as one of the result.
+    guard let product = filtration.product, !product.isCopy else { return }
+    leaders.withLock { leaders in
+      if let leader = leaders[product] {
+        filtration.follow(leader)
+      } else {
+        leaders[product] = filtration
+        filtration.lead(product)
+      }
     }
   }
 
-  /// The filtration has ended: whoever comes now does not wait for it.
-  func leave(_ filtration: ImageFiltration, making product: Product) {
-    last.withLock { last in
-      if last[product] === filtration { last[product] = nil }
-    }
-  }
+  /// A filtration has ended: whoever comes now does not begin after it.
+  func end(_ product: Product) { leaders.withLock { $0[product] = nil } }
 }

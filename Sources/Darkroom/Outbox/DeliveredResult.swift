@@ -8,4 +8,7 @@ struct DeliveredResult: Sendable, Equatable {
   let sha256: String
   let picture: ImageInfo
   let sourcePicture: ImageInfo
+
+  /// What the file is told by from now on; nil when that is what the ledger has.
+  let newIdentity: String?
 }

@@ -15,7 +15,10 @@ extension PhotoRecord {
 
   /// What the ledger keeps of the record.
   var ledgerEntry: LedgerEntry {
-    LedgerEntry(position: entry.position, delivery: delivery, row: row().text)
+    let recognised = snapshot.reused.flatMap { reused in
+      reused.newIdentity.map { LedgerEntry.Recognised(target: reused.target, identity: $0) }
+    }
+    return LedgerEntry(position: entry.position, delivery: delivery, recognised: recognised, row: row().text)
   }
 
   /// The record as a row of the report.

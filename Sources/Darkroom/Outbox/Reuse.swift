@@ -17,22 +17,21 @@ struct Reuse: Sendable {
       let target = JobFolder.image(entry.name, extension: format.fileExtension)
       guard let output = try ledger.output(job: folder.name, target: target),
         let origin = output.origin.flatMap(Origin.init(text:)), origin.product == product.text,
-        try isUnchanged(target, output)
+        let identity = try unchangedIdentity(target, output)
       else { continue }
       return DeliveredResult(
         target: target, bytes: output.bytes, sha256: output.sha256, picture: origin.output,
-        sourcePicture: origin.source)
+        sourcePicture: origin.source, newIdentity: identity == output.identity ? nil : identity)
     }
     return nil
   }
 
-  private func isUnchanged(_ target: String, _ output: LedgerOutput) throws -> Bool {
+  /// - Returns: nil when the file is not what was delivered.
+  private func unchangedIdentity(_ target: String, _ output: LedgerOutput) throws -> String? {
     let path = folder.file(target)
-    guard let identity = try? FileStatus(of: path).identity.text else { return false }
-    if identity == output.identity { return true }
-    guard try Placement.holds(path, bytes: output.bytes, sha256: output.sha256) else { return false }
-    // What was looked at before its bytes were read: a change in between shows the next time.
-    try ledger.recognise(job: folder.name, target: target, identity: identity)
-    return true
+    guard let identity = try? FileStatus(of: path).identity.text else { return nil }
+    if identity == output.identity { return identity }
+    // Looked at before its bytes are read: a change in between shows the next time.
+    return try Placement.holds(path, bytes: output.bytes, sha256: output.sha256) ? identity : nil
   }
 }

@@ -86,12 +86,27 @@ package enum Folder {
     if clinux_rename_noreplace(from, target) == 0 { return true }
     if errno == EEXIST { return false }
     guard errno == EINVAL || errno == ENOSYS else { throw SystemError("renameat2", target) }
-    if link(from, target) != 0 {
+    if Glibc.link(from, target) != 0 {
       if errno == EEXIST { return false }
       throw SystemError("link", target)
     }
     unlink(from)
     return true
+  }
+
+  /// Gives a file a second name, or a copy where that is refused: by the file system, or because it is another.
+  /// - Returns: Whether the name is there now, with the whole file; `errno` tells why not.
+  package static func link(_ path: String, orCopyTo target: String) -> Bool {
+    if Glibc.link(path, target) == 0 { return true }
+    guard [EPERM, ENOTSUP, ENOSYS, EMLINK, EXDEV].contains(errno) else { return false }
+    do {
+      try OpenFile(reading: path).copy(to: OpenFile(creating: target, mode: 0o600))
+      return true
+    } catch {
+      if error.code != EEXIST { unlink(target) }
+      errno = error.code
+      return false
+    }
   }
 
   /// Removes a file; one that is not there is no error.

@@ -113,32 +113,33 @@ package final class OpenFile: Sendable {
   }
 
   /// Copies the whole file to an empty one: by sharing blocks, in the kernel, or by hand, whichever the
-  /// file systems allow.
+  /// file systems allow. Where reading stands does not matter, and stays, so that several threads may copy the same file.
   package func copy(to target: OpenFile) throws(SystemError) {
     if clinux_clone(target.descriptor, descriptor) == 0 { return }
-    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw SystemError("lseek", path) }
+    var copied = 0
     while true {
-      let count = clinux_copy_range(descriptor, target.descriptor, 1 << 30)
+      let count = clinux_copy_range(descriptor, copied, target.descriptor, 1 << 30)
       if count == 0 { return }
-      if count > 0 || errno == EINTR { continue }
-      // Sandboxes and network file systems refuse it in many ways.
-      if SystemError.isOutOfSpace(errno) { throw SystemError("copy_file_range", target.path) }
-      try target.truncate()
-      guard lseek(descriptor, 0, SEEK_SET) == 0, lseek(target.descriptor, 0, SEEK_SET) == 0 else {
-        throw SystemError("lseek", target.path)
+      if count > 0 {
+        copied += count
+      } else if errno != EINTR {
+        // Sandboxes and network file systems refuse it in many ways.
+        if SystemError.isOutOfSpace(errno) { throw SystemError("copy_file_range", target.path) }
+        return try copyByHand(to: target, from: copied)
       }
-      return try copyByHand(to: target)
     }
   }
 
-  private func copyByHand(to target: OpenFile) throws(SystemError) {
+  private func copyByHand(to target: OpenFile, from start: Int) throws(SystemError) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
     defer { buffer.deallocate() }
+    var copied = start
     while true {
-      let count = read(descriptor, buffer.baseAddress, buffer.count)
+      let count = pread(descriptor, buffer.baseAddress, buffer.count, copied)
       if count == 0 { return }
       if count > 0 {
         try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        copied += count
       } else if errno != EINTR {
         throw SystemError("read", path)
       }

@@ -11,8 +11,7 @@ import Testing
     let chains = try Chains(downloads: 16)
     chains.pending.filtrationQueue.isSuspended = true
     let records = try (0..<count).map { try chains.start($0, url: source, recipe: "sepia(1)") }
-    while records.contains(where: { $0.state == .new }) { sched_yield() }
-    while chains.pending.inProgress.values.contains(where: { !$0.download.isFinished }) { sched_yield() }
+    chains.waitForDownloads(count)
     return (chains, records)
   }
 

@@ -12,13 +12,14 @@ final class Chains {
   let staging: Staging
   private let folder: TemporaryFolder
   private let mailbox: Mailbox<PhotoRecord>
+  private let downloaded: Mailbox<PhotoRecord>
 
   /// A source that is there: a picture of 64 KB.
   static let source = "chelsea-small.png"
 
   init(downloads: Int = 4, filtrations: Int = 2) throws {
     folder = try TemporaryFolder()
-    let mailbox = try Mailbox<PhotoRecord>()
+    let (mailbox, downloaded) = (try Mailbox<PhotoRecord>(), try Mailbox<PhotoRecord>())
     var configuration = Configuration(
       inbox: folder.path, outbox: folder.path, filters: try Recipe(parsing: "none"), processors: filtrations)
     configuration.downloads = downloads
@@ -26,9 +27,10 @@ final class Chains {
     configuration.transfer.addressPolicy = AddressPolicy(allowing: [try Network(parsing: "127.0.0.0/8")])
     engine = TransferEngine(configuration: configuration.transfer)
     pending = PendingOperations(
-      configuration: configuration, engine: engine, downloaded: { _ in }, ended: { mailbox.post($0) })
+      configuration: configuration, engine: engine, downloaded: { downloaded.post($0) }, ended: { mailbox.post($0) })
     staging = Staging(folder: folder.path, runID: "run-0001")
     self.mailbox = mailbox
+    self.downloaded = downloaded
   }
 
   deinit { engine.shutdown() }
@@ -40,6 +42,15 @@ final class Chains {
     let record = PhotoRecord(try .sample(position, url: url, recipe: recipe, priority: priority))
     pending.start(record, staging: staging)
     return record
+  }
+
+  /// Waits until as many downloads have ended.
+  func waitForDownloads(_ count: Int) {
+    var ended = 0
+    while ended < count {
+      downloaded.wait(alongside: -1, seconds: nil)
+      ended += downloaded.collect().count
+    }
   }
 
   /// Waits until as many chains have ended, and takes them out of what is in progress.
