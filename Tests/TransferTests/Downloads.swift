@@ -32,7 +32,8 @@ final class Downloads: Sendable {
 
   /// Downloads to a descriptor. The continuation traps if the completion is called twice.
   func fetch(
-    _ url: String, _ request: SourceRequest = .plain, to descriptor: Int32, checksum: Checksum? = nil, validators: Validators? = nil
+    _ url: String, _ request: SourceRequest = .plain, to descriptor: Int32, checksum: Checksum? = nil,
+    validators: Validators? = nil
   ) async throws -> Result<TransferOutcome, TransferError> {
     let request = TransferRequest(
       location: try SourceLocation(parsing: url), request: request, destination: descriptor, checksum: checksum,

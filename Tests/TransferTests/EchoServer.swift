@@ -19,7 +19,10 @@ enum EchoServer {
                 fields = {n.strip().lower(): v.strip() for n, _, v in (line.partition(b":") for line in lines[1:])}
                 size = int(fields.get(b"content-length", 0))
                 while len(received) < size:
-                    received += connection.recv(65536)
+                    piece = connection.recv(65536)
+                    if not piece:
+                        return
+                    received += piece
                 body, received = received[:size], received[size:]
                 path = lines[0].split()[1].decode()
                 if path.startswith("/redirect/"):

@@ -37,7 +37,10 @@ enum RecordServer {
             while True:
                 request = b""
                 while b"\r\n\r\n" not in request:
-                    request += complete(lambda: session.read(65536))
+                    piece = complete(lambda: session.read(65536))
+                    if not piece:
+                        return
+                    request += piece
                 path = request.split()[1].decode()
                 if path == "/one-record":
                     send(header + b"hello, world")

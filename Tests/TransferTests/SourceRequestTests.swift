@@ -155,7 +155,8 @@ import Testing
       try SourceRequest(method: .get, headers: headers, content: nil),
       try SourceRequest(method: .post, headers: headers, content: .body("text")),
     ] {
-      let start = server.url("redirect/307/\(target)").replacing("//127", with: "//user:password@127", maxReplacements: 1)
+      let start = server.url("redirect/307/\(target)").replacing(
+        "//127", with: "//user:password@127", maxReplacements: 1)
       let seen = try await seen(request, at: start)
       #expect(seen.fields["authorization"] == nil && seen.fields["cookie"] == nil && seen.fields["x-key"] == nil)
       // What is sent there has to be what it says it is; curl sends it there, too.
