@@ -22,14 +22,14 @@ extension Darkroom {
   }
 
   /// Takes in an entry both of whose operations have finished.
-  func takeIn(_ record: PhotoRecord) {
+  func takeIn(_ record: PhotoRecord) throws {
     pending.remove(record)
     let live = record.snapshot
     if live.failure?.isOutOfSpace == true {
       postpone(record)
     } else if live.failure?.isOfCache == true {
       current?.job.postpone(record.entry)
-    } else if isTriedAgain(record, live) {
+    } else if try isTriedAgain(record, live) {
       return
     } else if stopDeadline == nil || live.state == .filtered || live.state == .failed {
       undelivered += 1
@@ -37,17 +37,19 @@ extension Darkroom {
     }
   }
 
-  /// Has a failed download tried again, if it may be.
+  /// Has a failed download tried again, with its next mirror when it has used up its tries with one, if it may be.
   /// - Returns: Whether the entry will be tried again: now, or by the next start.
-  private func isTriedAgain(_ record: PhotoRecord, _ live: PhotoRecord.Live) -> Bool {
-    guard let job = current?.job, let failure = live.failure,
-      let delay = job.delay(after: failure, of: record, attempts: live.attempts, backoff: configuration.backoff)
-    else { return false }
+  private func isTriedAgain(_ record: PhotoRecord, _ live: PhotoRecord.Live) throws -> Bool {
+    guard let job = current?.job, let failure = live.failure else { return false }
+    let delay = job.delay(after: failure, of: record, attempts: live.attempts, backoff: configuration.backoff)
+    guard delay != nil || job.hasMirror(after: failure, of: record) else { return false }
     if stopDeadline == nil {
-      job.retry(record, after: delay)
-      let name = record.entry.originalName ?? record.entry.name
+      if let delay { job.retry(record, after: delay) } else { try job.turnToMirror(record) }
+      let mirror = delay == nil ? record.entry.mirrors.first.map(SourceLocation.redacted) : nil
       observe(
-        .entryRetry(job: job.name, name: name, attempts: live.attempts, seconds: delay, error: failure.row))
+        .entryRetry(
+          job: job.name, name: record.entry.originalName ?? record.entry.name, attempts: live.attempts,
+          seconds: delay ?? 0, mirror: mirror, error: failure.row))
     }
     return true
   }

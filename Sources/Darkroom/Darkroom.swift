@@ -266,7 +266,7 @@ package final class Darkroom {
       switch message {
       case .prepared(let job, let prepared): try takeIn(prepared, of: job)
       case .downloaded(let record): try leaveHost(record)
-      case .ended(let record): takeIn(record)
+      case .ended(let record): try takeIn(record)
       case .settled(let records):
         undelivered -= records.count
         stuckSince = nil

@@ -10,8 +10,10 @@ package enum Event: Sendable {
   case jobAccepted(job: String, file: String)
   /// A job has begun or, after a restart, goes on.
   case jobStarted(job: String, total: Int, ended: Int)
-  /// A download failed and will be tried again: `attempts` tells how often it was tried.
-  case entryRetry(job: String, name: String, attempts: Int, seconds: Double, error: JSONValue)
+  /// A download failed and will be tried again: `attempts` tells how often it was tried, `mirror` by which URL it will be
+  /// when that is another.
+  case entryRetry(
+    job: String, name: String, attempts: Int, seconds: Double, mirror: String? = nil, error: JSONValue)
   /// A server asked to be left alone.
   case hostHeld(host: String, seconds: Double, why: String)
   /// An entry's row of the report is durable.

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// One connection to one SQLite file, with its prepared statements. It is not thread-safe: it has one owner at a time.
 package final class Database {
@@ -25,11 +26,13 @@ package final class Database {
   private let connection: OpaquePointer
   private var statements: [String: Statement] = [:]
 
-  /// Opens the file, and creates it when missing.
+  /// Opens the file, and creates it when missing: for its owner alone, as SQLite's own files beside it then are.
   /// - Parameter examine: Called before anything is changed; what it throws leaves the file as it was.
   /// - Throws: `SQLiteError` when it cannot be opened or is not a database; what `examine` throws.
   package init(path: String, durability: Durability, examine: (Database) throws -> Void = { _ in }) throws {
     self.path = path
+    let created = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if created >= 0 { close(created) }
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let code = sqlite3_open_v2(path, &opened, flags, nil)

@@ -32,7 +32,7 @@ package struct HeaderField: Sendable, Hashable {
   var isContentType: Bool { name.lowercased() == "content-type" }
 
   /// The line as libcurl wants it.
-  var line: String { value.isEmpty ? name + ";" : name + ": " + value }
+  package var line: String { value.isEmpty ? name + ";" : name + ": " + value }
 
   private static func problem(_ message: String) -> SourceRequest.ParseError {
     SourceRequest.ParseError(field: "headers", message: message)

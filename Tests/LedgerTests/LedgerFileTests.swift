@@ -32,6 +32,18 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["ledger.sqlite"])
   }
 
+  @Test("a database is its owner's alone", arguments: [Database.Durability.powerCut, .process, .none])
+  func mode(durability: Database.Durability) throws {
+    let database = try Database(path: path, durability: durability)
+    try database.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(names.contains("ledger.sqlite"))
+    for name in names {
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name))
+      #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+    }
+  }
+
   @Test("a version below 0 is refused, too")
   func negativeVersion() throws {
     try makeLedger()

@@ -60,6 +60,20 @@ package struct DarkroomFolders: Sendable {
     return try FileManager.default.subpathsOfDirectory(atPath: staging).filter { $0.contains("/") }
   }
 
+  /// The bits of a file's mode.
+  package func mode(_ path: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: outbox + "/" + path)
+    return (attributes[.posixPermissions] as? Int) ?? 0
+  }
+
+  /// All files beneath the outbox, the state included: paths.
+  package func files() throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: outbox).filter {
+      var isFolder: ObjCBool = false
+      return FileManager.default.fileExists(atPath: outbox + "/" + $0, isDirectory: &isFolder) && !isFolder.boolValue
+    }
+  }
+
   /// The names in the inbox, but the program's own.
   package func inboxNames() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: inbox).filter { !$0.hasPrefix(".darkroom") }.sorted()

@@ -1,3 +1,5 @@
+import Transfer
+
 /// How the downloads of a job may use the cache.
 struct CacheAccess: Sendable {
   /// nil when there is none.
@@ -12,10 +14,11 @@ struct CacheAccess: Sendable {
   /// The run that asks.
   let runID: String
 
-  /// What a request gave before, and whether this run has made it; nil when there is nothing that may be used.
-  func known(_ key: CacheKey) -> (source: CachedSource, isOfThisRun: Bool)? {
+  /// What a request gave before, and whether this run has made it; nil when there is nothing that may be used. What is no
+  /// GET is made once in each run.
+  func known(_ key: CacheKey, _ request: SourceRequest) -> (source: CachedSource, isOfThisRun: Bool)? {
     guard let source = cache?.source(key), source.bytes <= maxBytes else { return nil }
     let isOfThisRun = source.asked.runID == runID
-    return isRefreshing && !isOfThisRun ? nil : (source, isOfThisRun)
+    return (isRefreshing || !request.isCacheable) && !isOfThisRun ? nil : (source, isOfThisRun)
   }
 }

@@ -4,5 +4,9 @@ import Transfer
 struct CacheKey: Sendable, Hashable {
   let text: String
 
-  init(_ location: SourceLocation) { text = MessageDigest.hexDigest(of: "GET " + location.requestText) }
+  init(_ location: SourceLocation, _ request: SourceRequest = .plain) {
+    // No line break is in the URL.
+    let more = request == .plain ? "" : "\n" + JSONValue.object(request.members).text
+    text = MessageDigest.hexDigest(of: "\(request.method.rawValue) \(location.requestText)\(more)")
+  }
 }

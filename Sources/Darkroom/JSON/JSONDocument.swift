@@ -39,8 +39,11 @@ package final class JSONDocument {
   private static let numberTooLarge =
     "whole numbers go from \(Int.min) to \(Int.max), others to 1.8e308; write a larger one as a string"
 
-  /// A message of jansson's without what means something to its callers only.
-  private static func readable(_ message: String) -> String { message.replacing(" without JSON_ALLOW_NUL", with: "") }
+  /// A message of jansson's without what means something to its callers only, and without the text near the mistake, which
+  /// may be a secret: there is a column.
+  private static func readable(_ message: String) -> String {
+    message.replacing(" without JSON_ALLOW_NUL", with: "").replacing(/\ near '.*/.dotMatchesNewlines(), with: "")
+  }
 
   /// The value, deeply converted.
   /// - Throws: `ManifestProblem` with code `too-deep` and the key path.

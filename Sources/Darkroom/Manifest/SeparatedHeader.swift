@@ -77,13 +77,18 @@ struct SeparatedHeader {
       switch column {
       case .field("metadata"): metadata.read(cell)
       case .field("url"): members.append(.init("url", Self.url(cell.text)))
+      case .field(let name) where ["headers", "form"].contains(name):
+        do throws(ManifestProblem) {
+          members.append(.init(name, try cell.json(of: name)))
+        } catch {
+          problems.append(error)
+        }
       case .field("quality"): members.append(.init("quality", Self.number(cell.text)))
       case .field(let name): members.append(.init(name, .string(cell.text)))
       case .other(let name): metadata.add(name, cell)
       case .comment: break
       case .unnamed:
-        let place = ManifestProblem.Place.line(cell.line, column: cell.column)
-        problems.append(ManifestProblem(.syntax, "the column has a value, and no name in the header", at: place))
+        problems.append(ManifestProblem(.syntax, "the column has a value, and no name in the header", at: cell.place))
       }
     }
     problems += metadata.problems
@@ -101,6 +106,21 @@ struct SeparatedHeader {
   private static func number(_ text: String) -> JSONValue {
     let text = text.trimmingBlanks
     return Int(text).map(JSONValue.integer) ?? Double(text).map(JSONValue.number) ?? .string(text)
+  }
+}
+
+extension SeparatedRows.Cell {
+  var place: ManifestProblem.Place { .line(line, column: column) }
+
+  /// What a cell holds that holds JSON.
+  func json(of column: String) throws(ManifestProblem) -> JSONValue {
+    do {
+      return try JSONValue(parsing: text)
+    } catch {
+      let problem = error as? ManifestProblem
+      let message = "the column \"\(column)\" holds JSON: \(problem?.message ?? "\(error)")"
+      throw ManifestProblem(problem?.code ?? .syntax, message, at: place)
+    }
   }
 }
 

@@ -7,14 +7,10 @@ struct SeparatedMetadata {
 
   /// Takes the cell of the column `metadata`.
   mutating func read(_ cell: SeparatedRows.Cell) {
-    let place = ManifestProblem.Place.line(cell.line, column: cell.column)
-    do {
-      given = (try JSONValue(parsing: cell.text), place)
+    do throws(ManifestProblem) {
+      given = (try cell.json(of: "metadata"), cell.place)
     } catch {
-      let problem = error as? ManifestProblem
-      unreadable.append(
-        ManifestProblem(
-          problem?.code ?? .syntax, "the column \"metadata\" holds JSON: \(problem?.message ?? "\(error)")", at: place))
+      unreadable.append(error)
     }
   }
 

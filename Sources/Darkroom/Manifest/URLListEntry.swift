@@ -3,22 +3,21 @@ import Transfer
 
 /// A URL of a text manifest with the option lines that follow it, as in the input files of aria2.
 struct URLListEntry {
-  private static let laterOptions: Set = ["header", "referer"]
   private static let options = ["out", "checksum", "header", "referer"]
 
-  private let url: String
+  /// The URL, or its mirrors.
+  private let urls: [String]
   private let line: Int
   private var name: String?
   private var checksum: Checksum?
+  private var headers: [HeaderField] = []
   private var problems: [ManifestProblem] = []
 
   /// - Parameter content: A line without white space at its ends.
   init(_ content: Substring, line: Int) {
-    url = String(content)
+    urls = content.split(separator: "\t", omittingEmptySubsequences: false).map { String(Self.trimmed($0)) }
+      .filter { !$0.isEmpty }
     self.line = line
-    if content.utf8.contains(UInt8(ascii: "\t")) {
-      report(.badValue, "mirrors separated by tabs are not available in this version", at: .line(line))
-    }
   }
 
   /// The entry as the manifest's format yields it.
@@ -27,8 +26,10 @@ struct URLListEntry {
     var members: [JSONValue.Member] = []
     if let name { members.append(.init("name", .string(name))) }
     if let checksum { members.append(.init("checksum", .string(checksum.description))) }
-    if members.isEmpty { return .entry(.string(url), key: nil, place: .line(line)) }
-    members.insert(.init("url", .string(url)), at: 0)
+    if !headers.isEmpty { members.append(.init("headers", .headers(headers))) }
+    let url = urls.count > 1 ? JSONValue.array(urls.map(JSONValue.string)) : .string(urls.first ?? "")
+    if members.isEmpty, urls.count < 2 { return .entry(url, key: nil, place: .line(line)) }
+    members.insert(.init("url", url), at: 0)
     return .entry(.object(members), key: nil, place: .line(line))
   }
 
@@ -46,9 +47,21 @@ struct URLListEntry {
     case "out": name = value
     case "checksum" where checksum != nil: report(.badValue, "the URL has an option \"checksum\" already", at: place)
     case "checksum": readChecksum(value, at: place)
-    case _ where Self.laterOptions.contains(option):
-      report(.unknownField, "the option \"\(option)\" is not available in this version", at: place)
+    case "header": readHeader(at: place) { () throws(SourceRequest.ParseError) in try HeaderField(parsing: value) }
+    case "referer" where value == "*":
+      report(.badValue, "\"referer\" needs a URL; * is not available in this version", at: place)
+    case "referer": readHeader(at: place) { () throws(SourceRequest.ParseError) in try HeaderField("Referer", value) }
     default: report(.unknownField, NearestName.unknown("option", option, among: Self.options), at: place)
+    }
+  }
+
+  private mutating func readHeader(
+    at place: ManifestProblem.Place, _ parse: () throws(SourceRequest.ParseError) -> HeaderField
+  ) {
+    do {
+      headers.append(try parse())
+    } catch {
+      report(.badValue, error.message, at: place)
     }
   }
 

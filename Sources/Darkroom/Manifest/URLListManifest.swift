@@ -1,5 +1,5 @@
 /// One URL per line; blank lines and lines that begin with `#` are passed over. Indented lines after a URL are options
-/// of aria2's input format, of which there is `out=`.
+/// of aria2's input format. Mirrors stand on one line, separated by tabs.
 struct URLListManifest: ManifestFormat {
   let name = "txt"
   let extensions = ["txt", "urls"]

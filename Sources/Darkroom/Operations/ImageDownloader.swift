@@ -58,14 +58,14 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     do {
       let location = try SourceLocation(parsing: record.entry.url)
       guard location.scheme != .file else { return try transfer(location) }
-      let key = SharedDownloads.Key(request: CacheKey(location), checksum: record.entry.checksum)
+      let key = SharedDownloads.Key(request: CacheKey(location, record.entry.request), checksum: record.entry.checksum)
       live.withLock { $0.key = key }
       guard shared.lead(key, self) else {
         // Whoever cancels it from now on finds it waiting.
         if isCancelled, shared.withdraw(self, from: key) { finish() }
         return
       }
-      let known = access.known(key.request)
+      let known = access.known(key.request, record.entry.request)
       if let known, known.isOfThisRun {
         use(known.source)
         end()
@@ -85,7 +85,8 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     let file = try staging.create(download)
     let began = ContinuousClock.now
     let request = TransferRequest(
-      location: location, destination: file.descriptor, checksum: record.entry.checksum, validators: known?.validators)
+      location: location, request: record.entry.request, destination: file.descriptor, checksum: record.entry.checksum,
+      validators: known?.validators)
     let transfer = engine.start(request) { [self] result in
       let time = began.duration(to: .now)
       record.usedHost(JobWork.Usage(result, taking: time))

@@ -62,8 +62,9 @@ struct ReportFile {
         let value = try JSONValue(parsing: row.row)
         guard value["state"]?.string == "failed", let entry = try job.index.row(at: row.position) else { continue }
         let metadata = try entry.metadata.map(JSONValue.init(parsing:))
-        let line = JSONValue.object([
-          "url": .string(entry.url),
+        let (urls, request) = try entry.sources
+        let source = JSONValue.Member("url", urls.count == 1 ? .string(urls[0]) : .array(urls.map(JSONValue.string)))
+        let rest = JSONValue.object([
           "name": .string(entry.original ?? entry.name),
           "filters": .string(entry.recipe),
           "format": .string(entry.format),
@@ -73,7 +74,8 @@ struct ReportFile {
           "metadata": metadata,
           "_error": value["error"],
         ])
-        try file.write(line.text + "\n")
+        guard case .object(let members) = rest else { continue }
+        try file.write(JSONValue.object([source] + request.members + members).text + "\n")
       }
     }
   }

@@ -14,8 +14,14 @@ struct Entry: Sendable, Equatable {
   /// Place in the manifest, from 0.
   let position: Int
 
-  /// The URL as it was written. It may hold secrets.
+  /// The URL in use, as it was written: of several mirrors one. It may hold secrets.
   let url: String
+
+  /// The mirrors that come after it.
+  var mirrors: [String] = []
+
+  /// How it is asked for. It may hold secrets.
+  var request = SourceRequest.plain
 
   /// The output's path beneath `images/`, without extension; unique in its job.
   var name: String

@@ -6,4 +6,5 @@ struct EntryDefaults: Sendable, Equatable {
   var options: OutputOptions
   var priority = Entry.Priority.normal
   var metadata: JSONValue?
+  var request = RequestFields()
 }

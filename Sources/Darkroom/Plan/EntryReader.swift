@@ -6,6 +6,9 @@ struct EntryReader {
   /// An entry whose output name is still to be settled.
   struct Draft: Sendable, Equatable {
     let url: String
+    /// Where else it may be had, in order.
+    let mirrors: [String]
+    let request: SourceRequest
     /// The name that the manifest gives, by a field or a key.
     let name: String?
     let recipe: Recipe
@@ -16,10 +19,9 @@ struct EntryReader {
   }
 
   /// Fields that the contract has and this version has not.
-  static let laterFields: Set = [
-    "headers", "method", "body", "form", "after", "variants",
-  ]
-  static let fields = ["url", "name", "filters", "format", "quality", "priority", "checksum", "metadata"]
+  static let laterFields: Set = ["after", "variants"]
+  static let fields =
+    ["url", "name", "filters", "format", "quality", "priority", "checksum", "metadata"] + RequestFields.names
   static let defaultsFields = fields.filter { !["url", "name", "checksum"].contains($0) }
 
   private(set) var defaults: EntryDefaults
@@ -42,7 +44,12 @@ struct EntryReader {
       recipe: recipe(value["filters"], at: place),
       options: options(value, at: place),
       priority: priority(value["priority"], at: place),
-      metadata: value["metadata"])
+      metadata: value["metadata"],
+      request: requestFields(members, at: place))
+    // When they make no sense by themselves, that is told once.
+    let before = problems.count
+    _ = request(RequestFields(), at: place)
+    if problems.count > before { defaults.request = RequestFields() }
   }
 
   /// Reads one entry.
@@ -53,13 +60,16 @@ struct EntryReader {
     switch value {
     case .string(let url):
       draft = Draft(
-        url: Self.trimmed(url), name: key, recipe: defaults.recipe, options: defaults.options,
+        url: Self.trimmed(url), mirrors: [], request: request(RequestFields(), at: place), name: key,
+        recipe: defaults.recipe, options: defaults.options,
         priority: defaults.priority,
         metadata: defaults.metadata, checksum: nil)
     case .object(let members):
       checkFields(members, among: Self.fields, at: place)
+      let urls = urls(value["url"], at: place)
       draft = Draft(
-        url: url(value["url"], at: place),
+        url: urls.first ?? "", mirrors: Array(urls.dropFirst()),
+        request: request(requestFields(members, at: place), at: place),
         name: text(value["name"], field: "name", at: place) ?? key,
         recipe: recipe(value["filters"], at: place),
         options: options(value, at: place),
@@ -95,14 +105,41 @@ struct EntryReader {
     }
   }
 
-  private mutating func url(_ value: JSONValue?, at place: ManifestProblem.Place) -> String {
+  /// The URL, or the mirrors in their order; empty when there is a problem.
+  private mutating func urls(_ value: JSONValue?, at place: ManifestProblem.Place) -> [String] {
     switch value {
-    case .string(let url): return Self.trimmed(url)
-    case .array: report(.badValue, "mirrors are not available in this version", at: place.field("url"))
+    case .string(let url): return [Self.trimmed(url)]
+    case .array([]): report(.badValue, "an array of mirrors needs a URL", at: place.field("url"))
+    case .array(let values):
+      let urls = values.compactMap { $0.string.map(Self.trimmed) }
+      if urls.count == values.count { return urls }
+      report(.wrongType, "mirrors must be strings", at: place.field("url"))
     case nil: report(.badValue, "an entry needs a \"url\"", at: place)
-    case let value?: report(.wrongType, "\"url\" must be a string, not \(value.kind)", at: place.field("url"))
+    case let value?:
+      let message = "\"url\" must be a string or an array of strings, not \(value.kind)"
+      report(.wrongType, message, at: place.field("url"))
     }
-    return ""
+    return []
+  }
+
+  private mutating func requestFields(
+    _ members: [JSONValue.Member], at place: ManifestProblem.Place
+  ) -> RequestFields {
+    do throws(RequestFields.Problem) {
+      return try RequestFields(members)
+    } catch {
+      report(error.code, error.message, at: place.field(error.field))
+      return RequestFields()
+    }
+  }
+
+  private mutating func request(_ fields: RequestFields, at place: ManifestProblem.Place) -> SourceRequest {
+    do throws(RequestFields.Problem) {
+      return try fields.request(defaults: defaults.request)
+    } catch {
+      report(error.code, error.message, at: place.field(error.field))
+      return .plain
+    }
   }
 
   /// A URL without the white space of ASCII at its ends, as browsers take it (WHATWG URL): a space before the scheme must

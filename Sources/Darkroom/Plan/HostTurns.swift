@@ -25,8 +25,11 @@ struct HostTurns {
     /// How often it was tried.
     let attempts: Int
 
-    /// How often of that its host asked to be left alone.
-    var refusals = 0
+    /// How often of that does not count: its host asked to be left alone, or it was another mirror's.
+    var uncounted = 0
+
+    /// Which of its URLs is in use, from 0.
+    var mirror = 0
 
     static func < (a: Retry, b: Retry) -> Bool { a.key < b.key }
   }
@@ -137,10 +140,16 @@ struct HostTurns {
     begin(host, now)
   }
 
+  /// Whether something of a host was begun, or is to be tried again.
+  func knows(_ host: Int) -> Bool { hosts[host] != nil }
+
   /// Takes up a host that is not like any other: its first entry is begun when it may be.
-  mutating func meet(host: Int, next: Key, _ throttle: Throttle) {
+  /// - Parameters:
+  ///   - next: Its first entry; nil when it has none of its own.
+  ///   - throttle: What it is allowed; nil when that is known.
+  mutating func meet(host: Int, next: Key?, _ throttle: Throttle?) {
     hosts[host, default: Host()].next = next
-    hosts[host]?.throttle = throttle
+    if let throttle { hosts[host]?.throttle = throttle }
     changed.insert(host)
   }
 

@@ -46,7 +46,7 @@ final class Job {
   /// The next entry to start, and how often it was tried before; nil when there is none now.
   func next(perHost: Int) throws -> (entry: Entry, attempts: Int)? {
     guard let next = try work.next(now: Clock.steadyMilliseconds, perHost: perHost) else { return nil }
-    return (try next.row.entry(), next.attempts)
+    return (try next.row.entry(mirror: next.mirror), next.attempts)
   }
 
   /// A download has ended, well or not: its host has room for another, unless it asked to be left alone.
@@ -71,6 +71,18 @@ final class Job {
       due: Self.due(seconds))
   }
 
+  /// Whether an entry that failed is to be tried with its next mirror: whatever kept the download from being one.
+  func hasMirror(after failure: EntryFailure, of record: PhotoRecord) -> Bool {
+    failure.stage == .download && !record.entry.mirrors.isEmpty
+  }
+
+  /// Has an entry tried with its next mirror.
+  func turnToMirror(_ record: PhotoRecord) throws {
+    guard let url = record.entry.mirrors.first else { return }
+    try work.turn(
+      record.entry.position, to: url, attempts: record.snapshot.attempts, now: Clock.steadyMilliseconds)
+  }
+
   /// How long to wait before an entry that failed is tried again, in seconds; nil when it is not.
   ///
   /// When its host asked to be left alone, that is the host's affair: the entry is given up only when the host has asked
@@ -78,7 +90,7 @@ final class Job {
   func delay(after failure: EntryFailure, of record: PhotoRecord, attempts: Int, backoff: Backoff) -> Double? {
     let position = record.entry.position
     guard failure.isRefusal else {
-      return backoff.delay(after: failure, attempts: attempts - work.refusals(of: position))
+      return backoff.delay(after: failure, attempts: attempts - work.uncounted(of: position))
     }
     let throttle = work.throttle(ofHostOf: position)
     return throttle.refusals > backoff.retries ? nil : Self.seconds(until: throttle.until)

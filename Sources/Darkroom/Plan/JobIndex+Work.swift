@@ -1,4 +1,5 @@
 import Ledger
+import Transfer
 
 /// The work that is left, host by host. Nothing is written once it is prepared, so that a full disk does not matter.
 extension JobIndex {
@@ -43,6 +44,13 @@ extension JobIndex {
       ORDER BY turn, position LIMIT 1
       """, [.integer(host)] + values
     ) { .init(turn: $0.integer(0), position: $0.integer(1)) }
+  }
+
+  /// The number of the host that a URL of an entry names.
+  func knownHost(of url: String) throws -> Int {
+    guard let name = SourceLocation.hostName(of: url) else { return HostTurns.files }
+    return try database.first("SELECT id FROM hosts WHERE name = ?", [.text(name)]) { $0.integer(0) }
+      ?? HostTurns.files
   }
 
   /// The name of a host.

@@ -31,7 +31,8 @@ final class JobIndex {
         format TEXT NOT NULL,
         quality INTEGER NOT NULL,
         metadata TEXT,
-        checksum TEXT
+        checksum TEXT,
+        request TEXT                  -- null for a plain GET of one URL
       ) STRICT;
       CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
       CREATE TABLE claims (
@@ -52,15 +53,18 @@ final class JobIndex {
     try database.run(
       """
       INSERT INTO entries (position, turn, name, original, explicit, host, url, recipe, format, quality, metadata,
-        checksum)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        checksum, request)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         .integer(row.position), .integer(row.turn), .text(row.name), .optional(row.original),
         .integer(row.isExplicit ? 1 : 0), .integer(try hostNumber(of: row.url)), .text(row.url), .text(row.recipe),
         .text(row.format),
         .integer(row.quality), .optional(row.metadata), .optional(row.checksum),
+        .optional(row.request),
       ])
+    // They are found when they are needed, and nothing is written then.
+    if row.request != nil { for url in try row.sources.urls.dropFirst() { _ = try hostNumber(of: url) } }
   }
 
   private func hostNumber(of url: String) throws -> Int {
@@ -145,14 +149,16 @@ final class JobIndex {
     var rows: [JobIndexRow] = []
     try database.run(
       """
-      SELECT position, turn, name, original, explicit, url, recipe, format, quality, metadata, checksum FROM entries
+      SELECT position, turn, name, original, explicit, url, recipe, format, quality, metadata, checksum, request
+      FROM entries
       """ + " " + clause, values
     ) { row in
       rows.append(
         JobIndexRow(
           position: row.integer(0), turn: row.integer(1), name: row.text(2) ?? "", original: row.text(3),
           isExplicit: row.integer(4) == 1, url: row.text(5) ?? "", recipe: row.text(6) ?? "",
-          format: row.text(7) ?? "", quality: row.integer(8), metadata: row.text(9), checksum: row.text(10)))
+          format: row.text(7) ?? "", quality: row.integer(8), metadata: row.text(9), checksum: row.text(10),
+          request: row.text(11)))
     }
     return rows
   }

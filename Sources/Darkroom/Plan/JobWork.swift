@@ -9,6 +9,9 @@ final class JobWork {
 
     /// How often it was tried before.
     let attempts: Int
+
+    /// Which of its URLs is to be asked, from 0.
+    let mirror: Int
   }
 
   /// What one try of an entry took from its host.
@@ -40,8 +43,11 @@ final class JobWork {
     /// How often it was tried before.
     let attempts: Int
 
-    /// How often of that its host asked to be left alone.
-    var refusals = 0
+    /// How often of that does not count: its host asked to be left alone, or it was another mirror's.
+    var uncounted = 0
+
+    /// Which of its URLs is in use, from 0.
+    var mirror = 0
 
     /// When it was begun, in milliseconds.
     let since: Int
@@ -58,8 +64,10 @@ final class JobWork {
   /// The next entry to begin; nil when there is none that may be begun now.
   func next(now: Int, perHost: Int) throws -> Next? {
     try fetchUpcoming()
-    while let (host, key) = upcoming.first, let throttle = try remembered(host, now: now) {
-      // It is not to be asked at once: its turn is that of a host that was begun.
+    while let (host, key) = upcoming.first {
+      let throttle = turns.knows(host) ? nil : try remembered(host, now: now)
+      guard turns.knows(host) || throttle != nil else { break }
+      // It may have no room: its turn is that of a host that was begun.
       turns.meet(host: host, next: key, throttle)
       passUpcoming(key)
       try fetchUpcoming()
@@ -69,7 +77,9 @@ final class JobWork {
     case .retry(let retry):
       turns.beginRetry(host: retry.host, now: now)
       return try begin(
-        Begun(host: retry.host, key: retry.key, attempts: retry.attempts, refusals: retry.refusals, since: now))
+        Begun(
+          host: retry.host, key: retry.key, attempts: retry.attempts, uncounted: retry.uncounted,
+          mirror: retry.mirror, since: now))
     case .host(let host):
       guard let key = turns.next(of: host) else { return nil }
       return try begin(fresh: key, of: host, now: now)
@@ -105,7 +115,7 @@ final class JobWork {
   private func begin(_ entry: Begun) throws -> Next? {
     guard let row = try index.row(at: entry.key.position) else { return nil }
     begun[entry.key.position] = entry
-    return Next(row: row, attempts: entry.attempts)
+    return Next(row: row, attempts: entry.attempts, mirror: entry.mirror)
   }
 
   /// An entry's download has ended, well or not: its host has room for another.
@@ -142,12 +152,25 @@ final class JobWork {
     turns.retry(
       .init(
         key: entry.key, host: entry.host, attempts: attempts ?? entry.attempts,
-        refusals: entry.refusals + (isRefused ? 1 : 0)),
+        uncounted: entry.uncounted + (isRefused ? 1 : 0), mirror: entry.mirror),
       due: due)
   }
 
-  /// How often an entry that was begun met a host, before, that asked to be left alone.
-  func refusals(of position: Int) -> Int { begun[position]?.refusals ?? 0 }
+  /// Has an entry begun again with its next mirror, at once.
+  /// - Parameters:
+  ///   - url: The mirror.
+  ///   - attempts: How often it has been tried.
+  func turn(_ position: Int, to url: String, attempts: Int, now: Int) throws {
+    guard let entry = begun.removeValue(forKey: position) else { return }
+    let host = try index.knownHost(of: url)
+    if !turns.knows(host), let throttle = try remembered(host, now: now) { turns.meet(host: host, next: nil, throttle) }
+    turns.retry(
+      .init(key: entry.key, host: host, attempts: attempts, uncounted: attempts, mirror: entry.mirror + 1), due: now)
+    turns.forgetIfDone(host: entry.host)
+  }
+
+  /// How many of the tries of an entry that was begun do not count, this one aside.
+  func uncounted(of position: Int) -> Int { begun[position]?.uncounted ?? 0 }
 
   /// What the host of an entry that was begun is allowed.
   func throttle(ofHostOf position: Int) -> Throttle {

@@ -22,15 +22,19 @@ package struct ManifestCheck {
     /// The result's path beneath the job's folder; its extension is `*` when it is the source's.
     package let output: String
 
-    /// The URL without its secrets.
-    package let url: String
+    /// The URLs, without their secrets, in the order in which they would be tried; each with why it would fail, as far
+    /// as that can be told without a network.
+    package let mirrors: [(url: String, error: TransferError?)]
+
+    /// How they would be asked, such as `GET`.
+    package let method: String
     package let filters: String
     package let format: String
     package let quality: Int
     package let priority: String
 
-    /// Why the entry would fail, as far as it can be told without a network; nil for most.
-    package let error: TransferError?
+    /// Why the entry would fail: the reason of the last mirror, if there is one for each; nil for most.
+    package var error: TransferError? { mirrors.contains { $0.error == nil } ? nil : mirrors.last?.error }
   }
 
   private let configuration: Configuration
@@ -63,25 +67,27 @@ package struct ManifestCheck {
       Result(
         file: file, job: name.visibleStem, format: name.format.name,
         total: problems.isEmpty ? index.count() : 0, problems: problems))
-    if problems.isEmpty { try index.eachInOrder { try each(PlannedEntry($0, configuration.transfer)) } }
+    if problems.isEmpty { try index.eachInOrder { try each(try PlannedEntry($0, configuration.transfer)) } }
   }
 }
 
 extension ManifestCheck.PlannedEntry {
-  init(_ row: JobIndexRow, _ transfer: TransferConfiguration) {
-    var error: TransferError?
-    var url = row.url
-    do {
-      let location = try SourceLocation(parsing: row.url)
-      url = location.redacted
-      error = transfer.foreseenFailure(of: location)
-    } catch let problem {
-      error = problem
-      url = SourceLocation.redacted(row.url)
-    }
+  init(_ row: JobIndexRow, _ transfer: TransferConfiguration) throws {
+    let (urls, request) = try row.sources
     self.init(
       position: row.position, name: row.original ?? row.name,
-      output: JobFolder.image(row.name, extension: row.outputExtension), url: url, filters: row.recipe,
-      format: row.format, quality: row.quality, priority: Entry.Priority.allCases[row.turn].rawValue, error: error)
+      output: JobFolder.image(row.name, extension: row.outputExtension),
+      mirrors: urls.map { Self.foresee($0, transfer) }, method: request.method.rawValue, filters: row.recipe,
+      format: row.format, quality: row.quality, priority: Entry.Priority.allCases[row.turn].rawValue)
+  }
+
+  private static func foresee(_ url: String, _ transfer: TransferConfiguration) -> (url: String, error: TransferError?)
+  {
+    do throws(TransferError) {
+      let location = try SourceLocation(parsing: url)
+      return (location.redacted, transfer.foreseenFailure(of: location))
+    } catch {
+      return (SourceLocation.redacted(url), error)
+    }
   }
 }

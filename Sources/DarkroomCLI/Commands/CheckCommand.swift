@@ -1,5 +1,6 @@
 import Darkroom
 import Foundation
+import Transfer
 
 /// Tells what manifests would become, and does nothing.
 struct CheckCommand: Command {
@@ -72,19 +73,28 @@ extension ManifestCheck.Result {
 
 extension ManifestCheck.PlannedEntry {
   fileprivate var text: String {
-    "  \(output)  \(filters)  \(url)"
-      + (error.map { "\n    warning: would fail: \($0.code.rawValue): \($0.message)" } ?? "")
+    let verb = error == nil ? "this mirror would fail" : "would fail"
+    let urls = mirrors.map { mirror in
+      mirror.url + (mirror.error.map { "\n    warning: \(verb): \($0.code.rawValue): \($0.message)" } ?? "")
+    }
+    return "  \(output)  \(filters)  \(method == "GET" ? "" : method + " ")" + urls.joined(separator: "\n    or ")
   }
 
   fileprivate func json(in job: String) -> JSONValue {
     .object([
       "job": .string(job), "index": .integer(position), "name": .string(name), "output": .string(output),
-      "url": .string(url),
-      "filters": .string(filters), "format": .string(format), "quality": .integer(quality),
-      "priority": .string(priority),
-      "error": error.map {
-        .object(["stage": .string("download"), "code": .string($0.code.rawValue), "message": .string($0.message)])
-      },
+      "url": .string(mirrors.first?.url ?? ""),
+      "mirrors": mirrors.count < 2
+        ? nil
+        : .array(mirrors.map { .object(["url": .string($0.url), "error": $0.error.map(\.json)]) }),
+      "method": .string(method), "filters": .string(filters), "format": .string(format), "quality": .integer(quality),
+      "priority": .string(priority), "error": error.map(\.json),
     ])
+  }
+}
+
+extension TransferError {
+  fileprivate var json: JSONValue {
+    .object(["stage": .string("download"), "code": .string(code.rawValue), "message": .string(message)])
   }
 }

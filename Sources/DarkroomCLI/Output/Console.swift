@@ -44,9 +44,10 @@ final class Console {
     case .jobStarted(let job, let total, let ended):
       progress = Progress(job: job, total: total, ended: ended, endedBefore: ended)
       log(.normal, "\(job): \(total.of("entry", "entries"))" + (ended > 0 ? ", \(ended) of them done before" : ""))
-    case .entryRetry(let job, let name, let attempts, let seconds, let error):
+    case .entryRetry(let job, let name, let attempts, let seconds, let mirror, let error):
       let why = "\(error["code"]?.string ?? ""): \(error["message"]?.string ?? "")"
-      log(.verbose, "\(job): \(name): try \(attempts) failed, the next in \(seconds.shown) s: \(why)")
+      let next = mirror.map { "the next mirror is \($0)" } ?? "the next in \(seconds.shown) s"
+      log(.verbose, "\(job): \(name): try \(attempts) failed, \(next): \(why)")
     case .hostHeld(let host, let seconds, let why):
       log(.normal, "\(host) is left alone for \(seconds.shown) s: \(why)")
     case .entryEnded(let job, let row): tell(row, of: job)

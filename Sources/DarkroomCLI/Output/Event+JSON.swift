@@ -37,10 +37,10 @@ extension Event {
     case .jobAccepted(let job, let file): .object(["job": .string(job), "file": .string(file)])
     case .jobStarted(let job, let total, let ended):
       .object(["job": .string(job), "total": .integer(total), "ended": .integer(ended)])
-    case .entryRetry(let job, let name, let attempts, let seconds, let error):
+    case .entryRetry(let job, let name, let attempts, let seconds, let mirror, let error):
       .object([
         "job": .string(job), "name": .string(name), "attempts": .integer(attempts), "delay_s": .number(seconds),
-        "error": error,
+        "mirror": mirror.map { .string($0) }, "error": error,
       ])
     case .hostHeld(let host, let seconds, let why):
       .object(["host": .string(host), "delay_s": .number(seconds), "why": .string(why)])

@@ -48,7 +48,7 @@ import Testing
     arguments: [
       (#"{"filters":"none"}"#, "bad-value @ a"), (#"7"#, "wrong-type @ a"), (#"null"#, "wrong-type @ a"),
       (#"{"url":7}"#, "wrong-type @ a.url"), (#"{"url":null}"#, "wrong-type @ a.url"),
-      (#"{"url":["x","y"]}"#, "bad-value @ a.url"), (#"{"url":"x","name":1}"#, "wrong-type @ a.name"),
+      (#"{"url":[]}"#, "bad-value @ a.url"), (#"{"url":"x","name":1}"#, "wrong-type @ a.name"),
       (#"{"url":"x","filters":"sepai(1)"}"#, "bad-recipe @ a.filters"),
       (#"{"url":"x","filters":1}"#, "wrong-type @ a.filters"),
       (#"{"url":"x","quality":0}"#, "bad-value @ a.quality"), (#"{"url":"x","quality":101}"#, "bad-value @ a.quality"),

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Transfer
 
 @testable import Darkroom
 
@@ -100,11 +101,29 @@ import Testing
         "too-deep @ line 2, column 3"
       ),
       ("url,metadata\nx,\(String(repeating: "[", count: 100_000))", "too-deep @ line 2, column 3"),
-      ("url\n\"[\"\"http://h/a\"\",\"\"http://g/a\"\"]\"", "bad-value @ line 2: url"),
+      ("url\n[]", "bad-value @ line 2: url"), ("url,headers\nx,{", "syntax @ line 2, column 3"),
+      ("url,form\nx,a=b", "syntax @ line 2, column 3"), ("url,headers\nx,[]", "wrong-type @ line 2: headers"),
       ("url,name\nx,a.jpg\ny,A", "duplicate-name @ line 3"),
     ])
   func problems(text: String, expected: String) throws {
     #expect(try Planned(text, as: "m.csv").found == [expected])
+  }
+
+  @Test("mirrors, headers and forms are JSON, method and body are not")
+  func request() throws {
+    let planned = try Planned(
+      """
+      url,method,headers,body,form
+      "[""http://h/a"",""http://g/a""]",,"{""X"":""1""}",,
+      http://h/b,PUT,,"{""a"":1}",
+      http://h/c,,,,"{""f"":""x""}"
+      """, as: "m.csv")
+    #expect(planned.problems == [])
+    #expect(planned.entries.map(\.mirrors) == [["http://g/a"], [], []])
+    #expect(planned.entries.map(\.request.method) == [.get, .put, .post])
+    #expect(planned.entries[0].request.headers.map(\.line) == ["X: 1"])
+    #expect(planned.entries[1].request.content == .body(#"{"a":1}"#))
+    #expect(try planned.entries[2].request.content == .form([FormPart(name: "f", content: "x")]))
   }
 
   @Test("a column of a later version is refused by name where it has a value", arguments: EntryReader.laterFields)

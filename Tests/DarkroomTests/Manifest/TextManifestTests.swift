@@ -30,15 +30,15 @@ import Testing
   @Test(
     "what is wrong: code, place and a word of the message",
     arguments: [
-      ("http://h/a\thttp://g/a", "bad-value @ line 1", "mirrors"),
       ("http://h/a\n checksum=sha-256=00", "bad-value @ line 2: checksum", "64 hexadecimal digits"),
       ("http://h/a\n checksum=sha256=00", "bad-value @ line 2: checksum", "unknown checksum type \"sha256\""),
       (
         "http://h/a\n checksum=md5=5d41402abc4b2a76b9719d911017c592\n checksum=md5=5d41402abc4b2a76b9719d911017c592",
         "bad-value @ line 3: checksum", "already"
       ),
-      ("http://h/a\n\n\theader=A: b", "unknown-field @ line 3: header", "not available in this version"),
-      ("http://h/a\n referer=http://h/", "unknown-field @ line 2: referer", "not available in this version"),
+      ("http://h/a\n\n\theader=A", "bad-value @ line 3: header", "NAME: VALUE"),
+      ("http://h/a\n header=Host: b", "bad-value @ line 2: header", "taken from the URL"),
+      ("http://h/a\n referer=*", "bad-value @ line 2: referer", "not available in this version"),
       ("http://h/a\n outt=a", "unknown-field @ line 2: outt", "did you mean \"out\"?"),
       ("http://h/a\n dir=/tmp", "unknown-field @ line 2: dir", "known: out"),
       ("http://h/a\n out", "syntax @ line 2", "NAME=VALUE"),
@@ -62,12 +62,25 @@ import Testing
     #expect(planned.entries.first?.name == "b")
   }
 
+  @Test("mirrors are separated by tabs, headers repeated")
+  func request() throws {
+    let planned = try Planned(
+      "http://h/a\t http://g/a\t\thttp://f/a\n header=X: 1\n header=X:2\n referer=http://h/\n out=b\nhttp://h/c\t",
+      as: "m.txt")
+    #expect(planned.problems == [])
+    let entry = try #require(planned.entries.first)
+    #expect([entry.url] + entry.mirrors == ["http://h/a", "http://g/a", "http://f/a"])
+    #expect(entry.request.headers.map { "\($0.name)=\($0.value)" } == ["X=1", "X=2", "Referer=http://h/"])
+    #expect(entry.name == "b")
+    #expect(planned.entries.last?.mirrors == [] && planned.entries.last?.request == .plain)
+  }
+
   @Test("everything that is wrong is told, up to the limit")
   func several() throws {
     let planned = try Planned(
-      "http://h/a\thttp://g/a\n split=5\n\nhttp://h/b\n checksum=md5=0\nhttp://h/c", as: "m.urls")
+      "http://h/a\n split=5\n\nhttp://h/b\n checksum=md5=0\nhttp://h/c", as: "m.urls")
     #expect(
-      planned.found == ["bad-value @ line 1", "unknown-field @ line 2: split", "bad-value @ line 5: checksum"])
+      planned.found == ["unknown-field @ line 2: split", "bad-value @ line 5: checksum"])
     let many = "http://h/a\n" + String(repeating: " dir=/x\n", count: 250)
     #expect(try Planned(many, as: "m.txt").problems.count == 100)
   }

@@ -153,16 +153,16 @@ import Transfer
     let work = try JobWork(index)
     for attempt in 1...3 {
       #expect(try begin(work, now: attempt * 100_000) == [0])
-      #expect(work.refusals(of: 0) == attempt - 1)
+      #expect(work.uncounted(of: 0) == attempt - 1)
       try work.leave(0, .refused(1), now: attempt * 100_000)
       work.retry(0, attempts: attempt, isRefused: true, due: attempt * 100_000)
     }
     let next = try #require(try work.next(now: 400_000, perHost: 1))
-    #expect(next.attempts == 3 && work.refusals(of: 0) == 3)
+    #expect(next.attempts == 3 && work.uncounted(of: 0) == 3)
     try work.leave(0, now: 400_000)
     work.retry(0, attempts: 4, due: 400_000)
     #expect(try begin(work, now: 500_000) == [0])
-    #expect(work.refusals(of: 0) == 3)
+    #expect(work.uncounted(of: 0) == 3)
   }
 
   @Test func `a host that asked another job to be left alone is left alone, then probed, and others are not`() throws {
@@ -182,5 +182,54 @@ import Transfer
     #expect(try begin(second, now: 500) == [1], "one probe")
     try second.leave(1, now: 510)
     #expect(try begin(second, perHost: 6, now: 10_000) == [2], "and then one after the other")
+  }
+
+  /// Fills the index with one entry and its mirrors, and others.
+  private func fill(mirrors: [String], then others: [String] = []) throws {
+    let rows = [(mirrors[0], Array(mirrors.dropFirst()))] + others.map { ($0, []) }
+    try index.fill {
+      for (position, (url, rest)) in rows.enumerated() {
+        try index.insert(
+          JobIndexRow(
+            position: position, turn: 2, name: "n\(position)", original: nil, isExplicit: false, url: url,
+            recipe: "none", format: "keep", quality: 85, metadata: nil, checksum: nil,
+            request: StoredRequest(mirrors: rest, request: .plain).text))
+      }
+      try index.settleDerivedNames()
+    }
+  }
+
+  @Test func `an entry goes on to its next mirror, with all of its retries, at that mirror's host`() throws {
+    let urls = ["http://a/1", "http://b/1", "c.jpg"]
+    try fill(mirrors: urls, then: ["http://a/2", "http://b/2", "http://b/3"])
+    let work = try JobWork(index)
+    #expect(try begin(work, perHost: 1) == [0, 2])
+    try work.leave(0, .served, JobWork.Usage(requests: .init(sent: 1, reused: 0)))
+    try work.turn(0, to: urls[1], attempts: 2, now: 0)
+    #expect(try begin(work, perHost: 1) == [1], "the next of a; b has no room")
+    try work.leave(2)
+    let next = try #require(try work.next(now: 0, perHost: 1))
+    #expect(next.row.position == 0 && next.mirror == 1 && next.attempts == 2)
+    #expect(work.uncounted(of: 0) == 2, "none of them was b's")
+    #expect(try next.row.entry(mirror: next.mirror).url == urls[1])
+    #expect(try next.row.entry(mirror: next.mirror).mirrors == [urls[2]])
+    try work.leave(0, .none, JobWork.Usage(requests: .init(sent: 1, reused: 0)))
+    #expect(work.transfers.hosts.map(\.host) == ["a", "b"])
+    try work.turn(0, to: urls[2], attempts: 3, now: 0)
+    #expect(try work.next(now: 0, perHost: 1)?.mirror == 2)
+    #expect(try begin(work, perHost: 1) == [3])
+  }
+
+  @Test func `a host that a mirror has made busy is not begun beyond its room`() throws {
+    try fill(mirrors: ["http://a/1", "http://b/1"], then: ["http://b/2"])
+    let work = try JobWork(index)
+    #expect(try work.next(now: 0, perHost: 1)?.row.position == 0)
+    try work.leave(0)
+    try work.turn(0, to: "http://b/1", attempts: 1, now: 0)
+    #expect(try begin(work, perHost: 1) == [0])
+    try work.leave(0, .refused(5), now: 10)
+    work.end(0)
+    #expect(try begin(work, perHost: 1, now: 20) == [], "and its wish is heard")
+    #expect(try begin(work, perHost: 1, now: 5010) == [1])
   }
 }
