@@ -98,6 +98,28 @@ import Testing
     #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
   }
 
+  @Test func `check shows all mirrors, and warns of an entry only when every one would fail`() throws {
+    try folders.drop(
+      "job.jsonl",
+      """
+      {"url": ["http://10.0.0.1/a", "http://localhost/a"], "body": "x"}
+      {"url": ["missing.jpg", "http://10.0.0.1/b"]}
+      """)
+    let options = ["--allow-net", "127.0.0.0/8", "--file-root", packageRoot + "/Samples"]
+    let text = try DarkroomProcess.run(["check"] + options + [folders.inbox + "/job.jsonl"])
+    #expect(
+      text.output.contains("  POST http://10.0.0.1/a\n    warning: this mirror would fail: address-not-allowed: "))
+    #expect(text.output.contains("\n    or http://localhost/a\n"))
+    #expect(text.output.hasSuffix("  warning: 1 of 2 entries would fail\n"))
+    let lines = try DarkroomProcess.run(["check", "--json"] + options + [folders.inbox + "/job.jsonl"]).output
+      .split(separator: "\n").map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+    #expect(lines[1]?["error"] == nil && lines[1]?["method"] as? String == "POST")
+    let mirrors = lines[1]?["mirrors"] as? [[String: Any]]
+    #expect(mirrors?.map { $0["url"] as? String } == ["http://10.0.0.1/a", "http://localhost/a"])
+    #expect(mirrors?.map { ($0["error"] as? [String: Any])?["code"] as? String } == ["address-not-allowed", nil])
+    #expect((lines[2]?["error"] as? [String: Any])?["code"] as? String == "address-not-allowed")
+  }
+
   @Test func `what failed can be dropped again as it was asked for`() throws {
     try folders.drop(
       "job.json",
