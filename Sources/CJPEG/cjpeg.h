@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <jpeglib.h>
 #include <jerror.h>
+#include "cjpeg_coefficients.h"
+#include "cjpeg_stream.h"
 
 // libjpeg reports an error by calling `error_exit`, which must not return: all it can do is longjmp. A longjmp across
 // a Swift frame is undefined, so every call that can fail goes through a wrapper here that does the setjmp itself and
@@ -45,16 +47,16 @@ static inline void cjpeg_emit(j_common_ptr codec, int level) {
   }
 }
 
-/// Makes a decompressor that reads a stream: `jpeg_create_decompress` is a macro. `memory` limits what libjpeg holds
-/// for a picture that cannot be decoded row by row, in bytes.
-CJPEG_WRAPPER cjpeg_open_source(j_decompress_ptr codec, cjpeg_failure *failure, FILE *source, long memory) {
+/// Makes a decompressor that reads a file: `jpeg_create_decompress` is a macro.
+CJPEG_WRAPPER cjpeg_open_source(
+    j_decompress_ptr codec, cjpeg_failure *failure, cjpeg_source *source, cjpeg_coefficients *coefficients) {
   codec->err = jpeg_std_error(&failure->manager);
   failure->manager.error_exit = cjpeg_escape;
   failure->manager.emit_message = cjpeg_emit;
   CJPEG_ATTEMPT(codec);
   jpeg_create_decompress(codec);
-  codec->mem->max_memory_to_use = memory;
-  jpeg_stdio_src(codec, source);
+  cjpeg_set_source(codec, source);
+  cjpeg_set_coefficients(codec, coefficients);
   return 1;
 }
 
@@ -103,14 +105,15 @@ CJPEG_WRAPPER cjpeg_finish_decompress(j_decompress_ptr codec) {
   return jpeg_finish_decompress(codec);
 }
 
-/// Makes a compressor that writes a stream: `jpeg_create_compress` is a macro.
-CJPEG_WRAPPER cjpeg_open_destination(j_compress_ptr codec, cjpeg_failure *failure, FILE *destination) {
+/// Makes a compressor that writes a file: `jpeg_create_compress` is a macro.
+CJPEG_WRAPPER cjpeg_open_destination(
+    j_compress_ptr codec, cjpeg_failure *failure, cjpeg_destination *destination) {
   codec->err = jpeg_std_error(&failure->manager);
   failure->manager.error_exit = cjpeg_escape;
   failure->manager.emit_message = cjpeg_emit;
   CJPEG_ATTEMPT(codec);
   jpeg_create_compress(codec);
-  jpeg_stdio_dest(codec, destination);
+  cjpeg_set_destination(codec, destination);
   return 1;
 }
 

@@ -78,4 +78,25 @@ import Testing
     #expect(memory.bytesInUse == 100)
     withExtendedLifetime((first, second)) {}
   }
+
+  @Test("a picture in memory that another one used is the same as in new memory")
+  func reusedMemory() throws {
+    let rig = try Rig()
+    let memory = WholePictureMemory()
+    // Blocks of all sizes: larger than the last, smaller, and of another shape.
+    for (index, size) in ["(300, 200)", "(640, 480)", "(90, 500)", "(31, 17)"].enumerated() {
+      _ = try Rig.python(
+        """
+        noise = np.random.default_rng(\(index)).integers(0, 256, \(size)[::-1] + (3,), 'u1')
+        Image.fromarray(noise).save(sys.argv[1], 'JPEG', quality=95, progressive=True)
+        """, [rig.folder.file("in")])
+      try rig.pass(rig.folder.file("in"), to: rig.folder.file("new"), recipe: "invert(1)")
+      try rig.pass(
+        rig.folder.file("in"), to: rig.folder.file("reused"), recipe: "invert(1)", limits: ImageLimits(memory: memory))
+      #expect(try Rig.bytes(rig.folder.file("new")) == Rig.bytes(rig.folder.file("reused")))
+      #expect(memory.bytesInUse == 0)
+    }
+    let (first, second) = (try memory.block(1000), try memory.block(1000))
+    #expect(first.start != second.start)
+  }
 }

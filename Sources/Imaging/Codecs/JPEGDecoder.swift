@@ -9,24 +9,26 @@ final class JPEGDecoder: RowDecoder {
 
   private let codec: UnsafeMutablePointer<jpeg_decompress_struct>
   private let failure: JPEGFailure
-  private let stream: StdioStream
+  private let source: JPEGSource
+  private let coefficients: JPEGCoefficients
+  private let memory: WholePictureMemory
   private var packed: PackedRow?
 
   /// Reads the header.
   /// - Throws: `unsupported-format` for CMYK, 12 bits and lossless; see `RowDecoders.open`.
   init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
-    let (stream, failure) = (try StdioStream(reading: descriptor), JPEGFailure())
+    let (source, coefficients, failure) = (JPEGSource(descriptor), JPEGCoefficients(), JPEGFailure())
     let codec = UnsafeMutablePointer<jpeg_decompress_struct>.allocate(capacity: 1)
     codec.initialize(to: jpeg_decompress_struct())
     do throws(ImagingError) {
-      guard cjpeg_open_source(codec, failure.storage, stream.file, limits.memory.limit) == 1,
+      guard cjpeg_open_source(codec, failure.storage, source.storage, coefficients.storage) == 1,
         cjpeg_read_header(codec) == 1
       else {
         // Sides beyond what the library takes are judged by our own limit first.
         if failure.storage.pointee.code == Int32(JERR_IMAGE_TOO_BIG.rawValue) {
           try limits.check(width: Int(codec.pointee.image_width), height: Int(codec.pointee.image_height))
         }
-        throw failure.whileDecoding(stream)
+        throw failure.whileDecoding
       }
       let (width, height) = (Int(codec.pointee.image_width), Int(codec.pointee.image_height))
       try limits.check(width: width, height: height)
@@ -39,7 +41,9 @@ final class JPEGDecoder: RowDecoder {
     }
     self.codec = codec
     self.failure = failure
-    self.stream = stream
+    self.source = source
+    self.coefficients = coefficients
+    memory = limits.memory
     layout = PixelLayout(isGrey: codec.pointee.jpeg_color_space == JCS_GRAYSCALE, hasAlpha: false, isDeep: false)
     chroma = Self.chroma(of: codec.pointee)
     metadata = JPEGMetadataReader.metadata(of: descriptor)
@@ -79,23 +83,24 @@ final class JPEGDecoder: RowDecoder {
   /// finest component.
   func readBlocks(into planes: PlaneBand, row: Int) throws(ImagingError) {
     let lines = UInt32(codec.pointee.max_v_samp_factor * DCTSIZE)
-    guard cjpeg_read_planes(codec, planes.rows(from: row), lines) == 1 else { throw failure.whileDecoding(stream) }
+    guard cjpeg_read_planes(codec, planes.rows(from: row), lines) == 1 else { throw failure.whileDecoding }
   }
 
   func read(into row: PixelRow) throws(ImagingError) {
-    guard let packed, cjpeg_read_row(codec, packed.bytes) == 1 else { throw failure.whileDecoding(stream) }
+    guard let packed, cjpeg_read_row(codec, packed.bytes) == 1 else { throw failure.whileDecoding }
     row.unpack(packed)
   }
 
   func finish() throws(ImagingError) {
-    guard cjpeg_finish_decompress(codec) == 1 else { throw failure.whileDecoding(stream) }
+    guard cjpeg_finish_decompress(codec) == 1 else { throw failure.whileDecoding }
   }
 
   private func begin(isCancelled: () -> Bool) throws(ImagingError) {
     // A picture of several scans is taken in scan by scan under our eyes, instead of at once within the library.
     let isMultiScan = jpeg_has_multiple_scans(codec) != 0
     codec.pointee.buffered_image = isMultiScan ? 1 : 0
-    guard cjpeg_start_decompress(codec) == 1 else { throw failure.whileDecoding(stream) }
+    if isMultiScan { try coefficients.provide(wholePictureBytes, from: memory) }
+    guard cjpeg_start_decompress(codec) == 1 else { throw failure.whileDecoding }
     if isMultiScan { try readScans(isCancelled: isCancelled) }
   }
 
@@ -104,14 +109,14 @@ final class JPEGDecoder: RowDecoder {
     let limit = ImageLimits.maxScans(of: info)
     repeat {
       if isCancelled() { throw .cancelled }
-      guard cjpeg_consume_input(codec, &state) == 1 else { throw failure.whileDecoding(stream) }
+      guard cjpeg_consume_input(codec, &state) == 1 else { throw failure.whileDecoding }
       guard codec.pointee.input_scan_number <= limit else {
         throw ImagingError(
           code: .imageTooLarge,
           message: "the JPEG has more than \(limit) scans, which is the limit for \(info.width) × \(info.height)")
       }
     } while state != JPEG_REACHED_EOI
-    guard cjpeg_start_output(codec) == 1 else { throw failure.whileDecoding(stream) }
+    guard cjpeg_start_output(codec) == 1 else { throw failure.whileDecoding }
   }
 
   private static func checkColours(_ codec: jpeg_decompress_struct) throws(ImagingError) {

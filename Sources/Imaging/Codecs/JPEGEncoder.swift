@@ -7,7 +7,7 @@ final class JPEGEncoder: RowEncoder {
 
   private let codec: UnsafeMutablePointer<jpeg_compress_struct>
   private let failure: JPEGFailure
-  private let stream: StdioStream
+  private let destination: JPEGDestination
   private let packed: PackedRow
 
   /// Writes the header and the metadata. `planes` says that planes will be written instead of rows.
@@ -18,11 +18,11 @@ final class JPEGEncoder: RowEncoder {
         code: .imageTooLarge, message: "a JPEG's sides are at most \(Self.maxSide); the picture is \(width) × \(height)"
       )
     }
-    let (stream, failure) = (try StdioStream(writing: descriptor), JPEGFailure())
+    let (destination, failure) = (JPEGDestination(descriptor), JPEGFailure())
     let codec = UnsafeMutablePointer<jpeg_compress_struct>.allocate(capacity: 1)
     codec.initialize(to: jpeg_compress_struct())
     do throws(ImagingError) {
-      try Self.start(codec, failure, stream, order, planes: planes)
+      try Self.start(codec, failure, destination, order, planes: planes)
     } catch {
       jpeg_destroy_compress(codec)
       codec.deallocate()
@@ -30,7 +30,7 @@ final class JPEGEncoder: RowEncoder {
     }
     self.codec = codec
     self.failure = failure
-    self.stream = stream
+    self.destination = destination
     packed = PackedRow(
       width: width, layout: PixelLayout(isGrey: order.layout.isGrey, hasAlpha: false, isDeep: false))
   }
@@ -53,14 +53,13 @@ final class JPEGEncoder: RowEncoder {
 
   func finish() throws(ImagingError) {
     guard cjpeg_finish_compress(codec) == 1 else { throw failure.whileEncoding }
-    try stream.flush()
   }
 
   private static func start(
-    _ codec: UnsafeMutablePointer<jpeg_compress_struct>, _ failure: JPEGFailure, _ stream: StdioStream,
+    _ codec: UnsafeMutablePointer<jpeg_compress_struct>, _ failure: JPEGFailure, _ destination: JPEGDestination,
     _ order: EncodingOrder, planes: Bool
   ) throws(ImagingError) {
-    guard cjpeg_open_destination(codec, failure.storage, stream.file) == 1 else { throw failure.whileEncoding }
+    guard cjpeg_open_destination(codec, failure.storage, destination.storage) == 1 else { throw failure.whileEncoding }
     codec.pointee.image_width = JDIMENSION(order.info.width)
     codec.pointee.image_height = JDIMENSION(order.info.height)
     codec.pointee.input_components = order.layout.isGrey ? 1 : planes ? 3 : 4

@@ -1,5 +1,4 @@
 import CJPEG
-import Glibc
 
 /// What libjpeg reported, and what it means.
 final class JPEGFailure {
@@ -13,15 +12,16 @@ final class JPEGFailure {
 
   deinit { storage.deallocate() }
 
-  /// The error of a decoder that reads from a stream.
-  func whileDecoding(_ stream: StdioStream) -> ImagingError {
-    if ferror(stream.file) != 0 { return .io(storage.pointee.system_error, doing: "the picture cannot be read") }
+  /// The error of a decoder.
+  var whileDecoding: ImagingError {
+    if storage.pointee.code == Int32(JERR_FILE_READ.rawValue) {
+      return .io(storage.pointee.system_error, doing: "the picture cannot be read")
+    }
     let code: ImagingError.Code =
       switch storage.pointee.code {
-      case Int32(JWRN_JPEG_EOF.rawValue), Int32(JERR_INPUT_EOF.rawValue), Int32(JERR_INPUT_EMPTY.rawValue):
-        .imageTruncated
-      case Int32(JERR_NO_BACKING_STORE.rawValue), Int32(JERR_OUT_OF_MEMORY.rawValue),
-        Int32(JERR_IMAGE_TOO_BIG.rawValue), Int32(JERR_WIDTH_OVERFLOW.rawValue):
+      case Int32(JERR_INPUT_EOF.rawValue): .imageTruncated
+      case Int32(JERR_OUT_OF_MEMORY.rawValue), Int32(JERR_IMAGE_TOO_BIG.rawValue),
+        Int32(JERR_WIDTH_OVERFLOW.rawValue):
         .imageTooLarge
       case Int32(JERR_SOF_UNSUPPORTED.rawValue), Int32(JERR_BAD_PRECISION.rawValue),
         Int32(JERR_CONVERSION_NOTIMPL.rawValue), Int32(JERR_ARITH_NOTIMPL.rawValue),

@@ -1,0 +1,113 @@
+#pragma once
+#include <errno.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <unistd.h>
+#include <jpeglib.h>
+#include <jerror.h>
+
+// libjpeg's own streams (`jpeg_stdio_src`, `jpeg_stdio_dest`) have 4 KiB. Its decoder takes Huffman codes by a slow road
+// as soon as fewer than 512 bytes for each block of an MCU lie before it, 3 KiB for 4:2:0, so three quarters of them.
+
+/// A file to read from, by pread(2), and the buffer for it. The caller owns both.
+typedef struct {
+  struct jpeg_source_mgr manager;  // First: libjpeg knows only this part.
+  int descriptor;
+  off_t offset;  // Of what follows the buffer.
+  JOCTET *buffer;
+  size_t capacity;
+} cjpeg_source;
+
+/// A file to write to, by write(2) at its offset, and the buffer for it. The caller owns both.
+typedef struct {
+  struct jpeg_destination_mgr manager;  // First: libjpeg knows only this part.
+  int descriptor;
+  JOCTET *buffer;
+  size_t capacity;
+} cjpeg_destination;
+
+/// `init_source`: nothing is left to do.
+static inline void cjpeg_begin_source(j_decompress_ptr codec) { (void)codec; }
+
+/// `fill_input_buffer`: a file that ends where more was asked for is an error.
+static inline boolean cjpeg_fill(j_decompress_ptr codec) {
+  cjpeg_source *source = (cjpeg_source *)codec->src;
+  ssize_t count;
+  do {
+    count = pread(source->descriptor, source->buffer, source->capacity, source->offset);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) ERREXIT(codec, JERR_FILE_READ);
+  if (count == 0) ERREXIT(codec, JERR_INPUT_EOF);
+  source->offset += count;
+  source->manager.next_input_byte = source->buffer;
+  source->manager.bytes_in_buffer = (size_t)count;
+  return TRUE;
+}
+
+/// `skip_input_data`.
+static inline void cjpeg_skip(j_decompress_ptr codec, long count) {
+  cjpeg_source *source = (cjpeg_source *)codec->src;
+  if (count <= 0) return;
+  size_t skipped = (size_t)count, held = source->manager.bytes_in_buffer;
+  if (skipped > held) {
+    source->offset += (off_t)(skipped - held);
+    skipped = held;
+  }
+  source->manager.next_input_byte += skipped;
+  source->manager.bytes_in_buffer -= skipped;
+}
+
+/// `term_source`: the caller closes the file.
+static inline void cjpeg_end_source(j_decompress_ptr codec) { (void)codec; }
+
+static inline void cjpeg_set_source(j_decompress_ptr codec, cjpeg_source *source) {
+  source->manager = (struct jpeg_source_mgr){
+      .init_source = cjpeg_begin_source,
+      .fill_input_buffer = cjpeg_fill,
+      .skip_input_data = cjpeg_skip,
+      .resync_to_restart = jpeg_resync_to_restart,
+      .term_source = cjpeg_end_source,
+  };
+  codec->src = &source->manager;
+}
+
+/// `init_destination`: the whole buffer is free.
+static inline void cjpeg_begin_destination(j_compress_ptr codec) {
+  cjpeg_destination *destination = (cjpeg_destination *)codec->dest;
+  destination->manager.next_output_byte = destination->buffer;
+  destination->manager.free_in_buffer = destination->capacity;
+}
+
+static inline void cjpeg_write_out(j_compress_ptr codec, size_t count) {
+  cjpeg_destination *destination = (cjpeg_destination *)codec->dest;
+  for (size_t done = 0; done < count;) {
+    ssize_t written = write(destination->descriptor, destination->buffer + done, count - done);
+    if (written >= 0) {
+      done += (size_t)written;
+    } else if (errno != EINTR) {
+      ERREXIT(codec, JERR_FILE_WRITE);
+    }
+  }
+}
+
+/// `empty_output_buffer`: called when the buffer is full, whatever `free_in_buffer` says.
+static inline boolean cjpeg_empty(j_compress_ptr codec) {
+  cjpeg_write_out(codec, ((cjpeg_destination *)codec->dest)->capacity);
+  cjpeg_begin_destination(codec);
+  return TRUE;
+}
+
+/// `term_destination`: what is left.
+static inline void cjpeg_end_destination(j_compress_ptr codec) {
+  cjpeg_destination *destination = (cjpeg_destination *)codec->dest;
+  cjpeg_write_out(codec, destination->capacity - destination->manager.free_in_buffer);
+}
+
+static inline void cjpeg_set_destination(j_compress_ptr codec, cjpeg_destination *destination) {
+  destination->manager = (struct jpeg_destination_mgr){
+      .init_destination = cjpeg_begin_destination,
+      .empty_output_buffer = cjpeg_empty,
+      .term_destination = cjpeg_end_destination,
+  };
+  codec->dest = &destination->manager;
+}
