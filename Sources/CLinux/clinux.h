@@ -29,8 +29,11 @@ static inline int clinux_is_locked(int descriptor) {
   return fcntl(descriptor, 36 /* F_OFD_GETLK */, &lock) != 0 ? -1 : lock.l_type != F_UNLCK;
 }
 
-/// `syncfs` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set.
-static inline int clinux_syncfs(int descriptor) { return (int)syscall(SYS_syncfs, descriptor); }
+/// `sync_file_range` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. Has the writing of
+/// all dirty pages of a file begin, and does not wait for it.
+static inline int clinux_start_writing(int descriptor) {
+  return (int)syscall(SYS_sync_file_range, descriptor, (off_t)0, (off_t)0, 2u /* SYNC_FILE_RANGE_WRITE */);
+}
 
 /// `ioctl` is variadic. Has one file share the blocks of another, on file systems that can.
 static inline int clinux_clone(int to, int from) { return ioctl(to, FICLONE, from); }

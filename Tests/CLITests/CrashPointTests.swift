@@ -7,7 +7,7 @@ import Testing
   static let points = [
     ("fsync", [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]), ("renameat2", [1, 2, 5, 8]),
     ("fdatasync", [1, 5, 9, 13, 17, 21, 25, 29, 33, 37, 41, 45]), ("rename", [1, 2, 3, 4, 5]),
-    ("unlink", [1, 2, 3, 4]), ("mkdir", [2, 4, 6, 8]), ("ftruncate", [2, 6, 10, 14]), ("syncfs", [1]),
+    ("unlink", [1, 2, 3, 4]), ("mkdir", [2, 4, 6, 8]), ("ftruncate", [2, 6, 10, 14]), ("sync_file_range", [1, 7]),
   ].flatMap { call, numbers in numbers.map { (call, $0) } }
 
   @Test(arguments: points)

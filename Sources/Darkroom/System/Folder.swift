@@ -53,12 +53,6 @@ package enum Folder {
     }
   }
 
-  /// Asks for everything on a folder's file system to be written (`syncfs`). It makes later syncs of single files cheap,
-  /// and promises nothing: before Linux 5.8 it does not report errors.
-  package static func startSyncingAll(_ path: String) {
-    if let folder = try? OpenFile(folder: path) { _ = clinux_syncfs(folder.descriptor) }
-  }
-
   /// The names in a folder but `.` and `..`, as bytes, in no order.
   package static func names(in path: String) throws(SystemError) -> [FileName] {
     guard let stream = opendir(path) else { throw SystemError("opendir", path) }

@@ -146,6 +146,10 @@ package final class OpenFile: Sendable {
     }
   }
 
+  /// Has the system begin to write what is not on the disk yet (`sync_file_range`), so that a later sync of this file waits
+  /// less. It promises nothing, and a file system that cannot do it is no error.
+  package func startWriting() { _ = clinux_start_writing(descriptor) }
+
   /// `fsync`. It is never tried again on the same descriptor: a second one may report success for lost pages.
   package func sync() throws(SystemError) {
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
