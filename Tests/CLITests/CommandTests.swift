@@ -19,6 +19,10 @@ import Testing
     #expect(try DarkroomProcess.run(["add", folders.folder.file("none.json")] + inbox).status == 66)
     #expect(try DarkroomProcess.run(["add", manifest, "https://h.example/a.jpg"] + inbox).status == 64)
     #expect(try DarkroomProcess.run(["add", manifest, "--name", "../x"] + inbox).status == 64)
+    for name in ["README", "draft~.part", "new\nline"] {
+      let passedOver = try DarkroomProcess.run(["add", manifest, "--name", name] + inbox)
+      #expect(passedOver.status == (name == "draft~.part" ? 0 : 66), "\(passedOver.error)")
+    }
   }
 
   @Test func `wait ends as run would, once the job has ended`() throws {

@@ -154,6 +154,58 @@ import Testing
     }
   }
 
+  @Test func `a new entry of a source whose result is there gets a copy of it`() throws {
+    try serve(["a.jpg"])
+    let first = try run(["a.jpg"])
+    let again = try run(["a.jpg", "a.jpg"])
+    #expect(again.entries.map { $0.reused ?? false } == [true, false])
+    #expect(again.entries.map { $0.output?.sha256 } == Array(repeating: first.entries[0].output?.sha256, count: 2))
+    #expect(try folders.contents("job/images/a-2.jpg") == folders.contents("job/images/a.jpg"))
+  }
+
+  @Test func `thousands of entries of one picture need no more open files than others`() throws {
+    try folders.drop("job.txt", String(repeating: "chelsea-small.png\n", count: 1000))
+    let words = (["run"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+    let run = try DarkroomProcess.run(script: "ulimit -n 200; darkroom \(words)", in: folders.folder)
+    #expect(run.status == 0, "\(run.error)")
+    #expect(try Set(folders.report("job").entries.map { $0.output?.sha256 }).count == 1)
+  }
+
+  /// What is injected into link's calls is what file systems without hard links say.
+  @Test(arguments: ["EPERM", "EOPNOTSUPP", "EMLINK", "EXDEV"])
+  func `where files cannot be linked a source is still sent once, and kept`(error: String) throws {
+    try serve(["a.jpg"])
+    var seen = 0
+    for status in ["200", "304"] {
+      try folders.drop("job.txt", (0..<10).map { _ in nginx.url("a.jpg") + "\n" }.joined())
+      let words = (["run"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+      let run = try DarkroomProcess.run(
+        script: """
+          strace -f -qq -o /dev/null -e trace=link,linkat -e inject=link,linkat:error=\(error) darkroom \(words)
+          """, in: folders.folder)
+      #expect(run.status == 0, "\(run.error)")
+      #expect(try statuses(after: &seen) == [status: 1])
+    }
+    #expect(try folders.report("job").counts == Report.Counts(total: 10, filtered: 10, reused: 10))
+  }
+
+  @Test(arguments: 1...3)
+  func `after a kill the rows say once who brought a source`(number: Int) throws {
+    let names = (0..<4).map { "p\($0).jpg" }
+    try serve(names)
+    try folders.drop("job.txt", (0..<12).map { nginx.url(names[$0 % 4]) + "\n" }.joined())
+    let words = (["run"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+    _ = try DarkroomProcess.run(
+      script: """
+        strace -f -qq -o /dev/null -e trace=renameat2 -e inject=renameat2:signal=KILL:when=\(number) darkroom \(words)
+        """, in: folders.folder)
+    #expect(try folders.run().status == 0)
+    let report = try folders.report("job")
+    #expect(report.entries.filter { $0.coalesced != true }.count == 4)
+    let sizes = try names.map { try Data(contentsOf: URL(fileURLWithPath: pictures.file($0))).count }
+    #expect(report.bytes.downloaded == sizes.reduce(0, +))
+  }
+
   @Test func `what a killed run delivered is kept by the next run of the job`() throws {
     try serve((0..<40).map { "p\($0).jpg" })
     let names = (0..<40).map { "p\($0).jpg" }
