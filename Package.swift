@@ -16,9 +16,10 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
-    .target(name: "Imaging", dependencies: ["CJPEG", "CPNG"]),
+    .target(name: "Imaging", dependencies: ["CJPEG", "CPNG", "CWebP"]),
     .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux"]),
     .target(name: "Ledger", dependencies: ["CSQLite"]),
     .target(name: "Darkroom", dependencies: ["Imaging", "Transfer", "Ledger", "CJansson", "CLinux", "CZlib"]),

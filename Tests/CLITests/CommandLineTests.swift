@@ -14,7 +14,7 @@ import Testing
     (["run", "--downloads", "0"], "from 1 to 1024"),
     (["run", "--downloads", "many"], "\"many\""),
     (["run", "--quality=101"], "from 1 to 100"),
-    (["run", "--format", "webp"], "webp is not available"),
+    (["run", "--format", "webm"], "webp"),
     (["run", "--format", "jepg"], "did you mean \"jpeg\""),
     (["run", "--filters", "sepai(1)"], "sepia"),
     (["run", "--filters", "resize(fit 10 10)"], "not available in this version"),

@@ -15,7 +15,7 @@ import Testing
   func pictures(path: String) throws {
     let rig = try Rig()
     for recipe in ["sepia(0.8)", "invert(1) contrast(2)", "opacity(0.5)"] {
-      for format in [ImageFormat.jpeg, .png] {
+      for format in ImageFormat.allCases {
         for metadata in MetadataPolicy.allCases {
           let options = OutputOptions(format: format, metadata: metadata)
           do {

@@ -30,13 +30,16 @@ struct Origin: Sendable, Equatable {
 
 extension ImageInfo {
   fileprivate var value: JSONValue {
-    .object(["format": .string(format.rawValue), "width": .integer(width), "height": .integer(height)])
+    .object([
+      "format": .string(format.rawValue), "width": .integer(width), "height": .integer(height),
+      "frames": frames == 1 ? nil : .integer(frames),
+    ])
   }
 
   fileprivate init?(_ value: JSONValue?) {
     guard let format = value?["format"]?.string.flatMap(ImageFormat.init(rawValue:)),
       let width = value?["width"]?.integer, let height = value?["height"]?.integer
     else { return nil }
-    self.init(format: format, width: width, height: height)
+    self.init(format: format, width: width, height: height, frames: value?["frames"]?.integer ?? 1)
   }
 }

@@ -68,6 +68,7 @@ extension PhotoRecord {
       "format": source.picture.map { .string($0.format.rawValue) },
       "width": source.picture.map { .integer($0.width) },
       "height": source.picture.map { .integer($0.height) },
+      "frames": source.picture.flatMap { $0.frames > 1 ? .integer($0.frames) : nil },
       "bytes": .integer(source.bytes),
       "sha256": .string(source.sha256),
       "http_status": source.httpStatus.map { .integer($0) },

@@ -190,7 +190,6 @@ struct EntryReader {
     var options = defaults.options
     if let format = text(value["format"], field: "format", at: place) {
       switch OutputFormatName(rawValue: format) {
-      case .webp?: report(.badValue, "the format webp is not available in this version", at: place.field("format"))
       case let name?: options.format = name.format
       case nil:
         let known = OutputFormatName.allCases.map(\.rawValue)

@@ -7,9 +7,10 @@ package enum OutputFormatName: String, Sendable, CaseIterable {
   /// nil for `keep`, the source's own format.
   package var format: ImageFormat? {
     switch self {
-    case .keep, .webp: nil
+    case .keep: nil
     case .jpeg: .jpeg
     case .png: .png
+    case .webp: .webp
     }
   }
 }

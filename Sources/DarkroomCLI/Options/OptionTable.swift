@@ -63,9 +63,10 @@ enum OptionTable {
       summary: "for entries that name none; none for none"
     ) { $0.configuration.filters = try OptionValue.recipe($1) },
     Option(
-      name: "format", commands: planning, value: "keep|jpeg|png", defaultText: "keep", summary: "format of the results"
+      name: "format", commands: planning, value: "keep|jpeg|png|webp", defaultText: "keep",
+      summary: "format of the results"
     ) { $0.configuration.output.format = try OptionValue.format($1) },
-    Option(name: "quality", commands: planning, value: "1…100", defaultText: "85", summary: "quality of JPEG") {
+    Option(name: "quality", commands: planning, value: "1…100", defaultText: "85", summary: "quality of JPEG and WebP") {
       $0.configuration.output.quality = try OptionValue.whole($1, in: 1...100)
     },
     Option(

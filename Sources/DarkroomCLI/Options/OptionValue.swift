@@ -67,9 +67,8 @@ enum OptionValue {
 
   static func format(_ text: String) throws -> ImageFormat? {
     switch OutputFormatName(rawValue: text) {
-    case .webp?: throw UsageError("webp is not available in this version")
     case let name?: return name.format
-    case nil: throw UsageError(NearestName.unknown("format", text, among: ["keep", "jpeg", "png"]))
+    case nil: throw UsageError(NearestName.unknown("format", text, among: OutputFormatName.allCases.map(\.rawValue)))
     }
   }
 

@@ -10,6 +10,8 @@ struct EncodingOrder {
   var chroma: ChromaSampling
   /// Whether the source's few colours repeat exactly, as those of a palette do.
   var hasFewColours = false
+  /// Whether a format that can be both is to hold the pixels exactly.
+  var isLossless = false
   /// What else the file says.
   var metadata: Metadata
 }

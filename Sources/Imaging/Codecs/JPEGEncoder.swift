@@ -51,7 +51,7 @@ final class JPEGEncoder: RowEncoder {
     guard cjpeg_write_planes(codec, planes.rows(from: row), lines) == 1 else { throw failure.whileEncoding }
   }
 
-  func finish() throws(ImagingError) {
+  func finish(isCancelled: () -> Bool) throws(ImagingError) {
     guard cjpeg_finish_compress(codec) == 1 else { throw failure.whileEncoding }
   }
 

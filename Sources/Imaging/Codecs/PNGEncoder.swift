@@ -48,7 +48,7 @@ final class PNGEncoder: RowEncoder {
     guard cpng_write_row(codec, packed.bytes) == 1 else { throw failure.whileEncoding }
   }
 
-  func finish() throws(ImagingError) {
+  func finish(isCancelled: () -> Bool) throws(ImagingError) {
     guard cpng_write_end(codec, header) == 1 else { throw failure.whileEncoding }
     try stream.flush()
   }

@@ -9,6 +9,8 @@ protocol RowDecoder: AnyObject {
   var chroma: ChromaSampling { get }
   /// Whether the pixels have few colours, which repeat exactly; by default nothing says so.
   var hasFewColours: Bool { get }
+  /// Whether the file holds its pixels exactly although its format can do otherwise; by default nothing says so.
+  var isLossless: Bool { get }
   /// What the file says besides the pixels.
   var metadata: Metadata { get }
 
@@ -26,4 +28,5 @@ protocol RowDecoder: AnyObject {
 
 extension RowDecoder {
   var hasFewColours: Bool { false }
+  var isLossless: Bool { false }
 }

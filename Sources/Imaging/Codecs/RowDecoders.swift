@@ -7,6 +7,7 @@ enum RowDecoders {
     switch try Sniffing.format(of: descriptor) {
     case .jpeg: try JPEGDecoder(descriptor, limits: limits)
     case .png: try PNGDecoder(descriptor, limits: limits)
+    case .webp: try WebPDecoder(descriptor, limits: limits)
     }
   }
 }

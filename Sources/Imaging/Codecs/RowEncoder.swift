@@ -2,6 +2,7 @@
 protocol RowEncoder: AnyObject {
   /// Writes the next row.
   func write(_ row: PixelRow) throws(ImagingError)
-  /// Completes the file; all bytes have been handed to the system when it returns.
-  func finish() throws(ImagingError)
+  /// Completes the file; all bytes have been handed to the system when it returns. Pictures that cannot be written row by
+  /// row are encoded here, calling `isCancelled` now and then.
+  func finish(isCancelled: () -> Bool) throws(ImagingError)
 }

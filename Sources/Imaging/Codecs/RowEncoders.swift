@@ -6,6 +6,15 @@ enum RowEncoders {
     switch order.info.format {
     case .jpeg: try JPEGEncoder(descriptor, order)
     case .png: try PNGEncoder(descriptor, order)
+    case .webp: try WebPEncoder(descriptor, order)
+    }
+  }
+
+  /// Bytes that an encoder holds of the whole picture; 0 when it writes row by row.
+  static func wholePictureBytes(_ order: EncodingOrder) -> Int {
+    switch order.info.format {
+    case .jpeg, .png: 0
+    case .webp: WebPEncoder.wholePictureBytes(order)
     }
   }
 }

@@ -9,6 +9,7 @@ final class UprightDecoder: RowDecoder {
       ? ChromaSampling(horizontal: stored.chroma.vertical, vertical: stored.chroma.horizontal) : stored.chroma
   }
   var hasFewColours: Bool { stored.hasFewColours }
+  var isLossless: Bool { stored.isLossless }
   var metadata: Metadata { orientation.exchangesSides ? stored.metadata.turned : stored.metadata }
 
   private let stored: any RowDecoder
@@ -25,7 +26,7 @@ final class UprightDecoder: RowDecoder {
     let (width, height) = (stored.info.width, stored.info.height)
     info = ImageInfo(
       format: stored.info.format, width: orientation.exchangesSides ? height : width,
-      height: orientation.exchangesSides ? width : height)
+      height: orientation.exchangesSides ? width : height, frames: stored.info.frames)
   }
 
   var wholePictureBytes: Int {

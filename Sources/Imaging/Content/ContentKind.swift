@@ -18,6 +18,10 @@ enum ContentKind: Equatable {
       self = .cutSignature(.jpeg)
     } else if header.count >= 2, header.count < 8, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A].starts(with: header) {
       self = .cutSignature(.png)
+    } else if (9..<12).contains(header.count), header.starts(with: "RIFF".utf8),
+      Array("WEBP".utf8).starts(with: header.dropFirst(8))
+    {
+      self = .cutSignature(.webp)
     } else if let name = Self.pictureName(header) {
       self = .otherPicture(name)
     } else {
@@ -33,7 +37,7 @@ enum ContentKind: Equatable {
     case .cutSignature(let format):
       ImagingError(code: .imageTruncated, message: "the file ends within the signature of a \(format.displayName)")
     case .otherPicture(let name):
-      ImagingError(code: .unsupportedFormat, message: "\(name) is not a format that can be read (JPEG, PNG)")
+      ImagingError(code: .unsupportedFormat, message: "\(name) is not a format that can be read (JPEG, PNG, WebP)")
     case .other(let words):
       ImagingError(code: .notAnImage, message: "the file is not a picture but looks like \(words)")
     }
@@ -42,7 +46,6 @@ enum ContentKind: Equatable {
   /// Signatures at fixed places: offset, bytes, name.
   private static let pictureSignatures: [(offset: Int, bytes: [UInt8], name: String)] = [
     (0, Array("GIF87a".utf8), "GIF"), (0, Array("GIF89a".utf8), "GIF"),
-    (8, Array("WEBP".utf8), "WebP"),
     (0, [0x49, 0x49, 0x2A, 0x00], "TIFF"), (0, [0x4D, 0x4D, 0x00, 0x2A], "TIFF"),
     (0, [0x49, 0x49, 0x2B, 0x00], "TIFF"), (0, [0x4D, 0x4D, 0x00, 0x2B], "TIFF"),
     (0, [0xFF, 0x0A], "JPEG XL"), (0, [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20], "JPEG XL"),

@@ -6,9 +6,11 @@ package struct ImageInfo: Sendable, Equatable {
   package let width: Int
   /// Rows.
   package let height: Int
+  /// Frames; of more than one the first is used.
+  package var frames = 1
 
-  package init(format: ImageFormat, width: Int, height: Int) {
-    (self.format, self.width, self.height) = (format, width, height)
+  package init(format: ImageFormat, width: Int, height: Int, frames: Int = 1) {
+    (self.format, self.width, self.height, self.frames) = (format, width, height, frames)
   }
 
   /// Reads the header of the picture in an open file, for the case that its bytes are used as they are. Nothing is

@@ -1,5 +1,5 @@
 /// Decode, filter and encode in one pass over the rows of a picture: memory is proportional to a row, except for
-/// pictures that are stored in several scans, interlaced or turned.
+/// pictures that are stored in several scans, interlaced or turned, and for WebP.
 package struct ImagePass: Sendable {
   private let recipe: Recipe
   private let options: OutputOptions
@@ -29,8 +29,6 @@ package struct ImagePass: Sendable {
     let stored = try RowDecoders.open(source, limits: limits)
     let orientation = stored.metadata.orientation
     let decoder = orientation == .upright ? stored : UprightDecoder(stored, orientation)
-    let share = try limits.memory.share(decoder.wholePictureBytes, for: stored.info, isCancelled: isCancelled)
-    defer { withExtendedLifetime(share) {} }
     let format = options.format ?? decoder.info.format
     let pipeline = RowPipeline(recipe: recipe, source: decoder.layout, format: format)
     let output = ImageInfo(format: format, width: decoder.info.width, height: decoder.info.height)
@@ -38,8 +36,11 @@ package struct ImagePass: Sendable {
     let metadata = decoder.metadata.kept(options.metadata)
     let order = EncodingOrder(
       info: output, layout: pipeline.output, quality: options.quality, chroma: decoder.chroma,
-      hasFewColours: decoder.hasFewColours, metadata: becameColoured ? metadata.withoutGreyProfiles() : metadata)
-
+      hasFewColours: decoder.hasFewColours, isLossless: decoder.isLossless,
+      metadata: becameColoured ? metadata.withoutGreyProfiles() : metadata)
+    let share = try limits.memory.share(
+      decoder.wholePictureBytes + RowEncoders.wholePictureBytes(order), for: stored.info, isCancelled: isCancelled)
+    defer { withExtendedLifetime(share) {} }
     if let planes = PlanePass(decoder, pipeline: pipeline, format: format) {
       try planes.run(to: destination, order, isCancelled: isCancelled)
     } else {
@@ -64,6 +65,6 @@ package struct ImagePass: Sendable {
       try encoder.write(buffer.row)
     }
     try decoder.finish()
-    try encoder.finish()
+    try encoder.finish(isCancelled: isCancelled)
   }
 }

@@ -25,7 +25,7 @@ struct RowPipeline {
 
   /// The pipeline in words.
   static func explanation(of recipe: Recipe) -> [String] {
-    var lines = ["decode: a JPEG or PNG, row by row; alpha apart", "turn upright: only what EXIF says must be"]
+    var lines = ["decode: a JPEG, PNG or WebP, row by row; alpha apart", "turn upright: only what EXIF says must be"]
     for (index, filter) in recipe.filters.enumerated() {
       lines.append("filter \(index + 1): \(type(of: filter).name)(\(filter.argument)), \(type(of: filter).summary)")
     }
@@ -38,7 +38,7 @@ struct RowPipeline {
 
 extension ImageFormat {
   /// Whether files of the format can have an alpha channel.
-  fileprivate var hasAlpha: Bool { self == .png }
+  fileprivate var hasAlpha: Bool { self != .jpeg }
   /// Whether files of the format can have 16 bits for a sample.
   fileprivate var hasDeepSamples: Bool { self == .png }
 }

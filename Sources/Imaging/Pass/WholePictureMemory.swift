@@ -1,7 +1,7 @@
 import Foundation
 
 /// The memory for pictures that cannot pass row by row: coefficients of a JPEG of several scans, pixels of an interlaced
-/// PNG or of one that is turned. One budget for all passes at once: who finds it used up waits.
+/// PNG, of a WebP, or of one that is turned. One budget for all passes at once: who finds it used up waits.
 package final class WholePictureMemory: @unchecked Sendable {  // changes only under the lock
   /// Bytes in all. Default 1 GiB: 268 402 689 pixels of 4 bytes.
   let limit: Int
@@ -96,7 +96,7 @@ package final class WholePictureMemory: @unchecked Sendable {  // changes only u
       throw ImagingError(
         code: .imageTooLarge,
         message: """
-          \(limit) bytes are the limit for pictures that are interlaced, progressive or turned; \
+          \(limit) bytes are the limit for pictures that are interlaced, progressive, turned or WebP; \
           \(info.width) × \(info.height) needs \(bytes)
           """)
     }

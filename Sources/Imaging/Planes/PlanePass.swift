@@ -71,6 +71,6 @@ struct PlanePass {
       for row in stride(from: 0, to: rows, by: kept.vertical * 8) { try encoder.writeBlocks(from: result, row: row) }
     }
     try decoder.finish()
-    try encoder.finish()
+    try encoder.finish(isCancelled: isCancelled)
   }
 }
