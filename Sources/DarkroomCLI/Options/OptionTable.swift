@@ -66,7 +66,8 @@ enum OptionTable {
       name: "format", commands: planning, value: "keep|jpeg|png|webp", defaultText: "keep",
       summary: "format of the results"
     ) { $0.configuration.output.format = try OptionValue.format($1) },
-    Option(name: "quality", commands: planning, value: "1…100", defaultText: "85", summary: "quality of JPEG and WebP") {
+    Option(name: "quality", commands: planning, value: "1…100", defaultText: "85", summary: "quality of JPEG and WebP")
+    {
       $0.configuration.output.quality = try OptionValue.whole($1, in: 1...100)
     },
     Option(
