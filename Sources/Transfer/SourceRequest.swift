@@ -44,8 +44,16 @@ package struct SourceRequest: Sendable, Hashable {
     guard bytes <= Self.maxHeaderBytes else {
       throw ParseError(field: "headers", message: "headers may have \(Self.maxHeaderBytes) bytes; these have \(bytes)")
     }
+    if let content, content.bytes > Self.maxContentBytes {
+      throw ParseError(
+        field: content.field,
+        message: "a \(content.field) may have \(Self.maxContentBytes) bytes; this one has \(content.bytes)")
+    }
     (self.method, self.headers, self.content) = (method, headers, content)
   }
+
+  /// The longest body or form, in bytes: escaped as JSON, too, it fits a line of a manifest.
+  package static let maxContentBytes = 128 << 10
 
   /// The longest header fields together, in bytes.
   package static let maxHeaderBytes = 64 << 10
@@ -75,5 +83,27 @@ package struct SourceRequest: Sendable, Hashable {
 
     /// For people. Without values, which may be secrets.
     package let message: String
+  }
+}
+
+extension SourceRequest.Content {
+  /// The field of an entry that says it.
+  fileprivate var field: String {
+    switch self {
+    case .body: "body"
+    case .form: "form"
+    }
+  }
+
+  /// What its texts take, without what separates them.
+  fileprivate var bytes: Int {
+    switch self {
+    case .body(let text): text.utf8.count
+    case .form(let parts):
+      parts.reduce(0) { sum, part in
+        let texts = [part.name, part.content, part.filename ?? "", part.type ?? ""]
+        return texts.reduce(sum) { $0 + $1.utf8.count }
+      }
+    }
   }
 }

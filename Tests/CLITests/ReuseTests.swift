@@ -206,6 +206,24 @@ import Testing
     #expect(report.bytes.downloaded == sizes.reduce(0, +))
   }
 
+  @Test(arguments: [["--downloads", "1"], ["--downloads", "8"]], ["sepia(0.8)", "grayscale(1)", "none"])
+  func `a wrong checksum fails its entry, whatever others make of the same source`(
+    options: [String], recipe: String
+  ) throws {
+    try serve(["a.jpg"])
+    _ = try run(["a.jpg"])
+    let wrong = String(repeating: "0", count: 64)
+    let entries = (0..<6).map {
+      #"{"url": "\#(nginx.url("a.jpg"))", "name": "n\#($0)"\#($0 % 2 == 1 ? #", "checksum": "sha-256=\#(wrong)""# : "")}"#
+    }
+    for _ in 0..<2 {
+      try folders.drop("job.jsonl", entries.joined(separator: "\n"))
+      #expect(try folders.run(options + ["--filters", recipe]).status == 1)
+      let codes = try folders.report("job").entries.map { $0.error?.code }
+      #expect(codes == (0..<6).map { $0 % 2 == 1 ? "checksum-mismatch" : nil })
+    }
+  }
+
   @Test func `what a killed run delivered is kept by the next run of the job`() throws {
     try serve((0..<40).map { "p\($0).jpg" })
     let names = (0..<40).map { "p\($0).jpg" }

@@ -11,6 +11,7 @@ struct URLListEntry {
   private var name: String?
   private var checksum: Checksum?
   private var headers: [HeaderField] = []
+  private var headerBytes = 0
   private var problems: [ManifestProblem] = []
 
   /// - Parameter content: A line without white space at its ends.
@@ -39,6 +40,10 @@ struct URLListEntry {
       return report(.syntax, "an indented line is an option: NAME=VALUE", at: .line(line))
     }
     let option = String(Self.trimmed(content[..<equals]))
+    // What is no name is not shown: it may be a header without `header=`, with a secret.
+    guard option.utf8.allSatisfy({ $0 < 0x80 && Unicode.Scalar($0).properties.isAlphabetic || $0 == 0x2d }) else {
+      return report(.syntax, "an indented line is an option: NAME=VALUE, such as header=NAME: VALUE", at: .line(line))
+    }
     let value = String(Self.trimmed(content[content.utf8.index(after: equals)...]))
     let place = ManifestProblem.Place.field(option, line: line)
     switch option {
@@ -59,7 +64,10 @@ struct URLListEntry {
     at place: ManifestProblem.Place, _ parse: () throws(SourceRequest.ParseError) -> HeaderField
   ) {
     do {
-      headers.append(try parse())
+      let header = try parse()
+      headerBytes += header.line.utf8.count
+      // Whoever makes a request of them says that they are too many; more need not be kept for that.
+      if headerBytes <= 2 * SourceRequest.maxHeaderBytes { headers.append(header) }
     } catch {
       report(.badValue, error.message, at: place)
     }

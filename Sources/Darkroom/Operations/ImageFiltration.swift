@@ -77,7 +77,10 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   /// The cheapest way to the product: it is there, another entry has it, its source is it, or it is made.
   private func make(_ product: Product, of source: PhotoRecord.Source, after leader: PhotoRecord?) throws {
     let began = ContinuousClock.now
-    if let delivered = try delivered(product, source) {
+    // What came by a transfer of its own was compared with the checksum on its way.
+    if source.isShared, record.entry.checksum != nil { try check(open(source), source) }
+    // When the ledger or the outbox cannot be asked, the result is made.
+    if let delivered = try? access.reuse?.result(of: record.entry, as: product) {
       staging.remove(download)
       return record.reuse(delivered, taking: began.duration(to: .now))
     }
@@ -90,14 +93,6 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   }
 
   // MARK: What is there already
-
-  /// The result of an earlier run, if the source is what the entry wants.
-  private func delivered(_ product: Product, _ source: PhotoRecord.Source) throws -> DeliveredResult? {
-    // When the ledger or the outbox cannot be asked, the result is made.
-    guard let delivered = try? access.reuse?.result(of: record.entry, as: product) else { return nil }
-    if source.isCached, record.entry.checksum != nil { try check(open(source), source) }
-    return delivered
-  }
 
   /// Takes what the leader's filtration came to, be it a failure of the source.
   /// - Returns: Whether it came to anything.

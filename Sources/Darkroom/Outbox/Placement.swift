@@ -21,10 +21,13 @@ struct Placement {
     let target = folder.file(delivery.target)
     let staged = staging.path(delivery.staged)
     if try Folder.renameWithoutReplacing(staged, to: target) { return .placed }
-    guard let ours = try ledger.output(job: folder.name, target: delivery.target),
-      try Self.holds(target, bytes: ours.bytes, sha256: ours.sha256)
-    else {
-      return .conflict("\(delivery.target) exists, and this job has not delivered it; it was left as it is")
+    guard let ours = try ledger.output(job: folder.name, target: delivery.target) else {
+      return .conflict(
+        "\(delivery.target) exists, and this job has not delivered it; it was left as it is: move it away")
+    }
+    guard try Self.holds(target, bytes: ours.bytes, sha256: ours.sha256) else {
+      return .conflict(
+        "\(delivery.target) was changed since this job delivered it; it was left as it is: move it away")
     }
     try Folder.rename(staged, to: target)
     return .placed

@@ -105,15 +105,24 @@ struct EntryReader {
     }
   }
 
+  /// The most URLs that an entry may have.
+  static let mirrorLimit = 64
+
   /// The URL, or the mirrors in their order; empty when there is a problem.
   private mutating func urls(_ value: JSONValue?, at place: ManifestProblem.Place) -> [String] {
     switch value {
     case .string(let url): return [Self.trimmed(url)]
     case .array([]): report(.badValue, "an array of mirrors needs a URL", at: place.field("url"))
     case .array(let values):
-      let urls = values.compactMap { $0.string.map(Self.trimmed) }
-      if urls.count == values.count { return urls }
-      report(.wrongType, "mirrors must be strings", at: place.field("url"))
+      if let other = values.firstIndex(where: { $0.string == nil }) {
+        let message = "mirrors must be strings; number \(other + 1) is \(values[other].kind)"
+        report(.wrongType, message, at: place.field("url"))
+      } else if values.count > Self.mirrorLimit {
+        let message = "an entry may have \(Self.mirrorLimit) mirrors; this one has \(values.count)"
+        report(.badValue, message, at: place.field("url"))
+      } else {
+        return values.compactMap { $0.string.map(Self.trimmed) }
+      }
     case nil: report(.badValue, "an entry needs a \"url\"", at: place)
     case let value?:
       let message = "\"url\" must be a string or an array of strings, not \(value.kind)"

@@ -31,6 +31,9 @@ struct HostTurns {
     /// Which of its URLs is in use, from 0.
     var mirror = 0
 
+    /// How often that one was tried.
+    var attemptsAtMirror = 0
+
     static func < (a: Retry, b: Retry) -> Bool { a.key < b.key }
   }
 

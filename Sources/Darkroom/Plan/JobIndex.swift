@@ -8,6 +8,9 @@ import Transfer
 final class JobIndex {
   let database: Database
 
+  /// The request that was met last, with its number.
+  private var lastRequest: (text: String, number: Int)?
+
   /// The numbers of hosts that were met lately.
   private var hostNumbers: [String: Int] = [:]
 
@@ -32,8 +35,9 @@ final class JobIndex {
         quality INTEGER NOT NULL,
         metadata TEXT,
         checksum TEXT,
-        request TEXT                  -- null for a plain GET of one URL
+        request INTEGER               -- null for a plain GET of one URL
       ) STRICT;
+      CREATE TABLE requests (id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, text TEXT NOT NULL) STRICT;
       CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
       CREATE TABLE claims (
         claim TEXT PRIMARY KEY,
@@ -61,10 +65,20 @@ final class JobIndex {
         .integer(row.isExplicit ? 1 : 0), .integer(try hostNumber(of: row.url)), .text(row.url), .text(row.recipe),
         .text(row.format),
         .integer(row.quality), .optional(row.metadata), .optional(row.checksum),
-        .optional(row.request),
+        .optional(try row.request.map(requestNumber)),
       ])
     // They are found when they are needed, and nothing is written then.
     if row.request != nil { for url in try row.sources.urls.dropFirst() { _ = try hostNumber(of: url) } }
+  }
+
+  /// Equal requests, such as those of the manifest's defaults, are kept once.
+  private func requestNumber(of text: String) throws -> Int {
+    if let last = lastRequest, last.text == text { return last.number }
+    let digest = MessageDigest.hexDigest(of: text)
+    try database.run("INSERT OR IGNORE INTO requests (digest, text) VALUES (?, ?)", [.text(digest), .text(text)])
+    let number = try database.first("SELECT id FROM requests WHERE digest = ?", [.text(digest)]) { $0.integer(0) } ?? 0
+    lastRequest = (text, number)
+    return number
   }
 
   private func hostNumber(of url: String) throws -> Int {
@@ -133,10 +147,10 @@ final class JobIndex {
 
   /// Calls `body` with every entry, in the manifest's order.
   func eachInOrder(_ body: (JobIndexRow) throws -> Void) throws {
-    var page = try rows("WHERE position > ? ORDER BY position LIMIT 1000", [.integer(-1)])
+    var page = try rows("WHERE position > ? ORDER BY position LIMIT 100", [.integer(-1)])
     while let last = page.last {
       for row in page { try body(row) }
-      page = try rows("WHERE position > ? ORDER BY position LIMIT 1000", [.integer(last.position)])
+      page = try rows("WHERE position > ? ORDER BY position LIMIT 100", [.integer(last.position)])
     }
   }
 
@@ -149,7 +163,8 @@ final class JobIndex {
     var rows: [JobIndexRow] = []
     try database.run(
       """
-      SELECT position, turn, name, original, explicit, url, recipe, format, quality, metadata, checksum, request
+      SELECT position, turn, name, original, explicit, url, recipe, format, quality, metadata, checksum,
+        (SELECT text FROM requests WHERE id = request)
       FROM entries
       """ + " " + clause, values
     ) { row in

@@ -49,6 +49,9 @@ final class JobWork {
     /// Which of its URLs is in use, from 0.
     var mirror = 0
 
+    /// How often that one was tried before.
+    var attemptsAtMirror = 0
+
     /// When it was begun, in milliseconds.
     let since: Int
     var isDownloading = true
@@ -79,7 +82,7 @@ final class JobWork {
       return try begin(
         Begun(
           host: retry.host, key: retry.key, attempts: retry.attempts, uncounted: retry.uncounted,
-          mirror: retry.mirror, since: now))
+          mirror: retry.mirror, attemptsAtMirror: retry.attemptsAtMirror, since: now))
     case .host(let host):
       guard let key = turns.next(of: host) else { return nil }
       return try begin(fresh: key, of: host, now: now)
@@ -132,8 +135,8 @@ final class JobWork {
     memory.note(turns.throttle(of: entry.host), of: name, now: now)
     transfers.add(
       Transfers.Counts(
-        requests: usage.requests.sent, retries: entry.attempts > 0 ? usage.requests.sent : 0, bytes: usage.bytes,
-        connections_reused: usage.requests.reused), of: name)
+        requests: usage.requests.sent, retries: entry.attemptsAtMirror > 0 ? usage.requests.sent : 0,
+        bytes: usage.bytes, connections_reused: usage.requests.reused), of: name)
     return hold
   }
 
@@ -152,7 +155,8 @@ final class JobWork {
     turns.retry(
       .init(
         key: entry.key, host: entry.host, attempts: attempts ?? entry.attempts,
-        uncounted: entry.uncounted + (isRefused ? 1 : 0), mirror: entry.mirror),
+        uncounted: entry.uncounted + (isRefused ? 1 : 0), mirror: entry.mirror,
+        attemptsAtMirror: entry.attemptsAtMirror + (attempts == nil ? 0 : 1)),
       due: due)
   }
 

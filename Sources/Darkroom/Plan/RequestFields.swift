@@ -78,6 +78,8 @@ struct RequestFields: Sendable, Equatable {
     }
     return try members.flatMap { member in
       let values = if case .array(let values) = member.value { values } else { [member.value] }
+      // A name that is none may hold what should have been the value: it is not shown.
+      _ = try HeaderField(member.key, "")
       return try values.map {
         try HeaderField(member.key, string($0, field: "headers", "the value of the header \"\(member.key)\""))
       }

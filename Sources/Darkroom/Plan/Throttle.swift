@@ -25,6 +25,13 @@ struct Throttle: Equatable {
   static let longest = 60_000.0
   static let decay = 0.95
 
+  /// The same for entries that have not met a refusal of the host yet.
+  var ofEarlierJob: Throttle {
+    var throttle = self
+    throttle.refusals = 0
+    return throttle
+  }
+
   /// Whether the host is like any other.
   var isFree: Bool { room == .max }
 

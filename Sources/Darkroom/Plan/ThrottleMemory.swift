@@ -21,7 +21,7 @@ final class ThrottleMemory {
   /// What a host is allowed; nil when it is like any other.
   func throttle(of host: String, now: Int) -> Throttle? {
     guard let known = hosts[host], now - known.free < Self.lifetime else { return nil }
-    return known.throttle
+    return known.throttle.ofEarlierJob
   }
 
   /// Takes down what a host is allowed since its last answer.

@@ -77,14 +77,20 @@ final class Console {
   private func tell(_ summary: JobSummary) {
     progress = nil
     for problem in summary.problems { log(.quiet, "\(summary.job): rejected: \(problem)") }
-    let counts = summary.counts
-    log(
-      summary.state == .succeeded ? .normal : .quiet,
-      "\(summary.job): \(summary.state.rawValue): \(counts.filtered) filtered, \(counts.failed) failed"
-        + (counts.cancelled > 0 ? ", \(counts.cancelled) cancelled" : "")
-        + " in \(summary.seconds.shown) s")
+    if summary.state != .rejected { tellCounts(of: summary) }
     line.clear()
     if !isJSON { result(summary.report) }
+  }
+
+  private func tellCounts(of summary: JobSummary) {
+    let counts = summary.counts
+    let isFine = summary.state == .succeeded
+    log(
+      isFine ? .normal : .quiet,
+      "\(summary.job): \(summary.state.rawValue): \(counts.filtered) filtered"
+        + (counts.reused > 0 ? " (\(counts.reused) reused)" : "") + ", \(counts.failed) failed"
+        + (counts.cancelled > 0 ? ", \(counts.cancelled) cancelled" : "")
+        + " in \(summary.seconds.shown) s" + (isFine ? "" : "; see \(summary.report)"))
   }
 
   /// Prints a result at once. One that cannot be printed is told, and keeps nothing from being done.

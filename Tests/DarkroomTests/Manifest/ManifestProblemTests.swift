@@ -58,7 +58,6 @@ import Testing
       (#"{"url":"x","quality":true}"#, "wrong-type @ a.quality"),
       (#"{"url":"x","quality":-9223372036854775808}"#, "bad-value @ a.quality"),
       (#"{"url":"x","format":"jpg"}"#, "bad-value @ a.format"),
-      (#"{"url":"x","format":"webp"}"#, "bad-value @ a.format"),
       (#"{"url":"x","priority":"urgent"}"#, "bad-value @ a.priority"),
       (#"{"url":"x","priority":1}"#, "wrong-type @ a.priority"),
       (#"{"url":"x","fliters":"none"}"#, "unknown-field @ a.fliters"),

@@ -14,6 +14,17 @@ import Transfer
     arguments: [
       (#"{"url":[]}"#, "bad-value @ entries.a.url", "needs a URL"),
       (#"{"url":["http://h/","b",1]}"#, "wrong-type @ entries.a.url", "strings"),
+      (#"{"url":["a","b",3]}"#, "wrong-type @ entries.a.url", "number 3"),
+      ("{\"url\":[\(Array(repeating: "\"m\"", count: 65).joined(separator: ","))]}", "bad-value @ entries.a.url", "64"),
+      (
+        "{\"url\":\"x\",\"body\":\"\(String(repeating: "hush", count: 40_000))\"}", "bad-value @ entries.a.body",
+        "131072"
+      ),
+      (
+        "{\"url\":\"x\",\"form\":{\"f\":\"\(String(repeating: "hush", count: 40_000))\"}}",
+        "bad-value @ entries.a.form", "131072"
+      ),
+      (#"{"url":"x","headers":{"Authorization: hush":null}}"#, "bad-value @ entries.a.headers", "name"),
       (#"{"url":{}}"#, "wrong-type @ entries.a.url", "array of strings"),
       (#"{"url":"x","method":"post"}"#, "bad-value @ entries.a.method", "POST"),
       (#"{"url":"x","method":"DELETE"}"#, "bad-value @ entries.a.method", "DELETE"),
@@ -40,6 +51,17 @@ import Transfer
     #expect(planned.found == [found], "\(planned.problems)")
     #expect(planned.problems.first?.message.contains(word) == true, "\(planned.problems)")
     #expect(planned.problems.first?.message.contains("hush") == false)
+  }
+
+  @Test("what all entries have from the defaults is kept once")
+  func once() throws {
+    let body = String(repeating: "b", count: 100_000)
+    let urls = Array(repeating: #""u""#, count: 500).joined(separator: ",")
+    let text = #"{"defaults":{"body":"\#(body)"},"entries":[\#(urls)]}"#
+    let planned = try Planned(text, as: "m.json")
+    #expect(planned.problems.isEmpty)
+    #expect(planned.indexBytes < 500_000)
+    #expect(planned.entries.allSatisfy { $0.request.content == .body(body) })
   }
 
   @Test("the text near a mistake of JSON's, which may be a secret, is not shown")

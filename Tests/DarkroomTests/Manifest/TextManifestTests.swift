@@ -37,6 +37,8 @@ import Testing
         "bad-value @ line 3: checksum", "already"
       ),
       ("http://h/a\n\n\theader=A", "bad-value @ line 3: header", "NAME: VALUE"),
+      ("http://h/a\n Authorization: Basic aHVzaA==", "syntax @ line 2", "header=NAME: VALUE"),
+      ("http://h/a\n header Authorization: Basic aHVzaA==", "syntax @ line 2", "header=NAME: VALUE"),
       ("http://h/a\n header=Host: b", "bad-value @ line 2: header", "taken from the URL"),
       ("http://h/a\n referer=*", "bad-value @ line 2: referer", "not available in this version"),
       ("http://h/a\n outt=a", "unknown-field @ line 2: outt", "did you mean \"out\"?"),

@@ -9,6 +9,9 @@ struct Planned {
   let problems: [ManifestProblem]
   let entries: [Entry]
 
+  /// What the index takes on disk, in bytes.
+  let indexBytes: Int
+
   /// The codes of the problems and where they are, a line each.
   var found: [String] { problems.map { "\($0.code.rawValue) @ \($0.place)" } }
 
@@ -25,6 +28,7 @@ struct Planned {
     problems = try planner.plan(into: index)
     entries =
       try problems.isEmpty ? (0..<index.count()).compactMap { try index.row(at: $0)?.entry() } : []
+    indexBytes = try FileStatus(of: folder.file("index.sqlite")).size
   }
 
   init(_ text: String, as file: String) throws { try self.init(text.utf8, as: file) }
