@@ -41,14 +41,6 @@ import Testing
     }
   }
 
-  @Test("CMYK is named", arguments: ["CMYK"])
-  func cmyk(_ mode: String) throws {
-    let rig = try Rig()
-    _ = try Rig.python("Image.new('\(mode)', (8, 8)).save(sys.argv[1], 'JPEG')", [rig.folder.file("in")])
-    let error = try #require(try rig.error(of: Rig.bytes(rig.folder.file("in"))))
-    #expect(error.code == .unsupportedFormat && error.message.contains("CMYK"))
-  }
-
   @Test(
     "a picture of too many pixels is refused before memory is asked for",
     arguments: [

@@ -1,6 +1,7 @@
 import CJPEG
 
-/// Decodes JPEG (ITU-T T.81) with libjpeg-turbo: baseline, progressive and arithmetic, 8 bits, grey, YCbCr and RGB.
+/// Decodes JPEG (ITU-T T.81) with libjpeg-turbo: baseline, progressive and arithmetic, 8 bits, grey, YCbCr, RGB, CMYK and
+/// YCCK.
 final class JPEGDecoder: RowDecoder {
   let info: ImageInfo
   let layout: PixelLayout
@@ -12,10 +13,11 @@ final class JPEGDecoder: RowDecoder {
   private let source: JPEGSource
   private let coefficients: JPEGCoefficients
   private let memory: WholePictureMemory
+  private let inks: InkConversion?
   private var packed: PackedRow?
 
   /// Reads the header.
-  /// - Throws: `unsupported-format` for CMYK, 12 bits and lossless; see `RowDecoders.open`.
+  /// - Throws: `unsupported-format` for 12 bits and lossless; see `RowDecoders.open`.
   init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
     let (source, coefficients, failure) = (JPEGSource(descriptor), JPEGCoefficients(), JPEGFailure())
     let codec = UnsafeMutablePointer<jpeg_decompress_struct>.allocate(capacity: 1)
@@ -46,7 +48,11 @@ final class JPEGDecoder: RowDecoder {
     memory = limits.memory
     layout = PixelLayout(isGrey: codec.pointee.jpeg_color_space == JCS_GRAYSCALE, hasAlpha: false, isDeep: false)
     chroma = Self.chroma(of: codec.pointee)
-    metadata = JPEGMetadataReader.metadata(of: descriptor)
+    let metadata = JPEGMetadataReader.metadata(of: descriptor)
+    let hasInks = [JCS_CMYK, JCS_YCCK].contains(codec.pointee.jpeg_color_space)
+    // Taken as inverted with Adobe's marker and without, as browsers and Pillow do.
+    inks = hasInks ? InkConversion(metadata.colour) : nil
+    self.metadata = hasInks ? metadata.withoutColour : metadata
   }
 
   deinit {
@@ -66,7 +72,8 @@ final class JPEGDecoder: RowDecoder {
   }
 
   func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError) {
-    codec.pointee.out_color_space = layout.isGrey && !colour ? JCS_GRAYSCALE : JCS_EXT_RGBX
+    codec.pointee.out_color_space =
+      inks != nil ? JCS_CMYK : layout.isGrey && !colour ? JCS_GRAYSCALE : JCS_EXT_RGBX
     try begin(isCancelled: isCancelled)
     packed = PackedRow(
       width: info.width, layout: PixelLayout(isGrey: layout.isGrey && !colour, hasAlpha: false, isDeep: false))
@@ -88,6 +95,7 @@ final class JPEGDecoder: RowDecoder {
 
   func read(into row: PixelRow) throws(ImagingError) {
     guard let packed, cjpeg_read_row(codec, packed.bytes) == 1 else { throw failure.whileDecoding }
+    inks?.apply(to: packed, width: info.width)
     row.unpack(packed)
   }
 
@@ -121,11 +129,7 @@ final class JPEGDecoder: RowDecoder {
 
   private static func checkColours(_ codec: jpeg_decompress_struct) throws(ImagingError) {
     switch codec.jpeg_color_space {
-    case JCS_GRAYSCALE, JCS_YCbCr, JCS_RGB: return
-    case JCS_CMYK: throw ImagingError(code: .unsupportedFormat, message: "the JPEG is in CMYK, which cannot be read")
-    case JCS_YCCK:
-      throw ImagingError(
-        code: .unsupportedFormat, message: "the JPEG is in CMYK (stored as YCCK), which cannot be read")
+    case JCS_GRAYSCALE, JCS_YCbCr, JCS_RGB, JCS_CMYK, JCS_YCCK: return
     default:
       throw ImagingError(
         code: .unsupportedFormat,

@@ -84,14 +84,19 @@ struct Metadata: Sendable, Equatable {
     return nil
   }
 
+  /// The same without some pieces.
+  func removing(_ isUnwanted: (Item) -> Bool) -> Metadata {
+    var result = self
+    result.items.removeAll(where: isUnwanted)
+    return result
+  }
+
   /// The same without colour profiles of grey pictures, which do not describe a picture that became coloured.
   func withoutGreyProfiles() -> Metadata {
-    var result = self
-    result.items.removeAll { item in
+    removing { item in
       guard case .icc(let profile) = item else { return false }
       // The colour space is at bytes 16…19 of the header (ICC.1:2022 § 7.2).
       return profile.dropFirst(16).starts(with: "GRAY".utf8)
     }
-    return result
   }
 }

@@ -30,10 +30,14 @@ package struct ImagePass: Sendable {
     let orientation = stored.metadata.orientation
     let decoder = orientation == .upright ? stored : UprightDecoder(stored, orientation)
     let format = options.format ?? decoder.info.format
-    let pipeline = RowPipeline(recipe: recipe, source: decoder.layout, format: format)
+    var pipeline = RowPipeline(recipe: recipe, source: decoder.layout, format: format)
+    let conversion = ToSRGB(
+      decoder.metadata.colour, stored: decoder.layout, working: pipeline.working, width: decoder.info.width)
+    if let conversion { pipeline.stages.insert(conversion, at: 0) }
     let output = ImageInfo(format: format, width: decoder.info.width, height: decoder.info.height)
     let becameColoured = decoder.layout.isGrey && !pipeline.working.isGrey
-    let metadata = decoder.metadata.kept(options.metadata)
+    let kept = decoder.metadata.kept(options.metadata)
+    let metadata = conversion == nil ? kept : kept.withoutColour
     let order = EncodingOrder(
       info: output, layout: pipeline.output, quality: options.quality, chroma: decoder.chroma,
       hasFewColours: decoder.hasFewColours, isLossless: decoder.isLossless,

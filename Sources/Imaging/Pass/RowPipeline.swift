@@ -6,7 +6,7 @@ struct RowPipeline {
   /// The channels and depth of what is written.
   let output: PixelLayout
   /// The stages in their order.
-  let stages: [any RowFilter]
+  var stages: [any RowFilter]
 
   /// The pipeline of a recipe for a source of some layout.
   init(recipe: Recipe, source: PixelLayout, format: ImageFormat) {
@@ -16,8 +16,8 @@ struct RowPipeline {
     output = PixelLayout(
       isGrey: keepsGrey, hasAlpha: hasAlpha && format.hasAlpha, isDeep: source.isDeep && format.hasDeepSamples)
 
-    // The order of everything that happens to pixels, which `UprightDecoder` delivers upright. To come: geometry before
-    // the filters or in their place, conversion to sRGB before them.
+    // The order of everything that happens to pixels, which `UprightDecoder` delivers upright. Before them comes the
+    // conversion to sRGB of what carries another profile. To come: geometry before the filters or in their place.
     stages =
       recipe.filters.map(\.rowFilter)
       + (hasAlpha && !format.hasAlpha ? [LaidOnWhite()] : [])
@@ -26,11 +26,12 @@ struct RowPipeline {
   /// The pipeline in words.
   static func explanation(of recipe: Recipe) -> [String] {
     var lines = ["decode: a JPEG, PNG or WebP, row by row; alpha apart", "turn upright: only what EXIF says must be"]
+    lines.append("convert to sRGB: only what carries another profile")
     for (index, filter) in recipe.filters.enumerated() {
       lines.append("filter \(index + 1): \(type(of: filter).name)(\(filter.argument)), \(type(of: filter).summary)")
     }
     lines.append("lay on white: only what has alpha, and only for JPEG")
-    lines.append("encode: in the format and quality asked for; of metadata what --metadata says; ICC as it was")
+    lines.append("encode: in the format and quality asked for; of metadata what --metadata says")
     if let road = PlanePass.explanation(of: recipe) { lines.append(road) }
     return lines
   }

@@ -1,0 +1,136 @@
+import CLCMS
+
+/// A way from the colours of a file to sRGB, by littleCMS: perceptual, without black point compensation.
+final class ColourTransform: @unchecked Sendable {  // it never changes, and littleCMS keeps nothing between pixels
+  /// Pixels as packed rows have them.
+  enum Pixels: Hashable, Sendable {
+    /// Red, green, blue, and alpha or a filler, which stay.
+    case colour(isDeep: Bool)
+    /// Grey stays grey, with sRGB's tone curve; alpha stays.
+    case grey(hasAlpha: Bool, isDeep: Bool)
+    /// Cyan, magenta, yellow and black of 8 bits become red, green, blue and a filler. 0 is all of an ink, as Adobe
+    /// writes it.
+    case inks
+  }
+
+  private let handle: cmsHTRANSFORM
+
+  private init(_ handle: cmsHTRANSFORM) { self.handle = handle }
+
+  deinit { cmsDeleteTransform(handle) }
+
+  /// Makes a transform; nil when there is nothing to do, because the colours are sRGB to within 1 of 255, or when the
+  /// profile makes no sense or is for other pixels.
+  static func make(from colour: SourceColour, _ pixels: Pixels) -> ColourTransform? {
+    guard let source = profile(of: colour, pixels) else { return nil }
+    defer { cmsCloseProfile(source) }
+    guard cmsGetColorSpace(source) == pixels.space, let target = pixels.target else { return nil }
+    defer { cmsCloseProfile(target) }
+    let (from, to) = pixels.formats
+    guard
+      let handle = cmsCreateTransform(
+        source, from, target, to, cmsUInt32Number(INTENT_PERCEPTUAL), pixels.flags)
+    else { return nil }
+    let transform = ColourTransform(handle)
+    return transform.changesNothing(pixels) ? nil : transform
+  }
+
+  /// Converts packed pixels in place.
+  func apply(to pixels: UnsafeMutableRawPointer, count: Int) {
+    cmsDoTransform(handle, pixels, pixels, cmsUInt32Number(count))
+  }
+
+  private static func profile(of colour: SourceColour, _ pixels: Pixels) -> cmsHPROFILE? {
+    switch colour {
+    case .sRGB: return nil
+    case .profile(let bytes): return cmsOpenProfileFromMem(bytes, cmsUInt32Number(bytes.count))
+    case .gamma(let gamma, let chromaticities):
+      // 1/2.2 is how PNG says sRGB to those who do not know the chunk of that name.
+      let curve = (45_000...46_000).contains(gamma) ? sRGBCurve() : cmsBuildGamma(nil, 100_000 / Double(gamma))
+      defer { cmsFreeToneCurve(curve) }
+      if case .grey = pixels { return cmsCreateGrayProfile(cmsD50_xyY(), curve) }
+      let points = (chromaticities ?? [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6_000])
+        .map { Double($0) / 100_000 }
+      var white = cmsCIExyY(x: points[0], y: points[1], Y: 1)
+      var primaries = cmsCIExyYTRIPLE(
+        Red: cmsCIExyY(x: points[2], y: points[3], Y: 1), Green: cmsCIExyY(x: points[4], y: points[5], Y: 1),
+        Blue: cmsCIExyY(x: points[6], y: points[7], Y: 1))
+      var curves = [curve, curve, curve]
+      return cmsCreateRGBProfile(&white, &primaries, &curves)
+    }
+  }
+
+  /// IEC 61966-2-1, as a parametric curve of type 4.
+  fileprivate static func sRGBCurve() -> OpaquePointer? {
+    cmsBuildParametricToneCurve(nil, 4, [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045])
+  }
+
+  /// Whether colours all over the cube stay where they are.
+  private func changesNothing(_ pixels: Pixels) -> Bool {
+    switch pixels {
+    case .inks: return false
+    case .grey(let hasAlpha, let isDeep):
+      let channels = hasAlpha ? 2 : 1
+      return staysSame((0...255).flatMap { [UInt8](repeating: $0, count: channels) }, isDeep: isDeep, channels)
+    case .colour(let isDeep):
+      let steps: [UInt8] = [0, 51, 102, 153, 204, 255]
+      let greys = (0...255).flatMap { [UInt8](repeating: $0, count: 4) }
+      return staysSame(
+        greys + steps.flatMap { red in steps.flatMap { green in steps.flatMap { [red, green, $0, 255] } } },
+        isDeep: isDeep, 4)
+    }
+  }
+
+  private func staysSame(_ samples: [UInt8], isDeep: Bool, _ channels: Int) -> Bool {
+    guard isDeep else {
+      var result = samples
+      result.withUnsafeMutableBytes {
+        if let start = $0.baseAddress { apply(to: start, count: samples.count / channels) }
+      }
+      return zip(samples, result).allSatisfy { abs(Int($0) - Int($1)) <= 1 }
+    }
+    let deep = samples.map { UInt16($0) * 257 }
+    var result = deep
+    result.withUnsafeMutableBytes {
+      if let start = $0.baseAddress { apply(to: start, count: samples.count / channels) }
+    }
+    return zip(deep, result).allSatisfy { abs(Int($0) - Int($1)) <= 257 }
+  }
+}
+
+extension ColourTransform.Pixels {
+  fileprivate var space: cmsColorSpaceSignature {
+    switch self {
+    case .colour: cmsSigRgbData
+    case .grey: cmsSigGrayData
+    case .inks: cmsSigCmykData
+    }
+  }
+
+  /// The profile of the result; whoever asks closes it.
+  fileprivate var target: cmsHPROFILE? {
+    guard case .grey = self else { return cmsCreate_sRGBProfile() }
+    let curve = ColourTransform.sRGBCurve()
+    defer { cmsFreeToneCurve(curve) }
+    return cmsCreateGrayProfile(cmsD50_xyY(), curve)
+  }
+
+  fileprivate var formats: (from: cmsUInt32Number, to: cmsUInt32Number) {
+    switch self {
+    case .colour(let isDeep): isDeep ? (clcms_rgba16, clcms_rgba16) : (clcms_rgba8, clcms_rgba8)
+    case .grey(false, let isDeep): isDeep ? (clcms_grey16, clcms_grey16) : (clcms_grey8, clcms_grey8)
+    case .grey(true, let isDeep):
+      isDeep ? (clcms_grey_alpha16, clcms_grey_alpha16) : (clcms_grey_alpha8, clcms_grey_alpha8)
+    case .inks: (clcms_cmyk8_inverted, clcms_rgba8)
+    }
+  }
+
+  /// Nothing is kept between pixels, so that threads can share a transform. And only for colour of 8 bits littleCMS has a
+  /// short cut that is exact: for the others it would interpolate between 33 places, too few where a curve is steep.
+  fileprivate var flags: cmsUInt32Number {
+    switch self {
+    case .colour(false), .inks: cmsUInt32Number(cmsFLAGS_NOCACHE)
+    case .colour(true), .grey: cmsUInt32Number(cmsFLAGS_NOCACHE | cmsFLAGS_NOOPTIMIZE)
+    }
+  }
+}
