@@ -94,12 +94,12 @@ import Testing
   @Test("the explanation tells the filters in their order")
   func explanation() throws {
     let lines = try Recipe(parsing: "sepia(80%) invert()").explanation
-    #expect(lines.count == 7)
-    #expect(lines[2].hasPrefix("filter 1: sepia(0.8)"))
-    #expect(lines[3].hasPrefix("filter 2: invert(1)"))
-    #expect(lines[6].contains("4:2:0"))
+    #expect(lines.count == 8)
+    #expect(lines[3].hasPrefix("filter 1: sepia(0.8)"))
+    #expect(lines[4].hasPrefix("filter 2: invert(1)"))
+    #expect(lines[7].contains("4:2:0"))
     #expect(try Recipe(parsing: "invert()").explanation.last?.contains("of 4:4:4 to JPEG") == true)
-    #expect(try Recipe(parsing: "opacity(0.5)").explanation.count == 5)
+    #expect(try Recipe(parsing: "opacity(0.5)").explanation.count == 6)
     #expect(Recipe.none.isEmpty)
   }
 }
