@@ -15,7 +15,7 @@ import Testing
 
   @Test("it turns with the picture", arguments: [1, 2, 3, 6, 8])
   func turned(_ orientation: Int) throws {
-    for format in ImageFormat.allCases {
+    for format in [ImageFormat.jpeg, .png] {
       #expect(
         try dpi(of: format, to: format, .copyright, orientation) == (orientation >= 5 ? "144 300" : "300 144"))
     }
