@@ -12,9 +12,12 @@ import Testing
     ((try? String(contentsOfFile: folder + "recipes.txt", encoding: .utf8)) ?? "").split(separator: "\n").map(
       String.init)
 
-  @Test("there are recipes for every function")
+  @Test("there are recipes for every function of CSS")
   func complete() {
-    for filter in FilterRegistry.all { #expect(Self.recipes.contains { $0.contains(filter.name + "(") }) }
+    let ours = ["resize", "crop", "rotate", "flip", "flop", "sharpen"]
+    for filter in FilterRegistry.all where !ours.contains(filter.name) {
+      #expect(Self.recipes.contains { $0.contains(filter.name + "(") })
+    }
   }
 
   @Test("opaque pictures are within 1 per sample of the browser's, translucent ones within 2 of what it composes")

@@ -22,6 +22,8 @@ import Testing
       ("hue-rotate(90deg)", "hue-rotate(90deg)"), ("hue-rotate(-90DEG)", "hue-rotate(-90deg)"),
       ("hue-rotate(.5turn)", "hue-rotate(180deg)"), ("hue-rotate(100grad)", "hue-rotate(90deg)"),
       ("hue-rotate(0rad)", "hue-rotate(0deg)"), ("Hue-Rotate(1e2deg)", "hue-rotate(100deg)"),
+      ("crop(10 20)", "crop(10 20 center)"), ("CROP(+1e1 20 TOP)", "crop(10 20 top)"), ("rotate(90)", "rotate(90)"),
+      ("flip( )", "flip()"), ("Flop()flip()", "flop() flip()"),
       ("sepia(1)contrast(2)", "sepia(1) contrast(2)"),
       ("sepia(/* a lot */ 80% /**/)\n\tcontrast(2)\u{C}", "sepia(0.8) contrast(2)"),
       ("sepia(0.5) sepia(0.5)", "sepia(0.5) sepia(0.5)"),
@@ -53,9 +55,17 @@ import Testing
       ("ä sepia(é)", "there is no filter ä()", 0), ("sepia(é)", "found é", 6),
       ("resize(fit 10 10)", "resize() is not available in this version", 0),
       ("sepia(1) BLUR(2px)", "blur() is not available in this version", 9),
-      ("drop-shadow(1px 1px red)", "drop-shadow() is not available", 0), ("crop(1 1)", "crop() is not available", 0),
-      ("rotate(90)", "rotate() is not available", 0), ("flip()", "flip() is not available", 0),
-      ("flop()", "flop() is not available", 0), ("sharpen(1)", "sharpen() is not available", 0),
+      ("drop-shadow(1px 1px red)", "drop-shadow() is not available", 0),
+      ("sharpen(1)", "sharpen() is not available", 0),
+      ("crop()", "crop() needs a width", 5), ("crop(10)", "crop() needs a height", 7),
+      ("crop(10 5.5)", "takes a height as a whole number without a unit, found 5.5", 8),
+      ("crop(10px 5px)", "takes a width as a whole number without a unit, found 10px", 5),
+      ("crop(50% 50%)", "found 50%", 5), ("crop(0 5)", "crop() takes a width of 1 to 1000000, found 0", 5),
+      ("crop(1 1000001)", "a height of 1 to 1000000, found 1000001", 7), ("crop(1e30 1)", "found 1e30", 5),
+      ("crop(1 1 middle)", "takes one of center, top, bottom, left, right, found middle", 9),
+      ("crop(1 1 top left)", "no more arguments, found left", 13),
+      ("rotate()", "rotate() needs an angle: one of 90, 180, 270", 7), ("rotate(45)", "takes one of 90, 180, 270", 7),
+      ("rotate(90deg)", "found 90deg", 7), ("rotate(-90)", "found -90", 7), ("flip(1)", "no more arguments", 5),
       ("url(#x)", "url() is not available", 0),
     ])
   func refused(_ text: String, _ message: String, _ offset: Int) {
@@ -82,12 +92,13 @@ import Testing
     }
   }
 
-  @Test("every registered filter can be called without arguments and has words for people")
+  @Test("every registered filter that has a default can be called without arguments, and all have words for people")
   func registry() throws {
     for filter in FilterRegistry.all {
-      let recipe = try Recipe(parsing: "\(filter.name)()")
-      #expect(recipe.description == "\(filter.name)(\(filter.defaultArgument))")
-      #expect(!filter.summary.isEmpty && !filter.syntax.isEmpty)
+      #expect(!filter.summary.isEmpty)
+      guard let standard = filter.defaultArgument else { continue }
+      #expect(!filter.syntax.isEmpty)
+      #expect(try Recipe(parsing: "\(filter.name)()").description == "\(filter.name)(\(standard))")
     }
   }
 

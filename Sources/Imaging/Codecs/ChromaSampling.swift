@@ -13,6 +13,9 @@ struct ChromaSampling: Equatable, Sendable {
   /// Whether there is more chroma than in 4:2:0, in both directions at least as much.
   var isFinerThanQuarter: Bool { horizontal <= 2 && vertical <= 2 && horizontal * vertical < 4 }
 
+  /// That of the picture turned by a quarter.
+  var turned: ChromaSampling { ChromaSampling(horizontal: vertical, vertical: horizontal) }
+
   /// What a JPEG of some quality gets: 4:2:0, but from quality 90 the source's sampling when it is finer.
   func forOutput(quality: Int) -> ChromaSampling { quality >= 90 && isFinerThanQuarter ? self : .quarter }
 }

@@ -27,6 +27,8 @@ protocol RowDecoder: AnyObject {
 }
 
 extension RowDecoder {
+  /// Columns and rows, as stored.
+  var size: PictureSize { PictureSize(width: info.width, height: info.height) }
   var hasFewColours: Bool { false }
   var isLossless: Bool { false }
 }

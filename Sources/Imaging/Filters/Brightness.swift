@@ -3,7 +3,7 @@
 struct Brightness: FilterFunction {
   static let name = "brightness"
   static let syntax = amountSyntax
-  static let defaultArgument = "1"
+  static let defaultArgument: String? = "1"
   static let summary = "darker below 1, brighter above; 0 is black, 1 changes nothing"
 
   /// 0 and above.
@@ -15,5 +15,5 @@ struct Brightness: FilterFunction {
 
   var argument: String { CSSNumber.text(amount) }
 
-  var rowFilter: any RowFilter { ToneLine(slope: amount, intercept: 0) }
+  var stage: any RowStage { ToneLine(slope: amount, intercept: 0) }
 }

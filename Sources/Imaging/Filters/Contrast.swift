@@ -3,7 +3,7 @@
 struct Contrast: FilterFunction {
   static let name = "contrast"
   static let syntax = amountSyntax
-  static let defaultArgument = "1"
+  static let defaultArgument: String? = "1"
   static let summary = "less contrast below 1, more above; 0 is all grey, 1 changes nothing"
 
   /// 0 and above.
@@ -15,5 +15,5 @@ struct Contrast: FilterFunction {
 
   var argument: String { CSSNumber.text(amount) }
 
-  var rowFilter: any RowFilter { ToneLine(slope: amount, intercept: 0.5 - 0.5 * amount) }
+  var stage: any RowStage { ToneLine(slope: amount, intercept: 0.5 - 0.5 * amount) }
 }

@@ -6,27 +6,27 @@ package protocol FilterFunction: Sendable {
   static var aliases: [String] { get }
   /// What is between the parentheses, in CSS value definition syntax: `[<number> | <percentage>]?`.
   static var syntax: String { get }
-  /// The argument when none is given, as text.
-  static var defaultArgument: String { get }
+  /// The argument when none is given, as text; nil when there must be one, or never is.
+  static var defaultArgument: String? { get }
   /// What it does, in one line.
   static var summary: String { get }
-  /// Whether grey pictures can become coloured by it; if not, they keep a single channel.
-  static var coloursGrey: Bool { get }
 
   /// Takes the arguments; what it leaves is refused.
   init(arguments: inout ArgumentReader) throws(RecipeError)
 
   /// The argument in canonical form.
   var argument: String { get }
+  /// Whether grey pictures can become coloured by it; if not, they keep a single channel. False by default.
+  var coloursGrey: Bool { get }
   /// Whether an opaque picture needs an alpha channel afterwards; false by default.
   var makesTranslucent: Bool { get }
-  /// What is done to each row.
-  var rowFilter: any RowFilter { get }
+  /// What is done to rows.
+  var stage: any RowStage { get }
 }
 
 extension FilterFunction {
   package static var aliases: [String] { [] }
-  package static var coloursGrey: Bool { false }
+  package var coloursGrey: Bool { false }
   package var makesTranslucent: Bool { false }
 }
 

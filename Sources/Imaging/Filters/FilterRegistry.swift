@@ -1,6 +1,6 @@
 /// All filters there are.
 package enum FilterRegistry {
-  /// The filters that recipes may name, in the order of the specification.
+  /// The filters that recipes may name: those of CSS in the order of the specification, then those that are ours.
   package static let all: [any FilterFunction.Type] = [
     Grayscale.self,
     Sepia.self,
@@ -10,12 +10,14 @@ package enum FilterRegistry {
     Opacity.self,
     Brightness.self,
     Contrast.self,
+    Crop.self,
+    Rotate.self,
+    Flip.self,
+    Flop.self,
   ]
 
   /// Names that are promised for later versions, and `url`, which CSS has.
-  static let unavailable = [
-    "blur", "drop-shadow", "resize", "crop", "rotate", "flip", "flop", "sharpen", "url",
-  ]
+  static let unavailable = ["blur", "drop-shadow", "resize", "sharpen", "url"]
 
   /// The filter of a name or alias, letters' case ignored.
   /// - Throws: `RecipeError` at `offset` for names that are not available or not known; the latter with the nearest.

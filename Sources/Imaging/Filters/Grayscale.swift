@@ -2,7 +2,7 @@
 struct Grayscale: FilterFunction {
   static let name = "grayscale"
   static let syntax = amountSyntax
-  static let defaultArgument = "1"
+  static let defaultArgument: String? = "1"
   static let summary = "towards grey of the same luminance; 0 changes nothing, 1 is all grey"
 
   /// 0…1.
@@ -14,7 +14,7 @@ struct Grayscale: FilterFunction {
 
   var argument: String { CSSNumber.text(amount) }
 
-  var rowFilter: any RowFilter {
+  var stage: any RowStage {
     let rest = 1 - amount
     return ColourMatrix(
       red: [0.2126 + 0.7874 * rest, 0.7152 - 0.7152 * rest, 0.0722 - 0.0722 * rest],

@@ -4,7 +4,7 @@ import Foundation
 struct HueRotate: FilterFunction {
   static let name = "hue-rotate"
   static let syntax = "[<angle> | <zero>]?"
-  static let defaultArgument = "0deg"
+  static let defaultArgument: String? = "0deg"
   static let summary = "turns all hues around the colour circle; angles in deg, grad, rad or turn"
 
   /// Degrees; any.
@@ -16,7 +16,7 @@ struct HueRotate: FilterFunction {
 
   var argument: String { CSSNumber.text(degrees) + "deg" }
 
-  var rowFilter: any RowFilter {
+  var stage: any RowStage {
     let radians = degrees.truncatingRemainder(dividingBy: 360) * .pi / 180
     let (c, s) = (cos(radians), sin(radians))
     return ColourMatrix(

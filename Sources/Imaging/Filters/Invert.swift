@@ -3,7 +3,7 @@
 struct Invert: FilterFunction {
   static let name = "invert"
   static let syntax = amountSyntax
-  static let defaultArgument = "1"
+  static let defaultArgument: String? = "1"
   static let summary = "towards the negative; 0 changes nothing, 1 is the negative"
 
   /// 0…1.
@@ -15,5 +15,5 @@ struct Invert: FilterFunction {
 
   var argument: String { CSSNumber.text(amount) }
 
-  var rowFilter: any RowFilter { ToneLine(slope: 1 - 2 * amount, intercept: amount) }
+  var stage: any RowStage { ToneLine(slope: 1 - 2 * amount, intercept: amount) }
 }

@@ -2,7 +2,7 @@
 struct Opacity: FilterFunction {
   static let name = "opacity"
   static let syntax = amountSyntax
-  static let defaultArgument = "1"
+  static let defaultArgument: String? = "1"
   static let summary = "makes translucent; 0 is transparent, 1 changes nothing"
 
   /// 0…1.
@@ -16,5 +16,5 @@ struct Opacity: FilterFunction {
 
   var makesTranslucent: Bool { amount < 1 }
 
-  var rowFilter: any RowFilter { AlphaScale(factor: amount) }
+  var stage: any RowStage { AlphaScale(factor: amount) }
 }

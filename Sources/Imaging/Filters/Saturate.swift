@@ -2,7 +2,7 @@
 struct Saturate: FilterFunction {
   static let name = "saturate"
   static let syntax = amountSyntax
-  static let defaultArgument = "1"
+  static let defaultArgument: String? = "1"
   static let summary = "less colour below 1, more above; 0 is all grey, 1 changes nothing"
 
   /// 0 and above.
@@ -14,7 +14,7 @@ struct Saturate: FilterFunction {
 
   var argument: String { CSSNumber.text(amount) }
 
-  var rowFilter: any RowFilter {
+  var stage: any RowStage {
     ColourMatrix(
       red: [0.213 + 0.787 * amount, 0.715 - 0.715 * amount, 0.072 - 0.072 * amount],
       green: [0.213 - 0.213 * amount, 0.715 + 0.285 * amount, 0.072 - 0.072 * amount],

@@ -4,9 +4,9 @@ struct Sepia: FilterFunction {
   static let name = "sepia"
   static let aliases = ["CISepiaTone"]
   static let syntax = amountSyntax
-  static let defaultArgument = "1"
+  static let defaultArgument: String? = "1"
   static let summary = "towards brown tones; 0 changes nothing, 1 is all sepia"
-  static let coloursGrey = true
+  let coloursGrey = true
 
   /// 0…1.
   let amount: Double
@@ -17,7 +17,7 @@ struct Sepia: FilterFunction {
 
   var argument: String { CSSNumber.text(amount) }
 
-  var rowFilter: any RowFilter {
+  var stage: any RowStage {
     let rest = 1 - amount
     return ColourMatrix(
       red: [0.393 + 0.607 * rest, 0.769 - 0.769 * rest, 0.189 - 0.189 * rest],

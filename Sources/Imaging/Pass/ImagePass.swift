@@ -1,12 +1,9 @@
-/// Decode, filter and encode in one pass over the rows of a picture: memory is proportional to a row, except for
-/// pictures that are stored in several scans, interlaced or turned, and for WebP.
+/// Decode, filter and encode in one pass over the rows of a picture: memory is proportional to the rows that the recipe's
+/// stages need at once, except for pictures that are stored in several scans, interlaced or turned, and for WebP.
 package struct ImagePass: Sendable {
   private let recipe: Recipe
   private let options: OutputOptions
   private let limits: ImageLimits
-
-  /// Rows between two looks at `isCancelled`.
-  private static let rowsBetweenChecks = 8
 
   /// A pass for any number of pictures.
   package init(recipe: Recipe, options: OutputOptions = OutputOptions(), limits: ImageLimits = ImageLimits()) {
@@ -26,31 +23,32 @@ package struct ImagePass: Sendable {
     from source: Int32, to destination: Int32, isCancelled: () -> Bool = { false }
   ) throws(ImagingError) -> ImagePassResult {
     if isCancelled() { throw .cancelled }
-    let stored = try RowDecoders.open(source, limits: limits)
-    let orientation = stored.metadata.orientation
-    let decoder = orientation == .upright ? stored : UprightDecoder(stored, orientation)
+    let decoder = try RowDecoders.open(source, limits: limits)
     let format = options.format ?? decoder.info.format
-    var pipeline = RowPipeline(recipe: recipe, source: decoder.layout, format: format)
-    let conversion = ToSRGB(
-      decoder.metadata.colour, stored: decoder.layout, working: pipeline.working, width: decoder.info.width)
-    if let conversion { pipeline.stages.insert(conversion, at: 0) }
-    let output = ImageInfo(format: format, width: decoder.info.width, height: decoder.info.height)
-    let becameColoured = decoder.layout.isGrey && !pipeline.working.isGrey
-    let kept = decoder.metadata.kept(options.metadata)
-    let metadata = conversion == nil ? kept : kept.withoutColour
-    let order = EncodingOrder(
-      info: output, layout: pipeline.output, quality: options.quality, chroma: decoder.chroma,
-      hasFewColours: decoder.hasFewColours, isLossless: decoder.isLossless,
-      metadata: becameColoured ? metadata.withoutGreyProfiles() : metadata)
-    let share = try limits.memory.share(
-      decoder.wholePictureBytes + RowEncoders.wholePictureBytes(order), for: stored.info, isCancelled: isCancelled)
+    let pipeline = RowPipeline(recipe: recipe, source: decoder, format: format)
+    for size in pipeline.sizes.dropFirst() { try limits.check(width: size.width, height: size.height) }
+    let order = order(for: decoder, pipeline, format)
+    let bytes = decoder.wholePictureBytes + pipeline.heldBytes + RowEncoders.wholePictureBytes(order)
+    let share = try limits.memory.share(bytes, for: decoder.info, isCancelled: isCancelled)
     defer { withExtendedLifetime(share) {} }
     if let planes = PlanePass(decoder, pipeline: pipeline, format: format) {
       try planes.run(to: destination, order, isCancelled: isCancelled)
     } else {
       try run(decoder, pipeline, to: destination, order, isCancelled: isCancelled)
     }
-    return ImagePassResult(source: stored.info, output: output)
+    return ImagePassResult(source: decoder.info, output: order.info)
+  }
+
+  private func order(for decoder: any RowDecoder, _ pipeline: RowPipeline, _ format: ImageFormat) -> EncodingOrder {
+    let size = pipeline.outputSize
+    var metadata = decoder.metadata.kept(options.metadata)
+    if pipeline.convertsColour { metadata = metadata.withoutColour }
+    if decoder.layout.isGrey, !pipeline.working.isGrey { metadata = metadata.withoutGreyProfiles() }
+    return EncodingOrder(
+      info: ImageInfo(format: format, width: size.width, height: size.height), layout: pipeline.output,
+      quality: options.quality, chroma: pipeline.exchangesSides ? decoder.chroma.turned : decoder.chroma,
+      hasFewColours: decoder.hasFewColours && pipeline.keepsPixelsApart, isLossless: decoder.isLossless,
+      metadata: pipeline.exchangesSides ? metadata.turned : metadata)
   }
 
   /// The road that leads from everything to everything: rows of floats.
@@ -58,17 +56,18 @@ package struct ImagePass: Sendable {
     _ decoder: any RowDecoder, _ pipeline: RowPipeline, to destination: Int32, _ order: EncodingOrder,
     isCancelled: () -> Bool
   ) throws(ImagingError) {
-    let output = order.info
-    try decoder.start(colour: !pipeline.working.isGrey, isCancelled: isCancelled)
-    let encoder = try RowEncoders.open(destination, order)
-    let buffer = RowBuffer(width: output.width, layout: pipeline.working)
-    for index in 0..<output.height {
-      if index % Self.rowsBetweenChecks == 0, isCancelled() { throw .cancelled }
-      try decoder.read(into: buffer.row)
-      for stage in pipeline.stages { stage.apply(to: buffer.row) }
-      try encoder.write(buffer.row)
+    try withoutActuallyEscaping(isCancelled) { isCancelled throws(ImagingError) in
+      let decoded = try DecodedRows(decoder, layout: pipeline.working, isCancelled: isCancelled)
+      let rows = try pipeline.rows(from: decoded)
+      let encoder = try RowEncoders.open(destination, order)
+      let buffer = RowBuffer(width: rows.size.width, layout: rows.layout)
+      for index in 0..<rows.size.height {
+        if index % DecodedRows.rowsBetweenChecks == 0, isCancelled() { throw .cancelled }
+        try rows.read(into: buffer.row)
+        try encoder.write(buffer.row)
+      }
+      try decoded.finish()
+      try encoder.finish(isCancelled: isCancelled)
     }
-    try decoder.finish()
-    try encoder.finish(isCancelled: isCancelled)
   }
 }

@@ -6,29 +6,75 @@ struct RowPipeline {
   /// The channels and depth of what is written.
   let output: PixelLayout
   /// The stages in their order.
-  var stages: [any RowFilter]
+  let stages: [any RowStage]
+  /// The size of the picture before each stage, and after the last.
+  let sizes: [PictureSize]
+  /// Whether the first stage converts from another profile to sRGB.
+  let convertsColour: Bool
 
-  /// The pipeline of a recipe for a source of some layout.
-  init(recipe: Recipe, source: PixelLayout, format: ImageFormat) {
-    let keepsGrey = source.isGrey && !recipe.filters.contains { type(of: $0).coloursGrey }
+  /// The pipeline of a recipe for what a decoder reads.
+  init(recipe: Recipe, source decoder: any RowDecoder, format: ImageFormat) {
+    let (source, metadata) = (decoder.layout, decoder.metadata)
+    let keepsGrey = source.isGrey && !recipe.filters.contains { $0.coloursGrey }
     let hasAlpha = source.hasAlpha || recipe.filters.contains { $0.makesTranslucent }
     working = PixelLayout(isGrey: keepsGrey, hasAlpha: hasAlpha, isDeep: source.isDeep)
     output = PixelLayout(
       isGrey: keepsGrey, hasAlpha: hasAlpha && format.hasAlpha, isDeep: source.isDeep && format.hasDeepSamples)
+    let conversion = ToSRGB(metadata.colour, stored: source, working: working, width: decoder.info.width)
+    convertsColour = conversion != nil
 
-    // The order of everything that happens to pixels, which `UprightDecoder` delivers upright. Before them comes the
-    // conversion to sRGB of what carries another profile. To come: geometry before the filters or in their place.
-    stages =
-      recipe.filters.map(\.rowFilter)
-      + (hasAlpha && !format.hasAlpha ? [LaidOnWhite()] : [])
+    // The order of everything that happens to pixels.
+    stages = Self.keepingDepth(
+      (conversion.map { [$0] } ?? [])
+        + (metadata.orientation == .upright ? [] : [Turn(orientation: metadata.orientation)])
+        + recipe.filters.map(\.stage)
+        + (hasAlpha && !format.hasAlpha ? [LaidOnWhite()] : []))
+    let size = decoder.size
+    sizes = stages.reduce(into: [size]) { sizes, stage in sizes.append(stage.size(after: sizes[sizes.count - 1])) }
+  }
+
+  /// The size of what is written.
+  var outputSize: PictureSize { sizes[sizes.count - 1] }
+
+  /// Whether rows have become columns.
+  var exchangesSides: Bool { stages.count(where: \.exchangesSides) % 2 == 1 }
+
+  /// Whether each pixel that is written was made of one that was read, so that few colours remain few.
+  var keepsPixelsApart: Bool { stages.allSatisfy { $0.onlyMovesPixels || $0.window == .row } }
+
+  /// Bytes that the stages hold, all of them at the same time.
+  var heldBytes: Int {
+    zip(stages, sizes).reduce(0) { $0 + $1.0.heldBytes(of: $1.1, layout: working) }
+  }
+
+  /// The rows that leave the last stage, made of those of a source.
+  func rows(from source: any RowSource) throws(ImagingError) -> any RowSource {
+    var rows = source
+    for stage in stages { rows = try stage.rows(from: rows) }
+    return rows
+  }
+
+  /// The same stages; turns between others that change samples do not round to 8 bits.
+  private static func keepingDepth(_ stages: [any RowStage]) -> [any RowStage] {
+    guard let first = stages.firstIndex(where: { !$0.onlyMovesPixels }),
+      let last = stages.lastIndex(where: { !$0.onlyMovesPixels })
+    else { return stages }
+    return stages.enumerated().map { index, stage in
+      guard index > first, index < last, var turn = stage as? Turn else { return stage }
+      turn.isHeldDeep = true
+      return turn
+    }
   }
 
   /// The pipeline in words.
   static func explanation(of recipe: Recipe) -> [String] {
-    var lines = ["decode: a JPEG, PNG or WebP, row by row; alpha apart", "turn upright: only what EXIF says must be"]
-    lines.append("convert to sRGB: only what carries another profile")
+    var lines = [
+      "decode: a JPEG, PNG or WebP, row by row; alpha apart", "convert to sRGB: only what carries another profile",
+      "turn upright: only what EXIF says must be",
+    ]
     for (index, filter) in recipe.filters.enumerated() {
-      lines.append("filter \(index + 1): \(type(of: filter).name)(\(filter.argument)), \(type(of: filter).summary)")
+      let function = "\(type(of: filter).name)(\(filter.argument))"
+      lines.append("filter \(index + 1): \(function), \(type(of: filter).summary)\(filter.stage.window.words)")
     }
     lines.append("lay on white: only what has alpha, and only for JPEG")
     lines.append("encode: in the format and quality asked for; of metadata what --metadata says")

@@ -1,7 +1,8 @@
 import Foundation
 
-/// The memory for pictures that cannot pass row by row: coefficients of a JPEG of several scans, pixels of an interlaced
-/// PNG, of a WebP, or of one that is turned. One budget for all passes at once: who finds it used up waits.
+/// The memory for what passes hold of a picture besides a row: coefficients of a JPEG of several scans, pixels of an
+/// interlaced PNG, of a WebP or of a picture that is turned, the rows that a stage needs at once. One budget for all passes
+/// at once: who finds it used up waits.
 package final class WholePictureMemory: @unchecked Sendable {  // changes only under the lock
   /// Bytes in all. Default 1 GiB: 268 402 689 pixels of 4 bytes.
   let limit: Int
@@ -96,7 +97,8 @@ package final class WholePictureMemory: @unchecked Sendable {  // changes only u
       throw ImagingError(
         code: .imageTooLarge,
         message: """
-          \(limit) bytes are the limit for pictures that are interlaced, progressive, turned or WebP; \
+          \(limit) bytes are the limit for what is held of pictures that are interlaced, progressive, WebP, turned or \
+          blurred; \
           \(info.width) × \(info.height) needs \(bytes)
           """)
     }

@@ -16,7 +16,7 @@ struct PlanePass {
 
   /// From which JPEGs to JPEG the short road leads for a recipe, in words; nil when from none.
   static func explanation(of recipe: Recipe) -> String? {
-    let affine = recipe.filters.compactMap(\.rowFilter.affine)
+    let affine = recipe.filters.compactMap(\.stage.affine)
     let stages = AffineColour.merged(affine)
     guard affine.count == recipe.filters.count, PlaneKernel(stages) != nil else { return nil }
     let samplings = takesShared(stages) ? "4:4:4, 4:2:2, 4:4:0 or 4:2:0" : "4:4:4"

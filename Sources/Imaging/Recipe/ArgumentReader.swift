@@ -3,13 +3,13 @@ import Foundation
 /// Hands the arguments of one filter function to the filter that takes them.
 package struct ArgumentReader {
   private let function: String
-  private let offset: Int
+  private let endOffset: Int
   private var tokens: ArraySlice<CSSToken>
 
-  /// A reader of the tokens between the parentheses. `offset` is that of the function.
-  init(function: String, offset: Int, tokens: ArraySlice<CSSToken>) {
+  /// A reader of the tokens between the parentheses. `end` is the offset of the closing one.
+  init(function: String, end: Int, tokens: ArraySlice<CSSToken>) {
     self.function = function
-    self.offset = offset
+    endOffset = end
     self.tokens = tokens
   }
 
@@ -47,6 +47,68 @@ package struct ArgumentReader {
     default: throw unexpected(token, instead: "an angle in deg, grad, rad or turn")
     }
     return min(max(degrees, -1e6), 1e6) + 0
+  }
+
+  /// A whole number without a unit, within a range. There must be one; `what` names it.
+  mutating func integer(_ what: String, in range: ClosedRange<Int>) throws(RecipeError) -> Int {
+    let token = try next(what)
+    guard case .number(let value) = token.kind, let number = Int(exactly: value) else {
+      throw unexpected(token, instead: "\(what) as a whole number without a unit")
+    }
+    guard range.contains(number) else {
+      throw RecipeError(
+        "\(function)() takes \(what) of \(range.lowerBound) to \(range.upperBound), found \(token.text)",
+        at: token.offset)
+    }
+    return number
+  }
+
+  /// One of some whole numbers without a unit. There must be one; `what` names it.
+  mutating func integer(_ what: String, among numbers: [Int]) throws(RecipeError) -> Int {
+    let known = numbers.map(String.init).joined(separator: ", ")
+    let token = try next("\(what): one of \(known)")
+    guard case .number(let value) = token.kind, let number = Int(exactly: value), numbers.contains(number) else {
+      throw unexpected(token, instead: "one of \(known)")
+    }
+    return number
+  }
+
+  /// A width and a height, each 1…`ImageLimits.maxSide`. There must be both.
+  mutating func size() throws(RecipeError) -> PictureSize {
+    let sides = 1...ImageLimits.maxSide
+    let width = try integer("a width", in: sides)
+    return PictureSize(width: width, height: try integer("a height", in: sides))
+  }
+
+  /// One of some words. There must be one.
+  mutating func keyword<Word: RawRepresentable<String> & CaseIterable>() throws(RecipeError) -> Word {
+    let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+    let token = try next(words)
+    guard case .identifier(let name) = token.kind, let word = Word(rawValue: name.lowercased()) else {
+      throw unexpected(token, instead: "one of \(words)")
+    }
+    return word
+  }
+
+  /// One of some words, or what is standard when there is none.
+  mutating func keyword<Word: RawRepresentable<String> & CaseIterable>(
+    default standard: Word
+  ) throws(RecipeError) -> Word {
+    tokens.isEmpty ? standard : try keyword()
+  }
+
+  /// Whether a word comes next; takes it then.
+  mutating func flag(_ word: String) -> Bool {
+    guard case .identifier(let name)? = tokens.first?.kind, name.lowercased() == word else { return false }
+    tokens.removeFirst()
+    return true
+  }
+
+  private mutating func next(_ what: String) throws(RecipeError) -> CSSToken {
+    guard let token = tokens.popFirst() else {
+      throw RecipeError("\(function)() needs \(what)", at: endOffset)
+    }
+    return token
   }
 
   /// Throws unless all arguments have been taken.

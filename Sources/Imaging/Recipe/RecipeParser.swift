@@ -37,10 +37,10 @@ struct RecipeParser {
     switch token.kind {
     case .function(let name):
       let kind = try FilterRegistry.function(named: name, at: token.offset)
-      guard let close = tokens.firstIndex(where: { $0.kind == .rightParenthesis }) else {
+      guard let close = closingParenthesis else {
         throw RecipeError("\(kind.name)( is not closed: ) is missing", at: end.offset)
       }
-      var arguments = ArgumentReader(function: kind.name, offset: token.offset, tokens: tokens[..<close])
+      var arguments = ArgumentReader(function: kind.name, end: tokens[close].offset, tokens: tokens[..<close])
       tokens = tokens[(close + 1)...]
       let filter = try kind.init(arguments: &arguments)
       try arguments.end()
@@ -55,6 +55,16 @@ struct RecipeParser {
       throw RecipeError("filters are separated by spaces, not by commas", at: token.offset)
     default:
       throw RecipeError("expected a filter such as sepia(0.8), found \(token.text)", at: token.offset)
+    }
+  }
+
+  /// Where the function that has been opened ends; functions within it have ends of their own.
+  private var closingParenthesis: Int? {
+    var depth = 0
+    return tokens.firstIndex { token in
+      if case .function = token.kind { depth += 1 }
+      if token.kind == .rightParenthesis { depth -= 1 }
+      return depth < 0
     }
   }
 }

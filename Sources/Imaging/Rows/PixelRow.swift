@@ -18,3 +18,10 @@ package struct PixelRow {
   /// Alpha, where 1 is opaque. Not to be touched when there is none.
   let alpha: UnsafeMutablePointer<SIMD8<Float>>
 }
+
+extension PixelRow {
+  /// The planes that there are: grey or red, green and blue, then alpha.
+  var planes: [UnsafeMutablePointer<SIMD8<Float>>] {
+    (layout.isGrey ? [red] : [red, green, blue]) + (layout.hasAlpha ? [alpha] : [])
+  }
+}

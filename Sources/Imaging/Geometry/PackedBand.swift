@@ -7,7 +7,8 @@ final class PackedBand {
   /// The rows.
   let rows: [PackedRow]
   private let width: Int
-  private let layout: PixelLayout
+  /// Which channels, and how deep.
+  let layout: PixelLayout
 
   /// Memory for rows of some width.
   init(width: Int, layout: PixelLayout) {
@@ -17,7 +18,7 @@ final class PackedBand {
   }
 
   /// Gathers the rows of the upright picture from `row` on.
-  func fill(from picture: WholePicture, _ stored: ImageInfo, _ orientation: Orientation, row: Int, height: Int) {
+  func fill(from picture: WholePicture, _ stored: PictureSize, _ orientation: Orientation, row: Int, height: Int) {
     let count = min(Self.rows, height - row)
     switch layout.packedBytes {
     case 1: fill(from: picture, stored, orientation, row, count, UInt8.self)
@@ -27,18 +28,8 @@ final class PackedBand {
     }
   }
 
-  /// Exchanges left and right of the first row.
-  func mirrorFirstRow() {
-    switch layout.packedBytes {
-    case 1: mirror(UInt8.self)
-    case 2: mirror(UInt16.self)
-    case 4: mirror(UInt32.self)
-    default: mirror(UInt64.self)
-    }
-  }
-
   private func fill<Pixel: BitwiseCopyable>(
-    from picture: WholePicture, _ stored: ImageInfo, _ orientation: Orientation, _ row: Int, _ count: Int,
+    from picture: WholePicture, _ stored: PictureSize, _ orientation: Orientation, _ row: Int, _ count: Int,
     _ type: Pixel.Type
   ) {
     for column in 0..<width {
@@ -47,13 +38,6 @@ final class PackedBand {
         let pixel = picture.pixel(place.column, place.row, bytes: MemoryLayout<Pixel>.size).load(as: type)
         rows[index].bytes.storeBytes(of: pixel, toByteOffset: column * MemoryLayout<Pixel>.size, as: type)
       }
-    }
-  }
-
-  private func mirror<Pixel: BitwiseCopyable>(_ type: Pixel.Type) {
-    rows[0].bytes.withMemoryRebound(to: type, capacity: width) { pixels in
-      var row = UnsafeMutableBufferPointer(start: pixels, count: width)
-      row.reverse()
     }
   }
 }

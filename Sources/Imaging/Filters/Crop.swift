@@ -1,0 +1,50 @@
+/// `crop(width height anchor)`: keeps a rectangle and leaves out the rest. What is larger than the picture means its
+/// side.
+struct Crop: FilterFunction, RowStage {
+  /// Where the rectangle lies: in the middle, or in the middle of a side.
+  enum Anchor: String, CaseIterable, Sendable {
+    case center, top, bottom, left, right
+  }
+
+  static let name = "crop"
+  static let syntax = "<integer> <integer> [center | top | bottom | left | right]?"
+  static let defaultArgument: String? = nil
+  static let summary = "keeps a rectangle of so many columns and rows, by default the middle"
+
+  /// Columns and rows, each 1…1 000 000.
+  let wanted: PictureSize
+  /// Default `center`.
+  let anchor: Anchor
+
+  init(arguments: inout ArgumentReader) throws(RecipeError) {
+    wanted = try arguments.size()
+    anchor = try arguments.keyword(default: .center)
+  }
+
+  var argument: String { "\(wanted.width) \(wanted.height) \(anchor)" }
+  var stage: any RowStage { self }
+
+  let window = RowWindow.row
+  let onlyMovesPixels = true
+
+  func size(after size: PictureSize) -> PictureSize {
+    PictureSize(width: min(wanted.width, size.width), height: min(wanted.height, size.height))
+  }
+
+  func rows(from source: any RowSource) -> any RowSource {
+    CroppedRows(source, origin: origin(in: source.size), size: size(after: source.size))
+  }
+
+  /// The first column and row that are kept. When what is left out is odd, the greater half lies right or below.
+  func origin(in size: PictureSize) -> (column: Int, row: Int) {
+    let kept = self.size(after: size)
+    let (spareColumns, spareRows) = (size.width - kept.width, size.height - kept.height)
+    return switch anchor {
+    case .center: (spareColumns / 2, spareRows / 2)
+    case .top: (spareColumns / 2, 0)
+    case .bottom: (spareColumns / 2, spareRows)
+    case .left: (0, spareRows / 2)
+    case .right: (spareColumns, spareRows / 2)
+    }
+  }
+}

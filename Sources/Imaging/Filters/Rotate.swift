@@ -1,0 +1,20 @@
+/// `rotate(angle)`: turns clockwise by quarters.
+struct Rotate: FilterFunction {
+  static let name = "rotate"
+  static let syntax = "90 | 180 | 270"
+  static let defaultArgument: String? = nil
+  static let summary = "turns clockwise by so many degrees"
+
+  /// 90, 180 or 270.
+  let degrees: Int
+
+  init(arguments: inout ArgumentReader) throws(RecipeError) {
+    degrees = try arguments.integer("an angle", among: [90, 180, 270])
+  }
+
+  var argument: String { "\(degrees)" }
+
+  var stage: any RowStage {
+    Turn(orientation: degrees == 90 ? .turnedLeft : degrees == 180 ? .upsideDown : .turnedRight)
+  }
+}

@@ -1,0 +1,30 @@
+/// A rectangle out of the rows of a source.
+final class CroppedRows: RowSource {
+  let size: PictureSize
+  let layout: PixelLayout
+  private let source: any RowSource
+  private let buffer: RowBuffer
+  private let column: Int
+  private var unwantedRows: Int
+
+  /// The rectangle of some size whose first pixel is `origin`; it must lie within the source.
+  init(_ source: any RowSource, origin: (column: Int, row: Int), size: PictureSize) {
+    self.source = source
+    self.size = size
+    layout = source.layout
+    buffer = RowBuffer(width: source.size.width, layout: source.layout)
+    (column, unwantedRows) = origin
+  }
+
+  func read(into row: PixelRow) throws(ImagingError) {
+    while unwantedRows > 0 {
+      try source.read(into: buffer.row)
+      unwantedRows -= 1
+    }
+    try source.read(into: buffer.row)
+    for (target, plane) in zip(row.planes, buffer.row.planes) {
+      let kept = UnsafeRawPointer(plane) + column * MemoryLayout<Float>.stride
+      UnsafeMutableRawPointer(target).copyMemory(from: kept, byteCount: size.width * MemoryLayout<Float>.stride)
+    }
+  }
+}
