@@ -10,6 +10,7 @@ package enum FilterRegistry {
     Opacity.self,
     Brightness.self,
     Contrast.self,
+    Resize.self,
     Crop.self,
     Rotate.self,
     Flip.self,
@@ -17,7 +18,7 @@ package enum FilterRegistry {
   ]
 
   /// Names that are promised for later versions, and `url`, which CSS has.
-  static let unavailable = ["blur", "drop-shadow", "resize", "sharpen", "url"]
+  static let unavailable = ["blur", "drop-shadow", "sharpen", "url"]
 
   /// The filter of a name or alias, letters' case ignored.
   /// - Throws: `RecipeError` at `offset` for names that are not available or not known; the latter with the nearest.

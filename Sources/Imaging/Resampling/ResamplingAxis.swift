@@ -1,0 +1,25 @@
+/// What becomes of one side of a picture: the part of it that is taken, and how many samples that becomes.
+struct ResamplingAxis: Equatable {
+  /// Samples that there are.
+  let length: Int
+  /// Where the part begins, in samples; not below 0.
+  let start: Double
+  /// How long the part is, in samples; above 0, and start + extent not above the length.
+  let extent: Double
+  /// Samples that are made.
+  let count: Int
+
+  /// All of a side becomes so many samples.
+  init(length: Int, count: Int) { self.init(length: length, start: 0, extent: Double(length), count: count) }
+
+  /// A part becomes so many samples.
+  init(length: Int, start: Double, extent: Double, count: Int) {
+    (self.length, self.start, self.extent, self.count) = (length, start, extent, count)
+  }
+
+  /// Whether nothing changes.
+  var isIdentity: Bool { length == count && start == 0 && extent == Double(length) }
+
+  /// Samples of the part for each that is made.
+  var scale: Double { extent / Double(count) }
+}

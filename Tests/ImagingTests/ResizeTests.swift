@@ -1,0 +1,151 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Imaging
+
+@Suite struct ResizeTests {
+  @Test("sizes are exact in 200 generated cases: odd and single pixels, enlarging, extreme ratios")
+  func sizes() throws {
+    let rig = try Rig()
+    // Each line: the mode, what is wanted, the permission, the size that must come of the picture of the line's number.
+    let printed = try Rig.python(
+      """
+      import random
+      from fractions import Fraction as F
+      random.seed(7)
+      side = lambda: random.choice([1, 1, 2, 3, random.randint(1, 40), random.randint(41, 300)])
+      def half_up(x): return max(int(x + F(1, 2)), 1)
+      for case in range(200):
+        w, h, W, H = side(), side(), side(), side()
+        if case % 10 == 0: w, h = random.choice([(1, 2000), (2000, 1), (3, 1999)])
+        if case % 10 == 1: W, H = random.choice([(1, 3000), (3000, 1), (2999, 2)])
+        mode, enlarge = ['fit', 'fill', 'exact'][case % 3], case % 2 == 1
+        if mode == 'exact':
+          size = (W, H) if enlarge else (min(w, W), min(h, H))
+        elif mode == 'fill':
+          scale = max(F(W, w), F(H, h))
+          size = (W, H) if enlarge or scale < 1 else (min(w, W), min(h, H))
+        else:
+          scale = min(F(W, w), F(H, h))
+          if not enlarge: scale = min(scale, 1)
+          size = (half_up(w * scale), half_up(h * scale))
+        Image.new(['L', 'RGB', 'RGBA'][case % 3], (w, h)).save(f'{sys.argv[1]}/{case}.png')
+        print(mode, W, H, 'enlarge' if enlarge else '', '=', *size)
+      """, [rig.folder.path])
+    let cases = printed.split(separator: "\n")
+    try #require(cases.count == 200)
+    for (index, text) in cases.enumerated() {
+      let parts = text.split(separator: "=")
+      let result = try rig.pass(
+        rig.folder.file("\(index).png"), to: rig.folder.file("out.png"), recipe: "resize(\(parts[0]))")
+      #expect("\(result.output.width) \(result.output.height)" == parts[1].dropFirst(), "\(result.source): \(text)")
+    }
+  }
+
+  /// Recipes, and the same with Pillow.
+  static let recipes = [
+    ("resize(fit 100 100)", "a.resize((100, round(100 * h / w)), L)"),
+    ("resize(exact 31 103)", "a.resize((31, 103), L)"),
+    ("resize(exact 400 333 enlarge)", "a.resize((400, 333), L)"),
+    ("resize(exact 17 250 enlarge)", "a.resize((17, 250), L)"),
+    ("resize(exact 500 11 enlarge)", "a.resize((500, 11), L)"),
+    ("resize(fill 64 64)", "a.resize((64, 64), L, ((w - h) / 2, 0, (w + h) / 2, h))"),
+    ("resize(fill 100 300 enlarge)", "a.resize((100, 300), L, ((w - h / 3) / 2, 0, (w + h / 3) / 2, h))"),
+    ("resize(fill 300 100)", "a.crop((0, 25, w, 125))"),
+  ]
+
+  /// Pillow rounds and clips to 8 bits between the two directions; alpha that overshoots is clipped with its colours.
+  @Test("opaque results stay 55 dB from Pillow's Lanczos, translucent ones with jumps in alpha 43", arguments: recipes)
+  func pillow(_ recipe: String, _ reference: String) throws {
+    let rig = try Rig()
+    let modes = ["L", "LA", "RGB", "RGBA"]
+    _ = try Rig.python(
+      """
+      a = Image.open(sys.argv[2])
+      alpha = Image.fromarray((np.add.outer(np.arange(150) * 5, np.arange(226) * 3) % 256).astype('u1'))
+      for mode in \(modes):
+        picture = a.convert(mode)
+        if mode.endswith('A'): picture.putalpha(alpha)
+        picture.save(f'{sys.argv[1]}/{mode}.png')
+      """, [rig.folder.path, Rig.sample("chelsea-small.png")])
+    for mode in modes {
+      try rig.pass(rig.folder.file(mode + ".png"), to: rig.folder.file(mode + "-out.png"), recipe: recipe)
+    }
+    let printed = try Rig.python(
+      """
+      L = Image.LANCZOS
+      def shown(picture):
+        rgba = np.asarray(picture.convert('RGBA')).astype(float)
+        return np.dstack([rgba[..., :3] * rgba[..., 3:] / 255, rgba[..., 3]])
+      for mode in \(modes):
+        a, b = (Image.open(f'{sys.argv[1]}/{mode}{end}.png') for end in ('', '-out'))
+        w, h = a.size
+        a = \(reference)
+        assert (a.size, a.mode) == (b.size, b.mode), (a, b)
+        print(psnr(shown(a), shown(b)))
+      """, [rig.folder.path])
+    let distances = printed.split(separator: "\n").compactMap { Double($0) }
+    try #require(distances.count == 4)
+    for (mode, distance) in zip(modes, distances) { #expect(distance >= (mode.hasSuffix("A") ? 43 : 55), "\(mode)") }
+  }
+
+  @Test("what is transparent has no say in colours, and a flat picture stays flat up to its edges")
+  func edges() throws {
+    let rig = try Rig()
+    let printed = try rig.compare(
+      make: """
+        pixels = np.zeros((40, 60, 4), 'u1')
+        pixels[:, :30] = (200, 10, 30, 255)
+        pixels[:, 30:] = (0, 255, 0, 0)
+        Image.fromarray(pixels).save(sys.argv[1], 'PNG')
+        """,
+      recipe: "resize(exact 17 13)",
+      check: """
+        b = np.asarray(Image.open(sys.argv[2])).astype(int)
+        shown = b[..., 3] > 8
+        flat = (200, 10, 30, 255)
+        print(np.abs(b[shown] - flat)[:, :3].max() <= 3, (b[:, :5] == flat).all(), (b[:, -5:, 3] == 0).all())
+        """)
+    #expect(printed == "True True True")
+  }
+
+  @Test("16 bits stay 16 bits: a ramp stays as fine as it was")
+  func deep() throws {
+    let rig = try Rig()
+    let printed = try rig.compare(
+      make: """
+        samples = (np.arange(512)[None, :, None] * 16 + 20000).repeat(8, 0)
+        open(sys.argv[1], 'wb').write(png(samples, 16, 0))
+        """,
+      recipe: "resize(exact 256 8)",
+      check: """
+        b, depth, kind = read_png(open(sys.argv[2], 'rb').read())
+        expected = np.arange(256) * 32 + 20008
+        print(depth, np.abs(b[:, 4:-4, 0] - expected[4:-4]).max() <= 1)
+        """)
+    #expect(printed == "16 True")
+  }
+
+  @Test("a result beyond max-pixels is refused before anything is read or written")
+  func limit() throws {
+    let rig = try Rig()
+    let bytes = try Rig.bytes(Rig.sample("chelsea-small.png"))
+    let limits = ImageLimits(maxPixels: 1_000_000)
+    #expect(try rig.code(of: bytes, recipe: "resize(exact 1000 1000 enlarge)", limits: limits) == nil)
+    let error = try rig.error(of: bytes, recipe: "resize(exact 1001 1000 enlarge) resize(fit 5 5)", limits: limits)
+    #expect(error?.code == .imageTooLarge)
+    #expect(error?.message == "max-pixels is 1000000; the picture has 1001000 (1001 × 1000)")
+  }
+
+  @Test("nothing is held of a high and narrow picture but a few rows")
+  func rows() throws {
+    let rig = try Rig()
+    _ = try Rig.python("Image.new('RGB', (7, 20000)).save(sys.argv[1], 'PNG')", [rig.folder.file("in")])
+    let limits = ImageLimits(memory: WholePictureMemory(limit: 200_000))
+    let bytes = try Rig.bytes(rig.folder.file("in"))
+    for recipe in ["resize(exact 1000 1 enlarge)", "resize(exact 1000 3 enlarge)", "resize(exact 1 20000)"] {
+      #expect(try rig.code(of: bytes, recipe: recipe, limits: limits) == nil, "\(recipe)")
+    }
+  }
+}
