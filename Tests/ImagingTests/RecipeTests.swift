@@ -25,6 +25,20 @@ import Testing
       ("crop(10 20)", "crop(10 20 center)"), ("CROP(+1e1 20 TOP)", "crop(10 20 top)"), ("rotate(90)", "rotate(90)"),
       ("resize(FIT 10 20)", "resize(fit 10 20)"), ("resize(fill 1 2 Enlarge)", "resize(fill 1 2 enlarge)"),
       ("resize(exact 1000000 1)", "resize(exact 1000000 1)"), ("flip( )", "flip()"), ("Flop()flip()", "flop() flip()"),
+      ("blur()", "blur(0px)"), ("BLUR(1IN)", "blur(96px)"), ("blur(0)", "blur(0px)"), ("blur(9999px)", "blur(532px)"),
+      ("blur(1Q)", "blur(0.9448818897637796px)"), ("sharpen(.5)", "sharpen(0.5)"),
+      ("drop-shadow(1px 2px)", "drop-shadow(#000000 1px 2px 0px)"),
+      ("drop-shadow(-1.5px 2.5px 3px Red)", "drop-shadow(#ff0000 -2px 2px 3px)"),
+      ("drop-shadow(#1234 0 0)", "drop-shadow(#11223344 0px 0px 0px)"),
+      ("drop-shadow(#abc 0 0)", "drop-shadow(#aabbcc 0px 0px 0px)"),
+      ("drop-shadow(0 0 RebeccaPurple)", "drop-shadow(#663399 0px 0px 0px)"),
+      ("drop-shadow(0 0 transparent)", "drop-shadow(#00000000 0px 0px 0px)"),
+      ("drop-shadow(currentColor 0 0)", "drop-shadow(#000000 0px 0px 0px)"),
+      ("drop-shadow(rgb(10%, 20%, 300%) 0 0)", "drop-shadow(#1a33ff 0px 0px 0px)"),
+      ("drop-shadow(rgba(1, 2, 3, .5) 0 0)", "drop-shadow(#01020380 0px 0px 0px)"),
+      ("drop-shadow(rgb(1 none 3 / 50%) 0 0)", "drop-shadow(#01000380 0px 0px 0px)"),
+      ("drop-shadow(hsl(120 100% 25%) 0 0)", "drop-shadow(#008000 0px 0px 0px)"),
+      ("drop-shadow(hsla(-0.5turn, 100%, 50%, 1) 0 0)", "drop-shadow(#00ffff 0px 0px 0px)"),
       ("sepia(1)contrast(2)", "sepia(1) contrast(2)"),
       ("sepia(/* a lot */ 80% /**/)\n\tcontrast(2)\u{C}", "sepia(0.8) contrast(2)"),
       ("sepia(0.5) sepia(0.5)", "sepia(0.5) sepia(0.5)"),
@@ -57,9 +71,23 @@ import Testing
       ("resize()", "resize() needs fit, fill, exact", 7), ("resize(10 10)", "takes one of fit, fill, exact", 7),
       ("resize(fit 10)", "needs a height", 13), ("resize(fit 10 10 larger)", "no more arguments, found larger", 17),
       ("resize(fit 10 -1)", "a height of 1 to 1000000, found -1", 14), ("resize(fit, 10, 10)", "found ,", 10),
-      ("sepia(1) BLUR(2px)", "blur() is not available in this version", 9),
-      ("drop-shadow(1px 1px red)", "drop-shadow() is not available", 0),
-      ("sharpen(1)", "sharpen() is not available", 0),
+      ("blur(2)", "blur() needs a unit: 2px", 5), ("blur(-1px)", "blur() takes no negative deviation: -1px", 5),
+      ("blur(1em)", "takes lengths in px, cm, mm, Q, in, pc or pt, found 1em", 5), ("blur(5%)", "found 5%", 5),
+      ("blur(red)", "no more arguments, found red", 5), ("blur(1px 2px)", "no more arguments", 9),
+      ("drop-shadow()", "drop-shadow() needs a horizontal offset", 12),
+      ("drop-shadow(red)", "needs a horizontal offset", 15), ("drop-shadow(1px)", "needs a vertical offset", 15),
+      ("drop-shadow(1px 1px -1px)", "no negative deviation", 20),
+      ("drop-shadow(1px 1px 1px 1px)", "no more arguments", 24),
+      ("drop-shadow(red 1px 1px red)", "no more arguments, found red", 24),
+      ("drop-shadow(1px 1px reed)", "there is no colour reed", 20), ("drop-shadow(#12345 1px 1px)", "found #12345", 12),
+      ("drop-shadow(#ggg 1px 1px)", "hexadecimal digits, found #ggg", 12),
+      ("drop-shadow(1px 1px rgb(1 2))", "rgb() is not complete", 27),
+      ("drop-shadow(1px 1px rgb(1, 2 3))", "rgb() expects ,, found 3", 29),
+      ("drop-shadow(1px 1px rgb(1 2 3", "drop-shadow( is not closed", 29),
+      ("drop-shadow(1px 1px rgb(1 2 3 4))", "rgb() expects ), found 4", 30),
+      ("drop-shadow(1px 1px lab(1 2 3))", "lab() is not available", 20),
+      ("sharpen()", "sharpen() needs a sigma", 8), ("sharpen(0)", "a sigma of 0.1 to 10, found 0", 8),
+      ("sharpen(11)", "a sigma of 0.1 to 10, found 11", 8), ("sharpen(1px)", "as a number without a unit", 8),
       ("crop()", "crop() needs a width", 5), ("crop(10)", "crop() needs a height", 7),
       ("crop(10 5.5)", "takes a height as a whole number without a unit, found 5.5", 8),
       ("crop(10px 5px)", "takes a width as a whole number without a unit, found 10px", 5),
@@ -84,7 +112,8 @@ import Testing
   @Test("no text makes the parser stop the program")
   func anything() {
     let pieces = [
-      "sepia(", ")", "0.8", "-", "+", ".", "e", "%", "deg", "/*", "*/", "\\", "ä", "\n", " ", ",", "none", "url(",
+      "sepia(", "drop-shadow(", "rgb(", "#f00", "px", "red", "/", "resize(fit ", "crop(", ")", "0.8",
+      "7", "-", "+", ".", "e", "%", "deg", "/*", "*/", "\\", "ä", "\n", " ", ",", "none", "url(",
     ]
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<2000 {
@@ -115,5 +144,9 @@ import Testing
     #expect(try Recipe(parsing: "invert()").explanation.last?.contains("of 4:4:4 to JPEG") == true)
     #expect(try Recipe(parsing: "opacity(0.5)").explanation.count == 6)
     #expect(Recipe.none.isEmpty)
+    let held = try Recipe(parsing: "blur(5px) crop(5 5) resize(fit 9 9) rotate(90) blur(0.1px)").explanation
+    #expect(held[2].hasSuffix("; holds 27 rows") && held[4].hasSuffix("; holds 9 rows"))
+    #expect(!held[3].contains("holds") && held[5].hasSuffix("; holds the whole picture") && !held[6].contains("holds"))
+    #expect(!held.contains { $0.hasPrefix("shorter") })
   }
 }

@@ -10,15 +10,18 @@ package enum FilterRegistry {
     Opacity.self,
     Brightness.self,
     Contrast.self,
+    Blur.self,
+    DropShadow.self,
     Resize.self,
     Crop.self,
     Rotate.self,
     Flip.self,
     Flop.self,
+    Sharpen.self,
   ]
 
-  /// Names that are promised for later versions, and `url`, which CSS has.
-  static let unavailable = ["blur", "drop-shadow", "sharpen", "url"]
+  /// What CSS has besides.
+  static let unavailable = ["url"]
 
   /// The filter of a name or alias, letters' case ignored.
   /// - Throws: `RecipeError` at `offset` for names that are not available or not known; the latter with the nearest.

@@ -3,13 +3,14 @@ import Foundation
 /// Hands the arguments of one filter function to the filter that takes them.
 package struct ArgumentReader {
   private let function: String
-  private let endOffset: Int
+  /// The offset of the closing parenthesis.
+  let end: Int
   private var tokens: ArraySlice<CSSToken>
 
   /// A reader of the tokens between the parentheses. `end` is the offset of the closing one.
   init(function: String, end: Int, tokens: ArraySlice<CSSToken>) {
     self.function = function
-    endOffset = end
+    self.end = end
     self.tokens = tokens
   }
 
@@ -73,6 +74,57 @@ package struct ArgumentReader {
     return number
   }
 
+  /// A number without a unit, within a range. There must be one; `what` names it.
+  mutating func number(_ what: String, in range: ClosedRange<Double>) throws(RecipeError) -> Double {
+    let token = try next(what)
+    guard case .number(let value) = token.kind else {
+      throw unexpected(token, instead: "\(what) as a number without a unit")
+    }
+    guard range.contains(value) else {
+      throw RecipeError(
+        "\(function)() takes \(what) of \(CSSNumber.text(range.lowerBound)) to \(CSSNumber.text(range.upperBound)), "
+          + "found \(token.text)", at: token.offset)
+    }
+    return value
+  }
+
+  /// A length in pixels. There must be one; `what` names it. Clamped to ±1 000 000.
+  mutating func length(_ what: String) throws(RecipeError) -> Double {
+    let token = try next(what)
+    let pixels: Double
+    switch token.kind {
+    case .number(0): pixels = 0
+    case .number: throw RecipeError("\(function)() needs a unit: \(token.text)px", at: token.offset)
+    case .dimension(let value, let unit):
+      guard let factor = Self.pixels[unit] else {
+        throw RecipeError(
+          "\(function)() takes lengths in px, cm, mm, Q, in, pc or pt, found \(token.text)", at: token.offset)
+      }
+      pixels = value * factor
+    default: throw unexpected(token, instead: "\(what) as a length")
+    }
+    return min(max(pixels, -1e6), 1e6) + 0
+  }
+
+  /// A standard deviation as a length, from 0 to `BoxSizes.maxDeviation`, which larger ones mean; `standard` when no
+  /// length comes next.
+  mutating func deviation(default standard: Double) throws(RecipeError) -> Double {
+    guard let token = peek else { return standard }
+    if case .hash = token.kind { return standard }
+    if case .identifier = token.kind { return standard }
+    if case .function = token.kind { return standard }
+    let value = try length("a deviation")
+    guard value >= 0 else {
+      throw RecipeError("\(function)() takes no negative deviation: \(token.text)", at: token.offset)
+    }
+    return min(value, BoxSizes.maxDeviation)
+  }
+
+  /// Pixels of the absolute units (CSS Values and Units Module Level 4 § 6.2).
+  private static let pixels: [String: Double] = [
+    "px": 1, "cm": 96 / 2.54, "mm": 96 / 25.4, "q": 96 / 101.6, "in": 96, "pc": 16, "pt": 96 / 72,
+  ]
+
   /// A width and a height, each 1…`ImageLimits.maxSide`. There must be both.
   mutating func size() throws(RecipeError) -> PictureSize {
     let sides = 1...ImageLimits.maxSide
@@ -106,14 +158,28 @@ package struct ArgumentReader {
 
   private mutating func next(_ what: String) throws(RecipeError) -> CSSToken {
     guard let token = tokens.popFirst() else {
-      throw RecipeError("\(function)() needs \(what)", at: endOffset)
+      throw RecipeError("\(function)() needs \(what)", at: end)
     }
     return token
   }
 
+  /// The token that comes next; nil at the end.
+  var peek: CSSToken? { tokens.first }
+
+  /// Passes the token that comes next.
+  mutating func skip() { _ = tokens.popFirst() }
+
+  /// Whether a token of some kind comes next; takes it then.
+  mutating func take(_ kind: CSSToken.Kind) -> Bool {
+    guard peek?.kind == kind else { return false }
+    skip()
+    return true
+  }
+
   /// Throws unless all arguments have been taken.
-  mutating func end() throws(RecipeError) {
+  mutating func finish() throws(RecipeError) {
     guard let token = tokens.popFirst() else { return }
+    if case .function = token.kind { throw unexpected(token, instead: "no more arguments") }
     throw RecipeError("\(function)() takes no more arguments, found \(token.text)", at: token.offset)
   }
 

@@ -12,6 +12,8 @@ struct CSSToken: Equatable {
     case percentage(Double)
     /// A number followed by a unit, in lower case.
     case dimension(Double, unit: String)
+    /// `#` followed by a name: the name.
+    case hash(String)
     /// `,`
     case comma
     /// `)`

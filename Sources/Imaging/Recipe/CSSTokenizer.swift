@@ -27,6 +27,9 @@ struct CSSTokenizer {
       return .function(name)
     }
     switch byte {
+    case UInt8(ascii: "#") where peek(1).map { isNameByte($0) || $0 == UInt8(ascii: "\\") } == true:
+      position += 1
+      return .hash(try consumeName())
     case UInt8(ascii: ","):
       position += 1
       return .comma

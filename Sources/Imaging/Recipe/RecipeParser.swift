@@ -43,7 +43,7 @@ struct RecipeParser {
       var arguments = ArgumentReader(function: kind.name, end: tokens[close].offset, tokens: tokens[..<close])
       tokens = tokens[(close + 1)...]
       let filter = try kind.init(arguments: &arguments)
-      try arguments.end()
+      try arguments.finish()
       return filter
     case .identifier(let name) where name.lowercased() == "none":
       throw RecipeError("none stands alone", at: token.offset)

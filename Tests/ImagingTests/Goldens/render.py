@@ -4,7 +4,7 @@
     .build/test-python/bin/python3 Tests/ImagingTests/Goldens/render.py
 
 Needs chromium (Debian's package); the tests do not. Translucent results are read back from two renderings, on black and
-on white, so a golden holds what the browser composes on each.
+on white, so a golden holds what the browser composes on each. What leaves a picture's canvas is clipped.
 """
 import pathlib, re, subprocess, tempfile
 
@@ -44,7 +44,8 @@ def main():
     for kind, grounds in {"opaque": ["black"], "translucent": ["black", "white"]}.items():
         for ground in grounds:
             tags = "".join(
-                f'<img style="filter:{recipe};position:absolute;left:0;top:{SIDE * row}px" src="{HERE}/{kind}.png">'
+                f'<div style="position:absolute;left:0;top:{SIDE * row}px;width:{SIDE}px;height:{SIDE}px;overflow:hidden">'
+                f'<img style="display:block;filter:{recipe}" src="{HERE}/{kind}.png"></div>'
                 for row, recipe in enumerate(RECIPES) if recipe)
             page = f'<body style="margin:0;background:{ground}">{tags}</body>'
             name = kind if kind == "opaque" else f"{kind}-on-{ground}"
