@@ -71,12 +71,21 @@ final class JPEGDecoder: RowDecoder {
     }
   }
 
+  /// Those for which the library has vector code; a transform of fewer coefficients takes less time than the whole one.
+  let reductions = [1, 2, 4]
+
+  func reduce(toEighths eighths: Int) {
+    codec.pointee.scale_num = UInt32(eighths)
+    codec.pointee.scale_denom = 8
+  }
+
   func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError) {
     codec.pointee.out_color_space =
       inks != nil ? JCS_CMYK : layout.isGrey && !colour ? JCS_GRAYSCALE : JCS_EXT_RGBX
     try begin(isCancelled: isCancelled)
     packed = PackedRow(
-      width: info.width, layout: PixelLayout(isGrey: layout.isGrey && !colour, hasAlpha: false, isDeep: false))
+      width: Int(codec.pointee.output_width),
+      layout: PixelLayout(isGrey: layout.isGrey && !colour, hasAlpha: false, isDeep: false))
   }
 
   /// Prepares for planes, instead of rows: components as they are stored, neither enlarged nor converted.

@@ -17,6 +17,12 @@ protocol RowDecoder: AnyObject {
   /// Bytes that are held of the whole picture from `start` on; 0 when it passes row by row.
   var wholePictureBytes: Int { get }
 
+  /// Eighths of each side at which the picture can be read as well, 1…7; by default none.
+  var reductions: [Int] { get }
+  /// Asks for a picture of so many eighths of each side, rounded up, one of `reductions`. To be called before `start`, if at
+  /// all; sizes that are told elsewhere remain those of the whole picture.
+  func reduce(toEighths eighths: Int)
+
   /// Prepares for rows. `colour` asks for colour rows of a grey picture. Pictures that cannot be read row by row are
   /// read whole here, calling `isCancelled` now and then.
   func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError)
@@ -31,4 +37,6 @@ extension RowDecoder {
   var size: PictureSize { PictureSize(width: info.width, height: info.height) }
   var hasFewColours: Bool { false }
   var isLossless: Bool { false }
+  var reductions: [Int] { [] }
+  func reduce(toEighths eighths: Int) {}
 }

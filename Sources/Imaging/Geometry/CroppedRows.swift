@@ -22,9 +22,8 @@ final class CroppedRows: RowSource {
       unwantedRows -= 1
     }
     try source.read(into: buffer.row)
-    for (target, plane) in zip(row.planes, buffer.row.planes) {
-      let kept = UnsafeRawPointer(plane) + column * MemoryLayout<Float>.stride
-      UnsafeMutableRawPointer(target).copyMemory(from: kept, byteCount: size.width * MemoryLayout<Float>.stride)
+    for plane in 0..<row.planeCount {
+      row.samples(plane).update(from: buffer.row.samples(plane) + column, count: size.width)
     }
   }
 }

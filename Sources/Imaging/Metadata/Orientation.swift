@@ -14,6 +14,11 @@ enum Orientation: Int, CaseIterable, Sendable {
   /// Whether rows become columns.
   var exchangesSides: Bool { rawValue >= 5 }
 
+  /// Whether the upright picture's columns come from the far end of the side that they were.
+  var reversesColumns: Bool { [.mirrored, .upsideDown, .turnedLeft, .transversed].contains(self) }
+  /// Whether the upright picture's rows come from the far end of the side that they were.
+  var reversesRows: Bool { [.upsideDown, .flipped, .transversed, .turnedRight].contains(self) }
+
   /// Which column and row of a stored picture of some size is at a column and row of the upright one.
   func stored(_ column: Int, _ row: Int, width: Int, height: Int) -> (column: Int, row: Int) {
     switch self {

@@ -9,12 +9,15 @@ final class DecodedRows: RowSource {
   /// Rows between two looks at `isCancelled`.
   static let rowsBetweenChecks = 8
 
-  /// Starts a decoder; rows are delivered with the channels of `layout`.
-  init(_ decoder: any RowDecoder, layout: PixelLayout, isCancelled: @escaping () -> Bool) throws(ImagingError) {
+  /// Starts a decoder, which delivers rows of the channels of `layout` and so many eighths of its picture's sides.
+  init(
+    _ decoder: any RowDecoder, eighths: Int = 8, layout: PixelLayout, isCancelled: @escaping () -> Bool
+  ) throws(ImagingError) {
     self.decoder = decoder
     self.layout = layout
     self.isCancelled = isCancelled
-    size = PictureSize(width: decoder.info.width, height: decoder.info.height)
+    size = decoder.size.reduced(toEighths: eighths)
+    if eighths < 8 { decoder.reduce(toEighths: eighths) }
     try decoder.start(colour: !layout.isGrey, isCancelled: isCancelled)
   }
 

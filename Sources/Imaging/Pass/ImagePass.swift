@@ -57,7 +57,8 @@ package struct ImagePass: Sendable {
     isCancelled: () -> Bool
   ) throws(ImagingError) {
     try withoutActuallyEscaping(isCancelled) { isCancelled throws(ImagingError) in
-      let decoded = try DecodedRows(decoder, layout: pipeline.working, isCancelled: isCancelled)
+      let decoded = try DecodedRows(
+        decoder, eighths: pipeline.eighths, layout: pipeline.working, isCancelled: isCancelled)
       let rows = try pipeline.rows(from: decoded)
       let encoder = try RowEncoders.open(destination, order)
       let buffer = RowBuffer(width: rows.size.width, layout: rows.layout)

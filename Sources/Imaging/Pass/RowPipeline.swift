@@ -5,6 +5,8 @@ struct RowPipeline {
   let working: PixelLayout
   /// The channels and depth of what is written.
   let output: PixelLayout
+  /// Eighths of the source's sides that the decoder delivers: 8, or fewer when the first thing done is to reduce it.
+  let eighths: Int
   /// The stages in their order.
   let stages: [any RowStage]
   /// The size of the picture before each stage, and after the last.
@@ -20,17 +22,25 @@ struct RowPipeline {
     working = PixelLayout(isGrey: keepsGrey, hasAlpha: hasAlpha, isDeep: source.isDeep)
     output = PixelLayout(
       isGrey: keepsGrey, hasAlpha: hasAlpha && format.hasAlpha, isDeep: source.isDeep && format.hasDeepSamples)
-    let conversion = ToSRGB(metadata.colour, stored: source, working: working, width: decoder.info.width)
+    let (turn, size) = (Turn(orientation: metadata.orientation), decoder.size)
+    var filters = recipe.filters.map(\.stage)
+    let reading = (filters.first as? Resize).flatMap {
+      ReducedReading(
+        $0.plan(for: turn.size(after: size)), reductions: decoder.reductions, orientation: metadata.orientation)
+    }
+    if let reading { filters[0] = Resampling(plan: reading.plan) }
+    eighths = reading?.eighths ?? 8
+    let delivered = size.reduced(toEighths: eighths)
+    let conversion = ToSRGB(metadata.colour, stored: source, working: working, width: delivered.width)
     convertsColour = conversion != nil
 
     // The order of everything that happens to pixels.
     stages = Self.keepingDepth(
       (conversion.map { [$0] } ?? [])
-        + (metadata.orientation == .upright ? [] : [Turn(orientation: metadata.orientation)])
-        + recipe.filters.map(\.stage)
+        + (metadata.orientation == .upright ? [] : [turn])
+        + filters
         + (hasAlpha && !format.hasAlpha ? [LaidOnWhite()] : []))
-    let size = decoder.size
-    sizes = stages.reduce(into: [size]) { sizes, stage in sizes.append(stage.size(after: sizes[sizes.count - 1])) }
+    sizes = stages.reduce(into: [delivered]) { sizes, stage in sizes.append(stage.size(after: sizes[sizes.count - 1])) }
   }
 
   /// The size of what is written.
@@ -78,6 +88,9 @@ struct RowPipeline {
     }
     lines.append("lay on white: only what has alpha, and only for JPEG")
     lines.append("encode: in the format and quality asked for; of metadata what --metadata says")
+    if recipe.filters.first is Resize {
+      lines.append("shorter, from JPEG: read at 1/2, 1/4 or 1/8 of its size where the result does not show it")
+    }
     if let road = PlanePass.explanation(of: recipe) { lines.append(road) }
     return lines
   }

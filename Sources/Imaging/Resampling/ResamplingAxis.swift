@@ -22,4 +22,13 @@ struct ResamplingAxis: Equatable {
 
   /// Samples of the part for each that is made.
   var scale: Double { extent / Double(count) }
+
+  /// The same for a side of which only so many eighths are there, the last sample of them perhaps not a whole one. In a
+  /// side that was reversed that is the first.
+  func reduced(toEighths eighths: Int, isReversed: Bool) -> ResamplingAxis {
+    let factor = Double(eighths) / 8
+    let rest = PictureSize.reduced(length, toEighths: eighths)
+    let missing = isReversed ? Double(rest) - Double(length) * factor : 0
+    return ResamplingAxis(length: rest, start: start * factor + missing, extent: extent * factor, count: count)
+  }
 }

@@ -10,6 +10,7 @@ final class ResamplingWeights {
   let ranges: [Range<Int>]
   /// `stride` weights for each new sample.
   let weights: UnsafeMutablePointer<Float>
+  private let memory: UnsafeMutablePointer<SIMD4<Float>>
 
   /// The weights for a side.
   init(_ axis: ResamplingAxis, _ kernel: ResamplingKernel) {
@@ -23,8 +24,9 @@ final class ResamplingWeights {
       return first..<end
     }
     stride = ((ranges.map(\.count).max() ?? 0) + 3) / 4 * 4
-    weights = .allocate(capacity: count * stride)
-    weights.initialize(repeating: 0, count: count * stride)
+    memory = .allocate(capacity: count * stride / 4)
+    memory.initialize(repeating: .zero, count: count * stride / 4)
+    weights = UnsafeMutableRawPointer(memory).assumingMemoryBound(to: Float.self)
     for (index, range) in ranges.enumerated() {
       let centre = axis.start + (Double(index) + 0.5) * scale
       let values = range.map { kernel.weight((Double($0) + 0.5 - centre) / widening) }
@@ -33,7 +35,10 @@ final class ResamplingWeights {
     }
   }
 
-  deinit { weights.deallocate() }
+  deinit { memory.deallocate() }
+
+  /// The weights of a new sample by fours.
+  func quads(for new: Int) -> UnsafePointer<SIMD4<Float>> { UnsafePointer(memory + new * (stride / 4)) }
 
   /// The weight of an old sample, which must be in the range, for a new one.
   func weight(of old: Int, for new: Int) -> Float { weights[new * stride + old - ranges[new].lowerBound] }

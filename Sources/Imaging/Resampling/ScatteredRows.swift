@@ -32,8 +32,7 @@ final class ScatteredRows: RowSource {
       nextOld += 1
     }
     let sum = sums[nextRow % sums.count].row
-    row.clear()
-    row.add(sum, times: 1)
+    row.copy(sum)
     sum.clear()
     nextRow += 1
   }

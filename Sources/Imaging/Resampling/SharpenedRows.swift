@@ -21,8 +21,8 @@ final class SharpenedRows: RowSource {
   func read(into row: PixelRow) throws(ImagingError) {
     try blurred.read(into: buffer.row)
     remembered.copy(nextRow, into: row)
-    for (plane, blurred) in zip(row.planes, buffer.row.planes).prefix(layout.isGrey ? 1 : 3) {
-      for index in 0..<row.vectors { plane[index] = (plane[index] + (plane[index] - blurred[index])).clampedToUnit }
+    for index in 0..<(row.vectors * (layout.isGrey ? 1 : 3)) {
+      row.red[index] = (row.red[index] + (row.red[index] - buffer.row.red[index])).clampedToUnit
     }
     nextRow += 1
   }

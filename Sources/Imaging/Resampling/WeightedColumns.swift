@@ -5,8 +5,10 @@ final class WeightedColumns: RowSource {
   private let source: any RowSource
   private let weights: ResamplingWeights
   private let buffer: RowBuffer
-  /// A plane's samples, and zeros behind them: weights come by four, and the last ones may lie behind the end.
-  private let line: UnsafeMutablePointer<Float>
+  /// The planes' samples, each with room behind: weights come by four, and the last ones may lie behind the end. They are 0
+  /// there, and so are the samples.
+  private let lines: UnsafeMutablePointer<Float>
+  private let capacity: Int
 
   /// Rows of a source, resampled.
   init(_ source: any RowSource, _ weights: ResamplingWeights) {
@@ -15,36 +17,61 @@ final class WeightedColumns: RowSource {
     size = PictureSize(width: weights.count, height: source.size.height)
     layout = source.layout
     buffer = RowBuffer(width: source.size.width, layout: source.layout)
-    let capacity = source.size.width + weights.stride
-    line = .allocate(capacity: capacity)
-    line.initialize(repeating: 0, count: capacity)
+    capacity = source.size.width + weights.stride
+    lines = .allocate(capacity: capacity * layout.channels)
+    lines.initialize(repeating: 0, count: capacity * layout.channels)
   }
 
-  deinit { line.deallocate() }
+  deinit { lines.deallocate() }
 
   func read(into row: PixelRow) throws(ImagingError) {
     try source.read(into: buffer.row)
-    for (target, plane) in zip(row.planes, buffer.row.planes) {
-      let bytes = source.size.width * MemoryLayout<Float>.stride
-      UnsafeMutableRawPointer(line).copyMemory(from: plane, byteCount: bytes)
-      target.withMemoryRebound(to: Float.self, capacity: size.width) { resample(into: $0) }
+    for plane in 0..<row.planeCount {
+      (lines + plane * capacity).update(from: buffer.row.samples(plane), count: source.size.width)
+    }
+    if layout.isGrey {
+      resample(lines, into: row.samples(0))
+    } else {
+      resampleColours(into: row)
+    }
+    if layout.hasAlpha { resample(lines + (row.planeCount - 1) * capacity, into: row.samples(row.planeCount - 1)) }
+  }
+
+  private func resample(_ line: UnsafeMutablePointer<Float>, into target: UnsafeMutablePointer<Float>) {
+    let quads = weights.stride / 4
+    for index in 0..<size.width {
+      let factors = weights.quads(for: index)
+      let samples = UnsafeRawPointer(line + weights.ranges[index].lowerBound)
+      var sum = SIMD4<Float>()
+      for quad in 0..<quads {
+        sum += samples.loadUnaligned(fromByteOffset: quad &* 16, as: SIMD4<Float>.self) * factors[quad]
+      }
+      target[index] = sum.sumOfLanes
     }
   }
 
-  private func resample(into target: UnsafeMutablePointer<Float>) {
-    let stride = weights.stride
-    weights.ranges.withUnsafeBufferPointer { ranges in
-      for index in 0..<ranges.count {
-        let samples = UnsafeRawPointer(line + ranges[index].lowerBound)
-        let factors = UnsafeRawPointer(weights.weights + index * stride)
-        var sum = SIMD4<Float>()
-        for place in Swift.stride(from: 0, to: stride * 4, by: 16) {
-          sum +=
-            samples.loadUnaligned(fromByteOffset: place, as: SIMD4<Float>.self)
-            * factors.loadUnaligned(fromByteOffset: place, as: SIMD4<Float>.self)
-        }
-        target[index] = (sum.x + sum.z) + (sum.y + sum.w)
+  /// The three colours at once: the weights are the same.
+  private func resampleColours(into row: PixelRow) {
+    let (red, green, blue) = (row.samples(0), row.samples(1), row.samples(2))
+    let (quads, plane) = (weights.stride / 4, capacity * MemoryLayout<Float>.stride)
+    for index in 0..<size.width {
+      let factors = weights.quads(for: index)
+      var samples = UnsafeRawPointer(lines + weights.ranges[index].lowerBound)
+      var (reds, greens, blues) = (SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>())
+      for quad in 0..<quads {
+        let factor = factors[quad]
+        reds += samples.loadUnaligned(as: SIMD4<Float>.self) * factor
+        greens += samples.loadUnaligned(fromByteOffset: plane, as: SIMD4<Float>.self) * factor
+        blues += samples.loadUnaligned(fromByteOffset: 2 &* plane, as: SIMD4<Float>.self) * factor
+        samples += 16
       }
+      (red[index], green[index], blue[index]) = (reds.sumOfLanes, greens.sumOfLanes, blues.sumOfLanes)
     }
   }
+}
+
+extension SIMD4<Float> {
+  /// The sum of the four.
+  @inline(__always)
+  fileprivate var sumOfLanes: Float { (x + z) + (y + w) }
 }

@@ -8,6 +8,15 @@ package struct PictureSize: Sendable, Hashable, CustomStringConvertible {
   /// Columns and rows exchanged.
   var transposed: PictureSize { PictureSize(width: height, height: width) }
 
+  /// What a decoder delivers that reads so many eighths of each side.
+  func reduced(toEighths eighths: Int) -> PictureSize {
+    PictureSize(
+      width: Self.reduced(width, toEighths: eighths), height: Self.reduced(height, toEighths: eighths))
+  }
+
+  /// Eighths of a side, rounded up.
+  static func reduced(_ side: Int, toEighths eighths: Int) -> Int { (side * eighths + 7) / 8 }
+
   /// `640 × 480`
   package var description: String { "\(width) × \(height)" }
 }

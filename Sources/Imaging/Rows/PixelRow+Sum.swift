@@ -1,13 +1,16 @@
 extension PixelRow {
   /// Makes all samples 0.
   func clear() {
-    for plane in planes { plane.update(repeating: .zero, count: vectors) }
+    red.update(repeating: .zero, count: planeCount * vectors)
   }
 
   /// Adds another row's samples, times a factor.
   func add(_ other: PixelRow, times factor: Float) {
-    for (plane, addend) in zip(planes, other.planes) {
-      for index in 0..<vectors { plane[index] += addend[index] * factor }
-    }
+    for index in 0..<(planeCount * vectors) { red[index] += other.red[index] * factor }
+  }
+
+  /// Takes another row's samples.
+  func copy(_ other: PixelRow) {
+    red.update(from: other.red, count: planeCount * vectors)
   }
 }

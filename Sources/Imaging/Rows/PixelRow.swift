@@ -1,7 +1,7 @@
 /// A row of pixels as the stages see it: a plane of floats for each channel, 0…1, alpha not multiplied in.
 ///
-/// Planes come in vectors of 8; the last is filled up with pixels whose values mean nothing. A view: the memory belongs
-/// to a `RowBuffer`.
+/// Planes come in vectors of 8; the last is filled up with pixels whose values mean nothing. They lie one behind another.
+/// A view: the memory belongs to a `RowBuffer`.
 package struct PixelRow {
   /// Which channels there are.
   let layout: PixelLayout
@@ -20,8 +20,14 @@ package struct PixelRow {
 }
 
 extension PixelRow {
-  /// The planes that there are: grey or red, green and blue, then alpha.
-  var planes: [UnsafeMutablePointer<SIMD8<Float>>] {
-    (layout.isGrey ? [red] : [red, green, blue]) + (layout.hasAlpha ? [alpha] : [])
+  /// How many planes there are: grey or red, green and blue, then alpha.
+  var planeCount: Int { layout.channels }
+
+  /// The first vector of a plane.
+  func plane(_ index: Int) -> UnsafeMutablePointer<SIMD8<Float>> { red + index * vectors }
+
+  /// The first sample of a plane.
+  func samples(_ index: Int) -> UnsafeMutablePointer<Float> {
+    UnsafeMutableRawPointer(plane(index)).assumingMemoryBound(to: Float.self)
   }
 }

@@ -3,7 +3,8 @@
 struct Premultiply: RowFilter {
   func apply(to row: PixelRow) {
     guard row.layout.hasAlpha else { return }
-    for plane in row.planes.dropLast() {
+    for channel in 0..<(row.planeCount - 1) {
+      let plane = row.plane(channel)
       for index in 0..<row.vectors { plane[index] *= row.alpha[index] }
     }
   }

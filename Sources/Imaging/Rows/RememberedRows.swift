@@ -21,8 +21,6 @@ final class RememberedRows: RowSource {
 
   /// Copies one of the last rows that were read.
   func copy(_ index: Int, into row: PixelRow) {
-    for (target, plane) in zip(row.planes, rows[index % rows.count].row.planes) {
-      target.update(from: plane, count: row.vectors)
-    }
+    row.copy(rows[index % rows.count].row)
   }
 }

@@ -6,9 +6,7 @@ struct Unpremultiply: RowFilter {
 
   func apply(to row: PixelRow) {
     guard row.layout.hasAlpha else {
-      for plane in row.planes {
-        for index in 0..<row.vectors { plane[index] = plane[index].clampedToUnit }
-      }
+      for index in 0..<(row.planeCount * row.vectors) { row.red[index] = row.red[index].clampedToUnit }
       return
     }
     for index in 0..<row.vectors {
