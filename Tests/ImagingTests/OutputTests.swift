@@ -80,7 +80,7 @@ import Testing
 
   @Test("formats have names and extensions")
   func formats() {
-    #expect(ImageFormat.allCases.map(\.fileExtension) == ["jpg", "png"])
+    #expect(ImageFormat.allCases.map(\.fileExtension) == ["jpg", "png", "webp"])
     #expect(ImageFormat.sniffed(from: [0xFF, 0xD8, 0xFF, 0xE0]) == .jpeg)
     #expect(ImageFormat.sniffed(from: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) == .png)
     #expect(ImageFormat.sniffed(from: []) == nil)
