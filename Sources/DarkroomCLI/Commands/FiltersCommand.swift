@@ -22,7 +22,7 @@ struct FiltersCommand: Command {
     for filter in FilterRegistry.all {
       let usage = filter.name + "(" + filter.syntax + ")"
       try invocation.output.print(
-        usage.padding(to: 42) + (filter.defaultArgument.map { "default " + $0 } ?? "").padding(to: 16) + filter.summary)
+        usage.padding(to: 66) + (filter.defaultArgument.map { "default " + $0 } ?? "").padding(to: 16) + filter.summary)
     }
     return .success
   }

@@ -8,7 +8,7 @@ struct ReducedReading {
 
   /// How much larger than the result the decoder's picture must be, so that what the decoder does to the finest detail is
   /// beneath what the result can show. The fewer coefficients of a block are left, the more is done.
-  static func oversampling(of eighths: Int) -> Double { eighths >= 4 ? 1.25 : 2 }
+  static func oversampling(of eighths: Int) -> Double { eighths >= 4 ? 1.2 : 2 }
 
   /// The smallest of some reductions that serves a plan; nil when none does.
   init?(_ plan: ResamplingPlan, reductions: [Int], orientation: Orientation) {
