@@ -15,29 +15,38 @@ struct RowPipeline {
   let convertsColour: Bool
 
   /// The pipeline of a recipe for what a decoder reads.
-  init(recipe: Recipe, source decoder: any RowDecoder, format: ImageFormat) {
-    let (source, metadata) = (decoder.layout, decoder.metadata)
+  init(recipe: Recipe, source: any RowDecoder, format: ImageFormat) {
+    self.init(
+      recipe: recipe, source: source.layout, size: source.size, orientation: source.metadata.orientation,
+      colour: source.metadata.colour, reductions: source.reductions, format: format)
+  }
+
+  /// The pipeline of a recipe for a source of some layout and size, which must be turned from some orientation, converted
+  /// from some colours, and can be read at some parts of its size.
+  init(
+    recipe: Recipe, source: PixelLayout, size: PictureSize, orientation: Orientation = .upright,
+    colour: SourceColour = .sRGB, reductions: [Int] = [], format: ImageFormat
+  ) {
     let keepsGrey = source.isGrey && !recipe.filters.contains { $0.coloursGrey }
     let hasAlpha = source.hasAlpha || recipe.filters.contains { $0.makesTranslucent }
     working = PixelLayout(isGrey: keepsGrey, hasAlpha: hasAlpha, isDeep: source.isDeep)
     output = PixelLayout(
       isGrey: keepsGrey, hasAlpha: hasAlpha && format.hasAlpha, isDeep: source.isDeep && format.hasDeepSamples)
-    let (turn, size) = (Turn(orientation: metadata.orientation), decoder.size)
+    let turn = Turn(orientation: orientation)
     var filters = recipe.filters.map(\.stage)
     let reading = (filters.first as? Resize).flatMap {
-      ReducedReading(
-        $0.plan(for: turn.size(after: size)), reductions: decoder.reductions, orientation: metadata.orientation)
+      ReducedReading($0.plan(for: turn.size(after: size)), reductions: reductions, orientation: orientation)
     }
     if let reading { filters[0] = Resampling(plan: reading.plan) }
     eighths = reading?.eighths ?? 8
     let delivered = size.reduced(toEighths: eighths)
-    let conversion = ToSRGB(metadata.colour, stored: source, working: working, width: delivered.width)
+    let conversion = ToSRGB(colour, stored: source, working: working, width: delivered.width)
     convertsColour = conversion != nil
 
     // The order of everything that happens to pixels.
     stages = Self.keepingDepth(
       (conversion.map { [$0] } ?? [])
-        + (metadata.orientation == .upright ? [] : [turn])
+        + (orientation == .upright ? [] : [turn])
         + filters
         + (hasAlpha && !format.hasAlpha ? [LaidOnWhite()] : []))
     sizes = stages.reduce(into: [delivered]) { sizes, stage in sizes.append(stage.size(after: sizes[sizes.count - 1])) }
