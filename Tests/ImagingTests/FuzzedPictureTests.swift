@@ -11,10 +11,14 @@ import Testing
     return ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted().map { path + "/" + $0 }
   }
 
+  /// Stages that hold rows and change the size.
+  private static let geometry =
+    "resize(fill 9 40 enlarge) blur(2px) rotate(90) drop-shadow(1px -3px 1px red) sharpen(1)"
+
   @Test("every picture of the corpus ends in a picture or in an error of the picture", arguments: files("pictures"))
   func pictures(path: String) throws {
     let rig = try Rig()
-    for recipe in ["sepia(0.8)", "invert(1) contrast(2)", "opacity(0.5)"] {
+    for recipe in ["sepia(0.8)", "invert(1) contrast(2)", "opacity(0.5)", Self.geometry] {
       for format in ImageFormat.allCases {
         for metadata in MetadataPolicy.allCases {
           let options = OutputOptions(format: format, metadata: metadata)

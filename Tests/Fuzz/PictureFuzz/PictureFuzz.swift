@@ -25,9 +25,10 @@ func filterPicture(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-private let recipes = ["sepia(0.8)", "invert(1) contrast(2)", "none", "opacity(0.5)"].compactMap {
-  try? Recipe(parsing: $0)
-}
+private let recipes = [
+  "sepia(0.8)", "invert(1) contrast(2)", "none", "opacity(0.5)",
+  "resize(fill 9 40 enlarge) blur(2px) rotate(90) drop-shadow(1px -3px 1px red) sharpen(1)", "resize(fit 7 7) flop()",
+].compactMap { try? Recipe(parsing: $0) }
 private let source = scratch()
 private let result = scratch()
 
