@@ -239,7 +239,9 @@ package final class Darkroom {
   private func checkLockWait() throws {
     if case .watch = choice.goal { return }
     try checkUnsettled()
-    guard let limit = configuration.lockWait, stopDeadline == nil, pending.isIdle, undelivered == 0,
+    // What the courier holds does not go on either, when it is stuck.
+    guard let limit = configuration.lockWait, stopDeadline == nil, pending.isIdle,
+      undelivered == 0 || stuckSince != nil,
       let since = [pauses.pausedSince, stuckSince].compactMap({ $0 }).min(),
       Double(Clock.milliseconds - since) / 1000 >= limit
     else { return }

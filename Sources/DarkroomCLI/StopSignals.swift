@@ -1,22 +1,31 @@
-import Dispatch
-import Glibc
+import Foundation
 import Synchronization
 
-/// SIGTERM and SIGINT: the first asks the program to stop, the second stops it at once. They are heard on threads of a
-/// priority of their own, which filtrations that occupy all processors leave free.
-final class StopSignals: @unchecked Sendable {  // the sources never change after the initialiser
+/// SIGTERM and SIGINT: the first asks the program to stop, the second stops it at once. They are heard on a thread of their
+/// own, which filtrations that occupy all processors do not keep from it.
+final class StopSignals: Sendable {
+  private static let numbers = [SIGTERM, SIGINT]
+
   private let received = Mutex<Int32?>(nil)
-  private var sources: [any DispatchSourceSignal] = []
 
   /// The first signal that came; nil when none did.
   var first: Int32? { received.withLock { $0 } }
 
+  /// Keeps signals waiting until there is somebody to hear them: one that comes while the program starts is not lost. To be
+  /// called before there are other threads, which take it over.
+  static func hold() {
+    var held = set()
+    pthread_sigmask(SIG_BLOCK, &held, nil)
+  }
+
+  /// Hears them from now on; `hold` was called before.
   /// - Parameter line: Taken from the terminal before the program ends at once.
   init(line: ProgressLine, stop: @escaping @Sendable () -> Void) {
-    for number in [SIGTERM, SIGINT] {
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInteractive))
-      source.setEventHandler { [self] in
+    Thread.detachNewThread { [self] in
+      var held = Self.set()
+      while true {
+        var number: Int32 = 0
+        guard sigwait(&held, &number) == 0 else { continue }
         let isSecond = received.withLock { first in
           defer { first = first ?? number }
           return first != nil
@@ -27,8 +36,13 @@ final class StopSignals: @unchecked Sendable {  // the sources never change afte
         }
         stop()
       }
-      source.resume()
-      sources.append(source)
     }
+  }
+
+  private static func set() -> sigset_t {
+    var set = sigset_t()
+    sigemptyset(&set)
+    for number in numbers { sigaddset(&set, number) }
+    return set
   }
 }

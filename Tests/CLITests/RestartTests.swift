@@ -5,6 +5,18 @@ import Testing
 @testable import Transfer
 
 @Suite struct RestartTests {
+  /// The signal comes as soon as the program has the outbox.
+  @Test(arguments: 0..<10)
+  func `a signal while the program starts is not lost`(_: Int) throws {
+    let folders = try DarkroomFolders()
+    let words = (["watch"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+    let run = try DarkroomProcess.run(
+      script: """
+        darkroom \(words) & while [ ! -e '\(folders.outbox)/.darkroom/instance' ]; do :; done; kill $!; wait $!
+        """, in: folders.folder)
+    #expect(run.status == 0, "\(run.error)")
+  }
+
   @Test(arguments: [1, 40, 150, 299])
   func `after a kill in the middle of 300 entries a restart does the rest and nothing twice`(ended: Int) throws {
     let server = try Nginx(serving: packageRoot + "/Samples")

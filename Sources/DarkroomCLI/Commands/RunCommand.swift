@@ -21,6 +21,7 @@ struct RunCommand: Command {
     let isQuiet = invocation.settings.verbosity == .quiet
     let manifests = invocation.operands.map { $0 == "-" ? spool?.path ?? $0 : $0 }
     let configuration = try invocation.settings.resolved()
+    StopSignals.hold()
     let darkroom: Darkroom
     do {
       darkroom = try Darkroom(configuration: configuration, observe: invocation.console.tell)

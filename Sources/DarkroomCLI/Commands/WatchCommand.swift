@@ -18,6 +18,7 @@ struct WatchCommand: Command {
     guard invocation.operands.isEmpty else {
       throw UsageError("watch takes no operands; \"\(invocation.operands[0])\" is one")
     }
+    StopSignals.hold()
     let darkroom = try Darkroom(configuration: invocation.settings.resolved(), observe: invocation.console.tell)
     let signals = StopSignals(line: invocation.console.line, stop: darkroom.stop)
     let (configure, readAgain) = (darkroom.configure, invocation.readAgain)
