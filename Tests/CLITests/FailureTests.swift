@@ -16,7 +16,7 @@ import Testing
     ("BASE/page.jpg", "not-an-image", "HTML"),
     ("BASE/empty.jpg", "not-an-image", "empty"),
     ("BASE/animation.gif", "unsupported-format", "GIF"),
-    ("BASE/half.jpg", "image-truncated", "end of JPEG"),
+    ("BASE/half.jpg", "image-truncated", "end of input"),
     ("BASE/huge.png", "image-too-large", "max-pixels is 268402689"),
     ("BASE/large.bin", "too-large", "1048576"),
   ]
