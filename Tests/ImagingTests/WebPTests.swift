@@ -191,7 +191,7 @@ import Testing
     #expect(try rig.code(of: try Rig.bytes(rig.folder.file("in"))) == code)
   }
 
-  @Test("ten thousand frames are counted, not held; a hundred thousand chunks are too many", .timeLimit(.minutes(1)))
+  @Test("ten thousand frames are counted, not held; a hundred thousand chunks are too many", .timeLimit(.minutes(5)))
   func frames() throws {
     let rig = try Rig()
     _ = try Rig.python(

