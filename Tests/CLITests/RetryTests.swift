@@ -32,6 +32,21 @@ import Testing
     #expect(try folders.staged().isEmpty)
   }
 
+  @Test(arguments: ["500,500", "reset,half", "429:0,503", "half"])
+  func `entries of one request are tried again together, and each gets its result once`(faults: String) throws {
+    try folders.drop("job.txt", String(repeating: server.url("a?" + faults) + "\n", count: 8))
+    let run = try folders.run(["--retries", "9"])
+    #expect(run.status == 0, "\(run.error)")
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 8, filtered: 8))
+    #expect(Set(report.entries.compactMap { $0.output?.file }).count == 8)
+    #expect(Set(report.entries.map { $0.output?.sha256 }).count == 1)
+    #expect(report.entries.filter { $0.coalesced != true }.count == 1)
+    let lines = try String(decoding: folders.contents("job/entries.jsonl"), as: UTF8.self).split(separator: "\n")
+    #expect(lines.count == 8)
+    #expect(try folders.staged().isEmpty)
+  }
+
   @Test func `a host that asks to be left alone is, and others go on meanwhile`() throws {
     try folders.drop(
       "job.txt",

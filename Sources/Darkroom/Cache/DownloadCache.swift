@@ -58,7 +58,8 @@ final class DownloadCache: Sendable {
     try? OpenFile(reading: object(sha256), followingLinks: false)
   }
 
-  /// Keeps a source that was downloaded: its file is linked, or copied where it cannot be. What is larger than the whole cache may be is not kept.
+  /// Keeps a source that was downloaded: its file is linked, or copied where it cannot be. What is larger than the whole
+  /// cache may be is not kept.
   func keep(_ source: CachedSource, of key: CacheKey, from path: String) {
     quietly(mayBeFull: true) { state in
       guard source.bytes <= state.limit else { return try state.index.forget(key) }
@@ -138,7 +139,7 @@ final class DownloadCache: Sendable {
     "\(folder)/\(sha256.prefix(2))/\(sha256.dropFirst(2))"
   }
 
-  /// - Returns: Whether it could be linked.
+  /// - Returns: Whether it could be linked or copied.
   private func link(_ path: String, as object: String) -> Bool {
     if Folder.link(path, orCopyTo: object) { return true }
     guard errno == ENOENT else { return errno == EEXIST }
