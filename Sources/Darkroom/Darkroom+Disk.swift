@@ -23,9 +23,7 @@ extension Darkroom {
 
   /// What was downloaded before is worth less than what is to be done.
   /// - Returns: Whether there was something.
-  private func clearCache() -> Bool {
-    FileManager.default.fileExists(atPath: state.cache) && cache?.clear() == true
-  }
+  private func clearCache() -> Bool { cache?.clear() == true }
 
   /// Has an entry tried again once there is room for its files.
   func postpone(_ record: PhotoRecord) {

@@ -133,7 +133,9 @@ extension Darkroom {
       finishing = (job, job.rejected(prepared.problems, at: Clock.milliseconds))
     } else {
       try ledger.advance(job.runID, to: .running)
-      let courier = try Courier(job: job.folder, staging: job.staging, ledger: ledger) { [mailbox] in mailbox.post($0) }
+      let courier = try Courier(job: job.folder, staging: job.staging, ledger: ledger, cache: cache) { [mailbox] in
+        mailbox.post($0)
+      }
       let ended = job.tally.counts.total
       current = (job, courier, (Clock.seconds, ended))
       writeStatus(isUrgent: true)

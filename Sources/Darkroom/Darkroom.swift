@@ -21,7 +21,7 @@ package final class Darkroom {
     case prepared(LedgerJob, Result<Preparation.Prepared, any Error>)
     case downloaded(PhotoRecord)
     case ended(PhotoRecord)
-    case settled([PhotoRecord])
+    case settled([Courier.Settled])
     case refused([PhotoRecord])
     case full
     case broken(any Error)
@@ -66,8 +66,7 @@ package final class Darkroom {
   var finishing: (job: Job, outcome: JobOutcome)?
   private var settling: Settling
   private var isInboxUnreadable = false
-  /// What was downloaded before; nil when there is no cache.
-  private(set) lazy var openedCache = openCache()
+  private let downloads: DownloadCache
   private(set) var ignored: Set<InboxScan.Foreign> = []
   private var locks: [Lock] = []
   var pauses = PauseBook()
@@ -108,6 +107,9 @@ package final class Darkroom {
     let finishing = try unfinished.filter { $0.state == .finishing }.map { try JobManifest(text: $0.details).identity }
     try ManifestRemoval.resume(inbox: inbox.path, finishing: finishing)
     mailbox = try Mailbox()
+    downloads = DownloadCache(folder: state.cache, limit: configuration.cacheSize) { [mailbox] error in
+      mailbox.post(.cacheFailed("\(error)"))
+    }
     let engine = TransferEngine(configuration: configuration.transfer)
     engines = [engine]
     pending = PendingOperations(
@@ -118,19 +120,8 @@ package final class Darkroom {
     try Leftovers(staging: outbox.staging(of: state), state: state).remove(keeping: unfinished, ledger: ledger)
   }
 
-  /// What was downloaded before; nil when there is to be no cache, or cannot be one. Opened for the first download.
-  var cache: DownloadCache? { configuration.cacheSize > 0 ? openedCache : nil }
-
-  private func openCache() -> DownloadCache? {
-    do {
-      return try DownloadCache(folder: state.cache, limit: configuration.cacheSize) { [mailbox] error in
-        mailbox.post(.cacheFailed("\(error)"))
-      }
-    } catch {
-      observe(.warning("there is no download cache: \(error)"))
-      return nil
-    }
-  }
+  /// What was downloaded before; nil when there is to be no cache.
+  var cache: DownloadCache? { configuration.cacheSize > 0 ? downloads : nil }
 
   private static func takeInstanceLocks(
     inbox: Inbox, outbox: OutboxFolder, state: StateFolder
@@ -165,7 +156,10 @@ package final class Darkroom {
   // MARK: The round
 
   private func work(_ goal: JobChoice.Goal) throws -> Summary {
-    defer { for engine in engines { engine.shutdown() } }
+    defer {
+      for engine in engines { engine.shutdown() }
+      cache?.settle()
+    }
     choice = JobChoice(goal: goal, unfinished: choice.unfinished)
     for job in choice.unfinished { try pass(job) }
     observe(.watching(inbox: inbox.path, outbox: outbox.path))
@@ -269,15 +263,14 @@ package final class Darkroom {
       case .prepared(let job, let prepared): try takeIn(prepared, of: job)
       case .downloaded(let record): try leaveHost(record)
       case .ended(let record): try takeIn(record)
-      case .settled(let records):
-        undelivered -= records.count
+      case .settled(let delivered):
+        undelivered -= delivered.count
         stuckSince = nil
         guard let job = current?.job else { break }
-        for record in records {
-          let row = record.row()
-          job.add(row)
-          job.end(record.entry)
-          observe(.entryEnded(job: job.name, row: row))
+        for settled in delivered {
+          job.add(settled.row)
+          job.end(settled.record.entry)
+          observe(.entryEnded(job: job.name, row: settled.row))
         }
       case .refused(let records):
         undelivered -= records.count

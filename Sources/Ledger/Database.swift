@@ -83,16 +83,24 @@ package final class Database {
 
   /// Runs `body` as one transaction: everything that it changes is committed, or, when it throws, nothing is.
   package func transaction<T>(_ body: () throws -> T) throws -> T {
-    try execute("BEGIN IMMEDIATE")
+    try begin()
     do {
       let result = try body()
-      try execute("COMMIT")
+      try commit()
       return result
     } catch {
-      try? execute("ROLLBACK")
+      rollBack()
       throw error
     }
   }
+
+  /// Begins a transaction, which takes in all changes until `commit` or `rollBack`.
+  package func begin() throws { try run("BEGIN IMMEDIATE") }
+
+  package func commit() throws { try run("COMMIT") }
+
+  /// Undoes what was changed since `begin`; does nothing when SQLite has done so already.
+  package func rollBack() { try? execute("ROLLBACK") }
 
   func failure(_ code: Int32) -> SQLiteError {
     SQLiteError(code: code, message: String(cString: sqlite3_errmsg(connection)), path: path)

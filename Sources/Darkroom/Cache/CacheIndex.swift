@@ -3,12 +3,25 @@ import Transfer
 
 /// The cache's database: which request gave which file, and which file was used when. It has one owner at a time.
 ///
-/// Methods throw `SQLiteError`, and have changed nothing then.
+/// Changes are committed by `settle`: the death of the process undoes those since, and `isSettled` tells the next one.
+/// Methods throw `SQLiteError`, and have undone the changes since `settle` then.
 final class CacheIndex {
   /// Of the tables; an index of another version is begun anew.
   private static let version = 1
 
   private let database: Database
+
+  /// The start of the system within which the index and the files belong together.
+  private let boot: String
+
+  /// Whether there are changes that are not committed.
+  private var hasChanged = false
+
+  /// Whether changes were undone, so that files may lie in the folder that the index does not know.
+  private var hasLost = false
+
+  /// Whether everything is committed, and the index knows every file.
+  private(set) var isSettled: Bool
 
   /// What the files take together.
   private(set) var bytes: Int
@@ -17,8 +30,11 @@ final class CacheIndex {
   private var clock: Int
 
   /// Opens the index, creates it when missing.
-  /// - Parameter folder: Where it lies, as `index.sqlite` and what SQLite puts beside it.
-  init(in folder: String) throws {
+  /// - Parameters:
+  ///   - folder: Where it lies, as `index.sqlite` and what SQLite puts beside it.
+  ///   - boot: Names the present start of the system.
+  init(in folder: String, boot: String) throws {
+    self.boot = boot
     database = try Database(path: folder + "/index.sqlite", durability: .process)
     if try database.first("PRAGMA user_version", row: { $0.integer(0) }) != Self.version {
       try database.execute("DROP TABLE IF EXISTS sources; DROP TABLE IF EXISTS objects; DROP TABLE IF EXISTS boot")
@@ -43,9 +59,15 @@ final class CacheIndex {
         status INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX IF NOT EXISTS sources_by_object ON sources (sha256);
-      CREATE TABLE IF NOT EXISTS boot (id TEXT NOT NULL) STRICT;
+      CREATE TABLE IF NOT EXISTS boot (id TEXT NOT NULL) STRICT;  -- the last in which it was settled; else empty
       PRAGMA user_version = \(Self.version);
       """)
+    isSettled = try database.first("SELECT id FROM boot") { $0.text(0) } == boot
+    (bytes, clock) = (0, 0)
+    try count()
+  }
+
+  private func count() throws {
     let totals = try database.first("SELECT coalesce(sum(bytes), 0), coalesce(max(used), 0) FROM objects") {
       ($0.integer(0), $0.integer(1))
     }
@@ -74,7 +96,7 @@ final class CacheIndex {
   /// - Returns: Whether the file is new.
   func put(_ source: CachedSource, of key: CacheKey) throws -> Bool {
     let isNew = try !knows(source.sha256)
-    try database.transaction {
+    try change {
       try database.run(
         "INSERT INTO objects VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET used = excluded.used",
         [.text(source.sha256), .integer(source.bytes), .integer(clock + 1)])
@@ -85,14 +107,16 @@ final class CacheIndex {
           .optional(source.validators?.lastModified), .optional(source.validators?.answered),
           .text(source.asked.runID), .integer(source.asked.position), .integer(source.asked.httpStatus),
         ])
+      clock += 1
+      if isNew { bytes += source.bytes }
     }
-    clock += 1
-    if isNew { bytes += source.bytes }
     return isNew
   }
 
   /// Forgets what a request gave.
-  func forget(_ key: CacheKey) throws { try database.run("DELETE FROM sources WHERE key = ?", [.text(key.text)]) }
+  func forget(_ key: CacheKey) throws {
+    try change { try database.run("DELETE FROM sources WHERE key = ?", [.text(key.text)]) }
+  }
 
   /// The file that was used least recently; nil when there is none.
   func oldest() throws -> String? {
@@ -102,24 +126,58 @@ final class CacheIndex {
   /// Forgets a file, and what gave it.
   func remove(_ sha256: String) throws {
     let size = try database.first("SELECT bytes FROM objects WHERE sha256 = ?", [.text(sha256)]) { $0.integer(0) }
-    try database.run("DELETE FROM objects WHERE sha256 = ?", [.text(sha256)])
-    bytes -= size ?? 0
-  }
-
-  /// Forgets everything, calling `body` with each file before.
-  func removeAll(_ body: (String) throws -> Void) throws {
-    try database.run("SELECT sha256 FROM objects") { try body($0.text(0) ?? "") }
-    try database.run("DELETE FROM objects")
-    bytes = 0
-  }
-
-  /// Since which start of the system the files are known to be those that the index knows; nil when it does not say.
-  func boot() throws -> String? { try database.first("SELECT id FROM boot") { $0.text(0) } ?? nil }
-
-  func setBoot(_ id: String) throws {
-    try database.transaction {
-      try database.run("DELETE FROM boot")
-      try database.run("INSERT INTO boot VALUES (?)", [.text(id)])
+    try change {
+      try database.run("DELETE FROM objects WHERE sha256 = ?", [.text(sha256)])
+      bytes -= size ?? 0
     }
+  }
+
+  /// Forgets everything: there are no files any more.
+  func removeAll() throws {
+    hasLost = false
+    try change {
+      try database.run("DELETE FROM objects")
+      bytes = 0
+    }
+  }
+
+  // MARK: Commits
+
+  /// Commits what was changed.
+  func settle() throws {
+    guard hasChanged else { return }
+    try attempt {
+      if !hasLost { try setBoot(boot) }
+      try database.commit()
+    }
+    (hasChanged, isSettled) = (false, !hasLost)
+  }
+
+  private func change(_ body: () throws -> Void) throws {
+    if isSettled {
+      try setBoot("")
+      isSettled = false
+    }
+    if !hasChanged {
+      try database.begin()
+      hasChanged = true
+    }
+    try attempt(body)
+  }
+
+  /// Runs a part of a transaction, all of which is undone when that fails.
+  private func attempt(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch {
+      database.rollBack()
+      (hasChanged, hasLost) = (false, true)
+      try count()
+      throw error
+    }
+  }
+
+  private func setBoot(_ id: String) throws {
+    try database.run("INSERT OR REPLACE INTO boot (rowid, id) VALUES (1, ?)", [.text(id)])
   }
 }

@@ -6,12 +6,13 @@ import Transfer
 /// Sources that were downloaded before, by their content: files named after their SHA-256, and an index. The least
 /// recently used goes first when there is no room.
 ///
-/// Nothing of it is synced, and nobody depends on it: what it hands out is to be checked against its digest. A file is in
-/// the index before it lies under its name, and leaves its name before it leaves the index, so that the limit holds
-/// whenever the program is killed. A cache that fails is no reason to fail: it knows nothing more until the next start.
+/// Nothing of it is synced, and nobody depends on it: what it hands out is to be checked against its digest. Room is made
+/// as soon as it is wanted, so that the limit holds whenever the program is killed; files that the index has forgotten
+/// then are removed by the next start. A cache that fails is no reason to fail: it knows nothing more until then.
 final class DownloadCache: Sendable {
   private struct State {
-    let index: CacheIndex
+    /// nil until it is needed.
+    var index: CacheIndex?
     var limit: Int
     var hasFailed = false
   }
@@ -20,36 +21,21 @@ final class DownloadCache: Sendable {
   private let tell: @Sendable (any Error) -> Void
   private let state: Mutex<State>
 
-  /// Opens the cache, creates it when missing, and begins it anew when its index makes no sense.
+  /// Touches nothing yet.
   /// - Parameters:
-  ///   - folder: Where it lies, best on the file system of the files that it is to keep; nothing else may lie there.
+  ///   - folder: Where it lies, best on the file system of the files that it is to keep; nothing else may lie there. It is
+  ///     created when missing, and begun anew when its index makes no sense.
   ///   - limit: Bytes of sources at most. Those beyond it are removed.
   ///   - tell: Called, on any thread, when it has failed.
-  /// - Throws: `SystemError`, `SQLiteError` when there cannot be one.
-  init(folder: String, limit: Int, tell: @escaping @Sendable (any Error) -> Void = { _ in }) throws {
+  init(folder: String, limit: Int, tell: @escaping @Sendable (any Error) -> Void = { _ in }) {
     self.folder = folder
     self.tell = tell
-    try Folder.create(folder, mode: 0o700)
-    let opened: CacheIndex
-    do {
-      opened = try Self.open(folder)
-    } catch let error as SQLiteError where error.isDamage {
-      try Self.removeIndex(folder)
-      opened = try Self.open(folder)
-    }
-    state = Mutex(State(index: opened, limit: limit))
-    quietly { try self.makeRoom($0) }
-  }
-
-  private static func open(_ folder: String) throws -> CacheIndex {
-    let index = try CacheIndex(in: folder)
-    try sweep(folder, index)
-    return index
+    state = Mutex(State(limit: limit))
   }
 
   /// What a request gave when it was last made; nil when that is not known.
   func source(_ key: CacheKey) -> CachedSource? {
-    quietly { try $0.index.source(key) } ?? nil
+    quietly { index, _ in try index.source(key) } ?? nil
   }
 
   /// Opens a source. Its bytes are to be checked: `drop` is for those that are not what they should be.
@@ -61,53 +47,61 @@ final class DownloadCache: Sendable {
   /// Keeps a source that was downloaded: its file is linked, or copied where it cannot be. What is larger than the whole
   /// cache may be is not kept.
   func keep(_ source: CachedSource, of key: CacheKey, from path: String) {
-    quietly(mayBeFull: true) { state in
-      guard source.bytes <= state.limit else { return try state.index.forget(key) }
-      if try state.index.put(source, of: key), !self.link(path, as: self.object(source.sha256)) {
-        try state.index.remove(source.sha256)
+    quietly(mayBeFull: true) { index, limit in
+      guard source.bytes <= limit else { return try index.forget(key) }
+      if try index.put(source, of: key), !self.link(path, as: self.object(source.sha256)) {
+        try index.remove(source.sha256)
       }
-      try self.makeRoom(state)
+      try self.makeRoom(index, limit)
     }
   }
 
   /// Takes down that a source is what it was.
   func confirm(_ source: CachedSource, of key: CacheKey) {
-    quietly(mayBeFull: true) { state in
-      if try state.index.knows(source.sha256) { _ = try state.index.put(source, of: key) }
+    quietly(mayBeFull: true) { index, _ in
+      if try index.knows(source.sha256) { _ = try index.put(source, of: key) }
     }
   }
 
   /// Removes bytes that are not what they should be, or are not there.
-  func drop(_ sha256: String) { quietly { try self.remove(sha256, $0.index) } }
+  func drop(_ sha256: String) { quietly { index, _ in try self.remove(sha256, index) } }
 
   /// Removes everything.
   /// - Returns: Whether there was something.
   func clear() -> Bool {
-    quietly { state in
-      guard state.index.bytes > 0 else { return false }
-      try state.index.removeAll { try Folder.removeFile(self.object($0)) }
+    guard FileManager.default.fileExists(atPath: folder) else { return false }
+    return quietly { index, _ in
+      guard index.bytes > 0 else { return false }
+      try self.removeFiles(unless: { _ in false })
+      try index.removeAll()
       return true
     } ?? false
   }
 
-  /// Sets another limit.
+  /// Has the next start know what this one knows, whatever ends this one.
+  func settle() {
+    guard state.withLock({ $0.index != nil }) else { return }
+    quietly(mayBeFull: true) { index, _ in try index.settle() }
+  }
+
+  /// Sets another limit, and removes what is beyond it.
   func resize(to limit: Int) {
-    quietly { state in
-      state.limit = limit
-      try self.makeRoom(state)
-    }
+    state.withLock { $0.limit = limit }
+    quietly { index, limit in try self.makeRoom(index, limit) }
   }
 
   // MARK: Within the lock
 
   /// - Parameter mayBeFull: Whether nothing follows from want of space.
   @discardableResult
-  private func quietly<T: Sendable>(mayBeFull: Bool = false, _ body: @Sendable (inout State) throws -> T) -> T? {
+  private func quietly<T: Sendable>(
+    mayBeFull: Bool = false, _ body: @Sendable (_ index: CacheIndex, _ limit: Int) throws -> T
+  ) -> T? {
     do {
       return try state.withLock { state in
         guard !state.hasFailed else { return nil }
         do {
-          return try body(&state)
+          return try body(try self.opened(&state), state.limit)
         } catch {
           if mayBeFull, (error as? any OutOfSpaceError)?.isOutOfSpace == true { return nil }
           state.hasFailed = true
@@ -116,14 +110,39 @@ final class DownloadCache: Sendable {
       }
     } catch {
       // The next start begins it anew, and removes the files that no index knows.
-      if (error as? SQLiteError)?.isDamage == true { try? Self.removeIndex(folder) }
+      if (error as? SQLiteError)?.isDamage == true { try? removeIndex() }
       tell(error)
       return nil
     }
   }
 
-  private func makeRoom(_ state: borrowing State) throws {
-    while state.index.bytes > state.limit, let oldest = try state.index.oldest() { try remove(oldest, state.index) }
+  private func opened(_ state: inout State) throws -> CacheIndex {
+    if let index = state.index { return index }
+    try Folder.create(folder, mode: 0o700)
+    let index: CacheIndex
+    do {
+      index = try open()
+    } catch let error as SQLiteError where error.isDamage {
+      try removeIndex()
+      index = try open()
+    }
+    try makeRoom(index, state.limit)
+    state.index = index
+    return index
+  }
+
+  private func open() throws -> CacheIndex {
+    let boot = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? UUID().uuidString
+    let index = try CacheIndex(in: folder, boot: boot)
+    if !index.isSettled {
+      // After a kill or a power cut, or with a new index, there may be some that it does not know.
+      try removeFiles(unless: index.knows)
+    }
+    return index
+  }
+
+  private func makeRoom(_ index: CacheIndex, _ limit: Int) throws {
+    while index.bytes > limit, let oldest = try index.oldest() { try remove(oldest, index) }
   }
 
   private func remove(_ sha256: String, _ index: CacheIndex) throws {
@@ -133,9 +152,7 @@ final class DownloadCache: Sendable {
 
   // MARK: Files
 
-  private func object(_ sha256: String) -> String { Self.object(sha256, in: folder) }
-
-  private static func object(_ sha256: String, in folder: String) -> String {
+  private func object(_ sha256: String) -> String {
     "\(folder)/\(sha256.prefix(2))/\(sha256.dropFirst(2))"
   }
 
@@ -148,19 +165,16 @@ final class DownloadCache: Sendable {
     return Folder.link(path, orCopyTo: object)
   }
 
-  private static func removeIndex(_ folder: String) throws {
+  private func removeIndex() throws {
     for suffix in ["", "-wal", "-shm", "-journal"] { try Folder.removeFile(folder + "/index.sqlite" + suffix) }
   }
 
-  /// Removes files that the index does not know: after a power cut, or with a new index, there may be some.
-  private static func sweep(_ folder: String, _ index: CacheIndex) throws {
-    let boot = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? ""
-    guard try index.boot() != boot else { return }
+  /// - Parameter isKept: Whether the source of a digest stays.
+  private func removeFiles(unless isKept: (String) throws -> Bool) throws {
     for part in try Folder.names(in: folder).compactMap(\.text) where part.utf8.count == 2 {
       for name in try Folder.names(in: folder + "/" + part).compactMap(\.text) {
-        if try !index.knows(part + name) { try Folder.removeFile(object(part + name, in: folder)) }
+        if try !isKept(part + name) { try Folder.removeFile(object(part + name)) }
       }
     }
-    try index.setBoot(boot)
   }
 }

@@ -4,7 +4,7 @@ import Transfer
 
 /// The first operation of an entry: its source, streamed into a file in staging.
 ///
-/// Asynchronous: it occupies a place in the download queue, but no thread; the engine's thread finishes it.
+/// Asynchronous: it occupies a place in the download queue, but no thread while bytes come.
 final class ImageDownloader: Operation, @unchecked Sendable {  // what changes is in the record and in a Mutex
   private enum Phase { case waiting, executing, finished }
 
@@ -14,6 +14,9 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     /// What is shared with other downloads of the same request; nil for files.
     var key: SharedDownloads.Key?
   }
+
+  /// Where downloads end, in the order of their transfers: the engine's thread is for those.
+  private static let endings = DispatchQueue(label: "ImageDownloader")
 
   let record: PhotoRecord
   private let engine: TransferEngine
@@ -89,21 +92,28 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
       validators: known?.validators)
     let transfer = engine.start(request) { [self] result in
       let time = began.duration(to: .now)
-      record.usedHost(JobWork.Usage(result, taking: time))
-      withExtendedLifetime(file) {
-        switch result {
-        case .success(let outcome) where outcome.isNotModified: confirm(known, key, outcome, taking: time)
-        case .success(let outcome):
-          record.downloaded(PhotoRecord.Source(outcome), taking: time)
-          if let key { keep(outcome, as: key) }
-        case .failure(let error) where error.code == .cancelled: record.cancel()
-        case .failure(let error): record.fail(EntryFailure(error))
-        }
+      Self.endings.async { [self] in
+        withExtendedLifetime(file) { take(result, key, known, after: time) }
+        end()
       }
-      end()
     }
     live.withLock { $0.transfer = transfer }
     if isCancelled { engine.cancel(transfer) }
+  }
+
+  /// Takes down how a transfer ended.
+  private func take(
+    _ result: Result<TransferOutcome, TransferError>, _ key: CacheKey?, _ known: CachedSource?, after time: Duration
+  ) {
+    record.usedHost(JobWork.Usage(result, taking: time))
+    switch result {
+    case .success(let outcome) where outcome.isNotModified: confirm(known, key, outcome, taking: time)
+    case .success(let outcome):
+      record.downloaded(PhotoRecord.Source(outcome), taking: time)
+      if let key { keep(outcome, as: key) }
+    case .failure(let error) where error.code == .cancelled: record.cancel()
+    case .failure(let error): record.fail(EntryFailure(error))
+    }
   }
 
   // MARK: The cache

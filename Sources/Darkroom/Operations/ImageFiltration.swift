@@ -141,6 +141,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     _ file: OpenFile, _ picture: ImageInfo, _ sha256: String, as product: Product, from source: ImageInfo,
     staged: String? = nil, since began: ContinuousClock.Instant
   ) throws {
+    // The courier is to wait less for it.
+    file.startWriting()
     let result = PhotoRecord.Result(
       staged: staged ?? result, file: file, picture: picture, bytes: try file.status().size, sha256: sha256,
       product: product)

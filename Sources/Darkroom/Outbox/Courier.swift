@@ -11,6 +11,12 @@ final class Courier: Sendable {
   /// Batches begin at least this far apart, so that many small results share their syncs and commits.
   static let spacing = Duration.milliseconds(50)
 
+  /// A record whose row is durable.
+  struct Settled {
+    let record: PhotoRecord
+    let row: JSONValue
+  }
+
   private struct Waiting {
     var records: [PhotoRecord] = []
     var isScheduled = false
@@ -21,22 +27,27 @@ final class Courier: Sendable {
   private let runID: String
   private let staging: Staging
   private let ledger: Ledger
+  private let cache: DownloadCache?
   private let log: EntriesLog
   private let tell: @Sendable (Darkroom.Message) -> Void
   private let waiting = Mutex(Waiting())
   private let abandoned = DispatchSemaphore(value: 0)
   private let queue = DispatchQueue(label: "Courier")
 
-  /// - Parameter tell: Called with `settled` for records whose rows are durable, with `refused` for those for whose
+  /// - Parameters:
+  ///   - cache: What is to know the sources of what is delivered.
+  ///   - tell: Called with `settled` for those that it has delivered, with `refused` for those for whose
   ///   results there was no room, with `full` while there is no room for the ledger, and with `broken` when the program
   ///   cannot go on.
   init(
-    job: JobFolder, staging: Staging, ledger: Ledger, tell: @escaping @Sendable (Darkroom.Message) -> Void
+    job: JobFolder, staging: Staging, ledger: Ledger, cache: DownloadCache?,
+    tell: @escaping @Sendable (Darkroom.Message) -> Void
   ) throws {
     self.job = job
     runID = staging.runID
     self.staging = staging
     self.ledger = ledger
+    self.cache = cache
     self.tell = tell
     log = try EntriesLog(job.entriesLog)
   }
@@ -77,12 +88,14 @@ final class Courier: Sendable {
   }
 
   private func deliver(_ all: [PhotoRecord]) throws {
-    for record in all { record.snapshot.result?.file.startWriting() }
-    for record in all { prepare(record) }
+    DispatchQueue.concurrentPerform(iterations: all.count) { prepare(all[$0]) }
     let batch = all.filter { $0.snapshot.failure?.isOutOfSpace != true }
     if batch.count < all.count { tell(.refused(all.filter { $0.snapshot.failure?.isOutOfSpace == true })) }
     try Folder.sync(staging.folder)
-    var entries = batch.map(\.ledgerEntry)
+    // Before rows say who has brought a source.
+    cache?.settle()
+    var rows = batch.map { $0.row() }
+    var entries = zip(batch, rows).map { $0.ledgerEntry($1) }
     do {
       try ledger.intend(entries.filter { $0.delivery != nil }, run: runID)
     } catch let error as SQLiteError where error.isOutOfSpace {
@@ -92,12 +105,13 @@ final class Courier: Sendable {
     var folders: Set<String> = []
     var unplaced: [Delivery] = []
     for (position, record) in batch.enumerated() {
-      guard let delivery = record.delivery else { continue }
+      guard let delivery = entries[position].delivery else { continue }
       if place(delivery, of: record) {
         entries[position].delivery?.identity = record.snapshot.result?.identity
         folders.insert(Folder.parent(of: job.file(delivery.target)))
       } else {
-        entries[position] = record.ledgerEntry
+        rows[position] = record.row()
+        entries[position] = record.ledgerEntry(rows[position])
         unplaced.append(delivery)
       }
     }
@@ -107,7 +121,7 @@ final class Courier: Sendable {
     // Not before: an intent whose staged file is gone means that the file was delivered.
     for delivery in unplaced { staging.remove(delivery.staged) }
     try waitingForRoom { try log.append(entries.map(\.row)) }
-    tell(.settled(batch))
+    tell(.settled(zip(batch, rows).map { Settled(record: $0, row: $1) }))
   }
 
   /// Does something again and again while there is no room for it.
@@ -125,16 +139,17 @@ final class Courier: Sendable {
   /// Brings a result's bytes to the disk, and makes the folder that it goes to. When that fails the entry does: a failed
   /// sync is not tried again.
   private func prepare(_ record: PhotoRecord) {
-    guard let result = record.snapshot.result, let delivery = record.delivery else { return }
+    guard let result = record.snapshot.result else { return }
+    let target = record.target(of: result)
     do {
       try result.file.sync()
-      try Folder.createDurably(Folder.parent(of: job.file(delivery.target)))
+      try Folder.createDurably(Folder.parent(of: job.file(target)))
     } catch {
       let isNameTaken = error.code == ENOTDIR || error.code == EEXIST
       record.fail(
         isNameTaken
-          ? .conflict("the folder of \(delivery.target) cannot be made: a file has its name") : EntryFailure(error))
-      staging.remove(delivery.staged)
+          ? .conflict("the folder of \(target) cannot be made: a file has its name") : EntryFailure(error))
+      staging.remove(result.staged)
     }
   }
 

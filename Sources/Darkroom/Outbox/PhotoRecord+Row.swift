@@ -9,16 +9,21 @@ extension PhotoRecord {
     guard let result = live.result else { return nil }
     let origin = live.source?.picture.map { Origin(product: result.product, source: $0, output: result.picture).text }
     return Delivery(
-      staged: result.staged, target: JobFolder.image(entry.name, extension: result.picture.format.fileExtension),
-      bytes: result.bytes, sha256: result.sha256, origin: origin)
+      staged: result.staged, target: target(of: result), bytes: result.bytes, sha256: result.sha256, origin: origin)
+  }
+
+  /// The path of a result beneath the job's folder.
+  func target(of result: Result) -> String {
+    JobFolder.image(entry.name, extension: result.picture.format.fileExtension)
   }
 
   /// What the ledger keeps of the record.
-  var ledgerEntry: LedgerEntry {
+  /// - Parameter row: What `row()` gives.
+  func ledgerEntry(_ row: JSONValue) -> LedgerEntry {
     let recognised = snapshot.reused.flatMap { reused in
       reused.newIdentity.map { LedgerEntry.Recognised(target: reused.target, identity: $0) }
     }
-    return LedgerEntry(position: entry.position, delivery: delivery, recognised: recognised, row: row().text)
+    return LedgerEntry(position: entry.position, delivery: delivery, recognised: recognised, row: row.text)
   }
 
   /// The record as a row of the report.
@@ -47,8 +52,7 @@ extension PhotoRecord {
   private func output(_ live: Live) -> JSONValue? {
     if let reused = live.reused { return output(reused.target, reused.picture, reused.bytes, reused.sha256) }
     guard let result = live.result else { return nil }
-    let target = JobFolder.image(entry.name, extension: result.picture.format.fileExtension)
-    return output(target, result.picture, result.bytes, result.sha256)
+    return output(target(of: result), result.picture, result.bytes, result.sha256)
   }
 
   private func output(_ target: String, _ picture: ImageInfo, _ bytes: Int, _ sha256: String) -> JSONValue {
