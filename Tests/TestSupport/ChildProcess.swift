@@ -7,11 +7,14 @@ final class ChildProcess: @unchecked Sendable {  // the process is only touched 
   /// What it prints, if asked for.
   let output = Pipe()
 
+  /// Nothing is written to it. It ends with the test run, however that ends.
+  private let input = Pipe()
+
   /// Starts it. Its standard error is the test run's.
   init(_ executable: String, _ arguments: [String]) throws {
     process.executableURL = URL(fileURLWithPath: executable)
     process.arguments = arguments
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = input
     process.standardOutput = output
     try process.run()
   }
@@ -23,13 +26,8 @@ final class ChildProcess: @unchecked Sendable {  // the process is only touched 
   }
 
   /// Waits for its next line of output and returns it without the line break; what there is when it ends before.
-  func nextLine() throws -> String {
-    var line = Data()
-    while let byte = try output.fileHandleForReading.read(upToCount: 1), let first = byte.first, first != 10 {
-      line.append(first)
-    }
-    return String(decoding: line, as: UTF8.self)
-  }
+  /// - Throws: `LineReader.Silence` when none comes within a minute.
+  func nextLine() throws -> String { try LineReader(output).next() ?? "" }
 
   /// The first of the paths that is an executable file.
   static func executable(_ paths: [String]) throws -> String {

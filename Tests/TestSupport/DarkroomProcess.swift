@@ -75,17 +75,12 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
   package func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
   /// Waits until a line of the log holds a text, and returns the line; nil when the program ends without it.
+  /// - Throws: When it says nothing for a minute.
   package func waitForLine(containing text: String) throws -> String? {
-    var line = Data()
-    while let byte = try errors.fileHandleForReading.read(upToCount: 1)?.first {
-      guard byte == UInt8(ascii: "\n") else {
-        line.append(byte)
-        continue
-      }
-      let complete = String(decoding: line, as: UTF8.self)
-      said += complete + "\n"
-      if complete.contains(text) { return complete }
-      line.removeAll()
+    let lines = LineReader(errors)
+    while let line = try lines.next() {
+      said += line + "\n"
+      if line.contains(text) { return line }
     }
     return nil
   }

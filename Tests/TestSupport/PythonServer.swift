@@ -14,7 +14,7 @@ package final class PythonServer: Sendable {
   /// - Throws: `StartFailure` when it prints none.
   package init(_ script: String, _ arguments: [String] = []) throws {
     let python = try ChildProcess.executable(["/usr/bin/python3", TestPython.interpreter])
-    process = try ChildProcess(python, ["-c", script] + arguments)
+    process = try ChildProcess(python, ["-c", Self.endWithTests + script] + arguments)
     let line = try process.nextLine()
     guard let port = Int(line) else { throw StartFailure(firstLine: line) }
     self.port = port
@@ -25,6 +25,13 @@ package final class PythonServer: Sendable {
 
   /// Waits for the next line that the script prints: its way to say how far it is.
   package func nextLine() throws -> String { try process.nextLine() }
+
+  /// Has the script end when the test run does, even if that is killed: its standard input ends then.
+  private static let endWithTests = """
+    import os, sys, threading
+    threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+
+    """
 
   /// Listens, prints the port, and gives each connection to `answer(connection, path)` in a thread of its own, after
   /// the first request's header has been read. To be followed by a definition of `answer` and by `serve()`.
