@@ -100,7 +100,7 @@ import Testing
   func budget() throws {
     let rig = try Rig()
     let bytes = try Rig.bytes(Rig.sample("chelsea-small.png"))
-    let limits = ImageLimits(memory: WholePictureMemory(limit: 150_000))
+    let limits = ImageLimits(memory: WholePictureMemory(limit: 200_000))
     for (recipe, code) in [
       ("blur(2px)", nil), ("blur(20px)", ImagingError.Code.imageTooLarge), ("opacity(0.5) drop-shadow(1px 1px)", nil),
       ("opacity(0.5) drop-shadow(1px 120px)", .imageTooLarge), ("opacity(0.5) drop-shadow(1px 900px)", nil),

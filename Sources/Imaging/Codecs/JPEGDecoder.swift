@@ -95,11 +95,20 @@ final class JPEGDecoder: RowDecoder {
     try begin(isCancelled: isCancelled)
   }
 
-  /// Reads the next row of blocks of each component into the rows of planes from `row` on, counted in samples of the
-  /// finest component.
-  func readBlocks(into planes: PlaneBand, row: Int) throws(ImagingError) {
-    let lines = UInt32(codec.pointee.max_v_samp_factor * DCTSIZE)
-    guard cjpeg_read_planes(codec, planes.rows(from: row), lines) == 1 else { throw failure.whileDecoding }
+  /// The components' sizes as they are delivered, and how many rows a row of blocks has; good after `startPlanes`.
+  var planes: [(size: PictureSize, blockRows: Int)] {
+    UnsafeBufferPointer(start: codec.pointee.comp_info, count: Int(codec.pointee.num_components)).map {
+      (
+        PictureSize(width: Int($0.downsampled_width), height: Int($0.downsampled_height)),
+        Int($0.v_samp_factor * $0.DCT_scaled_size)
+      )
+    }
+  }
+
+  /// Reads the next row of blocks of each component into as many rows of each.
+  func readBlocks(into planes: JSAMPIMAGE) throws(ImagingError) {
+    let lines = UInt32(codec.pointee.max_v_samp_factor * codec.pointee.min_DCT_scaled_size)
+    guard cjpeg_read_planes(codec, planes, lines) == 1 else { throw failure.whileDecoding }
   }
 
   func read(into row: PixelRow) throws(ImagingError) {
@@ -146,12 +155,21 @@ final class JPEGDecoder: RowDecoder {
     }
   }
 
-  /// The components' sampling factors, when the picture is in YCbCr; nil for grey and RGB.
-  var samplingFactors: [ChromaSampling]? {
+  /// How many luma samples share a sample of chroma, when the picture is in YCbCr of one of the usual samplings (4:4:4,
+  /// 4:2:2, 4:4:0, 4:2:0), whose rows of blocks have 16 rows at most; nil otherwise.
+  var planeSharing: ChromaSampling? {
     guard codec.pointee.jpeg_color_space == JCS_YCbCr, let components = codec.pointee.comp_info else { return nil }
-    return (0..<3).map {
+    let factors = (0..<3).map {
       ChromaSampling(horizontal: Int(components[$0].h_samp_factor), vertical: Int(components[$0].v_samp_factor))
     }
+    let (luma, blue) = (factors[0], factors[1])
+    let sharing = ChromaSampling(
+      horizontal: luma.horizontal / blue.horizontal, vertical: luma.vertical / blue.vertical)
+    guard blue == factors[2], luma.horizontal == sharing.horizontal * blue.horizontal,
+      luma.vertical == sharing.vertical * blue.vertical, 1...2 ~= sharing.horizontal, 1...2 ~= sharing.vertical,
+      luma.vertical <= 2
+    else { return nil }
+    return sharing
   }
 
   /// The sampling of the two chroma components; 4:2:0 when it is none of the usual ones.

@@ -45,10 +45,12 @@ final class JPEGEncoder: RowEncoder {
     guard cjpeg_write_row(codec, packed.bytes) == 1 else { throw failure.whileEncoding }
   }
 
-  /// Writes the next row of blocks of each component from the rows of planes from `row` on.
-  func writeBlocks(from planes: PlaneBand, row: Int) throws(ImagingError) {
-    let lines = UInt32(codec.pointee.max_v_samp_factor * DCTSIZE)
-    guard cjpeg_write_planes(codec, planes.rows(from: row), lines) == 1 else { throw failure.whileEncoding }
+  /// Writes the rows of blocks of each component that hold so many luma rows.
+  func writeBlocks(from planes: PlaneBand, rows: Int) throws(ImagingError) {
+    let lines = Int(codec.pointee.max_v_samp_factor * DCTSIZE)
+    for row in stride(from: 0, to: rows, by: lines) {
+      guard cjpeg_write_planes(codec, planes.rows(from: row), UInt32(lines)) == 1 else { throw failure.whileEncoding }
+    }
   }
 
   func finish(isCancelled: () -> Bool) throws(ImagingError) {

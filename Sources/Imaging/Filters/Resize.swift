@@ -31,8 +31,7 @@ struct Resize: FilterFunction, RowStage {
   var argument: String { "\(mode) \(wanted.width) \(wanted.height)\(enlarges ? " enlarge" : "")" }
   var stage: any RowStage { self }
 
-  /// Enough for a kernel of six rows, one because of rounding, and one that comes.
-  let window = RowWindow.rows(ScatteredRows.maxSums + 1)
+  let window = RowWindow.rows(Resampling.heldRows)
 
   func size(after size: PictureSize) -> PictureSize { plan(for: size).size }
 

@@ -16,8 +16,8 @@ struct Sharpen: FilterFunction, RowStage {
   var argument: String { CSSNumber.text(deviation) }
   var stage: any RowStage { self }
 
-  /// The kernel's rows, those that wait for the blur, and the one that comes.
-  var window: RowWindow { .rows(3 * radius + 3) }
+  /// The kernel's rows, those that wait for the blur, and the one that comes; and what the blur of columns holds.
+  var window: RowWindow { .rows(3 * radius + 3 + WeightedColumns.rowsAhead + WeightedColumns.heldRows) }
   func size(after size: PictureSize) -> PictureSize { size }
 
   func rows(from source: any RowSource) -> any RowSource {

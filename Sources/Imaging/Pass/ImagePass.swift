@@ -33,6 +33,8 @@ package struct ImagePass: Sendable {
     defer { withExtendedLifetime(share) {} }
     if let planes = PlanePass(decoder, pipeline: pipeline, format: format) {
       try planes.run(to: destination, order, isCancelled: isCancelled)
+    } else if let planes = ResizedPlanes(decoder, pipeline: pipeline, format: format) {
+      try planes.run(to: destination, order, isCancelled: isCancelled)
     } else {
       try run(decoder, pipeline, to: destination, order, isCancelled: isCancelled)
     }

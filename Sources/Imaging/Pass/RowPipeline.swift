@@ -34,11 +34,14 @@ struct RowPipeline {
       isGrey: keepsGrey, hasAlpha: hasAlpha && format.hasAlpha, isDeep: source.isDeep && format.hasDeepSamples)
     let turn = Turn(orientation: orientation)
     var filters = recipe.filters.map(\.stage)
-    let reading = (filters.first as? Resize).flatMap {
-      ReducedReading($0.plan(for: turn.size(after: size)), reductions: reductions, orientation: orientation)
+    var eighths = 8
+    if let resize = filters.first as? Resize {
+      let plan = resize.plan(for: turn.size(after: size))
+      let reading = ReducedReading(plan, reductions: reductions, orientation: orientation)
+      filters[0] = Resampling(plan: reading?.plan ?? plan)
+      eighths = reading?.eighths ?? 8
     }
-    if let reading { filters[0] = Resampling(plan: reading.plan) }
-    eighths = reading?.eighths ?? 8
+    self.eighths = eighths
     let delivered = size.reduced(toEighths: eighths)
     let conversion = ToSRGB(colour, stored: source, working: working, width: delivered.width)
     convertsColour = conversion != nil
@@ -100,6 +103,7 @@ struct RowPipeline {
     if recipe.filters.first is Resize {
       lines.append("shorter, from JPEG: read at 1/2, 1/4 or 1/8 of its size where the result does not show it")
     }
+    if let road = ResizedPlanes.explanation(of: recipe) { lines.append(road) }
     if let road = PlanePass.explanation(of: recipe) { lines.append(road) }
     return lines
   }

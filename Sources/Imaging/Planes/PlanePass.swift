@@ -11,9 +11,6 @@ struct PlanePass {
   /// for photographs whose colours are half as strong again; with 0.6 of such (`saturate(0.2)`) it came to 39.5.
   private static let maxChromaGain = 0.5
 
-  /// Luma rows of a row of blocks.
-  private let blockRows: Int
-
   /// From which JPEGs to JPEG the short road leads for a recipe, in words; nil when from none.
   static func explanation(of recipe: Recipe) -> String? {
     let affine = recipe.filters.compactMap(\.stage.affine)
@@ -29,22 +26,14 @@ struct PlanePass {
 
   /// The short road, if it leads from this picture to what is wanted.
   init?(_ decoder: any RowDecoder, pipeline: RowPipeline, format: ImageFormat) {
-    guard format == .jpeg, let decoder = decoder as? JPEGDecoder, let factors = decoder.samplingFactors else {
-      return nil
-    }
+    guard format == .jpeg, let decoder = decoder as? JPEGDecoder, let sharing = decoder.planeSharing else { return nil }
     let affine = pipeline.stages.compactMap(\.affine)
     let stages = AffineColour.merged(affine)
-    guard affine.count == pipeline.stages.count, let kernel = PlaneKernel(stages) else { return nil }
-    let (luma, blue, red) = (factors[0], factors[1], factors[2])
-    let sharing = ChromaSampling(
-      horizontal: luma.horizontal / blue.horizontal, vertical: luma.vertical / blue.vertical)
-    guard blue == red, luma.horizontal == sharing.horizontal * blue.horizontal,
-      luma.vertical == sharing.vertical * blue.vertical, sharing.horizontal <= 2, sharing.vertical <= 2,
-      luma.vertical <= 2, sharing == .full || Self.takesShared(stages)
+    guard affine.count == pipeline.stages.count, let kernel = PlaneKernel(stages),
+      sharing == .full || Self.takesShared(stages)
     else { return nil }
     self.decoder = decoder
     self.sharing = sharing
-    blockRows = luma.vertical * 8
     self.kernel = kernel
   }
 
@@ -57,18 +46,19 @@ struct PlanePass {
     let source = PlaneBand(width: width, sharing: sharing)
     let result = PlaneBand(width: width, sharing: kept)
     try decoder.startPlanes(isCancelled: isCancelled)
+    let blockRows = decoder.planes[0].blockRows
     let encoder = try JPEGEncoder(destination, order, planes: true)
     for top in stride(from: 0, to: height, by: PlaneBand.lumaRows) {
       if isCancelled() { throw .cancelled }
       let rows = min(height - top, PlaneBand.lumaRows)
-      for row in stride(from: 0, to: rows, by: blockRows) { try decoder.readBlocks(into: source, row: row) }
+      for row in stride(from: 0, to: rows, by: blockRows) { try decoder.readBlocks(into: source.rows(from: row)) }
       for plane in source.planes {
         plane.extend(
           width: (width + plane.sharing.horizontal - 1) / plane.sharing.horizontal,
           height: (rows + plane.sharing.vertical - 1) / plane.sharing.vertical)
       }
       for row in stride(from: 0, to: PlaneBand.lumaRows, by: 2) { kernel.apply(to: source, row: row, into: result) }
-      for row in stride(from: 0, to: rows, by: kept.vertical * 8) { try encoder.writeBlocks(from: result, row: row) }
+      try encoder.writeBlocks(from: result, rows: rows)
     }
     try decoder.finish()
     try encoder.finish(isCancelled: isCancelled)

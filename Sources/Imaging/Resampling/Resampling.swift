@@ -2,8 +2,10 @@
 struct Resampling: RowStage {
   let plan: ResamplingPlan
 
-  /// Enough for a kernel of six rows, one because of rounding, and one that comes.
-  let window = RowWindow.rows(ScatteredRows.maxSums + 1)
+  let window = RowWindow.rows(heldRows)
+
+  /// Enough for a kernel of six rows, one because of rounding, and one that comes; and for what becomes of columns.
+  static let heldRows = ScatteredRows.maxSums + 1 + WeightedColumns.heldRows
 
   func size(after size: PictureSize) -> PictureSize { plan.size }
   func rows(from source: any RowSource) -> any RowSource { plan.rows(from: source) }

@@ -4,7 +4,7 @@ struct ResamplingAxis: Equatable {
   let length: Int
   /// Where the part begins, in samples; not below 0.
   let start: Double
-  /// How long the part is, in samples; above 0, and start + extent not above the length.
+  /// How long the part is, in samples; above 0. start + extent is above the length by less than a new sample.
   let extent: Double
   /// Samples that are made.
   let count: Int
@@ -22,6 +22,14 @@ struct ResamplingAxis: Equatable {
 
   /// Samples of the part for each that is made.
   var scale: Double { extent / Double(count) }
+
+  /// The same for samples that stand for several each, the last one perhaps for fewer.
+  func shared(by divisor: Int) -> ResamplingAxis {
+    let shared = (count + divisor - 1) / divisor
+    return ResamplingAxis(
+      length: (length + divisor - 1) / divisor, start: start / Double(divisor), extent: scale * Double(shared),
+      count: shared)
+  }
 
   /// The same for a side of which only so many eighths are there, the last sample of them perhaps not a whole one. In a
   /// side that was reversed that is the first.

@@ -4,42 +4,42 @@
 final class ResamplingWeights {
   /// Samples that are made.
   let count: Int
-  /// Weights of each new sample, a multiple of 4; behind its own there are zeros.
-  let stride: Int
   /// For each new sample those that it is made of. Neither end ever goes back.
   let ranges: [Range<Int>]
-  /// `stride` weights for each new sample.
-  let weights: UnsafeMutablePointer<Float>
-  private let memory: UnsafeMutablePointer<SIMD4<Float>>
+  private let memory: UnsafeMutablePointer<Float>
+  private let stride: Int
 
   /// The weights for a side.
   init(_ axis: ResamplingAxis, _ kernel: ResamplingKernel) {
     let (scale, widening) = (axis.scale, max(axis.scale, 1))
     let support = kernel.support * widening
+    func centre(_ index: Int) -> Double { axis.start + (Double(index) + 0.5) * scale }
     count = axis.count
     ranges = (0..<axis.count).map { index in
-      let centre = axis.start + (Double(index) + 0.5) * scale
+      let centre = centre(index)
       let first = min(max(Int((centre - support + 0.5).rounded(.down)), 0), axis.length - 1)
       let end = min(max(Int((centre + support + 0.5).rounded(.down)), first + 1), axis.length)
       return first..<end
     }
-    stride = ((ranges.map(\.count).max() ?? 0) + 3) / 4 * 4
-    memory = .allocate(capacity: count * stride / 4)
-    memory.initialize(repeating: .zero, count: count * stride / 4)
-    weights = UnsafeMutableRawPointer(memory).assumingMemoryBound(to: Float.self)
-    for (index, range) in ranges.enumerated() {
-      let centre = axis.start + (Double(index) + 0.5) * scale
-      let values = range.map { kernel.weight((Double($0) + 0.5 - centre) / widening) }
-      let sum = values.reduce(0, +)
-      for (place, value) in values.enumerated() { weights[index * stride + place] = Float(value / sum) }
+    stride = ranges.map(\.count).max() ?? 0
+    memory = .allocate(capacity: count * stride)
+    memory.initialize(repeating: 0, count: count * stride)
+    withUnsafeTemporaryAllocation(of: Double.self, capacity: stride) { values in
+      guard let values = values.baseAddress else { return }
+      for (index, range) in ranges.enumerated() {
+        let distance = Double(range.lowerBound) + 0.5 - centre(index)
+        kernel.fill(values, count: range.count, from: distance / widening, step: 1 / widening)
+        let sum = UnsafeBufferPointer(start: values, count: range.count).reduce(0, +)
+        for offset in 0..<range.count { memory[index * stride + offset] = Float(values[offset] / sum) }
+      }
     }
   }
 
   deinit { memory.deallocate() }
 
-  /// The weights of a new sample by fours.
-  func quads(for new: Int) -> UnsafePointer<SIMD4<Float>> { UnsafePointer(memory + new * (stride / 4)) }
+  /// The weights of the samples that make a new one, in their order.
+  func weights(for new: Int) -> UnsafePointer<Float> { UnsafePointer(memory + new * stride) }
 
   /// The weight of an old sample, which must be in the range, for a new one.
-  func weight(of old: Int, for new: Int) -> Float { weights[new * stride + old - ranges[new].lowerBound] }
+  func weight(of old: Int, for new: Int) -> Float { memory[new * stride + old - ranges[new].lowerBound] }
 }

@@ -10,7 +10,7 @@ final class SharpenedRows: RowSource {
   /// Rows of a source, blurred by a kernel that reaches `radius` rows up and down.
   init(_ source: any RowSource, kernel: ResamplingKernel, radius: Int) {
     (size, layout) = (source.size, source.layout)
-    remembered = RememberedRows(source, count: radius + 1)
+    remembered = RememberedRows(source, count: radius + 1 + WeightedColumns.rowsAhead)
     let columns = ResamplingWeights(ResamplingAxis(length: size.width, count: size.width), kernel)
     let rows = ResamplingWeights(ResamplingAxis(length: size.height, count: size.height), kernel)
     let premultiplied = FilteredRows(remembered, Premultiply())

@@ -1,14 +1,18 @@
-/// Rows of another width: each new pixel is a weighted sum of old ones of its row.
+/// Rows of another width: each new pixel is a weighted sum of old ones of its row. Eight rows are computed at once, one in
+/// each lane of a vector: so a sum needs no lanes to be added up, and no more samples than it has weights.
 final class WeightedColumns: RowSource {
   let size: PictureSize
   let layout: PixelLayout
   private let source: any RowSource
   private let weights: ResamplingWeights
-  private let buffer: RowBuffer
-  /// The planes' samples, each with room behind: weights come by four, and the last ones may lie behind the end. They are 0
-  /// there, and so are the samples.
-  private let lines: UnsafeMutablePointer<Float>
-  private let capacity: Int
+  private let old: RowOctet
+  private let new: RowOctet
+  private var nextRow = 0
+
+  /// Old and new rows that are held, each also as columns.
+  static let heldRows = 4 * RowOctet.rows
+  /// How many more rows of the source may have been read than of this.
+  static let rowsAhead = RowOctet.rows - 1
 
   /// Rows of a source, resampled.
   init(_ source: any RowSource, _ weights: ResamplingWeights) {
@@ -16,62 +20,50 @@ final class WeightedColumns: RowSource {
     self.weights = weights
     size = PictureSize(width: weights.count, height: source.size.height)
     layout = source.layout
-    buffer = RowBuffer(width: source.size.width, layout: source.layout)
-    capacity = source.size.width + weights.stride
-    lines = .allocate(capacity: capacity * layout.channels)
-    lines.initialize(repeating: 0, count: capacity * layout.channels)
+    old = RowOctet(width: source.size.width, layout: layout)
+    new = RowOctet(width: size.width, layout: layout)
   }
-
-  deinit { lines.deallocate() }
 
   func read(into row: PixelRow) throws(ImagingError) {
-    try source.read(into: buffer.row)
-    for plane in 0..<row.planeCount {
-      (lines + plane * capacity).update(from: buffer.row.samples(plane), count: source.size.width)
-    }
-    if layout.isGrey {
-      resample(lines, into: row.samples(0))
-    } else {
-      resampleColours(into: row)
-    }
-    if layout.hasAlpha { resample(lines + (row.planeCount - 1) * capacity, into: row.samples(row.planeCount - 1)) }
+    if nextRow % RowOctet.rows == 0 { try readOctet() }
+    row.copy(new.row(nextRow % RowOctet.rows))
+    nextRow += 1
   }
 
-  private func resample(_ line: UnsafeMutablePointer<Float>, into target: UnsafeMutablePointer<Float>) {
-    let quads = weights.stride / 4
+  private func readOctet() throws(ImagingError) {
+    for index in 0..<min(RowOctet.rows, size.height - nextRow) { try source.read(into: old.row(index)) }
+    old.gatherColumns()
+    if layout.isGrey { resample(plane: 0) } else { resampleColours() }
+    if layout.hasAlpha { resample(plane: layout.channels - 1) }
+    new.spreadColumns()
+  }
+
+  private func resample(plane: Int) {
+    let (samples, results) = (old.columns(plane), new.columns(plane))
     for index in 0..<size.width {
-      let factors = weights.quads(for: index)
-      let samples = UnsafeRawPointer(line + weights.ranges[index].lowerBound)
-      var sum = SIMD4<Float>()
-      for quad in 0..<quads {
-        sum += samples.loadUnaligned(fromByteOffset: quad &* 16, as: SIMD4<Float>.self) * factors[quad]
-      }
-      target[index] = sum.sumOfLanes
+      let range = weights.ranges[index]
+      let (factors, samples) = (weights.weights(for: index), samples + range.lowerBound)
+      var sum = SIMD8<Float>()
+      for place in 0..<range.count { sum += samples[place] * factors[place] }
+      results[index] = sum
     }
   }
 
   /// The three colours at once: the weights are the same.
-  private func resampleColours(into row: PixelRow) {
-    let (red, green, blue) = (row.samples(0), row.samples(1), row.samples(2))
-    let (quads, plane) = (weights.stride / 4, capacity * MemoryLayout<Float>.stride)
+  private func resampleColours() {
+    let distance = old.columns(1) - old.columns(0)
+    let (reds, greens, blues) = (new.columns(0), new.columns(1), new.columns(2))
     for index in 0..<size.width {
-      let factors = weights.quads(for: index)
-      var samples = UnsafeRawPointer(lines + weights.ranges[index].lowerBound)
-      var (reds, greens, blues) = (SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>())
-      for quad in 0..<quads {
-        let factor = factors[quad]
-        reds += samples.loadUnaligned(as: SIMD4<Float>.self) * factor
-        greens += samples.loadUnaligned(fromByteOffset: plane, as: SIMD4<Float>.self) * factor
-        blues += samples.loadUnaligned(fromByteOffset: 2 &* plane, as: SIMD4<Float>.self) * factor
-        samples += 16
+      let range = weights.ranges[index]
+      let (factors, samples) = (weights.weights(for: index), old.columns(0) + range.lowerBound)
+      var (red, green, blue) = (SIMD8<Float>(), SIMD8<Float>(), SIMD8<Float>())
+      for place in 0..<range.count {
+        let factor = SIMD8(repeating: factors[place])
+        red += samples[place] * factor
+        green += samples[place &+ distance] * factor
+        blue += samples[place &+ 2 &* distance] * factor
       }
-      (red[index], green[index], blue[index]) = (reds.sumOfLanes, greens.sumOfLanes, blues.sumOfLanes)
+      (reds[index], greens[index], blues[index]) = (red, green, blue)
     }
   }
-}
-
-extension SIMD4<Float> {
-  /// The sum of the four.
-  @inline(__always)
-  fileprivate var sumOfLanes: Float { (x + z) + (y + w) }
 }

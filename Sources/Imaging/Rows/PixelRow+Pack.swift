@@ -12,6 +12,14 @@ extension PixelRow {
     }
   }
 
+  /// Gives grey, rounded to 8 bits, to memory for a multiple of 8 samples.
+  func packGrey(_ samples: PlaneSamples) {
+    for index in 0..<vectors {
+      let bytes = SIMD8<UInt8>(truncatingIfNeeded: SampleScale.bytes(red[index]))
+      UnsafeMutableRawPointer(samples + 8 * index).storeBytes(of: bytes, as: SIMD8<UInt8>.self)
+    }
+  }
+
   private func packGrey8(_ packed: PackedRow) {
     for index in 0..<vectors {
       packed.set(index, to: SIMD8<UInt8>(truncatingIfNeeded: SampleScale.bytes(red[index])))

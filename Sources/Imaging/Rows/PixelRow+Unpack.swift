@@ -21,9 +21,7 @@ extension PixelRow {
   ) where Packed.Scalar: FixedWidthInteger {
     let factor = 1 / Float(Packed.Scalar.max)
     for index in 0..<vectors {
-      var lanes = SIMD8<UInt32>()
-      let vector = packed.vector(index, as: Packed.self)
-      for lane in 0..<8 { lanes[lane] = UInt32(truncatingIfNeeded: vector[lane]) }
+      let lanes = SampleScale.widened(packed.vector(index, as: Packed.self))
       plane[index] = SampleScale.floats(lanes, times: factor)
     }
   }
