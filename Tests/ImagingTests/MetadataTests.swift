@@ -76,6 +76,46 @@ import Testing
     }
   }
 
+  @Test(
+    "the size that EXIF and XMP tell is that of the result",
+    arguments: ["sepia(1)", "resize(fit 100 100)", "crop(31 17) rotate(90)"], ["<", ">"])
+  func size(_ recipe: String, _ order: String) throws {
+    let rig = try Rig()
+    let (before, after) = (rig.folder.file("in"), rig.folder.file("out"))
+    let printed = try Rig.python(
+      """
+      # Two directories; PixelXDimension has 16 bits, PixelYDimension 32.
+      order = '\(order)'
+      def field(tag, kind, value):
+          number = struct.pack(order + 'HH', value, 0) if kind == 3 else struct.pack(order + 'I', value)
+          return struct.pack(order + 'HHI', tag, kind, 1) + number
+      def directory(*fields): return struct.pack(order + 'H', len(fields)) + b''.join(fields) + bytes(4)
+      main = [(0x0100, 3, 226), (0x0101, 4, 150), (0x0112, 3, 6), (0x8769, 4, 8 + 2 + 48 + 4)]
+      tiff = (b'II*' + bytes(1) if order == '<' else b'MM' + bytes(1) + b'*') + struct.pack(order + 'I', 8)
+      tiff += directory(*(field(*f) for f in main)) + directory(field(0xA002, 3, 226), field(0xA003, 4, 150))
+      xmp = (b'<x tiff:ImageWidth="226" tiff:ImageLength=\\'150\\'><exif:PixelXDimension>226</exif:PixelXDimension>'
+             b'<exif:PixelYDimension>a</exif:PixelYDimension></x>')
+      Image.open(sys.argv[1]).convert('RGB').save(sys.argv[2], 'JPEG', exif=b'Exif' + bytes(2) + tiff, xmp=xmp)
+      a = Image.open(sys.argv[2]).getexif()
+      print(a[0x0100], a[0x0112], a.get_ifd(0x8769)[0xA003])
+      """, [Rig.sample("chelsea-small.png"), before])
+    #expect(printed == "226 6 150")
+    let size = try rig.pass(before, to: after, recipe: recipe, options: OutputOptions(metadata: .all)).output
+    let told = try Rig.python(
+      """
+      b = Image.open(sys.argv[1]); exif = b.getexif(); own = exif.get_ifd(0x8769)
+      print(exif[0x0100], exif[0x0101], own[0xA002], own[0xA003], exif[0x0112], len(exif), len(own))
+      print(b.info['xmp'].decode())
+      """, [after])
+    let (width, height) = (size.width, size.height)
+    #expect(
+      told == """
+        \(width) \(height) \(width) \(height) 1 4 2
+        <x tiff:ImageWidth="\(width)" tiff:ImageLength='\(height)'><exif:PixelXDimension>\(width)</exif:PixelXDimension>\
+        <exif:PixelYDimension>a</exif:PixelYDimension></x>
+        """)
+  }
+
   @Test("metadata of a PNG are found behind the pixels and compressed")
   func behind() throws {
     let rig = try Rig()
@@ -102,7 +142,7 @@ import Testing
       + [2, 0, 1, 2, 4, 0, 1, 0, 0, 0, 56, 0, 0, 0, 2, 2, 4, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0] + [7, 7, 7]
     let exif = try #require(Exif(bytes))
     #expect(exif.orientation == .turnedRight)
-    let upright = exif.upright()
+    let upright = exif.upright(size: PictureSize(width: 3, height: 2))
     #expect(upright.orientation == .upright)
     #expect(upright.bytes.suffix(3) == [0, 0, 0] && upright.bytes[22..<26] == [0, 0, 0, 0])
   }
@@ -113,10 +153,10 @@ import Testing
     for _ in 0..<5000 {
       let bytes =
         [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0]
-        + (0..<40).map { _ in UInt8([0, 1, 2, 0x12, 3, 255].randomElement(using: &generator) ?? 0) }
+        + (0..<40).map { _ in UInt8([0, 1, 2, 0x12, 3, 8, 0x69, 0x87, 255].randomElement(using: &generator) ?? 0) }
       let exif = Exif(bytes)
       _ = exif?.orientation
-      #expect(exif?.upright().bytes.count == bytes.count)
+      #expect(exif?.upright(size: PictureSize(width: 3, height: 2)).bytes.count == bytes.count)
       _ = exif?.copyrightOnly()
     }
   }

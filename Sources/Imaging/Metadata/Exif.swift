@@ -1,10 +1,15 @@
-/// A TIFF stream of EXIF tags (TIFF 6.0; CIPA DC-008 § 4.5), as far as it is looked into: the first directory, and where
-/// the second one points to a thumbnail.
+/// A TIFF stream of EXIF tags (TIFF 6.0; CIPA DC-008 § 4.5), as far as it is looked into: the first directory, EXIF's own,
+/// and where the second one points to a thumbnail.
 struct Exif {
   private(set) var bytes: [UInt8]
   private let isLittleEndian: Bool
 
   private enum Tag {
+    static let imageWidth = 0x0100
+    static let imageLength = 0x0101
+    static let exifDirectory = 0x8769
+    static let pixelXDimension = 0xA002
+    static let pixelYDimension = 0xA003
     static let orientation = 0x0112
     static let artist = 0x013B
     static let copyright = 0x8298
@@ -40,13 +45,21 @@ struct Exif {
     return Orientation(rawValue: number(2, at: field.place) ?? 1) ?? .upright
   }
 
-  /// The same for a picture that has been turned and filtered: upright, and without the thumbnail, which shows it as it
-  /// was.
-  func upright() -> Exif {
+  /// The same for a picture that has been turned and filtered: upright, of its size where one is told, and without the
+  /// thumbnail, which shows it as it was.
+  func upright(size: PictureSize) -> Exif {
     var result = self
     let first = directory(at: number(4, at: 4))
     for field in first.fields where field.tag == Tag.orientation && field.type == 3 {
       result.bytes.replaceSubrange(field.place..<(field.place + 2), with: encoded(1, 2))
+    }
+    let pointer = first.fields.first { $0.tag == Tag.exifDirectory }
+    for field in first.fields + directory(at: pointer.flatMap { number(4, at: $0.place) }).fields {
+      switch field.tag {
+      case Tag.imageWidth, Tag.pixelXDimension: result.set(field, to: size.width)
+      case Tag.imageLength, Tag.pixelYDimension: result.set(field, to: size.height)
+      default: break
+      }
     }
     guard let next = first.next, let second = number(4, at: next), second != 0 else { return result }
     result.bytes.replaceSubrange(next..<(next + 4), with: [0, 0, 0, 0])
@@ -58,6 +71,12 @@ struct Exif {
       for index in start..<min(start + length, bytes.count) { result.bytes[index] = 0 }
     }
     return result
+  }
+
+  /// Makes a field one number of 32 bits, which it has room for.
+  private mutating func set(_ field: Field, to value: Int) {
+    let typeCountValue = encoded(4, 2) + encoded(1, 4) + encoded(value, 4)
+    bytes.replaceSubrange((field.place - 6)..<(field.place + 4), with: typeCountValue)
   }
 
   /// A stream of the artist and the copyright alone; nil when there is neither.

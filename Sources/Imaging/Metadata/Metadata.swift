@@ -51,18 +51,18 @@ struct Metadata: Sendable, Equatable {
     return .upright
   }
 
-  /// What a policy keeps for a picture that has been turned upright.
-  func kept(_ policy: MetadataPolicy) -> Metadata {
+  /// What a policy keeps for a picture that has been turned upright and has some size now.
+  func kept(_ policy: MetadataPolicy, size: PictureSize) -> Metadata {
     var result = self
     result.items = items.compactMap { item in
       switch (item, policy) {
       case (.icc, _), (.pngColour, _), (.density, _): item
       case (_, .none): nil
       case (.exif(let bytes), .copyright): Exif(bytes)?.copyrightOnly().map { .exif($0.bytes) }
-      case (.exif(let bytes), .all): Exif(bytes).map { .exif($0.upright().bytes) }
+      case (.exif(let bytes), .all): Exif(bytes).map { .exif($0.upright(size: size).bytes) }
       case (.iptc(let dataSets), .copyright): IPTC.copyrightOnly(dataSets).map { .iptc($0) }
       case (.xmp, .copyright), (.extendedXMP, .copyright): nil
-      case (.xmp(let packet), .all): .xmp(XMP.upright(packet))
+      case (.xmp(let packet), .all): .xmp(XMP.upright(packet, size: size))
       case (.extendedXMP, .all), (.iptc, .all): item
       }
     }

@@ -1,21 +1,36 @@
 /// XMP packets (ISO 16684-1).
 enum XMP {
-  /// The packet with `tiff:Orientation`, as an attribute or an element, changed to 1 where it is one digit; nothing else
-  /// moves.
-  static func upright(_ packet: [UInt8]) -> [UInt8] {
-    var result = packet
-    let name = Array("tiff:Orientation".utf8)
-    var place = 0
-    while place + name.count + 3 <= result.count {
-      guard result[place] == name[0], result[place...].starts(with: name) else {
-        place += 1
+  /// The packet of a picture that has been turned upright and has some size: the properties that tell the orientation and
+  /// the size, as attributes or elements, are changed where they are numbers; nothing else is.
+  static func upright(_ packet: [UInt8], size: PictureSize) -> [UInt8] {
+    let numbers = [
+      ("tiff:Orientation", 1), ("tiff:ImageWidth", size.width), ("tiff:ImageLength", size.height),
+      ("exif:PixelXDimension", size.width), ("exif:PixelYDimension", size.height),
+    ]
+    return numbers.reduce(packet) { replacingNumbers(of: Array($1.0.utf8), in: $0, by: Array("\($1.1)".utf8)) }
+  }
+
+  /// The packet with other digits behind each `name="` and `name>`.
+  private static func replacingNumbers(of name: [UInt8], in packet: [UInt8], by digits: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    var rest = packet[...]
+    while let byte = rest.first {
+      guard byte == name[0], rest.starts(with: name) else {
+        result.append(byte)
+        rest = rest.dropFirst()
         continue
       }
-      place += name.count
-      let rest = result[place...].prefix(3)
-      let digit = rest.starts(with: [0x3D]) ? place + 2 : place + 1
-      if rest.first == 0x3D || rest.first == 0x3E, digit < result.count, (0x31...0x38).contains(result[digit]) {
-        result[digit] = 0x31
+      let opening = rest.dropFirst(name.count)
+      // A quotation mark, in either form, or the end of a tag.
+      let quoted = opening.first == 0x3D
+      let value = opening.dropFirst(quoted ? 2 : 1)
+      let end = value.firstIndex { !(0x30...0x39).contains($0) } ?? value.endIndex
+      if quoted || opening.first == 0x3E, end > value.startIndex {
+        result += rest[..<value.startIndex] + digits
+        rest = rest[end...]
+      } else {
+        result += name
+        rest = opening
       }
     }
     return result

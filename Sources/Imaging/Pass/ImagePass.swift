@@ -43,7 +43,7 @@ package struct ImagePass: Sendable {
 
   private func order(for decoder: any RowDecoder, _ pipeline: RowPipeline, _ format: ImageFormat) -> EncodingOrder {
     let size = pipeline.outputSize
-    var metadata = decoder.metadata.kept(options.metadata)
+    var metadata = decoder.metadata.kept(options.metadata, size: size)
     if pipeline.convertsColour { metadata = metadata.withoutColour }
     if decoder.layout.isGrey, !pipeline.working.isGrey { metadata = metadata.withoutGreyProfiles() }
     return EncodingOrder(
