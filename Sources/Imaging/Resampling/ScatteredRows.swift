@@ -26,8 +26,11 @@ final class ScatteredRows: RowSource {
   func read(into row: PixelRow) throws(ImagingError) {
     while nextOld < weights.ranges[nextRow].upperBound {
       try source.read(into: buffer.row)
-      for new in nextRow..<min(nextRow + sums.count, weights.count) where weights.ranges[new].contains(nextOld) {
+      // No range of those that are still to be made ends before this row.
+      var new = nextRow
+      while new < weights.count, weights.ranges[new].lowerBound <= nextOld {
         sums[new % sums.count].row.add(buffer.row, times: weights.weight(of: nextOld, for: new))
+        new += 1
       }
       nextOld += 1
     }
