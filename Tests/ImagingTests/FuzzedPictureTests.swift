@@ -18,7 +18,7 @@ import Testing
   @Test("every picture of the corpus ends in a picture or in an error of the picture", arguments: files("pictures"))
   func pictures(path: String) throws {
     let rig = try Rig()
-    for recipe in ["sepia(0.8)", "invert(1) contrast(2)", "opacity(0.5)", Self.geometry] {
+    for recipe in ["sepia(0.8)", "invert(1) contrast(2)", "opacity(0.5)", "resize(exact 13 3)", Self.geometry] {
       for format in ImageFormat.allCases {
         for metadata in MetadataPolicy.allCases {
           let options = OutputOptions(format: format, metadata: metadata)

@@ -26,8 +26,10 @@ func filterPicture(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private let recipes = [
-  "sepia(0.8)", "invert(1) contrast(2)", "none", "opacity(0.5)",
-  "resize(fill 9 40 enlarge) blur(2px) rotate(90) drop-shadow(1px -3px 1px red) sharpen(1)", "resize(fit 7 7) flop()",
+  "sepia(0.8)", "invert(1) contrast(2)", "none", "opacity(0.5)", "resize(fit 6 6)", "resize(exact 13 3)",
+  "resize(fill 9 40 enlarge)", "resize(fit 7 7) flop()", "crop(9 5 right) rotate(90)", "rotate(270) flip()",
+  "sharpen(2)", "blur(2px)", "drop-shadow(1px -3px 1px red)",
+  "crop(30 30) resize(fill 9 40 enlarge) blur(2px) rotate(90) drop-shadow(1px -3px 1px red) sharpen(1)",
 ].compactMap { try? Recipe(parsing: $0) }
 private let source = scratch()
 private let result = scratch()
