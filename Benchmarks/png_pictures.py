@@ -1,4 +1,4 @@
-"""Pictures for the PNG benchmarks: photographs of Samples/ as PNG, and drawn ones of every other kind."""
+"""Pictures for the benchmarks: photographs of Samples/ as PNG, and drawn ones of every other kind."""
 import pathlib, struct, sys, zlib
 
 import numpy as np

@@ -1,0 +1,133 @@
+"""Measures sepia(0.8) over web-sized photographs, formats kept: `script/bench png`, `webp` and `mixed`.
+
+Whole processes in turn: darkroom, the codecs alone at the same settings (one core, no filter; for a mixture the sum of
+those for each format), Pillow and pyvips, for PNG with their defaults and at the same level.
+"""
+import collections, json, os, pathlib, random, statistics, subprocess, sys, tempfile
+
+from PIL import Image
+
+import png_pictures
+
+WORKLOADS = {"png": ["png"], "webp": ["webp"], "mixed": ["jpg", "png", "webp"]}
+
+# How the sources are saved, and the arguments of the program in Benchmarks that decodes and encodes the format.
+SOURCES = {"jpg": {"quality": 90}, "png": {}, "webp": {"quality": 90}}
+CODECS = {"jpg": ["85"], "png": ["recode", "su", "2", "filtered"], "webp": ["85"]}
+
+PILLOW = r"""
+import concurrent.futures as cf, json, os, sys
+from PIL import Image
+out, options, files = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:]
+k = .2
+M = [.393+.607*k,.769-.769*k,.189-.189*k,0,.349-.349*k,.686+.314*k,.168-.168*k,0,.272-.272*k,.534-.534*k,.131+.869*k,0]
+def job(path):
+    picture = Image.open(path).convert("RGB").convert("RGB", M)
+    picture.save(os.path.join(out, os.path.basename(path)), **options[path.rpartition(".")[2]])
+with cf.ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(job, files))
+"""
+
+PYVIPS = r"""
+import concurrent.futures as cf, json, os, sys, pyvips
+out, options, files = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:]
+pyvips.cache_set_max(0)
+k = .2
+M = [[.393+.607*k,.769-.769*k,.189-.189*k],[.349-.349*k,.686+.314*k,.168-.168*k],[.272-.272*k,.534-.534*k,.131+.869*k]]
+def job(path):
+    picture = pyvips.Image.new_from_file(path, access="sequential")[:3].recomb(M).rint().cast("uchar")
+    picture.write_to_file(os.path.join(out, os.path.basename(path)), **options[path.rpartition(".")[2]])
+with cf.ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(job, files))
+"""
+
+PEERS = {
+    "Pillow": (PILLOW, {"jpg": {"quality": 85}, "png": {}, "webp": {"quality": 85}}),
+    "Pillow, PNG at level 2": (PILLOW, {"jpg": {"quality": 85}, "png": {"compress_level": 2}, "webp": {"quality": 85}}),
+    "pyvips": (PYVIPS, {"jpg": {"Q": 85}, "png": {}, "webp": {"Q": 85}}),
+    "pyvips, PNG at level 2, sub and up":
+        (PYVIPS, {"jpg": {"Q": 85}, "png": {"compression": 2, "filter": "sub|up"}, "webp": {"Q": 85}}),
+}
+
+
+def make_photographs(folder, extensions, count):
+    """Crops of the samples, in sizes that the web has."""
+    choice = random.Random(1)
+    for number in range(count):
+        image = png_pictures.photograph(png_pictures.PHOTOGRAPHS[number % len(png_pictures.PHOTOGRAPHS)])
+        share, side = choice.uniform(.6, 1), choice.choice([640, 800, 1024])
+        width, height = int(image.width * share), int(image.height * share)
+        left, top = choice.randint(0, image.width - width), choice.randint(0, image.height - height)
+        scale = side / max(width, height)
+        image = image.crop((left, top, left + width, top + height))
+        image = image.resize((int(width * scale), int(height * scale)), Image.LANCZOS)
+        extension = extensions[number % len(extensions)]
+        image.save(folder / f"{number:04}.{extension}", **SOURCES[extension])
+
+
+# A small process starts the contender: a child's peak begins with what its parent had in memory.
+MEASURE = r"""
+import os, sys, time
+began = time.monotonic()
+child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ,
+                        file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
+_, status, usage = os.wait4(child, 0)
+assert os.waitstatus_to_exitcode(status) == 0, (sys.argv[1], status)
+print(time.monotonic() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+"""
+
+
+def measured(command, **variables):
+    """Runs a command; wall seconds, CPU seconds, peak KiB."""
+    printed = subprocess.run([sys.executable, "-S", "-c", MEASURE, *map(str, command)], check=True,
+                             env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True).stdout
+    return tuple(float(word) for word in printed.split())
+
+
+def compare(workload, codecs, darkroom, count=200, rounds=3):
+    extensions = WORKLOADS[workload]
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        pictures = work / "pictures"
+        pictures.mkdir()
+        make_photographs(pictures, extensions, count)
+        files = sorted(pictures.iterdir())
+        (work / "list.txt").write_text("".join(f"{path.name}\n" for path in files))
+
+        def run_darkroom(out):
+            (out / "inbox").mkdir(), (out / "outbox").mkdir()
+            return measured([darkroom, "run", work / "list.txt", "--inbox", out / "inbox", "--outbox", out / "outbox",
+                             "--file-root", pictures, "--filters", "sepia(0.8)", "--quality", "85", "--quiet"])
+
+        def run_codecs(out):
+            taken = [measured([codecs / extension, *CODECS[extension], *pictures.glob("*." + extension)])
+                     for extension in extensions]
+            for path in pictures.glob("*.out"):
+                path.rename(out / path.stem)
+            walls, seconds, peaks = zip(*taken)
+            return sum(walls), sum(seconds), max(peaks)
+
+        def run_peer(script, options):
+            return lambda out: measured([sys.executable, "-c", script, out, json.dumps(options), *files],
+                                        VIPS_CONCURRENCY="1")
+
+        contenders = {"darkroom": run_darkroom, "codecs alone": run_codecs}
+        contenders |= {label: run_peer(*peer) for label, peer in PEERS.items() if "png" in extensions or "PNG" not in label}
+        results = collections.defaultdict(list)
+        for number in range(rounds):
+            for label, run in contenders.items():
+                out = work / f"{number}-{label}"
+                out.mkdir()
+                taken = run(out)
+                made = [path for extension in extensions for path in out.rglob("*." + extension)]
+                assert len(made) == count, (label, len(made))
+                results[label].append((*taken, sum(path.stat().st_size for path in made)))
+    medians = {label: [statistics.median(column) for column in zip(*rows)] for label, rows in results.items()}
+    ours = medians["darkroom"]
+    print("| contender | pictures a second | CPU | peak memory | MB written | time, ours = 1 | CPU, ours = 1 |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for label, (wall, cpu, peak, written) in medians.items():
+        print(f"| {label} | {count / wall:.0f} | {cpu:.2f} s | {peak / 1024:.0f} MiB | {written / 1e6:.1f} "
+              f"| {wall / ours[0]:.2f} | {cpu / ours[1]:.2f} |")
+
+
+if __name__ == "__main__":
+    compare(sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3])
