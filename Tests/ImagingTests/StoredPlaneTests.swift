@@ -54,6 +54,51 @@ import Testing
     for (pass, distance) in try zip(passes, rig.distances(passes)) { #expect(distance >= 40, "\(pass)") }
   }
 
+  /// The colour functions of the goldens, and chains of them by chance, always the same.
+  private static let manyRecipes: [String] = {
+    let goldens = (try? Rig.bytes(packageRoot + "/Tests/ImagingTests/Goldens/recipes.txt")) ?? []
+    let lines = String(decoding: goldens, as: UTF8.self).split(separator: "\n").map(String.init)
+    let colours = lines.filter { line in !["blur", "shadow", "opacity"].contains { line.contains($0) } }
+    var state: UInt64 = 7
+    func chance() -> Double {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Double(state >> 40) / Double(1 << 24)
+    }
+    let random = (0..<24).map { _ in
+      (0...Int(chance() * 2.5)).map { _ in
+        let amount = (chance() * 100).rounded() / 100
+        return switch Int(chance() * 7) {
+        case 0: "grayscale(\(amount))"
+        case 1, 2: "sepia(\(amount))"
+        case 3: "saturate(\(amount))"
+        case 4: "brightness(\(0.5 + amount))"
+        case 5: "contrast(\(0.5 + amount))"
+        default: "invert(\(amount))"
+        }
+      }.joined(separator: " ")
+    }
+    return colours + random
+  }()
+
+  @Test(
+    "any recipe stays 40 dB from Pillow, on colours that are exaggerated threefold 39",
+    arguments: ["astronaut.jpg", "chelsea.jpg", "coffee.jpg", "rocket.jpg"], [(1.0, 40.0), (3.0, 39.0)])
+  func anyRecipe(_ sample: String, _ limits: (saturation: Double, decibels: Double)) throws {
+    let rig = try Rig()
+    let source = rig.folder.file("source.jpg")
+    _ = try Rig.python(
+      """
+      pixels = np.asarray(Image.open(sys.argv[1])).astype(float)
+      grey = pixels.mean(-1, keepdims=True)
+      pixels = grey + (pixels - grey) * \(limits.saturation)
+      Image.fromarray(pixels.clip(0, 255).astype('u1')).save(sys.argv[2], quality=92, subsampling=2)
+      """, [Rig.sample(sample), source])
+    let passes = Self.manyRecipes.map { Pass(source: source, recipe: $0, quality: 85) }
+    for (pass, distance) in try zip(passes, rig.distances(passes)) {
+      #expect(distance >= limits.decibels, "\(pass.recipe)")
+    }
+  }
+
   /// Of a few blocks the encoder's rounding alone makes a few decibels.
   @Test("every sampling stays 40 dB from Pillow at any size, 36 dB when there are only a few blocks", arguments: kinds)
   func storedKind(_ kind: String) throws {

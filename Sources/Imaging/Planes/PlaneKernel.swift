@@ -1,10 +1,10 @@
 /// Applies affine colour stages to the planes of a YCbCr picture, two rows at a time and sixteen columns at once, in
 /// 16-bit integers.
 ///
-/// A sample of chroma stands for all luma samples that share it. Each pixel becomes red, green and blue, limited to 0…255
+/// Chroma that luma samples share is interpolated as decoders do, but where neighbours hardly differ (`PlaneShortcut`), where
+/// a sample stands for all luma samples that share it. Each pixel becomes red, green and blue, limited to 0…255
 /// as a decoder does (ITU-T T.871 § 7), passes the stages, each limited, and becomes YCbCr again; chroma is the mean over
-/// the pixels that share it. So pixels that clip count as what they look like, and nothing depends on neighbours beyond
-/// the block.
+/// the pixels that share it. So pixels that clip count as what they look like.
 struct PlaneKernel {
   /// What chroma adds to luma, for each colour, in samples times 64.
   private struct Terms {
@@ -33,8 +33,8 @@ struct PlaneKernel {
     shortcut = stages.count == 1 ? PlaneShortcut(stages[0]) : nil
   }
 
-  /// Computes the luma rows `row` and `row + 1` of one band, and the chroma that belongs to them, from another. Both are
-  /// as wide; `row` is even.
+  /// Computes the luma rows `row` and `row + 1` of one band, and the chroma that belongs to them, from another, which is
+  /// surrounded. Both are as wide; `row` is even.
   func apply(to source: PlaneBand, row: Int, into result: PlaneBand) {
     let (shared, kept) = (source.planes[1].sharing, result.planes[1].sharing)
     let luma = Self.rows(source.planes[0], row)
@@ -43,10 +43,16 @@ struct PlaneKernel {
     let (newBlue, newRed) = (Self.rows(result.planes[1], row), Self.rows(result.planes[2], row))
     let shortcut = shared == .quarter && kept == .quarter ? shortcut : nil
     let sharesColumns = shared.horizontal == 2
-    for index in 0..<(source.planes[0].stride / 16) {
-      if let shortcut, shortcut.apply(luma, blue.0, red.0, index, newLuma, newBlue.0, newRed.0) { continue }
-      let upper = terms(blue.0, red.0, index, sharesColumns: sharesColumns)
-      let lower = shared.vertical == 2 ? upper : terms(blue.1, red.1, index, sharesColumns: sharesColumns)
+    // The rows of chroma on the other side of each row of luma.
+    let beyond = shared.vertical == 2 ? source.planes[1].stride : 0
+    for index in 0..<(source.planes[0].width / 16) {
+      if let shortcut,
+        shortcut.apply(luma, blue.0, red.0, index, nextRow: beyond, newLuma, newBlue.0, newRed.0)
+      {
+        continue
+      }
+      let upper = terms(blue.0, red.0, index, beyond: -beyond, sharesColumns: sharesColumns)
+      let lower = terms(blue.1, red.1, index, beyond: beyond, sharesColumns: sharesColumns)
       let a = pixels(luma.0, index, upper, into: newLuma.0)
       let b = pixels(luma.1, index, lower, into: newLuma.1)
       switch (kept.horizontal, kept.vertical) {
@@ -77,20 +83,37 @@ struct PlaneKernel {
 
   @inline(__always)
   private func terms(
-    _ blue: PlaneSamples, _ red: PlaneSamples, _ index: Int, sharesColumns: Bool
+    _ blue: PlaneSamples, _ red: PlaneSamples, _ index: Int, beyond: Int, sharesColumns: Bool
   ) -> (even: Terms, odd: Terms) {
-    if sharesColumns {
-      let both = terms(PlaneVector.load(blue, index), PlaneVector.load(red, index))
-      return (both, both)
-    }
-    let (blue, red) = (PlaneVectorPair.load(blue, index), PlaneVectorPair.load(red, index))
+    let blue = chroma(blue, index, beyond: beyond, sharesColumns: sharesColumns)
+    let red = chroma(red, index, beyond: beyond, sharesColumns: sharesColumns)
     return (terms(blue.even, red.even), terms(blue.odd, red.odd))
   }
 
+  /// Chroma of 16 columns, less 128, times 256: of each direction in which it is shared, three quarters of the sample and
+  /// one of its neighbour on the pixel's side.
+  @inline(__always)
+  private func chroma(_ row: PlaneSamples, _ index: Int, beyond: Int, sharesColumns: Bool) -> PlaneVectorPair {
+    if sharesColumns {
+      let (left, right) = (between(row - 1, index, beyond), between(row + 1, index, beyond))
+      let own = between(row, index, beyond) &* 3 &- 2048
+      return PlaneVectorPair(even: (own &+ left) &<< 4, odd: (own &+ right) &<< 4)
+    }
+    let (own, other) = (PlaneVectorPair.load(row, index), PlaneVectorPair.load(row + beyond, index))
+    return PlaneVectorPair(
+      even: (own.even &* 3 &+ other.even &- 512) &<< 6, odd: (own.odd &* 3 &+ other.odd &- 512) &<< 6)
+  }
+
+  /// Chroma of 8 columns, times 4.
+  @inline(__always)
+  private func between(_ row: PlaneSamples, _ index: Int, _ beyond: Int) -> PlaneVector {
+    PlaneVector.load(row, index) &* 3 &+ PlaneVector.load(row + beyond, index)
+  }
+
+  /// What chroma, less 128, times 256, adds to each colour.
   @inline(__always)
   private func terms(_ blue: PlaneVector, _ red: PlaneVector) -> Terms {
     let table = constants.table
-    let (blue, red) = ((blue &- 128) &<< 8, (red &- 128) &<< 8)
     return Terms(
       red: red.upperHalf(table), green: PlaneVector() &- blue.upperHalf(table + 1) &- red.upperHalf(table + 2),
       blue: blue.upperHalf(table + 3))

@@ -34,17 +34,21 @@ struct PlaneShortcut {
     return [map.x * 1024 * scale / count, map.y * 256 * scale, map.z * 256 * scale, constant]
   }
 
+  /// By how much neighbouring samples of chroma may differ, of 255, to be taken as they are instead of interpolated.
+  private static let smoothness: Int16 = 12
+
   /// Computes 16 columns of two rows and the chroma that they share; false, with results that mean nothing, when a pixel
-  /// among them clips.
+  /// among them clips or chroma must be interpolated. `nextRow` is how far away the next row of chroma is.
   ///
   /// Everything is computed before the question is asked: with a branch in between, the compiler would carry widened
   /// samples over it.
   @inline(__always)
   func apply(
     _ luma: (PlaneSamples, PlaneSamples), _ blue: PlaneSamples, _ red: PlaneSamples, _ index: Int,
-    _ newLuma: (PlaneSamples, PlaneSamples), _ newBlue: PlaneSamples, _ newRed: PlaneSamples
+    nextRow: Int, _ newLuma: (PlaneSamples, PlaneSamples), _ newBlue: PlaneSamples, _ newRed: PlaneSamples
   ) -> Bool {
     let table = constants.table
+    let uneven = uneven(blue, index, nextRow) | uneven(red, index, nextRow)
     let blue = (PlaneVector.load(blue, index) &- 128) &<< 8
     let red = (PlaneVector.load(red, index) &- 128) &<< 8
     let (upper, lower) = (centred(luma.0, index), centred(luma.1, index))
@@ -66,10 +70,21 @@ struct PlaneShortcut {
     let outside =
       (low &+ redTerm) | (high &- redTerm) | (low &- greenTerm) | (high &+ greenTerm) | (low &+ blueTerm)
       | (high &- blueTerm) | outside(lowest, highest, blue, red, table)
-      | outside(lowest, highest, blue, red, table + 4) | outside(lowest, highest, blue, red, table + 8)
+      | outside(lowest, highest, blue, red, table + 4) | outside(lowest, highest, blue, red, table + 8) | uneven
     // The same 128 bits as two integers, to be tested at once.
     let signs = unsafeBitCast(outside & PlaneVector(repeating: .min), to: SIMD2<UInt64>.self)
     return signs.x | signs.y == 0
+  }
+
+  /// The sign bits tell where chroma differs too much from its neighbour on the right, below, or above.
+  @inline(__always)
+  private func uneven(_ row: PlaneSamples, _ index: Int, _ nextRow: Int) -> PlaneVector {
+    let own = PlaneVector.load(row, index)
+    func differs(_ neighbour: PlaneSamples) -> PlaneVector {
+      let difference = own &- PlaneVector.load(neighbour, index)
+      return (difference &+ Self.smoothness) | (Self.smoothness &- difference)
+    }
+    return differs(row + 1) | differs(row + nextRow) | differs(row - nextRow)
   }
 
   /// 16 samples of luma, less 128, times 64. Of numbers that are never negative the compiler would make another
