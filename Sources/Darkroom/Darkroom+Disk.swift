@@ -23,7 +23,7 @@ extension Darkroom {
 
   /// What was downloaded before is worth less than what is to be done.
   /// - Returns: Whether there was something.
-  private func clearCache() -> Bool { cache?.clear() == true }
+  private func clearCache() -> Bool { downloads.clear() }
 
   /// Has an entry tried again once there is room for its files.
   func postpone(_ record: PhotoRecord) {

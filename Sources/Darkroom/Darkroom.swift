@@ -66,7 +66,8 @@ package final class Darkroom {
   var finishing: (job: Job, outcome: JobOutcome)?
   private var settling: Settling
   private var isInboxUnreadable = false
-  private let downloads: DownloadCache
+  /// What was downloaded before, whether or not there is to be a cache now.
+  let downloads: DownloadCache
   private(set) var ignored: Set<InboxScan.Foreign> = []
   private var locks: [Lock] = []
   var pauses = PauseBook()
@@ -158,7 +159,8 @@ package final class Darkroom {
   private func work(_ goal: JobChoice.Goal) throws -> Summary {
     defer {
       for engine in engines { engine.shutdown() }
-      cache?.settle()
+      ImageDownloader.waitForEndings()
+      downloads.settle()
     }
     choice = JobChoice(goal: goal, unfinished: choice.unfinished)
     for job in choice.unfinished { try pass(job) }

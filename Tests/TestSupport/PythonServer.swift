@@ -28,8 +28,14 @@ package final class PythonServer: Sendable {
 
   /// Has the script end when the test run does, even if that is killed: its standard input ends then.
   private static let endWithTests = """
-    import os, sys, threading
-    threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+    import os, threading
+
+    def end_with_tests():
+        while os.read(0, 1024):
+            pass
+        os._exit(0)
+
+    threading.Thread(target=end_with_tests, daemon=True).start()
 
     """
 

@@ -4,7 +4,7 @@ import Transfer
 /// The cache's database: which request gave which file, and which file was used when. It has one owner at a time.
 ///
 /// Changes are committed by `settle`: the death of the process undoes those since, and `isSettled` tells the next one.
-/// Methods throw `SQLiteError`, and have undone the changes since `settle` then.
+/// Methods throw `SQLiteError`; those that change something may have undone all changes since `settle` then.
 final class CacheIndex {
   /// Of the tables; an index of another version is begun anew.
   private static let version = 1
@@ -18,7 +18,7 @@ final class CacheIndex {
   private var hasChanged = false
 
   /// Whether changes were undone, so that files may lie in the folder that the index does not know.
-  private var hasLost = false
+  private(set) var hasLost = false
 
   /// Whether everything is committed, and the index knows every file.
   private(set) var isSettled: Bool
@@ -93,8 +93,7 @@ final class CacheIndex {
   }
 
   /// Takes down what a request gave, and that its file was used just now.
-  /// - Returns: Whether the file is new.
-  func put(_ source: CachedSource, of key: CacheKey) throws -> Bool {
+  func put(_ source: CachedSource, of key: CacheKey) throws {
     let isNew = try !knows(source.sha256)
     try change {
       try database.run(
@@ -110,7 +109,6 @@ final class CacheIndex {
       clock += 1
       if isNew { bytes += source.bytes }
     }
-    return isNew
   }
 
   /// Forgets what a request gave.
@@ -132,9 +130,12 @@ final class CacheIndex {
     }
   }
 
+  /// Takes down that no file lies in the folder that the index does not know.
+  func hasSwept() { hasLost = false }
+
   /// Forgets everything: there are no files any more.
   func removeAll() throws {
-    hasLost = false
+    hasSwept()
     try change {
       try database.run("DELETE FROM objects")
       bytes = 0
@@ -172,7 +173,7 @@ final class CacheIndex {
     } catch {
       database.rollBack()
       (hasChanged, hasLost) = (false, true)
-      try count()
+      try? count()
       throw error
     }
   }

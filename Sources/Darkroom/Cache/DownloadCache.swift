@@ -49,9 +49,9 @@ final class DownloadCache: Sendable {
   func keep(_ source: CachedSource, of key: CacheKey, from path: String) {
     quietly(mayBeFull: true) { index, limit in
       guard source.bytes <= limit else { return try index.forget(key) }
-      if try index.put(source, of: key), !self.link(path, as: self.object(source.sha256)) {
-        try index.remove(source.sha256)
-      }
+      // It may be known and not be there: a kill undoes what the index forgot, not what was removed.
+      try index.put(source, of: key)
+      if !self.link(path, as: self.object(source.sha256)) { try index.remove(source.sha256) }
       try self.makeRoom(index, limit)
     }
   }
@@ -59,21 +59,22 @@ final class DownloadCache: Sendable {
   /// Takes down that a source is what it was.
   func confirm(_ source: CachedSource, of key: CacheKey) {
     quietly(mayBeFull: true) { index, _ in
-      if try index.knows(source.sha256) { _ = try index.put(source, of: key) }
+      if try index.knows(source.sha256) { try index.put(source, of: key) }
     }
   }
 
   /// Removes bytes that are not what they should be, or are not there.
-  func drop(_ sha256: String) { quietly { index, _ in try self.remove(sha256, index) } }
+  func drop(_ sha256: String) { quietly(mayBeFull: true) { index, _ in try self.remove(sha256, index) } }
 
   /// Removes everything.
   /// - Returns: Whether there was something.
   func clear() -> Bool {
     guard FileManager.default.fileExists(atPath: folder) else { return false }
-    return quietly { index, _ in
-      guard index.bytes > 0 else { return false }
+    return quietly(mayBeFull: true) { index, _ in
+      guard index.bytes > 0 || index.hasLost else { return false }
       try self.removeFiles(unless: { _ in false })
       try index.removeAll()
+      try index.settle()
       return true
     } ?? false
   }
@@ -81,7 +82,13 @@ final class DownloadCache: Sendable {
   /// Has the next start know what this one knows, whatever ends this one.
   func settle() {
     guard state.withLock({ $0.index != nil }) else { return }
-    quietly(mayBeFull: true) { index, _ in try index.settle() }
+    quietly(mayBeFull: true) { index, _ in
+      if index.hasLost {
+        try self.removeFiles(unless: index.knows)
+        index.hasSwept()
+      }
+      try index.settle()
+    }
   }
 
   /// Sets another limit, and removes what is beyond it.

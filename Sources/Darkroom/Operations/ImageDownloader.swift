@@ -18,6 +18,9 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   /// Where downloads end, in the order of their transfers: the engine's thread is for those.
   private static let endings = DispatchQueue(label: "ImageDownloader")
 
+  /// Waits until what has been transferred has ended, too.
+  static func waitForEndings() { endings.sync {} }
+
   let record: PhotoRecord
   private let engine: TransferEngine
   private let staging: Staging

@@ -28,7 +28,7 @@ final class PlaneRows: RowSource {
     guard joined.horizontal == 2 else {
       for index in 0..<row.vectors {
         let (a, b) = (Self.load(upper, index, as: SIMD8<UInt8>.self), Self.load(lower, index, as: SIMD8<UInt8>.self))
-        row.red[index] = SampleScale.floats(SampleScale.widened(a) &+ SampleScale.widened(b), times: 1 / 510)
+        row.red[index] = SampleScale.floats(SIMD8<UInt32>(lowBitsOf: a) &+ SIMD8<UInt32>(lowBitsOf: b), times: 1 / 510)
       }
       return
     }
@@ -38,7 +38,7 @@ final class PlaneRows: RowSource {
     for index in 0..<row.vectors {
       let (a, b) = (Self.load(upper, index, as: SIMD8<UInt16>.self), Self.load(lower, index, as: SIMD8<UInt16>.self))
       let sums = (a & 0xFF) &+ (a &>> 8) &+ (b & 0xFF) &+ (b &>> 8)
-      row.red[index] = SampleScale.floats(SampleScale.widened(sums), times: 1 / 1020)
+      row.red[index] = SampleScale.floats(SIMD8<UInt32>(lowBitsOf: sums), times: 1 / 1020)
     }
   }
 

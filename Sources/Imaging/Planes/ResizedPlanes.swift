@@ -1,4 +1,4 @@
-/// The short road for a JPEG that becomes a smaller JPEG and nothing else: the planes of Y, Cb and Cr are resampled as they
+/// The short road for a JPEG that is resized to a JPEG, not enlarged, and nothing else: the planes of Y, Cb and Cr are resampled as they
 /// are stored, chroma to as few samples as are written. Resampling is linear, and so is the way to RGB and back: only
 /// what overshoots is limited elsewhere.
 struct ResizedPlanes {
@@ -12,7 +12,10 @@ struct ResizedPlanes {
   /// From which JPEGs the short road leads for a recipe, in words; nil when from none.
   static func explanation(of recipe: Recipe) -> String? {
     guard recipe.filters.count == 1, recipe.filters[0] is Resize else { return nil }
-    return "shorter, from an upright JPEG of 4:4:4, 4:2:2, 4:4:0 or 4:2:0 to JPEG: stored planes are resampled"
+    return """
+      shorter, from an upright JPEG of 4:4:4, 4:2:2, 4:4:0 or 4:2:0 to JPEG, if no side is enlarged, or made less than a quarter \
+      of what is read: stored planes are resampled
+      """
   }
 
   /// The short road, if it leads from this picture to what is wanted.

@@ -15,20 +15,20 @@ extension PixelRow {
   /// Gives grey, rounded to 8 bits, to memory for a multiple of 8 samples.
   func packGrey(_ samples: PlaneSamples) {
     for index in 0..<vectors {
-      let bytes = SIMD8<UInt8>(truncatingIfNeeded: SampleScale.bytes(red[index]))
+      let bytes = SIMD8<UInt8>(lowBitsOf: SampleScale.bytes(red[index]))
       UnsafeMutableRawPointer(samples + 8 * index).storeBytes(of: bytes, as: SIMD8<UInt8>.self)
     }
   }
 
   private func packGrey8(_ packed: PackedRow) {
     for index in 0..<vectors {
-      packed.set(index, to: SIMD8<UInt8>(truncatingIfNeeded: SampleScale.bytes(red[index])))
+      packed.set(index, to: SIMD8<UInt8>(lowBitsOf: SampleScale.bytes(red[index])))
     }
   }
 
   private func packGrey16(_ packed: PackedRow) {
     for index in 0..<vectors {
-      packed.set(index, to: SIMD8<UInt16>(truncatingIfNeeded: SampleScale.words(red[index])))
+      packed.set(index, to: SIMD8<UInt16>(lowBitsOf: SampleScale.words(red[index])))
     }
   }
 
@@ -36,7 +36,7 @@ extension PixelRow {
     for index in 0..<vectors {
       let grey = SampleScale.bytes(red[index])
       let lanes = grey | SampleScale.bytes(alpha[index]) &<< 8
-      packed.set(index, to: SIMD8<UInt16>(truncatingIfNeeded: lanes))
+      packed.set(index, to: SIMD8<UInt16>(lowBitsOf: lanes))
     }
   }
 

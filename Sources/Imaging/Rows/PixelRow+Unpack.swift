@@ -21,14 +21,14 @@ extension PixelRow {
   ) where Packed.Scalar: FixedWidthInteger {
     let factor = 1 / Float(Packed.Scalar.max)
     for index in 0..<vectors {
-      let lanes = SampleScale.widened(packed.vector(index, as: Packed.self))
+      let lanes = SIMD8<UInt32>(lowBitsOf: packed.vector(index, as: Packed.self))
       plane[index] = SampleScale.floats(lanes, times: factor)
     }
   }
 
   private func unpackGreyAlpha8(_ packed: PackedRow) {
     for index in 0..<vectors {
-      let lanes = SIMD8<UInt32>(truncatingIfNeeded: packed.vector(index, as: SIMD8<UInt16>.self))
+      let lanes = SIMD8<UInt32>(lowBitsOf: packed.vector(index, as: SIMD8<UInt16>.self))
       red[index] = SampleScale.floats(lanes & 0xFF, times: 1 / 255)
       if layout.hasAlpha { alpha[index] = SampleScale.floats(lanes &>> 8, times: 1 / 255) }
     }

@@ -6,15 +6,6 @@ enum SampleScale {
   private static var magic: Float { 8_388_608 }
   private static var magicBits: UInt32 { 0x4B00_0000 }
 
-  /// Integers of 8 or 16 bits as they are. The library's own conversion is not inlined once several files use it for the same
-  /// types, and then takes longer than all else.
-  @inline(__always)
-  static func widened<Packed: SIMD>(_ vector: Packed) -> SIMD8<UInt32> where Packed.Scalar: FixedWidthInteger {
-    var lanes = SIMD8<UInt32>()
-    for lane in 0..<8 { lanes[lane] = UInt32(truncatingIfNeeded: vector[lane]) }
-    return lanes
-  }
-
   /// Floats of the integers in `lanes`, which are below 2²³, times `factor`.
   @inline(__always)
   static func floats(_ lanes: SIMD8<UInt32>, times factor: Float) -> SIMD8<Float> {
