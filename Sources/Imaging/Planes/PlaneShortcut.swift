@@ -80,11 +80,13 @@ struct PlaneShortcut {
   @inline(__always)
   private func uneven(_ row: PlaneSamples, _ index: Int, _ nextRow: Int) -> PlaneVector {
     let own = PlaneVector.load(row, index)
-    func differs(_ neighbour: PlaneSamples) -> PlaneVector {
-      let difference = own &- PlaneVector.load(neighbour, index)
-      return (difference &+ Self.smoothness) | (Self.smoothness &- difference)
-    }
-    return differs(row + 1) | differs(row + nextRow) | differs(row - nextRow)
+    return differs(own, row + 1, index) | differs(own, row + nextRow, index) | differs(own, row - nextRow, index)
+  }
+
+  @inline(__always)
+  private func differs(_ own: PlaneVector, _ neighbours: PlaneSamples, _ index: Int) -> PlaneVector {
+    let difference = own &- PlaneVector.load(neighbours, index)
+    return (difference &+ Self.smoothness) | (Self.smoothness &- difference)
   }
 
   /// 16 samples of luma, less 128, times 64. Of numbers that are never negative the compiler would make another
