@@ -7,14 +7,11 @@ final class ChildProcess: @unchecked Sendable {  // the process is only touched 
   /// What it prints, if asked for.
   let output = Pipe()
 
-  /// Nothing is written to it. It ends with the test run, however that ends.
-  private let input = Pipe()
-
   /// Starts it. Its standard error is the test run's.
   init(_ executable: String, _ arguments: [String]) throws {
     process.executableURL = URL(fileURLWithPath: executable)
     process.arguments = arguments
-    process.standardInput = input
+    process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
     try process.run()
   }

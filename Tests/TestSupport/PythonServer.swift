@@ -26,16 +26,16 @@ package final class PythonServer: Sendable {
   /// Waits for the next line that the script prints: its way to say how far it is.
   package func nextLine() throws -> String { try process.nextLine() }
 
-  /// Has the script end when the test run does, even if that is killed: its standard input ends then.
+  /// Has the script end within a second of the test run, even if that is killed.
   private static let endWithTests = """
-    import os, threading
+    import os, threading, time
 
-    def end_with_tests():
-        while os.read(0, 1024):
-            pass
+    def end_with(parent):
+        while os.getppid() == parent:
+            time.sleep(1)
         os._exit(0)
 
-    threading.Thread(target=end_with_tests, daemon=True).start()
+    threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
 
     """
 
