@@ -149,7 +149,7 @@ import Testing
     #expect(printed == "\(line)\n\(line)")
   }
 
-  @Test("a cut file is truncated, a changed one does no harm", .timeLimit(.minutes(2)), arguments: ["True", "False"])
+  @Test("a cut file is truncated, a changed one does no harm", .timeLimit(.minutes(10)), arguments: ["True", "False"])
   func damage(_ lossless: String) throws {
     let rig = try Rig()
     _ = try Rig.python(
@@ -176,7 +176,7 @@ import Testing
   }
 
   @Test(
-    "heads that lie are refused at once", .timeLimit(.minutes(1)),
+    "heads that lie are refused at once", .timeLimit(.minutes(10)),
     arguments: [
       ("canvas(16383, 16383, 0) + stream", ImagingError.Code.imageCorrupt),
       ("canvas(10, 7, 0) + stream", .imageCorrupt),
