@@ -8,12 +8,14 @@ package struct AffineColour: Equatable, Sendable {
 
   /// Whether every colour within 0…1 stays there, so that limiting it changes nothing.
   var staysInUnit: Bool {
-    rows.allSatisfy { row in
-      let factors = [row.x, row.y, row.z]
-      let lowest = factors.filter { $0 < 0 }.reduce(row.w, +)
-      let highest = factors.filter { $0 > 0 }.reduce(row.w, +)
-      return lowest >= -1e-9 && highest <= 1 + 1e-9
-    }
+    rows.map(Self.range).allSatisfy { $0.lowerBound >= -1e-9 && $0.upperBound <= 1 + 1e-9 }
+  }
+
+  /// What a row of factors makes of colours within 0…1.
+  static func range(of row: SIMD4<Double>) -> ClosedRange<Double> {
+    let factors = [row.x, row.y, row.z]
+    let lowest = factors.filter { $0 < 0 }.reduce(row.w, +)
+    return lowest...factors.filter { $0 > 0 }.reduce(row.w, +)
   }
 
   /// Rows of the matrix from Y, Cb − 128 and Cr − 128 to red, green and blue (ITU-T T.871 § 7).

@@ -3,14 +3,16 @@
 /// In memory on purpose: what is loaded next to a multiplication is known to have 16 bits, and the product's upper half
 /// then takes a single instruction. As a variable outside the loop it would be widened there.
 final class PlaneConstants {
-  /// The first vector.
-  let table: UnsafeMutablePointer<PlaneVector>
+  private var tables: [UnsafeMutablePointer<PlaneVector>] = []
 
-  /// Memory for some numbers.
-  init(_ values: [Int16]) {
-    table = .allocate(capacity: values.count)
-    for (index, value) in values.enumerated() { (table + index).initialize(to: PlaneVector(repeating: value)) }
+  /// A table of some numbers, there as long as this is. What is used in a loop holds the table only: references would be
+  /// counted in each round.
+  func table(_ numbers: [Int16]) -> UnsafeMutablePointer<PlaneVector> {
+    let table = UnsafeMutablePointer<PlaneVector>.allocate(capacity: numbers.count)
+    for (index, number) in numbers.enumerated() { (table + index).initialize(to: PlaneVector(repeating: number)) }
+    tables.append(table)
+    return table
   }
 
-  deinit { table.deallocate() }
+  deinit { for table in tables { table.deallocate() } }
 }

@@ -16,7 +16,8 @@ struct PlaneKernel {
     let luma, blue, red: PlaneVector
   }
 
-  private let constants: PlaneConstants
+  private let constants = PlaneConstants()
+  private let table: UnsafeMutablePointer<PlaneVector>
   private let stageCount: Int
   private let shortcut: PlaneShortcut?
 
@@ -28,57 +29,68 @@ struct PlaneKernel {
   /// A kernel of stages; nil when their numbers are too large for it.
   init?(_ stages: [AffineColour]) {
     guard let numbers = PlaneStages(stages) else { return nil }
-    constants = PlaneConstants(Self.decoding + Self.encoding + numbers.numbers)
+    table = constants.table(Self.decoding + Self.encoding + numbers.numbers)
     stageCount = stages.count
-    shortcut = stages.count == 1 ? PlaneShortcut(stages[0]) : nil
+    shortcut = stages.count == 1 ? PlaneShortcut(stages[0], constants) : nil
   }
 
   /// Computes the luma rows `row` and `row + 1` of one band, and the chroma that belongs to them, from another, which is
   /// surrounded. Both are as wide; `row` is even.
+  ///
+  /// First the short cut is tried everywhere, then the rest is done: of branches in turn so many would be mispredicted that
+  /// they took a third of the time.
   func apply(to source: PlaneBand, row: Int, into result: PlaneBand) {
-    let (shared, kept) = (source.planes[1].sharing, result.planes[1].sharing)
-    let luma = Self.rows(source.planes[0], row)
-    let newLuma = Self.rows(result.planes[0], row)
-    let (blue, red) = (Self.rows(source.planes[1], row), Self.rows(source.planes[2], row))
-    let (newBlue, newRed) = (Self.rows(result.planes[1], row), Self.rows(result.planes[2], row))
-    let shortcut = shared == .quarter && kept == .quarter ? shortcut : nil
-    let sharesColumns = shared.horizontal == 2
+    let (sharing, kept) = (source.planes[1].sharing, result.planes[1].sharing)
+    let (rows, newRows) = (PlaneRowPair(source, row: row), PlaneRowPair(result, row: row))
     // The rows of chroma on the other side of each row of luma.
-    let beyond = shared.vertical == 2 ? source.planes[1].stride : 0
-    for index in 0..<(source.planes[0].width / 16) {
-      if let shortcut,
-        shortcut.apply(luma, blue.0, red.0, index, nextRow: beyond, newLuma, newBlue.0, newRed.0)
-      {
-        continue
+    let beyond = sharing.vertical == 2 ? source.planes[1].stride : 0
+    let shortcut = kept == .quarter && (sharing == .quarter || sharing == .full) ? shortcut : nil
+    let count = source.planes[0].width / 16
+    for first in stride(from: 0, to: count, by: UInt64.bitWidth) {
+      let columns = first..<min(first + UInt64.bitWidth, count)
+      // A bit for each that is to be done.
+      var left = UInt64.max >> (UInt64.bitWidth - columns.count)
+      if let shortcut {
+        left = shortcut.apply(to: rows, columns, shared: sharing == .quarter, nextRow: beyond, into: newRows)
       }
-      let upper = terms(blue.0, red.0, index, beyond: -beyond, sharesColumns: sharesColumns)
-      let lower = terms(blue.1, red.1, index, beyond: beyond, sharesColumns: sharesColumns)
-      let a = pixels(luma.0, index, upper, into: newLuma.0)
-      let b = pixels(luma.1, index, lower, into: newLuma.1)
-      switch (kept.horizontal, kept.vertical) {
-      case (2, 2):
-        toBlue((a.even.blue &+ a.odd.blue) &>> 1 &+ (b.even.blue &+ b.odd.blue) &>> 1).store(newBlue.0, index)
-        toRed((a.even.red &+ a.odd.red) &>> 1 &+ (b.even.red &+ b.odd.red) &>> 1).store(newRed.0, index)
-      case (2, _):
-        toBlue(a.even.blue &+ a.odd.blue).store(newBlue.0, index)
-        toBlue(b.even.blue &+ b.odd.blue).store(newBlue.1, index)
-        toRed(a.even.red &+ a.odd.red).store(newRed.0, index)
-        toRed(b.even.red &+ b.odd.red).store(newRed.1, index)
-      case (_, 2):
-        store(toBlue(a.even.blue &+ b.even.blue), toBlue(a.odd.blue &+ b.odd.blue), newBlue.0, index)
-        store(toRed(a.even.red &+ b.even.red), toRed(a.odd.red &+ b.odd.red), newRed.0, index)
-      default:
-        store(toBlue(a.even.blue &<< 1), toBlue(a.odd.blue &<< 1), newBlue.0, index)
-        store(toBlue(b.even.blue &<< 1), toBlue(b.odd.blue &<< 1), newBlue.1, index)
-        store(toRed(a.even.red &<< 1), toRed(a.odd.red &<< 1), newRed.0, index)
-        store(toRed(b.even.red &<< 1), toRed(b.odd.red &<< 1), newRed.1, index)
+      while left != 0 {
+        apply(
+          to: rows, first + left.trailingZeroBitCount, sharing.horizontal == 2, beyond: beyond, into: newRows, kept)
+        left &= left - 1
       }
     }
   }
 
-  /// The two rows of a plane that belong to two rows of luma; one row twice when they share it.
-  private static func rows(_ plane: PlaneBand.Plane, _ row: Int) -> (PlaneSamples, PlaneSamples) {
-    (plane.row(row / plane.sharing.vertical), plane.row((row + 1) / plane.sharing.vertical))
+  /// Computes 16 columns.
+  @inline(__always)
+  private func apply(
+    to rows: PlaneRowPair, _ index: Int, _ sharesColumns: Bool, beyond: Int, into newRows: PlaneRowPair,
+    _ kept: ChromaSampling
+  ) {
+    let (blue, red) = (rows.blue, rows.red)
+    let upper = terms(blue.upper, red.upper, index, beyond: -beyond, sharesColumns: sharesColumns)
+    let lower = terms(blue.lower, red.lower, index, beyond: beyond, sharesColumns: sharesColumns)
+    let a = pixels(rows.luma.upper, index, upper, into: newRows.luma.upper)
+    let b = pixels(rows.luma.lower, index, lower, into: newRows.luma.lower)
+    let (newBlue, newRed) = (newRows.blue, newRows.red)
+    switch (kept.horizontal, kept.vertical) {
+    case (2, 2):
+      toBlue((a.even.blue &+ a.odd.blue) &>> 1 &+ (b.even.blue &+ b.odd.blue) &>> 1).store(newBlue.upper, index)
+      toRed((a.even.red &+ a.odd.red) &>> 1 &+ (b.even.red &+ b.odd.red) &>> 1).store(newRed.upper, index)
+    case (2, _):
+      toBlue(a.even.blue &+ a.odd.blue).store(newBlue.upper, index)
+      toBlue(b.even.blue &+ b.odd.blue).store(newBlue.lower, index)
+      toRed(a.even.red &+ a.odd.red).store(newRed.upper, index)
+      toRed(b.even.red &+ b.odd.red).store(newRed.lower, index)
+    case (_, 2):
+      store(toBlue(a.even.blue &+ b.even.blue), toBlue(a.odd.blue &+ b.odd.blue), newBlue.upper, index)
+      store(toRed(a.even.red &+ b.even.red), toRed(a.odd.red &+ b.odd.red), newRed.upper, index)
+    default:
+      store(toBlue(a.even.blue &<< 1), toBlue(a.odd.blue &<< 1), newBlue.upper, index)
+      store(toBlue(b.even.blue &<< 1), toBlue(b.odd.blue &<< 1), newBlue.lower, index)
+      store(toRed(a.even.red &<< 1), toRed(a.odd.red &<< 1), newRed.upper, index)
+      store(toRed(b.even.red &<< 1), toRed(b.odd.red &<< 1), newRed.lower, index)
+    }
   }
 
   @inline(__always)
@@ -113,7 +125,6 @@ struct PlaneKernel {
   /// What chroma, less 128, times 256, adds to each colour.
   @inline(__always)
   private func terms(_ blue: PlaneVector, _ red: PlaneVector) -> Terms {
-    let table = constants.table
     return Terms(
       red: red.upperHalf(table), green: PlaneVector() &- blue.upperHalf(table + 1) &- red.upperHalf(table + 2),
       blue: blue.upperHalf(table + 3))
@@ -135,7 +146,7 @@ struct PlaneKernel {
     var red = (luma &+ terms.red).limited(to: top)
     var green = (luma &+ terms.green).limited(to: top)
     var blue = (luma &+ terms.blue).limited(to: top)
-    var at = constants.table + 8
+    var at = table + 8
     for _ in 0..<stageCount {
       let r = red.upperHalf(at) &+ green.upperHalf(at + 1) &+ blue.upperHalf(at + 2) &+ (at + 9).pointee
       let g = red.upperHalf(at + 3) &+ green.upperHalf(at + 4) &+ blue.upperHalf(at + 5) &+ (at + 10).pointee
@@ -147,22 +158,22 @@ struct PlaneKernel {
     }
     // 0.299 R + 0.587 G + 0.114 B.
     let luma =
-      green &+ (red &- green).upperHalf(constants.table + 4) &+ (blue &- green).upperHalf(constants.table + 5)
+      green &+ (red &- green).upperHalf(table + 4) &+ (blue &- green).upperHalf(table + 5)
     return Pixel(luma: luma, blue: blue &- luma, red: red &- luma)
   }
 
   /// Cb of how much blue differs from luma, in samples times 128.
   @inline(__always)
-  private func toBlue(_ difference: PlaneVector) -> PlaneVector { chroma(difference, constants.table + 6) }
+  private func toBlue(_ difference: PlaneVector) -> PlaneVector { chroma(difference, table + 6) }
 
   /// Cr of how much red differs from luma, in samples times 128.
   @inline(__always)
-  private func toRed(_ difference: PlaneVector) -> PlaneVector { chroma(difference, constants.table + 7) }
+  private func toRed(_ difference: PlaneVector) -> PlaneVector { chroma(difference, table + 7) }
 
   @inline(__always)
   private func chroma(_ difference: PlaneVector, _ factor: UnsafeMutablePointer<PlaneVector>) -> PlaneVector {
     // 128 · 64 and a half; half of 255 above 128 would round to 256.
-    pointwiseMin((difference.upperHalf(factor) &+ 8224) &>> 6, PlaneVector(repeating: 255))
+    ((difference.upperHalf(factor) &+ 8224) &>> 6).lesser(PlaneVector(repeating: 255))
   }
 
   @inline(__always)

@@ -1,92 +1,118 @@
-/// The short cut of a `PlaneKernel` for pixels that do not clip, neither where they enter nor where they leave a single stage: then an
-/// affine map of red, green and blue is one of Y, Cb and Cr, and chroma need not be looked at pixel by pixel. For 4:2:0
-/// that stays 4:2:0.
+/// The short cut of a `PlaneKernel` for pixels that do not clip, neither where they enter nor where they leave a single
+/// stage: then an affine map of red, green and blue is one of Y, Cb and Cr, and the chroma of a result in 4:2:0 is that of
+/// the mean of its four pixels. From 4:2:0 and from 4:4:4.
 struct PlaneShortcut {
-  private let constants: PlaneConstants
+  /// Four numbers for new luma, for new Cb and for new Cr.
+  private let table: UnsafeMutablePointer<PlaneVector>
+  private let limits: PlaneLimits
 
   /// Samples are computed times this.
-  private static let scale = 16.0
+  static let scale = 16.0
 
   /// The short cut of a stage; nil when one of its numbers is too large for 16 bits.
-  ///
-  /// For each of red, green, blue: factors of luma, Cb and Cr, and the offset. Then the same for new luma, with a half
-  /// for rounding, for new Cb and for new Cr, both 128 higher, and with a quarter of the factor of luma, for sums of
-  /// four. Then the first factors of `PlaneKernel`. Luma is multiplied as difference to 128 times 64, chroma as
-  /// difference to 128 times 256; results are samples · 16.
-  init?(_ stage: AffineColour) {
-    let (rows, ycc) = stage.inYCbCr
-    let numbers =
-      rows.flatMap { Self.numbers($0) }
-      + Self.numbers(ycc[0], plus: 0.5) + Self.numbers(ycc[1], of: 4, plus: 128.5)
-      + Self.numbers(ycc[2], of: 4, plus: 128.5)
-    // No sum may overflow on the way either.
-    let isSmall = rows.allSatisfy {
-      255 * $0.x.magnitude + 128 * ($0.y.magnitude + $0.z.magnitude) + $0.w.magnitude < 2000
-    }
-    guard isSmall, numbers.allSatisfy({ $0.magnitude < 32767 }) else { return nil }
-    constants = PlaneConstants(numbers.map { Int16($0.rounded()) } + PlaneKernel.decoding)
+  init?(_ stage: AffineColour, _ constants: PlaneConstants) {
+    let ycc = stage.inYCbCr.ycc
+    let maps = [
+      Self.numbers(ycc[0], plus: 0.5), Self.numbers(ycc[1], of: 4, plus: 128.5),
+      Self.numbers(ycc[2], of: 4, plus: 128.5),
+    ]
+    guard let numbers = Self.whole(maps), let limits = PlaneLimits(stage, constants) else { return nil }
+    table = constants.table(numbers)
+    self.limits = limits
   }
 
-  /// The numbers of a map from Y, Cb − 128, Cr − 128 and 1, for the sum of `count` luma samples.
-  private static func numbers(_ map: SIMD4<Double>, of count: Double = 1, plus offset: Double = 0) -> [Double] {
+  /// The numbers of a map from Y, Cb − 128, Cr − 128 and 1, for the sum of `count` luma samples: factors of luma, taken as
+  /// difference to 128 times 64, and of Cb and Cr, taken as differences to 128 times 256; and what is added. The result is
+  /// in samples times `scale`.
+  static func numbers(_ map: SIMD4<Double>, of count: Double = 1, plus offset: Double = 0) -> [Double] {
     // Two or three products are rounded down.
     let constant = (map.w + offset + 128 * map.x) * scale + 1
     return [map.x * 1024 * scale / count, map.y * 256 * scale, map.z * 256 * scale, constant]
   }
 
+  /// The same in 16 bits; nil when one does not fit.
+  static func whole(_ maps: [[Double]]) -> [Int16]? {
+    let numbers = maps.joined().compactMap { Int16(exactly: $0.rounded()) }
+    return numbers.count == maps.joined().count ? numbers : nil
+  }
+
   /// By how much neighbouring samples of chroma may differ, of 255, to be taken as they are instead of interpolated.
-  private static let smoothness: Int16 = 12
+  private static var smoothness: SIMD8<UInt8> { SIMD8(repeating: 12) }
 
-  /// Computes 16 columns of two rows and the chroma that they share; false, with results that mean nothing, when a pixel
-  /// among them clips or chroma must be interpolated. `nextRow` is how far away the next row of chroma is.
+  /// Computes columns, 16 at an index, 64 indices at most.
   ///
-  /// Everything is computed before the question is asked: with a branch in between, the compiler would carry widened
-  /// samples over it.
-  @inline(__always)
+  /// Everything is computed before the question is asked whether it may be: with a branch in between, the compiler would
+  /// carry widened samples over it.
+  /// - Parameters:
+  ///   - shared: Whether chroma is that of 4:2:0, not of 4:4:4.
+  ///   - nextRow: How far away the next row of chroma is.
+  /// - Returns: A bit for each index, the first the lowest: whether the results there mean nothing, because a pixel clips or
+  ///   chroma must be interpolated.
   func apply(
-    _ luma: (PlaneSamples, PlaneSamples), _ blue: PlaneSamples, _ red: PlaneSamples, _ index: Int,
-    nextRow: Int, _ newLuma: (PlaneSamples, PlaneSamples), _ newBlue: PlaneSamples, _ newRed: PlaneSamples
-  ) -> Bool {
-    let table = constants.table
-    let uneven = uneven(blue, index, nextRow) | uneven(red, index, nextRow)
-    let blue = (PlaneVector.load(blue, index) &- 128) &<< 8
-    let red = (PlaneVector.load(red, index) &- 128) &<< 8
-    let (upper, lower) = (centred(luma.0, index), centred(luma.1, index))
+    to rows: PlaneRowPair, _ columns: Range<Int>, shared: Bool, nextRow: Int, into newRows: PlaneRowPair
+  ) -> UInt64 {
+    var left: UInt64 = 0
+    for index in columns {
+      let isDone = shared ? self.shared(rows, index, nextRow: nextRow, newRows) : full(rows, index, newRows)
+      left |= (isDone ? 0 : 1) << UInt64(index - columns.lowerBound)
+    }
+    return left
+  }
 
-    let toLuma = blue.upperHalf(table + 13) &+ red.upperHalf(table + 14) &+ (table + 15).pointee
-    map(upper, toLuma).store(newLuma.0, index)
-    map(lower, toLuma).store(newLuma.1, index)
+  /// 16 columns whose chroma is shared, and stays it.
+  @inline(__always)
+  private func shared(_ rows: PlaneRowPair, _ index: Int, nextRow: Int, _ newRows: PlaneRowPair) -> Bool {
+    let uneven = unevenness(rows.blue.upper, index, nextRow) | unevenness(rows.red.upper, index, nextRow)
+    let blue = (PlaneVector.load(rows.blue.upper, index) &- 128) &<< 8
+    let red = (PlaneVector.load(rows.red.upper, index) &- 128) &<< 8
+    let fromChroma = toLuma(blue, red)
+    let terms = PlaneVectorPair(even: fromChroma, odd: fromChroma)
+    let (upper, lower) = (centred(rows.luma.upper, index), centred(rows.luma.lower, index))
+    store(upper, terms, lower, terms, blue, red, newRows, index)
+    let isVisible = limits.allow(luma: PlaneExtremes(upper, lower), blue: PlaneExtremes(blue), red: PlaneExtremes(red))
+    return isVisible && unsafeBitCast(uneven, to: UInt64.self) == 0
+  }
+
+  /// 16 columns whose pixels have chroma of their own, which is shared from now on.
+  @inline(__always)
+  private func full(_ rows: PlaneRowPair, _ index: Int, _ newRows: PlaneRowPair) -> Bool {
+    let (upperBlue, lowerBlue) = (chroma(rows.blue.upper, index), chroma(rows.blue.lower, index))
+    let (upperRed, lowerRed) = (chroma(rows.red.upper, index), chroma(rows.red.lower, index))
+    let (upper, lower) = (centred(rows.luma.upper, index), centred(rows.luma.lower, index))
+    store(
+      upper, toLuma(upperBlue, upperRed), lower, toLuma(lowerBlue, lowerRed),
+      mean(upperBlue, lowerBlue), mean(upperRed, lowerRed), newRows, index)
+    return limits.allow(
+      luma: PlaneExtremes(upper, lower), blue: PlaneExtremes(upperBlue, lowerBlue),
+      red: PlaneExtremes(upperRed, lowerRed))
+  }
+
+  /// Stores new luma, of the old and what chroma adds, and new chroma, of the mean luma and the mean chroma.
+  @inline(__always)
+  private func store(
+    _ upper: PlaneVectorPair, _ upperTerms: PlaneVectorPair, _ lower: PlaneVectorPair, _ lowerTerms: PlaneVectorPair,
+    _ blue: PlaneVector, _ red: PlaneVector, _ newRows: PlaneRowPair, _ index: Int
+  ) {
+    map(upper, upperTerms).store(newRows.luma.upper, index)
+    map(lower, lowerTerms).store(newRows.luma.lower, index)
     let sum = upper.even &+ upper.odd &+ lower.even &+ lower.odd
-    map(sum, blue, red, table + 16).store(newBlue, index)
-    map(sum, blue, red, table + 20).store(newRed, index)
-
-    let (a, b) = (extremes(upper.even, upper.odd), extremes(lower.even, lower.odd))
-    let (lowest, highest) = (extremes(a.lowest, b.lowest).lowest, extremes(a.highest, b.highest).highest)
-    let (low, high) = (lowest &+ 8192, 255 << 6 &- 8192 &- highest)
-    let redTerm = red.upperHalf(table + 24)
-    let greenTerm = blue.upperHalf(table + 25) &+ red.upperHalf(table + 26)
-    let blueTerm = blue.upperHalf(table + 27)
-    // What leaves 0…255 has its sign bit set.
-    let outside =
-      (low &+ redTerm) | (high &- redTerm) | (low &- greenTerm) | (high &+ greenTerm) | (low &+ blueTerm)
-      | (high &- blueTerm) | outside(lowest, highest, blue, red, table)
-      | outside(lowest, highest, blue, red, table + 4) | outside(lowest, highest, blue, red, table + 8) | uneven
-    // The same 128 bits as two integers, to be tested at once.
-    let signs = unsafeBitCast(outside & PlaneVector(repeating: .min), to: SIMD2<UInt64>.self)
-    return signs.x | signs.y == 0
+    map(sum, blue, red, table + 4).store(newRows.blue.upper, index)
+    map(sum, blue, red, table + 8).store(newRows.red.upper, index)
   }
 
-  /// The sign bits tell where chroma differs too much from its neighbour on the right, below, or above.
+  /// By how much samples of chroma differ from their neighbours on the right, below, and above; 0 where it is little.
   @inline(__always)
-  private func uneven(_ row: PlaneSamples, _ index: Int, _ nextRow: Int) -> PlaneVector {
-    let own = PlaneVector.load(row, index)
-    return differs(own, row + 1, index) | differs(own, row + nextRow, index) | differs(own, row - nextRow, index)
+  private func unevenness(_ row: PlaneSamples, _ index: Int, _ nextRow: Int) -> SIMD8<UInt8> {
+    let (own, right) = (Self.samples(row, index), Self.samples(row + 1, index))
+    let (below, above) = (Self.samples(row + nextRow, index), Self.samples(row - nextRow, index))
+    let lowest = own.lesser(right).lesser(above.lesser(below))
+    let highest = own.greater(right).greater(above.greater(below))
+    return (highest &- own).greater(own &- lowest).greater(Self.smoothness) &- Self.smoothness
   }
 
   @inline(__always)
-  private func differs(_ own: PlaneVector, _ neighbours: PlaneSamples, _ index: Int) -> PlaneVector {
-    let difference = own &- PlaneVector.load(neighbours, index)
-    return (difference &+ Self.smoothness) | (Self.smoothness &- difference)
+  private static func samples(_ row: PlaneSamples, _ index: Int) -> SIMD8<UInt8> {
+    UnsafeRawPointer(row + index &* 8).loadUnaligned(as: SIMD8<UInt8>.self)
   }
 
   /// 16 samples of luma, less 128, times 64. Of numbers that are never negative the compiler would make another
@@ -97,39 +123,45 @@ struct PlaneShortcut {
     return PlaneVectorPair(even: samples.even &<< 6 &- 8192, odd: samples.odd &<< 6 &- 8192)
   }
 
-  /// The lesser and the greater of two vectors whose difference fits 16 bits. The library's `pointwiseMin` is compiled
-  /// lane by lane here.
+  /// 16 samples of chroma, less 128, times 256.
   @inline(__always)
-  private func extremes(_ a: PlaneVector, _ b: PlaneVector) -> (lowest: PlaneVector, highest: PlaneVector) {
-    let difference = b &- a
-    let negative = difference & (difference &>> 15)
-    return (a &+ negative, b &- negative)
+  private func chroma(_ row: PlaneSamples, _ index: Int) -> PlaneVectorPair {
+    let samples = PlaneVectorPair.load(row, index)
+    return PlaneVectorPair(even: (samples.even &- 128) &<< 8, odd: (samples.odd &- 128) &<< 8)
   }
 
-  /// The sign bits tell whether the colour whose numbers are at `place` is outside 0…255.
+  /// Of two rows of chroma the mean of what one sample stands for from now on.
   @inline(__always)
-  private func outside(
-    _ lowest: PlaneVector, _ highest: PlaneVector, _ blue: PlaneVector, _ red: PlaneVector,
-    _ place: UnsafeMutablePointer<PlaneVector>
-  ) -> PlaneVector {
-    let chroma = blue.upperHalf(place + 1) &+ red.upperHalf(place + 2) &+ (place + 3).pointee
-    let (a, b) = (lowest.upperHalf(place) &+ chroma, highest.upperHalf(place) &+ chroma)
-    return a | b | (255 << 4 &- a) | (255 << 4 &- b)
+  private func mean(_ upper: PlaneVectorPair, _ lower: PlaneVectorPair) -> PlaneVector {
+    (upper.even &>> 2) &+ (upper.odd &>> 2) &+ (lower.even &>> 2) &+ (lower.odd &>> 2)
+  }
+
+  /// What chroma adds to new luma.
+  @inline(__always)
+  private func toLuma(_ blue: PlaneVector, _ red: PlaneVector) -> PlaneVector {
+    return blue.upperHalf(table + 1) &+ red.upperHalf(table + 2) &+ (table + 3).pointee
   }
 
   @inline(__always)
-  private func map(_ samples: PlaneVectorPair, _ chroma: PlaneVector) -> PlaneVectorPair {
-    let factor = constants.table + 12
+  private func toLuma(_ blue: PlaneVectorPair, _ red: PlaneVectorPair) -> PlaneVectorPair {
+    PlaneVectorPair(even: toLuma(blue.even, red.even), odd: toLuma(blue.odd, red.odd))
+  }
+
+  /// New luma.
+  @inline(__always)
+  private func map(_ luma: PlaneVectorPair, _ fromChroma: PlaneVectorPair) -> PlaneVectorPair {
     return PlaneVectorPair(
-      even: (samples.even.upperHalf(factor) &+ chroma) &>> 4, odd: (samples.odd.upperHalf(factor) &+ chroma) &>> 4)
+      even: (luma.even.upperHalf(table) &+ fromChroma.even) &>> 4,
+      odd: (luma.odd.upperHalf(table) &+ fromChroma.odd) &>> 4)
   }
 
-  /// Chroma of the sum of four luma samples and the old chroma.
+  /// New chroma, of the sum of four luma samples and the old chroma.
   @inline(__always)
   private func map(
     _ sum: PlaneVector, _ blue: PlaneVector, _ red: PlaneVector, _ place: UnsafeMutablePointer<PlaneVector>
   ) -> PlaneVector {
     let chroma = blue.upperHalf(place + 1) &+ red.upperHalf(place + 2) &+ (place + 3).pointee
-    return ((sum.upperHalf(place) &+ chroma) &>> 4).limited(to: PlaneVector(repeating: 255))
+    // Chroma of visible colours is not less than 1; half of 255 above 128 would round to 256.
+    return ((sum.upperHalf(place) &+ chroma) &>> 4).lesser(PlaneVector(repeating: 255))
   }
 }

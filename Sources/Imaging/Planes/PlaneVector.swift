@@ -19,7 +19,7 @@ extension PlaneVector {
 
   /// Each limited to 0 and `top`.
   @inline(__always)
-  func limited(to top: PlaneVector) -> PlaneVector { clamped(lowerBound: PlaneVector(), upperBound: top) }
+  func limited(to top: PlaneVector) -> PlaneVector { greater(PlaneVector()).lesser(top) }
 
   /// 8 samples.
   @inline(__always)
