@@ -159,7 +159,7 @@ package final class Darkroom {
   private func work(_ goal: JobChoice.Goal) throws -> Summary {
     defer {
       for engine in engines { engine.shutdown() }
-      ImageDownloader.waitForEndings()
+      pending.waitForEndings()
       downloads.settle()
     }
     choice = JobChoice(goal: goal, unfinished: choice.unfinished)

@@ -15,33 +15,30 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     var key: SharedDownloads.Key?
   }
 
-  /// Where downloads end, in the order of their transfers: the engine's thread is for those.
-  private static let endings = DispatchQueue(label: "ImageDownloader")
-
-  /// Waits until what has been transferred has ended, too.
-  static func waitForEndings() { endings.sync {} }
-
   let record: PhotoRecord
   private let engine: TransferEngine
   private let staging: Staging
   private let access: CacheAccess
   private let shared: SharedDownloads
+  private let endings: DispatchQueue
   private let ended: @Sendable (PhotoRecord) -> Void
   private let live = Mutex(Live())
 
   /// - Parameters:
   ///   - access: Where the source may be already, and is kept.
   ///   - shared: The other downloads that are under way.
+  ///   - endings: Where what has been transferred ends: the engine's thread is for transfers.
   ///   - ended: Called on any thread, before the operation finishes.
   init(
     _ record: PhotoRecord, engine: TransferEngine, staging: Staging, access: CacheAccess, shared: SharedDownloads,
-    ended: @escaping @Sendable (PhotoRecord) -> Void
+    endings: DispatchQueue, ended: @escaping @Sendable (PhotoRecord) -> Void
   ) {
     self.record = record
     self.engine = engine
     self.staging = staging
     self.access = access
     self.shared = shared
+    self.endings = endings
     self.ended = ended
     super.init()
     name = "download \(record.entry.name)"
@@ -95,7 +92,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
       validators: known?.validators)
     let transfer = engine.start(request) { [self] result in
       let time = began.duration(to: .now)
-      Self.endings.async { [self] in
+      endings.async { [self] in
         withExtendedLifetime(file) { take(result, key, known, after: time) }
         end()
       }

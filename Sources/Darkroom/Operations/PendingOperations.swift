@@ -13,6 +13,9 @@ final class PendingOperations {
   /// may occupy them all. The queue does not retain it.
   private let downloadStarts = DispatchQueue(label: "Download queue")
 
+  /// Downloads end here, in the order of their transfers.
+  private let downloadEndings = DispatchQueue(label: "Ends of downloads")
+
   /// Filtrations run here, each on a processor of its own.
   let filtrationQueue = OperationQueue()
 
@@ -90,7 +93,9 @@ final class PendingOperations {
     let results = ResultAccess(cache: cache, reuse: isRefreshing ? nil : reuse, shared: sharedFiltrations)
     let filtration = ImageFiltration(record, staging: staging, access: results, limits: limits, metadata: metadata)
     let access = CacheAccess(cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: staging.runID)
-    let download = ImageDownloader(record, engine: engine, staging: staging, access: access, shared: shared) {
+    let download = ImageDownloader(
+      record, engine: engine, staging: staging, access: access, shared: shared, endings: downloadEndings
+    ) {
       [downloaded, sharedFiltrations, weak filtration] record in
       if let filtration { sharedFiltrations.join(filtration) }
       downloaded(record)
@@ -129,6 +134,9 @@ final class PendingOperations {
       }
     }
   }
+
+  /// Waits until what has been transferred has ended, too.
+  func waitForEndings() { downloadEndings.sync {} }
 
   /// Cancels everything, running or not.
   func cancelAll() {
