@@ -2,18 +2,19 @@ import Foundation
 
 /// A server that runs for one test, killed when the value is released.
 final class ChildProcess: @unchecked Sendable {  // the process is only touched by init and deinit
-  private let process = Process()
+  private let process: Process
 
   /// What it prints, if asked for.
-  let output = Pipe()
+  let output: Pipe
 
   /// Starts it. Its standard error is the test run's.
   init(_ executable: String, _ arguments: [String]) throws {
-    process.executableURL = URL(fileURLWithPath: executable)
-    process.arguments = arguments
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = output
-    try process.run()
+    (process, output) = try Process.launch(executable, arguments) { process in
+      let output = Pipe()
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = output
+      return output
+    }
   }
 
   /// Waits for its end, or its next output, so many milliseconds at most. Returns whether it came.

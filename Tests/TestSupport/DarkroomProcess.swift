@@ -9,8 +9,8 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
     package let error: String
   }
 
-  private let process = Process()
-  private let errors = Pipe()
+  private let process: Process
+  private let errors: Pipe
   private let output: FileHandle
   private let outputPath: String
   private var said = ""
@@ -22,32 +22,34 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
   package convenience init(
     _ arguments: [String], in folder: TemporaryFolder? = nil, environment: [String: String] = [:]
   ) throws {
-    try self.init(URL(fileURLWithPath: Self.path), arguments, folder, environment)
+    try self.init(Self.path, arguments, folder, environment)
   }
 
   /// Starts lines of bash, in which `darkroom` is the program.
   package convenience init(script: String, in folder: TemporaryFolder, environment: [String: String] = [:]) throws {
-    try self.init(URL(fileURLWithPath: "/bin/bash"), ["-euc", script], folder, environment)
+    try self.init("/bin/bash", ["-euc", script], folder, environment)
   }
 
   private init(
-    _ executable: URL, _ arguments: [String], _ folder: TemporaryFolder?, _ environment: [String: String]
+    _ executable: String, _ arguments: [String], _ folder: TemporaryFolder?, _ environment: [String: String]
   ) throws {
     outputPath = FileManager.default.temporaryDirectory.path + "/darkroom-output-\(UUID().uuidString)"
     try Data().write(to: URL(fileURLWithPath: outputPath))
-    output = try FileHandle(forWritingTo: URL(fileURLWithPath: outputPath))
-    process.executableURL = executable
-    process.arguments = arguments
+    let output = try FileHandle(forWritingTo: URL(fileURLWithPath: outputPath))
     var variables = ProcessInfo.processInfo.environment.filter {
       !$0.key.hasPrefix("DARKROOM_") && !$0.key.lowercased().hasSuffix("_proxy")
     }
     variables["PATH"] = Self.products.path + ":" + (variables["PATH"] ?? "/usr/bin:/bin")
-    process.environment = variables.merging(environment) { _, given in given }
-    if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder.path) }
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
+    (process, errors) = try Process.launch(executable, arguments) { process in
+      let errors = Pipe()
+      process.environment = variables.merging(environment) { _, given in given }
+      if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder.path) }
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = output
+      process.standardError = errors
+      return errors
+    }
+    self.output = output
   }
 
   deinit {

@@ -1,26 +1,21 @@
 import Foundation
+import Synchronization
 
 /// The Python interpreter of the tests, with Pillow, numpy and jsonschema: `script/bootstrap` makes it in
 /// `.build/test-python`.
 package enum TestPython {
   package static let interpreter = packageRoot + "/.build/test-python/bin/python3"
 
+  private static let idle = Mutex<[PythonWorker]>([])
+
   /// Runs a script with arguments and standard input; returns what it printed. What it writes to standard error is
   /// passed on to the test run's.
   /// - Throws: `Failure` when it exits other than 0.
   package static func run(_ script: String, _ arguments: [String] = [], input: Data = Data()) throws -> Data {
-    let process = Process()
-    let (standardInput, output) = (Pipe(), Pipe())
-    process.executableURL = URL(fileURLWithPath: interpreter)
-    process.arguments = ["-c", script] + arguments
-    process.standardInput = standardInput
-    process.standardOutput = output
-    try process.run()
-    try standardInput.fileHandleForWriting.write(contentsOf: input)
-    try standardInput.fileHandleForWriting.close()
-    let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Failure(status: process.terminationStatus) }
+    let worker = try idle.withLock { $0.popLast() } ?? PythonWorker()
+    let (status, printed) = try worker.run(PythonTask(script: script, arguments: arguments, input: input))
+    idle.withLock { $0.append(worker) }
+    guard status == 0 else { throw Failure(status: status) }
     return printed
   }
 

@@ -48,13 +48,11 @@ struct Certificates {
   func files(_ flaw: Flaw) -> [String] { [folder.file(flaw.rawValue + ".pem"), folder.file(flaw.rawValue + ".key")] }
 
   private func openssl(_ arguments: [String]) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-    process.arguments = arguments
-    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
-    process.standardInput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
+    let (process, _) = try Process.launch("/usr/bin/openssl", arguments) { process in
+      process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+      process.standardInput = FileHandle.nullDevice
+      process.standardError = FileHandle.nullDevice
+    }
     process.waitUntilExit()
     if process.terminationStatus != 0 { throw Failure(arguments: arguments) }
   }

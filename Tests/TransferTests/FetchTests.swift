@@ -125,15 +125,12 @@ import Testing
   @Test("a certificate that nobody vouches for is a tls error")
   func selfSigned() async throws {
     let folder = try TemporaryFolder()
-    let openssl = Process()
-    openssl.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-    openssl.arguments = [
+    let arguments = [
       "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
       "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
       "-keyout", folder.file("key.pem"), "-out", folder.file("certificate.pem"),
     ]
-    openssl.standardError = FileHandle.nullDevice
-    try openssl.run()
+    let (openssl, _) = try Process.launch("/usr/bin/openssl", arguments) { $0.standardError = FileHandle.nullDevice }
     openssl.waitUntilExit()
     let port = try LoopbackSocket.freePort()
     let nginx = try Nginx(

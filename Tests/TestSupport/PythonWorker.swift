@@ -1,0 +1,89 @@
+import Foundation
+
+/// A Python interpreter that has loaded numpy, Pillow and jsonschema, and runs each script in a copy of itself: loading
+/// them takes longer than most scripts.
+final class PythonWorker: @unchecked Sendable {  // whoever has taken it from `TestPython` uses it alone
+  private let process: Process
+  private let tasks: Pipe
+  private let results: Pipe
+
+  init() throws {
+    let (process, pipes) = try Process.launch(TestPython.interpreter, ["-c", Self.script]) { process in
+      let (tasks, results) = (Pipe(), Pipe())
+      process.environment = ProcessInfo.processInfo.environment.merging(["OPENBLAS_NUM_THREADS": "1"]) { $1 }
+      process.standardInput = tasks
+      process.standardOutput = results
+      return (tasks, results)
+    }
+    self.process = process
+    (tasks, results) = pipes
+  }
+
+  /// Runs a script to its end.
+  /// - Returns: Its exit code, and what it printed.
+  func run(_ task: PythonTask) throws -> (status: Int32, printed: Data) {
+    try tasks.fileHandleForWriting.write(contentsOf: JSONEncoder().encode(task) + Data("\n".utf8))
+    let header = try LineReader(results).next() ?? ""
+    let numbers = header.split(separator: " ").compactMap { Int($0) }
+    guard numbers.count == 2 else { throw TestPython.Failure(status: -1) }
+    var printed = Data()
+    while printed.count < numbers[1] {
+      guard let more = try results.fileHandleForReading.read(upToCount: numbers[1] - printed.count), !more.isEmpty
+      else {
+        throw TestPython.Failure(status: -1)
+      }
+      printed += more
+    }
+    return (Int32(numbers[0]), printed)
+  }
+
+  deinit {
+    try? tasks.fileHandleForWriting.close()
+    process.waitUntilExit()
+  }
+
+  /// Reads tasks from standard input, a line each; writes a line with exit code and length, and what was printed. Ends
+  /// with the test run, which holds the other end.
+  private static let script = #"""
+    import base64, io, json, os, sys, traceback
+    import jsonschema, numpy, PIL.Image
+
+    def run(task):
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        sys.stdin = io.TextIOWrapper(io.BytesIO(base64.b64decode(task["input"])), encoding="utf-8")
+        sys.argv = ["-c"] + task["arguments"]
+        try:
+            exec(compile(task["script"], "script", "exec"), {"__name__": "__main__"})
+            return 0
+        except SystemExit as end:
+            return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+        except BaseException:
+            traceback.print_exc()
+            return 1
+
+    for line in sys.stdin:
+        task = json.loads(line)
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.dup2(writing, 1)
+            os.close(reading)
+            os.close(writing)
+            status = run(task)
+            sys.stdout.flush()
+            os._exit(status)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as pipe:
+            printed = pipe.read()
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        sys.stdout.buffer.write(b"%d %d\n" % (status, len(printed)) + printed)
+        sys.stdout.flush()
+    """#
+}
+
+/// What a worker is to run.
+struct PythonTask: Encodable {
+  let script: String
+  let arguments: [String]
+  let input: Data
+}
