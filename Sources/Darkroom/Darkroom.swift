@@ -158,6 +158,8 @@ package final class Darkroom {
 
   private func work(_ goal: JobChoice.Goal) throws -> Summary {
     defer {
+      // After an error some may run, or wait for others and then begin.
+      pending.cancelAll()
       for engine in engines { engine.shutdown() }
       pending.waitForEndings()
       downloads.settle()

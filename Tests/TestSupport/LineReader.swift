@@ -2,15 +2,17 @@ import Foundation
 
 /// Reads lines from a pipe, and gives up on one that does not come: a test is to fail then, not to hang.
 struct LineReader {
-  /// A minute for each piece of output, several times what a busy machine takes.
-  private static let patience: Int32 = 60_000
-
   private let file: FileHandle
+  private let patience: Int32
 
-  init(_ pipe: Pipe) { file = pipe.fileHandleForReading }
+  /// - Parameter seconds: For each piece of output, several times what a busy machine takes.
+  init(_ pipe: Pipe, seconds: Int32 = 60) {
+    file = pipe.fileHandleForReading
+    patience = seconds * 1000
+  }
 
   /// Waits for the next line and returns it without the line break, or what there is at the end; nil at the end.
-  /// - Throws: `Silence` after a minute without output.
+  /// - Throws: `Silence` when nothing came for that long.
   func next() throws -> String? {
     var line = Data()
     while let byte = try nextByte() {
@@ -22,12 +24,12 @@ struct LineReader {
 
   private func nextByte() throws -> UInt8? {
     var ready = pollfd(fd: file.fileDescriptor, events: Int16(POLLIN), revents: 0)
-    var count = poll(&ready, 1, Self.patience)
-    while count < 0, errno == EINTR { count = poll(&ready, 1, Self.patience) }
+    var count = poll(&ready, 1, patience)
+    while count < 0, errno == EINTR { count = poll(&ready, 1, patience) }
     guard count > 0 else { throw Silence() }
     return try file.read(upToCount: 1)?.first
   }
 
-  /// A process said nothing for a minute.
+  /// A process said nothing for too long.
   struct Silence: Error {}
 }

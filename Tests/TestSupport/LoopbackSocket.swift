@@ -4,7 +4,7 @@ import Foundation
 package enum LoopbackSocket {
   /// A port that nobody listens on now: the system chose it, and it was closed again.
   package static func freePort() throws -> Int {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     defer { close(descriptor) }
     var address = loopback(port: 0)
@@ -18,7 +18,7 @@ package enum LoopbackSocket {
 
   /// Whether somebody accepts connections on the port.
   package static func answers(port: Int) -> Bool {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     var address = loopback(port: port)
@@ -27,7 +27,7 @@ package enum LoopbackSocket {
 
   /// Asks an HTTP server for a path, and waits until it has answered and closed the connection.
   package static func request(_ path: String, port: Int) throws {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     let connection = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     var address = loopback(port: port)
     guard withSocketAddress(&address, { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }) == 0

@@ -19,11 +19,11 @@ final class PythonWorker: @unchecked Sendable {  // whoever has taken it from `T
     (tasks, results) = pipes
   }
 
-  /// Runs a script to its end.
+  /// Runs a script to its end, for ten minutes at most.
   /// - Returns: Its exit code, and what it printed.
   func run(_ task: PythonTask) throws -> (status: Int32, printed: Data) {
     try tasks.fileHandleForWriting.write(contentsOf: JSONEncoder().encode(task) + Data("\n".utf8))
-    let header = try LineReader(results).next() ?? ""
+    let header = try LineReader(results, seconds: 600).next() ?? ""
     let numbers = header.split(separator: " ").compactMap { Int($0) }
     guard numbers.count == 2 else { throw TestPython.Failure(status: -1) }
     var printed = Data()
@@ -38,7 +38,8 @@ final class PythonWorker: @unchecked Sendable {  // whoever has taken it from `T
   }
 
   deinit {
-    try? tasks.fileHandleForWriting.close()
+    // Its group is itself and the copy that runs a script.
+    kill(-process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 

@@ -8,8 +8,11 @@ package struct AffineColour: Equatable, Sendable {
 
   /// Whether every colour within 0…1 stays there, so that limiting it changes nothing.
   var staysInUnit: Bool {
-    rows.map(Self.range).allSatisfy { $0.lowerBound >= -1e-9 && $0.upperBound <= 1 + 1e-9 }
+    rows.map(Self.range).allSatisfy { Self.unit.contains($0.lowerBound) && Self.unit.contains($0.upperBound) }
   }
+
+  /// 0…1, and what the rounding of factors adds to it.
+  static let unit = -1e-6...1 + 1e-6
 
   /// What a row of factors makes of colours within 0…1.
   static func range(of row: SIMD4<Double>) -> ClosedRange<Double> {

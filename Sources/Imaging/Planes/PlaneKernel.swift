@@ -35,10 +35,11 @@ struct PlaneKernel {
   }
 
   /// Computes the luma rows `row` and `row + 1` of one band, and the chroma that belongs to them, from another, which is
-  /// surrounded. Both are as wide; `row` is even.
+  /// surrounded. Both are as wide; `row` is even. Not on two threads at once.
   ///
   /// First the short cut is tried everywhere, then the rest is done: of branches in turn many would be mispredicted.
   func apply(to source: PlaneBand, row: Int, into result: PlaneBand) {
+    defer { withExtendedLifetime(constants) {} }
     let (sharing, kept) = (source.planes[1].sharing, result.planes[1].sharing)
     let (rows, newRows) = (PlaneRowPair(source, row: row), PlaneRowPair(result, row: row))
     // The rows of chroma on the other side of each row of luma.

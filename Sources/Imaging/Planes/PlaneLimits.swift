@@ -20,7 +20,8 @@ struct PlaneLimits {
     }
     let bounds = zip(stage.rows, maps).flatMap { row, map in
       let range = AffineColour.range(of: row)
-      return (range.lowerBound < -1e-9 ? [map] : []) + (range.upperBound > 1 + 1e-9 ? [SIMD4(0, 0, 0, 255) - map] : [])
+      return (range.lowerBound < AffineColour.unit.lowerBound ? [map] : [])
+        + (range.upperBound > AffineColour.unit.upperBound ? [SIMD4(0, 0, 0, 255) - map] : [])
     }
     guard isSmall, let numbers = PlaneShortcut.whole(bounds.map { PlaneShortcut.numbers($0) }) else { return nil }
     table = constants.table(PlaneKernel.decoding + numbers)
@@ -31,7 +32,7 @@ struct PlaneLimits {
     }
   }
 
-  /// Whether pixels with such extremes do not clip. `except` has its sign bits set where the answer is no anyway.
+  /// Whether pixels with such extremes do not clip.
   ///
   /// Luma is taken as difference to 128 times 64, chroma as difference to 128 times 256.
   @inline(__always)

@@ -100,13 +100,14 @@ struct PlaneShortcut {
     map(sum, blue, red, table + 8).store(newRows.red.upper, index)
   }
 
-  /// By how much samples of chroma differ from their neighbours on the right, below, and above; 0 where it is little.
+  /// By how much samples of chroma differ from their neighbours; 0 where it is little.
   @inline(__always)
   private func unevenness(_ row: PlaneSamples, _ index: Int, _ nextRow: Int) -> SIMD8<UInt8> {
-    let (own, right) = (Self.samples(row, index), Self.samples(row + 1, index))
+    let own = Self.samples(row, index)
+    let (left, right) = (Self.samples(row - 1, index), Self.samples(row + 1, index))
     let (below, above) = (Self.samples(row + nextRow, index), Self.samples(row - nextRow, index))
-    let lowest = own.lesser(right).lesser(above.lesser(below))
-    let highest = own.greater(right).greater(above.greater(below))
+    let lowest = left.lesser(right).lesser(own).lesser(above.lesser(below))
+    let highest = left.greater(right).greater(own).greater(above.greater(below))
     return (highest &- own).greater(own &- lowest).greater(Self.smoothness) &- Self.smoothness
   }
 

@@ -180,6 +180,20 @@ import Testing
     #expect(records.allSatisfy { $0.state == .cancelled })
   }
 
+  @Test("an end that takes long holds up no operations but its own")
+  func slowEnd() throws {
+    let gate = DispatchSemaphore(value: 0)
+    let waited = try Mailbox<DispatchTimeoutResult>()
+    let slow = try Chains { waited.post(gate.wait(timeout: .now() + 60)) }
+    try slow.start(0)
+    let others = try Chains()
+    try others.start(0)
+    #expect(others.ended(1).map(\.state) == [.filtered])
+    gate.signal()
+    #expect(slow.ended(1).map(\.state) == [.filtered])
+    #expect(waited.collect() == [.success])
+  }
+
   @Test("only so many entries are admitted at once")
   func window() throws {
     let chains = try Chains(downloads: 3, filtrations: 2)

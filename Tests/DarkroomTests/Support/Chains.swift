@@ -17,7 +17,10 @@ final class Chains {
   /// A source that is there: a picture of 64 KB.
   static let source = "chelsea-small.png"
 
-  init(downloads: Int = 4, filtrations: Int = 2) throws {
+  /// - Parameter whenDownloaded: Called where downloads end, before anything else.
+  init(
+    downloads: Int = 4, filtrations: Int = 2, whenDownloaded: @escaping @Sendable () -> Void = {}
+  ) throws {
     folder = try TemporaryFolder()
     let (mailbox, downloaded) = (try Mailbox<PhotoRecord>(), try Mailbox<PhotoRecord>())
     var configuration = Configuration(
@@ -27,7 +30,11 @@ final class Chains {
     configuration.transfer.addressPolicy = AddressPolicy(allowing: [try Network(parsing: "127.0.0.0/8")])
     engine = TransferEngine(configuration: configuration.transfer)
     pending = PendingOperations(
-      configuration: configuration, engine: engine, downloaded: { downloaded.post($0) }, ended: { mailbox.post($0) })
+      configuration: configuration, engine: engine,
+      downloaded: {
+        whenDownloaded()
+        downloaded.post($0)
+      }, ended: { mailbox.post($0) })
     staging = Staging(folder: folder.path, runID: "run-0001")
     self.mailbox = mailbox
     self.downloaded = downloaded
