@@ -70,6 +70,7 @@ struct PlaneShortcut {
     let (upper, lower) = (centred(rows.luma.upper, index), centred(rows.luma.lower, index))
     store(upper, terms, lower, terms, blue, red, newRows, index)
     let isVisible = limits.allow(luma: PlaneExtremes(upper, lower), blue: PlaneExtremes(blue), red: PlaneExtremes(red))
+    // The same 64 bits as one integer, to be tested at once.
     return isVisible && unsafeBitCast(uneven, to: UInt64.self) == 0
   }
 
