@@ -28,11 +28,12 @@ import Testing
       PlaneBand(width: width, sharing: .quarter)
     )
     var chance = SystemRandomNumberGenerator()
-    for round in 0..<60 {
+    let spreads: [UInt8] = [0, 2, 30, 255]
+    for round in 0..<(Self.corners.count * spreads.count) {
       let corner = Self.corners[round % Self.corners.count]
       // A corner and its neighbours, a darker or lighter one, or any samples. Chroma that is shared is even, because it is
       // interpolated elsewhere.
-      let spread = [UInt8(0), 2, 30, 255][round % 4]
+      let spread = spreads[round / Self.corners.count]
       for (plane, middle) in zip(source.planes, [corner.0, corner.1, corner.2]) {
         let even = sample(middle, spread, &chance)
         for row in 0..<plane.count {
