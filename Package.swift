@@ -20,7 +20,8 @@ let package = Package(
     .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
-    .target(name: "Imaging", dependencies: ["CJPEG", "CLCMS", "CPNG", "CWebP"]),
+    .target(name: "CPlanes"),
+    .target(name: "Imaging", dependencies: ["CJPEG", "CLCMS", "CPlanes", "CPNG", "CWebP"]),
     .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux"]),
     .target(name: "Ledger", dependencies: ["CSQLite"]),
     .target(name: "Darkroom", dependencies: ["Imaging", "Transfer", "Ledger", "CJansson", "CLinux", "CZlib"]),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Imaging
 
-/// The short cut of the kernel beside the long way, which two stages take.
+/// The ways of the kernel beside one another.
 @Suite struct PlaneKernelTests {
   static let recipes = [
     "sepia(0.8)", "sepia(1)", "grayscale(1)", "grayscale(0.3)", "saturate(0.5)", "saturate(3)", "hue-rotate(90deg)",
@@ -14,13 +14,16 @@ import Testing
     (105, 212, 235),
   ]
 
+  /// 4:2:2.
+  private static let halfColumns = ChromaSampling(horizontal: 2, vertical: 1)
+
   @Test(
     "the short cut gives what the long way does, but for rounding, whatever the colours",
     arguments: recipes, [ChromaSampling.full, .quarter])
   func shortcut(_ recipe: String, _ sharing: ChromaSampling) throws {
     let stages = AffineColour.merged(try Recipe(parsing: recipe).filters.compactMap(\.stage.affine))
-    let same = AffineColour(red: [1, 0, 0, 0], green: [0, 1, 0, 0], blue: [0, 0, 1, 0])
-    let (short, long) = (try #require(PlaneKernel(stages)), try #require(PlaneKernel(stages + [same])))
+    // Two stages take the long way.
+    let (short, long) = (try #require(PlaneKernel(stages)), try #require(PlaneKernel(stages + [.identity])))
     // More columns than are tried at once, and then some.
     let width = 1100
     let (source, a, b) = (
@@ -36,12 +39,7 @@ import Testing
       let spread = spreads[round / Self.corners.count]
       for (plane, middle) in zip(source.planes, [corner.0, corner.1, corner.2]) {
         let even = sample(middle, spread, &chance)
-        for row in 0..<plane.count {
-          for column in 0..<plane.width {
-            plane.row(row)[column] = plane.sharing == .quarter ? even : sample(middle, spread, &chance)
-          }
-        }
-        plane.extend(width: plane.width, height: plane.count)
+        fill(plane) { plane.sharing == .quarter ? even : sample(middle, spread, &chance) }
       }
       source.surround(above: nil, below: nil)
       for row in stride(from: 0, to: PlaneBand.lumaRows, by: 2) {
@@ -55,6 +53,39 @@ import Testing
         #expect(try #require(difference.max()) <= 1, "round \(round), plane \(index)")
       }
     }
+  }
+
+  @Test(
+    "wider vectors give the same to the bit",
+    arguments: recipes + ["none", "saturate(3) hue-rotate(90deg) contrast(1.5)"],
+    [ChromaSampling.full, .quarter, halfColumns, halfColumns.turned])
+  func vectors(_ recipe: String, _ sharing: ChromaSampling) throws {
+    let stages = try Recipe(parsing: recipe).filters.compactMap(\.stage.affine)
+    let kernels = [try #require(PlaneKernel(stages)), try #require(PlaneKernel(stages, isPortable: true))]
+    let width = 200
+    var chance = SystemRandomNumberGenerator()
+    for kept in [sharing, .quarter] {
+      for spread: UInt8 in [3, 30, 255] {
+        let source = PlaneBand(width: width, sharing: sharing)
+        for plane in source.planes { fill(plane) { sample(128, spread, &chance) } }
+        source.surround(above: nil, below: nil)
+        let results = kernels.map { kernel in
+          let result = PlaneBand(width: width, sharing: kept)
+          for row in stride(from: 0, to: PlaneBand.lumaRows, by: 2) { kernel.apply(to: source, row: row, into: result) }
+          return result.planes.map { plane in
+            (0..<plane.count).map { Array(UnsafeBufferPointer(start: plane.row($0), count: plane.width)) }
+          }
+        }
+        #expect(results[0] == results[1], "chroma kept as \(kept), samples \(spread) around the middle")
+      }
+    }
+  }
+
+  private func fill(_ plane: PlaneBand.Plane, with sample: () -> UInt8) {
+    for row in 0..<plane.count {
+      for column in 0..<plane.width { plane.row(row)[column] = sample() }
+    }
+    plane.extend(width: plane.width, height: plane.count)
   }
 
   private func sample(_ middle: UInt8, _ spread: UInt8, _ chance: inout some RandomNumberGenerator) -> UInt8 {

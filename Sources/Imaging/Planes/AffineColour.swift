@@ -3,6 +3,9 @@ package struct AffineColour: Equatable, Sendable {
   /// What makes the new red, green and blue.
   let red, green, blue: SIMD4<Double>
 
+  /// Leaves colours as they are.
+  static let identity = AffineColour(red: [1, 0, 0, 0], green: [0, 1, 0, 0], blue: [0, 0, 1, 0])
+
   /// The rows in their order.
   var rows: [SIMD4<Double>] { [red, green, blue] }
 

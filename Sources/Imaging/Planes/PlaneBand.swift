@@ -1,5 +1,8 @@
 import CJPEG
 
+/// Samples of a row of a plane.
+typealias PlaneSamples = UnsafeMutablePointer<UInt8>
+
 /// Rows of the three planes of a YCbCr picture, as many as are worked on at once.
 final class PlaneBand {
   /// A component's part.

@@ -8,23 +8,3 @@ extension SIMD8 where Scalar: FixedWidthInteger {
     self.init(lane(0), lane(1), lane(2), lane(3), lane(4), lane(5), lane(6), lane(7))
   }
 }
-
-extension SIMD8<Int16> {
-  /// `pointwiseMin`.
-  @inline(__always)
-  func lesser(_ other: Self) -> Self { replacing(with: other, where: other .< self) }
-
-  /// `pointwiseMax`.
-  @inline(__always)
-  func greater(_ other: Self) -> Self { replacing(with: other, where: other .> self) }
-}
-
-extension SIMD8<UInt8> {
-  /// `pointwiseMin`.
-  @inline(__always)
-  func lesser(_ other: Self) -> Self { replacing(with: other, where: other .< self) }
-
-  /// `pointwiseMax`.
-  @inline(__always)
-  func greater(_ other: Self) -> Self { replacing(with: other, where: other .> self) }
-}

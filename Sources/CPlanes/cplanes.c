@@ -1,0 +1,61 @@
+#include "cplanes.h"
+#include "long_way.h"
+#include "shortcut.h"
+
+/// How many indices are tried at once.
+enum { batch = 64 };
+
+/// Tries the short cut from an index on.
+/// - Returns: A bit for each index, the first the lowest: whether the results there mean nothing.
+INLINE uint64_t tried(
+    const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int first, int count) {
+  uint64_t left = 0;
+  if (source->shared_columns == 2) {
+    for (int bit = 0; bit < count; bit++)
+      left |= (uint64_t)!shared_columns(kernel, source, result, first + bit) << bit;
+  } else {
+    for (int bit = 0; bit < count; bit++) left |= (uint64_t)!own_columns(kernel, source, result, first + bit) << bit;
+  }
+  return left;
+}
+
+/// First the short cut is tried everywhere, then the rest is done: of branches in turn many would be mispredicted.
+INLINE void apply_stages(
+    const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int count) {
+  int has_shortcut = kernel->shortcut && result->shared_columns == 2 && result->shared_rows == 2 &&
+                     source->shared_columns == source->shared_rows;
+  for (int first = 0; first < count; first += batch) {
+    int size = count - first < batch ? count - first : batch;
+    uint64_t left = has_shortcut ? tried(kernel, source, result, first, size) : UINT64_MAX >> (batch - size);
+    for (; left; left &= left - 1) any_columns(kernel, source, result, first + __builtin_ctzll(left));
+  }
+}
+
+/// A single stage, the usual case, is compiled for itself: without a loop.
+INLINE void apply(const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int count) {
+  if (kernel->stage_count == 1) {
+    cplanes_kernel single = *kernel;
+    single.stage_count = 1;
+    apply_stages(&single, source, result, count);
+  } else {
+    apply_stages(kernel, source, result, count);
+  }
+}
+
+void cplanes_apply_portable(const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count) {
+  apply(kernel, &source, &result, count);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2")))
+static void apply_avx2(const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count) {
+  apply(kernel, &source, &result, count);
+}
+#endif
+
+void cplanes_apply(const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return apply_avx2(kernel, source, result, count);
+#endif
+  cplanes_apply_portable(kernel, source, result, count);
+}

@@ -1,0 +1,129 @@
+#pragma once
+#include "vectors.h"
+
+// Each pixel becomes red, green and blue, limited to 0…255, passes the stages, each limited, and becomes luma and chroma
+// again; chroma is the mean over the pixels that share it.
+
+/// What chroma adds to luma for each colour; or colours, in samples times 64.
+typedef struct {
+  vector red, green, blue;
+} colours;
+
+/// Luma, and how much blue and red differ from it, in samples times 64.
+typedef struct {
+  vector luma, blue, red;
+} pixels;
+
+/// Pixels of a row.
+typedef struct {
+  pixels even, odd;
+} columns;
+
+/// 16 samples of chroma times 4: three quarters of a row, and one of its neighbour.
+INLINE vector between(const uint8_t *row, int index, ptrdiff_t beyond) {
+  return load(row, index) * 3 + load(row + beyond, index);
+}
+
+/// Chroma of 32 columns, less 128, times 256, as decoders interpolate it: of each direction in which it is shared, three
+/// quarters of the sample and one of its neighbour on the pixel's side.
+INLINE pair interpolated(const uint8_t *row, int index, ptrdiff_t beyond, int shared_columns) {
+  if (shared_columns == 2) {
+    vector left = between(row - 1, index, beyond), right = between(row + 1, index, beyond);
+    vector own = between(row, index, beyond) * 3 - 2048;
+    return (pair){(own + left) << 4, (own + right) << 4};
+  }
+  pair own = load_pair(row, index), other = load_pair(row + beyond, index);
+  return (pair){(own.even * 3 + other.even - 512) << 6, (own.odd * 3 + other.odd - 512) << 6};
+}
+
+/// From chroma to what it adds: ITU-T T.871 § 7.
+INLINE colours terms(const vector *number, vector blue, vector red) {
+  return (colours){
+      .red = upper_half(red, number),
+      .green = -upper_half(blue, number + 1) - upper_half(red, number + 2),
+      .blue = upper_half(blue, number + 3),
+  };
+}
+
+INLINE vector row_of_stage(const vector *factor, colours pixel) {
+  return upper_half(pixel.red, factor) + upper_half(pixel.green, factor + 1) + upper_half(pixel.blue, factor + 2);
+}
+
+/// Passes a stage. `zero` is a number in memory, too.
+INLINE colours passed(colours pixel, const vector *stage, const vector *zero) {
+  return (colours){
+      .red = limited(row_of_stage(stage, pixel) + stage[9], zero, stage + 12) * stage[13],
+      .green = limited(row_of_stage(stage + 3, pixel) + stage[10], zero, stage + 12) * stage[13],
+      .blue = limited(row_of_stage(stage + 6, pixel) + stage[11], zero, stage + 12) * stage[13],
+  };
+}
+
+INLINE pixels pass(const cplanes_kernel *kernel, vector luma, vector blue, vector red) {
+  const vector *number = kernel->conversions, *zero = number + 8, *stages = kernel->stages;
+  colours term = terms(number, blue, red);
+  colours pixel = {
+      .red = limited(luma + term.red, zero, number + 9),
+      .green = limited(luma + term.green, zero, number + 9),
+      .blue = limited(luma + term.blue, zero, number + 9),
+  };
+  for (int stage = 0; stage < kernel->stage_count; stage++) pixel = passed(pixel, stages + 14 * stage, zero);
+  // 0.299 R + 0.587 G + 0.114 B.
+  vector sum = pixel.green + upper_half(pixel.red - pixel.green, number + 4) +
+               upper_half(pixel.blue - pixel.green, number + 5);
+  return (pixels){sum, pixel.blue - sum, pixel.red - sum};
+}
+
+/// Stores the luma of 32 columns of a row.
+INLINE columns pass_row(
+    const cplanes_kernel *kernel, const uint8_t *luma, pair blue, pair red, uint8_t *result, int index) {
+  pair samples = load_pair(luma, index);
+  columns all = {
+      .even = pass(kernel, samples.even << 6, blue.even, red.even),
+      .odd = pass(kernel, samples.odd << 6, blue.odd, red.odd),
+  };
+  store_pair((all.even.luma + 32) >> 6, (all.odd.luma + 32) >> 6, result, index);
+  return all;
+}
+
+/// Chroma, of how much a colour differs from luma, in samples times 128. 8224 is 128 times 64 and a half; half of 255 above
+/// 128 would round to 256.
+INLINE vector to_chroma(vector difference, const vector *number) {
+  return lesser((upper_half(difference, number) + 8224) >> 6, (vector){} + 255);
+}
+
+/// Stores the chroma of two rows, of how much each pixel's colour differs from luma.
+INLINE void store_differences(
+    pair upper, pair lower, const vector *number, const cplanes_rows *result, cplanes_pair rows, int index) {
+  if (result->shared_columns == 2 && result->shared_rows == 2) {
+    store(
+        to_chroma(((upper.even + upper.odd) >> 1) + ((lower.even + lower.odd) >> 1), number), rows.upper, index);
+  } else if (result->shared_columns == 2) {
+    store(to_chroma(upper.even + upper.odd, number), rows.upper, index);
+    store(to_chroma(lower.even + lower.odd, number), rows.lower, index);
+  } else if (result->shared_rows == 2) {
+    store_pair(
+        to_chroma(upper.even + lower.even, number), to_chroma(upper.odd + lower.odd, number), rows.upper, index);
+  } else {
+    store_pair(to_chroma(upper.even << 1, number), to_chroma(upper.odd << 1, number), rows.upper, index);
+    store_pair(to_chroma(lower.even << 1, number), to_chroma(lower.odd << 1, number), rows.lower, index);
+  }
+}
+
+/// 32 columns, from any sampling to any.
+INLINE void any_columns(
+    const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int index) {
+  ptrdiff_t beyond = source->next_row;
+  int shared = source->shared_columns;
+  columns upper = pass_row(
+      kernel, source->luma.upper, interpolated(source->blue.upper, index, -beyond, shared),
+      interpolated(source->red.upper, index, -beyond, shared), result->luma.upper, index);
+  columns lower = pass_row(
+      kernel, source->luma.lower, interpolated(source->blue.lower, index, beyond, shared),
+      interpolated(source->red.lower, index, beyond, shared), result->luma.lower, index);
+  const vector *number = kernel->conversions;
+  store_differences(
+      (pair){upper.even.blue, upper.odd.blue}, (pair){lower.even.blue, lower.odd.blue}, number + 6, result, result->blue,
+      index);
+  store_differences(
+      (pair){upper.even.red, upper.odd.red}, (pair){lower.even.red, lower.odd.red}, number + 7, result, result->red, index);
+}

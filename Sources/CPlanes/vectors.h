@@ -1,0 +1,61 @@
+#pragma once
+#include <string.h>
+#include "cplanes.h"
+
+// Vectors are handed to functions that are always inlined, so it does not matter how others would take them.
+#pragma clang diagnostic ignored "-Wpsabi"
+#define INLINE static inline __attribute__((always_inline))
+
+typedef cplanes_vector vector;
+typedef uint8_t bytes __attribute__((vector_size(16)));
+typedef uint16_t words __attribute__((vector_size(32)));
+typedef int32_t products __attribute__((vector_size(64)));
+
+/// The samples of 16 even and of 16 odd columns.
+typedef struct {
+  vector even, odd;
+} pair;
+
+/// The upper 16 bits of the products with a number in memory.
+INLINE vector upper_half(vector factor, const vector *number) {
+  products product = __builtin_convertvector(factor, products) * __builtin_convertvector(*number, products);
+  return __builtin_convertvector(product >> 16, vector);
+}
+
+INLINE vector lesser(vector one, vector other) { return __builtin_elementwise_min(one, other); }
+
+INLINE vector greater(vector one, vector other) { return __builtin_elementwise_max(one, other); }
+
+/// Each limited to two numbers in memory. Of limits that it knows the compiler would conclude that nothing is negative,
+/// and then make another multiplication, which takes longer.
+INLINE vector limited(vector value, const vector *lowest, const vector *highest) {
+  return lesser(greater(value, *lowest), *highest);
+}
+
+INLINE bytes load_bytes(const uint8_t *row, int index) {
+  bytes samples;
+  memcpy(&samples, row + index * (int)sizeof samples, sizeof samples);
+  return samples;
+}
+
+/// 16 samples.
+INLINE vector load(const uint8_t *row, int index) { return __builtin_convertvector(load_bytes(row, index), vector); }
+
+/// Stores 16 samples of 0…255.
+INLINE void store(vector samples, uint8_t *row, int index) {
+  bytes narrow = __builtin_convertvector(samples, bytes);
+  memcpy(row + index * (int)sizeof narrow, &narrow, sizeof narrow);
+}
+
+/// 32 samples.
+INLINE pair load_pair(const uint8_t *row, int index) {
+  words both;
+  memcpy(&both, row + index * (int)sizeof both, sizeof both);
+  return (pair){(vector)(both & 0xFF), (vector)(both >> 8)};
+}
+
+/// Stores 32 samples of 0…255.
+INLINE void store_pair(vector even, vector odd, uint8_t *row, int index) {
+  words both = (words)even | (words)odd << 8;
+  memcpy(row + index * (int)sizeof both, &both, sizeof both);
+}
