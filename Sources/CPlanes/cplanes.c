@@ -12,9 +12,9 @@ INLINE uint64_t tried(
   uint64_t left = 0;
   if (source->shared_columns == 2) {
     for (int bit = 0; bit < count; bit++)
-      left |= (uint64_t)!shared_columns(kernel, source, result, first + bit) << bit;
+      left |= (uint64_t)!shortcut_from_shared(kernel, source, result, first + bit) << bit;
   } else {
-    for (int bit = 0; bit < count; bit++) left |= (uint64_t)!own_columns(kernel, source, result, first + bit) << bit;
+    for (int bit = 0; bit < count; bit++) left |= (uint64_t)!shortcut_from_own(kernel, source, result, first + bit) << bit;
   }
   return left;
 }
@@ -27,7 +27,7 @@ INLINE void apply_stages(
   for (int first = 0; first < count; first += batch) {
     int size = count - first < batch ? count - first : batch;
     uint64_t left = has_shortcut ? tried(kernel, source, result, first, size) : UINT64_MAX >> (batch - size);
-    for (; left; left &= left - 1) any_columns(kernel, source, result, first + __builtin_ctzll(left));
+    for (; left; left &= left - 1) long_way(kernel, source, result, first + __builtin_ctzll(left));
   }
 }
 
@@ -55,7 +55,10 @@ static void apply_avx2(const cplanes_kernel *kernel, cplanes_rows source, cplane
 
 void cplanes_apply(const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return apply_avx2(kernel, source, result, count);
+  if (__builtin_cpu_supports("avx2")) {
+    apply_avx2(kernel, source, result, count);
+    return;
+  }
 #endif
   cplanes_apply_portable(kernel, source, result, count);
 }

@@ -66,7 +66,7 @@ INLINE pixels pass(const cplanes_kernel *kernel, vector luma, vector blue, vecto
       .green = limited(luma + term.green, zero, number + 9),
       .blue = limited(luma + term.blue, zero, number + 9),
   };
-  for (int stage = 0; stage < kernel->stage_count; stage++) pixel = passed(pixel, stages + 14 * stage, zero);
+  for (int stage = 0; stage < kernel->stage_count; stage++) pixel = passed(pixel, stages + stage * cplanes_stage_size, zero);
   // 0.299 R + 0.587 G + 0.114 B.
   vector sum = pixel.green + upper_half(pixel.red - pixel.green, number + 4) +
                upper_half(pixel.blue - pixel.green, number + 5);
@@ -110,7 +110,7 @@ INLINE void store_differences(
 }
 
 /// 32 columns, from any sampling to any.
-INLINE void any_columns(
+INLINE void long_way(
     const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int index) {
   ptrdiff_t beyond = source->next_row;
   int shared = source->shared_columns;

@@ -45,13 +45,14 @@ INLINE bytes unevenness(const uint8_t *row, int index, ptrdiff_t next_row) {
   bytes own = load_bytes(row, index), left = load_bytes(row - 1, index), right = load_bytes(row + 1, index);
   bytes above = load_bytes(row - next_row, index), below = load_bytes(row + next_row, index);
   bytes lowest = own, highest = own, neighbours[] = {left, right, above, below};
-  for (int index = 0; index < 4; index++) {
-    lowest = __builtin_elementwise_min(lowest, neighbours[index]);
-    highest = __builtin_elementwise_max(highest, neighbours[index]);
+  for (int neighbour = 0; neighbour < 4; neighbour++) {
+    lowest = __builtin_elementwise_min(lowest, neighbours[neighbour]);
+    highest = __builtin_elementwise_max(highest, neighbours[neighbour]);
   }
   return __builtin_elementwise_sub_sat(__builtin_elementwise_max(highest - own, own - lowest), (bytes){} + 12);
 }
 
+/// Of numbers that are never negative the compiler would make another multiplication, which takes longer.
 INLINE pair centred(const uint8_t *luma, int index) {
   pair samples = load_pair(luma, index);
   return (pair){(samples.even << 6) - 8192, (samples.odd << 6) - 8192};
@@ -86,10 +87,10 @@ INLINE void store_columns(
 
 INLINE vector shared_chroma(const uint8_t *row, int index) { return (load(row, index) - 128) << 8; }
 
-/// 32 columns from 4:2:0 to 4:2:0. Like `own_columns` it computes before the question is answered whether it may: there are
+/// 32 columns from 4:2:0 to 4:2:0. Like the next it computes before the question is answered whether it may: there are
 /// no branches.
 /// - Returns: Whether the results mean anything.
-INLINE int shared_columns(
+INLINE int shortcut_from_shared(
     const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int index) {
   bytes uneven = unevenness(source->blue.upper, index, source->next_row) |
                  unevenness(source->red.upper, index, source->next_row);
@@ -116,7 +117,7 @@ INLINE pair from_chroma_pair(const vector *number, pair blue, pair red) {
 }
 
 /// 32 columns from 4:4:4 to 4:2:0.
-INLINE int own_columns(const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int index) {
+INLINE int shortcut_from_own(const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int index) {
   const vector *number = kernel->shortcut;
   pair upper_blue = own_chroma(source->blue.upper, index), lower_blue = own_chroma(source->blue.lower, index);
   pair upper_red = own_chroma(source->red.upper, index), lower_red = own_chroma(source->red.lower, index);

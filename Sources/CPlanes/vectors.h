@@ -6,6 +6,7 @@
 #pragma clang diagnostic ignored "-Wpsabi"
 #define INLINE static inline __attribute__((always_inline))
 
+// What leaves 16 bits wraps around, as the compiler has it for vectors; it does so only in results that are not kept.
 typedef cplanes_vector vector;
 typedef uint8_t bytes __attribute__((vector_size(16)));
 typedef uint16_t words __attribute__((vector_size(32)));

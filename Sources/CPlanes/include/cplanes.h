@@ -9,11 +9,14 @@
 /// known to have 16 bits, and the product's upper half takes a single instruction then.
 typedef int16_t cplanes_vector __attribute__((vector_size(32)));
 
-/// The numbers of a kernel; what they are is said where Swift computes them. Pointers to `cplanes_vector`, which Swift
-/// does not import.
+/// Numbers of a stage: nine factors, three offsets, the limit of the result, and what brings it to the scale of the input.
+enum { cplanes_stage_size = 14 };
+
+/// The numbers of a kernel; what they are is said where Swift computes them. All are `cplanes_vector`s, at multiples of
+/// their size; Swift would make pointers to such opaque.
 typedef struct {
   const void *conversions;  // 10: `PlaneKernel.conversions`.
-  const void *stages;       // 14 of each stage: `PlaneStages`.
+  const void *stages;       // `cplanes_stage_size` of each stage: `PlaneStages`.
   int stage_count;          // At least one.
   const void *shortcut;     // 12: `PlaneShortcut`; NULL where there is none.
   const void *bounds;       // 4 of each bound: `PlaneLimits`.
@@ -33,8 +36,8 @@ typedef struct {
   int shared_columns, shared_rows;  // How many of luma share a sample of chroma: 1 or 2.
 } cplanes_rows;
 
-/// Computes 32 columns of `result` at an index, for `count` indices. Source rows are read one sample beyond both ends, and
-/// one row of chroma above and below where `next_row` is not 0.
+/// Computes 32 columns of `result` at an index, for `count` indices, from `source`, which does not overlap it. Of chroma
+/// that is shared, one sample beyond both ends of a row is read, and where `next_row` is not 0 a row above and one below.
 void cplanes_apply(const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count);
 
 /// The same with the vectors that every processor has.

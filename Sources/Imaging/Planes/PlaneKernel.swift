@@ -3,8 +3,8 @@ import CPlanes
 /// Applies affine colour stages to the planes of a YCbCr picture, two rows at a time and 32 columns at once, in 16-bit
 /// integers.
 ///
-/// Chroma that luma samples share is interpolated as decoders do, but where neighbours hardly differ (`PlaneShortcut`), where
-/// a sample stands for all luma samples that share it. Each pixel becomes red, green and blue, limited to 0…255
+/// Chroma that luma samples share is interpolated as decoders do, but where neighbours hardly differ a sample stands for
+/// all luma samples that share it. Each pixel becomes red, green and blue, limited to 0…255
 /// as a decoder does (ITU-T T.871 § 7), passes the stages, each limited, and becomes YCbCr again; chroma is the mean over
 /// the pixels that share it. So pixels that clip count as what they look like.
 ///
@@ -18,7 +18,7 @@ final class PlaneKernel {
   private let numbers: cplanes_kernel
   private let isPortable: Bool
 
-  /// A kernel of stages; nil when their numbers are too large for it.
+  /// A kernel of stages, of which none is the same as one that changes nothing; nil when their numbers are too large for it.
   /// - Parameter isPortable: Whether to do without vectors that only some processors have.
   init?(_ stages: [AffineColour], isPortable: Bool = false) {
     let stages = stages.isEmpty ? [.identity] : stages
@@ -47,8 +47,10 @@ final class PlaneKernel {
   /// surrounded. Both are as wide; `row` is even.
   func apply(to source: PlaneBand, row: Int, into result: PlaneBand) {
     let apply = isPortable ? cplanes_apply_portable : cplanes_apply
-    withUnsafePointer(to: numbers) {
-      apply($0, cplanes_rows(source, row: row), cplanes_rows(result, row: row), Int32(source.planes[0].width / 32))
+    let (rows, newRows) = (cplanes_rows(source, row: row), cplanes_rows(result, row: row))
+    // What they point to is not to end before: the kernel's memory and the bands'.
+    withExtendedLifetime((self, source, result)) {
+      withUnsafePointer(to: numbers) { apply($0, rows, newRows, Int32(source.planes[0].width / 32)) }
     }
   }
 }

@@ -2,18 +2,12 @@
 struct PlaneStages {
   /// For each stage nine factors, three offsets, the limit of the result, and what brings it to the scale of the input.
   let numbers: [Int16]
-  /// How many stages.
-  let count: Int
-
-  /// Numbers of a stage.
-  static let stride = 14
 
   /// The numbers of some stages; nil when the factors of one are too large.
   init?(_ stages: [AffineColour]) {
     let numbers = stages.compactMap(Self.numbers)
     guard numbers.count == stages.count else { return nil }
     self.numbers = numbers.flatMap(\.self)
-    count = stages.count
   }
 
   /// Inputs are samples times 64, results samples times 4, 8, 16 or 32: the finest for which factors and sums fit.
