@@ -9,6 +9,7 @@ import Testing
     "the result stays 40 dB from that of reading all, however the picture is turned", arguments: Orientation.allCases)
   func turned(_ orientation: Orientation) throws {
     let rig = try Rig()
+    let names = ["colour", "grey", "inks"]
     // Sides that are no multiple of 8, so that the reduced picture's last column and row are not whole ones.
     _ = try Rig.python(
       """
@@ -16,9 +17,10 @@ import Testing
       a = Image.open(sys.argv[1])
       a.crop((0, 0, 447, 299)).save(sys.argv[2], 'JPEG', quality=92, exif=exif)
       a.convert('L').crop((0, 0, 449, 297)).save(sys.argv[3], 'JPEG', quality=92, exif=exif, progressive=True)
-      """, [Rig.sample("chelsea.jpg"), rig.folder.file("colour"), rig.folder.file("grey")])
+      a.convert('CMYK').crop((0, 0, 449, 297)).save(sys.argv[4], 'JPEG', quality=92, exif=exif)
+      """, [Rig.sample("chelsea.jpg")] + names.map(rig.folder.file))
     let options = OutputOptions(format: .png)
-    for name in ["colour", "grey"] {
+    for name in names {
       for recipe in ["fit 170 170", "fit 60 60", "exact 41 23", "fill 50 90", "fit 20 20"] {
         let (reduced, whole) = (rig.folder.file("reduced.png"), rig.folder.file("whole.png"))
         let resize = "resize(\(recipe))"

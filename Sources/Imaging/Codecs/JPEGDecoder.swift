@@ -113,7 +113,7 @@ final class JPEGDecoder: RowDecoder {
 
   func read(into row: PixelRow) throws(ImagingError) {
     guard let packed, cjpeg_read_row(codec, packed.bytes) == 1 else { throw failure.whileDecoding }
-    inks?.apply(to: packed, width: info.width)
+    inks?.apply(to: packed)
     row.unpack(packed)
   }
 

@@ -9,9 +9,9 @@ struct InkConversion {
   }
 
   /// Converts a row of 8-bit samples in place; the fourth becomes a filler.
-  func apply(to row: PackedRow, width: Int) {
-    if let transform { return transform.apply(to: row.bytes, count: width) }
-    for column in 0..<width {
+  func apply(to row: PackedRow) {
+    if let transform { return transform.apply(to: row.bytes, count: row.width) }
+    for column in 0..<row.width {
       let pixel = row.bytes.advanced(by: 4 * column).assumingMemoryBound(to: UInt8.self)
       let light = UInt32(pixel[3])
       for channel in 0..<3 {

@@ -1,6 +1,8 @@
 /// The memory of one row as codecs exchange it: interleaved samples of 8 or 16 bits in the machine's byte order, which
 /// must be little-endian. A multiple of 8 pixels, so that conversions need no special end.
 final class PackedRow {
+  /// Pixels.
+  let width: Int
   /// Which channels, and how deep.
   let layout: PixelLayout
   /// The first byte. Deliberately no multiple of 16: to aligned memory libjpeg-turbo writes past the caches, and reading
@@ -10,6 +12,7 @@ final class PackedRow {
 
   /// Memory for `width` pixels, all 0.
   init(width: Int, layout: PixelLayout) {
+    self.width = width
     self.layout = layout
     let count = (width + 7) / 8 * 8 * layout.packedBytes + 8
     memory = .allocate(byteCount: count, alignment: 64)
