@@ -90,7 +90,9 @@ package struct SourceLocation: Sendable, Hashable {
     let path = String(decoding: raw, as: UTF8.self).percentDecoded
     guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
       throw TransferError(
-        .urlInvalid, "\(Transfer.redacted(text, valid: false)) is not a file: URL with an absolute, printable path")
+        .urlInvalid,
+        "\(Transfer.redacted(text, valid: false)) is not a file: URL with an absolute, printable path; a path below "
+          + "--file-root is written without file:")
     }
     self.init(path: path, redacted: text)
   }

@@ -119,6 +119,7 @@ import Testing
       #expect(run.error.isEmpty)
     }
     #expect(try DarkroomProcess.run(["--version"]).output.hasPrefix("darkroom "))
+    #expect(try DarkroomProcess.run(["filters", "--explain", "none"]).output.contains("copy the file"))
     let explained = try DarkroomProcess.run(["filters", "--explain", "CISepiaTone(0.8) invert()"])
     #expect(explained.output.contains("sepia(0.8)"))
     #expect(explained.output.contains("invert(1)"))

@@ -135,7 +135,7 @@ import Testing
     #expect(try rig.code(of: bytes, recipe: "resize(exact 1000 1000 enlarge)", limits: limits) == nil)
     let error = try rig.error(of: bytes, recipe: "resize(exact 1001 1000 enlarge) resize(fit 5 5)", limits: limits)
     #expect(error?.code == .imageTooLarge)
-    #expect(error?.message == "max-pixels is 1000000; the picture has 1001000 (1001 × 1000)")
+    #expect(error?.message == "max-pixels is 1000000; the recipe gives the picture 1001000 (1001 × 1000)")
   }
 
   @Test("nothing is held of a high and narrow picture but a few rows")

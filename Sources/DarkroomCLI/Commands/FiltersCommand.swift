@@ -16,7 +16,7 @@ struct FiltersCommand: Command {
         "filters takes no operands; to explain a recipe: filters --explain \"\(invocation.operands[0])\"")
     }
     if let recipe = invocation.settings.explain {
-      try invocation.output.print(recipe.isEmpty ? "none" : recipe.explanation.joined(separator: "\n"))
+      try invocation.output.print(recipe.explanation.joined(separator: "\n"))
       return .success
     }
     for filter in FilterRegistry.all {

@@ -74,7 +74,7 @@ enum OptionTable {
       name: "metadata", value: "none|copyright|all", defaultText: "copyright",
       summary: "what is kept of EXIF, XMP and IPTC"
     ) { $0.configuration.output.metadata = try OptionValue.metadata($1) },
-    Option(name: "max-pixels", value: "N", defaultText: "268402689", summary: "largest picture that is decoded") {
+    Option(name: "max-pixels", value: "N", defaultText: "268402689", summary: "largest picture read or made") {
       $0.configuration.maxPixels = try OptionValue.pixels($1)
     },
   ]

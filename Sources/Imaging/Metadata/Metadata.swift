@@ -91,12 +91,13 @@ struct Metadata: Sendable, Equatable {
     return result
   }
 
-  /// The same without colour profiles of grey pictures, which do not describe a picture that became coloured.
-  func withoutGreyProfiles() -> Metadata {
+  /// The same without a colour profile that is for other pixels than a file's, grey or coloured, or that is none at all.
+  func withoutMisfits(isGrey: Bool) -> Metadata {
     removing { item in
       guard case .icc(let profile) = item else { return false }
-      // The colour space is at bytes 16…19 of the header (ICC.1:2022 § 7.2).
-      return profile.dropFirst(16).starts(with: "GRAY".utf8)
+      // The colour space is at bytes 16…19 of the header, the signature at 36…39 (ICC.1:2022 § 7.2).
+      return !profile.dropFirst(16).starts(with: (isGrey ? "GRAY" : "RGB ").utf8)
+        || !profile.dropFirst(36).starts(with: "acsp".utf8)
     }
   }
 }

@@ -21,8 +21,16 @@ package struct ImageLimits: Sendable {
   /// Bytes of metadata (EXIF, XMP, ICC, each and in sum) that are carried along; what is beyond is left out.
   static let maxMetadataBytes = 4 << 20
 
+  /// Whose size is checked.
+  enum Subject: String {
+    case source = "the picture has"
+    /// Of the recipe or of one of its functions.
+    case result = "the recipe gives the picture"
+  }
+
   /// Throws `image-too-large` unless the size is within the limits, `image-corrupt` when a side is 0.
-  func check(width: Int, height: Int) throws(ImagingError) {
+  func check(_ size: PictureSize, of subject: Subject) throws(ImagingError) {
+    let (width, height) = (size.width, size.height)
     guard width > 0, height > 0 else {
       throw ImagingError(code: .imageCorrupt, message: "the picture has no pixels (\(width) × \(height))")
     }
@@ -31,12 +39,17 @@ package struct ImageLimits: Sendable {
       let count = overflow ? "more than \(Int.max)" : "\(pixels)"
       throw ImagingError(
         code: .imageTooLarge,
-        message: "max-pixels is \(maxPixels); the picture has \(count) (\(width) × \(height))")
+        message: "max-pixels is \(maxPixels); \(subject.rawValue) \(count) (\(width) × \(height))")
     }
     guard max(width, height) <= Self.maxSide else {
       throw ImagingError(
         code: .imageTooLarge,
-        message: "a side may have \(Self.maxSide) pixels; the picture has \(width) × \(height)")
+        message: "a side may have \(Self.maxSide) pixels; \(subject.rawValue) \(width) × \(height)")
     }
+  }
+
+  /// The same for the size of a source.
+  func check(width: Int, height: Int) throws(ImagingError) {
+    try check(PictureSize(width: width, height: height), of: .source)
   }
 }

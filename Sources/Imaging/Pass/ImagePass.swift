@@ -26,7 +26,7 @@ package struct ImagePass: Sendable {
     let decoder = try RowDecoders.open(source, limits: limits)
     let format = options.format ?? decoder.info.format
     let pipeline = RowPipeline(recipe: recipe, source: decoder, format: format)
-    for size in pipeline.sizes.dropFirst() { try limits.check(width: size.width, height: size.height) }
+    for size in pipeline.sizes.dropFirst() { try limits.check(size, of: .result) }
     let order = order(for: decoder, pipeline, format)
     let bytes = decoder.wholePictureBytes + pipeline.heldBytes + RowEncoders.wholePictureBytes(order)
     let share = try limits.memory.share(bytes, for: decoder.info, isCancelled: isCancelled)
@@ -45,7 +45,7 @@ package struct ImagePass: Sendable {
     let size = pipeline.outputSize
     var metadata = decoder.metadata.kept(options.metadata, size: size)
     if pipeline.convertsColour { metadata = metadata.withoutColour }
-    if decoder.layout.isGrey, !pipeline.working.isGrey { metadata = metadata.withoutGreyProfiles() }
+    metadata = metadata.withoutMisfits(isGrey: pipeline.output.isGrey)
     return EncodingOrder(
       info: ImageInfo(format: format, width: size.width, height: size.height), layout: pipeline.output,
       quality: options.quality, chroma: pipeline.exchangesSides ? decoder.chroma.turned : decoder.chroma,

@@ -31,7 +31,8 @@ struct RowPipeline {
     let hasAlpha = source.hasAlpha || recipe.filters.contains { $0.makesTranslucent }
     working = PixelLayout(isGrey: keepsGrey, hasAlpha: hasAlpha, isDeep: source.isDeep)
     output = PixelLayout(
-      isGrey: keepsGrey, hasAlpha: hasAlpha && format.hasAlpha, isDeep: source.isDeep && format.hasDeepSamples)
+      isGrey: keepsGrey && format.hasGrey, hasAlpha: hasAlpha && format.hasAlpha,
+      isDeep: source.isDeep && format.hasDeepSamples)
     let turn = Turn(orientation: orientation)
     var filters = recipe.filters.map(\.stage)
     var eighths = 8
@@ -100,6 +101,9 @@ struct RowPipeline {
     }
     lines.append("lay on white: only what has alpha, and only for JPEG")
     lines.append("encode: in the format and quality asked for; of metadata what --metadata says")
+    if recipe.isEmpty {
+      lines.append("instead of all this, with the format keep: copy the file, after a look at its header")
+    }
     if recipe.filters.first is Resize {
       lines.append("shorter, from JPEG: read at 1/2, 1/4 or 1/8 of its size where the result does not show it")
     }
@@ -112,6 +116,8 @@ struct RowPipeline {
 extension ImageFormat {
   /// Whether files of the format can have an alpha channel.
   fileprivate var hasAlpha: Bool { self != .jpeg }
+  /// Whether files of the format can have grey samples only.
+  fileprivate var hasGrey: Bool { self != .webp }
   /// Whether files of the format can have 16 bits for a sample.
   fileprivate var hasDeepSamples: Bool { self == .png }
 }
