@@ -7,7 +7,7 @@ import Testing
   /// Makes a picture with EXIF, XMP and a profile of several JPEG segments.
   private static let make = """
     exif = Image.Exif(); exif[0x010F] = 'Maker'; exif[0x8298] = 'Somebody'
-    profile = bytes(16) + b'RGB ' + np.random.default_rng(5).integers(0, 256, 150000).astype('u1').tobytes()
+    profile = bytes(16) + b'RGB ' + bytes(16) + b'acsp' + np.random.default_rng(5).integers(0, 256, 150000).astype('u1').tobytes()
     image = Image.open(sys.argv[1]).convert('RGB')
     extra = {'xmp': b'<x:xmpmeta>darkroom</x:xmpmeta>'} if sys.argv[3] == 'JPEG' else {}
     image.save(sys.argv[2], sys.argv[3], exif=exif, icc_profile=profile, **extra)
@@ -55,7 +55,7 @@ import Testing
       resources = b'8BIM\\x03\\xed\\0\\0\\0\\0\\0\\x01x\\0' + b'8BIM\\x04\\x04\\0\\0' + struct.pack('>I', len(sets)) + sets
       photoshop = b'Photoshop 3.0\\0' + resources
       image = Image.open(sys.argv[1]).convert('RGB')
-      image.save(sys.argv[2], 'JPEG', exif=exif, xmp=b'<x tiff:Orientation="6"/>', icc_profile=bytes(200),
+      image.save(sys.argv[2], 'JPEG', exif=exif, xmp=b'<x tiff:Orientation="6"/>', icc_profile=bytes(16) + b'RGB ' + bytes(16) + b'acsp' + bytes(160),
                  extra=b'\\xff\\xed' + struct.pack('>H', len(photoshop) + 2) + photoshop)
       """, [Rig.sample("chelsea-small.png"), before])
     try rig.pass(before, to: after, recipe: "sepia(0.8)", options: OutputOptions(format: target, metadata: policy))
@@ -182,7 +182,7 @@ import Testing
     let rig = try Rig()
     let printed = try rig.compare(
       make: """
-        profile = bytes(16) + b'GRAY' + bytes(200)
+        profile = bytes(16) + b'GRAY' + bytes(16) + b'acsp' + bytes(180)
         Image.new('L', (9, 9), 100).save(sys.argv[1], icc_profile=profile)
         """,
       recipe: recipe, check: "print(int('icc_profile' in Image.open(sys.argv[2]).info))")
@@ -196,7 +196,7 @@ import Testing
       make: """
         exif = Image.Exif(); exif[0x8298] = 'Somebody'; exif[0x010E] = 'd' * 70000
         packet = chunk(b'iTXt', b'XML:com.adobe.xmp\\0\\0\\0\\0\\0' + b'<x>' + b'p' * 70000 + b'</x>')
-        profile = np.random.default_rng(5).integers(0, 256, 150000).astype('u1').tobytes()
+        profile = bytes(16) + b'RGB ' + bytes(16) + b'acsp' + np.random.default_rng(5).integers(0, 256, 149960).astype('u1').tobytes()
         Image.new('RGB', (9, 9)).save(sys.argv[1], exif=exif, icc_profile=profile)
         whole = open(sys.argv[1], 'rb').read()
         open(sys.argv[1], 'wb').write(whole[:33] + packet + whole[33:])
