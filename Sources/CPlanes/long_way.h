@@ -66,7 +66,8 @@ INLINE pixels pass(const cplanes_kernel *kernel, vector luma, vector blue, vecto
       .green = limited(luma + term.green, zero, number + 9),
       .blue = limited(luma + term.blue, zero, number + 9),
   };
-  for (int stage = 0; stage < kernel->stage_count; stage++) pixel = passed(pixel, stages + stage * cplanes_stage_size, zero);
+  for (int stage = 0; stage < kernel->stage_count; stage++)
+    pixel = passed(pixel, stages + stage * cplanes_stage_size, zero);
   // 0.299 R + 0.587 G + 0.114 B.
   vector sum = pixel.green + upper_half(pixel.red - pixel.green, number + 4) +
                upper_half(pixel.blue - pixel.green, number + 5);
@@ -121,9 +122,8 @@ INLINE void long_way(
       kernel, source->luma.lower, interpolated(source->blue.lower, index, beyond, shared),
       interpolated(source->red.lower, index, beyond, shared), result->luma.lower, index);
   const vector *number = kernel->conversions;
-  store_differences(
-      (pair){upper.even.blue, upper.odd.blue}, (pair){lower.even.blue, lower.odd.blue}, number + 6, result, result->blue,
-      index);
-  store_differences(
-      (pair){upper.even.red, upper.odd.red}, (pair){lower.even.red, lower.odd.red}, number + 7, result, result->red, index);
+  pair upper_blue = {upper.even.blue, upper.odd.blue}, lower_blue = {lower.even.blue, lower.odd.blue};
+  pair upper_red = {upper.even.red, upper.odd.red}, lower_red = {lower.even.red, lower.odd.red};
+  store_differences(upper_blue, lower_blue, number + 6, result, result->blue, index);
+  store_differences(upper_red, lower_red, number + 7, result, result->red, index);
 }

@@ -19,8 +19,8 @@ INLINE extremes extremes_of(pair upper, pair lower) {
   };
 }
 
-/// Whether no pixel with such extremes clips. A colour's bound is an affine map of Y, Cb and Cr that must not be negative; it
-/// is least at one extreme of each.
+/// Whether no pixel with such extremes clips. A colour's bound is an affine map of Y, Cb and Cr that must not be negative;
+/// it is least at one extreme of each.
 INLINE int is_visible(const cplanes_kernel *kernel, extremes luma, extremes blue, extremes red) {
   const vector *number = kernel->conversions;
   vector low = luma.lowest + 8192, high = 255 * 64 - 8192 - luma.highest;
@@ -52,7 +52,8 @@ INLINE bytes unevenness(const uint8_t *row, int index, ptrdiff_t next_row) {
   return __builtin_elementwise_sub_sat(__builtin_elementwise_max(highest - own, own - lowest), (bytes){} + 12);
 }
 
-/// Of numbers that are never negative the compiler would make another multiplication, which takes longer.
+/// Luma of 32 columns. Of numbers that are never negative the compiler would make another multiplication, which takes
+/// longer.
 INLINE pair centred(const uint8_t *luma, int index) {
   pair samples = load_pair(luma, index);
   return (pair){(samples.even << 6) - 8192, (samples.odd << 6) - 8192};
@@ -64,7 +65,8 @@ INLINE vector from_chroma(const vector *number, vector blue, vector red) {
 }
 
 INLINE void store_luma(const vector *number, pair luma, pair terms, uint8_t *row, int index) {
-  store_pair((upper_half(luma.even, number) + terms.even) >> 4, (upper_half(luma.odd, number) + terms.odd) >> 4, row, index);
+  vector even = (upper_half(luma.even, number) + terms.even) >> 4, odd = (upper_half(luma.odd, number) + terms.odd) >> 4;
+  store_pair(even, odd, row, index);
 }
 
 /// New chroma, of the sum of four luma samples and the old chroma. That of visible colours is not less than 1; half of 255
@@ -117,7 +119,8 @@ INLINE pair from_chroma_pair(const vector *number, pair blue, pair red) {
 }
 
 /// 32 columns from 4:4:4 to 4:2:0.
-INLINE int shortcut_from_own(const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int index) {
+INLINE int shortcut_from_own(
+    const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int index) {
   const vector *number = kernel->shortcut;
   pair upper_blue = own_chroma(source->blue.upper, index), lower_blue = own_chroma(source->blue.lower, index);
   pair upper_red = own_chroma(source->red.upper, index), lower_red = own_chroma(source->red.lower, index);
