@@ -29,8 +29,11 @@ struct EntryReader {
   /// What is wrong, in the order of the manifest.
   private(set) var problems: [ManifestProblem] = []
 
-  /// The recipes seen so far: a manifest of a million entries has few.
-  private var recipes: [String: Recipe] = [:]
+  /// The recipes seen last: most manifests have few, and one with another in every entry must not fill the memory.
+  private(set) var recipes: [String: Recipe] = [:]
+
+  /// How many recipes are kept. When there are more, all of them are dropped.
+  static let recipeLimit = 256
 
   init(defaults: EntryDefaults) { self.defaults = defaults }
 
@@ -187,6 +190,7 @@ struct EntryReader {
     if let known = recipes[text] { return known }
     do {
       let recipe = try Recipe(parsing: text)
+      if recipes.count >= Self.recipeLimit { recipes.removeAll(keepingCapacity: true) }
       recipes[text] = recipe
       return recipe
     } catch {
