@@ -14,7 +14,7 @@ struct Acceptance {
   /// - Parameter expected: The file as it was when it was found settled; nil to take it as it is.
   /// - Returns: nil when the file changed or went away, also while it was being copied: it is not settled; or when it is
   ///   no regular file (any more).
-  /// - Throws: `SystemError`, `SQLiteError`.
+  /// - Throws: `SystemError`, `SQLiteError`. Nothing is left behind then, so that a full disk does not get fuller.
   func accept(
     path: String, job name: String, format: String, isInbox: Bool, as expected: FileIdentity? = nil
   ) throws -> LedgerJob? {
@@ -22,15 +22,14 @@ struct Acceptance {
     let file = Folder.name(of: path)
     let suffix = ManifestFileName(file)?.suffix ?? format
     let folder = state.job(runID)
+    var isAccepted = false
+    defer { if !isAccepted { try? FileManager.default.removeItem(atPath: folder) } }
     try Folder.create(folder, mode: 0o700)
     guard
       let (sha256, identity) = try copy(
         path, followingLinks: !isInbox, to: state.snapshot(runID, extension: suffix)),
       identity == expected ?? identity
-    else {
-      try? FileManager.default.removeItem(atPath: folder)
-      return nil
-    }
+    else { return nil }
     try Folder.sync(folder)
     try Folder.sync(state.jobs)
     let manifest = JobManifest(
@@ -38,6 +37,7 @@ struct Acceptance {
       accepted: Clock.milliseconds, configuration: configuration)
     let job = LedgerJob(runID: runID, name: name, details: try manifest.text)
     try ledger.accept(job)
+    isAccepted = true
     return job
   }
 

@@ -79,6 +79,38 @@ import Testing
     #expect(try accept("inbox/a.txt") != nil, "once it is quiet it is accepted")
   }
 
+  @Test("an acceptance that the ledger refuses leaves nothing behind", arguments: 1...2)
+  func refusedByLedger(tries: Int) throws {
+    let (path, state) = (folder.file("other/ledger.sqlite"), StateFolder(path: folder.file("other")))
+    try folder.makeFolder("other/jobs")
+    _ = try Ledger(path: path)
+    do {
+      let database = try Database(path: path, durability: .powerCut)
+      try database.execute("CREATE TRIGGER t BEFORE INSERT ON jobs BEGIN SELECT RAISE(ABORT, 'no room'); END")
+    }
+    let acceptance = Acceptance(state: state, ledger: try Ledger(path: path), configuration: acceptance.configuration)
+    try folder.write("http://h/a\n", as: "inbox/a.txt")
+    for _ in 0..<tries {
+      #expect(throws: SQLiteError.self) {
+        try acceptance.accept(path: folder.file("inbox/a.txt"), job: "a", format: "txt", isInbox: true)
+      }
+    }
+    #expect(try folder.names(in: "other/jobs").isEmpty)
+  }
+
+  @Test(
+    "an acceptance for which there is no room leaves nothing behind",
+    .disabled(if: SmallDisk.obstacle != nil, Comment(rawValue: SmallDisk.obstacle ?? "")))
+  func noRoom() throws {
+    let disk = try SmallDisk(over: folder.file("state/jobs"), in: folder, kilobytes: 64)
+    try folder.write(String(repeating: "http://h/a\n", count: 10_000), as: "inbox/a.txt")
+    for _ in 0..<2 { #expect(throws: SystemError.self) { try accept("inbox/a.txt") } }
+    #expect(try folder.names(in: "state/jobs").isEmpty)
+    try folder.write("http://h/a\n", as: "inbox/a.txt")
+    #expect(try accept("inbox/a.txt") != nil, "the disk has not filled up")
+    withExtendedLifetime(disk) {}
+  }
+
   @Test("two runs of one job are two runs")
   func twice() throws {
     try folder.write("http://h/a\n", as: "inbox/a.txt")
