@@ -66,20 +66,3 @@ extension Darkroom {
     return status
   }
 }
-
-extension PendingOperations {
-  /// What the two queues are doing.
-  var status: Status.Queues {
-    let chains = inProgress.values
-    let downloading = chains.count { $0.download.isExecuting }
-    let filtering = chains.count { $0.filtration.isExecuting }
-    let downloaded = chains.count { $0.download.isFinished }
-    return Status.Queues(
-      suspended: isSuspended,
-      download: Status.Queue(
-        limit: downloadQueue.maxConcurrentOperationCount, running: downloading,
-        waiting: chains.count - downloading - downloaded),
-      filtration: Status.Queue(
-        limit: filtrationQueue.maxConcurrentOperationCount, running: filtering, waiting: downloaded - filtering))
-  }
-}

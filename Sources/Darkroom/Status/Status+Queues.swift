@@ -1,0 +1,41 @@
+import Foundation
+
+extension Status.Queues {
+  /// Where an entry's two operations are. Each entry counts once, so that no number comes to less than none, whatever
+  /// the operations do meanwhile.
+  enum Stage {
+    case waitsForDownload, downloads, waitsForFiltration, filters, hasEnded
+
+    /// An operation only goes on from waiting to executing to finished. So what does not execute and, asked after that,
+    /// has not finished was still waiting when it was first asked.
+    init(download: Operation, filtration: Operation) {
+      if filtration.isExecuting {
+        self = .filters
+      } else if filtration.isFinished {
+        self = .hasEnded
+      } else if download.isExecuting {
+        self = .downloads
+      } else {
+        self = download.isFinished ? .waitsForFiltration : .waitsForDownload
+      }
+    }
+  }
+}
+
+extension PendingOperations {
+  /// What the two queues are doing.
+  var status: Status.Queues {
+    var counts: [Status.Queues.Stage: Int] = [:]
+    for chain in inProgress.values {
+      counts[Status.Queues.Stage(download: chain.download, filtration: chain.filtration), default: 0] += 1
+    }
+    return Status.Queues(
+      suspended: isSuspended,
+      download: Status.Queue(
+        limit: downloadQueue.maxConcurrentOperationCount, running: counts[.downloads, default: 0],
+        waiting: counts[.waitsForDownload, default: 0]),
+      filtration: Status.Queue(
+        limit: filtrationQueue.maxConcurrentOperationCount, running: counts[.filters, default: 0],
+        waiting: counts[.waitsForFiltration, default: 0]))
+  }
+}
