@@ -61,17 +61,27 @@ extension Darkroom {
   /// Accepts a manifest that was named as an argument, and begins its job. It stays where it is, unless it lies in the
   /// inbox. One that an earlier process had begun with has been resumed already.
   func takeNamed(_ path: String) throws {
-    let file = Folder.name(of: path)
-    guard let name = ManifestFileName(file) else { return }
-    let isInbox = (try? Folder.resolved(path)).map(Folder.parent(of:)) == inbox.path
+    let dropped = inboxFile(ledToBy: path)
+    guard let name = ManifestFileName(dropped ?? Folder.name(of: path)) else { return }
     try withTrouble(about: path, otherwise: {}, again: { choice.retry(named: path) }) {
       let identity = try OpenFile(reading: path).status().identity.text
       if choice.hasResumed(identity) { return }
       let accepted = try acceptance.accept(
-        path: isInbox ? inbox.file(file) : path, job: name.visibleStem, format: name.format.name, isInbox: isInbox)
+        path: dropped.map(inbox.file) ?? path, job: name.visibleStem, format: name.format.name, isInbox: dropped != nil)
       guard let accepted else { throw StopError.missing("\(path): it is being written, or went away") }
       try begin(accepted)
     }
+  }
+
+  /// The name of the file of the inbox that a path leads to, by a symbolic link or not.
+  /// - Returns: nil when it leads elsewhere, or to a file that cannot be dropped: then it is a file like any other.
+  private func inboxFile(ledToBy path: String) -> String? {
+    guard let resolved = try? Folder.resolved(path), Folder.parent(of: resolved) == inbox.path else { return nil }
+    let file = Folder.name(of: resolved)
+    guard let job = ManifestFileName(file)?.visibleStem, (1...InboxFile.jobNameLimit).contains(job.utf8.count) else {
+      return nil
+    }
+    return file
   }
 
   private var acceptance: Acceptance { Acceptance(state: state, ledger: ledger, configuration: configuration) }

@@ -204,6 +204,33 @@ import Testing
     #expect(try String(decoding: folders.contents("job/report.json"), as: UTF8.self).contains("invert(1)"))
   }
 
+  @Test(arguments: [true, false])
+  func `a named link to a manifest in the inbox stands for that manifest`(isOutside: Bool) throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("a.txt", "coffee.jpg\n")
+    try folders.drop("link.txt.kept", "")
+    let link = isOutside ? folders.folder.file("link.txt") : folders.inbox + "/link.txt"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folders.inbox + "/a.txt")
+    // A file of the link's name in the inbox is another manifest.
+    if isOutside { try folders.drop("link.txt", "missing.jpg\n") }
+    let run = try folders.run(["--filters", "none", link])
+    #expect(run.status == 0, "\(run.error)")
+    #expect(try folders.report("a").state == "succeeded")
+    #expect(!folders.exists("link"))
+    #expect(try folders.inboxNames() == ["link.txt", "link.txt.kept"])
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == folders.inbox + "/a.txt")
+  }
+
+  @Test func `a named link to what is no manifest's name in the inbox is a file like any other`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("a.data", "coffee.jpg\n")
+    let link = folders.folder.file("job.txt")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folders.inbox + "/a.data")
+    #expect(try folders.run(["--filters", "none", link]).status == 0)
+    #expect(try folders.report("job").state == "succeeded")
+    #expect(try folders.inboxNames() == ["a.data"])
+  }
+
   @Test func `run - reads JSON lines from standard input`() throws {
     let folder = try TemporaryFolder()
     let run = try DarkroomProcess.run(
