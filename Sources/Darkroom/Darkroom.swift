@@ -30,6 +30,11 @@ package final class Darkroom {
     case stop
   }
 
+  /// An engine of an earlier configuration; nil once its last transfer has ended.
+  private struct EarlierEngine {
+    weak var engine: TransferEngine?
+  }
+
   /// What the jobs of this process came to.
   package struct Summary: Sendable {
     /// How jobs ended.
@@ -51,8 +56,9 @@ package final class Darkroom {
   let pending: PendingOperations
   private let watch: FolderWatch
   private let instances: [InstanceLock]
-  /// The last is the one in use; an earlier one may still have transfers.
-  private var engines: [TransferEngine]
+  /// The engine that transfers start on. An earlier one lives as long as transfers that were started on it.
+  private var engine: TransferEngine
+  private var earlierEngines: [EarlierEngine] = []
 
   var summary = Summary()
   var choice: JobChoice
@@ -111,8 +117,7 @@ package final class Darkroom {
     downloads = DownloadCache(folder: state.cache, limit: configuration.cacheSize) { [mailbox] error in
       mailbox.post(.cacheFailed("\(error)"))
     }
-    let engine = TransferEngine(configuration: configuration.transfer)
-    engines = [engine]
+    engine = TransferEngine(configuration: configuration.transfer)
     pending = PendingOperations(
       configuration: configuration, engine: engine,
       downloaded: { [mailbox] in mailbox.post(.downloaded($0)) }, ended: { [mailbox] in mailbox.post(.ended($0)) })
@@ -160,7 +165,8 @@ package final class Darkroom {
     defer {
       // After an error some may run, or wait for others and then begin.
       pending.cancelAll()
-      for engine in engines { engine.shutdown() }
+      for earlier in earlierEngines { earlier.engine?.shutdown() }
+      engine.shutdown()
       pending.waitForEndings()
       downloads.settle()
     }
@@ -306,8 +312,8 @@ package final class Darkroom {
     configuration = new
     inbox.extraLock = new.lockFile
     settling.time = new.settle
-    let engine = TransferEngine(configuration: new.transfer)
-    engines.append(engine)
+    earlierEngines = earlierEngines.filter { $0.engine != nil } + [EarlierEngine(engine: engine)]
+    engine = TransferEngine(configuration: new.transfer)
     pending.configure(new, engine: engine)
     if new.cacheSize > 0 { cache?.resize(to: new.cacheSize) }
     lookSchedule.hurry()

@@ -204,6 +204,32 @@ import Testing
     #expect(try String(decoding: folders.contents("job/report.json"), as: UTF8.self).contains("invert(1)"))
   }
 
+  @Test func `however often watch reads its configuration again, it does not get more threads`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    let watch = try folders.start("watch", ["--filters", "none", "--verbose"])
+    #expect(try watch.waitForLine(containing: "watching") != nil)
+    try folders.drop("job.txt", server.url("a") + "\n")
+    #expect(try server.nextRequest() == "/a")
+    func threads() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/\(watch.processID)/task").count
+    }
+    let before = try threads()
+    for _ in 0..<50 {
+      watch.send(SIGHUP)
+      #expect(try watch.waitForLine(containing: "read again") != nil)
+    }
+    // What is being downloaded goes on as it was.
+    try server.release(1)
+    #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
+    // The pool's threads come and go.
+    let limit = Date() + 30
+    while try threads() > before + 15, Date() < limit { usleep(10_000) }
+    #expect(try threads() <= before + 15)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
   @Test(arguments: [true, false])
   func `a named link to a manifest in the inbox stands for that manifest`(isOutside: Bool) throws {
     let folders = try DarkroomFolders()
