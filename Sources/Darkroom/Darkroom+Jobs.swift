@@ -164,9 +164,12 @@ extension Darkroom {
       finishing = (job, job.outcome(at: Clock.milliseconds))
     }
     guard let (job, outcome) = finishing else { return false }
+    writeFinishingStatus(of: job)
     try withTrouble(about: "the report of job \(job.name)", otherwise: { finishing = nil }) {
       try finish(job, outcome)
       finishing = nil
+      // Who waits for the job is not to wait longer.
+      nextStatus = 0
     }
     return finishing == nil
   }

@@ -16,6 +16,13 @@ extension Darkroom {
     try? Self.replace(state.status, with: dated.text + "\n")
   }
 
+  /// Writes that a job is finishing: at once when the status does not list the job yet, so that who waits for it finds it
+  /// there while its report is being written.
+  func writeFinishingStatus(of job: Job) {
+    let isListed = lastStatus?.jobs.contains { $0.run_id == job.runID } ?? false
+    writeStatus(isUrgent: !isListed)
+  }
+
   private static func replace(_ path: String, with text: String) throws {
     let written = path + ".new"
     try Folder.removeFile(written)
@@ -31,6 +38,13 @@ extension Darkroom {
       status.jobs.append(Status.Job(job: preparing.job.name, run_id: preparing.job.runID, state: "planning"))
     }
     if let current { status.jobs.append(statusOf(current.job, began: current.began)) }
+    if let (job, outcome) = finishing {
+      status.jobs.append(
+        Status.Job(
+          job: job.name, run_id: job.runID, state: "finishing", total: outcome.counts.total,
+          filtered: outcome.counts.filtered, failed: outcome.counts.failed, cancelled: outcome.counts.cancelled,
+          transfers: outcome.transfers))
+    }
     status.jobs += choice.unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
     (status.queued, status.queued_total) = choice.queued(limit: Status.listLimit)
     status.queues = pending.status

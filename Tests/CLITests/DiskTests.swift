@@ -110,6 +110,35 @@ struct DiskTests {
     try expectAll(1)
   }
 
+  @Test func `a job whose report is being written is told as finishing, and waited for`() throws {
+    let (disk, options) = try disk(.pictures, kilobytes: 200)
+    let entry = ["url": "chelsea.jpg", "metadata": ["text": String(repeating: "x", count: 100 << 10)]] as [String: Any]
+    // A manifest outside the inbox: there nothing tells of the job but the status.
+    let manifest = folders.folder.file("job.jsonl")
+    try JSONSerialization.data(withJSONObject: entry).write(to: URL(fileURLWithPath: manifest))
+    let run = try folders.start("run", options + [manifest])
+    #expect(try run.waitForLine(containing: "paused: disk (a write was refused") != nil)
+    let named = folders.named + ["--state", state]
+    func job() throws -> [String: Any]? {
+      let status = try DarkroomProcess.run(["status", "--json"] + named)
+      #expect(try JSONSchema.violations(of: Data(status.output.utf8), name: "status.schema.json") == "")
+      let object = try JSONSerialization.jsonObject(with: Data(status.output.utf8)) as? [String: Any]
+      return (object?["jobs"] as? [[String: Any]])?.first
+    }
+    let limit = Date() + 60
+    while try job()?["state"] as? String != "finishing", Date() < limit {}
+    let finishing = try job()
+    #expect(finishing?["state"] as? String == "finishing" && finishing?["filtered"] as? Int == 1)
+    #expect(
+      try DarkroomProcess.run(["status"] + named).output.contains("job job: 1 of 1, the report is being written"))
+    let wait = try DarkroomProcess(["wait", "job", "--poll-interval", "0.05"] + named)
+    for _ in 0..<3 { #expect(try job() != nil) }
+    try disk.resize(kilobytes: 8192)
+    #expect(try run.finish().status == 0)
+    let waited = try wait.finish()
+    #expect(waited.status == 0 && waited.output == folders.outbox + "/job/report.json\n", "\(waited.error)")
+  }
+
   @Test func `a ledger that cannot even begin is a reason to try again later`() throws {
     try folders.drop("job.txt", "coffee.jpg\n")
     let (disk, options) = try disk(.everything, kilobytes: 4)

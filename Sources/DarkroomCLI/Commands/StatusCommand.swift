@@ -59,6 +59,7 @@ extension Status.Job {
       + (rate.map { ", \($0.formatted(.number.precision(.fractionLength(0...1))))/s" } ?? "")
       + (seconds_left.map { ", \(Int($0)) s left" } ?? "")
   }
+      + (state == "finishing" ? ", the report is being written" : "")
 }
 
 extension Status.Queue {
