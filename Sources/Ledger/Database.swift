@@ -33,20 +33,30 @@ package final class Database {
     self.path = path
     let created = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if created >= 0 { close(created) }
+    connection = try Self.connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    try execute("PRAGMA locking_mode = EXCLUSIVE")
+    try examine(self)
+    try execute(durability.pragmas)
+    try execute("PRAGMA foreign_keys = ON")
+  }
+
+  /// Opens a file that is there to read it, and writes neither to it nor beside it.
+  /// - Throws: `SQLiteError` when it cannot be opened.
+  package init(reading path: String) throws {
+    self.path = path
+    connection = try Self.connect(path, SQLITE_OPEN_READONLY)
+  }
+
+  private static func connect(_ path: String, _ access: Int32) throws -> OpaquePointer {
     var opened: OpaquePointer?
-    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-    let code = sqlite3_open_v2(path, &opened, flags, nil)
+    let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard let opened, code == SQLITE_OK else {
       let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
       sqlite3_close_v2(opened)
       throw SQLiteError(code: code, message: message, path: path)
     }
-    connection = opened
-    sqlite3_busy_timeout(connection, 5000)
-    try execute("PRAGMA locking_mode = EXCLUSIVE")
-    try examine(self)
-    try execute(durability.pragmas)
-    try execute("PRAGMA foreign_keys = ON")
+    sqlite3_busy_timeout(opened, 5000)
+    return opened
   }
 
   deinit {

@@ -57,7 +57,7 @@ package final class Ledger: Sendable {
 
   /// The jobs that have not ended, in the order of their acceptance.
   package func liveJobs() throws -> [LedgerJob] {
-    try jobs("WHERE state != 'ended' ORDER BY sequence")
+    try jobs(LedgerJob.live)
   }
 
   /// The last run of a job that ended, nil when there was none.
@@ -66,17 +66,7 @@ package final class Ledger: Sendable {
   }
 
   private func jobs(_ clause: String, _ values: [SQLiteValue] = []) throws -> [LedgerJob] {
-    try database.withLock { database in
-      var jobs: [LedgerJob] = []
-      try database.run("SELECT run_id, name, state, details, outcome FROM jobs " + clause, values) { row in
-        jobs.append(
-          LedgerJob(
-            runID: row.text(0) ?? "", name: row.text(1) ?? "",
-            state: row.text(2).flatMap(LedgerJob.State.init(rawValue:)) ?? .accepted,
-            details: row.text(3) ?? "", outcome: row.text(4)))
-      }
-      return jobs
-    }
+    try database.withLock { try LedgerJob.all(in: $0, clause, values) }
   }
 
   // MARK: Entries

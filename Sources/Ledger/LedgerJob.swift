@@ -30,3 +30,21 @@ package struct LedgerJob: Sendable, Equatable {
     self.outcome = outcome
   }
 }
+
+extension LedgerJob {
+  /// Selects the jobs that have not ended, in the order of their acceptance.
+  static let live = "WHERE state != 'ended' ORDER BY sequence"
+
+  /// The jobs that a clause selects.
+  static func all(in database: Database, _ clause: String, _ values: [SQLiteValue] = []) throws -> [LedgerJob] {
+    var jobs: [LedgerJob] = []
+    try database.run("SELECT run_id, name, state, details, outcome FROM jobs " + clause, values) { row in
+      jobs.append(
+        LedgerJob(
+          runID: row.text(0) ?? "", name: row.text(1) ?? "",
+          state: row.text(2).flatMap(LedgerJob.State.init(rawValue:)) ?? .accepted,
+          details: row.text(3) ?? "", outcome: row.text(4)))
+    }
+    return jobs
+  }
+}

@@ -57,9 +57,13 @@ enum LedgerSchema {
 
   /// - Throws: `LedgerError.newer` for a ledger that a newer program wrote.
   static func refuseNewer(_ database: Database) throws {
-    let version = try version(of: database)
+    try refuseNewer(version(of: database), path: database.path)
+  }
+
+  /// - Throws: `LedgerError.newer` for a version that this program does not know.
+  static func refuseNewer(_ version: Int, path: String) throws(LedgerError) {
     guard (0...migrations.count).contains(version) else {
-      throw LedgerError.newer(path: database.path, version: version, known: migrations.count)
+      throw .newer(path: path, version: version, known: migrations.count)
     }
   }
 

@@ -64,5 +64,49 @@ import Testing
     #expect(killed == ["no process is at work", "job job: waiting for the next start", "paused: x.lock (backup)"])
   }
 
+  @Test func `it leaves a change of the ledger that a process died over to the next start`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\n")
+    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
+    let watch = try folders.start("watch", ["--filters", "none"])
+    #expect(try watch.waitForLine(containing: "job: 1 entry") != nil)
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+    try FileManager.default.removeItem(atPath: folders.inbox + "/x.lock")
+    let state = folders.outbox + "/.darkroom"
+    let script = """
+      import os, sqlite3, sys
+      ledger = sqlite3.connect(sys.argv[1], isolation_level=None)
+      ledger.executescript("PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = 1; BEGIN; UPDATE jobs SET name = 'half'")
+      rows = (("j", "t%d" % i, 1, "ab") for i in range(5000))
+      ledger.executemany("INSERT INTO outputs (job, target, bytes, sha256) VALUES (?, ?, ?, ?)", rows)
+      os._exit(0)
+      """
+    let died = try DarkroomProcess.run(
+      script: "'\(TestPython.interpreter)' -c \"$SCRIPT\" '\(state)/ledger.sqlite'", in: folders.folder,
+      environment: ["SCRIPT": script])
+    #expect(died.status == 0, "\(died.error)")
+    func traces() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: state).sorted().filter { $0.contains("sqlite") }.map { name in
+        var status = stat()
+        #expect(stat(state + "/" + name, &status) == 0)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: state + "/" + name))
+        return "\(name) \(status.st_mtim) \(bytes.hashValue) \(bytes.count)"
+      }
+    }
+    let before = try traces()
+    #expect(before.count == 2 && !before[1].hasSuffix(" 0"), "\(before)")
+    for _ in 0..<2 {
+      let lines = try self.status(folders)
+      #expect(lines.contains { $0.hasPrefix("jobs that have not ended are not known: a process died") }, "\(lines)")
+      #expect(!lines.contains("nothing to do"))
+    }
+    let json = try DarkroomProcess.run(["status", "--json"] + folders.named).output
+    #expect(try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == "")
+    #expect(try traces() == before)
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    #expect(try folders.report("job").state == "succeeded")
+  }
+
   private var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
 }

@@ -26,7 +26,7 @@ package struct JobWait {
     let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
     if scan.manifests.contains(where: { $0.job == job }) { return nil }
     let status = try StatusReader(configuration: configuration).read()
-    if status.jobs.contains(where: { $0.job == job }) { return nil }
+    if status.jobs_unknown != nil || status.jobs.contains(where: { $0.job == job }) { return nil }
     if status.queued.contains(where: { ManifestFileName($0)?.stem == job }) { return nil }
     do {
       let start = try OpenFile(reading: folder.report, followingLinks: false).readStart(4096)

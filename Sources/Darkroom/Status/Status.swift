@@ -81,6 +81,8 @@ package struct Status: Sendable, Equatable, Codable {
   package var updated_at: String?
   /// Jobs that have not ended, the one that is worked on first.
   package var jobs: [Job] = []
+  /// Why it cannot be told which jobs have not ended; nil when it can.
+  package var jobs_unknown: String?
   /// Manifests that wait for their turn: the first `listLimit` of them.
   package var queued: [String] = []
   package var queued_total = 0

@@ -46,9 +46,13 @@ package struct StatusReader {
     status.ignored_total = scan.foreign.count
     var live: Set<String> = []
     if FileManager.default.fileExists(atPath: state.ledger) {
-      for job in try Ledger(path: state.ledger).liveJobs() {
-        status.jobs.append(Status.Job(job: job.name, run_id: job.runID, state: "waiting"))
-        live.insert(try JobManifest(text: job.details).identity)
+      switch try LedgerReader.liveJobs(path: state.ledger) {
+      case .jobs(let jobs):
+        for job in jobs {
+          status.jobs.append(Status.Job(job: job.name, run_id: job.runID, state: "waiting"))
+          live.insert(try JobManifest(text: job.details).identity)
+        }
+      case .unknown(let why): status.jobs_unknown = why
       }
     }
     let queued = scan.manifests.filter { !live.contains($0.identity.text) }

@@ -28,6 +28,7 @@ extension Status {
     var lines = ["\(inbox) → \(outbox)"]
     lines.append(process.map { "process \($0) is at work" } ?? "no process is at work")
     lines += jobs.map { "job \($0.job): \($0.progress)\(process == nil ? " for the next start" : "")" }
+    if let jobs_unknown { lines.append("jobs that have not ended are not known: \(jobs_unknown)") }
     if let queues, !jobs.isEmpty {
       lines.append("downloads: \(queues.download.progress); filtrations: \(queues.filtration.progress)")
     }
@@ -45,7 +46,7 @@ extension Status {
     }
     lines += ignored.map { "left alone: \($0.file): \($0.why)" }
     if ignored_total > ignored.count { lines.append("left alone: \(ignored_total - ignored.count) more") }
-    if jobs.isEmpty, queued.isEmpty { lines.append("nothing to do") }
+    if jobs.isEmpty, queued.isEmpty, jobs_unknown == nil { lines.append("nothing to do") }
     return lines
   }
 }
@@ -58,8 +59,8 @@ extension Status.Job {
       + (retrying.map { $0 > 0 ? ", \($0) to be tried again" : "" } ?? "")
       + (rate.map { ", \($0.formatted(.number.precision(.fractionLength(0...1))))/s" } ?? "")
       + (seconds_left.map { ", \(Int($0)) s left" } ?? "")
-  }
       + (state == "finishing" ? ", the report is being written" : "")
+  }
 }
 
 extension Status.Queue {

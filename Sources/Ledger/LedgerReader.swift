@@ -1,0 +1,49 @@
+import CSQLite
+import Glibc
+
+/// Reads a ledger that no instance has open, and changes neither it nor what lies beside it: it migrates nothing, and
+/// what a process that died left half done stays for the next start.
+package enum LedgerReader {
+  package enum Answer: Equatable {
+    case jobs([LedgerJob])
+    /// It cannot be told without a change of the file, or while another process changes it.
+    case unknown(why: String)
+  }
+
+  /// The jobs that have not ended, in the order of their acceptance.
+  /// - Throws: `LedgerError`, `SQLiteError`.
+  package static func liveJobs(path: String) throws -> Answer {
+    let database = try Database(reading: path)
+    if let version = versionOfWriteAheadLog(path) {
+      // To read it SQLite would make files beside it.
+      try LedgerSchema.refuseNewer(version, path: path)
+      return .unknown(why: "\(path) is in write-ahead logging mode")
+    }
+    do {
+      try LedgerSchema.refuseNewer(database)
+      // The process that created it died before its first change.
+      guard try database.first("SELECT 1 FROM sqlite_schema LIMIT 1", row: { _ in true }) != nil else {
+        return .jobs([])
+      }
+      return .jobs(try LedgerJob.all(in: database, LedgerJob.live))
+    } catch let error as SQLiteError {
+      switch error.code & 0xff {
+      case SQLITE_READONLY, SQLITE_CANTOPEN:
+        return .unknown(why: "a process died while it changed \(path), and the next start undoes that change")
+      case SQLITE_BUSY: return .unknown(why: "another process has \(path) open")
+      default: throw error
+      }
+    }
+  }
+
+  /// The `user_version` of a file in write-ahead logging mode, as its header has it
+  /// (https://www.sqlite.org/fileformat2.html#the_database_header); nil for a file in another mode.
+  private static func versionOfWriteAheadLog(_ path: String) -> Int? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var header = [UInt8](repeating: 0, count: 100)
+    guard pread(descriptor, &header, header.count, 0) == header.count, header[18...19].contains(2) else { return nil }
+    return Int(Int32(bitPattern: header[60..<64].reduce(0) { $0 << 8 | UInt32($1) }))
+  }
+}
