@@ -44,7 +44,8 @@ static inline ssize_t clinux_copy_range(int from, off_t offset, int to, size_t c
   return syscall(SYS_copy_file_range, from, &offset, to, NULL, count, 0u);
 }
 
-/// `renameat2` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set.
-static inline int clinux_rename_noreplace(const char *from, const char *to) {
-  return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+/// `renameat2` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. The folders are descriptors
+/// or `AT_FDCWD`.
+static inline int clinux_rename_noreplace(int from_folder, const char *from, int to_folder, const char *to) {
+  return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, RENAME_NOREPLACE);
 }

@@ -112,7 +112,12 @@ package final class Darkroom {
     let unfinished = try ledger.liveJobs()[...]
     choice = JobChoice(goal: .watch, unfinished: unfinished)
     let finishing = try unfinished.filter { $0.state == .finishing }.map { try JobManifest(text: $0.details).identity }
-    try ManifestRemoval.resume(inbox: inbox.path, finishing: finishing)
+    do {
+      try ManifestRemoval.resume(inbox: inbox.path, finishing: finishing)
+    } catch {
+      summary.hadTrouble = true
+      observe(.warning("what an earlier process may have left in the inbox is not looked at: \(error)"))
+    }
     mailbox = try Mailbox()
     downloads = DownloadCache(folder: state.cache, limit: configuration.cacheSize) { [mailbox] error in
       mailbox.post(.cacheFailed("\(error)"))

@@ -5,9 +5,10 @@ import Testing
 /// The program is killed at a system call of the delivery protocol, and started again.
 @Suite struct CrashPointTests {
   static let points = [
-    ("fsync", [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]), ("renameat2", [1, 2, 5, 8]),
+    ("fsync", [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]), ("renameat2", [1, 2, 5, 8, 11]),
     ("fdatasync", [1, 5, 9, 13, 17, 21, 25, 29, 33, 37, 41, 45]), ("rename", [1, 2, 3, 4, 5]),
     ("unlink", [1, 2, 3, 4]), ("mkdir", [2, 4, 6, 8]), ("ftruncate", [2, 6, 10, 14]), ("sync_file_range", [1, 7]),
+    ("mkdirat", [1]), ("unlinkat", [1, 2, 3]),
   ].flatMap { call, numbers in numbers.map { (call, $0) } }
 
   @Test(arguments: points)

@@ -8,10 +8,14 @@ package struct FileStatus: Sendable {
   package let kind: Kind
   package let identity: FileIdentity
 
+  /// The user whose file it is.
+  package let owner: uid_t
+
   package var size: Int { identity.size }
 
   init(_ status: stat) {
     identity = FileIdentity(status)
+    owner = status.st_uid
     kind =
       switch status.st_mode & S_IFMT {
       case S_IFREG: .file
@@ -29,6 +33,18 @@ package struct FileStatus: Sendable {
   package init(of path: String) throws(SystemError) {
     var status = stat()
     guard lstat(path, &status) == 0 else { throw SystemError("lstat", path) }
+    self.init(status)
+  }
+
+  /// `fstatat`: of a name in an open folder, of a symbolic link itself.
+  /// - Returns: nil when there is no such name.
+  /// - Throws: `SystemError`.
+  package init?(of name: String, in folder: OpenFile) throws(SystemError) {
+    var status = stat()
+    guard fstatat(folder.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      if errno == ENOENT { return nil }
+      throw SystemError("fstatat", folder.path + "/" + name)
+    }
     self.init(status)
   }
 }

@@ -55,7 +55,20 @@ package enum Folder {
 
   /// The names in a folder but `.` and `..`, as bytes, in no order.
   package static func names(in path: String) throws(SystemError) -> [FileName] {
-    guard let stream = opendir(path) else { throw SystemError("opendir", path) }
+    try names(in: OpenFile(folder: path))
+  }
+
+  /// The names in an open folder but `.` and `..`, as bytes, in no order.
+  package static func names(in folder: OpenFile) throws(SystemError) -> [FileName] {
+    let path = folder.path
+    // The stream closes its descriptor, and reads from where that stands: so it gets one of its own.
+    let descriptor = openat(folder.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SystemError("open", path) }
+    guard let stream = fdopendir(descriptor) else {
+      let code = errno
+      close(descriptor)
+      throw SystemError("fdopendir", path, code: code)
+    }
     defer { closedir(stream) }
     var names: [FileName] = []
     while true {
@@ -77,7 +90,7 @@ package enum Folder {
   /// where the file system refuses the flag.
   /// - Returns: Whether it was renamed.
   package static func renameWithoutReplacing(_ from: String, to target: String) throws(SystemError) -> Bool {
-    if clinux_rename_noreplace(from, target) == 0 { return true }
+    if clinux_rename_noreplace(AT_FDCWD, from, AT_FDCWD, target) == 0 { return true }
     if errno == EEXIST { return false }
     guard errno == EINVAL || errno == ENOSYS else { throw SystemError("renameat2", target) }
     if Glibc.link(from, target) != 0 {

@@ -43,6 +43,13 @@ package final class OpenFile: Sendable {
     try self.init(opening: path, O_RDONLY | O_DIRECTORY)
   }
 
+  /// Opens a folder by its name in another; follows no link.
+  package init(folder name: String, in folder: OpenFile) throws(SystemError) {
+    path = folder.path + "/" + name
+    descriptor = openat(folder.descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SystemError("open", path) }
+  }
+
   package func status() throws(SystemError) -> FileStatus {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw SystemError("fstat", path) }
