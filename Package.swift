@@ -1,7 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-/// `DarkroomCLI → Darkroom → {Imaging, Transfer, Ledger} → C*`. The three leaf modules never import one another.
+/// `DarkroomCLI → Darkroom → {Imaging, Transfer, Ledger, Manifests, Scheduling} → {System, JSON, Database} → C*`. Modules of
+/// one level never import one another.
 let package = Package(
   name: "darkroom",
   products: [
@@ -21,18 +22,39 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     .target(name: "CPlanes"),
-    .target(name: "Imaging", dependencies: ["CJPEG", "CLCMS", "CPlanes", "CPNG", "CWebP"]),
-    .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux"]),
-    .target(name: "Ledger", dependencies: ["CSQLite"]),
-    .target(name: "Darkroom", dependencies: ["Imaging", "Transfer", "Ledger", "CJansson", "CLinux", "CZlib"]),
-    .executableTarget(name: "DarkroomCLI", dependencies: ["Darkroom", "Imaging", "Ledger", "Transfer"]),
+    .target(name: "System", dependencies: ["CCrypto", "CLinux"]),
+    .target(name: "JSON", dependencies: ["CJansson"]),
+    .target(name: "Database", dependencies: ["CSQLite"]),
+
+    .target(name: "Imaging", dependencies: ["CJPEG", "CLCMS", "CPlanes", "CPNG", "CWebP", "System"]),
+    .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux", "System"]),
+    .target(name: "Ledger", dependencies: ["Database"]),
+    .target(name: "Manifests", dependencies: ["CZlib", "JSON", "System"]),
+    .target(name: "Scheduling", dependencies: ["System"]),
+
+    .target(
+      name: "Darkroom",
+      dependencies: [
+        "CLinux", "Database", "Imaging", "JSON", "Ledger", "Manifests", "Scheduling", "System", "Transfer",
+      ]),
+    .executableTarget(
+      name: "DarkroomCLI",
+      dependencies: [
+        "Darkroom", "Database", "Imaging", "JSON", "Ledger", "Manifests", "Scheduling", "System", "Transfer",
+      ]),
 
     // What the tests share: temporary folders, loopback servers, Python tools.
     .target(name: "TestSupport", dependencies: ["CZlib"], path: "Tests/TestSupport"),
+    .testTarget(name: "SystemTests", dependencies: ["System", "TestSupport"]),
+    .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+    .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
+    .testTarget(name: "ManifestsTests", dependencies: ["Manifests", "TestSupport"]),
+    .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"]),
     .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"], exclude: ["Goldens"]),
     .testTarget(name: "TransferTests", dependencies: ["Transfer", "TestSupport"]),
     .testTarget(name: "LedgerTests", dependencies: ["Ledger", "TestSupport"]),
     .testTarget(name: "DarkroomTests", dependencies: ["Darkroom", "TestSupport"]),
+    .testTarget(name: "StructureTests", dependencies: ["TestSupport"]),
     .testTarget(name: "CLITests", dependencies: ["DarkroomCLI", "TestSupport"], exclude: ["Snapshots"]),
   ],
   swiftLanguageModes: [.v6]
@@ -42,6 +64,7 @@ let package = Package(
 if Context.environment["DARKROOM_FUZZ"] != nil {
   package.targets.append(.systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"))
   package.targets += ["ManifestFuzz", "NameFuzz", "PictureFuzz", "RecipeFuzz"].map {
-    .executableTarget(name: $0, dependencies: ["CFuzzer", "Darkroom", "Imaging"], path: "Tests/Fuzz/" + $0)
+    .executableTarget(
+      name: $0, dependencies: ["CFuzzer", "Darkroom", "Imaging", "Manifests"], path: "Tests/Fuzz/" + $0)
   }
 }

@@ -28,6 +28,11 @@ static inline CURLcode ccurl_easy_setopt_opensocket(CURL *easy, curl_opensocket_
   return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
+/// `CURLOPT_CLOSESOCKETFUNCTION`: variadic.
+static inline CURLcode ccurl_easy_setopt_closesocket(CURL *easy, curl_closesocket_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, value);
+}
+
 /// `CURLOPT_DEBUGFUNCTION`: variadic.
 static inline CURLcode ccurl_easy_setopt_debug(CURL *easy, curl_debug_callback value) {
   return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
@@ -38,17 +43,17 @@ static inline CURLcode ccurl_easy_setopt_prereq(CURL *easy, curl_prereq_callback
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
 }
 
-/// A fact that is a string: variadic.
+/// An info value that is a string: variadic.
 static inline CURLcode ccurl_easy_getinfo_string(CURL *easy, CURLINFO info, const char **value) {
   return curl_easy_getinfo(easy, info, value);
 }
 
-/// A fact that is a `curl_off_t`: variadic.
+/// An info value that is a `curl_off_t`: variadic.
 static inline CURLcode ccurl_easy_getinfo_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
   return curl_easy_getinfo(easy, info, value);
 }
 
-/// A fact that is a `long`: variadic.
+/// An info value that is a `long`: variadic.
 static inline CURLcode ccurl_easy_getinfo_long(CURL *easy, CURLINFO info, long *value) {
   return curl_easy_getinfo(easy, info, value);
 }

@@ -7,24 +7,24 @@
 #include "cjpeg_coefficients.h"
 #include "cjpeg_stream.h"
 
-// libjpeg reports an error by calling `error_exit`, which must not return: all it can do is longjmp. A longjmp across
-// a Swift frame is undefined, so every call that can fail goes through a wrapper here that does the setjmp itself and
-// returns 1 when the call succeeded and 0 when it failed. The wrappers are never inlined: a function that holds a
-// setjmp must not be merged with its caller.
+// libjpeg reports an error by calling `error_exit`, which must not return and therefore calls longjmp. A longjmp
+// across a Swift frame is undefined behaviour, so every call that can fail goes through a wrapper here that calls
+// setjmp itself and returns 1 on success and 0 on failure. The wrappers are never inlined: a function with a setjmp
+// must not be merged with its caller.
 #define CJPEG_WRAPPER static inline __attribute__((noinline, unused)) int
 #define CJPEG_ATTEMPT(codec) \
   if (setjmp(((cjpeg_failure *)(codec)->err)->escape)) return 0
 
-/// Where a codec's errors go, and the last of them.
+/// A codec's error manager and its last error.
 typedef struct {
   struct jpeg_error_mgr manager;  // First: libjpeg knows only this part.
   jmp_buf escape;
   int code;          // J_MESSAGE_CODE
-  int system_error;  // errno at the time; has a meaning when reading or writing failed.
+  int system_error;  // errno at the time; valid when reading or writing failed.
   char message[JMSG_LENGTH_MAX];
 } cjpeg_failure;
 
-/// Replaces `error_exit`, which would end the process: keeps what happened and leaves the library.
+/// Replaces `error_exit`, which would exit the process: stores the error and leaves the library.
 static inline void cjpeg_escape(j_common_ptr codec) {
   cjpeg_failure *failure = (cjpeg_failure *)codec->err;
   failure->system_error = errno;
@@ -33,8 +33,8 @@ static inline void cjpeg_escape(j_common_ptr codec) {
   longjmp(failure->escape, 1);
 }
 
-/// Replaces `emit_message`, which would print: a warning means damaged data and is an error, except for the three
-/// that only say that a header is unusual. Trace messages (level 0 and above) are dropped.
+/// Replaces `emit_message`, which would print: warnings are errors, as they mean damaged data, except for three about
+/// unusual headers. Trace messages (level 0 and above) are dropped.
 static inline void cjpeg_emit(j_common_ptr codec, int level) {
   if (level >= 0) return;
   switch (codec->err->msg_code) {
@@ -47,7 +47,7 @@ static inline void cjpeg_emit(j_common_ptr codec, int level) {
   }
 }
 
-/// Makes a decompressor that reads a file: `jpeg_create_decompress` is a macro.
+/// Creates a decompressor that reads a file: `jpeg_create_decompress` is a macro.
 CJPEG_WRAPPER cjpeg_open_source(
     j_decompress_ptr codec, cjpeg_failure *failure, cjpeg_source *source, cjpeg_coefficients *coefficients) {
   codec->err = jpeg_std_error(&failure->manager);
@@ -60,52 +60,55 @@ CJPEG_WRAPPER cjpeg_open_source(
   return 1;
 }
 
-/// `jpeg_read_header`, contained.
+/// `jpeg_read_header` with errors contained.
 CJPEG_WRAPPER cjpeg_read_header(j_decompress_ptr codec) {
   CJPEG_ATTEMPT(codec);
   return jpeg_read_header(codec, TRUE) == JPEG_HEADER_OK;
 }
 
-/// `jpeg_start_decompress`, contained.
+/// `jpeg_start_decompress` with errors contained.
 CJPEG_WRAPPER cjpeg_start_decompress(j_decompress_ptr codec) {
   CJPEG_ATTEMPT(codec);
   return jpeg_start_decompress(codec);
 }
 
-/// `jpeg_consume_input`, contained: one row of blocks of one scan. `state` becomes one of `JPEG_REACHED_EOI` and so on.
+/// `jpeg_consume_input` with errors contained: reads one row of blocks of one scan. `state` is set to
+/// `JPEG_REACHED_EOI` or another of its values.
 CJPEG_WRAPPER cjpeg_consume_input(j_decompress_ptr codec, int *state) {
   CJPEG_ATTEMPT(codec);
   *state = jpeg_consume_input(codec);
   return 1;
 }
 
-/// `jpeg_start_output`, contained: decoding of a picture of several scans after all of them were consumed.
+/// `jpeg_start_output` with errors contained: starts decoding a picture with several scans after all were consumed.
 CJPEG_WRAPPER cjpeg_start_output(j_decompress_ptr codec) {
   CJPEG_ATTEMPT(codec);
   return jpeg_start_output(codec, codec->input_scan_number);
 }
 
-/// `jpeg_read_scanlines`, contained, for one row: Swift cannot say `JSAMPARRAY` without an array of pointers.
+/// `jpeg_read_scanlines` with errors contained, for one row, so that Swift needs no array of pointers.
 CJPEG_WRAPPER cjpeg_read_row(j_decompress_ptr codec, void *row) {
   CJPEG_ATTEMPT(codec);
   JSAMPROW rows[1] = {row};
   return jpeg_read_scanlines(codec, rows, 1) == 1;
 }
 
-/// `jpeg_read_raw_data`, contained: one row of the largest blocks, `lines` rows of samples of the finest component.
+/// `jpeg_read_raw_data` with errors contained: one row of the largest blocks, `lines` rows of the component
+/// with the highest resolution.
 CJPEG_WRAPPER cjpeg_read_planes(j_decompress_ptr codec, JSAMPIMAGE planes, unsigned int lines) {
   CJPEG_ATTEMPT(codec);
   return jpeg_read_raw_data(codec, planes, lines) == lines;
 }
 
-/// `jpeg_finish_decompress`, contained: reads to the end of the picture, so that a missing end is noticed.
+/// `jpeg_finish_decompress` with errors contained: reads to the end of the picture, so that a missing end is an
+/// error.
 CJPEG_WRAPPER cjpeg_finish_decompress(j_decompress_ptr codec) {
   CJPEG_ATTEMPT(codec);
   if (codec->buffered_image && !jpeg_finish_output(codec)) return 0;
   return jpeg_finish_decompress(codec);
 }
 
-/// Makes a compressor that writes a file: `jpeg_create_compress` is a macro.
+/// Creates a compressor that writes a file: `jpeg_create_compress` is a macro.
 CJPEG_WRAPPER cjpeg_open_destination(
     j_compress_ptr codec, cjpeg_failure *failure, cjpeg_destination *destination) {
   codec->err = jpeg_std_error(&failure->manager);
@@ -117,14 +120,14 @@ CJPEG_WRAPPER cjpeg_open_destination(
   return 1;
 }
 
-/// `jpeg_set_defaults` and `jpeg_set_quality`, contained. Size, components and colour space of
-/// the input are set by the caller before. `horizontal` and `vertical` are the luma's sampling factors. `planes` says
-/// that the components come apart and already reduced.
+/// `jpeg_set_defaults` and `jpeg_set_quality` with errors contained. The caller sets size, components and colour
+/// space of the input before. `horizontal` and `vertical` are the sampling factors of luma. `planes` selects raw
+/// data: separate, already subsampled components.
 CJPEG_WRAPPER cjpeg_prepare_compress(j_compress_ptr codec, int quality, int horizontal, int vertical, int planes) {
   CJPEG_ATTEMPT(codec);
   jpeg_set_defaults(codec);
   codec->raw_data_in = planes;
-  // What TurboJPEG's own interface chooses.
+  // The same choice as in the TurboJPEG API.
   codec->dct_method = quality < 96 ? JDCT_IFAST : JDCT_ISLOW;
   jpeg_set_quality(codec, quality, TRUE);
   codec->comp_info[0].h_samp_factor = horizontal;
@@ -132,34 +135,35 @@ CJPEG_WRAPPER cjpeg_prepare_compress(j_compress_ptr codec, int quality, int hori
   return 1;
 }
 
-/// `jpeg_start_compress`, contained.
+/// `jpeg_start_compress` with errors contained.
 CJPEG_WRAPPER cjpeg_start_compress(j_compress_ptr codec) {
   CJPEG_ATTEMPT(codec);
   jpeg_start_compress(codec, TRUE);
   return 1;
 }
 
-/// `jpeg_write_marker`, contained.
+/// `jpeg_write_marker` with errors contained.
 CJPEG_WRAPPER cjpeg_write_marker(j_compress_ptr codec, int marker, const void *bytes, unsigned int count) {
   CJPEG_ATTEMPT(codec);
   jpeg_write_marker(codec, marker, bytes, count);
   return 1;
 }
 
-/// `jpeg_write_scanlines`, contained, for one row.
+/// `jpeg_write_scanlines` with errors contained, for one row.
 CJPEG_WRAPPER cjpeg_write_row(j_compress_ptr codec, const void *row) {
   CJPEG_ATTEMPT(codec);
   JSAMPROW rows[1] = {(JSAMPROW)row};
   return jpeg_write_scanlines(codec, rows, 1) == 1;
 }
 
-/// `jpeg_write_raw_data`, contained: one row of the largest blocks, `lines` rows of samples of the finest component.
+/// `jpeg_write_raw_data` with errors contained: one row of the largest blocks, `lines` rows of the component
+/// with the highest resolution.
 CJPEG_WRAPPER cjpeg_write_planes(j_compress_ptr codec, JSAMPIMAGE planes, unsigned int lines) {
   CJPEG_ATTEMPT(codec);
   return jpeg_write_raw_data(codec, planes, lines) == lines;
 }
 
-/// `jpeg_finish_compress`, contained.
+/// `jpeg_finish_compress` with errors contained.
 CJPEG_WRAPPER cjpeg_finish_compress(j_compress_ptr codec) {
   CJPEG_ATTEMPT(codec);
   jpeg_finish_compress(codec);

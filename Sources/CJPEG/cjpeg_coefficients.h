@@ -3,29 +3,29 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
-// A picture of several scans is held as coefficients, some megabytes, in libjpeg's "virtual arrays". Its own memory manager
-// asks malloc for them and gives them back with each picture, and so the system for every single page again: a fifth of
-// the time. These replace its three functions for arrays of blocks (libjpeg.txt, "Memory management") and put
-// the arrays into memory that the caller keeps.
+// A picture with several scans is held as coefficients, some megabytes, in libjpeg's "virtual arrays". libjpeg's
+// memory manager allocates and frees them with malloc for each picture, so that every page is mapped again: a fifth
+// of the time. These functions replace its three functions for arrays of blocks (libjpeg.txt, "Memory management")
+// and use memory that the caller provides and reuses.
 
 /// An array of blocks; libjpeg sees only pointers to it, as `jvirt_barray_ptr`.
 typedef struct cjpeg_array {
   struct cjpeg_array *next;
-  JBLOCKARRAY rows;      // NULL until there is memory for them.
+  JBLOCKARRAY rows;      // NULL until memory is assigned.
   JDIMENSION columns, count;
-  JDIMENSION defined;    // So many rows hold something; those after them hold anything.
+  JDIMENSION defined;    // The number of initialised rows.
 } cjpeg_array;
 
-/// Where the arrays are. The caller owns the memory, which has the alignment of a block or more.
+/// The memory of the arrays. The caller owns it; it is aligned at least as a block.
 typedef struct {
   JBLOCK *memory;
   size_t capacity;  // Blocks.
   size_t used;
   cjpeg_array *arrays;
-  JMETHOD(void, realize, (j_common_ptr codec));  // The memory manager's own, for arrays of samples.
+  JMETHOD(void, realize, (j_common_ptr codec));  // The memory manager's function, for arrays of samples.
 } cjpeg_coefficients;
 
-/// `request_virt_barray`: all are cleared before use, asked for or not.
+/// `request_virt_barray`: all arrays are cleared before use, whether requested or not.
 static inline jvirt_barray_ptr cjpeg_request_array(
     j_common_ptr codec, int pool, boolean clear, JDIMENSION columns, JDIMENSION count, JDIMENSION access) {
   (void)clear;
@@ -53,8 +53,8 @@ static inline void cjpeg_realize_arrays(j_common_ptr codec) {
   coefficients->realize(codec);
 }
 
-/// `access_virt_barray`: rows are cleared when they are first looked at, so that a small file which claims to be a large
-/// picture costs little.
+/// `access_virt_barray`: rows are cleared when they are first accessed, so that a small file with a large picture
+/// size costs little.
 static inline JBLOCKARRAY cjpeg_access_array(
     j_common_ptr codec, jvirt_barray_ptr pointer, JDIMENSION row, JDIMENSION count, boolean writable) {
   (void)writable;
@@ -70,7 +70,7 @@ static inline JBLOCKARRAY cjpeg_access_array(
   return array->rows + row;
 }
 
-/// Has a decompressor put its coefficients into memory that the caller provides before decompressing starts.
+/// Makes a decompressor use memory that the caller provides before decompression starts.
 static inline void cjpeg_set_coefficients(j_decompress_ptr codec, cjpeg_coefficients *coefficients) {
   codec->client_data = coefficients;
   coefficients->realize = codec->mem->realize_virt_arrays;

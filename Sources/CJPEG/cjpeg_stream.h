@@ -6,14 +6,15 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
-// libjpeg's own streams (`jpeg_stdio_src`, `jpeg_stdio_dest`) have 4 KiB. Its decoder takes Huffman codes by a slow road
-// as soon as fewer than 512 bytes for each block of an MCU lie before it, 3 KiB for 4:2:0, so three quarters of them.
+// libjpeg's own streams (`jpeg_stdio_src`, `jpeg_stdio_dest`) have buffers of 4 KiB. Its decoder uses the slow path
+// for Huffman codes when fewer than 512 bytes per block of an MCU are buffered, 3 KiB for 4:2:0: three quarters of
+// the time.
 
 /// A file to read from, by pread(2), and the buffer for it. The caller owns both.
 typedef struct {
   struct jpeg_source_mgr manager;  // First: libjpeg knows only this part.
   int descriptor;
-  off_t offset;  // Of what follows the buffer.
+  off_t offset;  // Of the bytes after the buffer.
   JOCTET *buffer;
   size_t capacity;
 } cjpeg_source;
@@ -26,10 +27,10 @@ typedef struct {
   size_t capacity;
 } cjpeg_destination;
 
-/// `init_source`: nothing is left to do.
+/// `init_source`: nothing to do.
 static inline void cjpeg_begin_source(j_decompress_ptr codec) { (void)codec; }
 
-/// `fill_input_buffer`: a file that ends where more was asked for is an error.
+/// `fill_input_buffer`: the end of the file is an error.
 static inline boolean cjpeg_fill(j_decompress_ptr codec) {
   cjpeg_source *source = (cjpeg_source *)codec->src;
   ssize_t count;
@@ -90,14 +91,14 @@ static inline void cjpeg_write_out(j_compress_ptr codec, size_t count) {
   }
 }
 
-/// `empty_output_buffer`: called when the buffer is full, whatever `free_in_buffer` says.
+/// `empty_output_buffer`: called when the buffer is full, regardless of `free_in_buffer`.
 static inline boolean cjpeg_empty(j_compress_ptr codec) {
   cjpeg_write_out(codec, ((cjpeg_destination *)codec->dest)->capacity);
   cjpeg_begin_destination(codec);
   return TRUE;
 }
 
-/// `term_destination`: what is left.
+/// `term_destination`: writes the rest.
 static inline void cjpeg_end_destination(j_compress_ptr codec) {
   cjpeg_destination *destination = (cjpeg_destination *)codec->dest;
   cjpeg_write_out(codec, destination->capacity - destination->manager.free_in_buffer);

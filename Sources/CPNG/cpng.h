@@ -6,38 +6,38 @@
 #include <png.h>
 #include <zlib.h>
 
-// libpng reports an error by calling a function that must not return: all it can do is longjmp. A longjmp across a
-// Swift frame is undefined, so every call that can fail goes through a wrapper here that does the setjmp itself and
-// returns 1 when the call succeeded and 0 when it failed. The wrappers are never inlined: a function that holds a
-// setjmp must not be merged with its caller.
+// libpng reports an error by calling a function that must not return and therefore calls longjmp. A longjmp across a
+// Swift frame is undefined behaviour, so every call that can fail goes through a wrapper here that calls setjmp
+// itself and returns 1 on success and 0 on failure. The wrappers are never inlined: a function with a setjmp must not
+// be merged with its caller.
 #define CPNG_WRAPPER static inline __attribute__((noinline, unused)) int
 #define CPNG_ATTEMPT(codec) \
   if (setjmp(((cpng_stream *)png_get_error_ptr(codec))->escape)) return 0
 
-/// The stream a codec reads or writes, where its errors go, and the last of them.
+/// The stream that a codec reads or writes, and its last error.
 typedef struct {
   jmp_buf escape;
   FILE *file;
-  int ended;         // 1 when the file ended although more was asked for.
+  int ended;         // 1 when the file ended too early.
   int system_error;  // errno when reading or writing failed, else 0.
   char message[128];
 } cpng_stream;
 
-/// libpng's error function: keeps the words and leaves the library.
+/// The error function: stores the message and leaves the library.
 static inline void cpng_escape(png_structp codec, png_const_charp message) {
   cpng_stream *stream = png_get_error_ptr(codec);
   strncpy(stream->message, message, sizeof stream->message - 1);
   longjmp(stream->escape, 1);
 }
 
-/// libpng's warning function: what is left to warn about, after `cpng_open_reader` has made errors of what concerns
-/// the picture, is harmless.
+/// The warning function: ignores warnings, which are harmless, as `cpng_open_reader` turns those about pixels into
+/// errors.
 static inline void cpng_ignore(png_structp codec, png_const_charp message) {
   (void)codec;
   (void)message;
 }
 
-/// Reads from the stream; tells the end of the file from a failure of the system, which libpng's own does not.
+/// Reads from the stream; unlike libpng's function it distinguishes the end of the file from a failure of the system.
 static inline void cpng_read(png_structp codec, png_bytep bytes, size_t count) {
   cpng_stream *stream = png_get_io_ptr(codec);
   if (fread(bytes, 1, count, stream->file) == count) return;
@@ -49,7 +49,7 @@ static inline void cpng_read(png_structp codec, png_bytep bytes, size_t count) {
   png_error(codec, "the file ends too early");
 }
 
-/// Writes to the stream; keeps errno, which libpng's own does not.
+/// Writes to the stream; unlike libpng's function it stores errno.
 static inline void cpng_write(png_structp codec, png_bytep bytes, size_t count) {
   cpng_stream *stream = png_get_io_ptr(codec);
   if (fwrite(bytes, 1, count, stream->file) == count) return;
@@ -57,13 +57,13 @@ static inline void cpng_write(png_structp codec, png_bytep bytes, size_t count) 
   png_error(codec, "the file cannot be written");
 }
 
-/// libpng flushes after the last chunk; the owner of the stream does it.
+/// Replaces libpng's flush after the last chunk; the stream's owner flushes.
 static inline void cpng_flush(png_structp codec) { (void)codec; }
 
-/// Makes a reader. Only what makes the picture (IHDR, PLTE, tRNS, IDAT, IEND) is interpreted by libpng, and with
-/// these every complaint and every wrong checksum is an error. All other chunks are handed to `chunk` as they are, so
-/// libpng's opinion of colour profiles is not asked and no text is inflated. `side` limits width and height, `memory`
-/// the length of a chunk other than IDAT.
+/// Creates a reader. libpng interprets only the chunks that make up the picture (IHDR, PLTE, tRNS, IDAT, IEND); every
+/// warning and every wrong checksum of these is an error. All other chunks are passed to `chunk` unchanged, so that
+/// libpng neither checks colour profiles nor inflates text. `side` limits width and height, `memory` the length of a
+/// chunk other than IDAT.
 CPNG_WRAPPER cpng_open_reader(
     cpng_stream *stream, png_structp *codec, png_infop *info, unsigned int side, size_t memory, void *context,
     png_user_chunk_ptr chunk) {
@@ -85,16 +85,16 @@ CPNG_WRAPPER cpng_open_reader(
   return 1;
 }
 
-/// `png_read_info`, contained.
+/// `png_read_info` with errors contained.
 CPNG_WRAPPER cpng_read_info(png_structp codec, png_infop info) {
   CPNG_ATTEMPT(codec);
   png_read_info(codec, info);
   return 1;
 }
 
-/// Asks for rows of 1, 2 or 4 samples in the machine's byte order and starts the picture: the transformations are
-/// calls that can each fail. `colour` makes colour of grey; colour without alpha gets a filler. `passes` becomes 7 for an
-/// interlaced picture, else 1.
+/// Requests rows of 1, 2 or 4 samples per pixel in the machine's byte order and starts the picture; each of these
+/// calls can fail. `colour` converts grey to colour; colour without alpha gets a filler. `passes` is set to 7 for an
+/// interlaced picture, else to 1.
 CPNG_WRAPPER cpng_start_read(png_structp codec, png_infop info, int colour, int *passes) {
   CPNG_ATTEMPT(codec);
   png_set_expand(codec);
@@ -110,21 +110,21 @@ CPNG_WRAPPER cpng_start_read(png_structp codec, png_infop info, int colour, int 
   return 1;
 }
 
-/// `png_read_row`, contained.
+/// `png_read_row` with errors contained.
 CPNG_WRAPPER cpng_read_row(png_structp codec, void *row) {
   CPNG_ATTEMPT(codec);
   png_read_row(codec, row, NULL);
   return 1;
 }
 
-/// `png_read_end`, contained: reads to the last chunk, so that a missing end is noticed.
+/// `png_read_end` with errors contained: reads to the last chunk, so that a missing end is an error.
 CPNG_WRAPPER cpng_read_end(png_structp codec) {
   CPNG_ATTEMPT(codec);
   png_read_end(codec, NULL);
   return 1;
 }
 
-/// Makes a writer. `level` is zlib's, `filters` a set of `PNG_FILTER_…`.
+/// Creates a writer. `level` is zlib's, `filters` a set of `PNG_FILTER_…`.
 CPNG_WRAPPER cpng_open_writer(cpng_stream *stream, png_structp *codec, png_infop *info, int level, int filters) {
   *codec = NULL;
   *info = NULL;
@@ -152,15 +152,15 @@ CPNG_WRAPPER cpng_write_header(
   return 1;
 }
 
-/// `png_write_chunk`, contained. `name` has four letters.
+/// `png_write_chunk` with errors contained. `name` has four letters.
 CPNG_WRAPPER cpng_write_chunk(png_structp codec, const void *name, const void *bytes, size_t count) {
   CPNG_ATTEMPT(codec);
   png_write_chunk(codec, name, bytes, count);
   return 1;
 }
 
-/// Asks for rows in the machine's byte order, after the header: `filler` says that a colour pixel without alpha
-/// takes as much room as one with it.
+/// Requests rows in the machine's byte order, after the header. `filler` means that colour pixels without alpha have
+/// a filler in its place.
 CPNG_WRAPPER cpng_start_write(png_structp codec, int depth, int filler) {
   CPNG_ATTEMPT(codec);
   if (filler) png_set_filler(codec, 0, PNG_FILLER_AFTER);
@@ -170,14 +170,14 @@ CPNG_WRAPPER cpng_start_write(png_structp codec, int depth, int filler) {
   return 1;
 }
 
-/// `png_write_row`, contained.
+/// `png_write_row` with errors contained.
 CPNG_WRAPPER cpng_write_row(png_structp codec, const void *row) {
   CPNG_ATTEMPT(codec);
   png_write_row(codec, row);
   return 1;
 }
 
-/// `png_write_end`, contained.
+/// `png_write_end` with errors contained.
 CPNG_WRAPPER cpng_write_end(png_structp codec, png_infop info) {
   CPNG_ATTEMPT(codec);
   png_write_end(codec, info);

@@ -1,37 +1,38 @@
 #include "cplanes.h"
-#include "long_way.h"
-#include "shortcut.h"
+#include "fast_path.h"
+#include "slow_path.h"
 
-/// How many indices are tried at once.
+/// The number of indices that are processed together.
 enum { batch = 64 };
 
-/// Tries the short cut from an index on.
-/// - Returns: A bit for each index, the first the lowest: whether the results there mean nothing.
-INLINE uint64_t tried(
+/// Runs the fast path for `count` indices.
+/// - Returns: A bit for each index, the first the lowest: whether the result is invalid and the slow path is needed.
+INLINE uint64_t run_fast_path(
     const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int first, int count) {
   uint64_t left = 0;
   if (source->shared_columns == 2) {
     for (int bit = 0; bit < count; bit++)
-      left |= (uint64_t)!shortcut_from_shared(kernel, source, result, first + bit) << bit;
+      left |= (uint64_t)!fast_path_from_420(kernel, source, result, first + bit) << bit;
   } else {
-    for (int bit = 0; bit < count; bit++) left |= (uint64_t)!shortcut_from_own(kernel, source, result, first + bit) << bit;
+    for (int bit = 0; bit < count; bit++) left |= (uint64_t)!fast_path_from_444(kernel, source, result, first + bit) << bit;
   }
   return left;
 }
 
-/// First the short cut is tried everywhere, then the rest is done: of branches in turn many would be mispredicted.
+/// Runs the fast path for a batch of indices, then the slow path for those that need it: branches per index would
+/// often be mispredicted.
 INLINE void apply_stages(
     const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int count) {
-  int has_shortcut = kernel->shortcut && result->shared_columns == 2 && result->shared_rows == 2 &&
+  int has_fast_path = kernel->fast_path && result->shared_columns == 2 && result->shared_rows == 2 &&
                      source->shared_columns == source->shared_rows;
   for (int first = 0; first < count; first += batch) {
     int size = count - first < batch ? count - first : batch;
-    uint64_t left = has_shortcut ? tried(kernel, source, result, first, size) : UINT64_MAX >> (batch - size);
-    for (; left; left &= left - 1) long_way(kernel, source, result, first + __builtin_ctzll(left));
+    uint64_t left = has_fast_path ? run_fast_path(kernel, source, result, first, size) : UINT64_MAX >> (batch - size);
+    for (; left; left &= left - 1) slow_path(kernel, source, result, first + __builtin_ctzll(left));
   }
 }
 
-/// A single stage, the usual case, is compiled for itself: without a loop.
+/// A single stage, the usual case, is compiled separately: without a loop.
 INLINE void apply(const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int count) {
   if (kernel->stage_count == 1) {
     cplanes_kernel single = *kernel;

@@ -2,11 +2,11 @@
 #include <string.h>
 #include "cplanes.h"
 
-// Vectors are handed to functions that are always inlined, so it does not matter how others would take them.
+// Vectors are passed only to functions that are always inlined, so the calling convention does not matter.
 #pragma clang diagnostic ignored "-Wpsabi"
 #define INLINE static inline __attribute__((always_inline))
 
-// What leaves 16 bits wraps around, as the compiler has it for vectors; it does so only in results that are not kept.
+// Vector arithmetic wraps around; results that overflow are discarded.
 typedef cplanes_vector vector;
 typedef uint8_t bytes __attribute__((vector_size(16)));
 typedef uint16_t words __attribute__((vector_size(32)));
@@ -17,7 +17,7 @@ typedef struct {
   vector even, odd;
 } pair;
 
-/// The upper 16 bits of the products with a number in memory.
+/// The upper 16 bits of the products with a coefficient in memory.
 INLINE vector upper_half(vector factor, const vector *number) {
   products product = __builtin_convertvector(factor, products) * __builtin_convertvector(*number, products);
   return __builtin_convertvector(product >> 16, vector);
@@ -27,9 +27,9 @@ INLINE vector lesser(vector one, vector other) { return __builtin_elementwise_mi
 
 INLINE vector greater(vector one, vector other) { return __builtin_elementwise_max(one, other); }
 
-/// Each limited to two numbers in memory. Of limits that it knows the compiler would conclude that nothing is negative,
-/// and then make another multiplication, which takes longer.
-INLINE vector limited(vector value, const vector *lowest, const vector *highest) {
+/// Clamps each element to bounds in memory. From constant bounds the compiler would infer that no element is
+/// negative, and choose a slower multiplication afterwards.
+INLINE vector clamped(vector value, const vector *lowest, const vector *highest) {
   return lesser(greater(value, *lowest), *highest);
 }
 

@@ -1,33 +1,35 @@
 import Darkroom
+import Database
 import Foundation
 import Ledger
+import System
 
 /// The program from the command line to the exit code.
 enum Program {
   /// Runs the command that the words name.
   static func run(_ words: [String], environment: [String: String]) -> ExitCode {
-    // A reader of our output that goes away is no reason to die in the middle of a job.
+    // A reader of standard output that goes away must not end the program in the middle of a job.
     signal(SIGPIPE, SIG_IGN)
-    // Nor is a limit on the size of files: the write fails, and is told.
+    // Nor must a limit on the size of files: the write fails with EFBIG instead.
     signal(SIGXFSZ, SIG_IGN)
     DescriptorLimit.raise()
     Allocator.giveBackMemory()
     let output = StandardOutput()
     do {
-      let code = try carryOut(words, environment: environment, output: output)
+      let code = try execute(words, environment: environment, output: output)
       try output.flush()
       return code == .success && output.failure != nil ? .cannotWrite : code
     } catch let error as StandardOutput.Failure where error.isReaderGone {
-      return endForWantOfReader()
+      return endBySIGPIPE()
     } catch {
-      // What was printed before is worth having.
+      // What was printed before the error is written, too.
       try? output.flush()
       Console(verbosity: .normal, output: output).fail("\(error)", hint: hint(error, words))
       return exitCode(error)
     }
   }
 
-  private static func carryOut(
+  private static func execute(
     _ words: [String], environment: [String: String], output: StandardOutput
   ) throws -> ExitCode {
     let arguments = try Arguments(words)
@@ -50,11 +52,11 @@ enum Program {
     return try command.run(
       Invocation(
         operands: arguments.operands, settings: settings, console: console, output: output,
-        readAgain: { try Settings(arguments, environment: environment) }))
+        reloadSettings: { try Settings(arguments, environment: environment) }))
   }
 
-  /// Ends as other programs do whose reader has gone away: quietly, by SIGPIPE.
-  private static func endForWantOfReader() -> ExitCode {
+  /// Ends as other programs do when their reader has gone away: without a message, by SIGPIPE.
+  private static func endBySIGPIPE() -> ExitCode {
     signal(SIGPIPE, SIG_DFL)
     raise(SIGPIPE)
     return .cannotWrite
@@ -63,7 +65,7 @@ enum Program {
   private static func hint(_ error: any Error, _ words: [String]) -> String? {
     guard error is UsageError else { return nil }
     let command = words.first { !$0.hasPrefix("-") }.flatMap { try? CommandTable.command(named: $0) }
-    // The help of "help" tells no commands.
+    // The help of "help" does not list the commands.
     let topic = command.flatMap { $0 is HelpCommand ? nil : " " + $0.name }
     return "see \"darkroom help\(topic ?? "")\""
   }

@@ -15,8 +15,8 @@ package struct Delivery: Sendable, Equatable {
   /// From what it was made, and how, in the caller's words; nil when that does not matter.
   package let origin: String?
 
-  /// What tells, without reading it, that the file under its final name is still this one; in the caller's words, nil
-  /// when it is not known. Only `Ledger.finish` records it.
+  /// Identifies, without reading it, the file under its final name as this one; in the caller's words, nil when it is not
+  /// known. Only `LedgerChange.finish` records it.
   package var identity: String?
 
   package init(staged: String, target: String, bytes: Int, sha256: String, origin: String? = nil) {

@@ -1,3 +1,5 @@
+import Database
+
 /// What an entry of a live job came to.
 package struct LedgerEntry: Sendable, Equatable {
   /// Place in the manifest, from 0.
@@ -7,7 +9,7 @@ package struct LedgerEntry: Sendable, Equatable {
   package var delivery: Delivery?
 
   /// A file that was delivered earlier and is still the same, although its identity is not.
-  package struct Recognised: Sendable, Equatable {
+  package struct RefreshedIdentity: Sendable, Equatable {
     /// Path beneath the job's folder.
     package let target: String
 
@@ -17,16 +19,35 @@ package struct LedgerEntry: Sendable, Equatable {
     package init(target: String, identity: String) { (self.target, self.identity) = (target, identity) }
   }
 
-  /// nil for most. Only `Ledger.finish` records it.
-  package let recognised: Recognised?
+  /// nil for most. Only `LedgerChange.finish` records it.
+  package let refreshed: RefreshedIdentity?
 
   /// Its row of the report (JSON).
   package let row: String
 
-  package init(position: Int, delivery: Delivery?, recognised: Recognised? = nil, row: String) {
+  package init(position: Int, delivery: Delivery?, refreshed: RefreshedIdentity? = nil, row: String) {
     self.position = position
     self.delivery = delivery
-    self.recognised = recognised
+    self.refreshed = refreshed
     self.row = row
+  }
+}
+
+extension LedgerEntry: DatabaseRecord {
+  package static let columns: Columns = ["position", "row", "staged", "target", "bytes", "sha256", "origin"]
+
+  package init(_ row: Statement) {
+    let delivery = row.text(3).map {
+      Delivery(
+        staged: row.text(2) ?? "", target: $0, bytes: row.integer(4), sha256: row.text(5) ?? "", origin: row.text(6))
+    }
+    self.init(position: row.integer(0), delivery: delivery, row: row.text(1) ?? "")
+  }
+
+  package var values: [SQLiteValue] {
+    [
+      .integer(position), .text(row), .optional(delivery?.staged), .optional(delivery?.target),
+      .optional(delivery?.bytes), .optional(delivery?.sha256), .optional(delivery?.origin),
+    ]
   }
 }

@@ -1,3 +1,5 @@
+import Database
+
 /// One run of a manifest, as the ledger knows it.
 package struct LedgerJob: Sendable, Equatable {
   /// How far a run has come. It only ever goes forward.
@@ -31,20 +33,19 @@ package struct LedgerJob: Sendable, Equatable {
   }
 }
 
-extension LedgerJob {
+extension LedgerJob: DatabaseRecord {
   /// Selects the jobs that have not ended, in the order of their acceptance.
-  static let live = "WHERE state != 'ended' ORDER BY sequence"
+  static let live = select("FROM jobs WHERE state != 'ended' ORDER BY sequence")
 
-  /// The jobs that a clause selects.
-  static func all(in database: Database, _ clause: String, _ values: [SQLiteValue] = []) throws -> [LedgerJob] {
-    var jobs: [LedgerJob] = []
-    try database.run("SELECT run_id, name, state, details, outcome FROM jobs " + clause, values) { row in
-      jobs.append(
-        LedgerJob(
-          runID: row.text(0) ?? "", name: row.text(1) ?? "",
-          state: row.text(2).flatMap(LedgerJob.State.init(rawValue:)) ?? .accepted,
-          details: row.text(3) ?? "", outcome: row.text(4)))
-    }
-    return jobs
+  package static let columns: Columns = ["run_id", "name", "state", "details", "outcome"]
+
+  package init(_ row: Statement) {
+    self.init(
+      runID: row.text(0) ?? "", name: row.text(1) ?? "", state: row.text(2).flatMap(State.init(rawValue:)) ?? .accepted,
+      details: row.text(3) ?? "", outcome: row.text(4))
+  }
+
+  package var values: [SQLiteValue] {
+    [.text(runID), .text(name), .text(state.rawValue), .text(details), .optional(outcome)]
   }
 }

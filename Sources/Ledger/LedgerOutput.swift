@@ -1,5 +1,10 @@
+import Database
+
 /// A file that a job has delivered, in whichever of its runs.
 package struct LedgerOutput: Sendable, Equatable {
+  /// Path beneath the job's folder.
+  package let target: String
+
   /// Size in bytes.
   package let bytes: Int
 
@@ -11,4 +16,27 @@ package struct LedgerOutput: Sendable, Equatable {
 
   /// As its delivery had it.
   package let identity: String?
+}
+
+extension LedgerOutput {
+  /// The file that a delivery has put under its final name.
+  init(_ delivery: Delivery) {
+    self.init(
+      target: delivery.target, bytes: delivery.bytes, sha256: delivery.sha256, origin: delivery.origin,
+      identity: delivery.identity)
+  }
+}
+
+extension LedgerOutput: DatabaseRecord {
+  package static let columns: Columns = ["target", "bytes", "sha256", "origin", "identity"]
+
+  package init(_ row: Statement) {
+    self.init(
+      target: row.text(0) ?? "", bytes: row.integer(1), sha256: row.text(2) ?? "", origin: row.text(3),
+      identity: row.text(4))
+  }
+
+  package var values: [SQLiteValue] {
+    [.text(target), .integer(bytes), .text(sha256), .optional(origin), .optional(identity)]
+  }
 }

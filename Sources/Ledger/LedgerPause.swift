@@ -1,3 +1,5 @@
+import Database
+
 /// A stretch of time in which a job's queues were suspended for one cause.
 package struct LedgerPause: Sendable, Equatable {
   package let cause: String
@@ -23,5 +25,19 @@ package struct LedgerPause: Sendable, Equatable {
   /// The part of the pause from a time on, in milliseconds since 1970.
   package func clipped(to start: Int) -> LedgerPause {
     LedgerPause(cause: cause, lock: lock, reason: reason, began: max(start, began), ended: ended)
+  }
+}
+
+extension LedgerPause: DatabaseRecord {
+  package static let columns: Columns = ["cause", "lock", "reason", "began_ms", "ended_ms"]
+
+  package init(_ row: Statement) {
+    self.init(
+      cause: row.text(0) ?? "", lock: row.text(1) ?? "", reason: row.text(2), began: row.integer(3),
+      ended: row.optionalInteger(4))
+  }
+
+  package var values: [SQLiteValue] {
+    [.text(cause), .text(lock), .optional(reason), .integer(began), .optional(ended)]
   }
 }

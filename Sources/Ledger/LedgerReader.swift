@@ -1,4 +1,4 @@
-import CSQLite
+import Database
 import Glibc
 
 /// Reads a ledger that no instance has open, and changes neither it nor what lies beside it: it migrates nothing, and
@@ -16,23 +16,22 @@ package enum LedgerReader {
     let database = try Database(reading: path)
     if let version = versionOfWriteAheadLog(path) {
       // To read it SQLite would make files beside it.
-      try LedgerSchema.refuseNewer(version, path: path)
+      try LedgerSchema.rejectNewer(version, path: path)
       return .unknown(why: "\(path) is in write-ahead logging mode")
     }
     do {
-      try LedgerSchema.refuseNewer(database)
+      try LedgerSchema.rejectNewer(database)
       // The process that created it died before its first change.
       guard try database.first("SELECT 1 FROM sqlite_schema LIMIT 1", row: { _ in true }) != nil else {
         return .jobs([])
       }
-      return .jobs(try LedgerJob.all(in: database, LedgerJob.live))
+      return .jobs(try database.records(LedgerJob.live))
     } catch let error as SQLiteError {
-      switch error.code & 0xff {
-      case SQLITE_READONLY, SQLITE_CANTOPEN:
+      if error.isForWantOfRecovery {
         return .unknown(why: "a process died while it changed \(path), and the next start undoes that change")
-      case SQLITE_BUSY: return .unknown(why: "another process has \(path) open")
-      default: throw error
       }
+      guard error.isBusy else { throw error }
+      return .unknown(why: "another process has \(path) open")
     }
   }
 

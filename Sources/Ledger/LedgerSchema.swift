@@ -1,7 +1,8 @@
-/// The tables of the ledger, as the migrations that lead to them. A migration that was released is never edited.
+import Database
+
+/// The tables of the ledger.
 enum LedgerSchema {
-  /// Migration N brings `user_version` N to N + 1.
-  static let migrations = [
+  static let migrations: Migrations = [
     """
     -- One row per run of a manifest, until the next run of the same job has ended.
     CREATE TABLE jobs (
@@ -56,28 +57,14 @@ enum LedgerSchema {
   ]
 
   /// - Throws: `LedgerError.newer` for a ledger that a newer program wrote.
-  static func refuseNewer(_ database: Database) throws {
-    try refuseNewer(version(of: database), path: database.path)
+  static func rejectNewer(_ database: Database) throws {
+    try rejectNewer(Migrations.version(of: database), path: database.path)
   }
 
   /// - Throws: `LedgerError.newer` for a version that this program does not know.
-  static func refuseNewer(_ version: Int, path: String) throws(LedgerError) {
-    guard (0...migrations.count).contains(version) else {
-      throw .newer(path: path, version: version, known: migrations.count)
-    }
-  }
-
-  private static func version(of database: Database) throws -> Int {
-    try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
-  }
-
-  /// Brings a database to the newest version.
-  static func migrate(_ database: Database) throws {
-    for next in try version(of: database)..<migrations.count {
-      try database.transaction {
-        try database.execute(migrations[next])
-        try database.execute("PRAGMA user_version = \(next + 1)")
-      }
+  static func rejectNewer(_ version: Int, path: String) throws(LedgerError) {
+    guard migrations.isKnown(version) else {
+      throw .newer(path: path, version: version, known: migrations.newest)
     }
   }
 }

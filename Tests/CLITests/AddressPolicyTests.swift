@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: PrivateNetwork.isAvailable, "unshare is not allowed here"))
+@Suite(.blocking, .enabled(if: PrivateNetwork.isAvailable, "unshare is not allowed here"))
 struct AddressPolicyTests {
   private static let hosts = [
     "127.1", "0x7f000001", "0177.0.0.1", "2130706433", "0.0.0.0", "0", "[::1]", "[::ffff:127.0.0.1]", "[::127.0.0.1]",

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct BusyProcessorTests {
+@Suite(.blocking) struct BusyProcessorTests {
   private let folders: DarkroomFolders
   private let processors = ProcessInfo.processInfo.activeProcessorCount
 

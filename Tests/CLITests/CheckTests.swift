@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What can be told of an entry without a network, `check` tells as `run` would.
-@Suite struct CheckTests {
+@Suite(.blocking) struct CheckTests {
   /// A URL, options, and the code that the entry would fail with; empty for none.
   private static let entries: [(url: String, options: [String], code: String)] = [
     ("https://h.example/a.png", [], ""), (" https://h.example/a.png ", [], ""),

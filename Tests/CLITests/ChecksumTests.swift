@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct ChecksumTests {
+@Suite(.blocking) struct ChecksumTests {
   private let right = "md5=5d41402abc4b2a76b9719d911017c592"
   private let wrong = "md5=00000000000000000000000000000000"
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct CommandLineTests {
+@Suite(.blocking) struct CommandLineTests {
   static let mistakes: [(words: [String], says: String)] = [
     ([], "a command is needed"),
     (["rnu"], "did you mean \"run\""),

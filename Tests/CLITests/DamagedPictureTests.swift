@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Pictures that were damaged on their way, through the whole program.
-@Suite struct DamagedPictureTests {
+@Suite(.blocking) struct DamagedPictureTests {
   @Test(arguments: ["PNG", "JPEG", "JPEG progressive"])
   func `a damaged picture fails with a code of the picture, or is delivered whole`(_ kind: String) throws {
     let folders = try DarkroomFolders()

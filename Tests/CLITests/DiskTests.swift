@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Disks that are full, read-only, or gone: nothing is lost, and the program says what it waits for.
-@Suite(.disabled(if: SmallDisk.obstacle != nil, Comment(rawValue: SmallDisk.obstacle ?? "")))
+@Suite(.blocking, .disabled(if: SmallDisk.obstacle != nil, Comment(rawValue: SmallDisk.obstacle ?? "")))
 struct DiskTests {
   /// What lies on the disk that is full.
   enum Full: CaseIterable { case everything, pictures, ledger }
@@ -47,7 +47,7 @@ struct DiskTests {
 
   static let sizes = [
     (Full.everything, 60), (.everything, 120), (.everything, 200), (.pictures, 4), (.pictures, 60), (.pictures, 120),
-    (.ledger, 60),
+    (.ledger, 52),
   ]
 
   @Test(arguments: sizes)
@@ -81,7 +81,8 @@ struct DiskTests {
     #expect(finished.status == 0, "\(finished.error)")
     // What failed while there was no room is no reason to wait once more when there is.
     #expect(finished.error.matches(of: /paused: disk/).count == 1, "\(finished.error)")
-    try expectAll()
+    // A job that could not even be accepted meanwhile was not paused.
+    try expectAll(tellingPauses: full != .ledger)
   }
 
   /// Room for the picture and the line of `entries.jsonl`, but not for the copy of the manifest, or the report.
@@ -94,7 +95,7 @@ struct DiskTests {
       let run = try folders.run(options + ["--lock-wait", "0.2"])
       #expect(run.status == 75, "\(run.error)")
       #expect(folders.exists("job/images/chelsea.jpg") && !folders.exists("job/report.json"))
-      #expect(folders.exists("job/manifest.jsonl") == (kilobytes > 300))
+      #expect(!folders.exists("job/manifest.jsonl"), "all documents fit, or none is delivered")
       #expect(try folders.inboxNames() == ["job.jsonl"])
       try disk.resize(kilobytes: 8192)
       #expect(try folders.run(options).status == 0)

@@ -5,7 +5,7 @@ import Testing
 import Transfer
 
 /// What the documentation says is what the program does.
-@Suite("The documentation")
+@Suite("The documentation", .blocking)
 struct DocumentationTests {
   static let manifests = ((try? Documentation.pages.flatMap(Documentation.blocks)) ?? []).filter {
     $0.manifest != nil
@@ -56,16 +56,9 @@ struct DocumentationTests {
     #expect(FileManager.default.fileExists(atPath: folder.file("outbox/cats/images/cat.jpg")))
   }
 
-  @Test("lists the options of the help, and no others")
+  @Test("has the tables of options that their definitions make")
   func options() throws {
-    let help = try DarkroomProcess.run(["help"], in: TemporaryFolder()).output
-    let common = help.matches(of: /\n  (?:-[a-z], )?(--[a-z-]+)/).map { String($0.1) }
-    let offered = try Set(HelpTests.options().keys.map { "--" + $0 } + common)
-    let documented = try Documentation.firstColumns(of: "Documentation/options.md").joined()
-      .compactMap { $0.firstMatch(of: /^--[a-z-]+/).map { String($0.0) } }
-    #expect(offered.count > 25)
-    #expect(Set(documented) == offered)
-    #expect(documented.count == offered.count, "each option has one row")
+    try expectRecorded(OptionsPage.updated(), at: OptionsPage.path)
   }
 
   @Test("lists the commands and exit codes of the help, and no others")
@@ -131,6 +124,7 @@ struct DocumentationTests {
     }
     // What the guide tells to add is not there.
     let missing = paths.filter { !FileManager.default.fileExists(atPath: $0) }
-    #expect(missing.filter { !$0.hasSuffix("/Posterise.swift") && !$0.hasSuffix("/NewManifest.swift") } == [])
+    let examples = ["Posterise", "NewManifest", "NewCommand"].map { "/\($0).swift" }
+    #expect(missing.filter { path in !examples.contains(where: path.hasSuffix) } == [])
   }
 }

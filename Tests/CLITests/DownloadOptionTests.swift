@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct DownloadOptionTests {
+@Suite(.blocking) struct DownloadOptionTests {
   /// Says what it was asked and by whom; `/moved` redirects, `/stall` never answers.
   private static let server =
     PythonServer.prelude + """

@@ -1,5 +1,6 @@
 import Foundation
 import Imaging
+import Manifests
 import TestSupport
 import Testing
 import Transfer
@@ -7,7 +8,7 @@ import Transfer
 @testable import Darkroom
 
 /// Every error code comes out of the real program, where it belongs.
-@Suite struct ErrorCodeTests {
+@Suite(.blocking) struct ErrorCodeTests {
   static let entries: [EntryFault] = [
     EntryFault("url-invalid", url: "http://", saying: "http://"),
     EntryFault("scheme-not-allowed", url: "gopher://127.0.0.1/x", saying: "gopher"),

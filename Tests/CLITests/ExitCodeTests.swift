@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Every exit code comes out of the real program.
-@Suite struct ExitCodeTests {
+@Suite(.blocking) struct ExitCodeTests {
   /// A code, and how it is produced: returns what the program said.
   struct Case: Sendable, CustomTestStringConvertible {
     let code: Int32

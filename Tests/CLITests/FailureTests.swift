@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct FailureTests {
+@Suite(.blocking) struct FailureTests {
   /// Entries that fail, each with its code and a text that its message holds.
   static let failures: [(url: String, code: String, message: String)] = [
     ("http://", "url-invalid", "http://"),

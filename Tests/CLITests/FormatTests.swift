@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct FormatTests {
+@Suite(.blocking) struct FormatTests {
   static let names = ["astronaut.jpg", "chelsea-small.png", "coffee.jpg", "rocket.jpg"]
 
   /// The same four entries in each format, with names, by the base of their URLs.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A manifest that somebody writes on and on is not taken, and holds nobody up.
-@Suite struct GrowingManifestTests {
+@Suite(.blocking) struct GrowingManifestTests {
   /// Appends to a file, on a thread of its own, until it is told to stop.
   private final class Writer: Sendable {
     private let stopped = DispatchSemaphore(value: 0)

@@ -2,9 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The help, compared with the files in `Snapshots`. After a change that is meant,
-/// `DARKROOM_TEST_RECORD=1 script/test --filter HelpTests` makes them again; look at the difference before you commit it.
-@Suite struct HelpTests {
+/// The help, compared with the files in `Snapshots`. `DARKROOM_TEST_RECORD=1 script/test --filter HelpTests` writes them.
+@Suite(.blocking) struct HelpTests {
   static let commands = [
     "run", "watch", "add", "wait", "retry", "check", "status", "pause", "resume", "filters", "help",
   ]
@@ -16,15 +15,7 @@ import Testing
     #expect(help.status == 0 && help.error.isEmpty)
     #expect(help.output.split(separator: "\n").filter { $0.count > 80 } == [])
     let snapshot = packageRoot + "/Tests/CLITests/Snapshots/" + words.joined(separator: "-") + ".txt"
-    if ProcessInfo.processInfo.environment["DARKROOM_TEST_RECORD"] != nil {
-      try help.output.write(toFile: snapshot, atomically: true, encoding: .utf8)
-    }
-    let folder = try TemporaryFolder()
-    try help.output.write(toFile: folder.file("now"), atomically: true, encoding: .utf8)
-    let difference = try DarkroomProcess.run(
-      script: "diff -u --label snapshot --label now '\(snapshot)' now", in: folder)
-    #expect(
-      difference.status == 0, "darkroom \(words.joined(separator: " ")):\n\(difference.output)\(difference.error)")
+    try expectRecorded(help.output, at: snapshot)
   }
 
   @Test(arguments: commands)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct JobTests {
+@Suite(.blocking) struct JobTests {
   @Test func `a job that runs again keeps the earlier report in history and replaces its own results`() throws {
     let folders = try DarkroomFolders()
     try folders.drop("job.txt", "coffee.jpg\n")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What an outbox may suffer from others while the program is at work.
-@Suite struct OutboxTroubleTests {
+@Suite(.blocking) struct OutboxTroubleTests {
   @Test(arguments: [false, true])
   func `watch ends with 73 when its outbox is removed or replaced, and the next start does the rest`(
     isReplaced: Bool

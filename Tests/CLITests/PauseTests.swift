@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct PauseTests {
+@Suite(.blocking) struct PauseTests {
   /// A manifest of pictures that a server answers only when it is let.
   private func manifest(_ server: GatedServer, count: Int) -> String {
     (0..<count).map { server.url("\($0).jpg") + "\n" }.joined()
@@ -109,9 +109,9 @@ import Testing
     let others = "still paused by backup.lock (nightly backup), deploy.LOCK\n"
     let typo = try DarkroomProcess.run(["resume", "bakup"] + inbox)
     #expect(typo.status == 0)
-    #expect(typo.error == "\(folders.inbox)/bakup.lock was not there\n" + others)
+    #expect(typo.error == "\(folders.inbox)/bakup.lock did not exist\n" + others)
     #expect(try DarkroomProcess.run(["pause"] + inbox).status == 0)
-    #expect(try DarkroomProcess.run(["resume"] + inbox).error == "\(folders.inbox)/pause.lock is gone\n" + others)
+    #expect(try DarkroomProcess.run(["resume"] + inbox).error == "\(folders.inbox)/pause.lock was removed\n" + others)
     let elsewhere = folders.folder.file("elsewhere")
     try create(elsewhere, "deployment")
     for name in ["backup", "deploy.LOCK"] { _ = try DarkroomProcess.run(["resume", name] + inbox) }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The memory of the program itself while it filters a picture row by row.
-@Suite struct PictureMemoryTests {
+@Suite(.blocking) struct PictureMemoryTests {
   /// Rows of the picture. `DARKROOM_TEST_ROWS=20000` makes it as large as was promised, which takes a debug build some
   /// minutes.
   private static let rows = ProcessInfo.processInfo.environment["DARKROOM_TEST_ROWS"].flatMap(Int.init) ?? 300

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// While a manifest is planned, which takes seconds for a million lines, the program hears and sees.
-@Suite struct PlanningTests {
+@Suite(.blocking) struct PlanningTests {
   /// Takes long to plan, and is rejected in its last line.
   private static let manifest =
     (0..<150_000).map { #"{"url":"missing.png","name":"n\#($0)"}"# + "\n" }.joined() + #"{"url":"a","colour":1}"#

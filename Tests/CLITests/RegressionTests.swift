@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What once went wrong, as its users would have met it.
-@Suite struct RegressionTests {
+@Suite(.blocking) struct RegressionTests {
   @Test func `names that do not resolve fail their entries and nothing else`() throws {
     let server = try Nginx(serving: packageRoot + "/Samples")
     let folders = try DarkroomFolders()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Reports of real jobs follow the schema.
-@Suite("The report's schema")
+@Suite("The report's schema", .blocking)
 struct ReportSchemaTests {
   /// A manifest, what it is called, and the state of its report.
   struct Case: Sendable, CustomTestStringConvertible {

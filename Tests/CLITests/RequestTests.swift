@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Sources that need more than GET, from the manifest to the server and to the report.
-@Suite struct RequestTests {
+@Suite(.blocking) struct RequestTests {
   private let server: DeskServer
   private let folders: DarkroomFolders
 

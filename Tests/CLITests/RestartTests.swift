@@ -1,10 +1,11 @@
 import Foundation
+import System
 import TestSupport
 import Testing
 
 @testable import Transfer
 
-@Suite struct RestartTests {
+@Suite(.blocking) struct RestartTests {
   /// The signal comes as soon as the program has the outbox.
   @Test(arguments: 0..<10)
   func `a signal while the program starts is not lost`(_: Int) throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct RetryTests {
+@Suite(.blocking) struct RetryTests {
   private let server: FlakyServer
   private let folders: DarkroomFolders
 
@@ -47,7 +47,7 @@ import Testing
     #expect(try folders.staged().isEmpty)
   }
 
-  @Test func `a host that asks to be left alone is, and others go on meanwhile`() throws {
+  @Test func `a host that asks for a pause is put on hold, and others go on meanwhile`() throws {
     try folders.drop(
       "job.txt",
       ([server.url("first?429:2")] + (0..<4).map { server.url("held\($0)") }
@@ -67,10 +67,10 @@ import Testing
     #expect(try JSONSchema.violations(of: Data(finished.output.utf8), name: "events.schema.json") == "")
   }
 
-  @Test func `a host that asks to be left alone is by the next job, too`() throws {
+  @Test func `a host that asks for a pause is on hold for the next job, too`() throws {
     try folders.drop("a.txt", server.url("a?429:2") + "\n")
     try folders.drop("b.txt", server.url("b") + "\n")
-    let run = try folders.run(["--retries", "0"])
+    let run = try folders.run(["--retries", "0", "--jobs", "1"])
     #expect(run.status == 1, "\(run.error)")
     let requests = try (0..<2).map { _ in try server.nextRequest() }
     #expect(requests.map(\.path) == ["/a", "/b"])
@@ -101,14 +101,14 @@ import Testing
     #expect(try run.waitForLine(containing: "b: filtered") != nil, "one place, and it is free")
     // The status is written once a second.
     var status = ""
-    for _ in 0..<200 where !status.contains("\n127.0.0.1 is left alone until ") {
+    for _ in 0..<200 where !status.contains("\n127.0.0.1 is on hold until ") {
       status = try DarkroomProcess.run(["status"] + folders.named).output
     }
-    #expect(status.contains(", 1 to be tried again"), "\(status)")
+    #expect(status.contains(", 1 to be retried"), "\(status)")
     run.send(SIGTERM)
     let first = try run.finish()
     #expect(first.status == 143, "\(first.error)")
-    #expect(first.error.contains("127.0.0.1 is left alone for 300.0 s"))
+    #expect(first.error.contains("127.0.0.1 is on hold for 300.0 s"))
     #expect(!folders.exists("job/report.json"))
     #expect(try folders.run().status == 0)
     #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2))

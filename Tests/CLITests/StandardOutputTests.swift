@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What becomes of standard output that nobody reads, or that cannot be written.
-@Suite struct StandardOutputTests {
+@Suite(.blocking) struct StandardOutputTests {
   /// Runs the program with a pipe as its standard output whose reader is gone, and prints how it ended, as Python says it:
   /// the negative of a signal's number.
   private static let withoutReader = """

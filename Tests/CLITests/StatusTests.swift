@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `darkroom status` for a person, at each moment in the life of an instance.
-@Suite struct StatusTests {
+@Suite(.blocking) struct StatusTests {
   private func status(_ folders: DarkroomFolders) throws -> [String] {
     let run = try DarkroomProcess.run(["status"] + folders.named)
     #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
@@ -14,9 +14,9 @@ import Testing
 
   @Test func `without an instance ever it says so, and creates nothing`() throws {
     let folders = try DarkroomFolders()
-    #expect(try status(folders) == ["no process is at work", "nothing to do"])
+    #expect(try status(folders) == ["no process is running", "nothing to do"])
     try folders.drop("job.txt", "coffee.jpg\n")
-    #expect(try status(folders) == ["no process is at work", "queued: job.txt"])
+    #expect(try status(folders) == ["no process is running", "queued: job.txt"])
     #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox).isEmpty)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folders.inbox) == ["job.txt"])
   }
@@ -40,12 +40,12 @@ import Testing
     let folders = try DarkroomFolders()
     let watch = try folders.start("watch", ["--filters", "none", "--downloads", "1", "--verbose"])
     #expect(try watch.waitForLine(containing: "watching") != nil)
-    let atWork = "process \(watch.processID) is at work"
-    #expect(try status(folders) == [atWork, "nothing to do"])
+    let running = "process \(watch.processID) is running"
+    #expect(try status(folders) == [running, "nothing to do"])
 
     try folders.drop("job.txt", (0..<3).map { server.url("\($0)") + "\n" }.joined())
     #expect(try server.nextRequest() == "/0")
-    #expect(try status(folders).prefix(2) == [atWork, "job job: 0 of 3"])
+    #expect(try status(folders).prefix(2) == [running, "job job: 0 of 3"])
 
     try Data("backup\n".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
     #expect(try watch.waitForLine(containing: "paused: x.lock") != nil)
@@ -61,7 +61,7 @@ import Testing
     watch.send(SIGKILL)
     _ = try watch.finish()
     let killed = try status(folders)
-    #expect(killed == ["no process is at work", "job job: waiting for the next start", "paused: x.lock (backup)"])
+    #expect(killed == ["no process is running", "job job: waiting for the next start", "paused: x.lock (backup)"])
   }
 
   @Test func `it leaves a change of the ledger that a process died over to the next start`() throws {

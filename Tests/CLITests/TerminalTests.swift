@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a person sees on a terminal.
-@Suite struct TerminalTests {
+@Suite(.blocking) struct TerminalTests {
   /// Runs the program on a terminal of 40 columns, and sends it SIGINT when its progress is shown, and again when it is
   /// shown after it said that it stops. Prints how it ended, and the last line of what it wrote.
   private static let interruptedTwice = """

@@ -20,15 +20,15 @@ import Testing
     }
   }
 
-  @Test("opaque pictures are within 1 per sample of the browser's, translucent ones within 2 of what it composes")
+  @Test("opaque pictures are within 1 per sample of the browser's, translucent ones within 2 of what it composites")
   func browser() throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     for (index, recipe) in Self.recipes.enumerated() {
       for kind in ["opaque", "translucent"] {
-        try rig.pass(Self.folder + kind + ".png", to: rig.folder.file("\(kind)\(index).png"), recipe: recipe)
+        try fixture.pass(Self.folder + kind + ".png", to: fixture.folder.file("\(kind)\(index).png"), recipe: recipe)
       }
     }
-    let printed = try Rig.python(
+    let printed = try PassFixture.python(
       """
       goldens, results = sys.argv[1:3]
       side = Image.open(goldens + 'opaque.png').size[1]
@@ -40,7 +40,7 @@ import Testing
         return int(np.abs(ours - theirs).max())
       for index in range(\(Self.recipes.count)):
         print(worst('opaque', 'black', index), worst('translucent', 'black', index), worst('translucent', 'white', index))
-      """, [Self.folder, rig.folder.path])
+      """, [Self.folder, fixture.folder.path])
     let lines = printed.split(separator: "\n").map { $0.split(separator: " ").compactMap { Int($0) } }
     try #require(lines.count == Self.recipes.count)
     for (recipe, differences) in zip(Self.recipes, lines) {

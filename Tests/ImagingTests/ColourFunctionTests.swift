@@ -14,22 +14,24 @@ import Testing
 
   @Test("every function is within 1 of the CSS formula on opaque pictures", arguments: recipes)
   func exact(_ recipe: String) throws {
-    let rig = try Rig()
-    let source = Rig.sample("chelsea-small.png")
-    try rig.pass(source, to: rig.folder.file("out.png"), recipe: recipe)
-    let difference = try Rig.python(
+    let fixture = try PassFixture()
+    let source = PassFixture.sample("chelsea-small.png")
+    try fixture.pass(source, to: fixture.folder.file("out.png"), recipe: recipe)
+    let difference = try PassFixture.python(
       """
       source, result = (np.asarray(Image.open(p)).astype(float) for p in sys.argv[1:3])
       assert source.shape == result.shape, (source.shape, result.shape)
       print(int(np.abs(rounded(css(sys.argv[3], source / 255)) - result).max()))
-      """, [source, rig.folder.file("out.png"), recipe])
+      """, [source, fixture.folder.file("out.png"), recipe])
     #expect(difference == "0" || difference == "1")
   }
 
-  @Test("alpha stays and colour is not multiplied by it", arguments: ["sepia(0.8)", "invert(1)", "hue-rotate(60deg)"])
+  @Test(
+    "alpha does not change and colour is not multiplied by it",
+    arguments: ["sepia(0.8)", "invert(1)", "hue-rotate(60deg)"])
   func translucent(_ recipe: String) throws {
-    let rig = try Rig()
-    let difference = try rig.compare(
+    let fixture = try PassFixture()
+    let difference = try fixture.compare(
       make: """
         rng = np.random.default_rng(1)
         source = rng.integers(0, 256, (37, 53, 4)).astype('u1')
@@ -44,10 +46,10 @@ import Testing
     #expect(difference == "0" || difference == "1")
   }
 
-  @Test("opacity multiplies alpha, and gives alpha to opaque pictures", arguments: ["RGB", "RGBA", "L", "LA"])
+  @Test("opacity multiplies alpha, and adds it to opaque pictures", arguments: ["RGB", "RGBA", "L", "LA"])
   func opacity(_ mode: String) throws {
-    let rig = try Rig()
-    let difference = try rig.compare(
+    let fixture = try PassFixture()
+    let difference = try fixture.compare(
       make: """
         rng = np.random.default_rng(2)
         bands = len('\(mode)')
@@ -72,9 +74,9 @@ import Testing
       ("invert(1)", "L"), ("sepia(1)", "RGB"),
     ])
   func grey(_ recipe: String, _ mode: String) throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
-      make: "Image.open('\(Rig.sample("chelsea-small.png"))').convert('L').save(sys.argv[1])",
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
+      make: "Image.open('\(PassFixture.sample("chelsea-small.png"))').convert('L').save(sys.argv[1])",
       recipe: recipe,
       check: """
         before, after = (Image.open(p) for p in sys.argv[1:3])
@@ -86,8 +88,8 @@ import Testing
 
   @Test("16 bits stay 16 bits and are filtered in 16 bits", arguments: [0, 2, 4, 6])
   func deep(_ kind: Int) throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
       make: """
         samples = np.random.default_rng(3).integers(0, 65536, (19, 23, CHANNELS[\(kind)]))
         open(sys.argv[1], 'wb').write(png(samples, 16, \(kind)))
@@ -105,7 +107,7 @@ import Testing
   }
 }
 
-extension Rig {
+extension PassFixture {
   /// Makes a picture (`sys.argv[1]`) with one script, runs a pass into `sys.argv[2]`, and returns what a second script
   /// prints about both; `sys.argv[3]` is the recipe.
   func compare(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Imaging
 
-/// What is not sRGB becomes sRGB, as Pillow's ImageCms does it with littleCMS, perceptually.
+/// Other colour spaces are converted to sRGB as by Pillow's ImageCms, which uses littleCMS, with perceptual intent.
 @Suite struct ColourTests {
   /// Python that makes profiles (ICC.1:2022 § 7 to 10) and pictures.
   private static let prelude = #"""
@@ -24,7 +24,7 @@ import Testing
     def matrix(red, green, blue, curve):
         return icc(b'mntr', b'RGB ', b'XYZ ', [(b'wtpt', xyz(.9642, 1, .8249)), (b'rXYZ', xyz(*red)), (b'gXYZ', xyz(*green)),
           (b'bXYZ', xyz(*blue)), (b'rTRC', curve), (b'gTRC', curve), (b'bTRC', curve)])
-    def inks():
+    def cmyk():
         nodes = b''
         for c in range(3):
           for m in range(3):
@@ -43,7 +43,7 @@ import Testing
         'adobe': matrix((.60974, .31111, .01947), (.20528, .62567, .06087), (.14919, .06322, .74457), power(2.19921875)),
         'prophoto': matrix((.79767, .28804, 0), (.13519, .71188, 0), (.03134, .00009, .82491), power(1.8)),
         'grey': icc(b'mntr', b'GRAY', b'XYZ ', [(b'wtpt', xyz(.9642, 1, .8249)), (b'kTRC', power(1.8))]),
-        'inks': inks(),
+        'cmyk': cmyk(),
         'srgb': ImageCms.ImageCmsProfile(ImageCms.createProfile('sRGB')).tobytes(),
     }
     def picture(mode, w=96, h=64):
@@ -64,107 +64,108 @@ import Testing
     "a profile is applied within 2, and not written",
     arguments: [
       ("p3", "RGB", "PNG"), ("adobe", "RGB", "PNG"), ("prophoto", "RGB", "PNG"), ("p3", "RGBA", "PNG"),
-      ("adobe", "RGB", "JPEG"), ("prophoto", "RGBA", "WEBP"), ("p3", "RGB", "WEBP"), ("inks", "CMYK", "JPEG"),
+      ("adobe", "RGB", "JPEG"), ("prophoto", "RGBA", "WEBP"), ("p3", "RGB", "WEBP"), ("cmyk", "CMYK", "JPEG"),
     ])
   func profiles(_ profile: String, _ mode: String, _ format: String) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       Self.prelude + """
         picture('\(mode)').save(sys.argv[1], '\(format)', icc_profile=profiles['\(profile)'], **({'quality': 95} if '\(format)' == 'JPEG' else {'lossless': True}))
-        """, [rig.folder.file("in")])
+        """, [fixture.folder.file("in")])
     for format in ImageFormat.allCases {
-      try rig.pass(
-        rig.folder.file("in"), to: rig.folder.file(format.rawValue), options: OutputOptions(format: format))
+      try fixture.pass(
+        fixture.folder.file("in"), to: fixture.folder.file(format.rawValue), options: OutputOptions(format: format))
     }
-    let printed = try Rig.python(
+    let printed = try PassFixture.python(
       Self.prelude + """
         a, b = (Image.open(p) for p in sys.argv[1:3])
         print(worst(converted(a, profiles['\(profile)']), b) <= 2, worst(a.convert(b.mode), b) > 12)
         print([p for p in sys.argv[2:] if 'icc_profile' in Image.open(p).info])
-        """, ["in", "png", "jpeg", "webp"].map(rig.folder.file))
+        """, ["in", "png", "jpeg", "webp"].map(fixture.folder.file))
     #expect(printed == "True True\n[]")
   }
 
-  @Test("grey with a profile stays grey, or becomes what colour filters make of it", arguments: ["L", "LA"])
+  @Test("grey with a profile stays grey, or is coloured by colour filters", arguments: ["L", "LA"])
   func grey(_ mode: String) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       Self.prelude + "picture('\(mode)').save(sys.argv[1], 'PNG', icc_profile=profiles['grey'])",
-      [rig.folder.file("in")])
-    try rig.pass(rig.folder.file("in"), to: rig.folder.file("out"))
-    try rig.pass(rig.folder.file("in"), to: rig.folder.file("sepia"), recipe: "sepia(1)")
-    let printed = try Rig.python(
+      [fixture.folder.file("in")])
+    try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out"))
+    try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("sepia"), recipe: "sepia(1)")
+    let printed = try PassFixture.python(
       Self.prelude + """
         a, b, c = (Image.open(p) for p in sys.argv[1:4])
         wanted = converted(a.convert('L'), profiles['grey'])
         print(b.mode == a.mode, worst(wanted, b.convert('RGB')) <= 2, worst(a.convert('L'), b.convert('L')) > 12)
         toned = rounded(css('sepia(1)', np.asarray(wanted) / 255.0))
         print(worst(toned, np.asarray(c.convert('RGB'))) <= 3, [x for x in (b, c) if 'icc_profile' in x.info])
-        """, ["in", "out", "sepia"].map(rig.folder.file))
+        """, ["in", "out", "sepia"].map(fixture.folder.file))
     #expect(printed == "True True True\nTrue []")
   }
 
   @Test("16 bits are converted as 16 bits")
   func deep() throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       Self.prelude + """
         p = np.asarray(picture('RGB')).astype(int) * 257
         p[0, :] = 20000 + np.arange(96)[:, None]
         chunk_ = chunk(b'iCCP', b'x\\0\\0' + zlib.compress(profiles['adobe']))
         open(sys.argv[1], 'wb').write(png(p, 16, 2, before=chunk_))
-        """, [rig.folder.file("in")])
-    try rig.pass(rig.folder.file("in"), to: rig.folder.file("out"))
-    let printed = try Rig.python(
+        """, [fixture.folder.file("in")])
+    try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out"))
+    let printed = try PassFixture.python(
       Self.prelude + """
         a, b = (read_png(open(p, 'rb').read()) for p in sys.argv[1:3])
         a, b = (np.asarray(x[0] if isinstance(x, tuple) else x) for x in (a, b))
         eight = Image.fromarray((a.reshape(64, 96, 3) / 257).round().astype('u1'))
         b = b.reshape(64, 96, 3)
         print(worst(converted(eight, profiles['adobe']), (b / 257).round()) <= 2, len(np.unique(b[0, :, 0])) > 80)
-        """, ["in", "out"].map(rig.folder.file))
+        """, ["in", "out"].map(fixture.folder.file))
     #expect(printed == "True True")
   }
 
   @Test(
-    "a profile that is sRGB changes nothing and stays; one that is for other pixels, or none at all, is left out",
+    "an sRGB profile changes nothing and is kept; one for other pixels or an invalid one is left out",
     arguments: [
-      ("RGB", "profiles['srgb']", ImageFormat.png, true), ("RGB", "profiles['inks']", .png, false),
+      ("RGB", "profiles['srgb']", ImageFormat.png, true), ("RGB", "profiles['cmyk']", .png, false),
       ("RGB", "bytes(200)", .png, false), ("L", "profiles['srgb']", .jpeg, false), ("L", "greys", .jpeg, true),
       ("L", "greys", .png, true), ("L", "greys", .webp, false), ("RGB", "greys", .webp, false),
     ])
   func standard(_ mode: String, _ profile: String, _ format: ImageFormat, _ stays: Bool) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       Self.prelude + """
         greys = icc(b'mntr', b'GRAY', b'XYZ ', [(b'wtpt', xyz(.9642, 1, .8249)), (b'kTRC', srgb_curve)])
         picture('\(mode)').save(sys.argv[1], 'PNG', icc_profile=\(profile))
-        """, [rig.folder.file("in")])
-    try rig.pass(
-      rig.folder.file("in"), to: rig.folder.file("out"), options: OutputOptions(format: format, quality: 100))
-    let printed = try Rig.python(
+        """, [fixture.folder.file("in")])
+    try fixture.pass(
+      fixture.folder.file("in"), to: fixture.folder.file("out"), options: OutputOptions(format: format, quality: 100))
+    let printed = try PassFixture.python(
       Self.prelude + """
         a, b = (Image.open(p) for p in sys.argv[1:3])
         kept = b.info.get('icc_profile')
         print(psnr(a.convert('RGB'), b.convert('RGB')) > 35, kept is None or kept == a.info['icc_profile'], kept is not None)
-        """, ["in", "out"].map(rig.folder.file))
+        """, ["in", "out"].map(fixture.folder.file))
     #expect(printed == "True True \(stays ? "True" : "False")")
   }
 
-  @Test("the short road over stored planes is for sRGB only", arguments: ["adobe", "srgb"])
+  @Test("stored planes are filtered only in sRGB", arguments: ["adobe", "srgb"])
   func planes(_ profile: String) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       Self.prelude + "picture('RGB').save(sys.argv[1], 'JPEG', quality=95, icc_profile=profiles['\(profile)'])",
-      [rig.folder.file("in")])
-    try rig.pass(
-      rig.folder.file("in"), to: rig.folder.file("out"), recipe: "grayscale(0.6)", options: OutputOptions(quality: 95))
-    let printed = try Rig.python(
+      [fixture.folder.file("in")])
+    try fixture.pass(
+      fixture.folder.file("in"), to: fixture.folder.file("out"), recipe: "grayscale(0.6)",
+      options: OutputOptions(quality: 95))
+    let printed = try PassFixture.python(
       Self.prelude + """
         a, b = (Image.open(p) for p in sys.argv[1:3])
         wanted = rounded(css('grayscale(0.6)', np.asarray(converted(a, profiles['\(profile)'])) / 255.0))
         print(psnr(Image.fromarray(wanted.astype('u1')), b) > 38, 'icc_profile' in b.info)
-        """, ["in", "out"].map(rig.folder.file))
+        """, ["in", "out"].map(fixture.folder.file))
     #expect(printed == "True \(profile == "srgb" ? "True" : "False")")
   }
 
@@ -176,8 +177,8 @@ import Testing
     ], [0, 2])
   func chunks(_ order: (chunks: String, meaning: String), _ kind: Int) throws {
     let (chunks, meaning) = order
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       Self.prelude + """
         points = [31270, 32900, 64000, 33000, 21000, 71000, 15000, 6000]
         all = {'iCCP': chunk(b'iCCP', b'x\\0\\0' + zlib.compress(profiles['grey' if \(kind) == 0 else 'p3'])), 'sRGB': chunk(b'sRGB', b'\\0'),
@@ -185,9 +186,9 @@ import Testing
           'gAMA0': chunk(b'gAMA', bytes(4)), 'gAMA2.2': chunk(b'gAMA', struct.pack('>I', 45455))}
         p = np.asarray(picture('L' if \(kind) == 0 else 'RGB'))
         open(sys.argv[1], 'wb').write(png(p.reshape(64, 96, -1).astype(int), 8, \(kind), before=b''.join(all[c] for c in '\(chunks)'.split())))
-        """, [rig.folder.file("in")])
-    try rig.pass(rig.folder.file("in"), to: rig.folder.file("out"))
-    let printed = try Rig.python(
+        """, [fixture.folder.file("in")])
+    try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out"))
+    let printed = try PassFixture.python(
       Self.prelude + """
         p = picture('L' if \(kind) == 0 else 'RGB'); meaning = '\(meaning)'
         if meaning == 'icc': wanted = np.asarray(converted(p, profiles['grey' if \(kind) == 0 else 'p3']))
@@ -206,24 +207,24 @@ import Testing
         # What was converted says nothing any more.
         names = open(sys.argv[2], 'rb').read()
         print([n for n in ('iCCP', 'sRGB', 'gAMA', 'cHRM') if changed and n.encode() in names])
-        """, ["in", "out"].map(rig.folder.file))
+        """, ["in", "out"].map(fixture.folder.file))
     #expect(printed == "True\n[]")
   }
 
-  @Test("inks without a profile are multiplied, and taken as inverted", arguments: ["adobe", "plain"])
-  func inks(_ kind: String) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+  @Test("CMYK without a profile is multiplied, and assumed to be inverted", arguments: ["adobe", "plain"])
+  func cmyk(_ kind: String) throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       Self.prelude + """
         f = io.BytesIO(); picture('CMYK').save(f, 'JPEG', quality=95); data = f.getvalue()
         if '\(kind)' == 'plain':
             at = data.index(b'\\xff\\xee'); data = data[:at] + data[at + 16:]
         open(sys.argv[1], 'wb').write(data)
-        """, [rig.folder.file("in")])
-    try rig.pass(rig.folder.file("in"), to: rig.folder.file("out"), options: OutputOptions(format: .png))
-    let printed = try Rig.python(
+        """, [fixture.folder.file("in")])
+    try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out"), options: OutputOptions(format: .png))
+    let printed = try PassFixture.python(
       Self.prelude + "a, b = (Image.open(p) for p in sys.argv[1:3]); print(a.mode, worst(a.convert('RGB'), b))",
-      ["in", "out"].map(rig.folder.file))
+      ["in", "out"].map(fixture.folder.file))
     let parts = printed.split(separator: " ")
     #expect(parts.first == "CMYK" && (0...2).contains(Int(parts.last ?? "") ?? -1), "\(printed)")
   }

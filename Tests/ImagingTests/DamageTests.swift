@@ -6,13 +6,13 @@ import Testing
 @Suite struct DamageTests {
   static let kinds = ["baseline", "progressive", "sequential", "interlaced"]
 
-  @Test("a picture cut at any of 100 places is truncated", .timeLimit(.minutes(10)), arguments: kinds)
+  @Test("a picture truncated at any of 100 places is reported as truncated", .timeLimit(.minutes(10)), arguments: kinds)
   func truncated(_ name: String) throws {
-    let rig = try Rig()
-    let whole = try bytes(name, rig)
+    let fixture = try PassFixture()
+    let whole = try bytes(name, fixture)
     let ends = [2, 3, 4, 7, 8, 9, 20, 33, 40, whole.count - 2, whole.count - 1]
     for place in ends + (1..<90).map({ $0 * whole.count / 90 }) {
-      let code = try rig.code(of: whole.prefix(place))
+      let code = try fixture.code(of: whole.prefix(place))
       if name == "sequential" || name == "interlaced", place < 4 {
         #expect(code == .imageTruncated || code == .notAnImage, "\(place)")
       } else {
@@ -25,8 +25,8 @@ import Testing
     "a bit flipped at any of 1000 places of a PNG is noticed", .timeLimit(.minutes(10)),
     arguments: ["sequential", "interlaced"])
   func flippedPNG(_ name: String) throws {
-    let rig = try Rig()
-    try flip(name, rig) { place, code in
+    let fixture = try PassFixture()
+    try flip(name, fixture) { place, code in
       #expect(code.map(Self.ofThePicture.contains) == true, "\(place): \(String(describing: code))")
       // Behind the signature and the first length a checksum tells.
       if place >= 12 { #expect(code == .imageCorrupt || code == .imageTruncated, "\(place)") }
@@ -37,9 +37,9 @@ import Testing
     "a bit flipped at any of 1000 places of a JPEG never does worse than spoil the picture", .timeLimit(.minutes(10)),
     arguments: ["baseline", "progressive"])
   func flippedJPEG(_ name: String) throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     var noticed = 0
-    try flip(name, rig) { place, code in
+    try flip(name, fixture) { place, code in
       if let code { #expect(Self.ofThePicture.contains(code), "\(place): \(code)") }
       if code != nil { noticed += 1 }
     }
@@ -47,20 +47,20 @@ import Testing
     #expect(noticed > 100, "\(noticed)")
   }
 
-  /// Codes that say that the picture is at fault.
+  /// The codes of errors of the picture.
   private static let ofThePicture: Set<ImagingError.Code> = [
     .notAnImage, .unsupportedFormat, .imageCorrupt, .imageTruncated, .imageTooLarge,
   ]
 
   /// One pass over a picture with each of 1000 bits changed: those of the first 200 bytes, where the headers are, and
   /// as many as are left over the whole.
-  private func flip(_ name: String, _ rig: Rig, check: (Int, ImagingError.Code?) -> Void) throws {
-    let whole = try bytes(name, rig)
+  private func flip(_ name: String, _ fixture: PassFixture, check: (Int, ImagingError.Code?) -> Void) throws {
+    let whole = try bytes(name, fixture)
     for step in 0..<1000 {
       var damaged = whole
       let place = step < 200 ? step : step * (whole.count - 1) / 999
       damaged[place] ^= 1 << UInt8(step % 8)
-      check(place, try rig.code(of: damaged, limits: ImageLimits(maxPixels: 1_000_000)))
+      check(place, try fixture.code(of: damaged, limits: ImageLimits(maxPixels: 1_000_000)))
     }
   }
 
@@ -68,29 +68,29 @@ import Testing
     "a JPEG of very many scans is refused, one of many is read",
     arguments: [(11, ImagingError.Code.imageTooLarge), (2, nil)])
   func scans(_ planes: Int, _ expected: ImagingError.Code?) throws {
-    let rig = try Rig()
-    #expect(try rig.code(of: Self.manyScans(planes: planes), recipe: "invert(1)") == expected)
+    let fixture = try PassFixture()
+    #expect(try fixture.code(of: Self.manyScans(planes: planes), recipe: "invert(1)") == expected)
   }
 
-  @Test("10 000 scans over a large picture are refused before they have taken long", arguments: [false, true])
+  @Test("10 000 scans of a large picture are refused early", arguments: [false, true])
   func repeatedScans(_ isProgressive: Bool) throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     // Without the progressive coding of ends a scan of many blocks is not small.
     let file = Self.repeatedScans(10_000, side: isProgressive ? 4096 : 16, isProgressive: isProgressive)
     #expect(file.count < 1 << 20)
     let clock = ContinuousClock()
     let began = clock.now
-    let error = try #require(try rig.error(of: file))
+    let error = try #require(try fixture.error(of: file))
     #expect(
       error.code == .imageTooLarge && error.message.contains("more than \(isProgressive ? 119 : 500) scans"), "\(error)"
     )
     #expect(clock.now - began < .seconds(20))
   }
 
-  @Test("palette indices beyond the palette are black, as browsers have it")
+  @Test("palette indices beyond the palette are black, as in browsers")
   func palette() throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
       make: """
         before = chunk(b'PLTE', bytes([200] * 6))
         open(sys.argv[1], 'wb').write(png(np.full((4, 4, 1), 9), 8, 3, before=before))
@@ -100,8 +100,8 @@ import Testing
   }
 
   /// A small photograph, stored in one of four ways.
-  private func bytes(_ kind: String, _ rig: Rig) throws -> [UInt8] {
-    _ = try Rig.python(
+  private func bytes(_ kind: String, _ fixture: PassFixture) throws -> [UInt8] {
+    _ = try PassFixture.python(
       """
       image = Image.open(sys.argv[1]).crop((60, 20, 141, 77))
       if sys.argv[3] in ('baseline', 'progressive'):
@@ -109,8 +109,8 @@ import Testing
       else:
           pixels = np.asarray(image).astype(int)
           open(sys.argv[2], 'wb').write(png(pixels, 8, 2, sys.argv[3] == 'interlaced'))
-      """, [Rig.sample("chelsea-small.png"), rig.folder.file("made"), kind])
-    return try Rig.bytes(rig.folder.file("made"))
+      """, [PassFixture.sample("chelsea-small.png"), fixture.folder.file("made"), kind])
+    return try PassFixture.bytes(fixture.folder.file("made"))
   }
 
   /// A grey progressive JPEG of one block that sends each coefficient in a scan of its own, bit plane by bit plane: 1 +

@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test("it turns with the picture", arguments: [1, 2, 3, 6, 8])
+  @Test("the density is transposed with the picture", arguments: [1, 2, 3, 6, 8])
   func turned(_ orientation: Int) throws {
     for format in [ImageFormat.jpeg, .png] {
       #expect(
@@ -30,7 +30,7 @@ import Testing
     #expect(fine.perMetre == PixelDensity(horizontal: 11800, vertical: 5900, unit: .metre))
   }
 
-  @Test("what says nothing, or more than a format can hold, is left out")
+  @Test("a density that is the default or does not fit into the format is left out")
   func nothing() throws {
     #expect(PixelDensity(horizontal: 1, vertical: 1, unit: .none) == nil)
     #expect(PixelDensity(horizontal: 0, vertical: 300, unit: .inch) == nil)
@@ -42,18 +42,18 @@ import Testing
     #expect(JPEGSegment.density(inJFIF: JPEGSegment.jfifIdentifier + [1, 1, 1, 0, 72]) == nil)
   }
 
-  /// Horizontal and vertical dots per inch of what becomes of a picture that has 300 and 144.
+  /// Horizontal and vertical dots per inch of the result for a picture with 300 and 144.
   private func dpi(
     of source: ImageFormat, to target: ImageFormat, _ policy: MetadataPolicy, _ orientation: Int = 1
   ) throws -> String {
-    let rig = try Rig()
-    let (before, after) = (rig.folder.file("in"), rig.folder.file("out"))
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    let (before, after) = (fixture.folder.file("in"), fixture.folder.file("out"))
+    _ = try PassFixture.python(
       """
       exif = Image.Exif(); exif[0x0112] = \(orientation)
       Image.open(sys.argv[1]).save(sys.argv[2], '\(source.displayName)', dpi=(300, 144), exif=exif)
-      """, [Rig.sample("chelsea-small.png"), before])
-    try rig.pass(before, to: after, recipe: "sepia(0.8)", options: OutputOptions(format: target, metadata: policy))
-    return try Rig.python("print(*(round(d) for d in Image.open(sys.argv[1]).info['dpi']))", [after])
+      """, [PassFixture.sample("chelsea-small.png"), before])
+    try fixture.pass(before, to: after, recipe: "sepia(0.8)", options: OutputOptions(format: target, metadata: policy))
+    return try PassFixture.python("print(*(round(d) for d in Image.open(sys.argv[1]).info['dpi']))", [after])
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Imaging
 
-/// What the fuzzers of pictures and recipes begin with, and what they have found.
+/// The corpus of the fuzzers of pictures and recipes, and what they have found.
 @Suite struct FuzzedPictureTests {
   private static func files(_ folder: String) -> [String] {
     let path = packageRoot + "/Tests/Fuzz/Corpus/" + folder
@@ -17,13 +17,13 @@ import Testing
 
   @Test("every picture of the corpus ends in a picture or in an error of the picture", arguments: files("pictures"))
   func pictures(path: String) throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     for recipe in ["sepia(0.8)", "invert(1) contrast(2)", "opacity(0.5)", "resize(exact 13 3)", Self.geometry] {
       for format in ImageFormat.allCases {
         for metadata in MetadataPolicy.allCases {
           let options = OutputOptions(format: format, metadata: metadata)
           do {
-            try rig.pass(path, to: rig.folder.file("out"), recipe: recipe, options: options)
+            try fixture.pass(path, to: fixture.folder.file("out"), recipe: recipe, options: options)
           } catch let error as ImagingError {
             #expect(error.code != .io && error.code != .cancelled, "\(error)")
           }
@@ -35,7 +35,7 @@ import Testing
   @Test(
     "every recipe of the corpus is refused, or its canonical text is a recipe and itself", arguments: files("recipes"))
   func recipes(path: String) throws {
-    let text = String(decoding: try Rig.bytes(path), as: UTF8.self)
+    let text = String(decoding: try PassFixture.bytes(path), as: UTF8.self)
     if let recipe = try? Recipe(parsing: text) { #expect(try Recipe(parsing: recipe.description) == recipe) }
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Imaging
 
-/// Every kind of JPEG, turned in every way, sample by sample against Pillow's decoding.
+/// Every kind of JPEG in every orientation, sample by sample against Pillow's decoding.
 @Suite struct JPEGDecodingTests {
   /// Arguments of `cjpeg`: 4:4:4, 4:2:2, 4:2:0, 4:4:0, 4:1:1, 4:1:0, grey, RGB.
   static let colours = [
@@ -15,14 +15,14 @@ import Testing
   /// Width and height: whole blocks, parts of blocks, less than a block.
   private static let sizes = [(160, 96), (83, 61), (17, 33), (5, 3)]
 
-  @Test("a JPEG becomes the PNG of what Pillow decodes, within 2", arguments: colours, codings)
+  @Test("a JPEG becomes a PNG of Pillow's decoding, within 2", arguments: colours, codings)
   func decoded(_ colour: String, _ coding: String) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       """
       import subprocess
       for width, height in \(Self.sizes.map { [$0.0, $0.1] }):
-        pixels = np.asarray(Image.open('\(Rig.sample("chelsea.jpg"))').resize((width, height), Image.BICUBIC)).copy()
+        pixels = np.asarray(Image.open('\(PassFixture.sample("chelsea.jpg"))').resize((width, height), Image.BICUBIC)).copy()
         # A few samples of the strongest colours, so that chroma interpolated wrongly would show.
         pixels[::7, ::5] = [255, 0, 0]
         pixels[::11, ::9] = [0, 40, 255]
@@ -35,13 +35,13 @@ import Testing
           app1 = exif.tobytes()
           marker = b'\\xff\\xe1' + struct.pack('>H', len(app1) + 2) + app1
           open(f'{sys.argv[1]}/{width}x{height}-{orientation}.jpg', 'wb').write(whole[:2] + marker + whole[2:])
-      """, [rig.folder.path])
+      """, [fixture.folder.path])
     let names = Self.sizes.flatMap { size in (1...8).map { "\(size.0)x\(size.1)-\($0).jpg" } }
     for name in names {
-      try rig.pass(
-        rig.folder.file(name), to: rig.folder.file(name + ".png"), options: OutputOptions(format: .png))
+      try fixture.pass(
+        fixture.folder.file(name), to: fixture.folder.file(name + ".png"), options: OutputOptions(format: .png))
     }
-    let printed = try Rig.python(
+    let printed = try PassFixture.python(
       """
       from PIL import ImageOps
       worst = 0
@@ -52,7 +52,7 @@ import Testing
         assert result.size == expected.size, (name, result.size, expected.size)
         worst = max(worst, int(np.abs(np.asarray(expected).astype(int) - np.asarray(result)).max()))
       print(worst)
-      """, [rig.folder.path] + names)
+      """, [fixture.folder.path] + names)
     #expect((0...2).contains(Int(printed) ?? -1), "\(printed)")
   }
 }

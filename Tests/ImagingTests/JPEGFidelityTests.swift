@@ -11,21 +11,21 @@ import Testing
   ]
 
   @Test(
-    "a filtered sample is what Pillow makes of it",
-    arguments: Rig.jpegSamples.map { ($0, "sepia(0.8)") }
+    "a filtered sample equals Pillow's result",
+    arguments: PassFixture.jpegSamples.map { ($0, "sepia(0.8)") }
       + ["none", "hue-rotate(90deg) contrast(1.3)", "grayscale(1)", "invert(1)"].map { ("chelsea.jpg", $0) })
   func samples(_ name: String, _ recipe: String) throws {
-    try expectLikePillow(Rig.sample(name), recipe: recipe, quality: 85)
+    try expectLikePillow(PassFixture.sample(name), recipe: recipe, quality: 85)
   }
 
-  @Test("every kind of JPEG is read as Pillow reads it", arguments: storedKinds)
+  @Test("every kind of JPEG is decoded as by Pillow", arguments: storedKinds)
   func kinds(_ kind: String) throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     let words = kind.split(separator: " ").map(String.init)
-    _ = try Rig.python(
+    _ = try PassFixture.python(
       "Image.open(sys.argv[1]).convert('\(words[0])').save(sys.argv[2], 'JPEG', \(words.dropFirst().joined(separator: ", ")))",
-      [Rig.sample("chelsea-small.png"), rig.folder.file("kind")])
-    try expectLikePillow(rig.folder.file("kind"), recipe: "sepia(0.8)", quality: 85)
+      [PassFixture.sample("chelsea-small.png"), fixture.folder.file("kind")])
+    try expectLikePillow(fixture.folder.file("kind"), recipe: "sepia(0.8)", quality: 85)
   }
 
   @Test(
@@ -34,21 +34,22 @@ import Testing
       (0, 90, 0), (1, 95, 1), (2, 95, 2), (0, 89, 2), (1, 85, 2),
     ])
   func sampling(_ source: Int, _ quality: Int, _ expected: Int) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       "Image.open(sys.argv[1]).save(sys.argv[2], 'JPEG', subsampling=\(source))",
-      [Rig.sample("chelsea.jpg"), rig.folder.file("in")])
-    try rig.pass(
-      rig.folder.file("in"), to: rig.folder.file("out"), recipe: "sepia(0.8)", options: OutputOptions(quality: quality))
+      [PassFixture.sample("chelsea.jpg"), fixture.folder.file("in")])
+    try fixture.pass(
+      fixture.folder.file("in"), to: fixture.folder.file("out"), recipe: "sepia(0.8)",
+      options: OutputOptions(quality: quality))
     let script = "from PIL import JpegImagePlugin as J; print(J.get_sampling(Image.open(sys.argv[1])))"
-    #expect(try Rig.python(script, [rig.folder.file("out")]) == "\(expected)")
+    #expect(try PassFixture.python(script, [fixture.folder.file("out")]) == "\(expected)")
   }
 
   @Test("a PNG becomes a 4:4:4 JPEG at quality 90 and 4:2:0 below", arguments: [(90, 0), (85, 2)])
   func fromPNG(_ quality: Int, _ expected: Int) throws {
-    let rig = try Rig()
-    let result = try rig.pass(
-      Rig.sample("chelsea-small.png"), to: rig.folder.file("out"),
+    let fixture = try PassFixture()
+    let result = try fixture.pass(
+      PassFixture.sample("chelsea-small.png"), to: fixture.folder.file("out"),
       options: OutputOptions(format: .jpeg, quality: quality))
     #expect(result.source == ImageInfo(format: .png, width: 226, height: 150))
     #expect(result.output == ImageInfo(format: .jpeg, width: 226, height: 150))
@@ -56,13 +57,13 @@ import Testing
       from PIL import JpegImagePlugin as J
       i = Image.open(sys.argv[1]); print(i.format, J.get_sampling(i), 'progressive' in i.info)
       """
-    #expect(try Rig.python(script, [rig.folder.file("out")]) == "JPEG \(expected) False")
+    #expect(try PassFixture.python(script, [fixture.folder.file("out")]) == "JPEG \(expected) False")
   }
 
-  @Test("alpha is laid on white", arguments: ["none", "sepia(0.8)", "opacity(0.3)"])
+  @Test("alpha is flattened over white", arguments: ["none", "sepia(0.8)", "opacity(0.3)"])
   func white(_ recipe: String) throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
       make: """
         y, x = np.mgrid[0:64, 0:72]
         rgba = np.stack([x * 3, y * 3, 200 + 0 * x, (x // 8) * 28], -1).clip(0, 255).astype('u1')
@@ -79,10 +80,10 @@ import Testing
   }
 
   private func expectLikePillow(_ source: String, recipe: String, quality: Int) throws {
-    let rig = try Rig()
-    let result = rig.folder.file("out")
-    try rig.pass(source, to: result, recipe: recipe, options: OutputOptions(quality: quality))
-    let printed = try Rig.python(
+    let fixture = try PassFixture()
+    let result = fixture.folder.file("out")
+    try fixture.pass(source, to: result, recipe: recipe, options: OutputOptions(quality: quality))
+    let printed = try PassFixture.python(
       """
       image = Image.open(sys.argv[1])
       pixels = np.asarray(image.convert('RGB')).astype(float) / 255

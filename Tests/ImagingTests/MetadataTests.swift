@@ -17,11 +17,11 @@ import Testing
     "EXIF and profiles survive, also from one format to the other",
     arguments: [ImageFormat.jpeg, .png], [ImageFormat.jpeg, .png])
   func survive(_ source: ImageFormat, _ target: ImageFormat) throws {
-    let rig = try Rig()
-    let (before, after) = (rig.folder.file("in"), rig.folder.file("out"))
-    _ = try Rig.python(Self.make, [Rig.sample("chelsea-small.png"), before, source.displayName])
-    try rig.pass(before, to: after, recipe: "sepia(0.8)", options: OutputOptions(format: target, metadata: .all))
-    let printed = try Rig.python(
+    let fixture = try PassFixture()
+    let (before, after) = (fixture.folder.file("in"), fixture.folder.file("out"))
+    _ = try PassFixture.python(Self.make, [PassFixture.sample("chelsea-small.png"), before, source.displayName])
+    try fixture.pass(before, to: after, recipe: "sepia(0.8)", options: OutputOptions(format: target, metadata: .all))
+    let printed = try PassFixture.python(
       """
       a, b = (Image.open(p) for p in sys.argv[1:3])
       a.load(); b.load()
@@ -33,20 +33,20 @@ import Testing
 
   @Test("XMP survives from JPEG to both formats", arguments: [ImageFormat.jpeg, .png])
   func xmp(_ target: ImageFormat) throws {
-    let rig = try Rig()
-    let (before, after) = (rig.folder.file("in"), rig.folder.file("out"))
-    _ = try Rig.python(Self.make, [Rig.sample("chelsea-small.png"), before, "JPEG"])
-    try rig.pass(before, to: after, options: OutputOptions(format: target, metadata: .all))
-    #expect(String(decoding: try Rig.bytes(after), as: UTF8.self).contains("<x:xmpmeta>darkroom</x:xmpmeta>"))
+    let fixture = try PassFixture()
+    let (before, after) = (fixture.folder.file("in"), fixture.folder.file("out"))
+    _ = try PassFixture.python(Self.make, [PassFixture.sample("chelsea-small.png"), before, "JPEG"])
+    try fixture.pass(before, to: after, options: OutputOptions(format: target, metadata: .all))
+    #expect(String(decoding: try PassFixture.bytes(after), as: UTF8.self).contains("<x:xmpmeta>darkroom</x:xmpmeta>"))
   }
 
   @Test(
-    "of metadata is kept what the policy says, and profiles always",
+    "metadata is kept according to the policy, profiles always",
     arguments: MetadataPolicy.allCases, [ImageFormat.jpeg, .png])
   func policy(_ policy: MetadataPolicy, _ target: ImageFormat) throws {
-    let rig = try Rig()
-    let (before, after) = (rig.folder.file("in"), rig.folder.file("out"))
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    let (before, after) = (fixture.folder.file("in"), fixture.folder.file("out"))
+    _ = try PassFixture.python(
       """
       exif = Image.Exif()
       exif[0x010F] = 'Maker'; exif[0x8298] = 'Somebody'; exif[0x013B] = 'Me'; exif[0x0112] = 6
@@ -57,9 +57,9 @@ import Testing
       image = Image.open(sys.argv[1]).convert('RGB')
       image.save(sys.argv[2], 'JPEG', exif=exif, xmp=b'<x tiff:Orientation="6"/>', icc_profile=bytes(16) + b'RGB ' + bytes(16) + b'acsp' + bytes(160),
                  extra=b'\\xff\\xed' + struct.pack('>H', len(photoshop) + 2) + photoshop)
-      """, [Rig.sample("chelsea-small.png"), before])
-    try rig.pass(before, to: after, recipe: "sepia(0.8)", options: OutputOptions(format: target, metadata: policy))
-    let printed = try Rig.python(
+      """, [PassFixture.sample("chelsea-small.png"), before])
+    try fixture.pass(before, to: after, recipe: "sepia(0.8)", options: OutputOptions(format: target, metadata: policy))
+    let printed = try PassFixture.python(
       """
       from PIL import IptcImagePlugin
       image = Image.open(sys.argv[1]); image.load()
@@ -77,12 +77,12 @@ import Testing
   }
 
   @Test(
-    "the size that EXIF and XMP tell is that of the result",
+    "the size in EXIF and XMP is that of the result",
     arguments: ["sepia(1)", "resize(fit 100 100)", "crop(31 17) rotate(90)"], ["<", ">"])
   func size(_ recipe: String, _ order: String) throws {
-    let rig = try Rig()
-    let (before, after) = (rig.folder.file("in"), rig.folder.file("out"))
-    let printed = try Rig.python(
+    let fixture = try PassFixture()
+    let (before, after) = (fixture.folder.file("in"), fixture.folder.file("out"))
+    let printed = try PassFixture.python(
       """
       # Two directories; PixelXDimension has 16 bits, PixelYDimension 32.
       order = '\(order)'
@@ -98,10 +98,10 @@ import Testing
       Image.open(sys.argv[1]).convert('RGB').save(sys.argv[2], 'JPEG', exif=b'Exif' + bytes(2) + tiff, xmp=xmp)
       a = Image.open(sys.argv[2]).getexif()
       print(a[0x0100], a[0x0112], a.get_ifd(0x8769)[0xA003])
-      """, [Rig.sample("chelsea-small.png"), before])
+      """, [PassFixture.sample("chelsea-small.png"), before])
     #expect(printed == "226 6 150")
-    let size = try rig.pass(before, to: after, recipe: recipe, options: OutputOptions(metadata: .all)).output
-    let told = try Rig.python(
+    let size = try fixture.pass(before, to: after, recipe: recipe, options: OutputOptions(metadata: .all)).output
+    let told = try PassFixture.python(
       """
       b = Image.open(sys.argv[1]); exif = b.getexif(); own = exif.get_ifd(0x8769)
       print(exif[0x0100], exif[0x0101], own[0xA002], own[0xA003], exif[0x0112], len(exif), len(own))
@@ -116,10 +116,10 @@ import Testing
         """)
   }
 
-  @Test("metadata of a PNG are found behind the pixels and compressed")
+  @Test("metadata of a PNG is found after the pixels and compressed")
   func behind() throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
       make: """
         exif = Image.Exif(); exif[0x8298] = 'Somebody'
         packet = chunk(b'iTXt', b'XML:com.adobe.xmp\\0\\1\\0en\\0x\\0' + zlib.compress(b'<x>packet</x>'))
@@ -134,20 +134,20 @@ import Testing
     #expect(printed == "{33432: 'Somebody'} <x>packet</x>")
   }
 
-  @Test("a thumbnail of what the picture was is gone, even with everything kept")
+  @Test("a thumbnail of the source is removed, even when all metadata is kept")
   func thumbnail() throws {
     // Little-endian: one field in the first directory; in the second the place and length of three bytes.
     let bytes: [UInt8] =
       [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0] + [1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 8, 0, 0, 0, 26, 0, 0, 0]
       + [2, 0, 1, 2, 4, 0, 1, 0, 0, 0, 56, 0, 0, 0, 2, 2, 4, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0] + [7, 7, 7]
     let exif = try #require(Exif(bytes))
-    #expect(exif.orientation == .turnedRight)
+    #expect(exif.orientation == .rotate270)
     let upright = exif.upright(size: PictureSize(width: 3, height: 2))
     #expect(upright.orientation == .upright)
     #expect(upright.bytes.suffix(3) == [0, 0, 0] && upright.bytes[22..<26] == [0, 0, 0, 0])
   }
 
-  @Test("no EXIF stream makes the reader stop the program")
+  @Test("no EXIF stream crashes the reader")
   func anyExif() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<5000 {
@@ -161,10 +161,10 @@ import Testing
     }
   }
 
-  @Test("a PNG keeps what it says of its colours")
+  @Test("a PNG keeps its colour chunks")
   func colours() throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
       make: """
         extra = chunk(b'gAMA', struct.pack('>I', 45455)) + chunk(b'sRGB', bytes(1)) + chunk(b'cHRM', bytes(range(32)))
         open(sys.argv[1], 'wb').write(png(np.zeros((2, 2, 3), int), 8, 2, before=extra))
@@ -179,8 +179,8 @@ import Testing
 
   @Test("a grey profile is left out of a picture that became coloured", arguments: [("sepia(1)", 0), ("none", 1)])
   func greyProfile(_ recipe: String, _ count: Int) throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
       make: """
         profile = bytes(16) + b'GRAY' + bytes(16) + b'acsp' + bytes(180)
         Image.new('L', (9, 9), 100).save(sys.argv[1], icc_profile=profile)
@@ -191,8 +191,8 @@ import Testing
 
   @Test("of EXIF that a JPEG cannot hold, artist and copyright are kept; of XMP nothing; profiles whole")
   func oversize() throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
       make: """
         exif = Image.Exif(); exif[0x8298] = 'Somebody'; exif[0x010E] = 'd' * 70000
         packet = chunk(b'iTXt', b'XML:com.adobe.xmp\\0\\0\\0\\0\\0' + b'<x>' + b'p' * 70000 + b'</x>')
@@ -209,10 +209,10 @@ import Testing
     #expect(printed == "{33432: 'Somebody'} False 150000")
   }
 
-  @Test("what a file may hold once is taken once, the first")
+  @Test("of metadata that a file may have once, the first is used")
   func twice() throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
       make: """
         def exif(text):
             exif = Image.Exif(); exif[0x8298] = text
@@ -231,8 +231,8 @@ import Testing
 
   @Test("metadata beyond the limit is left out, not an error")
   func limit() throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
       make: """
         bomb = chunk(b'iCCP', b'x\\0\\0' + zlib.compress(bytes(50_000_000)))
         text = chunk(b'zTXt', b'Comment\\0\\0' + zlib.compress(bytes(100_000_000)))

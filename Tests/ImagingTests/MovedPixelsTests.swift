@@ -3,7 +3,7 @@ import Testing
 
 @testable import Imaging
 
-/// Functions that move pixels and change none.
+/// Functions that only move pixels.
 @Suite struct MovedPixelsTests {
   /// Recipes, and the same in numpy.
   static let recipes = [
@@ -19,21 +19,21 @@ import Testing
     ("crop(9 1000 left) rotate(90) crop(5 5 top)", "np.rot90(a[:, :9], -1)[:5, (h - min(h, 5)) // 2:][:, :5]"),
   ]
 
-  @Test("pixels get the places that numpy gives them, and stay as they are", arguments: recipes)
+  @Test("pixels get the places that numpy gives them, and keep their values", arguments: recipes)
   func moved(_ recipe: String, _ slices: String) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       """
       for kind, depth in [(0, 8), (4, 8), (2, 8), (6, 8), (0, 16), (6, 16)]:
         for width, height in [(37, 21), (1, 5), (16, 33)]:
           samples = np.random.default_rng(1).integers(0, 1 << depth, (height, width, CHANNELS[kind]))
           open(f'{sys.argv[1]}/{kind}-{depth}-{width}.in', 'wb').write(png(samples, depth, kind))
-      """, [rig.folder.path])
-    let sources = try FileManager.default.contentsOfDirectory(atPath: rig.folder.path)
+      """, [fixture.folder.path])
+    let sources = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path)
     for source in sources {
-      try rig.pass(rig.folder.file(source), to: rig.folder.file(source + ".out"), recipe: recipe)
+      try fixture.pass(fixture.folder.file(source), to: fixture.folder.file(source + ".out"), recipe: recipe)
     }
-    let printed = try Rig.python(
+    let printed = try PassFixture.python(
       """
       import glob
       for path in glob.glob(sys.argv[1] + '/*.in'):
@@ -41,31 +41,32 @@ import Testing
         h, w = a.shape[:2]
         expected = \(slices)
         print(b[1:] == (depth, kind) and expected.shape == b[0].shape and bool((expected == b[0]).all()))
-      """, [rig.folder.path])
+      """, [fixture.folder.path])
     #expect(printed.split(separator: "\n") == Array(repeating: "True", count: 18), "\(printed)")
   }
 
-  @Test("a turn between filters does not round: what follows sees what it would have seen without")
+  @Test("a rotation between filters does not round to 8 bits")
   func depth() throws {
-    let rig = try Rig()
-    let source = Rig.sample("chelsea-small.png")
-    try rig.pass(source, to: rig.folder.file("turned.png"), recipe: "brightness(0.1) rotate(180) brightness(10)")
-    try rig.pass(source, to: rig.folder.file("plain.png"), recipe: "brightness(0.1) brightness(10)")
-    let printed = try Rig.python(
+    let fixture = try PassFixture()
+    let source = PassFixture.sample("chelsea-small.png")
+    try fixture.pass(
+      source, to: fixture.folder.file("turned.png"), recipe: "brightness(0.1) rotate(180) brightness(10)")
+    try fixture.pass(source, to: fixture.folder.file("plain.png"), recipe: "brightness(0.1) brightness(10)")
+    let printed = try PassFixture.python(
       """
       a, b = (np.asarray(Image.open(p)).astype(int) for p in sys.argv[1:3])
       print(np.abs(a[::-1, ::-1] - b).max())
-      """, [rig.folder.file("turned.png"), rig.folder.file("plain.png")])
+      """, [fixture.folder.file("turned.png"), fixture.folder.file("plain.png")])
     #expect(printed == "0")
   }
 
-  @Test("EXIF's turn comes before the recipe's, and density goes with the picture's sides")
+  @Test("EXIF's orientation is applied before the recipe, and the density is transposed with the picture")
   func exif() throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
       make: """
         exif = Image.Exif(); exif[0x0112] = 6
-        Image.open('\(Rig.sample("chelsea-small.png"))').save(sys.argv[1], 'PNG', exif=exif, dpi=(100, 50))
+        Image.open('\(PassFixture.sample("chelsea-small.png"))').save(sys.argv[1], 'PNG', exif=exif, dpi=(100, 50))
         """,
       recipe: "crop(100 30 top) rotate(90)",
       check: """
@@ -78,36 +79,37 @@ import Testing
     #expect(printed == "True [100, 50]")
   }
 
-  @Test("rows that nobody wants are read nevertheless, so damage below a crop is noticed")
+  @Test("rows below a crop are read, so that damage in them is an error")
   func damage() throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     for name in ["chelsea.jpg", "chelsea-small.png"] {
-      let whole = try Rig.bytes(Rig.sample(name))
-      #expect(try rig.code(of: whole, recipe: "crop(8 1 top)") == nil)
-      #expect(try rig.code(of: whole.dropLast(200), recipe: "crop(8 1 top)") == .imageTruncated)
+      let whole = try PassFixture.bytes(PassFixture.sample(name))
+      #expect(try fixture.code(of: whole, recipe: "crop(8 1 top)") == nil)
+      #expect(try fixture.code(of: whole.dropLast(200), recipe: "crop(8 1 top)") == .imageTruncated)
     }
   }
 
   @Test(
-    "a turn by a quarter or upside down is held in the shared memory, a mirrored or cropped picture is not",
+    "a rotated picture is held in the shared memory, a flipped or cropped one is not",
     arguments: [
       ("flop()", nil), ("crop(20 300)", nil), ("crop(20 300) rotate(90)", nil),
       ("flip()", ImagingError.Code.imageTooLarge), ("rotate(90)", .imageTooLarge), ("rotate(180)", .imageTooLarge),
     ])
   func budget(_ recipe: String, _ expected: ImagingError.Code?) throws {
-    let rig = try Rig()
-    _ = try Rig.python("Image.new('RGB', (300, 200)).save(sys.argv[1], 'PNG')", [rig.folder.file("in")])
+    let fixture = try PassFixture()
+    _ = try PassFixture.python("Image.new('RGB', (300, 200)).save(sys.argv[1], 'PNG')", [fixture.folder.file("in")])
     let limits = ImageLimits(memory: WholePictureMemory(limit: 100_000))
-    #expect(try rig.code(of: Rig.bytes(rig.folder.file("in")), recipe: recipe, limits: limits) == expected)
+    #expect(
+      try fixture.code(of: PassFixture.bytes(fixture.folder.file("in")), recipe: recipe, limits: limits) == expected)
     #expect(limits.memory.bytesInUse == 0)
   }
 
-  @Test("a pass can be cancelled while a picture to be turned is taken in")
+  @Test("a pass can be cancelled while a picture to be rotated is read")
   func cancelled() throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     var asked = 0
     let error = #expect(throws: ImagingError.self) {
-      try rig.pass(Rig.sample("chelsea-small.png"), to: rig.folder.file("out"), recipe: "flip()") {
+      try fixture.pass(PassFixture.sample("chelsea-small.png"), to: fixture.folder.file("out"), recipe: "flip()") {
         asked += 1
         return asked > 5
       }

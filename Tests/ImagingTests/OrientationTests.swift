@@ -8,9 +8,9 @@ import Testing
     "pixels of a PNG are turned as Pillow turns them", arguments: Orientation.allCases,
     ["L", "LA", "RGB", "RGBA", "I;16"])
   func png(_ orientation: Orientation, _ mode: String) throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     for (width, height) in [(37, 21), (1, 5), (16, 33)] {
-      let printed = try rig.compare(
+      let printed = try fixture.compare(
         make: """
           bands = {'L': 1, 'LA': 2, 'RGB': 3, 'RGBA': 4, 'I;16': 1}['\(mode)']
           deep = '\(mode)' == 'I;16'
@@ -32,13 +32,15 @@ import Testing
     }
   }
 
-  @Test("a JPEG is turned, filtered and neutralised", arguments: Orientation.allCases, ["", ", progressive=True"])
+  @Test(
+    "a JPEG is made upright and filtered, and its orientation reset", arguments: Orientation.allCases,
+    ["", ", progressive=True"])
   func jpeg(_ orientation: Orientation, _ kind: String) throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
       make: """
         exif = Image.Exif(); exif[0x0112] = \(orientation.rawValue)
-        Image.open('\(Rig.sample("chelsea-small.png"))').save(sys.argv[1], 'JPEG', quality=92, exif=exif\(kind))
+        Image.open('\(PassFixture.sample("chelsea-small.png"))').save(sys.argv[1], 'JPEG', quality=92, exif=exif\(kind))
         """,
       recipe: "sepia(0.8)",
       check: """
@@ -52,48 +54,49 @@ import Testing
     #expect(printed == "True True")
   }
 
-  @Test("a mirrored picture needs no memory for the whole, others do; the budget is shared and given back")
+  @Test("a flipped picture needs no memory for the whole, rotated ones do; the budget is shared and released")
   func budget() throws {
     let memory = WholePictureMemory(limit: 100_000)
     for (orientation, expected) in [(2, nil), (1, nil), (6, ImagingError.Code.imageTooLarge)] {
-      let rig = try Rig()
-      _ = try Rig.python(
+      let fixture = try PassFixture()
+      _ = try PassFixture.python(
         """
         exif = Image.Exif(); exif[0x0112] = \(orientation)
         Image.new('RGB', (300, 200)).save(sys.argv[1], 'JPEG', exif=exif)
-        """, [rig.folder.file("in")])
-      let bytes = try Rig.bytes(rig.folder.file("in"))
-      #expect(try rig.code(of: bytes, limits: ImageLimits(memory: memory)) == expected)
+        """, [fixture.folder.file("in")])
+      let bytes = try PassFixture.bytes(fixture.folder.file("in"))
+      #expect(try fixture.code(of: bytes, limits: ImageLimits(memory: memory)) == expected)
       #expect(memory.bytesInUse == 0)
     }
   }
 
-  @Test("who finds the budget used up waits, and can be cancelled")
+  @Test("a pass waits while the budget is used up, and can be cancelled")
   func waiting() throws {
     let memory = WholePictureMemory(limit: 100)
-    let info = ImageInfo(format: .png, width: 1, height: 1)
-    let first = try memory.share(60, for: info, isCancelled: { false })
-    #expect(throws: ImagingError.self) { try memory.share(60, for: info, isCancelled: { true }) }
-    let second = try memory.share(40, for: info, isCancelled: { false })
+    let size = PictureSize(width: 1, height: 1)
+    let first = try memory.share(60, for: size, isCancelled: { false })
+    #expect(throws: ImagingError.self) { try memory.share(60, for: size, isCancelled: { true }) }
+    let second = try memory.share(40, for: size, isCancelled: { false })
     #expect(memory.bytesInUse == 100)
     withExtendedLifetime((first, second)) {}
   }
 
-  @Test("a picture in memory that another one used is the same as in new memory")
+  @Test("a picture in reused memory is the same as in new memory")
   func reusedMemory() throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     let memory = WholePictureMemory()
     // Blocks of all sizes: larger than the last, smaller, and of another shape.
     for (index, size) in ["(300, 200)", "(640, 480)", "(90, 500)", "(31, 17)"].enumerated() {
-      _ = try Rig.python(
+      _ = try PassFixture.python(
         """
         noise = np.random.default_rng(\(index)).integers(0, 256, \(size)[::-1] + (3,), 'u1')
         Image.fromarray(noise).save(sys.argv[1], 'JPEG', quality=95, progressive=True)
-        """, [rig.folder.file("in")])
-      try rig.pass(rig.folder.file("in"), to: rig.folder.file("new"), recipe: "invert(1)")
-      try rig.pass(
-        rig.folder.file("in"), to: rig.folder.file("reused"), recipe: "invert(1)", limits: ImageLimits(memory: memory))
-      #expect(try Rig.bytes(rig.folder.file("new")) == Rig.bytes(rig.folder.file("reused")))
+        """, [fixture.folder.file("in")])
+      try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("new"), recipe: "invert(1)")
+      try fixture.pass(
+        fixture.folder.file("in"), to: fixture.folder.file("reused"), recipe: "invert(1)",
+        limits: ImageLimits(memory: memory))
+      #expect(try PassFixture.bytes(fixture.folder.file("new")) == PassFixture.bytes(fixture.folder.file("reused")))
       #expect(memory.bytesInUse == 0)
     }
     let (first, second) = (try memory.block(1000), try memory.block(1000))

@@ -6,9 +6,9 @@ import Testing
 @Suite struct OutputTests {
   @Test("a full disk is a failure of the system", arguments: ImageFormat.allCases)
   func full(_ format: ImageFormat) throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     do {
-      try rig.pass(Rig.sample("chelsea.jpg"), to: "/dev/full", options: OutputOptions(format: format))
+      try fixture.pass(PassFixture.sample("chelsea.jpg"), to: "/dev/full", options: OutputOptions(format: format))
       Issue.record("it was written")
     } catch let error as ImagingError {
       #expect(error.code == .io && error.systemError == ENOSPC)
@@ -16,40 +16,40 @@ import Testing
     }
   }
 
-  @Test("a full disk is noticed by the last bytes", arguments: ImageFormat.allCases)
+  @Test("a full disk is detected with the last bytes", arguments: ImageFormat.allCases)
   func fullAtTheEnd(_ format: ImageFormat) throws {
-    let rig = try Rig()
-    _ = try Rig.python("Image.new('RGB', (1, 1)).save(sys.argv[1], 'PNG')", [rig.folder.file("in")])
+    let fixture = try PassFixture()
+    _ = try PassFixture.python("Image.new('RGB', (1, 1)).save(sys.argv[1], 'PNG')", [fixture.folder.file("in")])
     #expect(throws: ImagingError.self) {
-      try rig.pass(rig.folder.file("in"), to: "/dev/full", options: OutputOptions(format: format))
+      try fixture.pass(fixture.folder.file("in"), to: "/dev/full", options: OutputOptions(format: format))
     }
   }
 
   @Test("a source that cannot be read is a failure of the system")
   func unreadable() throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     do {
-      try rig.pass(rig.folder.path, to: rig.folder.file("out"))
+      try fixture.pass(fixture.folder.path, to: fixture.folder.file("out"))
       Issue.record("a folder was read")
     } catch let error as ImagingError {
       #expect(error.code == .io && error.systemError == EISDIR)
     }
   }
 
-  @Test("cancelling is seen within a few rows", arguments: ["plain", "progressive", "interlaced"])
+  @Test("cancellation is checked every few rows", arguments: ["plain", "progressive", "interlaced"])
   func cancelled(_ kind: String) throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     let script =
       switch kind {
       case "plain": "Image.open(sys.argv[1]).save(sys.argv[2], 'JPEG')"
       case "progressive": "Image.open(sys.argv[1]).save(sys.argv[2], 'JPEG', progressive=True)"
       default: "a = np.asarray(Image.open(sys.argv[1])); open(sys.argv[2], 'wb').write(png(a.astype(int), 8, 2, True))"
       }
-    _ = try Rig.python(script, [Rig.sample("chelsea-small.png"), rig.folder.file("in")])
+    _ = try PassFixture.python(script, [PassFixture.sample("chelsea-small.png"), fixture.folder.file("in")])
     for last in [0, 1, 2, 5, 12] {
       var calls = 0
       do {
-        try rig.pass(rig.folder.file("in"), to: rig.folder.file("out")) {
+        try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out")) {
           calls += 1
           return calls > last
         }
@@ -61,11 +61,11 @@ import Testing
     }
   }
 
-  @Test("descriptors stay open and none is left behind")
+  @Test("descriptors stay open and none leaks")
   func descriptors() throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     let (input, output) = (
-      open(Rig.sample("chelsea.jpg"), O_RDONLY), open(rig.folder.file("out"), O_RDWR | O_CREAT, 0o600)
+      open(PassFixture.sample("chelsea.jpg"), O_RDONLY), open(fixture.folder.file("out"), O_RDWR | O_CREAT, 0o600)
     )
     let pass = ImagePass(recipe: try Recipe(parsing: "invert()"))
     let first = try pass.run(from: input, to: output)
@@ -74,15 +74,51 @@ import Testing
     #expect(try pass.run(from: input, to: output) == first)
     #expect(lseek(output, 0, SEEK_CUR) == 2 * length)
     #expect(close(input) == 0 && close(output) == 0)
-    let bytes = try Rig.bytes(rig.folder.file("out"))
+    let bytes = try PassFixture.bytes(fixture.folder.file("out"))
     #expect(bytes.prefix(Int(length)) == bytes.suffix(Int(length)))
   }
 
-  @Test("formats have names and extensions")
-  func formats() {
+  @Test("formats have names and extensions, by which they are found and coded")
+  func formats() throws {
     #expect(ImageFormat.allCases.map(\.fileExtension) == ["jpg", "png", "webp"])
+    #expect(ImageFormat.allCases.map(\.rawValue) == ["jpeg", "png", "webp"])
+    #expect(ImageFormat.allCases.allSatisfy { ImageFormat(rawValue: $0.rawValue) == $0 })
+    #expect(ImageFormat(rawValue: "tiff") == nil)
+    let coded = try JSONEncoder().encode(ImageFormat.allCases)
+    #expect(String(decoding: coded, as: UTF8.self) == #"["jpeg","png","webp"]"#)
+    #expect(try JSONDecoder().decode([ImageFormat].self, from: coded) == ImageFormat.allCases)
+  }
+
+  @Test("a format is recognised by its whole signature")
+  func signatures() {
     #expect(ImageFormat.sniffed(from: [0xFF, 0xD8, 0xFF, 0xE0]) == .jpeg)
     #expect(ImageFormat.sniffed(from: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) == .png)
+    #expect(ImageFormat.sniffed(from: Array("RIFF\u{8}\0\0\0WEBP".utf8)) == .webp)
     #expect(ImageFormat.sniffed(from: []) == nil)
+    for format in ImageFormat.allCases {
+      let whole = format.signature.bytes.map { $0 ?? 0 }
+      #expect(ImageFormat.sniffed(from: whole) == format)
+      #expect(ImageFormat.sniffed(from: whole.dropLast()) == nil)
+      for count in format.signature.distinctiveCount..<whole.count {
+        #expect(ContentKind(of: Array(whole.prefix(count))) == .truncatedSignature(format))
+      }
+    }
+  }
+
+  @Test(
+    "the first strategy that can carry out a pass is used",
+    arguments: [
+      ("sepia(0.8)", ImageFormat.jpeg, "StoredPlanePass"), ("invert()", .jpeg, "RowPass"),
+      ("resize(fit 300 300)", .jpeg, "ResizedPlanePass"), ("resize(fit 300 300) invert()", .jpeg, "RowPass"),
+      ("sepia(0.8)", .png, "RowPass"), ("resize(fit 300 300)", .webp, "RowPass"), ("flop()", .jpeg, "RowPass"),
+    ])
+  func strategies(_ recipe: String, _ format: ImageFormat, _ name: String) throws {
+    let descriptor = open(PassFixture.sample("rocket.jpg"), O_RDONLY)
+    defer { close(descriptor) }
+    let decoder = try ImageFormat.open(descriptor, limits: ImageLimits())
+    let pass = ImagePass(recipe: try Recipe(parsing: recipe))
+    let plan = try pass.plan(for: decoder, format: format)
+    let strategy = try #require(ImagePass.strategies.first { $0.init(plan) != nil })
+    #expect("\(strategy)" == name)
   }
 }

@@ -10,10 +10,10 @@ import Testing
 
   @Test("every colour type and depth is read, interlaced or not, transparent or not", arguments: kinds, [false, true])
   func kind(_ kind: (Int, Int), _ isInterlaced: Bool) throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     let (type, depth) = kind
     let sizes = [(1, 1), (1, 9), (7, 3), (8, 8), (13, 5), (33, 17), (3, 1)]
-    _ = try Rig.python(
+    _ = try PassFixture.python(
       """
       rng = np.random.default_rng(\(type * 100 + depth))
       for w, h in \(sizes):
@@ -42,11 +42,11 @@ import Testing
               base = f'{sys.argv[1]}/{w}x{h}{"t" if transparent else ""}'
               open(base + '.png', 'wb').write(png(samples, \(depth), \(type), \(isInterlaced ? "True" : "False"), before))
               np.save(base + '.npy', expected)
-      """, [rig.folder.path])
-    let names = try FileManager.default.contentsOfDirectory(atPath: rig.folder.path).filter { $0.hasSuffix(".png") }
+      """, [fixture.folder.path])
+    let names = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path).filter { $0.hasSuffix(".png") }
     #expect(names.count == sizes.count * ([0, 2, 3].contains(type) ? 2 : 1))
-    for name in names { try rig.pass(rig.folder.file(name), to: rig.folder.file(name + ".out")) }
-    let printed = try Rig.python(
+    for name in names { try fixture.pass(fixture.folder.file(name), to: fixture.folder.file(name + ".out")) }
+    let printed = try PassFixture.python(
       """
       import glob
       for source in sorted(glob.glob(sys.argv[1] + '/*.png')):
@@ -63,7 +63,7 @@ import Testing
           elif image.mode == 'I;16':
               assert (np.asarray(image) == result[..., 0]).all(), source
       print('same')
-      """, [rig.folder.path])
+      """, [fixture.folder.path])
     #expect(printed == "same")
   }
 
@@ -71,18 +71,19 @@ import Testing
     "rows of few colours are written without filters, others with sub and up",
     arguments: [("P", "{0}"), ("1", "{0}"), ("L", "{1, 2}"), ("RGB", "{1, 2}")])
   func rowFilters(_ mode: String, _ filters: String) throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
-      make: "Image.open('\(Rig.sample("chelsea-small.png"))').convert('\(mode)').save(sys.argv[1])",
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
+      make: "Image.open('\(PassFixture.sample("chelsea-small.png"))').convert('\(mode)').save(sys.argv[1])",
       recipe: "sepia(0.8)", check: "print(row_filters(open(sys.argv[2], 'rb').read()))")
     #expect(printed == filters)
   }
 
-  @Test("a JPEG becomes the PNG of what Pillow decodes")
+  @Test("a JPEG becomes a PNG of Pillow's decoding")
   func fromJPEG() throws {
-    let rig = try Rig()
-    try rig.pass(Rig.sample("coffee.jpg"), to: rig.folder.file("out"), options: OutputOptions(format: .png))
+    let fixture = try PassFixture()
+    try fixture.pass(
+      PassFixture.sample("coffee.jpg"), to: fixture.folder.file("out"), options: OutputOptions(format: .png))
     let script = "print(psnr(Image.open(sys.argv[1]), Image.open(sys.argv[2])), Image.open(sys.argv[2]).format)"
-    #expect(try Rig.python(script, [Rig.sample("coffee.jpg"), rig.folder.file("out")]) == "99 PNG")
+    #expect(try PassFixture.python(script, [PassFixture.sample("coffee.jpg"), fixture.folder.file("out")]) == "99 PNG")
   }
 }

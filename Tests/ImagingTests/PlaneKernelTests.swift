@@ -2,9 +2,9 @@ import Testing
 
 @testable import Imaging
 
-/// The ways of the kernel beside the formula, and beside one another.
+/// The paths of the kernel compared with the formula and with one another.
 @Suite struct PlaneKernelTests {
-  /// Of one stage; `saturate(5)` is the one whose limits are too large for the short cut, but not its numbers.
+  /// Of one stage; `saturate(5)` is the one whose bounds are too large for the fast path, but not its coefficients.
   static let recipes = [
     "sepia(0.8)", "sepia(1)", "grayscale(1)", "grayscale(0.3)", "saturate(0.5)", "saturate(3)", "saturate(5)",
     "hue-rotate(90deg)", "brightness(0.5)", "brightness(1.5)", "contrast(0.5)", "contrast(1.5)", "contrast(2)",
@@ -14,23 +14,23 @@ import Testing
 
   /// 4:2:2.
   private static let halfColumns = ChromaSampling(horizontal: 2, vertical: 1)
-  private static let samplings: [ChromaSampling] = [.full, halfColumns, halfColumns.turned, .quarter]
+  private static let samplings: [ChromaSampling] = [.yuv444, halfColumns, halfColumns.transposed, .yuv420]
 
   private static let corners: [(UInt8, UInt8, UInt8)] = [
     (0, 128, 128), (255, 128, 128), (76, 85, 255), (150, 44, 21), (29, 255, 107), (226, 0, 149), (179, 171, 0),
     (105, 212, 235),
   ]
 
-  @Test("the long way is the formula, but for rounding", arguments: recipes + chains, samplings)
-  func formula(_ recipe: String, _ sharing: ChromaSampling) throws {
+  @Test("the slow path equals the formula up to rounding", arguments: recipes + chains, samplings)
+  func formula(_ recipe: String, _ sampling: ChromaSampling) throws {
     let stages = try stages(recipe)
-    // A further stage takes the short cut away.
+    // A second stage excludes the fast path.
     let kernel = try #require(PlaneKernel(stages + [.identity]))
     let width = 64
     var chance = SystemRandomNumberGenerator()
-    for kept in [sharing, .quarter] {
+    for kept in [sampling, .yuv420] {
       for spread: UInt8 in [3, 30, 255] {
-        let source = PlaneBand(width: width, sharing: sharing)
+        let source = PlaneBand(width: width, sampling: sampling)
         for plane in source.planes { fill(plane) { _ in sample(128, spread, &chance) } }
         source.surround(above: nil, below: nil)
         let distances = PlaneReference(source, width: width, stages: stages, kept: kept)
@@ -41,14 +41,14 @@ import Testing
   }
 
   @Test(
-    "the short cut gives what the long way does, but for rounding, whatever the colours",
-    arguments: recipes, [ChromaSampling.full, .quarter])
-  func shortcut(_ recipe: String, _ sharing: ChromaSampling) throws {
+    "the fast path equals the slow path up to rounding, for all colours",
+    arguments: recipes, [ChromaSampling.yuv444, .yuv420])
+  func fastPath(_ recipe: String, _ sampling: ChromaSampling) throws {
     let stages = try stages(recipe)
     let (short, long) = (try #require(PlaneKernel(stages)), try #require(PlaneKernel(stages + [.identity])))
     // More columns than are tried at once, and then some.
     let width = 2100
-    let source = PlaneBand(width: width, sharing: sharing)
+    let source = PlaneBand(width: width, sampling: sampling)
     var chance = SystemRandomNumberGenerator()
     let spreads: [UInt8] = [0, 2, 30, 255]
     for round in 0..<(Self.corners.count * spreads.count) {
@@ -59,12 +59,12 @@ import Testing
       for (plane, middle) in zip(source.planes, [corner.0, corner.1, corner.2]) {
         let even = sample(middle, spread, &chance)
         fill(plane) { column in
-          if plane.sharing == .quarter { return even }
+          if plane.sampling == .yuv420 { return even }
           return plane.base == source.planes[0].base && column / 32 % 3 == 1 ? 255 : sample(middle, spread, &chance)
         }
       }
       source.surround(above: nil, below: nil)
-      let (one, other) = (result(of: short, source, .quarter), result(of: long, source, .quarter))
+      let (one, other) = (result(of: short, source, .yuv420), result(of: long, source, .yuv420))
       #expect(difference(one, other) <= 1, "round \(round)")
     }
   }
@@ -75,25 +75,25 @@ import Testing
     let stages = try stages("saturate(3)")
     let (short, long) = (try #require(PlaneKernel(stages)), try #require(PlaneKernel(stages + [.identity])))
     for deviation in [12, 13, -12, -13] {
-      let source = PlaneBand(width: 200, sharing: .quarter)
+      let source = PlaneBand(width: 200, sampling: .yuv420)
       for plane in source.planes { fill(plane) { _ in 128 } }
       source.planes[component].row(4)[column] = UInt8(128 + deviation)
       source.surround(above: nil, below: nil)
-      let difference = difference(result(of: short, source, .quarter), result(of: long, source, .quarter))
+      let difference = difference(result(of: short, source, .yuv420), result(of: long, source, .yuv420))
       #expect(abs(deviation) > 12 ? difference <= 1 : difference > 10, "\(deviation)")
     }
   }
 
-  @Test("wider vectors give the same to the bit", arguments: recipes + chains + ["none"], samplings)
-  func vectors(_ recipe: String, _ sharing: ChromaSampling) throws {
+  @Test("wider vectors give identical results", arguments: recipes + chains + ["none"], samplings)
+  func vectors(_ recipe: String, _ sampling: ChromaSampling) throws {
     let stages = try stages(recipe)
     let (wide, portable) = (
       try #require(PlaneKernel(stages)), try #require(PlaneKernel(stages, isPortable: true))
     )
     var chance = SystemRandomNumberGenerator()
-    for kept in [sharing, .quarter] {
+    for kept in [sampling, .yuv420] {
       for spread: UInt8 in [3, 30, 255] {
-        let source = PlaneBand(width: 200, sharing: sharing)
+        let source = PlaneBand(width: 200, sampling: sampling)
         for plane in source.planes { fill(plane) { _ in sample(128, spread, &chance) } }
         source.surround(above: nil, below: nil)
         let difference = difference(result(of: wide, source, kept), result(of: portable, source, kept))
@@ -107,7 +107,7 @@ import Testing
   }
 
   private func result(of kernel: PlaneKernel, _ source: PlaneBand, _ kept: ChromaSampling) -> PlaneBand {
-    let result = PlaneBand(width: source.planes[0].width, sharing: kept)
+    let result = PlaneBand(width: source.planes[0].width, sampling: kept)
     for row in stride(from: 0, to: PlaneBand.lumaRows, by: 2) { kernel.apply(to: source, row: row, into: result) }
     return result
   }

@@ -1,11 +1,11 @@
 @testable import Imaging
 
-/// What `PlaneKernel` computes, by the formula: pixel by pixel, in doubles, never rounded.
+/// The results of `PlaneKernel` by the formula: pixel by pixel, in doubles, without rounding.
 struct PlaneReference {
   /// The rows of Y, Cb and Cr.
   let planes: [[[Double]]]
 
-  /// What stages make of a band, of which `width` columns count.
+  /// Applies stages to a band, of which the first `width` columns are used.
   init(_ source: PlaneBand, width: Int, stages: [AffineColour], kept: ChromaSampling) {
     let pixels = (0..<PlaneBand.lumaRows).map { row in
       (0..<width).map { column in
@@ -13,17 +13,17 @@ struct PlaneReference {
         return stages.reduce(Self.colour(samples)) { Self.limited(Self.passed($0, $1)) }
       }
     }
-    planes = [ChromaSampling.full, kept, kept].enumerated().map { index, sharing in
-      stride(from: 0, to: PlaneBand.lumaRows, by: sharing.vertical).map { row in
-        stride(from: 0, to: width, by: sharing.horizontal).map { column in
-          let sharers = (row..<row + sharing.vertical).flatMap { pixels[$0][column..<column + sharing.horizontal] }
+    planes = [ChromaSampling.yuv444, kept, kept].enumerated().map { index, sampling in
+      stride(from: 0, to: PlaneBand.lumaRows, by: sampling.vertical).map { row in
+        stride(from: 0, to: width, by: sampling.horizontal).map { column in
+          let sharers = (row..<row + sampling.vertical).flatMap { pixels[$0][column..<column + sampling.horizontal] }
           return sharers.map { Self.components($0)[index] }.reduce(0, +) / Double(sharers.count)
         }
       }
     }
   }
 
-  /// How far a band is from it at the most, of each plane.
+  /// The largest difference of a band to the reference, for each plane.
   func distances(of band: PlaneBand) -> [Double] {
     zip(planes, band.planes).map { rows, plane in
       rows.enumerated().flatMap { row, samples in
@@ -32,15 +32,15 @@ struct PlaneReference {
     }
   }
 
-  /// Of each direction in which samples are shared, three quarters of the sample and one of its neighbour on the pixel's
+  /// In each subsampled direction three quarters of the sample and one of its neighbour on the pixel's
   /// side.
   private static func interpolated(_ plane: PlaneBand.Plane, _ row: Int, _ column: Int) -> Double {
-    func weights(_ position: Int, _ sharing: Int) -> [(index: Int, weight: Double)] {
-      let own = position / sharing
-      return sharing == 1 ? [(own, 1)] : [(own, 0.75), (position % 2 == 0 ? own - 1 : own + 1, 0.25)]
+    func weights(_ position: Int, _ sampling: Int) -> [(index: Int, weight: Double)] {
+      let own = position / sampling
+      return sampling == 1 ? [(own, 1)] : [(own, 0.75), (position % 2 == 0 ? own - 1 : own + 1, 0.25)]
     }
-    return weights(row, plane.sharing.vertical).flatMap { y in
-      weights(column, plane.sharing.horizontal).map { x in
+    return weights(row, plane.sampling.vertical).flatMap { y in
+      weights(column, plane.sampling.horizontal).map { x in
         y.weight * x.weight * Double(plane.row(y.index)[x.index])
       }
     }.reduce(0, +)

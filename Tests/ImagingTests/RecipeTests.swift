@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(
-    "what is not a recipe is refused with its place",
+    "what is not a recipe is refused with the place of the error",
     arguments: [
       ("", "the recipe is empty", 0), ("  ", "the recipe is empty", 0), ("/* */", "the recipe is empty", 0),
       ("sepia", "sepia needs parentheses", 0), ("sepia (1)", "sepia needs parentheses", 0),
@@ -109,7 +109,16 @@ import Testing
     }
   }
 
-  @Test("no text makes the parser stop the program")
+  @Test("a recipe has at most 64 functions, and one that has more is refused with both numbers", arguments: [65, 1000])
+  func tooMany(_ count: Int) throws {
+    let function = "drop-shadow(rgb(1 2 3) 1px 1px) "
+    #expect(try Recipe(parsing: String(repeating: function, count: 64)).filters.count == 64)
+    let error = #expect(throws: RecipeError.self) { try Recipe(parsing: String(repeating: function, count: count)) }
+    #expect(error?.message == "a recipe may have 64 functions; this one has \(count)")
+    #expect(error?.offset == 64 * function.utf8.count)
+  }
+
+  @Test("no text crashes the parser")
   func anything() {
     let pieces = [
       "sepia(", "drop-shadow(", "rgb(", "#f00", "px", "red", "/", "resize(fit ", "crop(", ")", "0.8",
@@ -124,7 +133,7 @@ import Testing
     }
   }
 
-  @Test("every registered filter that has a default can be called without arguments, and all have words for people")
+  @Test("every registered filter that has a default can be called without arguments, and all have a summary")
   func registry() throws {
     for filter in FilterRegistry.all {
       #expect(!filter.summary.isEmpty)
@@ -134,7 +143,7 @@ import Testing
     }
   }
 
-  @Test("the explanation tells the filters in their order")
+  @Test("the explanation has the filters in order")
   func explanation() throws {
     let lines = try Recipe(parsing: "sepia(80%) invert()").explanation
     #expect(lines.count == 8)

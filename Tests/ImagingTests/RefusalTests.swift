@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RefusalTests {
   @Test(
-    "what is no picture is named",
+    "a file that is not a picture is described",
     arguments: [
       ("", ImagingError.Code.notAnImage, "the file is empty"),
       ("<!DOCTYPE html><title>x", .notAnImage, "an HTML page"), ("\n\n<HTML><body>", .notAnImage, "an HTML page"),
@@ -25,33 +25,33 @@ import Testing
       ("<?xml version='1.0'?>\n<svg/>", .unsupportedFormat, "SVG"),
     ])
   func named(_ text: String, _ code: ImagingError.Code, _ words: String) throws {
-    let rig = try Rig()
-    let error = try #require(try rig.error(of: text.utf8))
+    let fixture = try PassFixture()
+    let error = try #require(try fixture.error(of: text.utf8))
     #expect(error.code == code)
     #expect(error.message.contains(words), "\(error.message)")
-    #expect(throws: ImagingError.self) { try probe(rig.folder.file("source")) }
+    #expect(throws: ImagingError.self) { try probe(fixture.folder.file("source")) }
   }
 
-  @Test("random bytes are no picture")
+  @Test("random bytes are not a picture")
   func garbage() throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     for length in [1, 10, 1000, 100_000] {
-      let code = try rig.code(of: [0x07] + (1..<length).map { _ in UInt8.random(in: 0...255) })
+      let code = try fixture.code(of: [0x07] + (1..<length).map { _ in UInt8.random(in: 0...255) })
       #expect(code == .notAnImage)
     }
   }
 
   @Test(
-    "a picture of too many pixels is refused before memory is asked for",
+    "a picture of too many pixels is refused before memory is allocated",
     arguments: [
       (60000, 60000), (0x7FFF_FFFF, 0x7FFF_FFFF), (0x7FFF_FFFF, 1), (16384, 16384), (268_000_000, 1), (1, 1_000_001),
     ])
   func huge(_ width: Int, _ height: Int) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       "open(sys.argv[1], 'wb').write(SIGNATURE + chunk(b'IHDR', struct.pack('>IIBBBBB', \(width), \(height), 8, 2, 0, 0, 0))"
-        + " + chunk(b'IDAT', zlib.compress(bytes(1000))) + chunk(b'IEND', b''))", [rig.folder.file("in")])
-    let error = try #require(try rig.error(of: Rig.bytes(rig.folder.file("in"))))
+        + " + chunk(b'IDAT', zlib.compress(bytes(1000))) + chunk(b'IEND', b''))", [fixture.folder.file("in")])
+    let error = try #require(try fixture.error(of: PassFixture.bytes(fixture.folder.file("in"))))
     #expect(error.code == .imageTooLarge)
     let isTooMany = width * height > 268_402_689
     #expect(
@@ -59,46 +59,47 @@ import Testing
         == (isTooMany
           ? "max-pixels is 268402689; the picture has \(width * height) (\(width) × \(height))"
           : "a side may have 1000000 pixels; the picture has \(width) × \(height)"))
-    #expect(throws: ImagingError.self) { try probe(rig.folder.file("in")) }
+    #expect(throws: ImagingError.self) { try probe(fixture.folder.file("in")) }
   }
 
   @Test("the limit is exact", arguments: [("chelsea.jpg", 451 * 300), ("chelsea-small.png", 226 * 150)])
   func limit(_ name: String, _ pixels: Int) throws {
-    let rig = try Rig()
-    let bytes = try Rig.bytes(Rig.sample(name))
-    #expect(try rig.code(of: bytes, limits: ImageLimits(maxPixels: pixels)) == nil)
-    #expect(try rig.code(of: bytes, limits: ImageLimits(maxPixels: pixels - 1)) == .imageTooLarge)
+    let fixture = try PassFixture()
+    let bytes = try PassFixture.bytes(PassFixture.sample(name))
+    #expect(try fixture.code(of: bytes, limits: ImageLimits(maxPixels: pixels)) == nil)
+    #expect(try fixture.code(of: bytes, limits: ImageLimits(maxPixels: pixels - 1)) == .imageTooLarge)
   }
 
   @Test("pictures that must be held whole are limited in bytes", arguments: ["progressive", "interlaced"])
   func whole(_ kind: String) throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     let script =
       kind == "progressive"
       ? "Image.new('RGB', (600, 500)).save(sys.argv[1], 'JPEG', progressive=True)"
       : "open(sys.argv[1], 'wb').write(png(np.zeros((500, 600, 3), int), 8, 2, True))"
-    _ = try Rig.python(script, [rig.folder.file("in")])
-    let bytes = try Rig.bytes(rig.folder.file("in"))
-    #expect(try rig.code(of: bytes, limits: ImageLimits(memory: WholePictureMemory(limit: 200_000))) == .imageTooLarge)
-    #expect(try rig.code(of: bytes, limits: ImageLimits(memory: WholePictureMemory(limit: 4_000_000))) == nil)
+    _ = try PassFixture.python(script, [fixture.folder.file("in")])
+    let bytes = try PassFixture.bytes(fixture.folder.file("in"))
+    #expect(
+      try fixture.code(of: bytes, limits: ImageLimits(memory: WholePictureMemory(limit: 200_000))) == .imageTooLarge)
+    #expect(try fixture.code(of: bytes, limits: ImageLimits(memory: WholePictureMemory(limit: 4_000_000))) == nil)
   }
 
   @Test("a JPEG's sides are limited by the format")
   func sides() throws {
-    let rig = try Rig()
-    _ = try Rig.python("Image.new('L', (70000, 1)).save(sys.argv[1], 'PNG')", [rig.folder.file("in")])
+    let fixture = try PassFixture()
+    _ = try PassFixture.python("Image.new('L', (70000, 1)).save(sys.argv[1], 'PNG')", [fixture.folder.file("in")])
     let options = OutputOptions(format: .jpeg)
     #expect(throws: ImagingError.self) {
-      try rig.pass(rig.folder.file("in"), to: rig.folder.file("out"), options: options)
+      try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out"), options: options)
     }
-    try rig.pass(rig.folder.file("in"), to: rig.folder.file("out"))
+    try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out"))
   }
 
   @Test(
-    "the header alone tells format and size",
+    "format and size are read from the header alone",
     arguments: [("rocket.jpg", ImageFormat.jpeg, 640, 427), ("chelsea-small.png", .png, 226, 150)])
   func probed(_ name: String, _ format: ImageFormat, _ width: Int, _ height: Int) throws {
-    #expect(try probe(Rig.sample(name)) == ImageInfo(format: format, width: width, height: height))
+    #expect(try probe(PassFixture.sample(name)) == ImageInfo(format: format, width: width, height: height))
   }
 
   private func probe(_ path: String) throws -> ImageInfo {

@@ -7,9 +7,9 @@ import Testing
 @Suite struct ResizeTests {
   @Test("sizes are exact in 200 generated cases: odd and single pixels, enlarging, extreme ratios")
   func sizes() throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     // Each line: the mode, what is wanted, the permission, the size that must come of the picture of the line's number.
-    let printed = try Rig.python(
+    let printed = try PassFixture.python(
       """
       import random
       from fractions import Fraction as F
@@ -32,13 +32,13 @@ import Testing
           size = (half_up(w * scale), half_up(h * scale))
         Image.new(['L', 'RGB', 'RGBA'][case % 3], (w, h)).save(f'{sys.argv[1]}/{case}.png')
         print(mode, W, H, 'enlarge' if enlarge else '', '=', *size)
-      """, [rig.folder.path])
+      """, [fixture.folder.path])
     let cases = printed.split(separator: "\n")
     try #require(cases.count == 200)
     for (index, text) in cases.enumerated() {
       let parts = text.split(separator: "=")
-      let result = try rig.pass(
-        rig.folder.file("\(index).png"), to: rig.folder.file("out.png"), recipe: "resize(\(parts[0]))")
+      let result = try fixture.pass(
+        fixture.folder.file("\(index).png"), to: fixture.folder.file("out.png"), recipe: "resize(\(parts[0]))")
       #expect("\(result.output.width) \(result.output.height)" == parts[1].dropFirst(), "\(result.source): \(text)")
     }
   }
@@ -58,9 +58,9 @@ import Testing
   /// Pillow rounds and clips to 8 bits between the two directions; alpha that overshoots is clipped with its colours.
   @Test("opaque results stay 55 dB from Pillow's Lanczos, translucent ones with jumps in alpha 43", arguments: recipes)
   func pillow(_ recipe: String, _ reference: String) throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     let modes = ["L", "LA", "RGB", "RGBA"]
-    _ = try Rig.python(
+    _ = try PassFixture.python(
       """
       a = Image.open(sys.argv[2])
       alpha = Image.fromarray((np.add.outer(np.arange(150) * 5, np.arange(226) * 3) % 256).astype('u1'))
@@ -68,11 +68,11 @@ import Testing
         picture = a.convert(mode)
         if mode.endswith('A'): picture.putalpha(alpha)
         picture.save(f'{sys.argv[1]}/{mode}.png')
-      """, [rig.folder.path, Rig.sample("chelsea-small.png")])
+      """, [fixture.folder.path, PassFixture.sample("chelsea-small.png")])
     for mode in modes {
-      try rig.pass(rig.folder.file(mode + ".png"), to: rig.folder.file(mode + "-out.png"), recipe: recipe)
+      try fixture.pass(fixture.folder.file(mode + ".png"), to: fixture.folder.file(mode + "-out.png"), recipe: recipe)
     }
-    let printed = try Rig.python(
+    let printed = try PassFixture.python(
       """
       L = Image.LANCZOS
       def shown(picture):
@@ -84,16 +84,16 @@ import Testing
         a = \(reference)
         assert (a.size, a.mode) == (b.size, b.mode), (a, b)
         print(psnr(shown(a), shown(b)))
-      """, [rig.folder.path])
+      """, [fixture.folder.path])
     let distances = printed.split(separator: "\n").compactMap { Double($0) }
     try #require(distances.count == 4)
     for (mode, distance) in zip(modes, distances) { #expect(distance >= (mode.hasSuffix("A") ? 43 : 55), "\(mode)") }
   }
 
-  @Test("what is transparent has no say in colours, and a flat picture stays flat up to its edges")
+  @Test("transparent pixels do not affect colours, and a uniform picture stays uniform up to its edges")
   func edges() throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
       make: """
         pixels = np.zeros((40, 60, 4), 'u1')
         pixels[:, :30] = (200, 10, 30, 255)
@@ -110,10 +110,10 @@ import Testing
     #expect(printed == "True True True")
   }
 
-  @Test("16 bits stay 16 bits: a ramp stays as fine as it was")
+  @Test("16 bits stay 16 bits: a ramp keeps its precision")
   func deep() throws {
-    let rig = try Rig()
-    let printed = try rig.compare(
+    let fixture = try PassFixture()
+    let printed = try fixture.compare(
       make: """
         samples = (np.arange(512)[None, :, None] * 16 + 20000).repeat(8, 0)
         open(sys.argv[1], 'wb').write(png(samples, 16, 0))
@@ -127,25 +127,25 @@ import Testing
     #expect(printed == "16 True")
   }
 
-  @Test("a result beyond max-pixels is refused before anything is read or written")
+  @Test("a result beyond max-pixels is refused before pixels are read or written")
   func limit() throws {
-    let rig = try Rig()
-    let bytes = try Rig.bytes(Rig.sample("chelsea-small.png"))
+    let fixture = try PassFixture()
+    let bytes = try PassFixture.bytes(PassFixture.sample("chelsea-small.png"))
     let limits = ImageLimits(maxPixels: 1_000_000)
-    #expect(try rig.code(of: bytes, recipe: "resize(exact 1000 1000 enlarge)", limits: limits) == nil)
-    let error = try rig.error(of: bytes, recipe: "resize(exact 1001 1000 enlarge) resize(fit 5 5)", limits: limits)
+    #expect(try fixture.code(of: bytes, recipe: "resize(exact 1000 1000 enlarge)", limits: limits) == nil)
+    let error = try fixture.error(of: bytes, recipe: "resize(exact 1001 1000 enlarge) resize(fit 5 5)", limits: limits)
     #expect(error?.code == .imageTooLarge)
     #expect(error?.message == "max-pixels is 1000000; the recipe gives the picture 1001000 (1001 × 1000)")
   }
 
-  @Test("nothing is held of a high and narrow picture but a few rows")
+  @Test("only a few rows of a high and narrow picture are held")
   func rows() throws {
-    let rig = try Rig()
-    _ = try Rig.python("Image.new('RGB', (7, 20000)).save(sys.argv[1], 'PNG')", [rig.folder.file("in")])
+    let fixture = try PassFixture()
+    _ = try PassFixture.python("Image.new('RGB', (7, 20000)).save(sys.argv[1], 'PNG')", [fixture.folder.file("in")])
     let limits = ImageLimits(memory: WholePictureMemory(limit: 200_000))
-    let bytes = try Rig.bytes(rig.folder.file("in"))
+    let bytes = try PassFixture.bytes(fixture.folder.file("in"))
     for recipe in ["resize(exact 300 1 enlarge)", "resize(exact 300 3 enlarge)", "resize(exact 1 20000)"] {
-      #expect(try rig.code(of: bytes, recipe: recipe, limits: limits) == nil, "\(recipe)")
+      #expect(try fixture.code(of: bytes, recipe: recipe, limits: limits) == nil, "\(recipe)")
     }
   }
 }

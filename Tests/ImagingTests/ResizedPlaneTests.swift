@@ -4,7 +4,7 @@ import Testing
 
 @testable import Imaging
 
-/// JPEGs that are resized as stored planes, beside the same over rows of colours.
+/// JPEGs that are resized as stored planes, compared with rows of RGB.
 @Suite struct ResizedPlaneTests {
   /// Arguments of `cjpeg`.
   static let kinds = [
@@ -12,21 +12,21 @@ import Testing
     "-sample 4x1", "-sample 2x2,2x1,1x1", "-rgb", "-grayscale",
   ]
 
-  /// What is wanted of 449 × 297 pixels: odd and even results, read whole and at each part, one side alone, a middle.
+  /// Sizes for 449 × 297 pixels: odd and even, decoded in full and at each fraction, one side alone, a middle.
   static let recipes = [
     "fit 400 400", "fit 301 301", "fit 170 170", "fit 61 61", "fit 33 33", "fit 16 16", "exact 449 140",
     "exact 200 297", "exact 123 45", "fill 90 90", "fill 111 57",
   ]
 
   @Test(
-    "planes come as near to Pillow's Lanczos as colours do, at any sampling, part of the size and quality",
+    "planes come as near to Pillow's Lanczos as RGB does, at any sampling, decoded size and quality",
     arguments: kinds, [85, 95])
   func kind(_ kind: String, _ quality: Int) throws {
-    let photograph = "picture = Image.open('\(Rig.sample("chelsea.jpg"))').crop((0, 0, 449, 297))"
+    let photograph = "picture = Image.open('\(PassFixture.sample("chelsea.jpg"))').crop((0, 0, 449, 297))"
     try compare(photograph, kind, quality)
   }
 
-  @Test("jumps between pure colours, where resampling overshoots what is limited in RGB, lose 3 dB at most")
+  @Test("edges between pure colours, where resampling overshoots values that are clamped in RGB, lose 3 dB at most")
   func jumps() throws {
     let drawing = """
       colours = np.random.default_rng(3).choice([0, 255], (30, 45, 3)).astype('u1')
@@ -36,8 +36,8 @@ import Testing
   }
 
   private func compare(_ picture: String, _ kind: String, _ quality: Int, tolerance: Double = 0.1) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       """
       import subprocess
       \(picture)
@@ -45,15 +45,15 @@ import Testing
       picture.save(stored, 'PPM')
       command = ['cjpeg', '-quality', '95', *'\(kind)'.split(), '-outfile', sys.argv[1]]
       subprocess.run(command, input=stored.getvalue(), check=True)
-      """, [rig.folder.file("source")])
+      """, [fixture.folder.file("source")])
     let options = OutputOptions(quality: quality)
     for recipe in Self.recipes {
-      let (planes, colours) = (rig.folder.file("planes"), rig.folder.file("colours"))
-      try rig.pass(rig.folder.file("source"), to: planes, recipe: "resize(\(recipe))", options: options)
+      let (planes, colours) = (fixture.folder.file("planes"), fixture.folder.file("colours"))
+      try fixture.pass(fixture.folder.file("source"), to: planes, recipe: "resize(\(recipe))", options: options)
       // Another function, which does nothing here: this road takes one alone.
-      try rig.pass(
-        rig.folder.file("source"), to: colours, recipe: "resize(\(recipe)) crop(999 999)", options: options)
-      let printed = try Rig.python(
+      try fixture.pass(
+        fixture.folder.file("source"), to: colours, recipe: "resize(\(recipe)) crop(999 999)", options: options)
+      let printed = try PassFixture.python(
         """
         from PIL import JpegImagePlugin as J
         source, planes, colours = (Image.open(p) for p in sys.argv[1:4])
@@ -64,24 +64,25 @@ import Testing
         box = ((w - W * scale) / 2, (h - H * scale) / 2, (w + W * scale) / 2, (h + H * scale) / 2) if scale else None
         exact = source.resize((W, H), Image.LANCZOS, box).convert('RGB')
         print(*(psnr(picture.convert('RGB'), exact) for picture in (planes, colours)))
-        """, [rig.folder.file("source"), planes, colours])
+        """, [fixture.folder.file("source"), planes, colours])
       let distances = printed.split(separator: " ").compactMap { Double($0) }
       try #require(distances.count == 2)
       #expect(distances[0] >= distances[1] - tolerance, "\(recipe): \(distances)")
     }
   }
 
-  @Test("damage is noticed where only planes are read, a cancelled pass ends")
+  @Test("damage is detected when planes are read, and a pass over planes can be cancelled")
   func damage() throws {
-    let rig = try Rig()
-    let whole = try Rig.bytes(Rig.sample("chelsea.jpg"))
+    let fixture = try PassFixture()
+    let whole = try PassFixture.bytes(PassFixture.sample("chelsea.jpg"))
     for recipe in ["resize(fit 300 300)", "resize(fit 120 120)", "resize(exact 120 1)"] {
-      #expect(try rig.code(of: whole, recipe: recipe) == nil)
-      #expect(try rig.code(of: whole.dropLast(500), recipe: recipe) == .imageTruncated)
+      #expect(try fixture.code(of: whole, recipe: recipe) == nil)
+      #expect(try fixture.code(of: whole.dropLast(500), recipe: recipe) == .imageTruncated)
     }
     var questions = 0
     let error = #expect(throws: ImagingError.self) {
-      try rig.pass(Rig.sample("chelsea.jpg"), to: rig.folder.file("out"), recipe: "resize(fit 300 300)") {
+      try fixture.pass(PassFixture.sample("chelsea.jpg"), to: fixture.folder.file("out"), recipe: "resize(fit 300 300)")
+      {
         questions += 1
         return questions == 5
       }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Imaging
 
-/// JPEG to JPEG of every kind, over stored planes where that road leads: against Pillow's decoding, the formula, and
+/// JPEG to JPEG of every kind, on stored planes where possible: against Pillow's decoding, the formula, and
 /// Pillow's encoding.
 @Suite struct StoredPlaneTests {
   static let recipes = [
@@ -24,22 +24,22 @@ import Testing
     (320, 200), (319, 199), (49, 31), (33, 17), (17, 33), (16, 16), (9, 7), (1, 1), (1025, 17), (2100, 33),
   ]
 
-  @Test("every recipe stays 40 dB from Pillow on photographs", arguments: Rig.jpegSamples)
+  @Test("every recipe stays 40 dB from Pillow on photographs", arguments: PassFixture.jpegSamples)
   func photograph(_ sample: String) throws {
-    let rig = try Rig()
-    let passes = Self.recipes.map { Pass(source: Rig.sample(sample), recipe: $0, quality: 85) }
-    for (pass, distance) in try zip(passes, rig.distances(passes)) {
+    let fixture = try PassFixture()
+    let passes = Self.recipes.map { Pass(source: PassFixture.sample(sample), recipe: $0, quality: 85) }
+    for (pass, distance) in try zip(passes, fixture.distances(passes)) {
       #expect(distance.fromPillow >= 40, "\(pass.recipe)")
     }
   }
 
   @Test(
-    "photographs of strong colours and clipped highlights stay 40 dB from Pillow where chroma is shared",
+    "photographs of strong colours and clipped highlights stay 40 dB from Pillow where chroma is subsampled",
     arguments: ["coffee.jpg", "rocket.jpg"], [(1.5, 1.0), (1.3, 1.6)])
   func strong(_ sample: String, _ gains: (saturation: Double, exposure: Double)) throws {
-    let rig = try Rig()
+    let fixture = try PassFixture()
     let samplings = ["2x1", "2x2", "1x2"]
-    _ = try Rig.python(
+    _ = try PassFixture.python(
       """
       import subprocess
       pixels = np.asarray(Image.open(sys.argv[1])).astype(float)
@@ -50,17 +50,17 @@ import Testing
       for sampling in \(samplings):
         command = ['cjpeg', '-quality', '92', '-sample', sampling, '-outfile', f'{sys.argv[2]}/{sampling}']
         subprocess.run(command, input=stored.getvalue(), check=True)
-      """, [Rig.sample(sample), rig.folder.path])
+      """, [PassFixture.sample(sample), fixture.folder.path])
     let recipes = ["sepia(0.8)", "grayscale(1)", "saturate(0.5)", "brightness(1.5)", "contrast(2)"]
     let passes = samplings.flatMap { sampling in
-      recipes.map { Pass(source: rig.folder.file(sampling), recipe: $0, quality: 85) }
+      recipes.map { Pass(source: fixture.folder.file(sampling), recipe: $0, quality: 85) }
     }
-    for (pass, distance) in try zip(passes, rig.distances(passes)) { #expect(distance.fromPillow >= 40, "\(pass)") }
+    for (pass, distance) in try zip(passes, fixture.distances(passes)) { #expect(distance.fromPillow >= 40, "\(pass)") }
   }
 
-  /// The colour functions of the goldens, and chains of them by chance, always the same.
+  /// The colour functions of the goldens, and random chains of them with a fixed seed.
   private static let manyRecipes: [String] = {
-    let goldens = (try? Rig.bytes(packageRoot + "/Tests/ImagingTests/Goldens/recipes.txt")) ?? []
+    let goldens = (try? PassFixture.bytes(packageRoot + "/Tests/ImagingTests/Goldens/recipes.txt")) ?? []
     let lines = String(decoding: goldens, as: UTF8.self).split(separator: "\n").map(String.init)
     let colours = lines.filter { line in !["blur", "shadow", "opacity"].contains { line.contains($0) } }
     var state: UInt64 = 7
@@ -84,7 +84,7 @@ import Testing
     return colours + random
   }()
 
-  /// Colours by which to exaggerate a photograph, how it is stored, and how near results must come.
+  /// The saturation of a photograph, its coding, and the least PSNR of results.
   struct Exaggeration {
     let saturation: Double
     let subsampling: Int
@@ -101,44 +101,44 @@ import Testing
       Exaggeration(saturation: 3, subsampling: 0, decibels: 38.5),
     ])
   func anyRecipe(_ sample: String, _ exaggeration: Exaggeration) throws {
-    let rig = try Rig()
-    let source = rig.folder.file("source.jpg")
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    let source = fixture.folder.file("source.jpg")
+    _ = try PassFixture.python(
       """
       pixels = np.asarray(Image.open(sys.argv[1])).astype(float)
       grey = pixels.mean(-1, keepdims=True)
       pixels = grey + (pixels - grey) * \(exaggeration.saturation)
       pixels = pixels.clip(0, 255).astype('u1')
       Image.fromarray(pixels).save(sys.argv[2], quality=92, subsampling=\(exaggeration.subsampling))
-      """, [Rig.sample(sample), source])
+      """, [PassFixture.sample(sample), source])
     let passes = Self.manyRecipes.map { Pass(source: source, recipe: $0, quality: 85) }
-    for (pass, distance) in try zip(passes, rig.distances(passes)) {
+    for (pass, distance) in try zip(passes, fixture.distances(passes)) {
       #expect(distance.fromPillow >= exaggeration.decibels, "\(pass.recipe)")
       #expect(distance.fromFormula >= distance.pillowFromFormula - 0.3, "\(pass.recipe)")
     }
   }
 
-  /// Of a few blocks the encoder's rounding alone makes a few decibels.
+  /// With only a few blocks the encoder's rounding alone costs a few decibels.
   @Test("every sampling stays 40 dB from Pillow at any size, 36 dB when there are only a few blocks", arguments: kinds)
   func storedKind(_ kind: String) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       """
       import subprocess
       for width, height in \(Self.sizes.map { [$0.0, $0.1] }):
-        picture = Image.open('\(Rig.sample("chelsea.jpg"))').resize((width, height), Image.BICUBIC)
+        picture = Image.open('\(PassFixture.sample("chelsea.jpg"))').resize((width, height), Image.BICUBIC)
         stored = io.BytesIO()
         picture.save(stored, 'PPM')
         name = f'{sys.argv[1]}/{width}x{height}.jpg'
         command = ['cjpeg', '-quality', '92', *'\(kind)'.split(), '-outfile', name]
         subprocess.run(command, input=stored.getvalue(), check=True)
-      """, [rig.folder.path])
+      """, [fixture.folder.path])
     let passes = Self.sizes.flatMap { width, height in
       [("sepia(0.8)", 85), ("sepia(0.8)", 95), ("brightness(1.3) sepia(0.9)", 85)].map {
-        Pass(source: rig.folder.file("\(width)x\(height).jpg"), recipe: $0.0, quality: $0.1)
+        Pass(source: fixture.folder.file("\(width)x\(height).jpg"), recipe: $0.0, quality: $0.1)
       }
     }
-    for (pass, distance) in try zip(passes, rig.distances(passes)) {
+    for (pass, distance) in try zip(passes, fixture.distances(passes)) {
       let isLarge = pass.source.contains("x200") || pass.source.contains("x199")
       #expect(distance.fromPillow >= (isLarge ? 40 : 36), "\(pass)")
     }
@@ -151,12 +151,12 @@ private struct Pass {
   let quality: Int
 }
 
-/// PSNR in dB: of a pass from what Pillow makes of the same file, and of both from the formula's unrounded result.
+/// PSNR in dB: of a pass to Pillow's result for the same file, and of both to the formula's unrounded result.
 private struct Distance {
   let fromPillow, fromFormula, pillowFromFormula: Double
 }
 
-extension Rig {
+extension PassFixture {
   fileprivate func distances(_ passes: [Pass]) throws -> [Distance] {
     var arguments: [String] = []
     for (index, pass) in passes.enumerated() {

@@ -19,94 +19,94 @@ import Testing
   }
 
   @Test(
-    "lossless is read and written identically, what is under no alpha included",
+    "lossless is read and written identically, pixels under zero alpha included",
     arguments: ["(1, 1)", "(7, 3)", "(300, 200)", "(31, 257)"], [false, true])
   func lossless(_ size: String, _ alpha: Bool) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       Self.picture(size, alpha: alpha) + "p.save(sys.argv[1], 'WEBP', lossless=True, exact=True)",
-      [rig.folder.file("in")])
-    try rig.pass(rig.folder.file("in"), to: rig.folder.file("png"), options: OutputOptions(format: .png))
-    let result = try rig.pass(rig.folder.file("in"), to: rig.folder.file("webp"))
+      [fixture.folder.file("in")])
+    try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("png"), options: OutputOptions(format: .png))
+    let result = try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("webp"))
     #expect(result.output.format == .webp)
-    let printed = try Rig.python(
+    let printed = try PassFixture.python(
       """
       a, b, c = (Image.open(p) for p in sys.argv[1:4])
       print(a.mode == b.mode, a.mode == c.mode, a.size == b.size == c.size)
       print(*(np.array_equal(np.asarray(a.convert('RGBA')), np.asarray(x.convert('RGBA'))) for x in (b, c)))
       print(open(sys.argv[3], 'rb').read(16)[12:])
-      """, ["in", "png", "webp"].map(rig.folder.file))
+      """, ["in", "png", "webp"].map(fixture.folder.file))
     #expect(printed == "True True True\nTrue True\nb'VP8L'")
   }
 
   @Test(
     "lossy is read as Pillow does, alpha exactly", arguments: ["(1, 1)", "(300, 200)", "(33, 257)"], [false, true])
   func lossy(_ size: String, _ alpha: Bool) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
-      Self.picture(size, alpha: alpha) + "p.save(sys.argv[1], 'WEBP', quality=80)", [rig.folder.file("in")])
-    try rig.pass(rig.folder.file("in"), to: rig.folder.file("png"), options: OutputOptions(format: .png))
-    let printed = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.picture(size, alpha: alpha) + "p.save(sys.argv[1], 'WEBP', quality=80)", [fixture.folder.file("in")])
+    try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("png"), options: OutputOptions(format: .png))
+    let printed = try PassFixture.python(
       """
       a, b = (np.asarray(Image.open(p).convert('RGBA')).astype(int) for p in sys.argv[1:3])
       print(np.abs(a - b).max() <= 2, np.array_equal(a[:, :, 3], b[:, :, 3]))
-      """, ["in", "png"].map(rig.folder.file))
+      """, ["in", "png"].map(fixture.folder.file))
     #expect(printed == "True True")
   }
 
-  @Test("quality counts, alpha is exact, and the pixels are those of the recipe", arguments: [false, true])
+  @Test("quality is applied, alpha is exact, and the pixels are those of the recipe", arguments: [false, true])
   func encoding(_ alpha: Bool) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       """
-      p = Image.open('\(Rig.sample("chelsea-small.png"))').convert('RGB')
+      p = Image.open('\(PassFixture.sample("chelsea-small.png"))').convert('RGB')
       if \(alpha ? "True" : "False"):
           p.putalpha(Image.fromarray(np.random.default_rng(1).integers(1, 256, p.size[::-1], 'u1')))
       p.save(sys.argv[1], 'PNG')
-      """, [rig.folder.file("in")])
+      """, [fixture.folder.file("in")])
     for quality in [40, 95] {
-      try rig.pass(
-        rig.folder.file("in"), to: rig.folder.file("q\(quality)"), recipe: "sepia(0.8)",
+      try fixture.pass(
+        fixture.folder.file("in"), to: fixture.folder.file("q\(quality)"), recipe: "sepia(0.8)",
         options: OutputOptions(format: .webp, quality: quality))
     }
-    let printed = try Rig.python(
+    let printed = try PassFixture.python(
       """
       a, b, c = (Image.open(p) for p in sys.argv[1:4])
       wanted = Image.fromarray(rounded(css('sepia(0.8)', np.asarray(a.convert('RGB')) / 255.0)).astype('u1'))
       print(psnr(wanted, b.convert('RGB')) > 26, psnr(wanted, c.convert('RGB')) > 36)
       print(\(alpha ? "True" : "False") or len(open(sys.argv[2], "rb").read()) * 2 < len(open(sys.argv[3], "rb").read()))
       print(all(np.array_equal(*(np.asarray(x.convert('RGBA'))[:, :, 3] for x in (a, y))) for y in (b, c)))
-      """, ["in", "q40", "q95"].map(rig.folder.file))
+      """, ["in", "q40", "q95"].map(fixture.folder.file))
     #expect(printed == "True True\nTrue\nTrue")
   }
 
   @Test("of an animation the first frame is used, on its canvas, and the frames are counted")
   func animation() throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       """
       frames = [Image.new('RGBA', (120, 80), (0, 0, 0, 0)) for _ in range(3)]
       for n, f in enumerate(frames): f.paste((200, 40 * n, 10, 255), (20 + 8 * n, 30, 60 + 8 * n, 50))
       frames[0].save(sys.argv[2], 'PNG')
       frames[0].save(sys.argv[1], 'WEBP', save_all=True, append_images=frames[1:], lossless=True, duration=100)
-      """, ["in", "first"].map(rig.folder.file))
-    let result = try rig.pass(
-      rig.folder.file("in"), to: rig.folder.file("out"), options: OutputOptions(format: .png))
+      """, ["in", "first"].map(fixture.folder.file))
+    let result = try fixture.pass(
+      fixture.folder.file("in"), to: fixture.folder.file("out"), options: OutputOptions(format: .png))
     #expect(result.source.frames == 3)
     #expect(result.output == ImageInfo(format: .png, width: 120, height: 80))
-    let printed = try Rig.python(
+    let printed = try PassFixture.python(
       """
       a, b = (np.asarray(Image.open(p).convert('RGBA')) for p in sys.argv[1:3])
       print(np.array_equal(a[:, :, 3], b[:, :, 3]), np.array_equal(a[a[:, :, 3] > 0], b[a[:, :, 3] > 0]), a.any())
       """,
-      ["first", "out"].map(rig.folder.file))
+      ["first", "out"].map(fixture.folder.file))
     #expect(printed == "True True True")
   }
 
-  @Test("a frame that does not fill the canvas lies where it says, on nothing", arguments: ["VP8L", "VP8 "])
+  @Test("a frame that does not fill the canvas is at its place, on a transparent canvas", arguments: ["VP8L", "VP8 "])
   func placed(_ kind: String) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       """
       f = io.BytesIO(); Image.new('RGB', (10, 6), (255, 0, 0)).save(f, 'WEBP', lossless=\(kind == "VP8L" ? "True" : "False"))
       u = lambda n: struct.pack('<I', n)[:3]
@@ -115,62 +115,68 @@ import Testing
       body = b'VP8X' + struct.pack('<I', 10) + b'\\x12\\0\\0\\0' + u(29) + u(19)
       body += b'ANIM' + struct.pack('<I', 6) + b'\\0' * 6 + b'ANMF' + struct.pack('<I', len(frame)) + frame
       open(sys.argv[1], 'wb').write(b'RIFF' + struct.pack('<I', len(body) + 4) + b'WEBP' + body)
-      """, [rig.folder.file("in")])
-    try rig.pass(rig.folder.file("in"), to: rig.folder.file("out"), options: OutputOptions(format: .png))
-    let printed = try Rig.python(
+      """, [fixture.folder.file("in")])
+    try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out"), options: OutputOptions(format: .png))
+    let printed = try PassFixture.python(
       """
       a = np.asarray(Image.open(sys.argv[1])); b = a[2:8, 8:18]
       print(a.shape, (b[:, :, 0] > 250).all(), (b[:, :, 3] == 255).all(), a[:, :, 3].sum() == 60 * 255)
-      """, [rig.folder.file("out")])
+      """, [fixture.folder.file("out")])
     #expect(printed == "(20, 30, 4) True True True")
   }
 
-  @Test("metadata goes in and out as the policy says, and EXIF's turn is applied", arguments: MetadataPolicy.allCases)
+  @Test(
+    "metadata is read and written according to the policy, and EXIF's orientation applied",
+    arguments: MetadataPolicy.allCases)
   func metadata(_ policy: MetadataPolicy) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       """
       from PIL import ImageCms
       e = Image.Exif(); e[0x0112] = 6; e[0x8298] = 'Ann'; e[0x010F] = 'Maker'
       icc = ImageCms.ImageCmsProfile(ImageCms.createProfile('sRGB')).tobytes()
       Image.new('RGB', (30, 20), (9, 99, 199)).save(sys.argv[1], 'WEBP', lossless=True, exif=e, icc_profile=icc, xmp=b'<x:xmpmeta/>')
-      """, [rig.folder.file("in")])
-    try rig.pass(
-      rig.folder.file("in"), to: rig.folder.file("out"), options: OutputOptions(format: .webp, metadata: policy))
-    try rig.pass(rig.folder.file("out"), to: rig.folder.file("again"), options: OutputOptions(metadata: policy))
-    let printed = try Rig.python(
+      """, [fixture.folder.file("in")])
+    try fixture.pass(
+      fixture.folder.file("in"), to: fixture.folder.file("out"), options: OutputOptions(format: .webp, metadata: policy)
+    )
+    try fixture.pass(
+      fixture.folder.file("out"), to: fixture.folder.file("again"), options: OutputOptions(metadata: policy))
+    let printed = try PassFixture.python(
       """
       for path in sys.argv[1:3]:
           a = Image.open(path); e = a.getexif()
           print(a.size, e.get(0x0112, 1), e.get(0x8298), e.get(0x010F), 'xmp' in a.info, np.asarray(a)[3, 3].tolist())
-      """, ["out", "again"].map(rig.folder.file))
+      """, ["out", "again"].map(fixture.folder.file))
     let rights = policy == .none ? "None" : "Ann"
     let line = "(20, 30) 1 \(rights) \(policy == .all ? "Maker True" : "None False") [9, 99, 199]"
     #expect(printed == "\(line)\n\(line)")
   }
 
-  @Test("a cut file is truncated, a changed one does no harm", .timeLimit(.minutes(10)), arguments: ["True", "False"])
+  @Test(
+    "a truncated file is reported as such, a damaged one as corrupt or read", .timeLimit(.minutes(10)),
+    arguments: ["True", "False"])
   func damage(_ lossless: String) throws {
-    let rig = try Rig()
-    _ = try Rig.python(
-      "Image.open('\(Rig.sample("chelsea-small.png"))').save(sys.argv[1], 'WEBP', lossless=\(lossless))",
-      [rig.folder.file("whole")])
-    let whole = try Rig.bytes(rig.folder.file("whole"))
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      "Image.open('\(PassFixture.sample("chelsea-small.png"))').save(sys.argv[1], 'WEBP', lossless=\(lossless))",
+      [fixture.folder.file("whole")])
+    let whole = try PassFixture.bytes(fixture.folder.file("whole"))
     for end in [12, 15, 20, 25, 30, whole.count - 1] + (1..<40).map({ $0 * whole.count / 40 }) {
-      #expect(try rig.code(of: whole.prefix(end)) == .imageTruncated, "\(end)")
+      #expect(try fixture.code(of: whole.prefix(end)) == .imageTruncated, "\(end)")
       // The same with a head that fits.
       var lying = Array(whole.prefix(end))
       // The last byte may be padding.
       guard end >= 20, end < whole.count - 1 else { continue }
-      lying.replaceSubrange(4..<8, with: WebPChunk.littleEndian(end - 8, bytes: 4))
-      #expect(try rig.code(of: lying) == .imageCorrupt, "\(end)")
-      lying.replaceSubrange(16..<20, with: WebPChunk.littleEndian(end - 20, bytes: 4))
-      #expect(try rig.code(of: lying) == .imageCorrupt, "\(end)")
+      lying.replaceSubrange(4..<8, with: [UInt8](littleEndian: end - 8, count: 4))
+      #expect(try fixture.code(of: lying) == .imageCorrupt, "\(end)")
+      lying.replaceSubrange(16..<20, with: [UInt8](littleEndian: end - 20, count: 4))
+      #expect(try fixture.code(of: lying) == .imageCorrupt, "\(end)")
     }
     for step in 0..<300 {
       var changed = whole
       changed[step < 100 ? step : step * whole.count / 300] ^= UInt8(1 << (step % 8))
-      let code = try rig.code(of: changed)
+      let code = try fixture.code(of: changed)
       #expect(code != .io && code != .filterFailed && code != .cancelled, "\(step)")
     }
   }
@@ -186,53 +192,53 @@ import Testing
       ("huge", .imageCorrupt), ("chunk(b'VP8L', b'')", .imageCorrupt), ("chunk(b'VP8X', b'')", .imageCorrupt),
     ])
   func lies(_ body: String, _ code: ImagingError.Code) throws {
-    let rig = try Rig()
-    _ = try Rig.python(Self.chunks + "write(\(body))", [rig.folder.file("in")])
-    #expect(try rig.code(of: try Rig.bytes(rig.folder.file("in"))) == code)
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(Self.chunks + "write(\(body))", [fixture.folder.file("in")])
+    #expect(try fixture.code(of: try PassFixture.bytes(fixture.folder.file("in"))) == code)
   }
 
   @Test("ten thousand frames are counted, not held; a hundred thousand chunks are too many", .timeLimit(.minutes(5)))
   func frames() throws {
-    let rig = try Rig()
-    _ = try Rig.python(
-      Self.chunks + "write(canvas(10, 6, 2) + frame(10, 6, 0) * 10000)", [rig.folder.file("in")])
-    let result = try rig.pass(rig.folder.file("in"), to: rig.folder.file("out"))
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.chunks + "write(canvas(10, 6, 2) + frame(10, 6, 0) * 10000)", [fixture.folder.file("in")])
+    let result = try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out"))
     #expect(result.source.frames == 10000)
-    _ = try Rig.python(
-      Self.chunks + "write(canvas(10, 6, 2) + chunk(b'XXXX', b'') * 100000)", [rig.folder.file("in")])
-    #expect(try rig.code(of: try Rig.bytes(rig.folder.file("in"))) == .imageCorrupt)
+    _ = try PassFixture.python(
+      Self.chunks + "write(canvas(10, 6, 2) + chunk(b'XXXX', b'') * 100000)", [fixture.folder.file("in")])
+    #expect(try fixture.code(of: try PassFixture.bytes(fixture.folder.file("in"))) == .imageCorrupt)
   }
 
-  @Test("what a picture takes is counted before it is taken, and given back")
+  @Test("the memory of a picture is counted before it is allocated, and released")
   func memory() throws {
-    let rig = try Rig()
-    _ = try Rig.python("Image.new('RGB', (200, 100)).save(sys.argv[1], 'WEBP')", [rig.folder.file("in")])
-    let bytes = try Rig.bytes(rig.folder.file("in"))
+    let fixture = try PassFixture()
+    _ = try PassFixture.python("Image.new('RGB', (200, 100)).save(sys.argv[1], 'WEBP')", [fixture.folder.file("in")])
+    let bytes = try PassFixture.bytes(fixture.folder.file("in"))
     for (limit, code) in [(540_000, ImagingError.Code.imageTooLarge), (570_000, nil)] {
       let memory = WholePictureMemory(limit: limit)
-      #expect(try rig.code(of: bytes, limits: ImageLimits(memory: memory)) == code)
+      #expect(try fixture.code(of: bytes, limits: ImageLimits(memory: memory)) == code)
       #expect(memory.bytesInUse == 0)
     }
   }
 
   @Test("encoding can be cancelled, and sides are limited by the format")
   func cancelling() throws {
-    let rig = try Rig()
-    _ = try Rig.python(
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
       "Image.new('L', (1, 16)).save(sys.argv[1], 'PNG'); Image.new('L', (16384, 1)).save(sys.argv[2], 'PNG')",
-      [rig.folder.file("in"), rig.folder.file("wide")])
+      [fixture.folder.file("in"), fixture.folder.file("wide")])
     let options = OutputOptions(format: .webp)
     var looks = 0
     // Once before and twice while rows pass; then the encoder asks.
     let error = #expect(throws: ImagingError.self) {
-      try rig.pass(rig.folder.file("in"), to: rig.folder.file("out"), options: options) {
+      try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out"), options: options) {
         looks += 1
         return looks > 3
       }
     }
     #expect(error?.code == .cancelled)
     let tooWide = #expect(throws: ImagingError.self) {
-      try rig.pass(rig.folder.file("wide"), to: rig.folder.file("out"), options: options)
+      try fixture.pass(fixture.folder.file("wide"), to: fixture.folder.file("out"), options: options)
     }
     #expect(tooWide?.code == .imageTooLarge)
   }

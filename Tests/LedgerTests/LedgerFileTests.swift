@@ -1,3 +1,4 @@
+import Database
 import Foundation
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   private func makeLedger() throws {
-    try Ledger(path: path).accept(LedgerJob(runID: "r", name: "j", details: "{}"))
+    try Ledger(path: path).commit([.accept(LedgerJob(runID: "r", name: "j", details: "{}"))])
   }
 
   private func change(_ statements: String...) throws {
@@ -32,18 +33,6 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["ledger.sqlite"])
   }
 
-  @Test("a database is its owner's alone", arguments: [Database.Durability.powerCut, .process, .none])
-  func mode(durability: Database.Durability) throws {
-    let database = try Database(path: path, durability: durability)
-    try database.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    #expect(names.contains("ledger.sqlite"))
-    for name in names {
-      let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name))
-      #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
-    }
-  }
-
   @Test("a version below 0 is refused, too")
   func negativeVersion() throws {
     try makeLedger()
@@ -58,7 +47,7 @@ import Testing
     if existed { try makeLedger() }
     let first = try Ledger(path: path)
     #expect(throws: SQLiteError.self) { try Ledger(path: path) }
-    try first.accept(LedgerJob(runID: "s", name: "k", details: ""))
+    try first.commit([.accept(LedgerJob(runID: "s", name: "k", details: ""))])
     #expect(try first.liveJobs().count == (existed ? 2 : 1))
   }
 
@@ -72,7 +61,7 @@ import Testing
 
   @Test("a ledger of every earlier version is brought to this one, and keeps what it has", arguments: 1..<2)
   func earlier(version: Int) throws {
-    for migration in LedgerSchema.migrations[..<version] { try change(migration) }
+    for migration in LedgerSchema.migrations.scripts[..<version] { try change(migration) }
     try change(
       "INSERT INTO jobs VALUES ('r', 'j', 'running', '{}', NULL, 1)",
       "INSERT INTO entries VALUES ('r', 0, 0, 's', 'images/a.jpg', 5, 'ab', '{}')",
@@ -82,7 +71,7 @@ import Testing
     #expect(try ledger.liveJobs().map(\.runID) == ["r"])
     #expect(try ledger.intended(run: "r").first?.delivery?.target == "images/a.jpg")
     let output = try ledger.output(job: "j", target: "images/b.jpg")
-    #expect(output == LedgerOutput(bytes: 7, sha256: "cd", origin: nil, identity: nil))
+    #expect(output == LedgerOutput(target: "images/b.jpg", bytes: 7, sha256: "cd", origin: nil, identity: nil))
   }
 
   @Test(
@@ -106,7 +95,7 @@ import Testing
     try damaged.write(to: URL(fileURLWithPath: path))
     #expect(throws: SQLiteError.self) {
       let ledger = try Ledger(path: path)
-      try ledger.accept(LedgerJob(runID: "s", name: "k", details: ""))
+      try ledger.commit([.accept(LedgerJob(runID: "s", name: "k", details: ""))])
     }
     #expect(try bytes == damaged)
   }
@@ -125,10 +114,5 @@ import Testing
       let error = #expect(throws: SQLiteError.self) { try Ledger(path: path) }
       #expect(error?.description.contains(path) == true)
     }
-  }
-
-  @Test("a full disk is told apart", arguments: [(Int32(13), true), (11, false), (778, false), (1, false)])
-  func outOfSpace(code: Int32, isOutOfSpace: Bool) {
-    #expect(SQLiteError(code: code, message: "", path: "").isOutOfSpace == isOutOfSpace)
   }
 }

@@ -1,3 +1,4 @@
+import Database
 import Foundation
 import TestSupport
 import Testing
@@ -45,15 +46,15 @@ import Testing
     let jobs = ["b", "a", "c"].map { LedgerJob(runID: $0, name: "job \($0)", details: "{}") }
     do {
       let ledger = try Ledger(path: path)
-      for job in jobs { try ledger.accept(job) }
-      try ledger.advance("a", to: .ended)
+      for job in jobs { try ledger.commit([.accept(job)]) }
+      try ledger.commit([.advance("a", to: .ended)])
     }
     #expect(try read() == .jobs([jobs[0], jobs[2]]))
   }
 
-  @Test(arguments: 1...LedgerSchema.migrations.count)
+  @Test(arguments: 1...LedgerSchema.migrations.newest)
   func `a ledger of an earlier version is read as it is`(version: Int) throws {
-    for migration in LedgerSchema.migrations[..<version] { try change(migration) }
+    for migration in LedgerSchema.migrations.scripts[..<version] { try change(migration) }
     try change(
       "INSERT INTO jobs VALUES ('r', 'j', 'running', '{}', NULL, 1)", "PRAGMA user_version = \(version)")
     #expect(try read() == .jobs([LedgerJob(runID: "r", name: "j", state: .running, details: "{}")]))
@@ -87,7 +88,7 @@ import Testing
   }
 
   @Test func `a change that a process died over is not undone, and it says that it cannot tell`() throws {
-    try Ledger(path: path).accept(LedgerJob(runID: "r", name: "j", details: "{}"))
+    try Ledger(path: path).commit([.accept(LedgerJob(runID: "r", name: "j", details: "{}"))])
     let dead = try TemporaryFolder()
     do {
       let database = try Database(path: path, durability: .powerCut)

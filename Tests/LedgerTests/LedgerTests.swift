@@ -1,3 +1,4 @@
+import Database
 import TestSupport
 import Testing
 
@@ -21,12 +22,12 @@ import Testing
     let pause = LedgerPause(cause: "lock", lock: "a.lock", reason: "backup", began: 1000, ended: 2000)
     do {
       let ledger = try Ledger(path: path)
-      try ledger.accept(job)
-      try ledger.advance("r", to: .running)
-      try ledger.intend([intended], run: "r")
-      try ledger.finish([ended, failed], run: "r", job: "holiday")
-      try ledger.record(pause, run: "r")
-      try ledger.advance("r", to: .finishing, outcome: #"{"state":"partial"}"#)
+      try ledger.commit([.accept(job)])
+      try ledger.commit([.advance("r", to: .running)])
+      try ledger.commit([.intend(intended, run: "r")])
+      try ledger.commit([ended, failed].map { .finish($0, run: "r", job: "holiday") })
+      try ledger.commit([.pause(pause, run: "r")])
+      try ledger.commit([.advance("r", to: .finishing, outcome: #"{"state":"partial"}"#)])
     }
     let ledger = try Ledger(path: path)
     var expected = job
@@ -44,19 +45,27 @@ import Testing
   @Test("of an output its origin and identity are kept, and the identity may be renewed")
   func outputs() throws {
     let ledger = try Ledger(path: path)
-    try ledger.accept(LedgerJob(runID: "r", name: "j", details: ""))
+    try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: ""))])
     #expect(try !ledger.hasOutputs(job: "j"))
     var delivery = Delivery(staged: "s", target: "images/a.jpg", bytes: 1, sha256: "ab", origin: "o")
-    try ledger.intend([LedgerEntry(position: 0, delivery: delivery, row: "{}")], run: "r")
+    try ledger.commit([.intend(LedgerEntry(position: 0, delivery: delivery, row: "{}"), run: "r")])
     #expect(try ledger.intended(run: "r").first?.delivery == delivery)
     delivery.identity = "i"
-    try ledger.finish([LedgerEntry(position: 0, delivery: delivery, row: "{}")], run: "r", job: "j")
+    try ledger.commit([.finish(LedgerEntry(position: 0, delivery: delivery, row: "{}"), run: "r", job: "j")])
     let output = try ledger.output(job: "j", target: "images/a.jpg")
-    #expect(output == LedgerOutput(bytes: 1, sha256: "ab", origin: "o", identity: "i"))
-    let recognised = LedgerEntry.Recognised(target: "images/a.jpg", identity: "k")
-    try ledger.finish([LedgerEntry(position: 0, delivery: nil, recognised: recognised, row: "{}")], run: "r", job: "j")
+    #expect(
+      output
+        == LedgerOutput(
+          target: "images/a.jpg", bytes: 1, sha256: "ab", origin: "o", identity: "i"))
+    let refreshed = LedgerEntry.RefreshedIdentity(target: "images/a.jpg", identity: "k")
+    try ledger.commit([
+      .finish(LedgerEntry(position: 0, delivery: nil, refreshed: refreshed, row: "{}"), run: "r", job: "j")
+    ])
     let known = try ledger.output(job: "j", target: "images/a.jpg")
-    #expect(known == LedgerOutput(bytes: 1, sha256: "ab", origin: "o", identity: "k"))
+    #expect(
+      known
+        == LedgerOutput(
+          target: "images/a.jpg", bytes: 1, sha256: "ab", origin: "o", identity: "k"))
     #expect(try ledger.hasOutputs(job: "j"))
     #expect(try !ledger.hasOutputs(job: "other"))
   }
@@ -64,18 +73,20 @@ import Testing
   @Test("live jobs come in the order of their acceptance, whatever their names")
   func order() throws {
     let ledger = try Ledger(path: path)
-    for name in ["z", "a", "m"] { try ledger.accept(LedgerJob(runID: "run-" + name, name: name, details: "")) }
-    try ledger.advance("run-a", to: .ended)
+    for name in ["z", "a", "m"] {
+      try ledger.commit([.accept(LedgerJob(runID: "run-" + name, name: name, details: ""))])
+    }
+    try ledger.commit([.advance("run-a", to: .ended)])
     #expect(try ledger.liveJobs().map(\.name) == ["z", "m"])
   }
 
   @Test("an intent that is finished is an intent no more")
   func intentBecomesDone() throws {
     let ledger = try Ledger(path: path)
-    try ledger.accept(LedgerJob(runID: "r", name: "j", details: ""))
+    try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: ""))])
     let entry = LedgerEntry(position: 7, delivery: Self.delivery, row: "{}")
-    try ledger.intend([entry], run: "r")
-    try ledger.finish([entry], run: "r", job: "j")
+    try ledger.commit([.intend(entry, run: "r")])
+    try ledger.commit([.finish(entry, run: "r", job: "j")])
     #expect(try ledger.intended(run: "r").isEmpty)
     #expect(try endedPages(ledger, "r") == [[entry]])
   }
@@ -84,12 +95,12 @@ import Testing
     "ended entries come in pages, in the manifest's order, each once", arguments: [0, 1, 511, 512, 513, 1024, 1500])
   func pages(count: Int) throws {
     let ledger = try Ledger(path: path)
-    try ledger.accept(LedgerJob(runID: "r", name: "j", details: ""))
-    try ledger.accept(LedgerJob(runID: "s", name: "k", details: ""))
+    try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: ""))])
+    try ledger.commit([.accept(LedgerJob(runID: "s", name: "k", details: ""))])
     let entries = (0..<count).map { LedgerEntry(position: $0 * 3, delivery: nil, row: "\($0)") }
-    try ledger.finish(entries.shuffled(), run: "r", job: "j")
-    try ledger.finish([LedgerEntry(position: 1, delivery: nil, row: "other")], run: "s", job: "k")
-    try ledger.intend([LedgerEntry(position: 2, delivery: Self.delivery, row: "open")], run: "r")
+    try ledger.commit(entries.shuffled().map { .finish($0, run: "r", job: "j") })
+    try ledger.commit([.finish(LedgerEntry(position: 1, delivery: nil, row: "other"), run: "s", job: "k")])
+    try ledger.commit([.intend(LedgerEntry(position: 2, delivery: Self.delivery, row: "open"), run: "r")])
     let pages = try endedPages(ledger, "r")
     #expect(pages.flatMap { $0 } == entries)
     #expect(pages.allSatisfy { 1...512 ~= $0.count })
@@ -98,11 +109,11 @@ import Testing
   @Test("an ended job keeps no entries and no pauses; what it delivered stays known")
   func endedForgets() throws {
     let ledger = try Ledger(path: path)
-    try ledger.accept(LedgerJob(runID: "r", name: "j", details: "d"))
-    try ledger.finish([LedgerEntry(position: 0, delivery: Self.delivery, row: "{}")], run: "r", job: "j")
-    try ledger.record(LedgerPause(cause: "disk", lock: "", reason: nil, began: 5), run: "r")
-    try ledger.advance("r", to: .finishing, outcome: "o")
-    try ledger.advance("r", to: .ended)
+    try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: "d"))])
+    try ledger.commit([.finish(LedgerEntry(position: 0, delivery: Self.delivery, row: "{}"), run: "r", job: "j")])
+    try ledger.commit([.pause(LedgerPause(cause: "disk", lock: "", reason: nil, began: 5), run: "r")])
+    try ledger.commit([.advance("r", to: .finishing, outcome: "o")])
+    try ledger.commit([.advance("r", to: .ended)])
     #expect(try endedPages(ledger, "r").isEmpty)
     #expect(try ledger.pauses(run: "r").isEmpty)
     #expect(try ledger.output(job: "j", target: "images/a.jpg")?.bytes == 12)
@@ -115,11 +126,11 @@ import Testing
     let ledger = try Ledger(path: path)
     #expect(try ledger.lastEnded(job: "j") == nil)
     for run in ["1", "2", "3"] {
-      try ledger.accept(LedgerJob(runID: run, name: "j", details: ""))
+      try ledger.commit([.accept(LedgerJob(runID: run, name: "j", details: ""))])
       #expect(try ledger.lastEnded(job: "j")?.runID == (Int(run).map { $0 - 1 }.flatMap { $0 == 0 ? nil : "\($0)" }))
-      try ledger.advance(run, to: .ended)
+      try ledger.commit([.advance(run, to: .ended)])
     }
-    try ledger.accept(LedgerJob(runID: "4", name: "other", details: ""))
+    try ledger.commit([.accept(LedgerJob(runID: "4", name: "other", details: ""))])
     #expect(try ledger.lastEnded(job: "j")?.runID == "3")
     #expect(try ledger.liveJobs().map(\.runID) == ["4"])
   }
@@ -127,7 +138,7 @@ import Testing
   @Test("a pause that ends is the same pause; one of another lock or time is not")
   func pauses() throws {
     let ledger = try Ledger(path: path)
-    try ledger.accept(LedgerJob(runID: "r", name: "j", details: ""))
+    try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: ""))])
     let open = LedgerPause(cause: "lock", lock: "a.lock", reason: nil, began: 10)
     var closed = open
     closed.ended = 20
@@ -136,7 +147,7 @@ import Testing
       LedgerPause(cause: "lock", lock: "b.lock", reason: nil, began: 10, ended: 15),
       LedgerPause(cause: "disk", lock: "", reason: "full", began: 5, ended: 40),
     ]
-    for pause in [open] + others + [closed] { try ledger.record(pause, run: "r") }
+    for pause in [open] + others + [closed] { try ledger.commit([.pause(pause, run: "r")]) }
     #expect(try ledger.pauses(run: "r") == [others[2], closed, others[1], others[0]])
   }
 
@@ -152,10 +163,10 @@ import Testing
     let pause = LedgerPause(cause: text, lock: text, reason: text, began: .min, ended: .max)
     do {
       let ledger = try Ledger(path: path)
-      try ledger.accept(LedgerJob(runID: text, name: text, details: text))
-      try ledger.advance(text, to: .running, outcome: text)
-      try ledger.finish([entry], run: text, job: text)
-      try ledger.record(pause, run: text)
+      try ledger.commit([.accept(LedgerJob(runID: text, name: text, details: text))])
+      try ledger.commit([.advance(text, to: .running, outcome: text)])
+      try ledger.commit([.finish(entry, run: text, job: text)])
+      try ledger.commit([.pause(pause, run: text)])
     }
     let ledger = try Ledger(path: path)
     let job = try #require(try ledger.liveJobs().first)
@@ -174,8 +185,8 @@ import Testing
   func normalForms() throws {
     let ledger = try Ledger(path: path)
     for (run, name) in [("1", "e\u{301}"), ("2", "\u{e9}")] {
-      try ledger.accept(LedgerJob(runID: run, name: name, details: ""))
-      try ledger.advance(run, to: .ended)
+      try ledger.commit([.accept(LedgerJob(runID: run, name: name, details: ""))])
+      try ledger.commit([.advance(run, to: .ended)])
     }
     #expect(try ledger.lastEnded(job: "e\u{301}")?.runID == "1")
     #expect(try ledger.lastEnded(job: "\u{e9}")?.runID == "2")
@@ -184,25 +195,71 @@ import Testing
   @Test("a change that fails changes nothing")
   func atomic() throws {
     let ledger = try Ledger(path: path)
-    try ledger.accept(LedgerJob(runID: "r", name: "j", details: "first"))
-    #expect(throws: SQLiteError.self) { try ledger.accept(LedgerJob(runID: "r", name: "k", details: "second")) }
+    try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: "first"))])
+    #expect(throws: SQLiteError.self) {
+      try ledger.commit([.accept(LedgerJob(runID: "r", name: "k", details: "second"))])
+    }
     let entry = LedgerEntry(position: 0, delivery: Self.delivery, row: "{}")
-    #expect(throws: SQLiteError.self) { try ledger.finish([entry], run: "unknown", job: "j") }
+    #expect(throws: SQLiteError.self) { try ledger.commit([.finish(entry, run: "unknown", job: "j")]) }
     #expect(try ledger.liveJobs().map(\.details) == ["first"])
     #expect(try ledger.output(job: "j", target: "images/a.jpg") == nil)
-    try ledger.finish([entry], run: "r", job: "j")
+    try ledger.commit([.finish(entry, run: "r", job: "j")])
+  }
+
+  @Test("changes that are committed together are made in their order, all or none")
+  func together() throws {
+    let ledger = try Ledger(path: path)
+    let failed = LedgerEntry(position: 0, delivery: nil, row: "{}")
+    try ledger.commit([])
+    try ledger.commit([
+      .accept(LedgerJob(runID: "r", name: "j", details: "")), .intend(failed, run: "r"),
+      .finish(failed, run: "r", job: "j"), .advance("r", to: .finishing, outcome: "o"),
+      .accept(LedgerJob(runID: "s", name: "k", details: "")), .advance("s", to: .running),
+    ])
+    #expect(try ledger.liveJobs().map(\.state) == [.finishing, .running])
+    #expect(try ledger.intended(run: "r").isEmpty)
+    #expect(throws: SQLiteError.self) {
+      try ledger.commit([
+        .advance("s", to: .ended), .finish(failed, run: "s", job: "k"),
+        .accept(LedgerJob(runID: "r", name: "j", details: "")),
+      ])
+    }
+    #expect(try ledger.liveJobs().map(\.state) == [.finishing, .running])
+    #expect(try endedPages(ledger, "s").isEmpty)
+  }
+
+  @Test(
+    "what a job delivered comes in pages, each path once, and other jobs' is not among it", arguments: [0, 1, 512, 700])
+  func outputPages(count: Int) throws {
+    let ledger = try Ledger(path: path)
+    try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: ""))])
+    let entries = (0..<count).map { number in
+      LedgerEntry(
+        position: number, delivery: Delivery(staged: "s", target: "images/\(number).jpg", bytes: number, sha256: "ab"),
+        row: "{}")
+    }
+    try ledger.commit(entries.shuffled().map { .finish($0, run: "r", job: "j") })
+    try ledger.commit(entries.prefix(3).map { .finish($0, run: "r", job: "other") })
+    var pages: [[LedgerOutput]] = []
+    try ledger.eachOutputPage(job: "j") { page in
+      pages.append(page)
+      _ = try ledger.hasOutputs(job: "j")  // others use the ledger in between
+    }
+    #expect(
+      pages.flatMap { $0 }.sorted { $0.bytes < $1.bytes }.map(\.target) == entries.compactMap { $0.delivery?.target })
+    #expect(pages.allSatisfy { 1...512 ~= $0.count })
   }
 
   @Test("threads take turns")
   func threads() async throws {
     let ledger = try Ledger(path: path)
-    try ledger.accept(LedgerJob(runID: "r", name: "j", details: ""))
+    try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: ""))])
     try await withThrowingTaskGroup(of: Void.self) { group in
       for task in 0..<4 {
         group.addTask {
           for number in 0..<10 {
             let entry = LedgerEntry(position: task * 10 + number, delivery: nil, row: "\(task) \(number)")
-            try ledger.finish([entry], run: "r", job: "j")
+            try ledger.commit([.finish(entry, run: "r", job: "j")])
           }
         }
       }

@@ -24,7 +24,7 @@ import Testing
     TransferRequest(location: try SourceLocation(parsing: url), destination: null)
   }
 
-  @Test("a transfer that waits for its turn can be cancelled, and so can one in mid-body")
+  @Test("a transfer can be cancelled while it waits for a slot, and while its body arrives")
   func cancel() async throws {
     let server = try FaultServer.start()
     let downloads = try Downloads { ($0.perHost, $0.lowSpeedPeriod) = (1, .seconds(600)) }
@@ -43,7 +43,7 @@ import Testing
       #expect(ending?.0 == ["running", "waiting"][index])
       #expect(ending?.1 == .cancelled)
     }
-    // The host's place is free again.
+    // The host's slot is free again.
     _ = try await downloads.fetch(server.url("ok")).result.get()
   }
 

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Certificates for 127.0.0.1, made by `openssl`: one that a private authority vouches for, and some with a flaw.
+/// Certificates for 127.0.0.1, made by `openssl`: one signed by a private authority, and some with a flaw.
 struct Certificates {
   enum Flaw: String, CaseIterable { case none, expired, wrongHost, selfSigned }
 

@@ -39,7 +39,7 @@ import Testing
     #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
   }
 
-  @Test("bytes that have the checksum are accepted, and SHA-256 is told besides", arguments: hello)
+  @Test("bytes that have the checksum are accepted, and their SHA-256 is known, too", arguments: hello)
   func matching(text: String) async throws {
     let server = try FaultServer.start()
     let (result, body) = try await Downloads().fetch(server.url("ok"), checksum: Checksum(parsing: text))

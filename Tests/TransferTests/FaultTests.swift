@@ -182,7 +182,7 @@ import Testing
     #expect(code == (limit == 0 ? .tooManyRedirects : nil))
   }
 
-  @Test("informational responses are passed over")
+  @Test("informational responses are skipped")
   func earlyHints() async throws {
     let server = try FaultServer.start()
     let (result, body) = try await Downloads().fetch(server.url("early-hints"))
@@ -190,11 +190,12 @@ import Testing
     #expect(body == Data("hello".utf8))
   }
 
-  @Test("a refused port is a connect error")
+  @Test("a refused port is a connect error with its number")
   func refusedPort() async throws {
     let port = try LoopbackSocket.freePort()
     let (error, _) = try await Downloads().failure("http://127.0.0.1:\(port)/")
     #expect(error?.code == .connect)
+    #expect(error?.systemError == ECONNREFUSED)
     #expect(error?.isRetryable == true)
   }
 

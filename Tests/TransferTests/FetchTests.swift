@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import System
 import TestSupport
 import Testing
 
@@ -79,7 +80,7 @@ import Testing
     #expect(String(decoding: body, as: UTF8.self) == "3")
   }
 
-  @Test("time spent waiting for a turn does not count against the timeout")
+  @Test("time spent waiting for a slot does not count against the timeout")
   func waiting() async throws {
     let server = try PythonServer(
       PythonServer.prelude + """
@@ -122,7 +123,7 @@ import Testing
     #expect(try result.get().finalURL == "http://127.0.0.1:\(server.port)/a%20b?c+d")
   }
 
-  @Test("a certificate that nobody vouches for is a tls error")
+  @Test("a self-signed certificate is a tls error")
   func selfSigned() async throws {
     let folder = try TemporaryFolder()
     let arguments = [
@@ -147,7 +148,7 @@ import Testing
     #expect(try nginx.accessLog().filter { $0.contains("GET") }.isEmpty)
   }
 
-  @Test("the environment is not read unless it is asked for")
+  @Test("the environment is read only by adopt(environment:)")
   func proxyEnvironment() async throws {
     await #expect(processExitsWith: .success) {
       for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "ALL_PROXY"] {

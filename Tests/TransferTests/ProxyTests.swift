@@ -28,7 +28,9 @@ import Testing
       ([:], "http://h/", nil),
     ] as [([String: String], String, String?)])
   func environment(variables: [String: String], url: String, proxy: String?) throws {
-    #expect(try ProxyRules(environment: variables).proxy(for: SourceLocation(parsing: url)) == proxy)
+    let rules = try ProxyRules(environment: variables)
+    let location = try SourceLocation(parsing: url)
+    #expect(rules.proxy(forScheme: location.scheme.rawValue, host: location.host) == proxy)
   }
 
   @Test("--proxy goes before the environment, but not before no_proxy")
@@ -37,7 +39,7 @@ import Testing
     rules.override = try Proxy(parsing: "q:1")
     for (url, proxy) in [("http://h/", "q:1"), ("http://g/", nil)] {
       let location = try SourceLocation(parsing: url)
-      #expect(rules.proxy(for: location) == proxy)
+      #expect(rules.proxy(forScheme: location.scheme.rawValue, host: location.host) == proxy)
     }
   }
 

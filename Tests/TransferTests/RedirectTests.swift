@@ -90,9 +90,9 @@ import Testing
     #expect(String(decoding: body, as: UTF8.self).hasPrefix("GET /caf%E9%20au%20lait HTTP/1.1"))
   }
 
-  @Test("a redirected transfer waits for its turn at the host that it is sent to, and can be cancelled there")
+  @Test("a redirected transfer waits for a slot of its new host, and can be cancelled meanwhile")
   func turns() async throws {
-    // 127.0.0.1 redirects to 127.0.0.2, which lets each request wait for a word and tells how many were there at once.
+    // 127.0.0.1 redirects to 127.0.0.2, which holds each request until /go, and counts how many it holds at once.
     let server = try PythonServer(
       PythonServer.prelude + """
         lock, gate, active, peak = threading.Lock(), threading.Event(), 0, 0

@@ -34,13 +34,13 @@ import Testing
   /// Runs everything on one engine, which is gone afterwards.
   private func soak(_ server: PythonServer, _ nginx: Nginx) async throws {
     let downloads = try Downloads { ($0.timeout, $0.maxBytes, $0.perHost) = (.seconds(1), 64 << 10, 16) }
-    // The servers have been asked, and libraries are loaded: from here on nothing may grow.
+    // Connections exist and libraries are loaded: from here on nothing may grow.
     try await run(0..<min(300, Self.count / 3), downloads, server, nginx)
     let before = try Footprint()
     try await run(0..<Self.count, downloads, server, nginx)
     let after = try Footprint()
     #expect(try after.sockets(to: [server.port, nginx.port]) <= 64)
-    // What other tests of the process do at the same time counts, too; so this is for a run of its own.
+    // What other tests of the process do at the same time counts, too; so this is checked only when the test runs alone.
     if Self.isAlone {
       #expect(after.descriptors <= before.descriptors + 32)
       #expect(after.kilobytes <= before.kilobytes + 32 << 10)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  /// What the process holds, as the kernel tells it.
+  /// The process's descriptors and memory, by `/proc/self`.
   private struct Footprint {
     let descriptors: Int
     let kilobytes: Int

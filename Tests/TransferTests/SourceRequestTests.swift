@@ -182,7 +182,7 @@ import Testing
     #expect(error?.field == "headers")
   }
 
-  @Test("a GET has no content, a form no type of its own, a header no end")
+  @Test("a GET with content, a form with a Content-Type and too long headers are refused")
   func refusedRequests() throws {
     #expect(throws: SourceRequest.ParseError.self) { try SourceRequest(method: .get, headers: [], content: .body("")) }
     #expect(throws: SourceRequest.ParseError.self) {

@@ -1,12 +1,13 @@
-import Ledger
-import Transfer
+import Database
 
-/// The cache's database: which request gave which file, and which file was used when. It has one owner at a time.
+/// The cache's database: which request returned which file, and which file was used when. It belongs to one thread at a
+/// time.
 ///
-/// Changes are committed by `settle`: the death of the process undoes those since, and `isSettled` tells the next one.
-/// Methods throw `SQLiteError`; those that change something may have undone all changes since `settle` then.
+/// Changes are committed by `commit`. When the process dies before that, they are undone, and `isCommitted` is false for
+/// the next process. Methods throw `SQLiteError`; one that changes something may have undone all changes since the last
+/// commit then, see `lost`.
 final class CacheIndex {
-  /// Of the tables; an index of another version is begun anew.
+  /// The version of the tables; an index of another version is begun anew.
   private static let version = 1
 
   private let database: Database
@@ -17,13 +18,16 @@ final class CacheIndex {
   /// Whether there are changes that are not committed.
   private var hasChanged = false
 
-  /// Whether changes were undone, so that files may lie in the folder that the index does not know.
-  private(set) var hasLost = false
+  /// The files that were added since the last commit.
+  private var uncommitted: Set<String> = []
 
-  /// Whether everything is committed, and the index knows every file.
-  private(set) var isSettled: Bool
+  /// Files whose addition was undone: those that the index does not contain are to be removed from the folder.
+  private(set) var lost: Set<String> = []
 
-  /// What the files take together.
+  /// Whether everything is committed, and the index contains every file of the folder.
+  private(set) var isCommitted: Bool
+
+  /// The size of all files together.
   private(set) var bytes: Int
 
   /// Counts uses.
@@ -31,11 +35,11 @@ final class CacheIndex {
 
   /// Opens the index, creates it when missing.
   /// - Parameters:
-  ///   - folder: Where it lies, as `index.sqlite` and what SQLite puts beside it.
+  ///   - path: The database file; SQLite puts others beside it.
   ///   - boot: Names the present start of the system.
-  init(in folder: String, boot: String) throws {
+  init(path: String, boot: String) throws {
     self.boot = boot
-    database = try Database(path: folder + "/index.sqlite", durability: .process)
+    database = try Database(path: path, durability: .process)
     if try database.first("PRAGMA user_version", row: { $0.integer(0) }) != Self.version {
       try database.execute("DROP TABLE IF EXISTS sources; DROP TABLE IF EXISTS objects; DROP TABLE IF EXISTS boot")
     }
@@ -54,15 +58,15 @@ final class CacheIndex {
         etag TEXT,
         last_modified TEXT,
         answered TEXT,                -- null when there are no validators
-        run TEXT NOT NULL,            -- of who asked last
+        run TEXT NOT NULL,            -- of the last request
         position INTEGER NOT NULL,
         status INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX IF NOT EXISTS sources_by_object ON sources (sha256);
-      CREATE TABLE IF NOT EXISTS boot (id TEXT NOT NULL) STRICT;  -- the last in which it was settled; else empty
+      CREATE TABLE IF NOT EXISTS boot (id TEXT NOT NULL) STRICT;  -- of the last commit; empty while there are changes
       PRAGMA user_version = \(Self.version);
       """)
-    isSettled = try database.first("SELECT id FROM boot") { $0.text(0) } == boot
+    isCommitted = try database.first("SELECT id FROM boot") { $0.text(0) } == boot
     (bytes, clock) = (0, 0)
     try count()
   }
@@ -74,90 +78,98 @@ final class CacheIndex {
     (bytes, clock) = totals ?? (0, 0)
   }
 
-  func source(_ key: CacheKey) throws -> CachedSource? {
-    try database.first(
-      """
-      SELECT sha256, bytes, final_url, etag, last_modified, answered, run, position, status
-      FROM sources JOIN objects USING (sha256) WHERE key = ?
-      """, [.text(key.text)]
-    ) { row in
-      CachedSource(
-        sha256: row.text(0) ?? "", bytes: row.integer(1), finalURL: row.text(2) ?? "",
-        validators: row.text(5).map { Validators(etag: row.text(3), lastModified: row.text(4), answered: $0) },
-        asked: .init(runID: row.text(6) ?? "", position: row.integer(7), httpStatus: row.integer(8)))
-    }
-  }
-
-  func knows(_ sha256: String) throws -> Bool {
+  func contains(_ sha256: String) throws -> Bool {
     try database.first("SELECT 1 FROM objects WHERE sha256 = ?", [.text(sha256)]) { _ in true } ?? false
   }
 
-  /// Takes down what a request gave, and that its file was used just now.
-  func put(_ source: CachedSource, of key: CacheKey) throws {
-    let isNew = try !knows(source.sha256)
-    try change {
-      try database.run(
-        "INSERT INTO objects VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET used = excluded.used",
-        [.text(source.sha256), .integer(source.bytes), .integer(clock + 1)])
-      try database.run(
-        "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-          .text(key.text), .text(source.sha256), .text(source.finalURL), .optional(source.validators?.etag),
-          .optional(source.validators?.lastModified), .optional(source.validators?.answered),
-          .text(source.asked.runID), .integer(source.asked.position), .integer(source.asked.httpStatus),
-        ])
-      clock += 1
-      if isNew { bytes += source.bytes }
-    }
-  }
-
-  /// Forgets what a request gave.
-  func forget(_ key: CacheKey) throws {
-    try change { try database.run("DELETE FROM sources WHERE key = ?", [.text(key.text)]) }
-  }
-
   /// The file that was used least recently; nil when there is none.
-  func oldest() throws -> String? {
+  func leastRecentlyUsed() throws -> String? {
     try database.first("SELECT sha256 FROM objects ORDER BY used LIMIT 1") { $0.text(0) ?? "" }
   }
 
-  /// Forgets a file, and what gave it.
+  // MARK: Sources
+
+  /// What a request returned.
+  func source(_ key: CacheKey) throws -> CachedSource? {
+    try database.first(Self.getSource, [.text(key.text)]) { row in
+      SourceRecord(row).source(bytes: row.integer(Int32(SourceRecord.columns.count)))
+    }
+  }
+
+  private static let getSource =
+    "SELECT \(SourceRecord.columns.names), bytes FROM sources JOIN objects USING (sha256) WHERE key = ?"
+
+  /// Records what a request returned, and that its file was used just now.
+  func put(_ source: CachedSource, of key: CacheKey) throws {
+    try change {
+      if try !use(source.sha256) {
+        try database.run(
+          "INSERT INTO objects VALUES (?, ?, ?)", [.text(source.sha256), .integer(source.bytes), .integer(clock)])
+        uncommitted.insert(source.sha256)
+        bytes += source.bytes
+      }
+      try putSource(source, of: key)
+    }
+  }
+
+  /// Records what a request returned, if the index contains the file, and that it was used just now.
+  func confirm(_ source: CachedSource, of key: CacheKey) throws {
+    try change {
+      if try use(source.sha256) { try putSource(source, of: key) }
+    }
+  }
+
+  /// Removes what a request returned; the file stays.
+  func removeSource(_ key: CacheKey) throws {
+    try change { try database.run("DELETE FROM sources WHERE key = ?", [.text(key.text)]) }
+  }
+
+  /// Removes a file, and all requests that returned it.
   func remove(_ sha256: String) throws {
     let size = try database.first("SELECT bytes FROM objects WHERE sha256 = ?", [.text(sha256)]) { $0.integer(0) }
+    guard let size else { return }
     try change {
       try database.run("DELETE FROM objects WHERE sha256 = ?", [.text(sha256)])
-      bytes -= size ?? 0
+      bytes -= size
     }
   }
 
-  /// Takes down that no file lies in the folder that the index does not know.
-  func hasSwept() { hasLost = false }
-
-  /// Forgets everything: there are no files any more.
-  func removeAll() throws {
-    hasSwept()
-    try change {
-      try database.run("DELETE FROM objects")
-      bytes = 0
-    }
+  /// - Returns: Whether the index contains the file.
+  private func use(_ sha256: String) throws -> Bool {
+    clock += 1
+    try database.run("UPDATE objects SET used = ? WHERE sha256 = ?", [.integer(clock), .text(sha256)])
+    return database.changes > 0
   }
+
+  private func putSource(_ source: CachedSource, of key: CacheKey) throws {
+    try database.run(Self.putSource, [.text(key.text)] + SourceRecord(source).values)
+  }
+
+  private static let putSource = """
+    INSERT OR REPLACE INTO sources (key, \(SourceRecord.columns.names))
+    VALUES (?, \(SourceRecord.columns.placeholders))
+    """
 
   // MARK: Commits
 
   /// Commits what was changed.
-  func settle() throws {
+  func commit() throws {
     guard hasChanged else { return }
     try attempt {
-      if !hasLost { try setBoot(boot) }
+      if lost.isEmpty { try setBoot(boot) }
       try database.commit()
     }
-    (hasChanged, isSettled) = (false, !hasLost)
+    (hasChanged, isCommitted) = (false, lost.isEmpty)
+    uncommitted.removeAll()
   }
 
+  /// Records that the folder has no file that the index does not contain.
+  func removedLost() { lost.removeAll() }
+
   private func change(_ body: () throws -> Void) throws {
-    if isSettled {
+    if isCommitted {
       try setBoot("")
-      isSettled = false
+      isCommitted = false
     }
     if !hasChanged {
       try database.begin()
@@ -172,8 +184,10 @@ final class CacheIndex {
       try body()
     } catch {
       database.rollBack()
-      (hasChanged, hasLost) = (false, true)
-      try? count()
+      hasChanged = false
+      lost.formUnion(uncommitted)
+      uncommitted.removeAll()
+      try count()
       throw error
     }
   }

@@ -1,3 +1,5 @@
+import JSON
+import System
 import Transfer
 
 /// What makes two requests the same: the SHA-256 of all that changes the answer, secrets included.

@@ -9,7 +9,7 @@ struct CachedSource: Sendable, Equatable {
   /// The URL that answered, redirects followed, as reports show it.
   let finalURL: String
 
-  /// What to ask by whether it has changed; nil when the server gave nothing.
+  /// What to ask by whether it has changed; nil when the server sent nothing.
   let validators: Validators?
 
   /// Who asked for it last.

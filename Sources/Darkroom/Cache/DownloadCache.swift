@@ -1,187 +1,219 @@
+import Database
 import Foundation
-import Ledger
 import Synchronization
+import System
 import Transfer
 
 /// Sources that were downloaded before, by their content: files named after their SHA-256, and an index. The least
-/// recently used goes first when there is no room.
+/// recently used are removed first when there is no room.
 ///
-/// Nothing of it is synced, and nobody depends on it: what it hands out is to be checked against its digest. Room is made
-/// as soon as it is wanted, so that the limit holds whenever the program is killed; files that the index has forgotten
-/// then are removed by the next start. A cache that fails is no reason to fail: it knows nothing more until then.
-final class DownloadCache: Sendable {
-  private struct State {
-    /// nil until it is needed.
-    var index: CacheIndex?
+/// The index and the names of the files belong to a queue of the cache's own. Requests to it are carried out one after the
+/// other, in the order in which they were made; callers wait only for those that have an answer. Files are linked or copied
+/// by their callers, so that nobody waits for a copy of somebody else.
+///
+/// Nothing is synced, and what the cache hands out is to be checked against its digest. Room is made before a file is
+/// added, so that the limit holds whenever the process dies; files that the index does not contain then are removed by the
+/// next start. A failure of the cache is nobody else's: on a full disk a change is given up, after any other failure the
+/// cache is empty until the next start.
+final class DownloadCache: @unchecked Sendable {  // the index is used on the queue only
+  private enum Phase { case unopened, open, failed }
+
+  /// What callers read without waiting for the queue.
+  private struct Shared {
+    var phase = Phase.unopened
     var limit: Int
-    var hasFailed = false
+    /// The size of all files that have come in and are not recorded yet.
+    var incomingBytes = 0
+    /// How many files have come in; the number of the last one.
+    var count = 0
   }
 
-  private let folder: String
-  private let tell: @Sendable (any Error) -> Void
-  private let state: Mutex<State>
+  private let folder: CacheFolder
+  private let report: @Sendable (any Error) -> Void
+  private let shared: Mutex<Shared>
+  private let queue = DispatchQueue(label: "DownloadCache")
+
+  /// nil until it is needed, after `clear` and after a failure. Used on the queue only.
+  private var index: CacheIndex?
 
   /// Touches nothing yet.
   /// - Parameters:
   ///   - folder: Where it lies, best on the file system of the files that it is to keep; nothing else may lie there. It is
-  ///     created when missing, and begun anew when its index makes no sense.
+  ///     created when missing; its index is begun anew when it is damaged.
   ///   - limit: Bytes of sources at most. Those beyond it are removed.
-  ///   - tell: Called, on any thread, when it has failed.
-  init(folder: String, limit: Int, tell: @escaping @Sendable (any Error) -> Void = { _ in }) {
-    self.folder = folder
-    self.tell = tell
-    state = Mutex(State(limit: limit))
+  ///   - report: Called on the cache's queue when it has failed. It must not wait for the cache.
+  ///   - link: Links a file, or copies it where links are refused.
+  init(
+    folder: String, limit: Int, report: @escaping @Sendable (any Error) -> Void = { _ in },
+    link: @escaping CacheFolder.Link = { Folder.link($0, orCopyTo: $1) }
+  ) {
+    self.folder = CacheFolder(path: folder, link: link)
+    self.report = report
+    shared = Mutex(Shared(limit: limit))
   }
 
-  /// What a request gave when it was last made; nil when that is not known.
+  /// What a request returned when it was last made; nil when that is not known.
   func source(_ key: CacheKey) -> CachedSource? {
-    quietly { index, _ in try index.source(key) } ?? nil
+    queue.sync { perform { try $0.source(key) } } ?? nil
   }
 
   /// Opens a source. Its bytes are to be checked: `drop` is for those that are not what they should be.
   /// - Returns: nil when it is not there any more.
-  func open(_ sha256: String) -> OpenFile? {
-    try? OpenFile(reading: object(sha256), followingLinks: false)
-  }
+  func open(_ sha256: String) -> OpenFile? { try? folder.open(sha256) }
 
-  /// Keeps a source that was downloaded: its file is linked, or copied where it cannot be. What is larger than the whole
-  /// cache may be is not kept.
+  /// Keeps a source that was downloaded: its file is linked, or copied where it cannot be linked, and may be removed or
+  /// renamed as soon as this returns. A source that is larger than the limit is not kept.
   func keep(_ source: CachedSource, of key: CacheKey, from path: String) {
-    quietly(mayBeFull: true) { index, limit in
-      guard source.bytes <= limit else { return try index.forget(key) }
-      // It may be known and not be there: a kill undoes what the index forgot, not what was removed.
-      try index.put(source, of: key)
-      if !self.link(path, as: self.object(source.sha256)) { try index.remove(source.sha256) }
-      try self.makeRoom(index, limit)
+    // The folder must be there.
+    if shared.withLock({ $0.phase == .unopened }) { queue.sync { _ = perform { _ in } } }
+    guard let number = reserve(source.bytes) else { return send { try $0.removeSource(key) } }
+    let isReceived = folder.receive(path, as: number)
+    queue.async { [self] in
+      let isPlaced = perform { index in
+        if isReceived { return try record(source, of: key, number, in: index) }
+        try index.removeSource(key)
+        return false
+      }
+      if isPlaced != true { folder.discard(number) }
+      shared.withLock { $0.incomingBytes -= source.bytes }
     }
   }
 
-  /// Takes down that a source is what it was.
-  func confirm(_ source: CachedSource, of key: CacheKey) {
-    quietly(mayBeFull: true) { index, _ in
-      if try index.knows(source.sha256) { try index.put(source, of: key) }
+  /// - Returns: The number for a file that comes in, nil when there can be no room for it.
+  private func reserve(_ bytes: Int) -> Int? {
+    shared.withLock { shared in
+      guard shared.phase == .open, bytes <= shared.limit - shared.incomingBytes else { return nil }
+      shared.incomingBytes += bytes
+      shared.count += 1
+      return shared.count
     }
   }
+
+  /// Records that a server has confirmed a source, if the cache still has it.
+  func confirm(_ source: CachedSource, of key: CacheKey) { send { try $0.confirm(source, of: key) } }
 
   /// Removes bytes that are not what they should be, or are not there.
-  func drop(_ sha256: String) { quietly(mayBeFull: true) { index, _ in try self.remove(sha256, index) } }
+  func drop(_ sha256: String) { send { [self] in try remove(sha256, in: $0) } }
 
   /// Removes everything.
   /// - Returns: Whether there was something.
-  func clear() -> Bool {
-    guard FileManager.default.fileExists(atPath: folder) else { return false }
-    return quietly(mayBeFull: true) { index, _ in
-      guard index.bytes > 0 || index.hasLost else { return false }
-      try self.removeFiles(unless: { _ in false })
-      try index.removeAll()
-      try index.settle()
-      return true
-    } ?? false
-  }
+  func clear() -> Bool { queue.sync { removeEverything() } }
 
-  /// Has the next start know what this one knows, whatever ends this one.
-  func settle() {
-    guard state.withLock({ $0.index != nil }) else { return }
-    quietly(mayBeFull: true) { index, _ in
-      if index.hasLost {
-        try self.removeFiles(unless: index.knows)
-        index.hasSwept()
+  /// Commits everything that was requested before, so that the next start knows it, however this process ends.
+  func commit() {
+    queue.sync {
+      guard index != nil else { return }
+      perform { index in
+        try removeLost(of: index)
+        try index.commit()
       }
-      try index.settle()
     }
   }
 
   /// Sets another limit, and removes what is beyond it.
   func resize(to limit: Int) {
-    state.withLock { $0.limit = limit }
-    quietly { index, limit in try self.makeRoom(index, limit) }
+    shared.withLock { $0.limit = limit }
+    send { [self] in try makeRoom(in: $0) }
   }
 
-  // MARK: Within the lock
+  // MARK: On the queue
 
-  /// - Parameter mayBeFull: Whether nothing follows from want of space.
+  private func send(_ body: @escaping @Sendable (CacheIndex) throws -> Void) {
+    queue.async { [self] in perform(body) }
+  }
+
   @discardableResult
-  private func quietly<T: Sendable>(
-    mayBeFull: Bool = false, _ body: @Sendable (_ index: CacheIndex, _ limit: Int) throws -> T
-  ) -> T? {
+  private func perform<T>(_ body: (CacheIndex) throws -> T) -> T? {
+    guard shared.withLock({ $0.phase != .failed }) else { return nil }
     do {
-      return try state.withLock { state in
-        guard !state.hasFailed else { return nil }
-        do {
-          return try body(try self.opened(&state), state.limit)
-        } catch {
-          if mayBeFull, (error as? any OutOfSpaceError)?.isOutOfSpace == true { return nil }
-          state.hasFailed = true
-          throw error
-        }
-      }
+      return try body(try opened())
     } catch {
-      // The next start begins it anew, and removes the files that no index knows.
-      if (error as? SQLiteError)?.isDamage == true { try? removeIndex() }
-      tell(error)
+      handle(error)
       return nil
     }
   }
 
-  private func opened(_ state: inout State) throws -> CacheIndex {
-    if let index = state.index { return index }
-    try Folder.create(folder, mode: 0o700)
-    let index: CacheIndex
+  private func handle(_ error: any Error) {
+    guard shared.withLock({ $0.phase != .failed }) else { return }
+    // The next start removes what cannot be removed now.
+    if let index { try? removeLost(of: index) }
+    if (error as? any OutOfSpaceError)?.isOutOfSpace == true { return }
+    shared.withLock { $0.phase = .failed }
+    index = nil
+    // The next start begins it anew, and removes the files that no index contains.
+    if (error as? SQLiteError)?.isDamage == true { try? folder.removeIndex() }
+    report(error)
+  }
+
+  private func opened() throws -> CacheIndex {
+    if let index { return index }
+    if shared.withLock({ $0.phase == .unopened }) { try folder.prepare() }
+    let opened: CacheIndex
     do {
-      index = try open()
+      opened = try openIndex()
     } catch let error as SQLiteError where error.isDamage {
-      try removeIndex()
-      index = try open()
+      try folder.removeIndex()
+      opened = try openIndex()
     }
-    try makeRoom(index, state.limit)
-    state.index = index
-    return index
+    try makeRoom(in: opened)
+    index = opened
+    shared.withLock { $0.phase = .open }
+    return opened
   }
 
-  private func open() throws -> CacheIndex {
+  private func openIndex() throws -> CacheIndex {
     let boot = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? UUID().uuidString
-    let index = try CacheIndex(in: folder, boot: boot)
-    if !index.isSettled {
-      // After a kill or a power cut, or with a new index, there may be some that it does not know.
-      try removeFiles(unless: index.knows)
-    }
+    let index = try CacheIndex(path: folder.index, boot: boot)
+    // After a kill or a power cut, or with a new index, there may be files that it does not contain.
+    if !index.isCommitted { try folder.removeSources(unless: index.contains) }
     return index
   }
 
-  private func makeRoom(_ index: CacheIndex, _ limit: Int) throws {
-    while index.bytes > limit, let oldest = try index.oldest() { try remove(oldest, index) }
+  /// Records a file that came in. The index is changed first: from then on the next start looks for files that were not
+  /// committed.
+  /// - Returns: Whether the file has the name by which it is found.
+  private func record(_ source: CachedSource, of key: CacheKey, _ number: Int, in index: CacheIndex) throws -> Bool {
+    let others = shared.withLock { $0.incomingBytes } - source.bytes
+    guard source.bytes + others <= shared.withLock({ $0.limit }) else {
+      try index.removeSource(key)
+      return false
+    }
+    try index.put(source, of: key)
+    try makeRoom(for: others, in: index)
+    if folder.place(number, as: source.sha256) { return true }
+    try remove(source.sha256, in: index)
+    return false
   }
 
-  private func remove(_ sha256: String, _ index: CacheIndex) throws {
-    try Folder.removeFile(object(sha256))
+  /// - Parameter incoming: Bytes that are to be free.
+  private func makeRoom(for incoming: Int = 0, in index: CacheIndex) throws {
+    let room = shared.withLock { $0.limit } - incoming
+    while index.bytes > room, let oldest = try index.leastRecentlyUsed() { try remove(oldest, in: index) }
+  }
+
+  private func remove(_ sha256: String, in index: CacheIndex) throws {
+    try folder.remove(sha256)
     try index.remove(sha256)
   }
 
-  // MARK: Files
-
-  private func object(_ sha256: String) -> String {
-    "\(folder)/\(sha256.prefix(2))/\(sha256.dropFirst(2))"
+  /// Removes the files that were added by changes that were undone.
+  private func removeLost(of index: CacheIndex) throws {
+    for sha256 in index.lost where try !index.contains(sha256) { try folder.remove(sha256) }
+    index.removedLost()
   }
 
-  /// - Returns: Whether it could be linked or copied.
-  private func link(_ path: String, as object: String) -> Bool {
-    if Folder.link(path, orCopyTo: object) { return true }
-    guard errno == ENOENT else { return errno == EEXIST }
-    // Only this one folder: an outbox that somebody has moved away is not to be made again.
-    mkdir(Folder.parent(of: object), 0o700)
-    return Folder.link(path, orCopyTo: object)
-  }
-
-  private func removeIndex() throws {
-    for suffix in ["", "-wal", "-shm", "-journal"] { try Folder.removeFile(folder + "/index.sqlite" + suffix) }
-  }
-
-  /// - Parameter isKept: Whether the source of a digest stays.
-  private func removeFiles(unless isKept: (String) throws -> Bool) throws {
-    for part in try Folder.names(in: folder).compactMap(\.text) where part.utf8.count == 2 {
-      for name in try Folder.names(in: folder + "/" + part).compactMap(\.text) {
-        if try !isKept(part + name) { try Folder.removeFile(object(part + name)) }
-      }
+  /// The index is removed, too: on a full disk there may be no room to change it.
+  private func removeEverything() -> Bool {
+    if let index, index.bytes == 0, index.lost.isEmpty, shared.withLock({ $0.incomingBytes }) == 0 { return false }
+    index = nil
+    do {
+      try folder.removeIndex()
+      return try folder.removeFiles()
+    } catch let error as SystemError where error.code == ENOENT {
+      return false
+    } catch {
+      handle(error)
+      return false
     }
   }
 }

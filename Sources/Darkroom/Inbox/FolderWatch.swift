@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import System
 
 /// The kernel's notices about one folder (`inotify`). Where they cannot be had, as on some shares, there are none, and
 /// the polling scan does without.
@@ -34,7 +35,7 @@ final class FolderWatch: Sendable {
       while offset + MemoryLayout<inotify_event>.size <= count {
         let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
         let start = offset + MemoryLayout<inotify_event>.size
-        let name = String(decoding: buffer[start..<start + Int(event.len)].prefix { $0 != 0 }, as: UTF8.self)
+        let name = FileName(bytes: buffer[start..<start + Int(event.len)].prefix { $0 != 0 }.map { $0 })
         if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
           notices.append(.lost)
         } else if event.mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO) != 0 {

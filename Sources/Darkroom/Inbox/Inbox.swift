@@ -1,4 +1,5 @@
 import Glibc
+import System
 
 /// The folder into which manifests and locks are dropped.
 struct Inbox: Sendable {
@@ -33,23 +34,24 @@ struct Inbox: Sendable {
     for name in try Folder.names(in: path) {
       switch InboxFile(named: name) {
       case .lock: scan.locks.append(Lock(name: name.description, path: file(name.text ?? "")))
-      case .ignored: break
-      case .foreign(let why):
-        if let kind = kind(of: name), kind != .folder { scan.foreign.append(.init(file: name, why: why)) }
+      case .skipped: break
+      case .ignored(let why):
+        if let kind = kind(of: name), kind != .folder { scan.ignored.append(.init(file: name, why: why)) }
       case .manifest(let job):
         do {
           let status = try FileStatus(of: file(name.text ?? ""))
           switch status.kind {
           case .file where access(file(name.text ?? ""), R_OK) != 0:
-            scan.foreign.append(.init(file: name, why: "it cannot be read"))
+            // It may have gone away meanwhile.
+            if errno != ENOENT { scan.ignored.append(.init(file: name, why: "it cannot be read")) }
           case .file:
             scan.manifests.append(.init(file: name.text ?? "", job: job, identity: status.identity))
           case .folder: break
-          case .link: scan.foreign.append(.init(file: name, why: "it is a symbolic link"))
-          case let kind: scan.foreign.append(.init(file: name, why: "it is a \(kind)"))
+          case .link: scan.ignored.append(.init(file: name, why: "it is a symbolic link"))
+          case let kind: scan.ignored.append(.init(file: name, why: "it is a \(kind)"))
           }
         } catch  where error.code != ENOENT {
-          scan.foreign.append(.init(file: name, why: "it cannot be examined: \(error)"))
+          scan.ignored.append(.init(file: name, why: "it cannot be examined: \(error)"))
         } catch {
           // It went away between the listing and the look.
         }

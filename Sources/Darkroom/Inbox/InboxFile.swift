@@ -1,13 +1,16 @@
+import Manifests
+import System
+
 /// What a name in the inbox means.
 enum InboxFile: Sendable, Equatable {
   /// Something whose presence suspends the queues.
   case lock
   /// A name that a manifest may have.
   case manifest(job: String)
-  /// Passed over without a word.
-  case ignored
-  /// Neither; reported once, then left alone.
-  case foreign(why: String)
+  /// Skipped without a report.
+  case skipped
+  /// Neither; reported once, then ignored.
+  case ignored(why: String)
 
   /// Longer names of jobs leave no room in 255 bytes for those of the job's files, such as `JOB.failed.jsonl`.
   static let jobNameLimit = 200
@@ -20,20 +23,20 @@ enum InboxFile: Sendable, Equatable {
     } else if lowered.hasPrefix(".") || lowered.hasSuffix(".tmp") || lowered.hasSuffix(".part")
       || lowered.hasSuffix("~") || name.bytes.starts(with: Array("README".utf8))
     {
-      self = .ignored
+      self = .skipped
     } else if let text = name.text {
       if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-        self = .foreign(why: "its name holds control characters")
+        self = .ignored(why: "its name holds control characters")
       } else if let manifest = ManifestFileName(text) {
         self =
           manifest.stem.utf8.count > Self.jobNameLimit
-          ? .foreign(why: "the job's name would be longer than \(Self.jobNameLimit) bytes")
+          ? .ignored(why: "the job's name would be longer than \(Self.jobNameLimit) bytes")
           : .manifest(job: manifest.stem)
       } else {
-        self = .foreign(why: ManifestFormats.refusal)
+        self = .ignored(why: ManifestFormats.refusal)
       }
     } else {
-      self = .foreign(why: "its name is not UTF-8")
+      self = .ignored(why: "its name is not UTF-8")
     }
   }
 }

@@ -1,3 +1,5 @@
+import System
+
 /// What lies in the inbox at one moment.
 struct InboxScan: Sendable, Equatable {
   /// A file that is, by its name and kind, a manifest.
@@ -11,7 +13,7 @@ struct InboxScan: Sendable, Equatable {
   }
 
   /// A file that is neither a manifest nor a lock nor one of those passed over without a word.
-  struct Foreign: Sendable, Hashable {
+  struct Ignored: Sendable, Hashable {
     let file: FileName
     let why: String
   }
@@ -19,5 +21,5 @@ struct InboxScan: Sendable, Equatable {
   /// In the order in which they are to be processed: the oldest first, then by name.
   var manifests: [Manifest] = []
   var locks: [Lock] = []
-  var foreign: [Foreign] = []
+  var ignored: [Ignored] = []
 }

@@ -1,4 +1,5 @@
 import Glibc
+import System
 
 /// The right to be the one instance on a folder: a file lock that the kernel releases when the process dies.
 package final class InstanceLock: Sendable {

@@ -1,3 +1,5 @@
+import System
+
 /// A file whose presence suspends both queues.
 package struct Lock: Sendable, Hashable {
   /// The file's name in the inbox, or the path of the `--lock-file`.

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import System
 import Transfer
 
 /// The first operation of an entry: its source, streamed into a file in staging.
@@ -17,7 +18,6 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   let record: PhotoRecord
   private let engine: TransferEngine
-  private let staging: Staging
   private let access: CacheAccess
   private let shared: SharedDownloads
   private let endings: DispatchQueue
@@ -30,12 +30,11 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   ///   - endings: Where what has been transferred ends: the engine's thread is for transfers.
   ///   - ended: Called on any thread, before the operation finishes.
   init(
-    _ record: PhotoRecord, engine: TransferEngine, staging: Staging, access: CacheAccess, shared: SharedDownloads,
+    _ record: PhotoRecord, engine: TransferEngine, access: CacheAccess, shared: SharedDownloads,
     endings: DispatchQueue, ended: @escaping @Sendable (PhotoRecord) -> Void
   ) {
     self.record = record
     self.engine = engine
-    self.staging = staging
     self.access = access
     self.shared = shared
     self.endings = endings
@@ -59,7 +58,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   /// Begins the download, or waits for another of the same request.
   private func begin() {
     do {
-      let location = try SourceLocation(parsing: record.entry.url)
+      let location = try SourceLocation(parsing: record.url)
       guard location.scheme != .file else { return try transfer(location) }
       let key = SharedDownloads.Key(request: CacheKey(location, record.entry.request), checksum: record.entry.checksum)
       live.withLock { $0.key = key }
@@ -101,11 +100,11 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     if isCancelled { engine.cancel(transfer) }
   }
 
-  /// Takes down how a transfer ended.
+  /// Records how a transfer ended.
   private func take(
     _ result: Result<TransferOutcome, TransferError>, _ key: CacheKey?, _ known: CachedSource?, after time: Duration
   ) {
-    record.usedHost(JobWork.Usage(result, taking: time))
+    record.usedHost(HostUsage(result, taking: time))
     switch result {
     case .success(let outcome) where outcome.isNotModified: confirm(known, key, outcome, taking: time)
     case .success(let outcome):
@@ -178,40 +177,35 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   // MARK: The end
 
-  private func fail(_ error: any Error) {
-    switch error {
-    case let failure as EntryFailure: record.fail(failure)
-    case let error as TransferError: record.fail(EntryFailure(error))
-    case let error as SystemError: record.fail(EntryFailure(error))
-    default: record.fail(EntryFailure(stage: .download, code: "network", message: "\(error)"))
-    }
-  }
+  private func fail(_ error: any Error) { record.fail(EntryFailure(error, otherwise: .download(.network))) }
+
+  private var staging: Staging { record.run.staging }
 
   /// The download's name in staging.
   private var download: String { staging.download(record.entry.position) }
 
-  /// Ends a download of its own. First it is told, because a refusal is the host's and counts for those that have waited,
-  /// too; then these get its file, before its filtration takes that away.
+  /// Ends a download that led. It is reported first, because a refusal is the host's and counts for those that waited, too;
+  /// then these get its file, before its filtration removes it.
   private func end() {
-    tellEnded()
+    reportEnd()
     if let key = live.withLock({ $0.key }) {
       for waiting in shared.end(key) { waiting.adopt(record.snapshot, from: staging.path(download)) }
     }
     enter(.finished)
   }
 
-  /// Ends a download that has waited for another, or was never begun.
+  /// Ends a download that waited for another, or never began.
   private func finish() {
-    tellEnded()
+    reportEnd()
     enter(.finished)
   }
 
-  private func tellEnded() {
+  private func reportEnd() {
     if record.state != .downloaded { staging.remove(download) }
     ended(record)
   }
 
-  /// The queue learns of a change by key-value observing.
+  /// Changes the phase. The queue observes it (key-value observing).
   private func enter(_ phase: Phase) {
     let key = phase == .executing ? "isExecuting" : "isFinished"
     willChangeValue(forKey: key)
@@ -227,7 +221,7 @@ extension PhotoRecord.Source {
   }
 }
 
-extension JobWork.Usage {
+extension HostUsage {
   fileprivate init(_ result: Result<TransferOutcome, TransferError>, taking time: Duration) {
     milliseconds = Int(time.milliseconds)
     switch result {

@@ -1,29 +1,28 @@
 import Foundation
 import Imaging
 import Synchronization
+import System
 import Transfer
 
 /// The second operation of an entry: its source decoded, filtered and encoded into a file in staging. It depends on the
 /// entry's download, and occupies one processor.
 final class ImageFiltration: Operation, @unchecked Sendable {  // what changes is in the record and in a Mutex
   let record: PhotoRecord
-  private let staging: Staging
   private let access: ResultAccess
   private let limits: ImageLimits
   private let metadata: MetadataPolicy
 
   private struct Shared {
-    /// The product of which this is the first filtration.
-    var led: Product?
+    /// The result of which this is the first filtration.
+    var led: ResultKey?
     /// The entry whose filtration leads, and ends before this one begins.
     var leader: PhotoRecord?
   }
 
   private let shared = Mutex(Shared())
 
-  init(_ record: PhotoRecord, staging: Staging, access: ResultAccess, limits: ImageLimits, metadata: MetadataPolicy) {
+  init(_ record: PhotoRecord, access: ResultAccess, limits: ImageLimits, metadata: MetadataPolicy) {
     self.record = record
-    self.staging = staging
     self.access = access
     self.limits = limits
     self.metadata = metadata
@@ -33,16 +32,16 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   }
 
   /// What is to be made; nil until the source is known.
-  var product: Product? {
+  var key: ResultKey? {
     let live = record.snapshot
     guard live.state == .downloaded, let source = live.source else { return nil }
-    return Product(of: source.sha256, for: record.entry, metadata: metadata)
+    return ResultKey(of: source.sha256, for: record.entry, metadata: metadata)
   }
 
-  /// Others that make the same product begin after this one.
-  func lead(_ product: Product) { shared.withLock { $0.led = product } }
+  /// Has others that make the same result begin after this one.
+  func lead(_ key: ResultKey) { shared.withLock { $0.led = key } }
 
-  /// Has the filtration begin after another that makes the same product, and then copy what that has made.
+  /// Has the filtration begin after another that makes the same result, and then copy what that has made.
   func follow(_ leader: ImageFiltration) {
     shared.withLock { $0.leader = leader.record }
     addDependency(leader)
@@ -57,60 +56,54 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
     defer { if let led { access.shared.end(led) } }
     // A finished dependency may have failed or been cancelled.
-    guard let product, let source = record.snapshot.source else { return staging.remove(download) }
+    guard let key, let source = record.snapshot.source else { return staging.remove(download) }
     do {
-      try make(product, of: source, after: leader)
+      try make(key, of: source, after: leader)
     } catch {
       staging.remove(download)
       staging.remove(result)
-      switch error {
-      case let failure as EntryFailure: record.fail(failure)
-      case let error as ImagingError where error.code == .cancelled: record.cancel()
-      case let error as ImagingError: record.fail(EntryFailure(error))
-      case let error as SystemError: record.fail(EntryFailure(error))
-      case let error as TransferError: record.fail(EntryFailure(error))
-      default: record.fail(EntryFailure(stage: .filter, code: "filter-failed", message: "\(error)"))
-      }
+      if let error = error as? ImagingError, error.code == .cancelled { return record.cancel() }
+      record.fail(EntryFailure(error, otherwise: .filter(.filterFailed)))
     }
   }
 
-  /// The cheapest way to the product: it is there, another entry has it, its source is it, or it is made.
-  private func make(_ product: Product, of source: PhotoRecord.Source, after leader: PhotoRecord?) throws {
+  /// Gets the result in the cheapest way: it is there, another entry has it, its source is it, or it is made.
+  private func make(_ key: ResultKey, of source: PhotoRecord.Source, after leader: PhotoRecord?) throws {
     let began = ContinuousClock.now
     // What came by a transfer of its own was compared with the checksum on its way.
     if source.isShared, record.entry.checksum != nil { try check(open(source), source) }
-    // When the ledger or the outbox cannot be asked, the result is made.
-    if let delivered = try? access.reuse?.result(of: record.entry, as: product) {
+    // When the outbox cannot be read, the result is made.
+    if let delivered = try? access.earlier.result(of: record.entry, as: key) {
       staging.remove(download)
       return record.reuse(delivered, taking: began.duration(to: .now))
     }
-    if product.isCopy { return try keep(source, as: product, since: began) }
-    if let leader, try copy(leader, as: product, since: began) { return staging.remove(download) }
+    if key.isCopy { return try keep(source, as: key, since: began) }
+    if let leader, try copy(leader, as: key, since: began) { return staging.remove(download) }
     let file = try open(source)
     try check(file, source)
-    try filter(file, into: product, since: began)
+    try filter(file, into: key, since: began)
     staging.remove(download)
   }
 
   // MARK: What is there already
 
-  /// Takes what the leader's filtration came to, be it a failure of the source.
-  /// - Returns: Whether it came to anything.
-  private func copy(_ leader: PhotoRecord, as product: Product, since began: ContinuousClock.Instant) throws -> Bool {
+  /// Copies the result of the leader's filtration, or fails as it did.
+  /// - Returns: Whether it had a result.
+  private func copy(_ leader: PhotoRecord, as key: ResultKey, since began: ContinuousClock.Instant) throws -> Bool {
     let live = leader.snapshot
-    if let failure = live.failure, failure.stage == .filter { throw failure }
-    guard let original = access.original(of: live), let sourcePicture = live.source?.picture else { return false }
+    if let failure = live.failure, failure.code.stage == .filter { throw failure }
+    guard let original = ResultAccess.Original(leader), let sourcePicture = live.source?.picture else { return false }
     let file = try staging.create(result)
     guard try original.isCopied(to: file) else {
       staging.remove(result)
       return false
     }
-    try finish(file, original.picture, original.sha256, as: product, from: sourcePicture, since: began)
+    try finish(file, original.picture, original.sha256, as: key, from: sourcePicture, since: began)
     return true
   }
 
   /// Recipe `none`, format `keep`: the source's bytes are the result, once its header has been checked.
-  private func keep(_ source: PhotoRecord.Source, as product: Product, since began: ContinuousClock.Instant) throws {
+  private func keep(_ source: PhotoRecord.Source, as key: ResultKey, since began: ContinuousClock.Instant) throws {
     var (staged, file) = (download, try open(source))
     // What the cache or another entry gave is not delivered itself: whoever changes the one would change the other. What
     // was downloaded for this entry is; the cache finds out when somebody has changed it.
@@ -122,34 +115,36 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       staging.remove(download)
     }
     let picture = try ImageInfo.probe(file.descriptor, limits: limits)
-    try finish(file, picture, source.sha256, as: product, from: picture, staged: staged, since: began)
+    try finish(file, picture, source.sha256, as: key, from: picture, staged: staged, since: began)
   }
 
   // MARK: What is made
 
-  private func filter(_ source: OpenFile, into product: Product, since began: ContinuousClock.Instant) throws {
+  private func filter(_ source: OpenFile, into key: ResultKey, since began: ContinuousClock.Instant) throws {
     let file = try staging.create(result)
     var options = record.entry.options
     options.metadata = metadata
     let pass = ImagePass(recipe: record.entry.recipe, options: options, limits: limits)
     let pictures = try pass.run(from: source.descriptor, to: file.descriptor, isCancelled: { self.isCancelled })
     let sha256 = try MessageDigest.hexDigest(ofDescriptor: file.descriptor)
-    try finish(file, pictures.output, sha256, as: product, from: pictures.source, since: began)
+    try finish(file, pictures.output, sha256, as: key, from: pictures.source, since: began)
   }
 
   private func finish(
-    _ file: OpenFile, _ picture: ImageInfo, _ sha256: String, as product: Product, from source: ImageInfo,
+    _ file: OpenFile, _ picture: ImageInfo, _ sha256: String, as key: ResultKey, from source: ImageInfo,
     staged: String? = nil, since began: ContinuousClock.Instant
   ) throws {
-    // The courier is to wait less for it.
+    // The delivery has to wait less for it.
     file.startWriting()
     let result = PhotoRecord.Result(
       staged: staged ?? result, file: file, picture: picture, bytes: try file.status().size, sha256: sha256,
-      product: product)
+      key: key)
     record.filtered(result, from: source, taking: began.duration(to: .now))
   }
 
   // MARK: Files
+
+  private var staging: Staging { record.run.staging }
 
   /// The names in staging.
   private var download: String { staging.download(record.entry.position) }
@@ -170,6 +165,6 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       access.cache?.drop(source.sha256)
       throw EntryFailure.cache
     }
-    try record.entry.checksum?.check(file.descriptor, of: SourceLocation.redacted(record.entry.url))
+    try record.entry.checksum?.check(file.descriptor, of: SourceLocation.redacted(record.url))
   }
 }

@@ -1,8 +1,10 @@
 import Foundation
 import Imaging
+import Scheduling
+import System
 import Transfer
 
-/// The two queues, and the operations in progress by the entry that they work for.
+/// The two queues, and the operations in progress by the record that they work for.
 ///
 /// It belongs to the thread that made it; operations report to it through `ended`.
 final class PendingOperations {
@@ -23,35 +25,39 @@ final class PendingOperations {
   struct Chain {
     let download: ImageDownloader
     let filtration: ImageFiltration
+    fileprivate var isDownloading = true
+    /// Downloaded and not yet filtered.
+    fileprivate var bytes = 0
   }
 
   let shared = SharedDownloads()
   private let sharedFiltrations = SharedFiltrations()
-  private(set) var inProgress: [Int: Chain] = [:]
+  private(set) var inProgress: [PhotoRecord.ID: Chain] = [:]
+  private var occupancy = Array(repeating: AdmissionWindow.Occupancy(), count: Entry.Priority.allCases.count)
   private var engine: TransferEngine
   private var limits: ImageLimits
   private var metadata: MetadataPolicy
   private var isRefreshing: Bool
   private var maxBytes: Int
   private var window: AdmissionWindow
-  private let downloaded: @Sendable (PhotoRecord) -> Void
+  private let downloadEnded: @Sendable (PhotoRecord) -> Void
   private let ended: @Sendable (PhotoRecord) -> Void
 
   /// - Parameters:
-  ///   - downloaded: Called on any thread when the download of an entry has ended, well or not.
-  ///   - ended: Called on any thread when both operations of an entry have finished, after `downloaded`.
+  ///   - downloadEnded: Called on any thread when the download of an entry has ended, whether it succeeded or not.
+  ///   - ended: Called on any thread when both operations of an entry have finished, after `downloadEnded`.
   init(
     configuration: Configuration, engine: TransferEngine,
-    downloaded: @escaping @Sendable (PhotoRecord) -> Void, ended: @escaping @Sendable (PhotoRecord) -> Void
+    downloadEnded: @escaping @Sendable (PhotoRecord) -> Void, ended: @escaping @Sendable (PhotoRecord) -> Void
   ) {
     self.engine = engine
-    self.downloaded = downloaded
+    self.downloadEnded = downloadEnded
     self.ended = ended
     limits = ImageLimits(maxPixels: configuration.maxPixels)
     metadata = configuration.output.metadata
     isRefreshing = configuration.refresh
     maxBytes = configuration.transfer.maxBytes
-    window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
+    window = configuration.window
     downloadQueue.name = "Download queue"
     downloadQueue.underlyingQueue = downloadStarts
     filtrationQueue.name = "Filtration queue"
@@ -65,52 +71,80 @@ final class PendingOperations {
     metadata = configuration.output.metadata
     isRefreshing = configuration.refresh
     maxBytes = configuration.transfer.maxBytes
-    window = AdmissionWindow(downloads: configuration.downloads, filtrations: configuration.filtrations)
+    window = configuration.window
     downloadQueue.maxConcurrentOperationCount = configuration.downloads
     filtrationQueue.maxConcurrentOperationCount = configuration.filtrations
   }
 
-  /// Whether another entry may be admitted.
+  // MARK: Room
+
+  /// The lowest priority of which an entry may be admitted, as `Entry.Priority.rank`; nil when there is no room at all.
   /// - Parameter undelivered: How many entries hold files without being in the queues.
-  func hasRoom(besides undelivered: Int) -> Bool {
-    window.hasRoom(entries: inProgress.count, undelivered: undelivered, bytesWaiting: { self.bytesWaiting })
+  func lowestPriorityWithRoom(besides undelivered: Int) -> Int? {
+    var higher = AdmissionWindow.Occupancy()
+    var lowest: Int?
+    for (rank, occupancy) in occupancy.enumerated() {
+      higher.entries += occupancy.entries
+      higher.downloads += occupancy.downloads
+      higher.bytes += occupancy.bytes
+      guard window.hasRoom(higher, held: inProgress.count + undelivered) else { break }
+      lowest = rank
+    }
+    return lowest
   }
 
   /// Whether no operation runs.
   var isIdle: Bool { inProgress.values.allSatisfy { !$0.download.isExecuting && !$0.filtration.isExecuting } }
 
-  /// Bytes that are downloaded and not yet filtered.
-  private var bytesWaiting: Int {
-    inProgress.values.reduce(0) { sum, chain in
-      let live = chain.download.record.snapshot
-      return sum + (live.state == .downloaded ? live.source?.bytes ?? 0 : 0)
-    }
-  }
+  // MARK: Entries
 
   /// Starts an entry's chain, download → filter.
-  /// - Parameter reuse: What earlier runs of the job delivered.
-  func start(_ record: PhotoRecord, staging: Staging, cache: DownloadCache? = nil, reuse: Reuse? = nil) {
-    let results = ResultAccess(cache: cache, reuse: isRefreshing ? nil : reuse, shared: sharedFiltrations)
-    let filtration = ImageFiltration(record, staging: staging, access: results, limits: limits, metadata: metadata)
-    let access = CacheAccess(cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: staging.runID)
+  /// - Parameter earlier: What earlier runs of the job delivered.
+  func start(_ record: PhotoRecord, cache: DownloadCache? = nil, earlier: EarlierResults? = nil) {
+    let earlier = isRefreshing ? nil : earlier
+    let results = ResultAccess(
+      cache: cache, earlier: earlier ?? EarlierResults(folder: record.run.folder, outputs: []),
+      shared: sharedFiltrations)
+    let filtration = ImageFiltration(record, access: results, limits: limits, metadata: metadata)
+    let access = CacheAccess(cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: record.run.runID)
     let download = ImageDownloader(
-      record, engine: engine, staging: staging, access: access, shared: shared, endings: downloadEndings
+      record, engine: engine, access: access, shared: shared, endings: downloadEndings
     ) {
-      [downloaded, sharedFiltrations, weak filtration] record in
+      [downloadEnded, sharedFiltrations, weak filtration] record in
       if let filtration { sharedFiltrations.join(filtration) }
-      downloaded(record)
+      downloadEnded(record)
     }
     filtration.addDependency(download)
     filtration.completionBlock = { [ended] in ended(record) }
-    inProgress[record.entry.position] = Chain(download: download, filtration: filtration)
+    inProgress[record.id] = Chain(download: download, filtration: filtration)
+    let rank = record.entry.priority.rank
+    occupancy[rank].entries += 1
+    occupancy[rank].downloads += 1
     downloadQueue.addOperation(download)
     filtrationQueue.addOperation(filtration)
   }
 
+  /// Counts a download that has ended.
+  func downloadHasEnded(_ record: PhotoRecord) {
+    guard inProgress[record.id]?.isDownloading == true else { return }
+    let bytes = record.snapshot.source?.bytes ?? 0
+    inProgress[record.id]?.isDownloading = false
+    inProgress[record.id]?.bytes = bytes
+    let rank = record.entry.priority.rank
+    occupancy[rank].downloads -= 1
+    occupancy[rank].bytes += bytes
+  }
+
   /// Forgets an entry whose operations have finished.
   func remove(_ record: PhotoRecord) {
-    inProgress[record.entry.position] = nil
+    downloadHasEnded(record)
+    guard let chain = inProgress.removeValue(forKey: record.id) else { return }
+    let rank = record.entry.priority.rank
+    occupancy[rank].entries -= 1
+    occupancy[rank].bytes -= chain.bytes
   }
+
+  // MARK: Suspending and cancelling
 
   var isSuspended: Bool { downloadQueue.isSuspended }
 
@@ -146,5 +180,11 @@ final class PendingOperations {
       // A filtration that has not begun sees its record. To cancel it would end it before its download has.
       if chain.filtration.isExecuting { chain.filtration.cancel() }
     }
+  }
+}
+
+extension Configuration {
+  fileprivate var window: AdmissionWindow {
+    AdmissionWindow(downloads: downloads, filtrations: filtrations, descriptors: DescriptorLimit.current)
   }
 }

@@ -1,13 +1,13 @@
 import Imaging
-import Transfer
+import System
 
 /// Where a filtration may find its source, or what it would make of it.
 struct ResultAccess: Sendable {
   /// Where the source may be; nil when there is no cache.
   let cache: DownloadCache?
 
-  /// What earlier runs of the job delivered; nil when nothing of it is to be reused.
-  let reuse: Reuse?
+  /// What earlier runs of the job delivered for the entry.
+  let earlier: EarlierResults
 
   /// The other filtrations.
   let shared: SharedFiltrations
@@ -32,15 +32,20 @@ struct ResultAccess: Sendable {
       return (try? MessageDigest.hexDigest(ofDescriptor: copy.descriptor)) == sha256
     }
   }
+}
 
-  /// What a filtration has come to; nil when that is nothing.
-  func original(of live: PhotoRecord.Live) -> Original? {
+extension ResultAccess.Original {
+  /// The result of a filtration that has ended; nil when it has none.
+  init?(_ record: PhotoRecord) {
+    let live = record.snapshot
     if let made = live.result {
-      return Original(file: made.file, picture: made.picture, bytes: made.bytes, sha256: made.sha256)
+      self.init(file: made.file, picture: made.picture, bytes: made.bytes, sha256: made.sha256)
+    } else if let reused = live.reused,
+      let file = try? OpenFile(reading: record.run.folder.file(reused.target), followingLinks: false)
+    {
+      self.init(file: file, picture: reused.picture, bytes: reused.bytes, sha256: reused.sha256)
+    } else {
+      return nil
     }
-    guard let reused = live.reused, let path = reuse?.folder.file(reused.target),
-      let file = try? OpenFile(reading: path, followingLinks: false)
-    else { return nil }
-    return Original(file: file, picture: reused.picture, bytes: reused.bytes, sha256: reused.sha256)
   }
 }

@@ -24,7 +24,7 @@ package struct Status: Sendable, Equatable, Codable {
     package var cancelled: Int?
     /// Entries whose download failed and that wait to be tried again.
     package var retrying: Int?
-    /// Hosts that asked to be left alone: `hostLimit` of them at most, those to be asked first first.
+    /// Hosts on hold: `hostLimit` of them at most, in the order in which they are asked again.
     package var held_hosts: [HeldHost]?
     package var held_hosts_total: Int?
     package var transfers: Transfers?
@@ -34,7 +34,7 @@ package struct Status: Sendable, Equatable, Codable {
     package var seconds_left: Double?
   }
 
-  /// A host that is left alone for a while.
+  /// A host on hold.
   package struct HeldHost: Sendable, Equatable, Codable {
     package let host: String
     package let until: String
@@ -65,8 +65,8 @@ package struct Status: Sendable, Equatable, Codable {
     package var description: String { (lock ?? cause) + (reason.map { " (\($0))" } ?? "") }
   }
 
-  /// A file in the inbox that is left alone.
-  package struct Foreign: Sendable, Equatable, Codable {
+  /// A file in the inbox that is ignored.
+  package struct Ignored: Sendable, Equatable, Codable {
     package let file: String
     package let why: String
   }
@@ -79,7 +79,7 @@ package struct Status: Sendable, Equatable, Codable {
   package var running = false
   package var process: Int?
   package var updated_at: String?
-  /// Jobs that have not ended, the one that is worked on first.
+  /// Jobs that have not ended: the live ones first, in the order in which they became live.
   package var jobs: [Job] = []
   /// Why it cannot be told which jobs have not ended; nil when it can.
   package var jobs_unknown: String?
@@ -88,8 +88,8 @@ package struct Status: Sendable, Equatable, Codable {
   package var queued_total = 0
   package var queues: Queues?
   package var pauses: [Pause] = []
-  /// What is left alone in the inbox: `listLimit` of it at most.
-  package var ignored: [Foreign] = []
+  /// What is ignored in the inbox: `listLimit` of it at most.
+  package var ignored: [Ignored] = []
   package var ignored_total = 0
 
   /// The status as JSON on one line.
@@ -100,6 +100,6 @@ package struct Status: Sendable, Equatable, Codable {
   }
 }
 
-extension Status.Foreign {
-  init(_ foreign: InboxScan.Foreign) { self.init(file: foreign.file.description, why: foreign.why) }
+extension Status.Ignored {
+  init(_ foreign: InboxScan.Ignored) { self.init(file: foreign.file.description, why: foreign.why) }
 }

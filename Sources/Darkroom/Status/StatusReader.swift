@@ -1,5 +1,6 @@
 import Foundation
 import Ledger
+import System
 
 /// Finds out what an instance is doing or, when none runs, what the last one left to be done.
 package struct StatusReader {
@@ -35,15 +36,15 @@ package struct StatusReader {
   }
 
   private var empty: Status {
-    Status(version: Darkroom.version, inbox: configuration.inbox, outbox: configuration.outbox)
+    Status(version: Tool.version, inbox: configuration.inbox, outbox: configuration.outbox)
   }
 
   private func fromLedger(_ state: StateFolder) throws -> Status {
     var status = empty
     let scan = try Inbox(path: configuration.inbox, extraLock: configuration.lockFile).scan()
     status.pauses = Self.pauses(scan)
-    status.ignored = scan.foreign.prefix(Status.listLimit).map { Status.Foreign($0) }
-    status.ignored_total = scan.foreign.count
+    status.ignored = scan.ignored.prefix(Status.listLimit).map { Status.Ignored($0) }
+    status.ignored_total = scan.ignored.count
     var live: Set<String> = []
     if FileManager.default.fileExists(atPath: state.ledger) {
       switch try LedgerReader.liveJobs(path: state.ledger) {

@@ -7,7 +7,7 @@ struct AddCommand: Command {
   let operands = "FILE|URL…"
   let summary = "put a manifest, or the URLs given, into the inbox, safely"
   let details = """
-    Each FILE is a manifest and becomes a job of its own; URLs become one job
+    Each FILE is a manifest and becomes a separate job; URLs become one job
     together, called urls-TIME unless --name says otherwise. The name of each job is
     printed on standard output.
     """
@@ -21,7 +21,7 @@ struct AddCommand: Command {
     let files = invocation.operands.filter { !$0.contains("://") }
     guard !invocation.operands.isEmpty else { throw UsageError("add needs a manifest or URLs") }
     guard urls.isEmpty || files.isEmpty else {
-      throw UsageError("add takes manifests or URLs, not both: \"\(files[0])\" is no URL")
+      throw UsageError("add takes manifests or URLs, not both: \"\(files[0])\" is not a URL")
     }
     let job = try invocation.settings.jobName.map(checkedName)
     if job != nil, files.count > 1 { throw UsageError("--name names one job; \(files.count) manifests are given") }
@@ -32,7 +32,7 @@ struct AddCommand: Command {
     return .success
   }
 
-  /// Refuses what no instance could ever download. What its options decide, addresses and files, is not looked at.
+  /// Rejects a URL that no instance could download. Addresses and files depend on its options and are not checked.
   private static func check(_ url: String) throws {
     do throws(TransferError) {
       _ = try SourceLocation(parsing: url)
@@ -43,7 +43,7 @@ struct AddCommand: Command {
 
   private func checkedName(_ name: String) throws -> String {
     guard !name.hasPrefix("."), !name.contains("/"), !name.contains("\0"), name.utf8.count <= 200, !name.isEmpty else {
-      throw UsageError("--name \"\(name)\" is no name for a file in the inbox")
+      throw UsageError("--name \"\(name)\" is not a name for a file in the inbox")
     }
     return name
   }

@@ -1,8 +1,9 @@
 import Darkroom
 import Foundation
+import JSON
 import Transfer
 
-/// Tells what manifests would become, and does nothing.
+/// Prints the plan of manifests, and changes nothing.
 struct CheckCommand: Command {
   let name = "check"
   let operands = "MANIFEST…"
@@ -11,7 +12,7 @@ struct CheckCommand: Command {
     Prints a line for each entry: its output, its recipe, its URL; and a warning if it would fail, as far as that can be
     told without a network: give the --allow-net and --file-root of the run. With --json, one object for each manifest,
     which has "state", and one for each of its entries, which has "url" and, instead of the warning, "error". Nothing is
-    downloaded, and nothing left behind.
+    downloaded or created.
     """
   let examples = [
     "darkroom check cats.json",

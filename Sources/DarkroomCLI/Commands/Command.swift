@@ -1,4 +1,4 @@
-/// A command of the program. To add one: add a file, and a line in `CommandTable.all`.
+/// A command of the program. To add one, add a file and a line in `CommandTable.all`.
 protocol Command: Sendable {
   var name: String { get }
 
@@ -8,14 +8,14 @@ protocol Command: Sendable {
   /// What the command does, in a line.
   var summary: String { get }
 
-  /// What the help says besides, in sentences; line breaks count as spaces. Default: nothing.
+  /// Further sentences for the help; line breaks count as spaces. Default: none.
   var details: String { get }
 
-  /// Lines for a shell, for the help.
+  /// Command lines for the help; the tests run them.
   var examples: [String] { get }
 
-  /// Carries the command out.
-  /// - Throws: `UsageError`, `StopError` and what else ends the program; `main` makes an exit code of it.
+  /// Runs the command.
+  /// - Throws: `UsageError`, `StopError` and other errors that end the program; `Program` maps them to exit codes.
   func run(_ invocation: Invocation) throws -> ExitCode
 }
 
@@ -24,4 +24,17 @@ extension Command {
 
   /// The command with its operands, for the help.
   var usage: String { operands.isEmpty ? name : name + " " + operands }
+}
+
+/// What a command is called with.
+struct Invocation {
+  let operands: [String]
+  let settings: Settings
+  let console: Console
+
+  /// Standard output for commands that only print. A reader that goes away ends them; `console.result` goes on.
+  let output: StandardOutput
+
+  /// Reads the configuration file, the environment and the command line again.
+  let reloadSettings: @Sendable () throws -> Settings
 }

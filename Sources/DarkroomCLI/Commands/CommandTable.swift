@@ -1,6 +1,7 @@
 import Imaging
+import System
 
-/// The commands that there are, in the order of the help.
+/// The commands, in the order of the help.
 enum CommandTable {
   static let all: [any Command] = [
     RunCommand(),
@@ -16,14 +17,14 @@ enum CommandTable {
     HelpCommand(),
   ]
 
-  /// Commands that are promised and that this version does not have.
-  static let later: Set = ["cancel"]
+  /// Commands that a later version will have.
+  static let unavailable: Set = ["cancel"]
 
-  /// - Throws: `UsageError` with the nearest command, or all of them.
+  /// - Throws: `UsageError` that names the nearest command, or all of them.
   static func command(named name: String) throws -> any Command {
     if let command = all.first(where: { $0.name == name }) { return command }
-    throw later.contains(name)
-      ? UsageError("the command \(name) is not available in this version")
+    throw unavailable.contains(name)
+      ? UsageError.unavailable("the command \(name)")
       : UsageError(NearestName.unknown("command", name, among: all.map(\.name)))
   }
 }

@@ -2,7 +2,7 @@
 struct HelpCommand: Command {
   let name = "help"
   let operands = "[COMMAND]"
-  let summary = "this text, or that of a command"
+  let summary = "print this help, or that of a command"
   let examples = [
     "darkroom help",
     "darkroom help run",

@@ -1,14 +1,15 @@
 import Darkroom
 import Foundation
+import System
 
-/// Puts a lock into the inbox. Doing it twice is no error.
+/// Creates a lock in the inbox. A lock that is already there is no error.
 struct PauseCommand: Command {
   let name = "pause"
   let operands = "[NAME]"
   let summary = "suspend both queues: create INBOX/NAME.lock (default: pause.lock)"
   let details = """
-    Running operations finish, none starts. Several parties may each hold a lock of
-    their own; the queues resume when the last is gone. Saying it twice is no error.
+    Running operations finish, none starts. Several locks may exist at once; the queues resume when the last one is
+    removed. A lock that already exists is no error.
     """
   let examples = [
     "darkroom pause",
@@ -16,9 +17,9 @@ struct PauseCommand: Command {
   ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
-    let path = try LockFile.path(invocation)
+    let path = try invocation.lockFile()
     let reason = invocation.settings.reason
-    // A lock that is there keeps its reason, unless it gets another. Nobody sees it without.
+    // An existing lock keeps its reason unless a new one is given. The file appears with its reason, never without.
     let written = Folder.parent(of: path) + "/.darkroom-pause-\(getpid())"
     try Folder.removeFile(written)
     try OpenFile(creating: written).write(reason.map { $0.replacing("\n", with: " ") + "\n" } ?? "")
@@ -26,5 +27,18 @@ struct PauseCommand: Command {
     if reason == nil, try !Folder.renameWithoutReplacing(written, to: path) { try Folder.removeFile(written) }
     invocation.console.note("paused by \(path)")
     return .success
+  }
+}
+
+extension Invocation {
+  /// The path of the lock that the operand of `pause` and `resume` names.
+  /// - Throws: `UsageError` for a name that no file in the inbox can have; `StopError.missing`.
+  func lockFile() throws -> String {
+    guard operands.count <= 1 else { throw UsageError("one name at most, not \(operands.count)") }
+    let name = operands.first ?? "pause"
+    guard !name.isEmpty, !name.contains("/"), !name.contains("\0"), name.utf8.count <= 250 else {
+      throw UsageError("\"\(name)\" is not a name for a lock in the inbox")
+    }
+    return try settings.resolvedInbox() + "/" + (name.lowercased().hasSuffix(".lock") ? name : name + ".lock")
   }
 }

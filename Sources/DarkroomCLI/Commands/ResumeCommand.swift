@@ -1,22 +1,23 @@
 import Darkroom
 import Foundation
+import System
 
-/// Removes a lock from the inbox. Doing it twice is no error.
+/// Removes a lock from the inbox. A lock that is not there is no error.
 struct ResumeCommand: Command {
   let name = "resume"
   let operands = "[NAME]"
   let summary = "remove INBOX/NAME.lock (default: pause.lock)"
-  let details = "Tells which other locks are still there. Saying it twice is no error."
+  let details = "Prints the locks that remain. A lock that does not exist is no error."
   let examples = [
     "darkroom resume",
     "darkroom resume backup",
   ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
-    let path = try LockFile.path(invocation)
-    let wasThere = FileManager.default.fileExists(atPath: path)
+    let path = try invocation.lockFile()
+    let existed = FileManager.default.fileExists(atPath: path)
     try Folder.removeFile(path)
-    invocation.console.note("\(path) \(wasThere ? "is gone" : "was not there")")
+    invocation.console.note("\(path) \(existed ? "was removed" : "did not exist")")
     let remaining = try StatusReader.pauses(
       inbox: Folder.parent(of: path), lockFile: invocation.settings.configuration.lockFile)
     if !remaining.isEmpty {

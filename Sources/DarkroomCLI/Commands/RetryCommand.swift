@@ -1,15 +1,14 @@
 import Darkroom
 
-/// Has a job done again.
+/// Runs a job again.
 struct RetryCommand: Command {
   let name = "retry"
   let operands = "JOB"
   let summary = "drop the job's manifest again: what succeeded is kept, the rest is tried again"
   let details = """
-    The manifest is taken from the job's folder in the outbox. What an entry gets for
-    the fields that it leaves out is what the options say when the job is done again.
-    The report of that run lists every entry; the earlier one moves to history/. The
-    name of the job is printed on standard output.
+    The manifest is copied from the job's folder in the outbox. Fields that entries leave out get the values of the
+    options at the time of the new run. Its report lists every entry; the earlier one moves to history/. The name of
+    the job is printed on standard output.
     """
   let examples = [
     "darkroom retry cats",
@@ -21,7 +20,7 @@ struct RetryCommand: Command {
       throw UsageError("retry needs the name of one job")
     }
     guard !job.isEmpty, !job.hasPrefix("."), !job.contains("/"), !job.contains("\0") else {
-      throw UsageError("\"\(job)\" is no name of a job")
+      throw UsageError("\"\(job)\" is not the name of a job")
     }
     let configuration = try invocation.settings.resolved(isReading: true)
     try ManifestDrop(inbox: configuration.inbox).retry(job, outbox: configuration.outbox)

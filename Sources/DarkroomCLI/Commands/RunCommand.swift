@@ -1,7 +1,8 @@
+import System
 import Darkroom
 import Foundation
 
-/// Processes what is there, then exits: the form for cron.
+/// Processes what is in the inbox, then exits: the form for cron.
 struct RunCommand: Command {
   let name = "run"
   let operands = "[MANIFEST…]"
@@ -17,39 +18,40 @@ struct RunCommand: Command {
   ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
-    let spool = try invocation.operands.contains("-") ? StandardInputManifest() : nil
+    let input = try invocation.operands.contains("-") ? StandardInputManifest() : nil
     let isQuiet = invocation.settings.verbosity == .quiet
-    let manifests = invocation.operands.map { $0 == "-" ? spool?.path ?? $0 : $0 }
+    let manifests = invocation.operands.map { $0 == "-" ? input?.path ?? $0 : $0 }
     let configuration = try invocation.settings.resolved()
-    StopSignals.hold()
+    StopSignals.block()
     let darkroom: Darkroom
     do {
-      darkroom = try Darkroom(configuration: configuration, observe: invocation.console.tell)
+      darkroom = try Darkroom(configuration: configuration, observe: invocation.console.handle)
     } catch StopError.busy(configuration.inbox, _) where isQuiet && manifests.isEmpty {
-      // Another process does what there is to do: no reason for a mail from cron.
+      // The other process does the work: cron need not mail anything.
       return .tryAgain
     }
-    let signals = StopSignals(line: invocation.console.line, stop: darkroom.stop)
-    let summary = try withExtendedLifetime(spool) { try darkroom.run(manifests: manifests) }
+    let signals = StopSignals(line: invocation.console.progressLine, stop: darkroom.stop)
+    let summary = try withExtendedLifetime(input) { try darkroom.run(manifests: manifests) }
     if let signal = signals.first { return signal == SIGINT ? .interrupted : .terminated }
     return ExitCode(summary)
   }
 }
 
-extension ExitCode {
-  /// What a run's jobs came to.
-  init(_ summary: Darkroom.Summary) {
-    self.init(summary.states, hadTrouble: summary.hadTrouble)
+/// A manifest of JSON lines from standard input, in a temporary file that is removed with the value. Its job is called
+/// `stdin`.
+private final class StandardInputManifest {
+  let path: String
+  private let folder: String
+
+  /// Reads standard input to its end.
+  /// - Throws: `SystemError`.
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.path + "/darkroom-input-\(UUID().uuidString)"
+    path = folder + "/stdin.jsonl"
+    try Folder.create(folder, mode: 0o700)
+    let (input, file) = (try OpenFile(reading: "/dev/stdin"), try OpenFile(creating: path, mode: 0o600))
+    try input.eachChunk { try file.write($0) }
   }
 
-  /// What jobs in these states come to.
-  init(_ states: Set<JobOutcome.State>, hadTrouble: Bool = false) {
-    if states.contains(.rejected) {
-      self = .rejected
-    } else if hadTrouble {
-      self = .cannotWrite
-    } else {
-      self = states.allSatisfy { $0 == .succeeded } ? .success : .entriesFailed
-    }
-  }
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
 }

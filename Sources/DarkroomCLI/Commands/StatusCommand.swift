@@ -1,12 +1,12 @@
 import Darkroom
 import Foundation
 
-/// Tells what is going on, whether or not an instance runs.
+/// Prints the status, whether or not an instance is running.
 struct StatusCommand: Command {
   let name = "status"
   let operands = ""
-  let summary = "tell jobs, queues, rate, time left, pauses"
-  let details = "Works whether or not an instance runs, and changes nothing. With --json, one object."
+  let summary = "print jobs, queues, rate, time left, pauses"
+  let details = "Works whether or not an instance is running, and changes nothing. With --json, one object."
   let examples = [
     "darkroom status",
     "darkroom status --json | jq -r '.jobs[] | .job'",
@@ -14,7 +14,7 @@ struct StatusCommand: Command {
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard invocation.operands.isEmpty else {
-      throw UsageError("status takes no operands; \"\(invocation.operands[0])\" is one")
+      throw UsageError("status takes no operands, such as \"\(invocation.operands[0])\"")
     }
     let status = try StatusReader(configuration: invocation.settings.resolved(isReading: true)).read()
     try invocation.output.print(invocation.settings.isJSON ? status.text : status.lines.joined(separator: "\n"))
@@ -26,7 +26,7 @@ extension Status {
   /// The status for a person.
   fileprivate var lines: [String] {
     var lines = ["\(inbox) → \(outbox)"]
-    lines.append(process.map { "process \($0) is at work" } ?? "no process is at work")
+    lines.append(process.map { "process \($0) is running" } ?? "no process is running")
     lines += jobs.map { "job \($0.job): \($0.progress)\(process == nil ? " for the next start" : "")" }
     if let jobs_unknown { lines.append("jobs that have not ended are not known: \(jobs_unknown)") }
     if let queues, !jobs.isEmpty {
@@ -34,9 +34,9 @@ extension Status {
     }
     for job in jobs {
       let held = job.held_hosts ?? []
-      lines += held.map { "\($0.host) is left alone until \($0.until)" }
+      lines += held.map { "\($0.host) is on hold until \($0.until)" }
       if let total = job.held_hosts_total, total > held.count {
-        lines.append("\((total - held.count).of("more host is", "more hosts are")) left alone")
+        lines.append("\((total - held.count).of("more host is", "more hosts are")) on hold")
       }
     }
     lines += queued.map { "queued: \($0)" }
@@ -44,8 +44,8 @@ extension Status {
     lines += pauses.map { pause in
       "paused: \(pause.description)" + (pause.since.map { " since \($0)" } ?? "")
     }
-    lines += ignored.map { "left alone: \($0.file): \($0.why)" }
-    if ignored_total > ignored.count { lines.append("left alone: \(ignored_total - ignored.count) more") }
+    lines += ignored.map { "ignored: \($0.file): \($0.why)" }
+    if ignored_total > ignored.count { lines.append("ignored: \(ignored_total - ignored.count) more") }
     if jobs.isEmpty, queued.isEmpty, jobs_unknown == nil { lines.append("nothing to do") }
     return lines
   }
@@ -56,7 +56,7 @@ extension Status.Job {
     guard let total, let filtered, let failed, let cancelled else { return state }
     let ended = filtered + failed + cancelled
     return "\(ended) of \(total)" + (failed > 0 ? ", \(failed) failed" : "")
-      + (retrying.map { $0 > 0 ? ", \($0) to be tried again" : "" } ?? "")
+      + (retrying.map { $0 > 0 ? ", \($0) to be retried" : "" } ?? "")
       + (rate.map { ", \($0.formatted(.number.precision(.fractionLength(0...1))))/s" } ?? "")
       + (seconds_left.map { ", \(Int($0)) s left" } ?? "")
       + (state == "finishing" ? ", the report is being written" : "")

@@ -1,13 +1,15 @@
 import Darkroom
+import Dispatch
+import Glibc
 
-/// Keeps watching the inbox until it is told to stop: the form for a service.
+/// Watches the inbox until it is stopped: the form for a service.
 struct WatchCommand: Command {
   let name = "watch"
   let operands = ""
   let summary = "keep watching the inbox until stopped"
   let details = """
-    The path of each report is printed on standard output. SIGTERM and SIGINT end it cleanly, SIGHUP has it read its
-    configuration again.
+    The path of each report is printed on standard output. SIGTERM and SIGINT end it cleanly, SIGHUP makes it
+    reload its configuration.
     """
   let examples = [
     "darkroom watch",
@@ -16,14 +18,28 @@ struct WatchCommand: Command {
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard invocation.operands.isEmpty else {
-      throw UsageError("watch takes no operands; \"\(invocation.operands[0])\" is one")
+      throw UsageError("watch takes no operands, such as \"\(invocation.operands[0])\"")
     }
-    StopSignals.hold()
-    let darkroom = try Darkroom(configuration: invocation.settings.resolved(), observe: invocation.console.tell)
-    let signals = StopSignals(line: invocation.console.line, stop: darkroom.stop)
-    let (configure, readAgain) = (darkroom.configure, invocation.readAgain)
-    let reload = ReloadSignal { configure { try readAgain().resolved() } }
+    StopSignals.block()
+    let darkroom = try Darkroom(configuration: invocation.settings.resolved(), observe: invocation.console.handle)
+    let signals = StopSignals(line: invocation.console.progressLine, stop: darkroom.stop)
+    let (configure, reloadSettings) = (darkroom.configure, invocation.reloadSettings)
+    let reload = ReloadSignal { configure { try reloadSettings().resolved() } }
     _ = try darkroom.watchInbox()
     return withExtendedLifetime((signals, reload)) { .success }
   }
+}
+
+/// SIGHUP: calls for the configuration to be read again, as long as the value lives.
+private final class ReloadSignal {
+  private let source: any DispatchSourceSignal
+
+  init(_ reload: @escaping @Sendable () -> Void) {
+    signal(SIGHUP, SIG_IGN)
+    source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global(qos: .userInteractive))
+    source.setEventHandler(handler: reload)
+    source.resume()
+  }
+
+  deinit { source.cancel() }
 }

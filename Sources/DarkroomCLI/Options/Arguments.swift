@@ -1,4 +1,4 @@
-/// A command line taken apart: the command, its operands, and its options.
+/// A parsed command line: the command, its operands, and its options.
 struct Arguments: Equatable {
   var command: String?
   var operands: [String] = []
@@ -7,13 +7,13 @@ struct Arguments: Equatable {
   var wantsHelp = false
   var wantsVersion = false
 
-  /// An option and its value, empty when it takes none.
+  /// An option and its value; empty for a flag.
   struct Given: Equatable {
     let name: String
     let value: String
   }
 
-  /// Takes the words after the program's name apart. Options may stand before and after operands; `--` ends them.
+  /// Parses the words after the program's name. Options may stand before and after operands; `--` ends them.
   /// - Throws: `UsageError` for an unknown option, with the nearest known one, and for a missing value.
   init(_ words: [String]) throws {
     var words = words[...]
@@ -22,9 +22,9 @@ struct Arguments: Equatable {
         operands += words
         break
       } else if word.hasPrefix("--") {
-        try takeLong(word.dropFirst(2), &words)
+        try parseLong(word.dropFirst(2), &words)
       } else if word.hasPrefix("-"), word != "-" {
-        for letter in word.dropFirst() { try takeShort(letter) }
+        for letter in word.dropFirst() { try parseShort(letter) }
       } else if command == nil {
         command = word
       } else {
@@ -34,24 +34,24 @@ struct Arguments: Equatable {
     if command == nil, !operands.isEmpty { command = operands.removeFirst() }
   }
 
-  private mutating func takeLong(_ word: Substring, _ rest: inout ArraySlice<String>) throws {
+  private mutating func parseLong(_ word: Substring, _ rest: inout ArraySlice<String>) throws {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts.first ?? "")
     if name == "help" { return wantsHelp = true }
     if name == "version" { return wantsVersion = true }
-    guard let option = OptionTable.all.first(where: { $0.name == name }) else { throw Self.unknown(name) }
+    guard let option = OptionTable.option(named: name) else { throw Self.unknown(name) }
     let attached = parts.count == 2 ? String(parts[1]) : nil
-    guard option.value != nil else {
+    guard let valueName = option.valueName else {
       guard attached == nil else { throw UsageError("--\(name) takes no value") }
       return options.append(Given(name: name, value: ""))
     }
     guard let value = attached ?? rest.popFirst() else {
-      throw UsageError("--\(name) needs a value: --\(name) \(option.value ?? "")")
+      throw UsageError("--\(name) needs a value: --\(name) \(valueName)")
     }
     options.append(Given(name: name, value: value))
   }
 
-  private mutating func takeShort(_ letter: Character) throws {
+  private mutating func parseShort(_ letter: Character) throws {
     if letter == "h" { return wantsHelp = true }
     guard let option = OptionTable.all.first(where: { $0.letter == letter }) else {
       throw UsageError("unknown option \"-\(letter)\"")
@@ -60,9 +60,8 @@ struct Arguments: Equatable {
   }
 
   private static func unknown(_ name: String) -> UsageError {
-    OptionTable.later.contains(name)
-      ? UsageError("the option --\(name) is not available in this version")
-      : UsageError(
-        Suggestion.unknown("option", "--" + name, prefix: "--", among: OptionTable.all.map { "--" + $0.name }))
+    OptionTable.unavailable.contains(name)
+      ? UsageError.unavailable("the option --\(name)")
+      : UsageError.unknown("option", "--" + name, prefix: "--", among: OptionTable.all.map { "--" + $0.name })
   }
 }

@@ -1,17 +1,18 @@
 import Darkroom
 import Foundation
 import Imaging
+import JSON
+import System
 
-/// The JSON file whose keys are the names of options.
+/// The configuration file: a JSON object whose keys are the names of options. Keys that begin with `_` are ignored.
 struct ConfigFile {
   let path: String
 
-  /// What it says, by the option's name, in the file's order. A list is joined by commas.
+  /// The values by the option's name, in the file's order. An array is joined by commas.
   let values: [(name: String, value: String)]
 
-  /// Reads the file that `--config` or `DARKROOM_CONFIG` names, else the user's, else the system's; without any, nothing
-  /// is set.
-  /// - Throws: `StopError.missing` for a named file that cannot be read; `UsageError` for one that makes no sense.
+  /// Reads the file that `--config` or `DARKROOM_CONFIG` names, else the user's, else the system's; nil without any.
+  /// - Throws: `StopError.missing` for a named file that cannot be read; `UsageError` for one with invalid contents.
   init?(named: String?, environment: [String: String]) throws {
     guard let path = named ?? Self.standardPaths(environment).first(where: FileManager.default.fileExists) else {
       return nil
@@ -28,8 +29,8 @@ struct ConfigFile {
         throw UsageError("\(path): the configuration must be a JSON object")
       }
       values = try members.filter { !$0.key.hasPrefix("_") }.map { ($0.key, try Self.text($0, in: path)) }
-    } catch let problem as ManifestProblem {
-      throw UsageError("\(path): \(problem)")
+    } catch let error as JSONError {
+      throw UsageError("\(path): \(error.code == .empty ? "the file is empty" : "\(error)")")
     }
   }
 

@@ -1,29 +1,74 @@
-/// An option of the command line. Most are environment variables and keys of the configuration file as well.
+/// An option of the command line. Most are environment variables and keys of the configuration file as well. To add one:
+/// add it to a group of `OptionTable`; the help and `Documentation/options.md` follow from it.
 struct Option: Sendable {
   /// Without the dashes.
   let name: String
-  var letter: Character?
 
-  /// The commands that take it; nil for all. Others refuse it, but not the variable and the key, which are for whatever
-  /// is called.
-  var commands: [String]? = ["run", "watch"]
+  let letter: Character?
 
-  /// Whether it is about one call alone, and so neither an environment variable nor a key.
-  var isForOneCall = false
+  /// The commands that take it; nil for all. Others reject it on the command line; the environment variable and the key
+  /// apply to whatever command runs.
+  let commands: [String]?
 
-  /// What its value is called in the help; nil when it takes none.
-  var value: String?
+  /// Whether it concerns a single call, and so is neither an environment variable nor a key.
+  let isForOneCall: Bool
 
-  /// The default in words; nil when there is none.
-  var defaultText: String?
+  /// What the help calls the value; nil for a flag.
+  let valueName: String?
+
+  /// The default; nil when there is none.
+  let defaultValue: Default?
+
+  /// What the option means and the values it may have, in a line.
   let summary: String
 
-  /// Takes the value over; an option without a value gets an empty text.
-  /// - Throws: `UsageError` that says what a value must be.
+  /// Sets the value in the settings.
+  /// - Throws: `UsageError` that goes on after the option's name and says what a value must be.
   let apply: @Sendable (inout Settings, String) throws -> Void
 
+  enum Default: Equatable, Sendable {
+    /// A value, as the option takes it.
+    case value(String)
+    /// What no value stands for, in words.
+    case words(String)
+  }
+
+  /// - Parameters:
+  ///   - setting: What it sets. The default is what `Settings` has there, printed by `value`.
+  ///   - words: The default in words, when it is no value.
+  init<Value>(
+    _ name: String, _ setting: WritableKeyPath<Settings, Value> & Sendable, _ value: OptionValue<Value>,
+    letter: Character? = nil, of commands: [String]? = ["run", "watch"], isForOneCall: Bool = false,
+    default words: String? = nil, _ summary: String
+  ) {
+    self.name = name
+    self.letter = letter
+    self.commands = commands
+    self.isForOneCall = isForOneCall
+    valueName = value.name
+    defaultValue =
+      words.map(Default.words) ?? value.text(Settings.defaults[keyPath: setting]).map(Default.value)
+    self.summary = summary + (value.limits.map { "; " + $0 } ?? "")
+    apply = { settings, text in
+      settings[keyPath: setting] = value.combined(settings[keyPath: setting], try value.parse(text))
+    }
+  }
+
+  /// An option for a setting that has no value by default.
+  init<Value>(
+    _ name: String, _ setting: WritableKeyPath<Settings, Value?> & Sendable, _ value: OptionValue<Value>,
+    of commands: [String]? = ["run", "watch"], isForOneCall: Bool = false, default words: String? = nil,
+    _ summary: String
+  ) {
+    self.init(
+      name, setting, value.optional, of: commands, isForOneCall: isForOneCall, default: words, summary)
+  }
+
+  /// The option with its letter and value, for the help.
+  var usage: String { (letter.map { "-\($0), " } ?? "") + "--" + name + (valueName.map { " " + $0 } ?? "") }
+
   /// Whether a command takes it.
-  func belongs(to command: String) -> Bool { commands?.contains(command) ?? true }
+  func isTaken(by command: String) -> Bool { commands?.contains(command) ?? true }
 
   /// The name of its environment variable.
   var variable: String { "DARKROOM_" + name.uppercased().replacing("-", with: "_") }

@@ -2,178 +2,131 @@ import Darkroom
 import Imaging
 import Transfer
 
-/// The options that there are, in the order of the help.
+/// The options, in the order of the help.
 enum OptionTable {
   static let all: [Option] = groups.flatMap(\.options)
 
-  /// The options that are environment variables and keys of the file, too.
+  /// The options that are environment variables and keys of the configuration file, too.
   static let general = all.filter { !$0.isForOneCall }
 
   /// The options under their headings.
   static let groups: [(heading: String, options: [Option])] = [
-    ("options", calls), ("pauses and time", pauses), ("work", work), ("pictures", pictures),
-    ("downloads", downloads), ("cache", cache), ("output", output), ("options of all commands", common),
+    ("options of one command", oneCommand), ("pauses and time", pauses), ("work", work), ("pictures", pictures),
+    ("downloads", downloads), ("cache", cache), ("output", output), ("options of all commands", allCommands),
+  ]
+
+  static func option(named name: String) -> Option? { all.first { $0.name == name } }
+
+  /// Options that a later version will have.
+  static let unavailable: Set = ["keep-originals", "metrics", "exec", "notify"]
+
+  private static let oneCommand = [
+    Option(
+      "name", \.jobName, .text("JOB"), of: ["add"], isForOneCall: true, default: "the file's, or urls-TIME",
+      "the job's name"),
+    Option(
+      "reason", \.reason, .text("TEXT"), of: ["pause"], isForOneCall: true,
+      "why; the first line of the lock, shown in reports"),
+    Option(
+      "explain", \.explain, .recipe, of: ["filters"], isForOneCall: true, "the pipeline that a recipe becomes"),
   ]
 
   private static let pauses = [
     Option(
-      name: "lock-file", commands: ["run", "watch", "status", "resume"], value: "FILE",
-      summary: "one more lock file to honour"
-    ) { $0.configuration.lockFile = $1 },
+      "lock-file", \.configuration.lockFile, .text("FILE"), of: ["run", "watch", "status", "resume"],
+      "one more lock file to honour, anywhere"),
     Option(
-      name: "lock-wait", commands: ["run"], value: "SECONDS", defaultText: "for ever",
-      summary: "how long to stay paused before ending with 75"
-    ) { $0.configuration.lockWait = try OptionValue.seconds($1, from: 0) },
+      "lock-wait", \.configuration.lockWait, .seconds(from: 0), of: ["run"], default: "for ever",
+      "how long to stay paused before ending with 75"),
     Option(
-      name: "min-free", value: "BYTES", defaultText: "256M",
-      summary: "pause while the outbox's file system has less free"
-    ) { $0.configuration.minFree = try OptionValue.bytes($1) },
+      "min-free", \.configuration.minFree, .bytes, "pause while the outbox's file system has less free space"),
     Option(
-      name: "poll-interval", commands: ["run", "watch", "wait"], value: "SECONDS", defaultText: "1",
-      summary: "how often the inbox is scanned"
-    ) { $0.configuration.pollInterval = try OptionValue.seconds($1, from: 0.01) },
+      "poll-interval", \.configuration.pollInterval, .seconds(from: 0.01), of: ["run", "watch", "wait"],
+      "how often the inbox is scanned"),
     Option(
-      name: "settle", value: "SECONDS", defaultText: "2",
-      summary: "how long a file must be unchanged before it is read"
-    ) { $0.configuration.settle = try OptionValue.seconds($1, from: 0) },
+      "settle", \.configuration.settle, .seconds(from: 0), "how long a file must be unchanged before it is read"),
     Option(
-      name: "grace", value: "SECONDS", defaultText: "20",
-      summary: "how long running operations may take after a signal"
-    ) { $0.configuration.grace = try OptionValue.seconds($1, from: 0) },
+      "grace", \.configuration.grace, .seconds(from: 0),
+      "how long running operations may take after the first signal"),
   ]
 
   private static let work = [
-    Option(name: "downloads", value: "N", defaultText: "16", summary: "downloads at once") {
-      $0.configuration.downloads = try OptionValue.whole($1, in: 1...1024)
-    },
-    Option(name: "filtrations", value: "N", defaultText: "processors", summary: "filtrations at once") {
-      $0.configuration.filtrations = try OptionValue.whole($1, in: 1...1024)
-    },
-    Option(name: "per-host", value: "N", defaultText: "6", summary: "transfers at once from one host") {
-      $0.configuration.transfer.perHost = try OptionValue.whole($1, in: 1...1024)
-    },
+    Option("jobs", \.configuration.jobs, .whole(1...1024), "jobs that are live at once"),
+    Option("downloads", \.configuration.downloads, .whole(1...1024), "downloads at once"),
+    Option(
+      "filtrations", \.configuration.filtrations, .whole(1...1024), default: "processors", "filtrations at once"),
+    Option("per-host", \.configuration.transfer.perHost, .whole(1...1024), "downloads at once from one host"),
   ]
 
   /// The commands that plan manifests.
   private static let planning = ["run", "watch", "check"]
 
+  private static let formats = OutputFormatName.allCases.map(\.rawValue).joined(separator: "|")
+
   private static let pictures = [
     Option(
-      name: "filters", commands: planning, value: "RECIPE", defaultText: "sepia(0.8)",
-      summary: "for entries that name none; none for none"
-    ) { $0.configuration.filters = try OptionValue.recipe($1) },
+      "filters", \.configuration.filters, .recipe, of: planning,
+      "the recipe for entries without one; \"none\" for no filters"),
+    Option("format", \.configuration.output.format, .format, of: planning, "the format for entries without one"),
     Option(
-      name: "format", commands: planning, value: "keep|jpeg|png|webp", defaultText: "keep",
-      summary: "format of the results"
-    ) { $0.configuration.output.format = try OptionValue.format($1) },
-    Option(name: "quality", commands: planning, value: "1…100", defaultText: "85", summary: "quality of JPEG and WebP")
-    {
-      $0.configuration.output.quality = try OptionValue.whole($1, in: 1...100)
-    },
+      "quality", \.configuration.output.quality, .whole(1...100), of: planning,
+      "the quality of JPEG and lossy WebP for entries without one"),
     Option(
-      name: "metadata", value: "none|copyright|all", defaultText: "copyright",
-      summary: "what is kept of EXIF, XMP and IPTC"
-    ) { $0.configuration.output.metadata = try OptionValue.metadata($1) },
-    Option(name: "max-pixels", value: "N", defaultText: "268402689", summary: "largest picture read or made") {
-      $0.configuration.maxPixels = try OptionValue.pixels($1)
-    },
+      "metadata", \.configuration.output.metadata, .choice, "what is kept of EXIF, XMP and IPTC"),
+    Option("max-pixels", \.configuration.maxPixels, .pixels, "the largest picture that is read, copied or written"),
   ]
 
   private static let downloads = [
-    Option(name: "retries", value: "N", defaultText: "3", summary: "tries after the first, for what may pass") {
-      $0.configuration.backoff.retries = try OptionValue.whole($1, in: 0...100)
-    },
-    Option(name: "connect-timeout", value: "SECONDS", defaultText: "10", summary: "for a connection") {
-      $0.configuration.transfer.connectTimeout = .seconds(try OptionValue.seconds($1, from: 0.001))
-    },
-    Option(name: "timeout", value: "SECONDS", defaultText: "600", summary: "for a whole transfer") {
-      $0.configuration.transfer.timeout = .seconds(try OptionValue.seconds($1, from: 0.001))
-    },
-    Option(name: "low-speed", value: "BYTES", defaultText: "1024", summary: "bytes a second, least over 15 s") {
-      $0.configuration.transfer.lowSpeed = try OptionValue.bytes($1)
-    },
     Option(
-      name: "max-bytes", commands: planning, value: "BYTES", defaultText: "256M",
-      summary: "largest source that is downloaded"
-    ) {
-      $0.configuration.transfer.maxBytes = try OptionValue.bytes($1)
-    },
-    Option(name: "max-redirects", value: "N", defaultText: "5", summary: "redirects that are followed") {
-      $0.configuration.transfer.maxRedirects = try OptionValue.whole($1, in: 0...100)
-    },
-    Option(name: "user-agent", value: "TEXT", defaultText: "darkroom/VERSION", summary: "sent with each request") {
-      $0.configuration.transfer.userAgent = try OptionValue.headerText($1)
-    },
+      "retries", \.configuration.backoff.retries, .whole(0...100),
+      "tries after the first, for failures that may be temporary"),
     Option(
-      name: "proxy", value: "URL", defaultText: "as curl", summary: "for all requests but those that no_proxy excepts"
-    ) { $0.configuration.transfer.proxies.override = try OptionValue.proxy($1) },
+      "connect-timeout", \.configuration.transfer.connectTimeout, .seconds(from: 0.001),
+      "the time limit for name, connection and TLS"),
     Option(
-      name: "allow-net", commands: planning, value: "CIDR",
-      summary: "allow loopback, private or other special addresses; repeatable"
-    ) { $0.configuration.transfer.addressPolicy.allowedNetworks += try OptionValue.networks($1) },
+      "timeout", \.configuration.transfer.timeout, .seconds(from: 0.001), "the time limit for a whole transfer"),
     Option(
-      name: "file-root", commands: planning, value: "DIR",
-      summary: "allow file: URLs and paths beneath it, and nowhere else"
-    ) { $0.configuration.transfer.fileRoot = try OptionValue.folder($1) },
+      "low-speed", \.configuration.transfer.lowSpeed, .bytes,
+      "fewer bytes per second than this over 15 s are a timeout; 0 turns it off"),
+    Option(
+      "max-bytes", \.configuration.transfer.maxBytes, .bytes, of: planning, "the largest source that is downloaded"),
+    Option("max-redirects", \.configuration.transfer.maxRedirects, .whole(0...100), "redirects that are followed"),
+    Option("user-agent", \.configuration.transfer.userAgent, .userAgent, "the User-Agent header of each request"),
+    Option(
+      "proxy", \.configuration.transfer.proxies.override, .proxy, default: "as curl",
+      "the proxy of all requests except those that no_proxy names"),
+    Option(
+      "allow-net", \.configuration.transfer.addressPolicy.allowedNetworks, .networks, of: planning,
+      "allow loopback, private or other special addresses; repeatable, or a list with commas"),
+    Option(
+      "file-root", \.configuration.transfer.fileRoot, .existingFolder(of: "file-root"), of: planning,
+      "allow file: URLs and bare paths beneath this folder, and nowhere else"),
   ]
 
   private static let cache = [
     Option(
-      name: "cache-size", value: "BYTES", defaultText: "1G", summary: "what the download cache may hold; 0: none"
-    ) { $0.configuration.cacheSize = try OptionValue.bytes($1) },
-    Option(name: "refresh", summary: "download everything again, whatever the cache has") {
-      $0.configuration.refresh = try OptionValue.flag($1)
-    },
+      "cache-size", \.configuration.cacheSize, .bytes, "the size of the download cache; 0 turns it off"),
+    Option(
+      "refresh", \.configuration.refresh, .flag,
+      "download and make everything again, whatever the cache and the outbox have"),
   ]
 
   private static let output = [
     Option(
-      name: "json", commands: ["run", "watch", "check", "status"], summary: "print JSON, one object a line"
-    ) { $0.isJSON = try OptionValue.flag($1) }
+      "json", \.isJSON, .flag, of: ["run", "watch", "check", "status"],
+      "print JSON on standard output, one object per line")
   ]
 
-  private static let calls = [
+  private static let allCommands = [
+    Option("inbox", \.inbox, .folder, of: nil, "the folder for manifests and locks"),
+    Option("outbox", \.outbox, .folder, of: nil, "the folder for pictures and reports"),
     Option(
-      name: "name", commands: ["add"], isForOneCall: true, value: "JOB", defaultText: "the file's, or urls-TIME",
-      summary: "the job's name"
-    ) { $0.jobName = $1 },
+      "state", \.state, .text("DIR"), of: nil, default: "OUTBOX/.darkroom", "the folder for the ledger and the cache"),
+    Option("create", \.create, .flag, of: nil, "create the named folders that are missing"),
     Option(
-      name: "reason", commands: ["pause"], isForOneCall: true, value: "TEXT", summary: "why; shown in reports"
-    ) { $0.reason = $1 },
-    Option(
-      name: "explain", commands: ["filters"], isForOneCall: true, value: "RECIPE",
-      summary: "the pipeline that a recipe becomes"
-    ) { $0.explain = try OptionValue.recipe($1) },
-  ]
-
-  private static let common = [
-    Option(
-      name: "inbox", commands: nil, value: "DIR", defaultText: "inbox", summary: "where manifests and locks are dropped"
-    ) { $0.inbox = $1 },
-    Option(
-      name: "outbox", commands: nil, value: "DIR", defaultText: "outbox", summary: "where pictures and reports go"
-    ) { $0.outbox = $1 },
-    Option(
-      name: "state", commands: nil, value: "DIR", defaultText: "OUTBOX/.darkroom", summary: "where the ledger lies"
-    ) { $0.state = $1 },
-    Option(name: "create", commands: nil, summary: "create the folders that are named and missing") {
-      $0.create = try OptionValue.flag($1)
-    },
-    Option(
-      name: "config", commands: nil, value: "FILE",
-      defaultText: "~/.config/darkroom/config.json, else /etc/darkroom/config.json",
-      summary: "options as a JSON object"
-    ) { $0.config = $1 },
-    Option(name: "quiet", letter: "q", commands: nil, summary: "tell only what is wrong") {
-      if try OptionValue.flag($1) { $0.verbosity = .quiet }
-    },
-    Option(name: "verbose", letter: "v", commands: nil, summary: "tell each entry") {
-      if try OptionValue.flag($1) { $0.verbosity = .verbose }
-    },
-  ]
-
-  /// Options that are promised and that this version does not have.
-  static let later: Set = [
-    "keep-originals", "metrics", "exec", "notify",
+      "config", \.config, .text("FILE"), of: nil,
+      default: "~/.config/darkroom/config.json, else /etc/darkroom/config.json", "options as a JSON object"),
+    Option("quiet", \.verbosity, .flag(.quiet), letter: "q", of: nil, "print errors and warnings only"),
+    Option("verbose", \.verbosity, .flag(.verbose), letter: "v", of: nil, "print a line for each entry"),
   ]
 }

@@ -1,31 +1,45 @@
 import Darkroom
 import Imaging
-import Transfer
 
-/// What options and environment variables say, before the folders are looked at.
-struct Settings {
-  var inbox: String?
-  var outbox: String?
+/// What the configuration file, the environment and the command line set. Defaults are those of the properties.
+struct Settings: Sendable {
+  /// The default settings.
+  static let defaults = Settings()
+
+  var inbox: FolderSetting
+  var outbox: FolderSetting
+  /// Default: in the outbox.
   var state: String?
+  /// Whether named folders are created.
   var create = false
+
+  /// Why `pause` pauses.
   var reason: String?
+  /// The recipe that `filters` explains.
   var explain: Recipe?
+  /// The name of the job that `add` adds.
   var jobName: String?
+
+  /// The configuration file.
   var config: String?
   var verbosity = Verbosity.normal
-
   /// Whether standard output is for machines.
   var isJSON = false
 
-  /// Everything that is handed on as it is; its folders are filled in last.
-  var configuration: Configuration
+  /// What the other modules get; `resolved()` fills in its folders.
+  var configuration = Configuration()
 
-  /// How much is told on standard error.
-  enum Verbosity: Sendable { case quiet, normal, verbose }
-
-  init(processors: Int) throws(RecipeError) {
-    configuration = Configuration(
-      inbox: "inbox", outbox: "outbox", filters: try Recipe(parsing: "sepia(0.8)"), processors: processors)
-    configuration.transfer.userAgent = "darkroom/" + Darkroom.version
+  init() {
+    inbox = FolderSetting(path: configuration.inbox)
+    outbox = FolderSetting(path: configuration.outbox)
   }
+
+  /// A folder. The default ones are created when they are missing; named ones must exist.
+  struct FolderSetting: Sendable {
+    var path: String
+    var isNamed = false
+  }
+
+  /// How much goes to standard error.
+  enum Verbosity: Int, Sendable { case quiet, normal, verbose }
 }

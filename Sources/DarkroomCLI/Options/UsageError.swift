@@ -1,6 +1,20 @@
-/// A command line, or an environment variable, that cannot be understood.
+import System
+import Imaging
+
+/// A command line, an environment variable or a configuration file that cannot be understood.
 struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
+
+  /// An unknown name, such as `unknown option "--filter"; did you mean "--filters"?` For names that are too many to list.
+  /// - Parameter prefix: What all names begin with; it does not count when names are compared.
+  static func unknown(_ what: String, _ name: String, prefix: String = "", among known: [String]) -> UsageError {
+    let nearest = NearestName.nearest(
+      to: String(name.dropFirst(prefix.count)), among: known.map { String($0.dropFirst(prefix.count)) })
+    return UsageError("unknown \(what) \"\(name)\"" + (nearest.map { "; did you mean \"\(prefix)\($0)\"?" } ?? ""))
+  }
+
+  /// A name that a later version will know.
+  static func unavailable(_ what: String) -> UsageError { UsageError("\(what) is not available in this version") }
 }

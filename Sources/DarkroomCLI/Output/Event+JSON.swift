@@ -1,5 +1,6 @@
 import Darkroom
 import Foundation
+import JSON
 
 extension Event {
   /// The event as `--json` prints it, on one line; described by `Documentation/events.schema.json`.
@@ -13,7 +14,7 @@ extension Event {
   private var name: String {
     switch self {
     case .watching: "watching"
-    case .foreignFile: "file-ignored"
+    case .fileIgnored: "file-ignored"
     case .inboxUnreadable: "inbox-unreadable"
     case .jobAccepted: "job-accepted"
     case .jobStarted: "job-started"
@@ -32,7 +33,7 @@ extension Event {
   private var details: JSONValue {
     switch self {
     case .watching(let inbox, let outbox): .object(["inbox": .string(inbox), "outbox": .string(outbox)])
-    case .foreignFile(let name, let why): .object(["file": .string(name), "why": .string(why)])
+    case .fileIgnored(let name, let why): .object(["file": .string(name), "why": .string(why)])
     case .inboxUnreadable(let message), .warning(let message): .object(["message": .string(message)])
     case .jobAccepted(let job, let file): .object(["job": .string(job), "file": .string(file)])
     case .jobStarted(let job, let total, let ended):
@@ -40,15 +41,15 @@ extension Event {
     case .entryRetry(let job, let name, let attempts, let seconds, let mirror, let error):
       .object([
         "job": .string(job), "name": .string(name), "attempts": .integer(attempts), "delay_s": .number(seconds),
-        "mirror": mirror.map { .string($0) }, "error": error,
+        "mirror": mirror.map { .string($0) }, "error": error.json,
       ])
     case .hostHeld(let host, let seconds, let why):
       .object(["host": .string(host), "delay_s": .number(seconds), "why": .string(why)])
-    case .entryEnded(let job, let row): .object(["job": .string(job), "entry": row])
+    case .entryEnded(let job, let row): .object(["job": .string(job), "entry": row.json])
     case .jobEnded(let summary):
       .object([
-        "job": .string(summary.job), "state": .string(summary.state.rawValue), "counts": summary.counts.row,
-        "transfers": summary.transfers.row, "duration_s": .number(summary.seconds), "report": .string(summary.report),
+        "job": .string(summary.job), "state": .string(summary.state.rawValue), "counts": summary.counts.json,
+        "transfers": summary.transfers.json, "duration_s": .number(summary.seconds), "report": .string(summary.report),
         "errors": summary.problems.isEmpty ? nil : .array(summary.problems.map { .string($0) }),
       ])
     case .paused(let cause), .causeGone(let cause, _):

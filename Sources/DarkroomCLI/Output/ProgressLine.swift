@@ -1,16 +1,17 @@
 import Darkroom
 import Glibc
 import Synchronization
+import System
 
-/// The one line on a terminal that moves along. Any thread may take it away.
+/// The progress line of a terminal. Any thread may clear it.
 final class ProgressLine: Sendable {
-  /// Whether standard error is a terminal; without one nothing is shown.
+  /// Whether standard error is a terminal; nothing is shown elsewhere.
   let isTerminal = isatty(STDERR_FILENO) == 1
 
   private struct State {
-    /// How many columns are taken.
+    /// The columns on the terminal that the line occupies.
     var columns = 0
-    var isOver = false
+    var hasEnded = false
   }
 
   private let state = Mutex(State())
@@ -18,18 +19,18 @@ final class ProgressLine: Sendable {
   /// Whether the line is on the terminal.
   var isShown: Bool { state.withLock { $0.columns > 0 } }
 
-  /// Shows a text in place of the last one, cut to the width of the terminal so that it stays one line.
+  /// Replaces the line, truncated to the width of the terminal.
   func show(_ text: String) {
     guard isTerminal else { return }
     let line = String(text.prefix(min(100, Self.width - 1)))
     state.withLock { state in
-      guard !state.isOver else { return }
+      guard !state.hasEnded else { return }
       Self.write(Self.erasing(state.columns) + line)
       state.columns = line.count
     }
   }
 
-  /// Takes the line away, so that something else may be written.
+  /// Clears the line, so that something else can be written.
   func clear() {
     state.withLock { state in
       if state.columns > 0 { Self.write(Self.erasing(state.columns)) }
@@ -37,9 +38,9 @@ final class ProgressLine: Sendable {
     }
   }
 
-  /// Takes the line away for good: the program ends.
+  /// Clears the line for good: the program ends.
   func end() {
-    state.withLock { $0.isOver = true }
+    state.withLock { $0.hasEnded = true }
     clear()
   }
 
@@ -47,14 +48,14 @@ final class ProgressLine: Sendable {
     columns == 0 ? "" : "\r" + "".padding(to: columns) + "\r"
   }
 
-  /// Columns of the terminal; 80 when it does not say.
+  /// Columns of the terminal; 80 when they are not known.
   private static var width: Int {
     var size = winsize()
     let isKnown = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 1
     return isKnown ? Int(size.ws_col) : 80
   }
 
-  /// What cannot be written to standard error cannot be told anywhere.
+  /// Failures are ignored: there is nowhere else to report them.
   private static func write(_ text: String) {
     try? OpenFile.write(text, toStandard: STDERR_FILENO, named: "standard error")
   }

@@ -1,8 +1,8 @@
 import Darkroom
 import Glibc
+import System
 
-/// Standard output: results, and what was asked for. Nothing is lost without a word: writing that fails is thrown or, where
-/// the work matters more than being told of it, remembered.
+/// Standard output, buffered. A failure to write is thrown or, where the work is to go on, kept in `failure`.
 final class StandardOutput {
   /// Standard output could not be written.
   struct Failure: Error, CustomStringConvertible {
@@ -11,12 +11,12 @@ final class StandardOutput {
     var description: String { cause.description }
   }
 
-  /// Why something could not be written that `tell` was to write. A reader that went away is no failure.
+  /// The first failure of `printNow`. A reader that went away is no failure.
   private(set) var failure: Failure?
 
   private var buffer = ""
 
-  /// Prints a line, some time before the next `flush` has ended.
+  /// Adds a line to the buffer, which `flush` writes.
   /// - Throws: `Failure`.
   func print(_ line: String) throws(Failure) {
     buffer += line
@@ -24,7 +24,7 @@ final class StandardOutput {
     if buffer.utf8.count >= 64 << 10 { try flush() }
   }
 
-  /// Writes what has been printed.
+  /// Writes the buffer.
   func flush() throws(Failure) {
     guard !buffer.isEmpty else { return }
     defer { buffer = "" }
@@ -35,9 +35,9 @@ final class StandardOutput {
     }
   }
 
-  /// Prints a line at once. The program goes on, whether it can be written or not.
+  /// Prints a line at once. A failure does not stop the program.
   /// - Returns: The failure, if it is the first.
-  func tell(_ line: String) -> Failure? {
+  func printNow(_ line: String) -> Failure? {
     do {
       try print(line)
       try flush()
@@ -45,7 +45,7 @@ final class StandardOutput {
       failure = error
       return error
     } catch {
-      // Told before; or the reader has gone away and no longer wants to know.
+      // Reported before, or the reader has gone away.
     }
     return nil
   }

@@ -1,24 +1,24 @@
 import Foundation
 
 /// The three boxes that approximate a Gaussian (Filter Effects Module Level 1 § 9.4, feGaussianBlur): d = ⌊σ · 3√(2π)/4 +
-/// 0.5⌋; three boxes of an odd d, two of an even one, half a sample to the left and to the right, and one of d + 1. Used
-/// for every deviation, small ones too, as Chromium does.
+/// 0.5⌋; three boxes of an odd d, or two of an even d, shifted by half a sample to the left and to the right, and one of
+/// d + 1. Used for every deviation, as in Chromium.
 struct BoxSizes {
   /// Samples of each box, from 1.
   let sizes: [Int]
 
-  /// The largest deviation; what is beyond means this. Chromium's own limit.
+  /// The largest deviation, to which larger ones are clamped. Chromium's limit.
   static let maxDeviation = 532.0
 
-  /// The boxes for a deviation of 0…`maxDeviation` samples.
+  /// Computes the boxes for a deviation of 0…`maxDeviation` samples.
   init(deviation: Double) {
     let size = max(Int((deviation * 3 * (2 * Double.pi).squareRoot() / 4 + 0.5).rounded(.down)), 1)
     sizes = [size, size, size % 2 == 1 ? size : size + 1]
   }
 
-  /// Whether nothing is blurred: deviations below 0.8 of a sample make boxes of one.
+  /// Whether nothing is blurred: deviations below 0.8 give boxes of one sample.
   var isIdentity: Bool { sizes.allSatisfy { $0 == 1 } }
 
-  /// How many samples a result lies before the last sample that it is made of.
+  /// The distance in samples from a result to the last sample that contributes to it.
   var delay: Int { (sizes.reduce(0, +) - sizes.count) / 2 }
 }

@@ -1,5 +1,5 @@
-/// The averages of the last so many lines, sample by sample, at a cost that does not depend on how many they are: the sum
-/// is kept, the line that comes is added and the one that goes subtracted. Before the first line are zeros.
+/// Averages the last `count` lines, sample by sample, at a cost that does not depend on `count`: the new line is added to
+/// a running sum and the oldest subtracted. Lines before the first are 0.
 final class MovingAverage<Sample: BlurSample> {
   private let width: Int
   private let count: Int
@@ -8,7 +8,7 @@ final class MovingAverage<Sample: BlurSample> {
   private let sums: UnsafeMutablePointer<Sample>
   private var oldest = 0
 
-  /// Averages of `count` lines of `width` samples of 0…1.
+  /// Creates an average of `count` lines of `width` samples of 0…1.
   init(width: Int, count: Int) {
     self.width = width
     self.count = count
@@ -24,7 +24,7 @@ final class MovingAverage<Sample: BlurSample> {
     sums.deallocate()
   }
 
-  /// Replaces a line by the average of the last lines, itself included.
+  /// Replaces a line by the average of the last lines, this one included.
   func push(_ line: UnsafeMutablePointer<Sample>) {
     let share = 1 / Float(count)
     let old = lines + oldest * width

@@ -1,42 +1,49 @@
-/// Reads a picture row by row. Made with the header read and the limits checked; a codec is one file with a class that
-/// conforms, and one line in `RowDecoders`.
-protocol RowDecoder: AnyObject {
-  /// What the header says.
+/// Reads a picture row by row.
+protocol RowDecoder: AnyObject, SendableMetatype {
+  /// Reads the header from an open file, which must be seekable and stay open while the decoder lives; it is not closed.
+  /// - Throws: `unsupported-format`, `image-corrupt`, `image-truncated`, `image-too-large`, `io`.
+  init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError)
+
+  /// The contents of the header.
   var info: ImageInfo { get }
-  /// The channels and depth of the picture as it is stored, palettes and transparent colours expanded.
+  /// The channels and depth of the stored picture, with palettes and transparent colours expanded.
   var layout: PixelLayout { get }
-  /// How coarse the stored colour is.
+  /// The chroma sampling of the stored picture.
   var chroma: ChromaSampling { get }
-  /// Whether the pixels have few colours, which repeat exactly; by default nothing says so.
+  /// Whether the picture has few colours, which repeat exactly; false by default.
   var hasFewColours: Bool { get }
-  /// Whether the file holds its pixels exactly although its format can do otherwise; by default nothing says so.
+  /// Whether the file is lossless although its format can be lossy; false by default.
   var isLossless: Bool { get }
-  /// What the file says besides the pixels.
+  /// The file's metadata.
   var metadata: Metadata { get }
 
-  /// Bytes that are held of the whole picture from `start` on; 0 when it passes row by row.
+  /// Bytes of the whole picture that are held from `start` on; 0 when it is decoded row by row.
   var wholePictureBytes: Int { get }
 
-  /// Eighths of each side at which the picture can be read as well, 1…7; by default none.
+  /// The fractions of its size at which the picture can be decoded, as eighths of each side, 1…7; by default none.
   var reductions: [Int] { get }
-  /// Asks for a picture of so many eighths of each side, rounded up, one of `reductions`. To be called before `start`, if at
-  /// all; sizes that are told elsewhere remain those of the whole picture.
+  /// Requests a picture of `eighths` eighths of each side, rounded up; one of `reductions`. Must be called before `start`.
+  /// The size in `info` does not change.
   func reduce(toEighths eighths: Int)
 
-  /// Prepares for rows. `colour` asks for colour rows of a grey picture. Pictures that cannot be read row by row are
-  /// read whole here, calling `isCancelled` now and then.
+  /// This decoder when it can deliver its stored planes of YCbCr instead of rows; nil by default.
+  var planeDecoder: (any PlaneDecoder)? { get }
+
+  /// Prepares for rows. `colour` requests colour rows of a grey picture. Pictures that cannot be read row by row are read
+  /// whole here, calling `isCancelled` every few rows.
   func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError)
-  /// Reads the next row; the row's planes must be grey or colour as asked in `start`.
+  /// Reads the next row, grey or coloured as requested in `start`.
   func read(into row: PixelRow) throws(ImagingError)
   /// Reads on to the end after the last row, so that a missing end is an error.
   func finish() throws(ImagingError)
 }
 
 extension RowDecoder {
-  /// Columns and rows, as stored.
-  var size: PictureSize { PictureSize(width: info.width, height: info.height) }
+  /// The stored size.
+  var size: PictureSize { info.size }
   var hasFewColours: Bool { false }
   var isLossless: Bool { false }
   var reductions: [Int] { [] }
   func reduce(toEighths eighths: Int) {}
+  var planeDecoder: (any PlaneDecoder)? { nil }
 }

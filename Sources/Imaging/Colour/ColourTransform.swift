@@ -1,16 +1,15 @@
 import CLCMS
 
-/// A way from the colours of a file to sRGB, by littleCMS: perceptual, without black point compensation.
-final class ColourTransform: @unchecked Sendable {  // it never changes, and littleCMS keeps nothing between pixels
-  /// Pixels as packed rows have them.
+/// A transform from a colour space to sRGB by littleCMS: perceptual intent, no black point compensation.
+final class ColourTransform: @unchecked Sendable {  // immutable, and littleCMS keeps no state between pixels
+  /// The pixel format of packed rows.
   enum Pixels: Hashable, Sendable {
-    /// Red, green, blue, and alpha or a filler, which stay.
-    case colour(isDeep: Bool)
-    /// Grey stays grey, with sRGB's tone curve; alpha stays.
-    case grey(hasAlpha: Bool, isDeep: Bool)
-    /// Cyan, magenta, yellow and black of 8 bits become red, green, blue and a filler. 0 is all of an ink, as Adobe
-    /// writes it.
-    case inks
+    /// Red, green, blue, and alpha or a filler, which does not change.
+    case colour(is16Bit: Bool)
+    /// Grey remains grey, with sRGB's tone curve; alpha does not change.
+    case grey(hasAlpha: Bool, is16Bit: Bool)
+    /// Inverted 8-bit CMYK, as written by Adobe, becomes red, green, blue and a filler.
+    case cmyk
   }
 
   private let handle: cmsHTRANSFORM
@@ -19,9 +18,9 @@ final class ColourTransform: @unchecked Sendable {  // it never changes, and lit
 
   deinit { cmsDeleteTransform(handle) }
 
-  /// Makes a transform; nil when there is nothing to do, because the colours are sRGB to within 1 of 255, or when the
-  /// profile makes no sense or is for other pixels.
-  static func make(from colour: SourceColour, _ pixels: Pixels) -> ColourTransform? {
+  /// Creates a transform; nil when the colour space equals sRGB to within 1 of 255, or the profile is invalid or does not
+  /// apply to the pixels.
+  static func make(from colour: ColourSpace, _ pixels: Pixels) -> ColourTransform? {
     guard let source = profile(of: colour, pixels) else { return nil }
     defer { cmsCloseProfile(source) }
     guard cmsGetColorSpace(source) == pixels.space, let target = pixels.target else { return nil }
@@ -32,7 +31,7 @@ final class ColourTransform: @unchecked Sendable {  // it never changes, and lit
         source, from, target, to, cmsUInt32Number(INTENT_PERCEPTUAL), pixels.flags)
     else { return nil }
     let transform = ColourTransform(handle)
-    return transform.changesNothing(pixels) ? nil : transform
+    return transform.isIdentity(pixels) ? nil : transform
   }
 
   /// Converts packed pixels in place.
@@ -40,12 +39,12 @@ final class ColourTransform: @unchecked Sendable {  // it never changes, and lit
     cmsDoTransform(handle, pixels, pixels, cmsUInt32Number(count))
   }
 
-  private static func profile(of colour: SourceColour, _ pixels: Pixels) -> cmsHPROFILE? {
+  private static func profile(of colour: ColourSpace, _ pixels: Pixels) -> cmsHPROFILE? {
     switch colour {
     case .sRGB: return nil
     case .profile(let bytes): return cmsOpenProfileFromMem(bytes, cmsUInt32Number(bytes.count))
     case .gamma(let gamma, let chromaticities):
-      // 1/2.2 is how PNG says sRGB to those who do not know the chunk of that name.
+      // PNG writers use 1/2.2 for sRGB, for readers that do not support the `sRGB` chunk.
       let curve = (45_000...46_000).contains(gamma) ? sRGBCurve() : cmsBuildGamma(nil, 100_000 / Double(gamma))
       defer { cmsFreeToneCurve(curve) }
       if case .grey = pixels { return cmsCreateGrayProfile(cmsD50_xyY(), curve) }
@@ -65,24 +64,24 @@ final class ColourTransform: @unchecked Sendable {  // it never changes, and lit
     cmsBuildParametricToneCurve(nil, 4, [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045])
   }
 
-  /// Whether colours all over the cube stay where they are.
-  private func changesNothing(_ pixels: Pixels) -> Bool {
+  /// Whether colours all over the cube do not change.
+  private func isIdentity(_ pixels: Pixels) -> Bool {
     switch pixels {
-    case .inks: return false
-    case .grey(let hasAlpha, let isDeep):
+    case .cmyk: return false
+    case .grey(let hasAlpha, let is16Bit):
       let channels = hasAlpha ? 2 : 1
-      return staysSame((0...255).flatMap { [UInt8](repeating: $0, count: channels) }, isDeep: isDeep, channels)
-    case .colour(let isDeep):
+      return preserves((0...255).flatMap { [UInt8](repeating: $0, count: channels) }, is16Bit: is16Bit, channels)
+    case .colour(let is16Bit):
       let steps: [UInt8] = [0, 51, 102, 153, 204, 255]
       let greys = (0...255).flatMap { [UInt8](repeating: $0, count: 4) }
-      return staysSame(
+      return preserves(
         greys + steps.flatMap { red in steps.flatMap { green in steps.flatMap { [red, green, $0, 255] } } },
-        isDeep: isDeep, 4)
+        is16Bit: is16Bit, 4)
     }
   }
 
-  private func staysSame(_ samples: [UInt8], isDeep: Bool, _ channels: Int) -> Bool {
-    guard isDeep else {
+  private func preserves(_ samples: [UInt8], is16Bit: Bool, _ channels: Int) -> Bool {
+    guard is16Bit else {
       var result = samples
       result.withUnsafeMutableBytes {
         if let start = $0.baseAddress { apply(to: start, count: samples.count / channels) }
@@ -103,11 +102,11 @@ extension ColourTransform.Pixels {
     switch self {
     case .colour: cmsSigRgbData
     case .grey: cmsSigGrayData
-    case .inks: cmsSigCmykData
+    case .cmyk: cmsSigCmykData
     }
   }
 
-  /// The profile of the result; whoever asks closes it.
+  /// The profile of the result, which the caller closes.
   fileprivate var target: cmsHPROFILE? {
     guard case .grey = self else { return cmsCreate_sRGBProfile() }
     let curve = ColourTransform.sRGBCurve()
@@ -117,19 +116,19 @@ extension ColourTransform.Pixels {
 
   fileprivate var formats: (from: cmsUInt32Number, to: cmsUInt32Number) {
     switch self {
-    case .colour(let isDeep): isDeep ? (clcms_rgba16, clcms_rgba16) : (clcms_rgba8, clcms_rgba8)
-    case .grey(false, let isDeep): isDeep ? (clcms_grey16, clcms_grey16) : (clcms_grey8, clcms_grey8)
-    case .grey(true, let isDeep):
-      isDeep ? (clcms_grey_alpha16, clcms_grey_alpha16) : (clcms_grey_alpha8, clcms_grey_alpha8)
-    case .inks: (clcms_cmyk8_inverted, clcms_rgba8)
+    case .colour(let is16Bit): is16Bit ? (clcms_rgba16, clcms_rgba16) : (clcms_rgba8, clcms_rgba8)
+    case .grey(false, let is16Bit): is16Bit ? (clcms_grey16, clcms_grey16) : (clcms_grey8, clcms_grey8)
+    case .grey(true, let is16Bit):
+      is16Bit ? (clcms_grey_alpha16, clcms_grey_alpha16) : (clcms_grey_alpha8, clcms_grey_alpha8)
+    case .cmyk: (clcms_cmyk8_inverted, clcms_rgba8)
     }
   }
 
-  /// Nothing is kept between pixels, so that threads can share a transform. And only for colour of 8 bits littleCMS has a
-  /// short cut that is exact: for the others it would interpolate between 33 places, too few where a curve is steep.
+  /// No cache between pixels, so that threads can share a transform. And no optimisation except for 8-bit colour, where it
+  /// is exact: elsewhere littleCMS would interpolate between 33 points, too few where a curve is steep.
   fileprivate var flags: cmsUInt32Number {
     switch self {
-    case .colour(false), .inks: cmsUInt32Number(cmsFLAGS_NOCACHE)
+    case .colour(false), .cmyk: cmsUInt32Number(cmsFLAGS_NOCACHE)
     case .colour(true), .grey: cmsUInt32Number(cmsFLAGS_NOCACHE | cmsFLAGS_NOOPTIMIZE)
     }
   }

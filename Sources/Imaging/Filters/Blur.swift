@@ -1,5 +1,5 @@
 /// `blur(deviation)`: a Gaussian blur (Filter Effects Module Level 1 § 12.1.9), approximated by three box blurs, in
-/// premultiplied alpha. Outside the canvas everything is transparent, so the edges fade.
+/// premultiplied alpha. Pixels outside the canvas are transparent, so the edges fade.
 struct Blur: FilterFunction, RowStage {
   static let name = "blur"
   static let syntax = "<length>?"
@@ -10,10 +10,10 @@ struct Blur: FilterFunction, RowStage {
   let deviation: Double
 
   init(arguments: inout ArgumentReader) throws(RecipeError) {
-    deviation = try arguments.deviation(default: 0)
+    deviation = try arguments.deviation(default: 0, ceiling: BoxSizes.maxDeviation)
   }
 
-  var argument: String { CSSNumber.text(deviation) + "px" }
+  var argument: String { deviation.cssText + "px" }
   var makesTranslucent: Bool { !boxes.isIdentity }
   var stage: any RowStage { self }
 

@@ -13,7 +13,7 @@ struct Contrast: FilterFunction {
     amount = try arguments.amount(default: 1)
   }
 
-  var argument: String { CSSNumber.text(amount) }
+  var argument: String { amount.cssText }
 
-  var stage: any RowStage { ToneLine(slope: amount, intercept: 0.5 - 0.5 * amount) }
+  var stage: any RowStage { LinearTransfer(slope: amount, intercept: 0.5 - 0.5 * amount) }
 }

@@ -1,7 +1,6 @@
-/// `crop(width height anchor)`: keeps a rectangle and leaves out the rest. What is larger than the picture means its
-/// side.
+/// `crop(width height anchor)`: keeps a rectangle. Sides are clamped to those of the picture.
 struct Crop: FilterFunction, RowStage {
-  /// Where the rectangle lies: in the middle, or in the middle of a side.
+  /// The place of the rectangle: the middle, or the middle of a side.
   enum Anchor: String, CaseIterable, Sendable {
     case center, top, bottom, left, right
   }
@@ -25,7 +24,7 @@ struct Crop: FilterFunction, RowStage {
   var stage: any RowStage { self }
 
   let window = RowWindow.row
-  let onlyMovesPixels = true
+  let movesPixelsOnly = true
 
   func size(after size: PictureSize) -> PictureSize {
     PictureSize(width: min(wanted.width, size.width), height: min(wanted.height, size.height))
@@ -35,7 +34,7 @@ struct Crop: FilterFunction, RowStage {
     CroppedRows(source, origin: origin(in: source.size), size: size(after: source.size))
   }
 
-  /// The first column and row that are kept. When what is left out is odd, the greater half lies right or below.
+  /// The first column and row that are kept. When an odd number is cut off, the greater half is at the right or bottom.
   func origin(in size: PictureSize) -> (column: Int, row: Int) {
     let kept = self.size(after: size)
     let (spareColumns, spareRows) = (size.width - kept.width, size.height - kept.height)

@@ -6,21 +6,21 @@ package protocol FilterFunction: Sendable {
   static var aliases: [String] { get }
   /// What is between the parentheses, in CSS value definition syntax: `[<number> | <percentage>]?`.
   static var syntax: String { get }
-  /// The argument when none is given, as text; nil when there must be one, or never is.
+  /// The default argument as text; nil when arguments are required or the function takes none.
   static var defaultArgument: String? { get }
-  /// What it does, in one line.
+  /// The effect, in one line.
   static var summary: String { get }
 
-  /// Takes the arguments; what it leaves is refused.
+  /// Reads the arguments; those that it does not read are errors.
   init(arguments: inout ArgumentReader) throws(RecipeError)
 
-  /// The argument in canonical form.
+  /// The arguments in canonical form.
   var argument: String { get }
-  /// Whether grey pictures can become coloured by it; if not, they keep a single channel. False by default.
+  /// Whether grey pictures can become coloured; if not, they keep a single channel. False by default.
   var coloursGrey: Bool { get }
-  /// Whether an opaque picture needs an alpha channel afterwards; false by default.
+  /// Whether opaque pictures need an alpha channel afterwards; false by default.
   var makesTranslucent: Bool { get }
-  /// What is done to rows.
+  /// The stage that does the work.
   var stage: any RowStage { get }
 }
 

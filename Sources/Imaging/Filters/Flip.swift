@@ -1,4 +1,4 @@
-/// `flip()`: exchanges top and bottom.
+/// `flip()`: flips vertically.
 struct Flip: FilterFunction {
   static let name = "flip"
   static let syntax = ""
@@ -9,5 +9,5 @@ struct Flip: FilterFunction {
 
   var argument: String { "" }
 
-  var stage: any RowStage { Turn(orientation: .flipped) }
+  var stage: any RowStage { Reorient(orientation: .flipVertical) }
 }

@@ -1,4 +1,4 @@
-/// `flop()`: exchanges left and right.
+/// `flop()`: flips horizontally.
 struct Flop: FilterFunction {
   static let name = "flop"
   static let syntax = ""
@@ -9,5 +9,5 @@ struct Flop: FilterFunction {
 
   var argument: String { "" }
 
-  var stage: any RowStage { Turn(orientation: .mirrored) }
+  var stage: any RowStage { Reorient(orientation: .flipHorizontal) }
 }

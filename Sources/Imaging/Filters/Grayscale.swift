@@ -1,4 +1,4 @@
-/// `grayscale(amount)`: towards luminance (Filter Effects Module Level 1 § 12.1.1); 0 changes nothing, 1 leaves grey.
+/// `grayscale(amount)`: towards luminance (Filter Effects Module Level 1 § 12.1.1); 0 changes nothing, 1 gives grey.
 struct Grayscale: FilterFunction {
   static let name = "grayscale"
   static let syntax = amountSyntax
@@ -12,7 +12,7 @@ struct Grayscale: FilterFunction {
     amount = try arguments.amount(default: 1, ceiling: 1)
   }
 
-  var argument: String { CSSNumber.text(amount) }
+  var argument: String { amount.cssText }
 
   var stage: any RowStage {
     let rest = 1 - amount

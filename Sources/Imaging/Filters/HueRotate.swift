@@ -1,6 +1,6 @@
 import Foundation
 
-/// `hue-rotate(angle)`: turns the colour circle (Filter Effects Module Level 1 § 12.1.4).
+/// `hue-rotate(angle)`: rotates hues (Filter Effects Module Level 1 § 12.1.4).
 struct HueRotate: FilterFunction {
   static let name = "hue-rotate"
   static let syntax = "[<angle> | <zero>]?"
@@ -14,7 +14,7 @@ struct HueRotate: FilterFunction {
     degrees = try arguments.angle(default: 0)
   }
 
-  var argument: String { CSSNumber.text(degrees) + "deg" }
+  var argument: String { degrees.cssText + "deg" }
 
   var stage: any RowStage {
     let radians = degrees.truncatingRemainder(dividingBy: 360) * .pi / 180

@@ -13,7 +13,7 @@ struct Invert: FilterFunction {
     amount = try arguments.amount(default: 1, ceiling: 1)
   }
 
-  var argument: String { CSSNumber.text(amount) }
+  var argument: String { amount.cssText }
 
-  var stage: any RowStage { ToneLine(slope: 1 - 2 * amount, intercept: amount) }
+  var stage: any RowStage { LinearTransfer(slope: 1 - 2 * amount, intercept: amount) }
 }

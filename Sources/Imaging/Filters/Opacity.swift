@@ -12,7 +12,7 @@ struct Opacity: FilterFunction {
     amount = try arguments.amount(default: 1, ceiling: 1)
   }
 
-  var argument: String { CSSNumber.text(amount) }
+  var argument: String { amount.cssText }
 
   var makesTranslucent: Bool { amount < 1 }
 

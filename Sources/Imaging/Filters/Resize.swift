@@ -1,13 +1,13 @@
-/// `resize(mode width height enlarge)`: another size, resampled with a Lanczos kernel of three lobes, in sRGB values and
+/// `resize(mode width height enlarge)`: resamples to another size with a Lanczos kernel of three lobes, in sRGB values and
 /// premultiplied alpha.
 struct Resize: FilterFunction, RowStage {
-  /// How the picture is brought into the wanted rectangle.
+  /// How the picture is fitted to the rectangle.
   enum Mode: String, CaseIterable, Sendable {
-    /// As large as fits into it.
+    /// As large as possible within the rectangle.
     case fit
-    /// As small as covers it, and of that the middle.
+    /// As small as covers the rectangle, cropped to its middle.
     case fill
-    /// Exactly, distorted when need be.
+    /// The size of the rectangle, with another aspect ratio if necessary.
     case exact
   }
 
@@ -19,7 +19,7 @@ struct Resize: FilterFunction, RowStage {
   let mode: Mode
   /// Columns and rows, each 1…1 000 000.
   let wanted: PictureSize
-  /// Whether the picture may become larger; default false.
+  /// Whether the picture may be enlarged; default false.
   let enlarges: Bool
 
   init(arguments: inout ArgumentReader) throws(RecipeError) {
@@ -32,12 +32,13 @@ struct Resize: FilterFunction, RowStage {
   var stage: any RowStage { self }
 
   let window = RowWindow.rows(Resampling.heldRows)
+  var resampling: (@Sendable (PictureSize) -> ResamplingPlan)? { { plan(for: $0) } }
 
   func size(after size: PictureSize) -> PictureSize { plan(for: size).size }
 
   func rows(from source: any RowSource) -> any RowSource { plan(for: source.size).rows(from: source) }
 
-  /// What becomes of a picture of some size.
+  /// The plan for an input size.
   func plan(for size: PictureSize) -> ResamplingPlan {
     switch mode {
     case .fit:
@@ -53,7 +54,7 @@ struct Resize: FilterFunction, RowStage {
     }
   }
 
-  /// The side that limits becomes what is wanted; the other is rounded to the nearest, halves up, and at least 1.
+  /// The limiting side gets the wanted length; the other is rounded to the nearest, halves up, and at least 1.
   private func fitted(_ size: PictureSize) -> PictureSize {
     if !enlarges, size.width <= wanted.width, size.height <= wanted.height { return size }
     if wanted.width * size.height <= wanted.height * size.width {
@@ -66,8 +67,8 @@ struct Resize: FilterFunction, RowStage {
     max((2 * dividend + divisor) / (2 * divisor), 1)
   }
 
-  /// The largest middle part of the wanted shape; when the picture would have to be enlarged for that and may not, a part
-  /// of the wanted size, or what there is of it.
+  /// The largest middle part of the wanted aspect ratio. When it would have to be enlarged and must not be, a middle part
+  /// of the wanted size, clamped to the picture.
   private func filled(_ size: PictureSize) -> ResamplingPlan {
     let (width, height) = (Double(size.width), Double(size.height))
     if !enlarges, size.width <= wanted.width || size.height <= wanted.height {

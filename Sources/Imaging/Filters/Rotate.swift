@@ -1,4 +1,4 @@
-/// `rotate(angle)`: turns clockwise by quarters.
+/// `rotate(angle)`: rotates clockwise by a multiple of 90 degrees.
 struct Rotate: FilterFunction {
   static let name = "rotate"
   static let syntax = "90 | 180 | 270"
@@ -15,6 +15,6 @@ struct Rotate: FilterFunction {
   var argument: String { "\(degrees)" }
 
   var stage: any RowStage {
-    Turn(orientation: degrees == 90 ? .turnedLeft : degrees == 180 ? .upsideDown : .turnedRight)
+    Reorient(orientation: degrees == 90 ? .rotate90 : degrees == 180 ? .rotate180 : .rotate270)
   }
 }

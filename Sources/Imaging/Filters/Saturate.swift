@@ -12,7 +12,7 @@ struct Saturate: FilterFunction {
     amount = try arguments.amount(default: 1)
   }
 
-  var argument: String { CSSNumber.text(amount) }
+  var argument: String { amount.cssText }
 
   var stage: any RowStage {
     ColourMatrix(

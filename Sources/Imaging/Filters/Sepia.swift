@@ -15,7 +15,7 @@ struct Sepia: FilterFunction {
     amount = try arguments.amount(default: 1, ceiling: 1)
   }
 
-  var argument: String { CSSNumber.text(amount) }
+  var argument: String { amount.cssText }
 
   var stage: any RowStage {
     let rest = 1 - amount

@@ -1,5 +1,5 @@
-/// `sharpen(sigma)`: an unsharp mask. To each colour is added what it differs by from the same picture behind a Gaussian
-/// of that standard deviation. Alpha stays.
+/// `sharpen(sigma)`: an unsharp mask. Adds to each colour its difference to a Gaussian blur of the given standard
+/// deviation. Alpha does not change.
 struct Sharpen: FilterFunction, RowStage {
   static let name = "sharpen"
   static let syntax = "<number>"
@@ -13,11 +13,12 @@ struct Sharpen: FilterFunction, RowStage {
     deviation = try arguments.number("a sigma", in: 0.1...10)
   }
 
-  var argument: String { CSSNumber.text(deviation) }
+  var argument: String { deviation.cssText }
   var stage: any RowStage { self }
 
-  /// The kernel's rows, those that wait for the blur, and the one that comes; and what the blur of columns holds.
-  var window: RowWindow { .rows(3 * radius + 3 + WeightedColumns.rowsAhead + WeightedColumns.heldRows) }
+  /// The kernel's rows, the original rows that are buffered until their blur is known, the next input row, and the rows
+  /// that the blur of columns holds.
+  var window: RowWindow { .rows(3 * radius + 3 + ResampledColumns.rowsAhead + ResampledColumns.heldRows) }
   func size(after size: PictureSize) -> PictureSize { size }
 
   func rows(from source: any RowSource) -> any RowSource {

@@ -1,25 +1,25 @@
-/// A rectangle out of the rows of a source.
+/// A rectangle of the rows of a source.
 final class CroppedRows: RowSource {
   let size: PictureSize
   let layout: PixelLayout
   private let source: any RowSource
   private let buffer: RowBuffer
   private let column: Int
-  private var unwantedRows: Int
+  private var rowsToSkip: Int
 
-  /// The rectangle of some size whose first pixel is `origin`; it must lie within the source.
+  /// Creates a source for the rectangle at `origin`, which must lie within the source.
   init(_ source: any RowSource, origin: (column: Int, row: Int), size: PictureSize) {
     self.source = source
     self.size = size
     layout = source.layout
     buffer = RowBuffer(width: source.size.width, layout: source.layout)
-    (column, unwantedRows) = origin
+    (column, rowsToSkip) = origin
   }
 
   func read(into row: PixelRow) throws(ImagingError) {
-    while unwantedRows > 0 {
+    while rowsToSkip > 0 {
       try source.read(into: buffer.row)
-      unwantedRows -= 1
+      rowsToSkip -= 1
     }
     try source.read(into: buffer.row)
     for plane in 0..<row.planeCount {

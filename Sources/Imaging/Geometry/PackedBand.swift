@@ -1,16 +1,16 @@
-/// A few rows of an upright picture, gathered from a stored one. Several at once, because the pixels of a column lie far
-/// apart in memory, and with each come its neighbours.
+/// A few rows of an upright picture, gathered from a stored one. Several at a time, because the pixels of a column lie far
+/// apart in memory and each shares a cache line with its neighbours.
 final class PackedBand {
-  /// How many rows are gathered at once.
+  /// Rows that are gathered at a time.
   static let rows = 16
 
   /// The rows.
   let rows: [PackedRow]
   private let width: Int
-  /// Which channels, and how deep.
+  /// Channels and depth.
   let layout: PixelLayout
 
-  /// Memory for rows of some width.
+  /// Allocates rows of `width` pixels.
   init(width: Int, layout: PixelLayout) {
     self.width = width
     self.layout = layout
@@ -18,7 +18,7 @@ final class PackedBand {
   }
 
   /// Gathers the rows of the upright picture from `row` on.
-  func fill(from picture: WholePicture, _ stored: PictureSize, _ orientation: Orientation, row: Int, height: Int) {
+  func fill(from picture: PackedPicture, _ stored: PictureSize, _ orientation: Orientation, row: Int, height: Int) {
     let count = min(Self.rows, height - row)
     switch layout.packedBytes {
     case 1: fill(from: picture, stored, orientation, row, count, UInt8.self)
@@ -29,7 +29,7 @@ final class PackedBand {
   }
 
   private func fill<Pixel: BitwiseCopyable>(
-    from picture: WholePicture, _ stored: PictureSize, _ orientation: Orientation, _ row: Int, _ count: Int,
+    from picture: PackedPicture, _ stored: PictureSize, _ orientation: Orientation, _ row: Int, _ count: Int,
     _ type: Pixel.Type
   ) {
     for column in 0..<width {

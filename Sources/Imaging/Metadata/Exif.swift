@@ -1,6 +1,9 @@
-/// A TIFF stream of EXIF tags (TIFF 6.0; CIPA DC-008 § 4.5), as far as it is looked into: the first directory, EXIF's own,
-/// and where the second one points to a thumbnail.
+/// A TIFF stream of EXIF tags (TIFF 6.0; CIPA DC-008 § 4.5). Only the first directory, the EXIF directory and the thumbnail
+/// of the second directory are parsed.
 struct Exif {
+  /// `Exif` and two zeros, before the stream in JPEG segments (CIPA DC-008 § 4.5.4).
+  static let identifier = Array("Exif\0\0".utf8)
+
   private(set) var bytes: [UInt8]
   private let isLittleEndian: Bool
 
@@ -17,15 +20,15 @@ struct Exif {
     static let thumbnailLength = 0x0202
   }
 
-  /// A field of a directory: its tag, type, count, and where its four bytes of value or offset are.
+  /// A field of a directory: its tag, type, count, and the place of its four bytes of value or offset.
   private struct Field {
     let tag, type, count, place: Int
   }
 
-  /// Fields of a directory that are looked at, at most.
+  /// The largest number of fields in a directory.
   private static let maxFields = 1000
 
-  /// A stream; nil when its header is none.
+  /// Creates a stream; nil when its header is invalid.
   init?(_ bytes: [UInt8]) {
     if bytes.starts(with: [0x49, 0x49, 0x2A, 0]) {
       isLittleEndian = true
@@ -37,7 +40,7 @@ struct Exif {
     self.bytes = bytes
   }
 
-  /// How the picture must be turned; upright when nothing or nonsense is said.
+  /// The orientation; upright when the tag is missing or invalid.
   var orientation: Orientation {
     guard let field = directory(at: number(4, at: 4)).fields.first(where: { $0.tag == Tag.orientation }),
       field.type == 3, field.count == 1
@@ -45,8 +48,8 @@ struct Exif {
     return Orientation(rawValue: number(2, at: field.place) ?? 1) ?? .upright
   }
 
-  /// The same for a picture that has been turned and filtered: upright, of its size where one is told, and without the
-  /// thumbnail, which shows it as it was.
+  /// The stream for the processed picture: with upright orientation, the new size where the stream has one, and without the
+  /// thumbnail, which shows the picture before processing.
   func upright(size: PictureSize) -> Exif {
     var result = self
     let first = directory(at: number(4, at: 4))
@@ -73,13 +76,13 @@ struct Exif {
     return result
   }
 
-  /// Makes a field one number of 32 bits, which it has room for.
+  /// Sets a field to one 32-bit integer, which fits into its four bytes of value.
   private mutating func set(_ field: Field, to value: Int) {
     let typeCountValue = encoded(4, 2) + encoded(1, 4) + encoded(value, 4)
     bytes.replaceSubrange((field.place - 6)..<(field.place + 4), with: typeCountValue)
   }
 
-  /// A stream of the artist and the copyright alone; nil when there is neither.
+  /// A stream with only the artist and the copyright; nil when there is neither.
   func copyrightOnly() -> Exif? {
     let kept = directory(at: number(4, at: 4)).fields.compactMap { field -> (tag: Int, text: [UInt8])? in
       guard field.tag == Tag.artist || field.tag == Tag.copyright, field.type == 2, let text = text(of: field) else {
@@ -109,8 +112,8 @@ struct Exif {
     return Array(bytes[start..<(start + field.count)])
   }
 
-  /// The fields of the directory at some offset, as far as they are within the stream, and where the offset of the next
-  /// directory stands.
+  /// The fields of the directory at an offset, as far as they are within the stream, and the place of the next directory's
+  /// offset.
   private func directory(at offset: Int?) -> (fields: [Field], next: Int?) {
     guard let offset, offset >= 8, let count = number(2, at: offset), count <= Self.maxFields else { return ([], nil) }
     var fields: [Field] = []
@@ -128,11 +131,10 @@ struct Exif {
   private func number(_ size: Int, at place: Int) -> Int? {
     guard place >= 0, place <= bytes.count - size else { return nil }
     let digits = bytes[place..<(place + size)]
-    return (isLittleEndian ? Array(digits.reversed()) : Array(digits)).reduce(0) { $0 << 8 | Int($1) }
+    return isLittleEndian ? digits.littleEndianInteger : digits.bigEndianInteger
   }
 
   private func encoded(_ value: Int, _ size: Int) -> [UInt8] {
-    let digits = (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-    return isLittleEndian ? digits : digits.reversed()
+    isLittleEndian ? [UInt8](littleEndian: value, count: size) : [UInt8](bigEndian: value, count: size)
   }
 }

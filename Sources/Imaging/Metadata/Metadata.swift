@@ -1,37 +1,42 @@
-/// What a picture's file says besides its pixels, independent of the format, in the order of the source.
+/// The metadata of a picture's file, independent of its format, in the order of the file.
 struct Metadata: Sendable, Equatable {
-  /// One piece.
+  /// One piece of metadata.
   enum Item: Sendable, Equatable {
-    /// A TIFF stream of EXIF tags (CIPA DC-008), without the identifier that JPEG puts before it.
+    /// A TIFF stream of EXIF tags (CIPA DC-008), without JPEG's identifier.
     case exif([UInt8])
     /// An XMP packet (ISO 16684-1).
     case xmp([UInt8])
-    /// A part of an extended XMP packet as a JPEG segment holds it, with its identifier; JPEG only.
+    /// A part of an extended XMP packet as in a JPEG segment, with its identifier; JPEG only.
     case extendedXMP([UInt8])
     /// IPTC data sets (IPTC-NAA IIM 4.2); JPEG only.
     case iptc([UInt8])
-    /// A colour profile (ICC.1), not compressed.
+    /// An uncompressed colour profile (ICC.1).
     case icc([UInt8])
-    /// What PNG says of its colours in a chunk of its own: `sRGB`, `gAMA` or `cHRM`; PNG only.
-    case pngColour(name: [UInt8], bytes: [UInt8])
-    /// How large pixels are meant to be.
+    /// The content of one of PNG's colour chunks; PNG only.
+    case pngColour(PNGColourChunk, [UInt8])
+    /// The pixel density.
     case density(PixelDensity)
 
-    /// Whether a file can hold only one of both.
+    /// Whether a file can have only one of both.
     fileprivate func excludes(_ other: Item) -> Bool {
       switch (self, other) {
       case (.exif, .exif), (.xmp, .xmp), (.iptc, .iptc), (.icc, .icc), (.density, .density): true
-      case (.pngColour(let name, _), .pngColour(let other, _)): name == other
+      case (.pngColour(let chunk, _), .pngColour(let other, _)): chunk == other
       default: false
       }
     }
   }
 
-  /// The pieces.
+  /// PNG's colour chunks besides `iCCP`, by their names (W3C PNG, third edition, § 11.3.2).
+  enum PNGColourChunk: String, Sendable {
+    case sRGB, gAMA, cHRM
+  }
+
+  /// All pieces.
   private(set) var items: [Item] = []
   private var size = 0
 
-  /// Adds a piece, unless there is one that excludes it or the total would exceed `ImageLimits.maxMetadataBytes`.
+  /// Appends a piece, unless another excludes it or the total would exceed `ImageLimits.maxMetadataBytes`.
   mutating func append(_ item: Item) {
     let count =
       switch item {
@@ -45,13 +50,13 @@ struct Metadata: Sendable, Equatable {
     items.append(item)
   }
 
-  /// How the picture must be turned, as the first EXIF stream says.
+  /// The orientation in the first EXIF stream.
   var orientation: Orientation {
     for case .exif(let bytes) in items { return Exif(bytes)?.orientation ?? .upright }
     return .upright
   }
 
-  /// What a policy keeps for a picture that has been turned upright and has some size now.
+  /// The metadata that a policy keeps for the upright result of the given size.
   func kept(_ policy: MetadataPolicy, size: PictureSize) -> Metadata {
     var result = self
     result.items = items.compactMap { item in
@@ -69,30 +74,30 @@ struct Metadata: Sendable, Equatable {
     return result
   }
 
-  /// The same for a picture turned by a quarter.
-  var turned: Metadata {
+  /// The metadata of the transposed picture.
+  var transposed: Metadata {
     var result = self
     result.items = items.map { item in
-      if case .density(let density) = item { .density(density.turned) } else { item }
+      if case .density(let density) = item { .density(density.transposed) } else { item }
     }
     return result
   }
 
-  /// How large pixels are meant to be; nil when the file did not say.
+  /// The pixel density; nil when the file has none.
   var density: PixelDensity? {
     for case .density(let density) in items { return density }
     return nil
   }
 
-  /// The same without some pieces.
-  func removing(_ isUnwanted: (Item) -> Bool) -> Metadata {
+  /// The metadata without the pieces that fulfil a predicate.
+  func removing(_ isRemoved: (Item) -> Bool) -> Metadata {
     var result = self
-    result.items.removeAll(where: isUnwanted)
+    result.items.removeAll(where: isRemoved)
     return result
   }
 
-  /// The same without a colour profile that is for other pixels than a file's, grey or coloured, or that is none at all.
-  func withoutMisfits(isGrey: Bool) -> Metadata {
+  /// The metadata without colour profiles that are invalid or do not apply to grey or to coloured pixels, respectively.
+  func withoutMismatchedProfile(isGrey: Bool) -> Metadata {
     removing { item in
       guard case .icc(let profile) = item else { return false }
       // The colour space is at bytes 16…19 of the header, the signature at 36…39 (ICC.1:2022 § 7.2).
@@ -100,4 +105,15 @@ struct Metadata: Sendable, Equatable {
         || !profile.dropFirst(36).starts(with: "acsp".utf8)
     }
   }
+}
+
+/// How much of EXIF, XMP and IPTC is kept. Colour profiles, PNG's colour chunks and the pixel density are always kept;
+/// orientation and thumbnails never are.
+package enum MetadataPolicy: String, CaseIterable, Sendable {
+  /// Nothing.
+  case none
+  /// Of EXIF, artist and copyright; of IPTC, by-line, credit and copyright notice; of XMP nothing.
+  case copyright
+  /// Everything.
+  case all
 }

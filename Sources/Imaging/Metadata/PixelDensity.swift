@@ -1,19 +1,19 @@
-/// How densely pixels lie on paper; without a unit, only how wide a pixel is beside its height.
+/// The pixel density in print; without a unit, only the pixels' aspect ratio.
 struct PixelDensity: Sendable, Equatable {
-  /// What the pixels are counted along.
+  /// The unit of length.
   enum Unit: Sendable {
-    /// Nothing: only the ratio has a meaning.
+    /// None: only the ratio is defined.
     case none
     case inch, centimetre, metre
   }
 
-  /// Pixels of a row in a unit, or a term of the ratio. Above 0.
+  /// Pixels per unit in a row, or a term of the ratio. Above 0.
   private(set) var horizontal: Int
-  /// Pixels of a column in a unit, or a term of the ratio. Above 0.
+  /// Pixels per unit in a column, or a term of the ratio. Above 0.
   private(set) var vertical: Int
   let unit: Unit
 
-  /// A density; nil for 0 pixels, and for square pixels without a unit, which is what files mean that say nothing.
+  /// Creates a density; nil for 0 pixels, and for square pixels without a unit, which is the same as no density.
   init?(horizontal: Int, vertical: Int, unit: Unit) {
     guard horizontal > 0, vertical > 0, unit != .none || horizontal != vertical else { return nil }
     self.horizontal = horizontal
@@ -21,14 +21,14 @@ struct PixelDensity: Sendable, Equatable {
     self.unit = unit
   }
 
-  /// That of the picture turned by a quarter.
-  var turned: PixelDensity {
+  /// The density of the transposed picture.
+  var transposed: PixelDensity {
     var result = self
     (result.horizontal, result.vertical) = (vertical, horizontal)
     return result
   }
 
-  /// The same in metres, as PNG has it (W3C PNG, third edition, § 11.3.4.3).
+  /// The density per metre, the unit of PNG (W3C PNG, third edition, § 11.3.4.3).
   var perMetre: PixelDensity? {
     switch unit {
     case .none, .metre: self
@@ -37,8 +37,7 @@ struct PixelDensity: Sendable, Equatable {
     }
   }
 
-  /// The same in inches, as JPEG and most people have it (ITU-T T.871 § 10.1), unless it is in centimetres already; nil
-  /// when it is not within 1…65535.
+  /// The density per inch or centimetre, the units of JPEG (ITU-T T.871 § 10.1); nil when it is not within 1…65535.
   var perInch: PixelDensity? {
     let result = unit == .metre ? scaled(by: 0.0254, to: .inch) : self
     guard let result, max(result.horizontal, result.vertical) <= 0xFFFF else { return nil }

@@ -1,7 +1,7 @@
 /// XMP packets (ISO 16684-1).
 enum XMP {
-  /// The packet of a picture that has been turned upright and has some size: the properties that tell the orientation and
-  /// the size, as attributes or elements, are changed where they are numbers; nothing else is.
+  /// The packet for the upright result of the given size: replaces the numbers in the orientation and size properties,
+  /// which may be attributes or elements.
   static func upright(_ packet: [UInt8], size: PictureSize) -> [UInt8] {
     let numbers = [
       ("tiff:Orientation", 1), ("tiff:ImageWidth", size.width), ("tiff:ImageLength", size.height),
@@ -10,7 +10,7 @@ enum XMP {
     return numbers.reduce(packet) { replacingNumbers(of: Array($1.0.utf8), in: $0, by: Array("\($1.1)".utf8)) }
   }
 
-  /// The packet with other digits behind each `name="` and `name>`.
+  /// Replaces the digits after each `name="` and `name>`.
   private static func replacingNumbers(of name: [UInt8], in packet: [UInt8], by digits: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     var rest = packet[...]

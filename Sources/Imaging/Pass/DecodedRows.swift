@@ -1,4 +1,4 @@
-/// The rows of a picture as its decoder reads them. Asks every few rows whether to go on.
+/// The rows of a picture as its decoder reads them. Checks for cancellation every few rows.
 final class DecodedRows: RowSource {
   let size: PictureSize
   let layout: PixelLayout
@@ -6,10 +6,10 @@ final class DecodedRows: RowSource {
   private let isCancelled: () -> Bool
   private var nextRow = 0
 
-  /// Rows between two looks at `isCancelled`.
+  /// Rows between two calls of `isCancelled`.
   static let rowsBetweenChecks = 8
 
-  /// Starts a decoder, which delivers rows of the channels of `layout` and so many eighths of its picture's sides.
+  /// Starts a decoder, which delivers rows of `layout` at `eighths` eighths of each side.
   init(
     _ decoder: any RowDecoder, eighths: Int = 8, layout: PixelLayout, isCancelled: @escaping () -> Bool
   ) throws(ImagingError) {
@@ -27,11 +27,11 @@ final class DecodedRows: RowSource {
     try decoder.read(into: row)
   }
 
-  /// Reads the rows that nobody wanted and then on to the end, so that damage anywhere is an error.
+  /// Reads the remaining rows and the end of the file, so that damage anywhere is an error.
   func finish() throws(ImagingError) {
     if nextRow < size.height {
-      let unwanted = RowBuffer(width: size.width, layout: layout)
-      while nextRow < size.height { try read(into: unwanted.row) }
+      let remaining = RowBuffer(width: size.width, layout: layout)
+      while nextRow < size.height { try read(into: remaining.row) }
     }
     try decoder.finish()
   }

@@ -1,14 +1,14 @@
-/// What is written.
+/// The options for results.
 package struct OutputOptions: Sendable, Hashable {
   /// The format; nil (the default) keeps the source's.
   package var format: ImageFormat?
-  /// The quality of JPEG, 1…100 on the scale of the Independent JPEG Group; default 85. From 90 the source's chroma
-  /// sampling is kept when it is finer than 4:2:0.
+  /// The quality of JPEG and lossy WebP, 1…100; default 85. JPEG uses the scale of the Independent JPEG Group, and from 90
+  /// on the source's chroma sampling when it is finer than 4:2:0.
   package var quality: Int
-  /// What is kept of EXIF, XMP and IPTC; default `copyright`.
+  /// How much of EXIF, XMP and IPTC is kept; default `copyright`.
   package var metadata: MetadataPolicy
 
-  /// Options, by default those above.
+  /// Creates options with the defaults above.
   package init(format: ImageFormat? = nil, quality: Int = 85, metadata: MetadataPolicy = .copyright) {
     self.format = format
     self.quality = quality

@@ -1,19 +1,19 @@
-/// The numbers that tell whether pixels clip in an affine stage, by the extremes of their Y, Cb and Cr.
+/// The bounds that determine, from the extremes of Y, Cb and Cr, whether pixels clip in an affine stage.
 ///
-/// A colour's bound is an affine map of these that must not be negative; it is least at one extreme of each. Bounds that no
-/// visible colour reaches are left out: of `sepia(0.8)` two remain, as only red and green may become too great.
+/// A bound is an affine map of Y, Cb and Cr that must not be negative; it is least at one extreme of each. Bounds that no
+/// RGB colour exceeds are left out: for `sepia(0.8)` two remain, as only red and green may become too large.
 struct PlaneLimits {
-  /// Four of each bound: see `PlaneShortcut`.
+  /// Four coefficients of each bound: see `PlaneFastPath`.
   let numbers: [Int16]
-  /// How many bounds.
+  /// The number of bounds.
   let count: Int
-  /// Three bits for each bound, the first bound's lowest: whether it is least where luma, Cb and Cr are highest.
+  /// Three bits for each bound, the first bound's lowest: whether it is least at the maximum of luma, Cb and Cr.
   let extremes: UInt32
 
-  /// The limits of a stage; nil when one of its numbers is too large for 16 bits.
+  /// Computes the bounds of a stage; nil when a coefficient does not fit into 16 bits.
   init?(_ stage: AffineColour) {
     let maps = stage.inYCbCr.rgb
-    // No sum may overflow on the way either, nor its difference to 255.
+    // Neither partial sums nor their difference to 255 may overflow.
     let isSmall = maps.allSatisfy {
       255 * $0.x.magnitude + 128 * ($0.y.magnitude + $0.z.magnitude) + $0.w.magnitude < 1750
     }
@@ -22,7 +22,9 @@ struct PlaneLimits {
       return (range.lowerBound < AffineColour.unit.lowerBound ? [map] : [])
         + (range.upperBound > AffineColour.unit.upperBound ? [SIMD4(0, 0, 0, 255) - map] : [])
     }
-    guard isSmall, let numbers = PlaneShortcut.whole(bounds.map { PlaneShortcut.numbers($0) }) else { return nil }
+    guard isSmall, let numbers = PlaneFastPath.integers(bounds.map { PlaneFastPath.coefficients($0) }) else {
+      return nil
+    }
     self.numbers = numbers
     count = bounds.count
     extremes = bounds.reversed().reduce(0) { extremes, bound in

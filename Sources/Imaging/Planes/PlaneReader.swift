@@ -1,27 +1,25 @@
-import CJPEG
-
-/// The planes of a JPEG as they are stored, each read at its own pace.
+/// Reads the stored planes of a picture, each with its own position.
 final class PlaneReader {
   /// Y, Cb and Cr.
-  private let queues: [PlaneQueue]
-  private let decoder: JPEGDecoder
+  private let buffers: [PlaneRingBuffer]
+  private let decoder: any PlaneDecoder
   private let isCancelled: () -> Bool
-  private let rowPointers: UnsafeMutablePointer<JSAMPROW?>
-  private let planePointers: UnsafeMutablePointer<JSAMPARRAY?>
+  private let rowPointers: UnsafeMutablePointer<PlaneSamples?>
+  private let planePointers: PlanePointers
 
-  /// Starts a decoder of YCbCr, which may have been asked to reduce.
-  init(_ decoder: JPEGDecoder, isCancelled: @escaping () -> Bool) throws(ImagingError) {
+  /// Starts a decoder, for which a reduction may have been requested.
+  init(_ decoder: any PlaneDecoder, isCancelled: @escaping () -> Bool) throws(ImagingError) {
     try decoder.startPlanes(isCancelled: isCancelled)
     self.decoder = decoder
     self.isCancelled = isCancelled
-    queues = decoder.planes.map { PlaneQueue(size: $0.size, blockRows: $0.blockRows) }
-    rowPointers = .allocate(capacity: queues.map(\.blockRows).reduce(0, +))
-    planePointers = .allocate(capacity: queues.count)
+    buffers = decoder.planes.map { PlaneRingBuffer(size: $0.size, blockRows: $0.blockRows) }
+    rowPointers = .allocate(capacity: buffers.map(\.blockRows).reduce(0, +))
+    planePointers = .allocate(capacity: buffers.count)
     var rows = rowPointers
-    for (index, queue) in queues.enumerated() {
-      rows.initialize(repeating: nil, count: queue.blockRows)
+    for (index, buffer) in buffers.enumerated() {
+      rows.initialize(repeating: nil, count: buffer.blockRows)
       (planePointers + index).initialize(to: rows)
-      rows += queue.blockRows
+      rows += buffer.blockRows
     }
   }
 
@@ -31,21 +29,21 @@ final class PlaneReader {
   }
 
   /// The size of a plane.
-  func size(of plane: Int) -> PictureSize { queues[plane].size }
+  func size(of plane: Int) -> PictureSize { buffers[plane].size }
 
-  /// Two rows of a plane, `second` not before `first`; those before `first` cannot be had any longer. They are good until
-  /// the next call. Behind a row's last sample there may be written.
+  /// Returns two rows of a plane, `second` not before `first`, valid until the next call; rows before `first` are dropped.
+  /// The caller may write after a row's last sample.
   func rows(_ first: Int, _ second: Int, of plane: Int) throws(ImagingError) -> (PlaneSamples, PlaneSamples) {
-    let queue = queues[plane]
-    queue.drop(before: first)
-    while queue.delivered <= second { try readBlocks() }
-    return (queue.row(first), queue.row(second))
+    let buffer = buffers[plane]
+    buffer.drop(before: first)
+    while buffer.delivered <= second { try readBlocks() }
+    return (buffer.row(first), buffer.row(second))
   }
 
   /// Reads on to the end, so that damage anywhere is an error.
   func finish() throws(ImagingError) {
-    while queues[0].delivered < queues[0].size.height {
-      for queue in queues { queue.dropAll() }
+    while buffers[0].delivered < buffers[0].size.height {
+      for buffer in buffers { buffer.dropAll() }
       try readBlocks()
     }
     try decoder.finish()
@@ -54,10 +52,10 @@ final class PlaneReader {
   private func readBlocks() throws(ImagingError) {
     if isCancelled() { throw .cancelled }
     var rows = rowPointers
-    for queue in queues {
-      let first = queue.deliver()
-      for index in 0..<queue.blockRows { rows[index] = queue.row(first + index) }
-      rows += queue.blockRows
+    for buffer in buffers {
+      let first = buffer.deliver()
+      for index in 0..<buffer.blockRows { rows[index] = buffer.row(first + index) }
+      rows += buffer.blockRows
     }
     try decoder.readBlocks(into: planePointers)
   }

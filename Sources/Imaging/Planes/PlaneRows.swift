@@ -1,21 +1,21 @@
-/// The rows of a plane as grey ones, the means of neighbouring samples where there are more than wanted.
+/// The rows of a stored plane as grey rows; neighbouring samples are averaged where the output has fewer.
 final class PlaneRows: RowSource {
   let size: PictureSize
-  let layout = PixelLayout(isGrey: true, hasAlpha: false, isDeep: false)
+  let layout = PixelLayout(isGrey: true, hasAlpha: false, is16Bit: false)
   private let reader: PlaneReader
   private let plane: Int
-  /// Stored columns and rows of a sample, 1 or 2.
+  /// Stored columns and rows per sample, 1 or 2.
   private let joined: ChromaSampling
   private var nextRow = 0
 
-  /// Rows of a plane whose samples, or as many as make one here, stand for so many luma samples.
-  init(_ reader: PlaneReader, plane: Int, sharing: ChromaSampling) {
+  /// Creates a source for a plane with the given output sampling.
+  init(_ reader: PlaneReader, plane: Int, sampling: ChromaSampling) {
     let (luma, stored) = (reader.size(of: 0), reader.size(of: plane))
     self.reader = reader
     self.plane = plane
     size = PictureSize(
-      width: (luma.width + sharing.horizontal - 1) / sharing.horizontal,
-      height: (luma.height + sharing.vertical - 1) / sharing.vertical)
+      width: (luma.width + sampling.horizontal - 1) / sampling.horizontal,
+      height: (luma.height + sampling.vertical - 1) / sampling.vertical)
     joined = ChromaSampling(
       horizontal: size.width < stored.width ? 2 : 1, vertical: size.height < stored.height ? 2 : 1)
   }

@@ -1,9 +1,10 @@
-/// The numbers of affine stages in 16 bits.
+/// The coefficients of affine stages in 16 bits.
 struct PlaneStages {
-  /// For each stage nine factors, three offsets, the limit of the result, and what brings it to the scale of the input.
+  /// For each stage nine factors, three offsets, the maximum of the result, and the factor from its scale to that of the
+  /// input.
   let numbers: [Int16]
 
-  /// The numbers of some stages; nil when the factors of one are too large.
+  /// Computes the coefficients; nil when the factors of a stage are too large.
   init?(_ stages: [AffineColour]) {
     let numbers = stages.compactMap(Self.numbers)
     guard numbers.count == stages.count else { return nil }
@@ -20,7 +21,7 @@ struct PlaneStages {
     }
     let multipliers = factors.map { Int16(($0 * 1024 * scale).rounded()) }
     let offsets = stage.rows.enumerated().map { index, row in
-      // Each product is rounded down: half a unit is missing on the average.
+      // Each product is rounded down, by half a unit on average.
       let products = multipliers[(3 * index)..<(3 * index + 3)].filter { $0 != 0 }.count
       return Int16((row.w * 255 * scale + Double(products) / 2).rounded(.down))
     }

@@ -1,6 +1,6 @@
 /// A list of filters, applied left to right: a CSS `<filter-value-list>` (W3C Filter Effects Module Level 1).
 package struct Recipe: Sendable, Hashable, CustomStringConvertible {
-  /// The filters in their order.
+  /// The filters in order.
   let filters: [any FilterFunction]
 
   /// No filters.
@@ -8,25 +8,20 @@ package struct Recipe: Sendable, Hashable, CustomStringConvertible {
 
   private init(filters: [any FilterFunction]) { self.filters = filters }
 
-  /// Reads a recipe such as `sepia(0.8) brightness(110%)` or `none`.
-  /// - Throws: `RecipeError` with the place of the first thing that is wrong.
+  /// Parses a recipe such as `sepia(0.8) brightness(110%)` or `none`.
+  /// - Throws: `RecipeError` with the place of the first error.
   package init(parsing text: String) throws(RecipeError) {
     var parser = try RecipeParser(text)
     filters = try parser.parse()
   }
 
-  /// Whether nothing is done to the pixels.
+  /// Whether there are no filters.
   package var isEmpty: Bool { filters.isEmpty }
 
   /// The canonical text: functions in lower case, numbers instead of percentages, degrees, defaults written out.
-  /// Recipes are the same when these are.
+  /// Recipes with the same canonical text are equal.
   package var description: String {
     isEmpty ? "none" : filters.map { "\(type(of: $0).name)(\($0.argument))" }.joined(separator: " ")
-  }
-
-  /// The pipeline that the recipe becomes, a line for each stage.
-  package var explanation: [String] {
-    RowPipeline.explanation(of: self)
   }
 
   /// Compares the canonical texts.

@@ -1,11 +1,14 @@
-/// Reads a `<filter-value-list>` of Filter Effects Module Level 1 § 5, or `none`. What CSS calls a parse error and then
-/// mends (a parenthesis or comment without an end) is refused: in a manifest it is a text that was cut.
+/// Parses a `<filter-value-list>` of Filter Effects Module Level 1 § 5, or `none`. Parse errors from which CSS recovers
+/// (an unterminated parenthesis or comment) are errors: in a manifest they mean that the text was truncated.
 struct RecipeParser {
   private var tokens: ArraySlice<CSSToken>
   private let end: CSSToken
 
-  /// A parser of a text.
-  /// - Throws: what the tokenizer throws.
+  /// The largest number of functions in a recipe.
+  static let maxFunctions = 64
+
+  /// Creates a parser of a text.
+  /// - Throws: the tokenizer's errors.
   init(_ text: String) throws(RecipeError) {
     var tokenizer = CSSTokenizer(text)
     var tokens: [CSSToken] = []
@@ -18,7 +21,8 @@ struct RecipeParser {
     end = token
   }
 
-  /// The filters in their order; empty for `none`.
+  /// Returns the filters in order; none for `none`.
+  /// - Throws: `RecipeError` for the first error, and when there are more than `maxFunctions` functions.
   mutating func parse() throws(RecipeError) -> [any FilterFunction] {
     guard let first = tokens.first else { throw RecipeError("the recipe is empty; write none for no filters", at: 0) }
     if case .identifier(let name) = first.kind, name.lowercased() == "none" {
@@ -26,6 +30,7 @@ struct RecipeParser {
       if let next = tokens.first { throw RecipeError("none stands alone, found \(next.text)", at: next.offset) }
       return []
     }
+    try checkCount()
     var filters: [any FilterFunction] = []
     while let token = tokens.popFirst() {
       filters.append(try filter(token))
@@ -48,7 +53,7 @@ struct RecipeParser {
     case .identifier(let name) where name.lowercased() == "none":
       throw RecipeError("none stands alone", at: token.offset)
     case .identifier(let name):
-      // Refuses unknown names first; a known one lacks its parentheses.
+      // Unknown names are reported as such; known ones lack their parentheses.
       let kind = try FilterRegistry.function(named: name, at: token.offset)
       throw RecipeError("\(kind.name) needs parentheses: \(kind.name)()", at: token.offset)
     case .comma:
@@ -58,7 +63,24 @@ struct RecipeParser {
     }
   }
 
-  /// Where the function that has been opened ends; functions within it have ends of their own.
+  /// Checks the number of functions, those within arguments excluded.
+  private func checkCount() throws(RecipeError) {
+    var (depth, functions) = (0, [CSSToken]())
+    for token in tokens {
+      if case .function = token.kind {
+        if depth == 0 { functions.append(token) }
+        depth += 1
+      }
+      if token.kind == .rightParenthesis { depth = max(depth - 1, 0) }
+    }
+    guard functions.count <= Self.maxFunctions else {
+      throw RecipeError(
+        "a recipe may have \(Self.maxFunctions) functions; this one has \(functions.count)",
+        at: functions[Self.maxFunctions].offset)
+    }
+  }
+
+  /// The index of the parenthesis that closes the current function, after those of nested functions.
   private var closingParenthesis: Int? {
     var depth = 0
     return tokens.firstIndex { token in

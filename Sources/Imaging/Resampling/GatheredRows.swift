@@ -1,5 +1,5 @@
-/// Rows of another height, as weighted sums of old rows, which are kept as long as they are needed. For as many rows or
-/// more: a new row needs few old ones.
+/// Resamples to as many rows or more: each output row is a weighted sum of a few input rows, which are kept as long as they
+/// are needed.
 final class GatheredRows: RowSource {
   let size: PictureSize
   let layout: PixelLayout
@@ -7,9 +7,9 @@ final class GatheredRows: RowSource {
   private let weights: ResamplingWeights
   private let kept: [RowBuffer]
   private var nextRow = 0
-  private var nextOld = 0
+  private var nextInput = 0
 
-  /// Rows of a source, resampled.
+  /// Creates a source that resamples the height of another.
   init(_ source: any RowSource, _ weights: ResamplingWeights) {
     self.source = source
     self.weights = weights
@@ -22,12 +22,12 @@ final class GatheredRows: RowSource {
 
   func read(into row: PixelRow) throws(ImagingError) {
     let range = weights.ranges[nextRow]
-    while nextOld < range.upperBound {
-      try source.read(into: kept[nextOld % kept.count].row)
-      nextOld += 1
+    while nextInput < range.upperBound {
+      try source.read(into: kept[nextInput % kept.count].row)
+      nextInput += 1
     }
     row.clear()
-    for old in range { row.add(kept[old % kept.count].row, times: weights.weight(of: old, for: nextRow)) }
+    for input in range { row.add(kept[input % kept.count].row, times: weights.weight(of: input, for: nextRow)) }
     nextRow += 1
   }
 }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// How much samples weigh by their distance from the place that is computed.
+/// The weight of samples by their distance from the output sample.
 enum ResamplingKernel {
-  /// A sinc within the first lobes of another: sinc(x) · sinc(x / 3) for |x| < 3 (Duchon 1979), as Pillow and libvips
-  /// have it.
+  /// A sinc windowed by the main lobe of another: sinc(x) · sinc(x / 3) for |x| < 3 (Duchon 1979), as in Pillow and
+  /// libvips.
   case lanczos3
-  /// A normal distribution of some standard deviation, cut off at three of them.
+  /// A normal distribution, cut off at three standard deviations.
   case gaussian(deviation: Double)
 
-  /// The distance from which on samples weigh nothing.
+  /// The distance from which on weights are 0.
   var support: Double {
     switch self {
     case .lanczos3: 3
@@ -16,8 +16,8 @@ enum ResamplingKernel {
     }
   }
 
-  /// Puts weights into `weights`: at a distance, and so many more, each a step further; all within the support. Not
-  /// normalised.
+  /// Writes `count` weights: the first at `distance`, each of the others a step further; all within the support. They are
+  /// not normalised.
   func fill(_ weights: UnsafeMutablePointer<Double>, count: Int, from distance: Double, step: Double) {
     switch self {
     case .lanczos3: Self.lanczos3(weights, count, .pi / 3 * distance, .pi / 3 * step)
@@ -29,8 +29,8 @@ enum ResamplingKernel {
     }
   }
 
-  /// sin(3α) / (3α) · sin(α) / α, where sin(3α) = 3 sin(α) − 4 sin³(α). Sine and cosine of each α are made of those of the
-  /// one before: small pictures would else take more time for sines than for their samples.
+  /// sin(3α) / (3α) · sin(α) / α, where sin(3α) = 3 sin(α) − 4 sin³(α). Sine and cosine are computed incrementally by the
+  /// addition theorems: for small pictures library calls would take longer than the samples.
   private static func lanczos3(
     _ weights: UnsafeMutablePointer<Double>, _ count: Int, _ first: Double, _ step: Double
   ) {

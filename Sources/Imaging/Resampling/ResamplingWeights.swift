@@ -1,15 +1,15 @@
-/// Which samples of a line make each sample of another, and how much of each: a kernel around the place of the new
-/// sample, widened to the distance of new samples when there are fewer of them. Cut off at the ends of the line; weights
-/// sum to 1.
+/// The input samples that contribute to each output sample of a side, and their weights: a kernel around the output
+/// sample's place, widened to the distance of output samples when the side is reduced, and cut off at the ends of the side.
+/// Weights sum to 1.
 final class ResamplingWeights {
-  /// Samples that are made.
+  /// Output samples.
   let count: Int
-  /// For each new sample those that it is made of. Neither end ever goes back.
+  /// The input samples of each output sample. Both bounds increase monotonically.
   let ranges: [Range<Int>]
   private let memory: UnsafeMutablePointer<Float>
   private let stride: Int
 
-  /// The weights for a side.
+  /// Computes the weights for a side.
   init(_ axis: ResamplingAxis, _ kernel: ResamplingKernel) {
     let (scale, widening) = (axis.scale, max(axis.scale, 1))
     let support = kernel.support * widening
@@ -37,9 +37,11 @@ final class ResamplingWeights {
 
   deinit { memory.deallocate() }
 
-  /// The weights of the samples that make a new one, in their order.
-  func weights(for new: Int) -> UnsafePointer<Float> { UnsafePointer(memory + new * stride) }
+  /// The weights of the input samples of an output sample, in their order.
+  func weights(for output: Int) -> UnsafePointer<Float> { UnsafePointer(memory + output * stride) }
 
-  /// The weight of an old sample, which must be in the range, for a new one.
-  func weight(of old: Int, for new: Int) -> Float { memory[new * stride + old - ranges[new].lowerBound] }
+  /// The weight of an input sample, which must be in the range, for an output sample.
+  func weight(of input: Int, for output: Int) -> Float {
+    memory[output * stride + input - ranges[output].lowerBound]
+  }
 }

@@ -1,5 +1,5 @@
-/// Rows of another height, as weighted sums of old rows, each of which is added to all those that need it when it comes.
-/// For fewer rows: an old row is needed by few new ones, but a new row needs many.
+/// Resamples to fewer rows: each input row is added to the few output rows that it contributes to as soon as it is read, so
+/// memory does not depend on the number of input rows that an output row needs.
 final class ScatteredRows: RowSource {
   let size: PictureSize
   let layout: PixelLayout
@@ -8,12 +8,13 @@ final class ScatteredRows: RowSource {
   private let buffer: RowBuffer
   private let sums: [RowBuffer]
   private var nextRow = 0
-  private var nextOld = 0
+  private var nextInput = 0
 
-  /// New rows that an old one is part of at most: twice the kernel's support, and one because of rounding.
+  /// The largest number of output rows that an input row contributes to: twice the kernel's support and two because of
+  /// rounding.
   static let maxSums = 8
 
-  /// Rows of a source, resampled to fewer with a kernel whose support is not above 3.
+  /// Creates a source that reduces the height of another with a kernel whose support is at most 3.
   init(_ source: any RowSource, _ weights: ResamplingWeights) {
     self.source = source
     self.weights = weights
@@ -24,15 +25,15 @@ final class ScatteredRows: RowSource {
   }
 
   func read(into row: PixelRow) throws(ImagingError) {
-    while nextOld < weights.ranges[nextRow].upperBound {
+    while nextInput < weights.ranges[nextRow].upperBound {
       try source.read(into: buffer.row)
-      // No range of those that are still to be made ends before this row.
-      var new = nextRow
-      while new < weights.count, weights.ranges[new].lowerBound <= nextOld {
-        sums[new % sums.count].row.add(buffer.row, times: weights.weight(of: nextOld, for: new))
-        new += 1
+      // The ranges of all remaining output rows end after this row.
+      var output = nextRow
+      while output < weights.count, weights.ranges[output].lowerBound <= nextInput {
+        sums[output % sums.count].row.add(buffer.row, times: weights.weight(of: nextInput, for: output))
+        output += 1
       }
-      nextOld += 1
+      nextInput += 1
     }
     let sum = sums[nextRow % sums.count].row
     row.copy(sum)

@@ -1,16 +1,16 @@
-/// The memory of one row as codecs exchange it: interleaved samples of 8 or 16 bits in the machine's byte order, which
-/// must be little-endian. A multiple of 8 pixels, so that conversions need no special end.
+/// Owns the memory of one row in the form that codecs use: interleaved samples of 8 or 16 bits in the machine's byte
+/// order, which must be little-endian. Padded to a multiple of 8 pixels, so that conversions need no special case.
 final class PackedRow {
   /// Pixels.
   let width: Int
-  /// Which channels, and how deep.
+  /// Channels and depth.
   let layout: PixelLayout
-  /// The first byte. Deliberately no multiple of 16: to aligned memory libjpeg-turbo writes past the caches, and reading
-  /// the row afterwards then takes five times as long as converting it.
+  /// The first byte. Deliberately not aligned to 16 bytes: to aligned memory libjpeg-turbo writes with non-temporal stores,
+  /// and reading the row afterwards takes five times as long as converting it.
   let bytes: UnsafeMutableRawPointer
   private let memory: UnsafeMutableRawPointer
 
-  /// Memory for `width` pixels, all 0.
+  /// Allocates a row of `width` pixels, filled with 0.
   init(width: Int, layout: PixelLayout) {
     self.width = width
     self.layout = layout
@@ -22,13 +22,13 @@ final class PackedRow {
 
   deinit { memory.deallocate() }
 
-  /// The vector of some index, when the row is seen as an array of them.
+  /// Loads a vector from the row, seen as an array of such vectors.
   @inline(__always)
   func vector<Vector: BitwiseCopyable>(_ index: Int, as type: Vector.Type) -> Vector {
     bytes.loadUnaligned(fromByteOffset: index * MemoryLayout<Vector>.stride, as: type)
   }
 
-  /// Replaces the vector of some index. Copies bytes: `storeBytes` becomes an instruction that needs alignment.
+  /// Stores a vector. Copies bytes: `storeBytes` compiles to an instruction that requires alignment.
   @inline(__always)
   func set<Vector: BitwiseCopyable>(_ index: Int, to vector: Vector) {
     withUnsafeBytes(of: vector) { source in

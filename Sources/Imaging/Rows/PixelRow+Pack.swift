@@ -1,8 +1,8 @@
 extension PixelRow {
-  /// Gives the pixels to a packed row, rounded to its depth. The packed row's channels must be among this row's; a
-  /// filler means nothing.
+  /// Writes the pixels to a packed row, rounded to its depth. This row must have the packed row's channels; the value of a
+  /// filler is undefined.
   func pack(_ packed: PackedRow) {
-    switch (packed.layout.packedSamples, packed.layout.isDeep) {
+    switch (packed.layout.packedSamples, packed.layout.is16Bit) {
     case (1, false): packGrey8(packed)
     case (1, true): packGrey16(packed)
     case (2, false): packGreyAlpha8(packed)
@@ -12,8 +12,8 @@ extension PixelRow {
     }
   }
 
-  /// Gives grey, rounded to 8 bits, to memory for a multiple of 8 samples.
-  func packGrey(_ samples: PlaneSamples) {
+  /// Writes grey, rounded to 8 bits, to memory for a multiple of 8 samples.
+  func packGrey(_ samples: UnsafeMutablePointer<UInt8>) {
     for index in 0..<vectors {
       let bytes = SIMD8<UInt8>(lowBitsOf: SampleScale.bytes(red[index]))
       UnsafeMutableRawPointer(samples + 8 * index).storeBytes(of: bytes, as: SIMD8<UInt8>.self)

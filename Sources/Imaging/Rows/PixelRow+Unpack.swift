@@ -1,8 +1,8 @@
 extension PixelRow {
-  /// Takes the pixels of a packed row. A row with alpha becomes opaque when the packed one has none; grey and colour
-  /// must agree.
+  /// Reads the pixels of a packed row. A row with alpha becomes opaque when the packed row has none; both must be grey or
+  /// both coloured.
   func unpack(_ packed: PackedRow) {
-    switch (packed.layout.packedSamples, packed.layout.isDeep) {
+    switch (packed.layout.packedSamples, packed.layout.is16Bit) {
     case (1, false): unpack(packed, of: SIMD8<UInt8>.self, into: red)
     case (1, true): unpack(packed, of: SIMD8<UInt16>.self, into: red)
     case (2, false): unpackGreyAlpha8(packed)

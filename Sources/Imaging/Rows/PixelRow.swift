@@ -1,26 +1,26 @@
-/// A row of pixels as the stages see it: a plane of floats for each channel, 0…1, alpha not multiplied in.
+/// A row of pixels as stages see it: a plane of floats for each channel, 0…1, colours not multiplied by alpha.
 ///
-/// Planes come in vectors of 8; the last is filled up with pixels whose values mean nothing. They lie one behind another.
-/// A view: the memory belongs to a `RowBuffer`.
+/// Planes consist of vectors of 8 and lie one after another; the last vector of a plane is padded with pixels of undefined
+/// value. A view: the memory belongs to a `RowBuffer`.
 package struct PixelRow {
-  /// Which channels there are.
+  /// The channels.
   let layout: PixelLayout
   /// Pixels.
   let width: Int
   /// Vectors of each plane.
   let vectors: Int
-  /// Red; the only colour of grey rows.
+  /// Red; the grey channel of grey rows.
   let red: UnsafeMutablePointer<SIMD8<Float>>
-  /// Green. Not to be touched when grey.
+  /// Green. Must not be accessed in grey rows.
   let green: UnsafeMutablePointer<SIMD8<Float>>
-  /// Blue. Not to be touched when grey.
+  /// Blue. Must not be accessed in grey rows.
   let blue: UnsafeMutablePointer<SIMD8<Float>>
-  /// Alpha, where 1 is opaque. Not to be touched when there is none.
+  /// Alpha, where 1 is opaque. Must not be accessed in rows without alpha.
   let alpha: UnsafeMutablePointer<SIMD8<Float>>
 }
 
 extension PixelRow {
-  /// How many planes there are: grey or red, green and blue, then alpha.
+  /// The number of planes: grey or red, green and blue, then alpha.
   var planeCount: Int { layout.channels }
 
   /// The first vector of a plane.
@@ -29,5 +29,20 @@ extension PixelRow {
   /// The first sample of a plane.
   func samples(_ index: Int) -> UnsafeMutablePointer<Float> {
     UnsafeMutableRawPointer(plane(index)).assumingMemoryBound(to: Float.self)
+  }
+
+  /// Sets all samples to 0.
+  func clear() {
+    red.update(repeating: .zero, count: planeCount * vectors)
+  }
+
+  /// Adds the samples of another row, multiplied by a factor.
+  func add(_ other: PixelRow, times factor: Float) {
+    for index in 0..<(planeCount * vectors) { red[index] += other.red[index] * factor }
+  }
+
+  /// Copies the samples of another row.
+  func copy(_ other: PixelRow) {
+    red.update(from: other.red, count: planeCount * vectors)
   }
 }

@@ -1,11 +1,11 @@
-/// The memory of one row, allocated once for a picture.
+/// Owns the memory of one row; allocated once for a picture.
 final class RowBuffer {
   /// The planes.
   let row: PixelRow
   private let memory: UnsafeMutablePointer<SIMD8<Float>>
   private let count: Int
 
-  /// Memory for `width` pixels, all 0.
+  /// Allocates a row of `width` pixels, filled with 0.
   init(width: Int, layout: PixelLayout) {
     let vectors = (width + 7) / 8
     let colours = layout.isGrey ? 1 : 3

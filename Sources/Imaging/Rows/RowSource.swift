@@ -1,11 +1,12 @@
-/// Where rows of a picture come from: a decoder, or a stage that makes them from the rows of another source.
+/// A source of rows: a decoder, or a stage that makes them from the rows of another source.
 ///
-/// Rows are pulled: who needs a row asks for the next, and the source asks for as many of its own source as it needs.
+/// Rows are pulled: the consumer asks for the next row, and a stage reads as many rows of its own source as it needs.
 package protocol RowSource: AnyObject {
-  /// How many pixels a row has, and how many rows there are.
+  /// The width of rows and their number.
   var size: PictureSize { get }
   /// The channels of the rows.
   var layout: PixelLayout { get }
-  /// Makes the next row; `row` has this size's width and this layout. Not to be called after the last row or an error.
+  /// Reads the next row into `row`, which has this source's width and layout. Must not be called after the last row or an
+  /// error.
   func read(into row: PixelRow) throws(ImagingError)
 }

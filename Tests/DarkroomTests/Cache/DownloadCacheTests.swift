@@ -1,74 +1,100 @@
 import Foundation
 import TestSupport
 import Testing
-import Transfer
 
 @testable import Darkroom
 
 @Suite struct DownloadCacheTests {
-  private let folder: TemporaryFolder
-  private let key: CacheKey
+  private let fixture: CacheFixture
 
-  init() throws {
-    folder = try TemporaryFolder()
-    key = CacheKey(try SourceLocation(parsing: "http://h/a.jpg"), .plain)
+  init() throws { fixture = try CacheFixture() }
+
+  /// What a cache keeps and commits before it is released.
+  private func committedSource() throws -> CachedSource {
+    let cache = fixture.opened()
+    defer { cache.commit() }
+    return try fixture.keep("a", in: cache)
   }
 
-  /// A cache of the same folder, as a process of its own would open it.
-  private func opened(limit: Int = 1000) -> DownloadCache {
-    DownloadCache(folder: folder.file("cache"), limit: limit) { Issue.record($0) }
-  }
-
-  /// Has a cache keep ten bytes.
-  private func keep(_ digit: Int, in cache: DownloadCache) throws -> CachedSource {
-    let download = folder.file("download")
-    try Data(repeating: UInt8(digit), count: 10).write(to: URL(fileURLWithPath: download))
-    let source = CachedSource(
-      sha256: String(repeating: "\(digit)", count: 64), bytes: 10, finalURL: "http://h/a.jpg", validators: nil,
-      asked: .init(runID: "r", position: 0, httpStatus: 200))
-    cache.keep(source, of: key, from: download)
-    try FileManager.default.removeItem(atPath: download)
-    return source
-  }
-
-  /// What a cache keeps and settles before it goes.
-  private func settledSource() throws -> CachedSource {
-    let cache = opened()
-    defer { cache.settle() }
-    return try keep(1, in: cache)
-  }
-
-  private func files() throws -> Int {
-    try FileManager.default.subpathsOfDirectory(atPath: folder.file("cache")).count { $0.hasPrefix($0.prefix(2) + "/") }
-  }
-
-  @Test("what was settled is known to the next start")
-  func settled() throws {
-    let source = try settledSource()
-    let next = opened()
-    #expect(next.source(key)?.sha256 == source.sha256)
+  @Test func `what was committed is known to the next start`() throws {
+    let source = try committedSource()
+    let next = fixture.opened()
+    #expect(next.source(try CacheFixture.key("a")) == source)
     #expect(next.open(source.sha256) != nil)
   }
 
-  @Test("what was not settled when the program died is gone with its file")
-  func unsettled() throws {
-    _ = try settledSource()
-    _ = try keep(2, in: opened())
-    #expect(try files() == 2)
-    let next = opened()
-    #expect(next.source(key)?.sha256.first == "1")
-    #expect(try files() == 1)
+  @Test func `what was not committed when the process died is gone with its file`() throws {
+    let committed = try committedSource()
+    do {
+      let second = fixture.opened()
+      let lost = try fixture.keep("b", in: second)
+      #expect(second.source(try CacheFixture.key("b")) == lost)
+      #expect(try fixture.files().sources == [committed.sha256, lost.sha256])
+    }
+    let next = fixture.opened()
+    #expect(next.source(try CacheFixture.key("a")) == committed)
+    #expect(next.source(try CacheFixture.key("b")) == nil)
+    #expect(try fixture.files().sources == [committed.sha256])
   }
 
-  @Test("what is beyond the limit goes at once, settled or not")
-  func limit() throws {
-    let cache = opened(limit: 25)
-    for digit in 1...5 {
-      _ = try keep(digit, in: cache)
-      #expect(try files() <= 2)
+  @Test func `a file that came in and was not recorded is removed by the next start`() throws {
+    _ = try committedSource()
+    try Data("left".utf8).write(to: URL(fileURLWithPath: fixture.path + "/incoming/1"))
+    let next = fixture.opened()
+    #expect(next.source(try CacheFixture.key("a")) != nil)
+    #expect(try fixture.files().incoming.isEmpty)
+    let kept = try fixture.keep("b", in: next)
+    #expect(next.source(try CacheFixture.key("b")) == kept)
+  }
+
+  @Test func `what is beyond the limit is removed at once, the least recently used first`() throws {
+    let cache = fixture.opened(limit: 25)
+    for name in ["a", "b", "c"] {
+      try fixture.keep(name, in: cache)
+      if name == "b" { cache.confirm(CacheFixture.source("a"), of: try CacheFixture.key("a")) }
+      _ = cache.source(try CacheFixture.key(name))
+      #expect(try fixture.files().sources.count <= 2)
     }
-    #expect(cache.clear())
-    #expect(try files() == 0)
+    #expect(try fixture.files().sources == ["a", "c"].map { CacheFixture.source($0).sha256 })
+    cache.resize(to: 10)
+    #expect(cache.source(try CacheFixture.key("a")) == nil)
+    #expect(try fixture.files().sources == [CacheFixture.source("c").sha256])
+    try fixture.keep("large", in: cache, bytes: 11)
+    #expect(cache.source(try CacheFixture.key("large")) == nil)
+    #expect(cache.source(try CacheFixture.key("c")) != nil)
+  }
+
+  @Test func `everything is removed, and it says whether there was something`() throws {
+    let cache = fixture.opened()
     #expect(!cache.clear())
+    try fixture.keep("a", in: cache)
+    #expect(cache.clear())
+    #expect(try fixture.files().sources.isEmpty)
+    #expect(!cache.clear())
+    let kept = try fixture.keep("b", in: cache)
+    #expect(cache.source(try CacheFixture.key("b")) == kept)
+    #expect(cache.source(try CacheFixture.key("a")) == nil)
+    #expect(cache.open(kept.sha256) != nil)
+  }
+
+  @Test func `bytes that are dropped are unknown to the next request`() throws {
+    let cache = fixture.opened()
+    let source = try fixture.keep("a", in: cache)
+    cache.drop(source.sha256)
+    cache.confirm(source, of: try CacheFixture.key("a"))
+    #expect(cache.source(try CacheFixture.key("a")) == nil)
+    #expect(try fixture.files().sources.isEmpty)
+  }
+
+  @Test func `a source that is kept again replaces damaged bytes`() throws {
+    let cache = fixture.opened()
+    let source = try fixture.keep("a", in: cache)
+    _ = cache.source(try CacheFixture.key("a"))
+    let path = "\(fixture.path)/\(source.sha256.prefix(2))/\(source.sha256.dropFirst(2))"
+    try Data("cut".utf8).write(to: URL(fileURLWithPath: path))
+    try fixture.keep("a", in: cache)
+    #expect(cache.source(try CacheFixture.key("a")) == source)
+    #expect(try fixture.size(of: source.sha256) == 10)
+    #expect(try fixture.files().incoming.isEmpty)
   }
 }

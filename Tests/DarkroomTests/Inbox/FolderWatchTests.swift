@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import System
 import TestSupport
 import Testing
 
@@ -18,23 +19,23 @@ import Testing
   func writing() throws {
     let file = try OpenFile(creating: folder.file("a.txt"))
     try file.write("x")
-    #expect(watch.notices().allSatisfy { $0 == .begun("a.txt") })
+    #expect(watch.notices().allSatisfy { $0 == .begun(FileName("a.txt")) })
     do {
       let second = try OpenFile(updating: folder.file("a.txt"))
       try second.write("y")
     }
-    #expect(watch.notices().last == .complete("a.txt"))
+    #expect(watch.notices().last == .complete(FileName("a.txt")))
     try file.write("z")
-    #expect(watch.notices() == [.begun("a.txt")])
+    #expect(watch.notices() == [.begun(FileName("a.txt"))])
   }
 
   @Test("a file that is renamed in is complete; one that goes away is not")
   func renaming() throws {
     let elsewhere = try TemporaryFolder()
     try Folder.rename(elsewhere.write("x", as: "a.txt"), to: folder.file("ä 日.txt"))
-    #expect(watch.notices() == [.complete("ä 日.txt")])
+    #expect(watch.notices() == [.complete(FileName("ä 日.txt"))])
     try Folder.rename(folder.file("ä 日.txt"), to: elsewhere.file("b"))
-    #expect(watch.notices() == [.begun("ä 日.txt")])
+    #expect(watch.notices() == [.begun(FileName("ä 日.txt"))])
   }
 
   @Test("the descriptor is readable when there are notices, and not when they were taken")
@@ -61,6 +62,17 @@ import Testing
     let watch = FolderWatch(folder: folder.file("missing"))
     #expect(watch.descriptor == -1)
     #expect(watch.notices().isEmpty)
+  }
+
+  @Test(
+    "only a notice of a lock has the inbox scanned at once",
+    arguments: [
+      (FolderNotice.complete(FileName("pause.lock")), true), (.begun(FileName(".x.LOCK")), true),
+      (.begun(FileName("lock")), true), (.begun(FileName("a.txt")), false), (.complete(FileName("a.txt")), false),
+      (.lost, false),
+    ])
+  func locks(notice: FolderNotice, isUrgent: Bool) {
+    #expect(notice.isAboutLock == isUrgent)
   }
 
   private var isReadable: Bool {

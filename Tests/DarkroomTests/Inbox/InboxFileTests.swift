@@ -1,3 +1,4 @@
+import System
 import Testing
 
 @testable import Darkroom
@@ -35,46 +36,42 @@ import Testing
   }
 
   @Test(
-    "these are passed over without a word",
+    "these are skipped without a report",
     arguments: [
       ".a.json", ".darkroom-instance", "a.json.tmp", "a.TMP", "a.part", "a.json.PART", "a.json~", "README",
       "README.txt",
       "README.md", ".json", ".", "x.lock~", "x.lock.tmp",
     ])
-  func ignored(name: String) { #expect(InboxFile(named: FileName(name)) == .ignored) }
+  func skipped(name: String) { #expect(InboxFile(named: FileName(name)) == .skipped) }
 
   @Test(
-    "anything else is foreign",
+    "anything else is ignored",
     arguments: [
       "a", "json", "a.jpg", "a.json.bak", "a.jsonx", "a.", "a.gz", "a.png.gz", "a.json.gz.gz", "a.json ", "clock",
       "a.locks", "a.json\u{301}",
     ])
-  func foreign(name: String) {
-    guard case .foreign(let why) = InboxFile(named: FileName(name)) else {
-      Issue.record("\(name) is not foreign")
+  func ignored(name: String) {
+    guard case .ignored(let why) = InboxFile(named: FileName(name)) else {
+      Issue.record("\(name) is not ignored")
       return
     }
     #expect(why.contains(".json"), "the message tells the extensions")
   }
 
-  @Test("a name that is not UTF-8 is foreign, whatever its extension")
+  @Test("a name that is not UTF-8 is ignored, whatever its extension")
   func notUTF8() {
     #expect(
-      InboxFile(named: FileName(bytes: [0x61, 0xff] + Array(".json".utf8))) == .foreign(why: "its name is not UTF-8"))
+      InboxFile(named: FileName(bytes: [0x61, 0xff] + Array(".json".utf8))) == .ignored(why: "its name is not UTF-8"))
   }
 
-  @Test("a job whose files could not be named is foreign", arguments: [("x", 250), ("é", 125), ("x", 201), ("x", 200)])
+  @Test("a job whose files could not be named is ignored", arguments: [("x", 250), ("é", 125), ("x", 201), ("x", 200)])
   func long(letter: String, count: Int) {
     let job = String(repeating: letter, count: count)
     let found = InboxFile(named: FileName(job + ".txt"))
     if job.utf8.count <= 200 {
       #expect(found == .manifest(job: job))
     } else {
-      #expect(found == .foreign(why: "the job's name would be longer than 200 bytes"))
+      #expect(found == .ignored(why: "the job's name would be longer than 200 bytes"))
     }
   }
-}
-
-extension FileName {
-  init(_ text: String) { self.init(bytes: Array(text.utf8)) }
 }

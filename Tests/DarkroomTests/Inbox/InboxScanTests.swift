@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import System
 import TestSupport
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
     inbox = try Inbox(path: folder.path, extraLock: nil)
   }
 
-  @Test("regular files are manifests; links, pipes and strange names are told of; the rest is passed over")
+  @Test("regular files are manifests; links, pipes and strange names are ignored; the rest is skipped")
   func kinds() throws {
     for name in ["a.json", "b.TXT", "c.jpg", "README.txt", ".d.json", "e.json.part", "f.json~"] {
       try folder.write("x", as: name)
@@ -31,7 +32,7 @@ import Testing
     let scan = try inbox.scan()
     #expect(scan.manifests.map(\.file).sorted() == ["a.json", "b.TXT"])
     #expect(scan.locks.isEmpty)
-    let told = Dictionary(uniqueKeysWithValues: scan.foreign.map { ($0.file.description, $0.why) })
+    let told = Dictionary(uniqueKeysWithValues: scan.ignored.map { ($0.file.description, $0.why) })
     #expect(told["link.json"] == "it is a symbolic link")
     #expect(told["dangling.txt"] == "it is a symbolic link")
     #expect(told["pipe.jsonl"] == "it is a pipe")
@@ -40,11 +41,11 @@ import Testing
     #expect(told.count == 5)
   }
 
-  @Test("a file that cannot be read is told of", .disabled(if: geteuid() == 0, "root reads everything"))
+  @Test("a file that cannot be read is ignored", .disabled(if: geteuid() == 0, "root reads everything"))
   func unreadable() throws {
     try folder.write("x", as: "a.json")
     chmod(folder.file("a.json"), 0)
-    #expect(try inbox.scan().foreign.map(\.why) == ["it cannot be read"])
+    #expect(try inbox.scan().ignored.map(\.why) == ["it cannot be read"])
   }
 
   @Test("the oldest comes first, then by name")

@@ -1,4 +1,5 @@
 import Foundation
+import System
 import TestSupport
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
     #expect(live.source?.bytes == 64_389 && live.source?.picture?.format == .png)
     let result = try #require(live.result)
     #expect(try chains.staged == [result.staged], "the download is not kept beside the result")
-    #expect(try Placement.holds(chains.staging.path(result.staged), bytes: result.bytes, sha256: result.sha256))
+    #expect(try OpenFile.holds(chains.staging.path(result.staged), bytes: result.bytes, sha256: result.sha256))
     #expect((result.sha256 == live.source?.sha256) == (recipe == "none"))
     #expect(chains.pending.inProgress.isEmpty)
   }
@@ -41,7 +42,7 @@ import Testing
     let waiting = try chains.start(1)
     #expect(try server.nextLine() == "came")
     chains.pending.suspendAll()
-    let download = try #require(chains.pending.inProgress[0]?.download)
+    let download = try #require(chains.operations(of: 0)?.download)
     try chains.fetch(server.url("go"))
     download.waitUntilFinished()
     try chains.fetch()
@@ -63,7 +64,7 @@ import Testing
     let record = try chains.start(0, url: url, recipe: "sepia(1)")
     _ = chains.ended(1)
     #expect(record.state == .failed)
-    #expect(record.snapshot.failure?.stage == .download && record.snapshot.failure?.code == code)
+    #expect(record.snapshot.failure?.code.stage == .download && record.snapshot.failure?.code.text == code)
     #expect(record.snapshot.timings.filter == nil)
     #expect(try chains.staged.isEmpty)
   }
@@ -73,7 +74,7 @@ import Testing
     let chains = try Chains()
     let record = try chains.start(0, url: "CREDITS.md", recipe: recipe)
     _ = chains.ended(1)
-    #expect(record.snapshot.failure?.stage == .filter && record.snapshot.failure?.code == "not-an-image")
+    #expect(record.snapshot.failure?.code.stage == .filter && record.snapshot.failure?.code.text == "not-an-image")
     #expect(try chains.staged.isEmpty)
   }
 
@@ -152,7 +153,7 @@ import Testing
     let count = 600
     var (ends, next) = (Array(repeating: 0, count: count), 0)
     while ends.reduce(0, +) < count {
-      while next < count, chains.pending.hasRoom(besides: 0) {
+      while next < count, chains.hasRoom() {
         try chains.start(next, url: sources[next % sources.count])
         next += 1
         if next % 97 == 0 { chains.pending.suspendAll() }
@@ -194,25 +195,43 @@ import Testing
     #expect(waited.collect() == [.success])
   }
 
-  @Test("only so many entries are admitted at once")
+  @Test("only so many entries are admitted at once, and those of lower priority take no room from higher ones")
   func window() throws {
     let chains = try Chains(downloads: 3, filtrations: 2)
     chains.pending.suspendAll()
     var count = 0
-    while chains.pending.hasRoom(besides: 0), count < 1000 {
+    while chains.hasRoom(), count < 1000 {
       try chains.start(count)
       count += 1
     }
-    #expect(count == 18)
+    #expect(count == 7, "three that run and four that wait")
+    #expect(chains.hasRoom(for: .high) && !chains.hasRoom(for: .low))
+    while chains.hasRoom(for: .veryHigh), count < 1000 {
+      try chains.start(count, priority: .veryHigh)
+      count += 1
+    }
+    #expect(count == 14)
+    #expect(chains.pending.lowestPriorityWithRoom(besides: 0) == nil)
     chains.pending.resumeAll()
     _ = chains.ended(count)
-    #expect(chains.pending.hasRoom(besides: 0))
+    #expect(chains.hasRoom(for: .veryLow))
   }
 
-  @Test("the window closes for bytes that wait, too")
-  func bytes() {
-    let window = AdmissionWindow(downloads: 1, filtrations: 1)
-    #expect(window.hasRoom(entries: 0, undelivered: 0, bytesWaiting: { window.bytes - 1 }))
-    #expect(!window.hasRoom(entries: 0, undelivered: 0, bytesWaiting: { window.bytes }))
+  @Test("what is downloaded takes no place of downloads, what waits for its filtration still takes one of entries")
+  func downloaded() throws {
+    let chains = try Chains(downloads: 3, filtrations: 2)
+    chains.pending.filtrationQueue.isSuspended = true
+    var count = 0
+    while chains.hasRoom(), count < 1000 {
+      let record = try chains.start(count)
+      chains.waitForDownloads(1)
+      chains.pending.downloadHasEnded(record)
+      chains.pending.downloadHasEnded(record)
+      count += 1
+    }
+    #expect(count == 18)
+    chains.pending.filtrationQueue.isSuspended = false
+    _ = chains.ended(count)
+    #expect(chains.hasRoom(for: .veryLow))
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Imaging
+import System
 import TestSupport
 import Testing
 
@@ -53,7 +54,7 @@ import Testing
     resume(chains)
     for position in stride(from: 0, to: 6, by: 2) {
       records[position].cancel()
-      let filtration = chains.pending.inProgress[position]?.filtration
+      let filtration = chains.operations(of: position)?.filtration
       if filtration?.isExecuting == true { filtration?.cancel() }
     }
     #expect(Set(chains.ended(6).map(\.entry.position)) == Set(0..<6))
@@ -64,7 +65,7 @@ import Testing
   @Test func `what one cannot deliver another makes for itself`() throws {
     let (chains, records) = try start(4)
     let first = try #require(chains.pending.inProgress.values.first { $0.filtration.dependencies.count == 1 })
-    first.filtration.record.fail(EntryFailure(stage: .outbox, code: "io", message: "", isOutOfSpace: true))
+    first.filtration.record.fail(EntryFailure(code: .io, message: "", disposition: .waitForSpace))
     resume(chains)
     #expect(chains.ended(4).filter { $0.state == .filtered }.count == 3)
     #expect(records.filter { $0.state == .failed }.count == 1)
@@ -74,7 +75,7 @@ import Testing
     let (chains, records) = try start(3, source: "CREDITS.md")
     resume(chains)
     #expect(Set(chains.ended(3).map(\.state)) == [.failed])
-    #expect(records.allSatisfy { $0.snapshot.failure?.code == "not-an-image" })
+    #expect(records.allSatisfy { $0.snapshot.failure?.code.text == "not-an-image" })
     #expect(try chains.staged.isEmpty)
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Imaging
+import System
 import TestSupport
 import Transfer
 
@@ -31,7 +32,7 @@ final class Chains {
     engine = TransferEngine(configuration: configuration.transfer)
     pending = PendingOperations(
       configuration: configuration, engine: engine,
-      downloaded: {
+      downloadEnded: {
         whenDownloaded()
         downloaded.post($0)
       }, ended: { mailbox.post($0) })
@@ -46,9 +47,21 @@ final class Chains {
   func start(
     _ position: Int, url: String = source, recipe: String = "none", priority: Entry.Priority = .normal
   ) throws -> PhotoRecord {
-    let record = PhotoRecord(try .sample(position, url: url, recipe: recipe, priority: priority))
-    pending.start(record, staging: staging)
+    let folder = JobFolder(path: folder.file("job"), name: "job")
+    let run = RunContext(number: 1, runID: staging.runID, folder: folder, staging: staging)
+    let record = PhotoRecord(try .sample(position, url: url, recipe: recipe, priority: priority), run: run)
+    pending.start(record)
     return record
+  }
+
+  /// The operations of an entry in progress.
+  func operations(of position: Int) -> PendingOperations.Chain? {
+    pending.inProgress[PhotoRecord.ID(run: 1, position: position)]
+  }
+
+  /// Whether an entry of a priority may start.
+  func hasRoom(for priority: Entry.Priority = .normal) -> Bool {
+    (pending.lowestPriorityWithRoom(besides: 0) ?? -1) >= priority.rank
   }
 
   /// Waits until as many downloads have ended.

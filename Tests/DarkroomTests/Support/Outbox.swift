@@ -1,5 +1,6 @@
 import Foundation
 import Ledger
+import System
 import TestSupport
 import Transfer
 
@@ -15,6 +16,7 @@ final class Outbox: Sendable {
   let state: StateFolder
   let ledger: Ledger
   var placement: Placement { Placement(folder: folder, staging: staging, ledger: ledger) }
+  var run: RunContext { RunContext(number: 1, runID: Self.runID, folder: folder, staging: staging) }
 
   init() throws {
     root = try TemporaryFolder()
@@ -23,7 +25,7 @@ final class Outbox: Sendable {
     staging = Staging(folder: root.file("staging"), runID: Self.runID)
     state = StateFolder(path: root.file("state"))
     ledger = try Ledger(path: state.ledger)
-    try ledger.accept(LedgerJob(runID: Self.runID, name: "job", details: ""))
+    try ledger.commit([.accept(LedgerJob(runID: Self.runID, name: "job", details: ""))])
   }
 
   /// What would deliver a text under a path; the text is put into staging unless `isStaged` is false.
@@ -38,7 +40,7 @@ final class Outbox: Sendable {
   /// Records a delivery as done, as an earlier run would have.
   func remember(_ delivery: Delivery) throws {
     let entry = LedgerEntry(position: 1_000_000, delivery: delivery, row: "{}")
-    try ledger.finish([entry], run: Self.runID, job: "job")
+    try ledger.commit([.finish(entry, run: Self.runID, job: "job")])
   }
 
   func text(_ target: String) -> String? { root.text("out/job/" + target) }
@@ -48,8 +50,6 @@ final class Outbox: Sendable {
   var staged: [String] { get throws { try root.names(in: "staging") } }
 
   static func sha256(_ text: String) -> String {
-    let digest = MessageDigest()
-    Array(text.utf8).withUnsafeBytes(digest.update)
-    return digest.hexDigest()
+    MessageDigest.hexDigest(of: text)
   }
 }

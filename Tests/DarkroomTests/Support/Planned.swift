@@ -1,5 +1,7 @@
 import Foundation
 import Imaging
+import Manifests
+import System
 import TestSupport
 
 @testable import Darkroom
@@ -22,16 +24,19 @@ struct Planned {
     let folder = try TemporaryFolder()
     try Data(bytes).write(to: URL(fileURLWithPath: folder.file(file)))
     guard let format = ManifestFileName(file)?.format else { throw NoFormat() }
-    let index = try JobIndex(creating: folder.file("index.sqlite"))
+    let index = try JobIndex(creating: .file(folder.file("index.sqlite")))
     let planner = Planner(
       format: format, file: ManifestFile(path: folder.file(file)), defaults: try defaults ?? Self.defaults)
     problems = try planner.plan(into: index)
     entries =
-      try problems.isEmpty ? (0..<index.count()).compactMap { try index.row(at: $0)?.entry() } : []
+      try problems.isEmpty ? (0..<index.count()).compactMap { try index.entry(at: $0) } : []
     indexBytes = try FileStatus(of: folder.file("index.sqlite")).size
   }
 
   init(_ text: String, as file: String) throws { try self.init(text.utf8, as: file) }
+
+  /// The first URL of each entry.
+  var urls: [String] { entries.map { $0.urls[0] } }
 
   /// `sepia(0.8)`, `keep`, 85, `normal`.
   static var defaults: EntryDefaults {

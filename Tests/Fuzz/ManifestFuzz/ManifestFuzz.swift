@@ -3,6 +3,7 @@ import Foundation
 import Imaging
 
 @testable import Darkroom
+@testable import Manifests
 
 /// One manifest: the first byte picks the format and whether it is packed, the rest is the file. It ends in entries or
 /// problems, and in nothing else.
@@ -15,12 +16,12 @@ func readManifest(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     try Data(file).write(to: URL(fileURLWithPath: scratchFile))
     let manifest = ManifestFile(path: scratchFile, isCompressed: choice / formats.count % 2 == 1)
     var reader = EntryReader(defaults: EntryDefaults(recipe: try Recipe(parsing: "none"), options: OutputOptions()))
-    try formats[choice % formats.count].read(manifest) { item in
+    try formats[choice % formats.count].read(manifest, .entries) { item in
       switch item {
       case .defaults(let value, let place): reader.readDefaults(value, at: place)
       case .entry(let value, let key, let place): _ = reader.read(value, key: key, at: place)
       case .unreadable(let problems):
-        precondition(!problems.isEmpty && problems.count <= SeparatedHeader.columnLimit + 1)
+        precondition(!problems.isEmpty && problems.count <= DelimitedHeader.columnLimit + 1)
       }
     }
   } catch is ManifestProblem {

@@ -1,0 +1,40 @@
+import Database
+import Transfer
+
+/// A row of the index's table `sources`: what a request returned. The size of the file is in its row of `objects`.
+struct SourceRecord {
+  private let sha256: String
+  private let finalURL: String
+  private let validators: Validators?
+  private let asked: CachedSource.Asked
+
+  init(_ source: CachedSource) {
+    (sha256, finalURL, validators, asked) = (source.sha256, source.finalURL, source.validators, source.asked)
+  }
+
+  /// - Parameter bytes: The size of the file.
+  func source(bytes: Int) -> CachedSource {
+    CachedSource(sha256: sha256, bytes: bytes, finalURL: finalURL, validators: validators, asked: asked)
+  }
+}
+
+extension SourceRecord: DatabaseRecord {
+  /// `answered` is null when there are no validators; `run`, `position` and `status` are of the last request.
+  static let columns: Columns = [
+    "sha256", "final_url", "etag", "last_modified", "answered", "run", "position", "status",
+  ]
+
+  init(_ row: Statement) {
+    sha256 = row.text(0) ?? ""
+    finalURL = row.text(1) ?? ""
+    validators = row.text(4).map { Validators(etag: row.text(2), lastModified: row.text(3), urlDigest: $0) }
+    asked = CachedSource.Asked(runID: row.text(5) ?? "", position: row.integer(6), httpStatus: row.integer(7))
+  }
+
+  var values: [SQLiteValue] {
+    [
+      .text(sha256), .text(finalURL), .optional(validators?.etag), .optional(validators?.lastModified),
+      .optional(validators?.urlDigest), .text(asked.runID), .integer(asked.position), .integer(asked.httpStatus),
+    ]
+  }
+}

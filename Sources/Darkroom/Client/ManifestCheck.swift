@@ -1,0 +1,97 @@
+import Foundation
+import Manifests
+import System
+import Transfer
+
+/// Plans a manifest without doing anything, and leaves nothing behind.
+package struct ManifestCheck {
+  /// What a manifest would become.
+  package struct Result: Sendable {
+    package let file: String
+    package let job: String
+    package let format: String
+    package let total: Int
+
+    /// What would make it rejected.
+    package let problems: [ManifestProblem]
+  }
+
+  /// What one entry would become.
+  package struct PlannedEntry: Sendable {
+    package let position: Int
+    package let name: String
+
+    /// The result's path beneath the job's folder; its extension is `*` when it is the source's.
+    package let output: String
+
+    /// The URLs, without their secrets, in the order in which they would be tried; each with why it would fail, as far
+    /// as that can be told without a network.
+    package let mirrors: [(url: String, error: TransferError?)]
+
+    /// How they would be asked, such as `GET`.
+    package let method: String
+    package let filters: String
+    package let format: String
+    package let quality: Int
+    package let priority: String
+
+    /// Why the entry would fail: the reason of the last mirror, if there is one for each; nil for most.
+    package var error: TransferError? { mirrors.contains { $0.error == nil } ? nil : mirrors.last?.error }
+  }
+
+  private let configuration: Configuration
+
+  package init(configuration: Configuration) { self.configuration = configuration }
+
+  /// Plans a manifest and hands on its entries, in the manifest's order, unless it would be rejected.
+  /// - Parameter path: The manifest; its name tells its format.
+  /// - Throws: `StopError.missing` when it cannot be read or its name is no manifest's; `SQLiteError`; what `each` throws.
+  package func check(
+    _ path: String, begin: (Result) throws -> Void, each: (PlannedEntry) throws -> Void
+  ) throws {
+    let file = Folder.name(of: path)
+    guard let name = ManifestFileName(file) else { throw StopError.missing("\(path): \(ManifestFormats.refusal)") }
+    let folder = FileManager.default.temporaryDirectory.path + "/darkroom-check-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    do {
+      guard (try OpenFile(reading: path).status().kind) == .file else {
+        throw StopError.missing("\(path): it is no file")
+      }
+      try Folder.create(folder, mode: 0o700)
+    } catch let error as SystemError {
+      throw StopError.missing(error.description)
+    }
+    let index = try JobIndex(creating: .file(folder + "/index.sqlite"))
+    let defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)
+    let problems = try Planner(format: name.format, file: ManifestFile(path: path), defaults: defaults).plan(
+      into: index)
+    try begin(
+      Result(
+        file: file, job: name.visibleStem, format: name.format.name,
+        total: problems.isEmpty ? index.count() : 0, problems: problems))
+    if problems.isEmpty { try index.eachInOrder { try each(PlannedEntry($0, configuration.transfer)) } }
+  }
+}
+
+extension ManifestCheck.PlannedEntry {
+  init(_ entry: Entry, _ transfer: TransferConfiguration) {
+    let format = entry.options.format
+    self.init(
+      position: entry.position, name: entry.shownName,
+      output: JobFolder.image(entry.name, extension: format?.fileExtension ?? "*"),
+      mirrors: entry.urls.map { Self.preflight($0, transfer) }, method: entry.request.method.rawValue,
+      filters: entry.recipe.description, format: format?.rawValue ?? "keep", quality: entry.options.quality,
+      priority: entry.priority.rawValue)
+  }
+
+  private static func preflight(
+    _ url: String, _ transfer: TransferConfiguration
+  ) -> (url: String, error: TransferError?) {
+    do throws(TransferError) {
+      let location = try SourceLocation(parsing: url)
+      return (location.redacted, transfer.preflightFailure(of: location))
+    } catch {
+      return (SourceLocation.redacted(url), error)
+    }
+  }
+}

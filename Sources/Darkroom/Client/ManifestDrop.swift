@@ -1,0 +1,95 @@
+import Glibc
+import JSON
+import Manifests
+import System
+
+/// Puts manifests into an inbox, safely: nobody ever sees half of one, and none is replaced.
+package struct ManifestDrop {
+  private let inbox: String
+
+  package init(inbox: String) { self.inbox = inbox }
+
+  /// Copies a manifest into the inbox.
+  /// - Returns: The job's name.
+  /// - Throws: `StopError.missing` when it cannot be read or its name is no manifest's; `StopError.taken`; `SystemError`.
+  package func add(_ path: String, job name: String?) throws -> String {
+    let file = Folder.name(of: path)
+    guard let manifest = ManifestFileName(file) else {
+      throw StopError.missing("\(path): \(ManifestFormats.refusal)")
+    }
+    let source = try Self.open(path)
+    let job = name ?? manifest.visibleStem
+    try drop(as: job + "." + manifest.suffix) { copy in try source.eachChunk { try copy.write($0) } }
+    return job
+  }
+
+  /// Puts a manifest of URLs into the inbox.
+  /// - Returns: The job's name.
+  /// - Throws: `StopError.taken`, `SystemError`.
+  package func add(urls: [String], job name: String?) throws -> String {
+    let job = name ?? "urls-" + RunID.make()
+    try drop(as: job + ".jsonl") { file in
+      for url in urls { try file.write(JSONValue.string(url).text + "\n") }
+    }
+    return job
+  }
+
+  /// Puts the manifest of a job that has ended into the inbox again.
+  /// - Parameter outbox: Where the job's folder lies.
+  /// - Throws: `StopError.missing` when there is none; `StopError.taken` when the job is to be done or at work already;
+  ///   `SystemError`.
+  package func retry(_ job: String, outbox: String) throws {
+    let folder = OutboxFolder(path: outbox).job(job)
+    let scan = try Inbox(path: inbox, extraLock: nil).scan()
+    if let manifest = scan.manifests.first(where: { $0.job == job }) {
+      throw StopError.taken("\(manifest.file) is in the inbox already; wait until it is done")
+    }
+    let names: [FileName]
+    do {
+      names = try Folder.names(in: folder.path)
+    } catch {
+      guard error.code == ENOENT || error.code == ENOTDIR else { throw error }
+      throw StopError.missing("there is no job \"\(job)\" in the outbox")
+    }
+    let manifests = names.compactMap(\.text).filter(JobFolder.isManifest)
+    guard let name = manifests.first, let suffix = ManifestFileName(name)?.suffix else {
+      throw StopError.missing("\(folder.path) holds no manifest: job \"\(job)\" has not ended")
+    }
+    guard manifests.count == 1 else {
+      throw StopError.missing("\(folder.path) holds several manifests: \(manifests.sorted().joined(separator: ", "))")
+    }
+    let source = try Self.open(folder.file(name), followingLinks: false)
+    try drop(as: job + "." + suffix) { copy in try source.eachChunk { try copy.write($0) } }
+  }
+
+  /// Opens a manifest.
+  /// - Throws: `StopError.missing`.
+  private static func open(_ path: String, followingLinks: Bool = true) throws -> OpenFile {
+    do {
+      let file = try OpenFile(reading: path, followingLinks: followingLinks)
+      guard try file.status().kind == .file else { throw StopError.missing("\(path): it is no file") }
+      return file
+    } catch let error as SystemError {
+      throw StopError.missing(error.description)
+    }
+  }
+
+  private func drop(as name: String, _ write: (OpenFile) throws -> Void) throws {
+    guard case .manifest = InboxFile(named: FileName(name)) else {
+      throw StopError.missing("\(name) would be passed over in the inbox; give it another name")
+    }
+    let written = inbox + "/.darkroom-add-" + RunID.make()
+    let file = try OpenFile(creating: written, mode: 0o600)
+    do {
+      try write(file)
+      try file.sync()
+      guard try Folder.renameWithoutReplacing(written, to: inbox + "/" + name) else {
+        throw StopError.taken("\(name) is in the inbox already; wait until it is done, or give another --name")
+      }
+    } catch {
+      try? Folder.removeFile(written)
+      throw error
+    }
+    try Folder.sync(inbox)
+  }
+}

@@ -1,0 +1,64 @@
+import Glibc
+import System
+
+/// Takes a manifest out of the inbox once its job is done, but only if it is still the file that was processed: if it
+/// was replaced, the new one is a manifest to be processed.
+///
+/// Between a look at a file and its removal someone could rename a new manifest over its name. So the file is first
+/// moved into `ParkingFolder`, where only this program works, and looked at again.
+enum ManifestRemoval {
+  /// - Parameter identity: Of the file that was accepted, as the ledger has it.
+  /// - Throws: `SystemError` when the file cannot be taken away.
+  static func remove(_ path: String, identity: String) throws(SystemError) {
+    let name = Folder.name(of: path)
+    guard let inbox = try openIfThere(Folder.parent(of: path)),
+      try FileStatus(of: name, in: inbox)?.identity.text == identity,
+      let parking = try ParkingFolder(in: inbox, isCreated: true)
+    else { return }
+    defer { parking.removeIfEmpty() }
+    do {
+      try parking.takeIn(name)
+    } catch  where error.code == ENOENT {
+      return
+    }
+    if try parking.identity(of: name).map({ isSameFile($0, identity) }) == true {
+      try parking.remove(name)
+    } else {
+      try parking.putBack(name)
+    }
+  }
+
+  /// Ends what a program that died had begun: a manifest whose job is finishing is removed, another is put back.
+  /// - Parameter finishing: The identities of the manifests whose jobs are finishing.
+  /// - Throws: `SystemError`, the first, when something cannot be done; the rest has been done then.
+  static func resume(inbox path: String, finishing: [String]) throws(SystemError) {
+    guard let inbox = try openIfThere(path), let parking = try ParkingFolder(in: inbox, isCreated: false) else {
+      return
+    }
+    defer { parking.removeIfEmpty() }
+    var failure: SystemError?
+    for name in try parking.names {
+      do {
+        guard let found = try parking.identity(of: name) else { continue }
+        let isDone = finishing.contains { isSameFile(found, $0) }
+        if isDone { try parking.remove(name) } else { try parking.putBack(name) }
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  private static func openIfThere(_ folder: String) throws(SystemError) -> OpenFile? {
+    do {
+      return try OpenFile(folder: folder)
+    } catch  where error.code == ENOENT {
+      return nil
+    }
+  }
+
+  /// A rename changes the ctime and nothing else.
+  private static func isSameFile(_ found: FileIdentity, _ identity: String) -> Bool {
+    found.text.split(separator: " ").dropLast().elementsEqual(identity.split(separator: " ").dropLast())
+  }
+}

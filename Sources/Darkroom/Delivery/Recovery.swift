@@ -1,0 +1,46 @@
+import Ledger
+import System
+
+/// Continues a job over which an earlier process died.
+struct Recovery {
+  let run: RunContext
+  let ledger: Ledger
+  let index: JobIndex
+
+  /// Completes deliveries that had begun, and takes what has ended out of the index.
+  /// - Returns: What the rows that are durable add up to.
+  /// - Throws: `SystemError`, `SQLiteError`.
+  func recover() throws -> JobTally {
+    let intended = try ledger.intended(run: run.runID)
+    let completed = try intended.map(complete)
+    for folder in Set(intended.compactMap { $0.delivery.map { Folder.parent(of: run.folder.file($0.target)) } }) {
+      try Folder.syncIfThere(folder)
+    }
+    try ledger.commit(completed.map { .finish($0, run: run.runID, job: run.job) })
+    // Not before: an intent whose staged file is gone means that the file was delivered.
+    for (entry, now) in zip(intended, completed) where now.delivery == nil {
+      if let delivery = entry.delivery { run.staging.remove(delivery.staged) }
+    }
+    var tally = JobTally()
+    let log = try run.staging.create(run.staging.document("entries.jsonl"))
+    try ledger.eachEndedPage(run: run.runID) { page in
+      for entry in page { tally.add(try ReportRow(parsing: entry.row)) }
+      try log.write(page.map { $0.row + "\n" }.joined())
+      try index.fill { for entry in page { try index.markEnded(entry.position) } }
+    }
+    // The last lines may be missing or torn.
+    try Folder.rename(log.path, to: run.folder.entriesLog)
+    return tally
+  }
+
+  private func complete(_ entry: LedgerEntry) throws -> LedgerEntry {
+    guard let delivery = entry.delivery else { return entry }
+    do {
+      try Placement(folder: run.folder, staging: run.staging, ledger: ledger).recover(delivery)
+      return entry
+    } catch let conflict as EntryFailure {
+      let row = try ReportRow(parsing: entry.row).failed(conflict)
+      return LedgerEntry(position: entry.position, delivery: nil, row: row.json.text)
+    }
+  }
+}

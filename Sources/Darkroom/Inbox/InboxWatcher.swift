@@ -1,0 +1,88 @@
+import Scheduling
+import System
+
+/// The inbox as it is watched: when it is scanned, what is settled, what is ignored. Scanning is the truth; notices of the
+/// kernel (inotify) only make the next scan come sooner.
+final class InboxWatcher {
+  /// What a scan has found.
+  struct View {
+    let locks: [Lock]
+
+    /// The manifests that are wanted.
+    let fresh: [InboxScan.Manifest]
+
+    /// Of these, those that are not being written any more.
+    let settled: [InboxScan.Manifest]
+
+    /// What is newly ignored.
+    let ignored: [InboxScan.Ignored]
+  }
+
+  private(set) var inbox: Inbox
+  private let watch: FolderWatch
+  private var settling: Settling
+  private var schedule = ScanSchedule()
+  private var interval: Double
+
+  /// What is neither a manifest nor a lock.
+  private(set) var ignored: Set<InboxScan.Ignored> = []
+
+  init(inbox: Inbox, configuration: Configuration) {
+    self.inbox = inbox
+    watch = FolderWatch(folder: inbox.path)
+    settling = Settling(time: configuration.settle)
+    interval = configuration.pollInterval
+  }
+
+  func configure(_ configuration: Configuration) {
+    inbox.extraLock = configuration.lockFile
+    settling.time = configuration.settle
+    interval = configuration.pollInterval
+    scanNow()
+  }
+
+  /// Readable when the kernel has noticed something; -1 when it never will.
+  var descriptor: Int32 { watch.descriptor }
+
+  /// When the next scan is due, as `Clock.monotonicSeconds`.
+  var due: Double { schedule.due }
+
+  /// Has the next scan come at once.
+  func scanNow() { schedule.scanNow() }
+
+  /// Takes in what the kernel has noticed.
+  /// - Returns: Whether a scan is due.
+  func isScanDue(now: Double) -> Bool {
+    for notice in watch.notices() {
+      settling.note(notice)
+      schedule.note(isUrgent: notice.isAboutLock)
+    }
+    return now >= schedule.due
+  }
+
+  /// Scans the inbox.
+  /// - Parameter wanted: Picks the manifests that are wanted.
+  /// - Throws: `SystemError` when the inbox cannot be read. Nothing follows from that for what is in it.
+  func scan(now: Double, wanted: ([InboxScan.Manifest]) -> [InboxScan.Manifest]) throws(SystemError) -> View {
+    defer { schedule.scanned(from: now, to: Clock.monotonicSeconds, interval: interval) }
+    let scan = try inbox.scan()
+    let before = ignored
+    ignored = Set(scan.ignored)
+    let fresh = wanted(scan.manifests)
+    let files = fresh.map { (name: $0.key, identity: $0.identity) }
+    let settled = settling.settled(files, now: now, wallClock: Clock.wallSeconds).map { fresh[$0] }
+    return View(
+      locks: scan.locks, fresh: fresh, settled: settled, ignored: scan.ignored.filter { !before.contains($0) })
+  }
+}
+
+extension FolderNotice {
+  /// Whether it has the inbox scanned at once.
+  var isAboutLock: Bool {
+    switch self {
+    case .complete(let name), .begun(let name): InboxFile(named: name) == .lock
+    // Notices are lost in a flood, which scanning again and again would make worse.
+    case .lost: false
+    }
+  }
+}

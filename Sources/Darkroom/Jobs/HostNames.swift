@@ -1,0 +1,31 @@
+import Scheduling
+
+/// Numbers for the names of hosts, the same for all live jobs.
+struct HostNames {
+  private var numbers: [String: Int] = [:]
+  private var names: [Int: String] = [:]
+  private var last = HostScheduler.files
+
+  /// The number of a name, from 1; a new one for a new name.
+  mutating func number(of name: String) -> Int {
+    if let number = numbers[name] { return number }
+    last += 1
+    numbers[name] = last
+    names[last] = name
+    return last
+  }
+
+  /// The name of a number; empty for `HostScheduler.files`.
+  func name(of number: Int) -> String { names[number] ?? "" }
+
+  mutating func remove(_ number: Int) {
+    if let name = names.removeValue(forKey: number) { numbers[name] = nil }
+  }
+
+  /// Forgets the names of hosts that are not needed, once there are many.
+  mutating func forget(unless isNeeded: (Int) -> Bool) {
+    guard names.count > 10_000 else { return }
+    names = names.filter { isNeeded($0.key) }
+    numbers = numbers.filter { names[$0.value] != nil }
+  }
+}

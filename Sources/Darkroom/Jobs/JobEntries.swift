@@ -1,0 +1,100 @@
+import Scheduling
+
+/// What `EntryScheduler` keeps of one job.
+final class JobEntries {
+  /// An entry whose outcome is not known.
+  struct Started {
+    let key: EntryKey
+    let host: Int
+
+    /// How often it was tried before.
+    var attempts = 0
+
+    /// How many of these tries do not count: its host refused them, or they were another mirror's.
+    var uncounted = 0
+
+    /// Which of its URLs is in use, from 0.
+    var mirror = 0
+
+    /// How often that one was tried before.
+    var attemptsAtMirror = 0
+
+    /// When it started, in milliseconds.
+    let since: Int
+    var isDownloading = true
+  }
+
+  /// A host that was not started, with its first entry.
+  struct Upcoming {
+    let host: Int
+    /// The number that the index gives to it.
+    let local: Int
+    let key: EntryKey
+  }
+
+  let index: JobIndex
+  var started: [Int: Started] = [:]
+  var transfers = Transfers()
+
+  /// The first host that was not started, once `fetchUpcoming` has found it.
+  private(set) var upcoming: Upcoming?
+
+  /// Hosts that were not started, a page of them.
+  private var page: ArraySlice<(host: Int, key: EntryKey)> = []
+  private var lastUpcoming: EntryKey?
+  private var hasMore = true
+
+  /// The index's numbers of hosts by those of all jobs, and the other way round.
+  private var locals: [Int: Int] = [HostScheduler.files: HostScheduler.files]
+  private var numbers: [Int: Int] = [HostScheduler.files: HostScheduler.files]
+
+  init(_ index: JobIndex) { self.index = index }
+
+  /// Whether the next host that was not started is to be looked up.
+  var needsUpcoming: Bool { upcoming == nil && (hasMore || !page.isEmpty) }
+
+  /// Finds the first host that was not started; nil when there is none.
+  func fetchUpcoming(names: inout HostNames) throws -> Upcoming? {
+    if let upcoming { return upcoming }
+    if page.isEmpty, hasMore {
+      page = try index.hosts(after: lastUpcoming, limit: 256)[...]
+      hasMore = !page.isEmpty
+    }
+    guard let (local, key) = page.first else { return nil }
+    upcoming = Upcoming(host: try number(ofHost: local, names: &names), local: local, key: key)
+    return upcoming
+  }
+
+  /// Turns to the host after the first.
+  func passUpcoming() {
+    lastUpcoming = upcoming?.key
+    upcoming = nil
+    page = page.dropFirst()
+  }
+
+  /// The number for all jobs of a host of the index.
+  func number(ofHost local: Int, names: inout HostNames) throws -> Int {
+    if let number = numbers[local] { return number }
+    let number = names.number(of: try index.hostName(local) ?? "")
+    numbers[local] = number
+    locals[number] = local
+    return number
+  }
+
+  /// Forgets a host at which the job has nothing left.
+  func forget(_ host: Int) {
+    guard host != HostScheduler.files, let local = locals.removeValue(forKey: host) else { return }
+    numbers[local] = nil
+  }
+
+  /// The number that the index gives to a host.
+  func localNumber(of host: Int) -> Int? { locals[host] }
+}
+
+extension JobEntries.Started {
+  init(_ retry: Retry, since: Int) {
+    self.init(
+      key: retry.key, host: retry.host, attempts: retry.attempts, uncounted: retry.uncounted, mirror: retry.mirror,
+      attemptsAtMirror: retry.attemptsAtMirror, since: since)
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Ledger
+import Manifests
+import System
+
+/// Accepts manifests and plans their jobs: what `JobPlanning` does, step by step.
+struct JobPlanner: Sendable {
+  /// A manifest up to this size, in bytes, has its index in memory.
+  static let memoryLimit = 256 << 10
+
+  /// The inbox's path, symbolic links resolved.
+  let inbox: String
+  let outbox: OutboxFolder
+  let state: StateFolder
+  let ledger: Ledger
+  let delivery: DeliveryQueue
+  let indexes: JobIndexPool
+  let configuration: Configuration
+
+  // MARK: Acceptance
+
+  /// - Parameter pauses: Those that hold.
+  private func acceptance(during pauses: [LedgerPause]) -> Acceptance {
+    Acceptance(state: state, configuration: configuration) { [delivery] job, manifest in
+      try delivery.accept(job, during: pauses.map { $0.clipped(to: manifest.accepted) })
+    }
+  }
+
+  /// Accepts a manifest of the inbox.
+  /// - Returns: nil when it changed or went away.
+  func accept(_ manifest: InboxScan.Manifest, during pauses: [LedgerPause]) throws -> LedgerJob? {
+    guard let format = ManifestFileName(manifest.file)?.format else { return nil }
+    return try acceptance(during: pauses).accept(
+      path: inbox + "/" + manifest.file, job: manifest.job, format: format.name, isInbox: true,
+      as: manifest.identity)
+  }
+
+  /// Accepts a file that was named. It stays where it is, unless it lies in the inbox.
+  /// - Throws: `StopError.missing` when it changed or went away.
+  func accept(_ file: NamedManifest, during pauses: [LedgerPause]) throws -> LedgerJob {
+    let accepted = try acceptance(during: pauses).accept(
+      path: file.path, job: file.job, format: file.format, isInbox: file.isInInbox)
+    guard let accepted else { throw StopError.missing("\(file.path): it is being written, or went away") }
+    return accepted
+  }
+
+  /// Removes a manifest whose job has ended already.
+  /// - Returns: nil when its job has not.
+  func removeIfDone(_ manifest: InboxScan.Manifest) -> JobPlanning.Result? {
+    guard let ended = try? ledger.lastEnded(job: manifest.job), let known = try? JobManifest(text: ended.details),
+      known.file == manifest.file, known.identity == manifest.identity.text
+    else { return nil }
+    do {
+      try ManifestRemoval.remove(inbox + "/" + manifest.file, identity: manifest.identity.text)
+      return .alreadyDone(trouble: nil)
+    } catch {
+      return .alreadyDone(trouble: "\(error)")
+    }
+  }
+
+  // MARK: Planning
+
+  /// Plans an accepted job or, when it is an earlier process's, finds out how far that came.
+  /// - Parameters:
+  ///   - number: The run's, in this process.
+  ///   - isResumed: Whether it is an earlier process's.
+  /// - Throws: `SystemError`, `SQLiteError`, `StopError.broken`; `CancellationError` soon after `isCancelled` returns true.
+  func plan(
+    _ job: LedgerJob, _ manifest: JobManifest, number: Int, isResumed: Bool, isCancelled: () -> Bool
+  ) throws -> Plan {
+    guard let format = ManifestFormats.all.first(where: { $0.name == manifest.format }) else {
+      throw StopError.broken("the ledger has a job of format \(manifest.format), which this version does not know")
+    }
+    let run = RunContext(
+      number: number, runID: job.runID, folder: outbox.job(job.name),
+      staging: Staging(folder: outbox.staging(of: state), runID: job.runID))
+    let unsynced = try Folder.create(run.folder.path)
+    let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
+    let hasOutputs = try ledger.hasOutputs(job: job.name)
+    let isSmall = try FileStatus(of: snapshot).size <= Self.memoryLimit && !hasOutputs && !snapshot.hasSuffix(".gz")
+    let index = try isSmall ? indexes.take() : JobIndex(creating: .file(state.index(job.runID)))
+    let planner = Planner(format: format, file: ManifestFile(path: snapshot), defaults: try manifest.defaults)
+    let problems = try planner.plan(into: index, isCancelled: isCancelled)
+    if job.state == .accepted, unsynced.isEmpty { try History(folder: run.folder).putAside() }
+    let tally =
+      try job.state == .accepted ? JobTally() : Recovery(run: run, ledger: ledger, index: index).recover()
+    if hasOutputs { try copyOutputs(of: job, to: index) }
+    if problems.isEmpty {
+      try index.prepareHosts()
+      // For whoever follows it from the beginning.
+      _ = try OpenFile(appending: run.folder.entriesLog)
+    }
+    return Plan(
+      job: job, run: run, manifest: manifest, index: index, total: try index.count(), hasOutputs: hasOutputs,
+      problems: problems, tally: tally,
+      pauses: isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced)
+  }
+
+  private func copyOutputs(of job: LedgerJob, to index: JobIndex) throws {
+    try index.prepareOutputs()
+    try ledger.eachOutputPage(job: job.name) { page in
+      try index.fill { for output in page { try index.insert(output) } }
+    }
+  }
+}

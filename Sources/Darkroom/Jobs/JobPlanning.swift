@@ -1,0 +1,110 @@
+import Dispatch
+import Foundation
+import Ledger
+import Manifests
+import Synchronization
+import System
+
+/// Takes a manifest over and makes its job ready, on a queue of its own, so that nothing else waits while a million lines
+/// are planned.
+final class JobPlanning: Sendable {
+  /// What is to be planned.
+  enum Source: Sendable, Equatable {
+    /// A job that an earlier process left.
+    case unfinished(LedgerJob)
+    /// A file that was named as an argument.
+    case named(NamedManifest)
+    /// A settled manifest of the inbox.
+    case dropped(InboxScan.Manifest)
+  }
+
+  /// What became of it.
+  enum Result: Sendable {
+    case planned(Plan)
+    /// The file changed or went away: the next scan tells more.
+    case notSettled
+    /// The file is one whose job has ended, and that could only not be moved away; with what keeps it from that now.
+    case alreadyDone(trouble: String?)
+    case cancelled
+  }
+
+  private let source: Source
+  private let number: Int
+  private let planner: JobPlanner
+  private let pauses: [LedgerPause]
+  private let isCancelled = Atomic(false)
+
+  /// - Parameters:
+  ///   - number: The run's, in this process.
+  ///   - pauses: Those that hold.
+  init(_ source: Source, number: Int, planner: JobPlanner, during pauses: [LedgerPause]) {
+    self.source = source
+    self.number = number
+    self.planner = planner
+    self.pauses = pauses
+  }
+
+  /// Starts.
+  /// - Parameters:
+  ///   - group: Which it belongs to until it has ended.
+  ///   - accepted: Called on another thread when the job is in the ledger.
+  ///   - completion: Called once, on another thread, after `accepted`.
+  func start(
+    in group: DispatchGroup,
+    accepted: @escaping @Sendable (LedgerJob, JobManifest) -> Void,
+    completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
+  ) {
+    DispatchQueue(label: "Planning").async(group: group) { [self] in completion(Swift.Result { try plan(accepted) }) }
+  }
+
+  /// Ends it soon. A job that was accepted stays in the ledger.
+  func cancel() { isCancelled.store(true, ordering: .relaxed) }
+
+  private func plan(_ accepted: (LedgerJob, JobManifest) -> Void) throws -> Result {
+    do {
+      let job: LedgerJob
+      var isResumed = false
+      switch source {
+      case .unfinished(let unfinished): (job, isResumed) = (unfinished, true)
+      case .named(let file): job = try planner.accept(file, during: pauses)
+      case .dropped(let manifest):
+        if let done = planner.removeIfDone(manifest) { return done }
+        guard let new = try planner.accept(manifest, during: pauses) else { return .notSettled }
+        job = new
+      }
+      let manifest = try JobManifest(text: job.details)
+      accepted(job, manifest)
+      let isCancelled = { self.isCancelled.load(ordering: .relaxed) }
+      return .planned(
+        try planner.plan(job, manifest, number: number, isResumed: isResumed, isCancelled: isCancelled))
+    } catch is CancellationError {
+      return .cancelled
+    }
+  }
+}
+
+/// A job that can be worked on.
+struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is handed over once
+  let job: LedgerJob
+  let run: RunContext
+  let manifest: JobManifest
+  let index: JobIndex
+
+  /// How many entries the manifest has.
+  let total: Int
+
+  /// Whether earlier runs of the job delivered something.
+  let hasOutputs: Bool
+
+  /// What makes the manifest rejected; empty when it is fine.
+  let problems: [ManifestProblem]
+
+  /// What the rows of earlier processes add up to.
+  let tally: JobTally
+
+  /// The pauses of earlier processes.
+  let pauses: [LedgerPause]
+
+  /// Folders that have a new name in them, and were not synced.
+  let unsynced: [String]
+}

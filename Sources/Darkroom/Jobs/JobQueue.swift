@@ -1,0 +1,144 @@
+import Ledger
+import System
+
+/// The jobs that are wanted and not live, in the order in which they are to become live. It knows values only: no files,
+/// no threads.
+struct JobQueue {
+  /// Which manifests are to be processed.
+  enum Goal: Sendable, Equatable {
+    /// Those that lie in the inbox at the first scan, then no more.
+    case inbox
+    /// These files, then no more.
+    case named([NamedManifest])
+    /// All that will ever be dropped.
+    case watch
+  }
+
+  let goal: Goal
+
+  /// Jobs of an earlier process that have not ended.
+  private(set) var unfinished: [LedgerJob]
+  private var named: [NamedManifest] = []
+
+  /// The identities of the manifests of the jobs that an earlier process left.
+  private let resumed: Set<String>
+
+  /// The names that lay in the inbox at the first scan, for `Goal.inbox`.
+  private var wanted: Set<FileName>?
+
+  /// What lay in the inbox at the last scan, may be taken and has not been dealt with, in its order; nil before the
+  /// first scan.
+  private var present: [InboxScan.Manifest]?
+  private var open: [FileName: FileIdentity] = [:]
+
+  /// Of these, what is settled, from the first on that may be taken.
+  private var settled: ArraySlice<InboxScan.Manifest> = []
+
+  /// Settled manifests whose jobs were live when it was their turn.
+  private var waiting: [InboxScan.Manifest] = []
+
+  /// Files that were dealt with, as they were then.
+  private var passed: [FileName: String] = [:]
+
+  /// - Parameter unfinished: Jobs of an earlier process, whose manifests in the inbox are not taken again.
+  init(goal: Goal, unfinished: [(job: LedgerJob, manifest: JobManifest)]) {
+    self.goal = goal
+    self.unfinished = unfinished.map(\.job)
+    resumed = Set(unfinished.map(\.manifest.identity))
+    if case .named(let files) = goal { named = files }
+    for manifest in unfinished.map(\.manifest) where manifest.inboxPath != nil {
+      passed[FileName(manifest.file)] = manifest.identity
+    }
+  }
+
+  // MARK: Scans
+
+  /// What of a scan has not been dealt with and may be taken. What is no longer there is forgotten.
+  mutating func fresh(of manifests: [InboxScan.Manifest]) -> [InboxScan.Manifest] {
+    if !passed.isEmpty {
+      let names = Set(manifests.map(\.key))
+      passed = passed.filter { names.contains($0.key) }
+    }
+    let fresh = passed.isEmpty ? manifests : manifests.filter { passed[$0.key] != $0.identity.text }
+    if wanted == nil, case .inbox = goal { wanted = Set(fresh.map(\.key)) }
+    return wanted.map { wanted in fresh.filter { wanted.contains($0.key) } } ?? fresh
+  }
+
+  /// Takes in a scan of the inbox.
+  /// - Parameter settled: The manifests that are not being written any more.
+  mutating func update(_ fresh: [InboxScan.Manifest], settled: [InboxScan.Manifest]) {
+    present = fresh
+    open = Dictionary(fresh.map { ($0.key, $0.identity) }, uniquingKeysWith: { first, _ in first })
+    self.settled = settled[...]
+    waiting = []
+  }
+
+  /// Has a file, as it is, looked at no more.
+  mutating func pass(_ file: String, identity: String) {
+    let key = FileName(file)
+    passed[key] = identity
+    // Another file may have taken the name.
+    if open[key]?.text == identity { open[key] = nil }
+  }
+
+  // MARK: Taking
+
+  /// Takes out the next job to become live. A manifest of the inbox that is not passed then is seen again at the next
+  /// scan.
+  /// - Parameter isLive: Whether a job of a name is live: then others of the name wait.
+  mutating func next(isLive: (String) -> Bool) -> JobPlanning.Source? {
+    guard present != nil else { return nil }
+    if let place = unfinished.firstIndex(where: { !isLive($0.name) }) {
+      return .unfinished(unfinished.remove(at: place))
+    }
+    if let place = named.firstIndex(where: { !isLive($0.job) && !hasUnfinished($0.job) }) {
+      let file = named.remove(at: place)
+      return resumed.contains(file.identity) ? next(isLive: isLive) : .named(file)
+    }
+    if case .named = goal { return nil }
+    if let place = waiting.firstIndex(where: { mayStart($0, isLive) }) { return .dropped(waiting.remove(at: place)) }
+    while let manifest = settled.popFirst() {
+      if mayStart(manifest, isLive) { return .dropped(manifest) }
+      if open[manifest.key] != nil { waiting.append(manifest) }
+    }
+    return nil
+  }
+
+  private func mayStart(_ manifest: InboxScan.Manifest, _ isLive: (String) -> Bool) -> Bool {
+    open[manifest.key] == manifest.identity && !isLive(manifest.job) && !hasUnfinished(manifest.job)
+  }
+
+  private func hasUnfinished(_ job: String) -> Bool { unfinished.contains { $0.name == job } }
+
+  /// Has a job tried again.
+  mutating func retry(_ source: JobPlanning.Source) {
+    switch source {
+    case .unfinished(let job): unfinished.insert(job, at: 0)
+    case .named(let file): named.insert(file, at: 0)
+    // The next scan finds it.
+    case .dropped: break
+    }
+  }
+
+  // MARK: What is left
+
+  /// Whether all that the goal asks for has been taken out.
+  var isOver: Bool {
+    guard present != nil, unfinished.isEmpty, named.isEmpty else { return false }
+    switch goal {
+    case .watch: return false
+    case .named: return true
+    case .inbox: return open.isEmpty
+    }
+  }
+
+  /// Whether there is something to take out, now or when it is settled.
+  var isEmpty: Bool { unfinished.isEmpty && named.isEmpty && open.isEmpty }
+
+  /// The manifests that wait to become live, settled or not: the first so many, and how many there are.
+  func queued(limit: Int) -> (files: [String], total: Int) {
+    let inInbox = (present ?? []).lazy.filter { open[$0.key] != nil }.map(\.file)
+    let names = named.prefix(limit).map(\.path)
+    return (names + inInbox.prefix(max(0, limit - names.count)), named.count + open.count)
+  }
+}

@@ -1,0 +1,259 @@
+import Dispatch
+import Ledger
+import Manifests
+import System
+import Transfer
+
+/// The jobs that are live, from the start of their planning to the end of their report. It belongs to the thread of
+/// `Darkroom`: what threads of its own do comes back as a `Message`.
+///
+/// What goes wrong with one job is reported, and the others go on; want of space is waited out.
+final class LiveJobs {
+  /// What other threads report of a job.
+  enum Message: Sendable {
+    case accepted(run: Int, LedgerJob, JobManifest)
+    case planned(run: Int, Result<JobPlanning.Result, any Error>)
+    case unwritten(run: Int, any Error)
+  }
+
+  /// What jobs came to.
+  struct Summary: Sendable {
+    /// How jobs ended.
+    var states: Set<JobOutcome.State> = []
+    /// Whether a job could not be worked on, or its manifest not be moved.
+    var hadTrouble = false
+  }
+
+  var queue: JobQueue
+  private(set) var runs: [Int: JobRun] = [:]
+  private(set) var summary = Summary()
+  let scheduler = EntryScheduler()
+  let pending: PendingOperations
+  let delivery: DeliveryQueue
+  let suspension: Suspension
+  var planner: JobPlanner
+  let observe: (Event) -> Void
+  private let send: @Sendable (Message) -> Void
+
+  /// When the ledger was last written before this process began, in milliseconds since 1970.
+  let lastActive: Int
+  private var lastNumber = 0
+
+  /// What plans jobs and writes reports.
+  private let background = DispatchGroup()
+
+  /// Records that are being delivered.
+  var undelivered = 0
+  var isStopping = false
+
+  init(
+    queue: JobQueue, pending: PendingOperations, delivery: DeliveryQueue, suspension: Suspension,
+    planner: JobPlanner, lastActive: Int, observe: @escaping (Event) -> Void,
+    send: @escaping @Sendable (Message) -> Void
+  ) {
+    self.queue = queue
+    self.pending = pending
+    self.delivery = delivery
+    self.suspension = suspension
+    self.planner = planner
+    self.lastActive = lastActive
+    self.observe = observe
+    self.send = send
+  }
+
+  /// In the order in which they became live.
+  var inOrder: [JobRun] { runs.values.sorted { $0.number < $1.number } }
+
+  // MARK: Beginning
+
+  /// Has a job become live: its manifest is accepted and planned.
+  func start(_ source: JobPlanning.Source, now: Double) {
+    lastNumber += 1
+    let number = lastNumber
+    let planning = JobPlanning(
+      source, number: number, planner: planner, during: suspension.pauses.open(since: 0))
+    runs[number] = JobRun(number: number, source: source, planning: planning, now: now)
+    planning.start(
+      in: background,
+      accepted: { [send] in send(.accepted(run: number, $0, $1)) },
+      completion: { [send] in send(.planned(run: number, $0)) })
+  }
+
+  func handle(_ message: Message) throws {
+    switch message {
+    case .accepted(let number, let job, let manifest):
+      runs[number]?.accepted = (job, manifest)
+      if manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
+      observe(.jobAccepted(job: job.name, file: manifest.file))
+    case .planned(let number, let result):
+      guard let run = runs[number] else { return }
+      try withTrouble(about: run, retrying: true) { try planned(run, result.get()) }
+    case .unwritten(let number, let error): try reported(number, .failure(error))
+    }
+  }
+
+  private func planned(_ run: JobRun, _ result: JobPlanning.Result) throws {
+    switch result {
+    case .planned(let plan) where !isStopping: try adopt(plan, for: run)
+    case .planned, .cancelled, .notSettled: runs[run.number] = nil
+    case .alreadyDone(let trouble):
+      runs[run.number] = nil
+      guard case .dropped(let manifest) = run.source else { return }
+      queue.pass(manifest.file, identity: manifest.identity.text)
+      guard let trouble else { return }
+      summary.hadTrouble = true
+      observe(.warning("\(manifest.file) is done, and cannot be moved out of the inbox: \(trouble)"))
+    }
+  }
+
+  private func adopt(_ plan: Plan, for run: JobRun) throws {
+    delivery.record(resumePauses(run, plan), syncing: plan.unsynced)
+    if plan.job.state == .finishing {
+      run.phase = .finishing(.init(plan: plan, outcome: try JobOutcome(text: plan.job.outcome ?? "")))
+    } else if !plan.problems.isEmpty {
+      run.phase = .finishing(.init(plan: plan, outcome: JobOutcome(rejected: plan.problems)))
+    } else {
+      run.phase = .ready(plan)
+    }
+  }
+
+  /// Begins the work on the entries of a planned job.
+  func begin(_ number: Int, now: Double) {
+    guard let run = runs[number], case .ready(let plan) = run.phase else { return }
+    let ended = plan.tally.counts.total
+    delivery.record([.advance(plan.run.runID, to: .running)])
+    scheduler.add(run: number, plan.index)
+    run.phase = .running(.init(plan: plan, tally: plan.tally, began: (now, ended)))
+    (run.since, run.lastStarted) = (now, now)
+    observe(.jobStarted(job: run.name, total: plan.total, ended: ended))
+  }
+
+  // MARK: Stopping
+
+  /// Begins to stop: what waits is cancelled, and stays in the ledger.
+  func stop() {
+    isStopping = true
+    cancelPlanning()
+    pending.cancelWaiting()
+    // Cancelled operations finish only in a queue that runs.
+    pending.resumeAll()
+  }
+
+  private func cancelPlanning() {
+    for run in runs.values { if case .planning(let planning) = run.phase { planning.cancel() } }
+  }
+
+  /// Ends what plans jobs and writes reports on threads of its own, or waits for its end for some seconds.
+  func shutDown() {
+    cancelPlanning()
+    _ = background.wait(timeout: .now() + 5)
+  }
+
+  var isPlanning: Bool {
+    runs.values.contains { if case .planning = $0.phase { true } else { false } }
+  }
+
+  /// Whether nothing is being delivered.
+  var isDelivered: Bool {
+    undelivered == 0
+      && !runs.values.contains { if case .finishing(let finishing) = $0.phase { finishing.isUnderWay } else { false } }
+  }
+
+  /// Reports trouble that is no job's.
+  func report(trouble: String) {
+    summary.hadTrouble = true
+    observe(.warning(trouble))
+  }
+
+  // MARK: The end
+
+  /// Has a run's report written and delivered: its rows are durable, or there are none.
+  func finish(_ number: Int) {
+    guard let run = runs[number] else { return }
+    if case .running(let running) = run.phase {
+      let outcome = JobOutcome(running.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds)
+      scheduler.remove(run: number)
+      run.phase = .finishing(.init(plan: running.plan, outcome: outcome))
+    }
+    guard case .finishing(var finishing) = run.phase, !finishing.isUnderWay else { return }
+    delivery.record(closePauses(run))
+    finishing.isUnderWay = true
+    run.phase = .finishing(finishing)
+    let file = ReportFile(
+      run: finishing.plan.run, manifest: finishing.plan.manifest, outcome: finishing.outcome,
+      pauses: run.pauses, index: finishing.plan.index, ledger: planner.ledger, state: planner.state)
+    DispatchQueue(label: "Report").async(group: background) { [delivery, send] in
+      do {
+        delivery.deliver(try file.write())
+      } catch {
+        send(.unwritten(run: number, error))
+      }
+    }
+  }
+
+  /// Takes in what became of a run's report.
+  func reported(_ number: Int, _ result: Result<ReportDelivery.Outcome, any Error>) throws {
+    guard let run = runs[number], case .finishing(var finishing) = run.phase else { return }
+    finishing.isUnderWay = false
+    run.phase = .finishing(finishing)
+    try withTrouble(about: run, retrying: false) {
+      let outcome = try result.get()
+      if let trouble = outcome.manifestTrouble {
+        summary.hadTrouble = true
+        observe(.warning("the manifest cannot be moved out of the inbox: \(trouble)"))
+      }
+      suspension.wroteSomething()
+      remove(run)
+      summary.states.insert(outcome.job.state)
+      observe(.jobEnded(JobSummary(run.name, outcome.job, finishing.plan)))
+    }
+  }
+
+  private func remove(_ run: JobRun) {
+    delivery.forget(run: run.number)
+    if let index = run.plan?.index { planner.indexes.give(back: index) }
+    runs[run.number] = nil
+  }
+
+  /// Does something that is about one job. Want of space suspends the queues, and it is tried again; other trouble is
+  /// reported, and the job stays in the ledger, for the next start.
+  /// - Parameter retrying: Whether the job becomes live anew after want of space.
+  private func withTrouble(about run: JobRun, retrying: Bool, _ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as any OutOfSpaceError where error.isOutOfSpace {
+      suspension.waitForSpace(now: Clock.monotonicSeconds)
+      guard retrying else { return }
+      remove(run)
+      // Once it is in the ledger it is not accepted again.
+      queue.retry(run.accepted.map { .unfinished($0.job) } ?? run.source)
+    } catch let error where !error.isOfLedger && !(error is StopError) {
+      summary.hadTrouble = true
+      let what = retrying ? run.source.description : "the report of job \(run.name)"
+      observe(.warning("\(what) cannot be worked on now: \(error)"))
+      if run.accepted == nil, case .dropped(let manifest) = run.source {
+        queue.pass(manifest.file, identity: manifest.identity.text)
+      }
+      remove(run)
+    }
+  }
+}
+
+extension JobOutcome {
+  /// The outcome of a job whose manifest has problems.
+  fileprivate init(rejected problems: [ManifestProblem]) {
+    self.init(
+      state: .rejected, counts: Counts(), bytes: Bytes(), transfers: Transfers(),
+      problems: problems.map { Problem(code: $0.code.rawValue, message: $0.message, place: $0.place.description) },
+      finished: Clock.wallMilliseconds)
+  }
+}
+
+extension JobSummary {
+  fileprivate init(_ job: String, _ outcome: JobOutcome, _ plan: Plan) {
+    self.init(
+      job: job, state: outcome.state, counts: outcome.counts, transfers: outcome.transfers,
+      problems: outcome.problems.map { ($0.place.isEmpty ? "" : $0.place + ": ") + $0.message },
+      report: plan.run.folder.report, seconds: Double(outcome.finished - plan.manifest.accepted) / 1000)
+  }
+}

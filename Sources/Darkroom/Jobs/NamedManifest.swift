@@ -1,0 +1,40 @@
+import Manifests
+import System
+
+/// A manifest that was named as an argument.
+struct NamedManifest: Sendable, Equatable {
+  /// Where it lies: the file itself when it is a manifest of the inbox, whatever link led there.
+  let path: String
+  let job: String
+  let format: String
+  let isInInbox: Bool
+
+  /// Tells whether the file is still the one that was named.
+  let identity: String
+
+  /// - Parameter inbox: The inbox's path, symbolic links resolved.
+  /// - Throws: `StopError.missing` when the file cannot be a manifest, or cannot be read.
+  init(_ path: String, inbox: String) throws {
+    // What a link leads to in the inbox is a manifest there only if its name is one's.
+    let inInbox = (try? Folder.resolved(path)).flatMap { file in
+      Folder.parent(of: file) == inbox && ManifestFileName(Folder.name(of: file)) != nil ? file : nil
+    }
+    isInInbox = inInbox != nil
+    self.path = inInbox ?? path
+    guard let name = ManifestFileName(Folder.name(of: self.path)) else {
+      throw StopError.missing("\(path): \(ManifestFormats.refusal)")
+    }
+    job = name.visibleStem
+    format = name.format.name
+    guard !job.isEmpty, job.utf8.count <= InboxFile.jobNameLimit else {
+      throw StopError.missing("\(path): the job's name must have 1 to \(InboxFile.jobNameLimit) bytes")
+    }
+    do {
+      let status = try OpenFile(reading: self.path).status()
+      guard status.kind == .file else { throw StopError.missing("\(path): it is no file") }
+      identity = status.identity.text
+    } catch let error as SystemError {
+      throw StopError.missing(error.description)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+/// A live job, as far as it matters for what is to be done.
+struct LiveJob: Equatable {
+  enum Phase: Equatable {
+    case planning
+    /// Planned; it waits for a place.
+    case ready
+    case running
+    /// All rows are durable.
+    case done
+    /// The report is to be delivered, and could not be before.
+    case unreported
+    /// The report is being delivered.
+    case finishing
+  }
+
+  let number: Int
+  let name: String
+  let phase: Phase
+
+  /// When its planning or, since then, the work on its entries began, in seconds.
+  let since: Double
+
+  /// When an entry of it last started, in seconds.
+  let lastStarted: Double
+}
+
+/// How many jobs may be live.
+struct JobLimits: Equatable {
+  /// A job that starts nothing for so long, in seconds, yields its place.
+  static let idleTime = 5.0
+
+  /// So does one that is live for so long.
+  static let turnTime = 60.0
+
+  /// Jobs whose entries are worked on; as many others are planned ahead.
+  var places: Int
+
+  /// All live jobs, those included that have yielded theirs.
+  var live: Int
+}
+
+/// What is to be done about jobs.
+enum JobAction: Equatable {
+  /// A job becomes live: its planning starts.
+  case start(JobPlanning.Source)
+  /// The work on the entries of a planned job begins.
+  case begin(Int)
+  /// The job's report is written and delivered.
+  case finish(Int)
+}
+
+/// Compares what is wanted with what is live. It decides only: nothing is changed but the queue, from which it takes.
+///
+/// A job has a place while its entries are worked on, unless it has started nothing for 5 s or has had the place for 60 s:
+/// it goes on, and another begins beside it. So a failing, held or huge job keeps no other waiting; nor does one whose
+/// planning takes long. While the queues are suspended no job yields its place. Jobs are planned ahead, so that one is ready
+/// when a place is free.
+/// - Parameter live: In the order in which they became live.
+func reconcile(
+  wanted queue: inout JobQueue, live: [LiveJob], limits: JobLimits, now: Double, isPaused: Bool, resumedAt: Double
+) -> [JobAction] {
+  let held = live.filter { $0.hasPlace(now: now, isPaused: isPaused, resumedAt: resumedAt) }
+  let done = live.filter { $0.phase == .done || $0.phase == .unreported }
+  let ready = live.filter { $0.phase == .ready }
+  let begun = ready.prefix(max(0, limits.places - held.count { $0.phase == .running }))
+  var actions = done.map { JobAction.finish($0.number) } + begun.map { JobAction.begin($0.number) }
+  var names = Set(live.map(\.name))
+  var planned = ready.count - begun.count + held.count { $0.phase == .planning }
+  var count = live.count
+  while planned < limits.places, count < limits.live, let next = queue.next(isLive: names.contains) {
+    actions.append(.start(next))
+    names.insert(next.job)
+    planned += 1
+    count += 1
+  }
+  return actions
+}
+
+extension LiveJob {
+  fileprivate func hasPlace(now: Double, isPaused: Bool, resumedAt: Double) -> Bool {
+    switch phase {
+    case .ready, .done, .unreported, .finishing: return false
+    case .planning, .running:
+      if isPaused { return true }
+      let isIdle = phase == .running && now - max(lastStarted, resumedAt) >= JobLimits.idleTime
+      return !isIdle && now - max(since, resumedAt) < JobLimits.turnTime
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Imaging
+import Scheduling
+import Transfer
+
+/// Everything that can be set, with its default. Values are checked where they are read, and not again.
+package struct Configuration: Sendable {
+  /// The folder into which manifests and locks are dropped; it exists. Default: `inbox`.
+  package var inbox: String
+
+  /// The folder for results and reports; it exists. Default: `outbox`.
+  package var outbox: String
+
+  /// The folder for the ledger. Default: `OUTBOX/.darkroom`.
+  package var state: String
+
+  /// One more lock file to honour. Default: none.
+  package var lockFile: String?
+
+  /// How long `run` stays paused before it gives up, in seconds. Default: for ever.
+  package var lockWait: Double?
+
+  /// How often the inbox is scanned, in seconds. Default: 1.
+  package var pollInterval = 1.0
+
+  /// How long a file must be unchanged before it is read, in seconds. Default: 2.
+  package var settle = 2.0
+
+  /// Jobs that are live at once; the others wait. Default: 16.
+  package var jobs = 16
+
+  /// Downloads at once. Default: 16.
+  package var downloads = 16
+
+  /// Filtrations at once. Default: the number of processors.
+  package var filtrations: Int
+
+  /// The recipe of entries that name none. Default: `sepia(0.8)`.
+  package var filters: Recipe
+
+  /// Format and quality of entries that name none. Default: `keep`, 85.
+  package var output = OutputOptions()
+
+  /// Pixels of a picture at most. Default: 268 402 689.
+  package var maxPixels = 268_402_689
+
+  /// When a download that failed is tried again. Default: 3 times.
+  package var backoff = Backoff(retries: 3)
+
+  /// Limits and rules for downloads. Default: those of `TransferConfiguration`, and `darkroom/VERSION` as user agent.
+  package var transfer = TransferConfiguration()
+
+  /// Bytes of the download cache at most; 0 turns it off. Default: 1 GiB.
+  package var cacheSize = 1 << 30
+
+  /// Whether everything is asked for again, whatever the cache has. Default: false.
+  package var refresh = false
+
+  /// Both queues are suspended while the outbox's file system has fewer free bytes. Default: 256 MiB.
+  package var minFree = 256 << 20
+
+  /// How long running operations may take after a signal to stop, in seconds. Default: 20.
+  package var grace = 20.0
+
+  /// The state folder unless another is named.
+  package var defaultState: String { OutboxFolder(path: outbox).hidden }
+
+  private static let defaultFilters: Recipe = {
+    do {
+      return try Recipe(parsing: "sepia(0.8)")
+    } catch {
+      preconditionFailure("the default recipe: \(error)")
+    }
+  }()
+
+  /// Creates a configuration of defaults.
+  /// - Parameter processors: The limit of filtrations at once.
+  package init(
+    inbox: String = "inbox", outbox: String = "outbox", filters: Recipe? = nil,
+    processors: Int = ProcessInfo.processInfo.activeProcessorCount
+  ) {
+    self.inbox = inbox
+    self.outbox = outbox
+    self.filters = filters ?? Self.defaultFilters
+    state = OutboxFolder(path: outbox).hidden
+    filtrations = processors
+    transfer.userAgent = "darkroom/" + Tool.version
+  }
+}

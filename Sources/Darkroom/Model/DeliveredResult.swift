@@ -1,0 +1,14 @@
+import Imaging
+
+/// A result that an earlier run of the job delivered, and that still lies where it was put.
+struct DeliveredResult: Sendable, Equatable {
+  /// Path beneath the job's folder.
+  let target: String
+  let bytes: Int
+  let sha256: String
+  let picture: ImageInfo
+  let sourcePicture: ImageInfo
+
+  /// What identifies the file from now on; nil when that is what the ledger has.
+  let newIdentity: String?
+}

@@ -1,0 +1,46 @@
+import Imaging
+import JSON
+import Transfer
+
+/// One line of a manifest as planned: checked, with everything filled in that it leaves out.
+struct Entry: Sendable, Equatable {
+  /// When an entry is worked on, relative to all others.
+  enum Priority: String, Sendable, CaseIterable {
+    case veryHigh, high, normal, low, veryLow
+
+    /// From 0 (`veryHigh`) to 4 (`veryLow`).
+    var rank: Int { Self.allCases.firstIndex(of: self) ?? 2 }
+  }
+
+  /// Place in the manifest, from 0.
+  var position = 0
+
+  /// The URL and its mirrors as they were written, in the order in which they are tried; at least one. They may hold
+  /// secrets.
+  var urls: [String]
+
+  /// How they are asked for. It may hold secrets.
+  var request = SourceRequest.plain
+
+  /// The output's path beneath `images/`, without extension; unique in its job once the manifest is planned.
+  var name: String
+
+  /// The name as it was written, when that is not `name`.
+  var originalName: String?
+
+  /// Whether the manifest gives the name; if not, it is derived from the URL.
+  var isNameExplicit = false
+
+  let recipe: Recipe
+  let options: OutputOptions
+  let priority: Priority
+
+  /// The digest that the downloaded bytes must have; nil for any.
+  var checksum: Checksum?
+
+  /// Any JSON, copied to the report.
+  var metadata: JSONValue?
+
+  /// The name that people know the entry by.
+  var shownName: String { originalName ?? name }
+}

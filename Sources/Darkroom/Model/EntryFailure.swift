@@ -1,0 +1,84 @@
+import Imaging
+import System
+import Transfer
+
+/// Why an entry failed: a row of the report, never a reason to stop the program.
+struct EntryFailure: Error, Sendable, Equatable {
+  /// What follows from a failure.
+  enum Disposition: Sendable, Equatable {
+    /// The same would fail again.
+    case final
+    /// It may succeed later: after the seconds that the server asked for, if it did.
+    case retry(after: Double?)
+    /// The host asks not to be asked for a while: with 429, or with 503 and `Retry-After`.
+    case hostRefused(after: Double?)
+    /// There was no room for a file of ours: the entry waits until there is.
+    case waitForSpace
+    /// It says nothing of the entry, which is started again: the cache's copy was no good.
+    case restart
+  }
+
+  let code: FailureCode
+
+  /// For people; names the thing, the limit and the value.
+  let message: String
+  var httpStatus: Int?
+  var disposition = Disposition.final
+
+  /// Whether the same request may succeed later.
+  var isRetryable: Bool {
+    switch disposition {
+    case .retry, .hostRefused: true
+    case .final, .waitForSpace, .restart: false
+    }
+  }
+}
+
+extension EntryFailure {
+  init(_ error: TransferError) {
+    code = error.code == .io ? .io : .download(error.code)
+    message = error.message
+    httpStatus = error.httpStatus
+    disposition =
+      if error.systemError.map(SystemError.isOutOfSpace) == true {
+        .waitForSpace
+      } else if !error.isRetryable {
+        .final
+      } else if error.httpStatus == 429 || error.httpStatus == 503 && error.retryAfter != nil {
+        .hostRefused(after: error.retryAfter)
+      } else {
+        .retry(after: error.retryAfter)
+      }
+  }
+
+  init(_ error: ImagingError) {
+    code = error.code == .io ? .io : .filter(error.code)
+    message = error.message
+    if SystemError.isOutOfSpace(error.systemError) { disposition = .waitForSpace }
+  }
+
+  init(_ error: SystemError) {
+    code = .io
+    message = error.description
+    if error.isOutOfSpace { disposition = .waitForSpace }
+  }
+
+  /// What an operation threw.
+  /// - Parameter code: The code of an error of no known type.
+  init(_ error: any Error, otherwise code: FailureCode) {
+    switch error {
+    case let failure as EntryFailure: self = failure
+    case let error as TransferError: self.init(error)
+    case let error as ImagingError: self.init(error)
+    case let error as SystemError: self.init(error)
+    default: self.init(code: code, message: "\(error)")
+    }
+  }
+
+  /// What the cache had is missing or damaged.
+  static let cache = EntryFailure(
+    code: .io, message: "the cache's copy of the source is damaged", disposition: .restart)
+
+  /// A final name that is taken by something that is not ours.
+  static func conflict(_ message: String) -> EntryFailure { EntryFailure(code: .nameConflict, message: message) }
+}

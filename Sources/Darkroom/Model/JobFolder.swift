@@ -1,0 +1,23 @@
+import Manifests
+
+/// Where the things of one job lie.
+struct JobFolder: Sendable {
+  let path: String
+  let name: String
+
+  var report: String { path + "/report.json" }
+  var entriesLog: String { path + "/entries.jsonl" }
+  var failedManifest: String { path + "/" + name + ".failed.jsonl" }
+  var history: String { path + "/history" }
+
+  func manifest(extension suffix: String) -> String { path + "/manifest." + suffix }
+
+  /// Whether a file of the folder is the manifest of the run that ended last.
+  static func isManifest(_ name: String) -> Bool { ManifestFileName(name)?.stem == "manifest" }
+
+  /// The path of something whose path is relative to the job's folder.
+  func file(_ target: String) -> String { path + "/" + target }
+
+  /// The relative path of a result.
+  static func image(_ name: String, extension suffix: String) -> String { "images/\(name).\(suffix)" }
+}

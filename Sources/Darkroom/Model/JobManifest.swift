@@ -1,0 +1,56 @@
+import Foundation
+import Imaging
+import Manifests
+
+/// The manifest that a job works on, as the ledger remembers it.
+struct JobManifest: Sendable, Equatable, Codable {
+  /// The file's name when it was accepted.
+  let file: String
+
+  /// The name of its format.
+  let format: String
+
+  /// Of the snapshot's bytes.
+  let sha256: String
+
+  /// Where the file lies if it is to be moved when the job is done; nil when it stays where it is.
+  let inboxPath: String?
+
+  /// Tells whether the file is still the one that was accepted.
+  let identity: String
+
+  /// Milliseconds since 1970, UTC.
+  let accepted: Int
+
+  /// What entries get for the fields that they leave out, as the options said on acceptance.
+  let filters: String
+  let outputFormat: String
+  let quality: Int
+
+  /// The extension of the file's name, `.gz` included.
+  var fileExtension: String { ManifestFileName(file)?.suffix ?? format }
+
+  /// The form that is kept in the ledger.
+  var text: String {
+    get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+  }
+
+  init(text: String) throws {
+    self = try JSONDecoder().decode(JobManifest.self, from: Data(text.utf8))
+  }
+
+  init(
+    file: String, format: String, sha256: String, inboxPath: String?, identity: String, accepted: Int,
+    configuration: Configuration
+  ) {
+    self.file = file
+    self.format = format
+    self.sha256 = sha256
+    self.inboxPath = inboxPath
+    self.identity = identity
+    self.accepted = accepted
+    filters = configuration.filters.description
+    outputFormat = configuration.output.format?.rawValue ?? "keep"
+    quality = configuration.output.quality
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+/// What a run came to, all but its rows.
+package struct JobOutcome: Sendable, Equatable, Codable {
+  package enum State: String, Sendable, Codable {
+    case succeeded, partial, failed, cancelled, rejected
+  }
+
+  /// How many rows there are of each kind.
+  package struct Counts: Sendable, Equatable, Codable {
+    package var total = 0
+    package var filtered = 0
+    package var failed = 0
+    package var cancelled = 0
+    package var reused = 0
+  }
+
+  /// How many bytes went where.
+  package struct Bytes: Sendable, Equatable, Codable {
+    package var downloaded = 0
+    package var written = 0
+  }
+
+  /// Something that made the manifest rejected.
+  package struct Problem: Sendable, Equatable, Codable {
+    package let code: String
+    package let message: String
+    package let place: String
+  }
+
+  package let state: State
+  package let counts: Counts
+  package let bytes: Bytes
+  package let transfers: Transfers
+  package let problems: [Problem]
+
+  /// Milliseconds since 1970, UTC.
+  package let finished: Int
+}
+
+extension JobOutcome {
+  /// The form that is kept in the ledger.
+  /// - Throws: `EncodingError`.
+  var text: String {
+    get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+  }
+
+  /// - Throws: `DecodingError`.
+  init(text: String) throws { self = try JSONDecoder().decode(JobOutcome.self, from: Data(text.utf8)) }
+
+  /// The outcome of a job all of whose rows are durable.
+  init(_ tally: JobTally, _ transfers: Transfers, at now: Int) {
+    self.init(
+      state: tally.counts.state, counts: tally.counts, bytes: tally.bytes, transfers: transfers, problems: [],
+      finished: now)
+  }
+}
+
+extension JobOutcome.Counts {
+  /// What the rows add up to.
+  var state: JobOutcome.State {
+    if filtered == total {
+      .succeeded
+    } else if filtered > 0 {
+      .partial
+    } else if failed > 0 {
+      .failed
+    } else {
+      .cancelled
+    }
+  }
+}

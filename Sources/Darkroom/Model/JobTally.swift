@@ -1,0 +1,22 @@
+/// Adds up a job's rows as they end.
+struct JobTally: Sendable, Equatable {
+  private(set) var counts = JobOutcome.Counts()
+  private(set) var bytes = JobOutcome.Bytes()
+
+  /// Adds a row of the report.
+  mutating func add(_ row: ReportRow) {
+    counts.total += 1
+    switch row.state {
+    case .filtered: counts.filtered += 1
+    case .cancelled: counts.cancelled += 1
+    case .failed: counts.failed += 1
+    }
+    // A file of the cache, or another entry's, was not downloaded for this one.
+    if !row.isCoalesced, row.source?.httpStatus != 304 { bytes.downloaded += row.source?.bytes ?? 0 }
+    if row.isReused {
+      counts.reused += 1
+    } else {
+      bytes.written += row.output?.bytes ?? 0
+    }
+  }
+}

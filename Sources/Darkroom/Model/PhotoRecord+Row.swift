@@ -1,0 +1,65 @@
+import Ledger
+import Transfer
+
+extension PhotoRecord {
+  /// The file that the record delivers; nil without a new result.
+  var delivery: Delivery? {
+    let live = snapshot
+    guard let result = live.result else { return nil }
+    let provenance = live.source?.picture.map { Provenance(key: result.key, source: $0, output: result.picture).text }
+    return Delivery(
+      staged: result.staged, target: target(of: result), bytes: result.bytes, sha256: result.sha256,
+      origin: provenance)
+  }
+
+  /// The path of a result beneath the job's folder.
+  func target(of result: Result) -> String {
+    JobFolder.image(entry.name, extension: result.picture.format.fileExtension)
+  }
+
+  /// What the ledger keeps of the record.
+  /// - Parameter row: What `row()` gives.
+  func ledgerEntry(_ row: ReportRow) -> LedgerEntry {
+    let refreshed = snapshot.reused.flatMap { reused in
+      reused.newIdentity.map { LedgerEntry.RefreshedIdentity(target: reused.target, identity: $0) }
+    }
+    return LedgerEntry(position: entry.position, delivery: delivery, refreshed: refreshed, row: row.json.text)
+  }
+
+  /// The record as a row of the report.
+  func row() -> ReportRow {
+    let live = snapshot
+    let url = SourceLocation.redacted(url)
+    return ReportRow(
+      index: entry.position, name: entry.shownName, url: url,
+      finalURL: live.source.flatMap { $0.finalURL == url ? nil : $0.finalURL }, state: live.state.inReport,
+      isReused: live.reused != nil, isCoalesced: live.source?.isCoalesced == true, priority: entry.priority.rawValue,
+      attempts: live.attempts, output: output(live),
+      source: live.source.map {
+        ReportRow.Source(picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, httpStatus: $0.httpStatus)
+      },
+      filters: entry.recipe.description, timings: live.timings, failure: live.failure.map { .init($0) },
+      metadata: entry.metadata)
+  }
+
+  private func output(_ live: Live) -> ReportRow.Output? {
+    if let reused = live.reused {
+      return .init(file: reused.target, picture: reused.picture, bytes: reused.bytes, sha256: reused.sha256)
+    }
+    return live.result.map {
+      .init(file: target(of: $0), picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256)
+    }
+  }
+}
+
+extension PhotoRecord.State {
+  /// What a report says of a record in this state.
+  fileprivate var inReport: ReportRow.State {
+    switch self {
+    case .filtered: .filtered
+    case .failed: .failed
+    // A record that is not terminal is reported when the program stops only.
+    case .new, .downloaded, .cancelled: .cancelled
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import Imaging
+import Synchronization
+import System
+import Transfer
+
+/// An entry's live state, shared by its two operations: `new → downloaded → filtered`, or `failed`, or `cancelled`.
+///
+/// The record, not an operation, is what is reported.
+final class PhotoRecord: Sendable {
+  enum State: String, Sendable { case new, downloaded, filtered, failed, cancelled }
+
+  /// What was downloaded.
+  struct Source: Sendable, Equatable {
+    let finalURL: String
+    let httpStatus: Int?
+    let bytes: Int
+    let sha256: String
+    var picture: ImageInfo?
+
+    /// Whether the bytes are in the cache, and not in staging.
+    var isCached = false
+
+    /// Whether they came with a transfer of another entry of the same run.
+    var isCoalesced = false
+
+    /// Whether others have the bytes, too; then they are to be checked.
+    var isShared: Bool { isCached || isCoalesced }
+  }
+
+  /// What is to be delivered, complete in staging.
+  struct Result: Sendable {
+    /// File name in staging.
+    let staged: String
+
+    /// The same file, still open: it is to be synced.
+    let file: OpenFile
+    let picture: ImageInfo
+    let bytes: Int
+    let sha256: String
+    let key: ResultKey
+
+    /// Identifies the file once it has its final name; nil when it was changed already.
+    var identity: String? {
+      guard let identity = try? file.status().identity, identity.size == bytes else { return nil }
+      return identity.text
+    }
+  }
+
+  /// Everything that changes.
+  struct Live: Sendable {
+    var state = State.new
+    var source: Source?
+    var result: Result?
+    /// What stands for a result that was not made again.
+    var reused: DeliveredResult?
+    var failure: EntryFailure?
+    /// When it failed, as `Clock.monotonicSeconds`.
+    var failedAt: Double?
+    var timings = ReportRow.Timings()
+    /// How often a download was begun, tries of earlier operations included.
+    var attempts: Int
+    /// What the download took from its host.
+    var usage = HostUsage()
+  }
+
+  /// Tells the record from those of all live runs.
+  struct ID: Sendable, Hashable {
+    let run: Int
+    let position: Int
+  }
+
+  let entry: Entry
+  let run: RunContext
+
+  /// Which of the entry's URLs is in use, from 0.
+  let mirror: Int
+  private let admitted = ContinuousClock.now
+  private let live: Mutex<Live>
+
+  /// - Parameters:
+  ///   - mirror: Which of the entry's URLs is to be used, from 0.
+  ///   - attempts: How often the entry was tried before.
+  init(_ entry: Entry, run: RunContext, mirror: Int = 0, attempts: Int = 0) {
+    self.entry = entry
+    self.run = run
+    self.mirror = mirror
+    live = Mutex(Live(attempts: attempts))
+  }
+
+  var id: ID { ID(run: run.number, position: entry.position) }
+
+  /// The URL in use. It may hold secrets.
+  var url: String { entry.urls[mirror] }
+
+  /// Whether the entry has a URL that was not tried.
+  var hasMirror: Bool { mirror + 1 < entry.urls.count }
+
+  var snapshot: Live { live.withLock { $0 } }
+  var state: State { live.withLock { $0.state } }
+  var usage: HostUsage { live.withLock { $0.usage } }
+
+  /// The download is about to begin.
+  func beginDownload() {
+    let waited = admitted.duration(to: .now)
+    live.withLock {
+      $0.attempts += 1
+      $0.timings.queued = waited.milliseconds
+    }
+  }
+
+  /// The transfer has ended, well or not.
+  func usedHost(_ usage: HostUsage) { live.withLock { $0.usage = usage } }
+
+  /// `new → downloaded`. In any other state nothing changes.
+  func downloaded(_ source: Source, taking time: Duration) {
+    live.withLock {
+      guard $0.state == .new else { return }
+      $0.state = .downloaded
+      $0.source = source
+      $0.timings.download = time.milliseconds
+    }
+  }
+
+  /// `downloaded → filtered`. In any other state nothing changes.
+  func filtered(_ result: Result, from picture: ImageInfo, taking time: Duration) {
+    live.withLock {
+      guard $0.state == .downloaded else { return }
+      $0.state = .filtered
+      $0.source?.picture = picture
+      $0.result = result
+      $0.timings.filter = time.milliseconds
+    }
+  }
+
+  /// `downloaded → filtered`, by a result that is there already. In any other state nothing changes.
+  func reuse(_ delivered: DeliveredResult, taking time: Duration) {
+    live.withLock {
+      guard $0.state == .downloaded else { return }
+      $0.state = .filtered
+      $0.source?.picture = delivered.sourcePicture
+      $0.reused = delivered
+      $0.timings.filter = time.milliseconds
+    }
+  }
+
+  /// To `failed`, from everywhere but `failed` and `cancelled`: even a result may turn out to be undeliverable.
+  func fail(_ failure: EntryFailure) {
+    live.withLock {
+      guard $0.state != .failed, $0.state != .cancelled else { return }
+      $0.state = .failed
+      $0.failure = failure
+      $0.failedAt = Clock.monotonicSeconds
+      ($0.result, $0.reused) = (nil, nil)
+    }
+  }
+
+  /// To `cancelled`, unless the record is terminal.
+  func cancel() {
+    live.withLock {
+      guard $0.state == .new || $0.state == .downloaded else { return }
+      $0.state = .cancelled
+    }
+  }
+}
+
+extension Duration {
+  /// The duration in milliseconds, to the microsecond.
+  var milliseconds: Double {
+    let (seconds, attoseconds) = components
+    return Double(seconds * 1_000_000 + attoseconds / 1_000_000_000_000) / 1000
+  }
+}

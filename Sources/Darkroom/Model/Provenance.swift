@@ -1,0 +1,29 @@
+import Imaging
+import JSON
+
+/// From what a result was made, as the ledger keeps it: what tells whether it would be made again the same, and what its
+/// row would say.
+struct Provenance: Sendable, Equatable {
+  /// A `ResultKey`, as text.
+  let key: String
+  let source: ImageInfo
+  let output: ImageInfo
+
+  /// The form that is kept in the ledger.
+  var text: String {
+    // The first name is that of the ledger's version 2.
+    JSONValue.object(["product": .string(key), "source": source.json, "output": output.json]).text
+  }
+
+  init(key: ResultKey, source: ImageInfo, output: ImageInfo) {
+    (self.key, self.source, self.output) = (key.text, source, output)
+  }
+
+  /// - Returns: nil for what another version wrote and this one does not understand.
+  init?(text: String) {
+    guard let value = try? JSONValue(parsing: text), let key = value["product"]?.string,
+      let source = ImageInfo(value["source"]), let output = ImageInfo(value["output"])
+    else { return nil }
+    (self.key, self.source, self.output) = (key, source, output)
+  }
+}

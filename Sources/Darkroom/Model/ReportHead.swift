@@ -1,0 +1,54 @@
+import Foundation
+import JSON
+import System
+
+/// Everything of a report but its rows, which come last: each key stands on a line of its own.
+package struct ReportHead: Sendable, Equatable {
+  static let schemaVersion = 1
+
+  /// The line after which the rows come.
+  static let rowsBegin = "\"entries\":["
+
+  let members: [JSONValue.Member]
+
+  init(members: [JSONValue.Member]) { self.members = members }
+
+  /// Reads the head of a report, however long its rows are.
+  /// - Returns: nil when the file is no report of ours.
+  /// - Throws: `SystemError` when it cannot be read.
+  init?(of path: String) throws(SystemError) {
+    let start = try OpenFile(reading: path, followingLinks: false).readStart(1 << 20)
+    let lines = String(decoding: start, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    guard let end = lines.firstIndex(where: { $0 == Self.rowsBegin }) else { return nil }
+    let head = lines[..<end].joined()
+    guard head.hasSuffix(","), case .object(let members)? = try? JSONValue(parsing: head.dropLast() + "}") else {
+      return nil
+    }
+    self.members = members
+  }
+
+  private subscript(key: String) -> JSONValue? { members.first { $0.key == key }?.value }
+
+  var runID: String? { self["run_id"]?.string }
+
+  var state: JobOutcome.State? { self["state"]?.string.flatMap(JobOutcome.State.init(rawValue:)) }
+}
+
+extension JSONValue {
+  /// A time as RFC 3339 in UTC with milliseconds.
+  /// - Parameter milliseconds: Since 1970.
+  static func time(_ milliseconds: Int) -> JSONValue {
+    let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+    return .string(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+  }
+}
+
+extension JobOutcome.Counts {
+  /// The counts as the report has them.
+  package var json: JSONValue {
+    .object([
+      "total": .integer(total), "filtered": .integer(filtered), "failed": .integer(failed),
+      "cancelled": .integer(cancelled), "reused": .integer(reused),
+    ])
+  }
+}

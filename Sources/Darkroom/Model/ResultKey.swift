@@ -1,0 +1,20 @@
+import Imaging
+
+/// What a filtration makes, and of what: results with the same key have the same bytes.
+struct ResultKey: Sendable, Hashable {
+  /// The source's SHA-256, the format, quality and metadata asked for, and the recipe.
+  let text: String
+
+  /// Whether the result is the source itself.
+  let isCopy: Bool
+
+  /// - Parameter sha256: The source's.
+  init(of sha256: String, for entry: Entry, metadata: MetadataPolicy) {
+    let options = entry.options
+    isCopy = entry.recipe.isEmpty && options.format == nil
+    text =
+      isCopy
+      ? sha256 + " copied"
+      : "\(sha256) \(options.format?.rawValue ?? "keep") \(options.quality) \(metadata) \(entry.recipe)"
+  }
+}

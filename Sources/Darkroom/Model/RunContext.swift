@@ -1,0 +1,13 @@
+/// What all operations and deliveries of one run have in common.
+struct RunContext: Sendable {
+  /// The run's number in this process, from 1.
+  let number: Int
+  let runID: String
+
+  /// Where the job's things lie in the outbox.
+  let folder: JobFolder
+  let staging: Staging
+
+  /// The job's name.
+  var job: String { folder.name }
+}

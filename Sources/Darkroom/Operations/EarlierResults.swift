@@ -1,0 +1,43 @@
+import Imaging
+import Ledger
+import System
+
+/// What earlier runs of a job delivered for one entry, which need not be made again.
+struct EarlierResults: Sendable {
+  /// The job's.
+  let folder: JobFolder
+
+  /// The files that may be the entry's; none when nothing is to be reused.
+  let outputs: [LedgerOutput]
+
+  /// The paths at which results of an entry may lie.
+  static func targets(of entry: Entry) -> [String] {
+    let formats = entry.options.format.map { [$0] } ?? ImageFormat.allCases
+    return formats.map { JobFolder.image(entry.name, extension: $0.fileExtension) }
+  }
+
+  /// The entry's result, if it would become the same again and nobody has changed or removed it since.
+  ///
+  /// A file is taken to be unchanged when inode, size and times are what they were; otherwise its bytes tell.
+  /// - Throws: `SystemError`: the result is to be made then.
+  func result(of entry: Entry, as key: ResultKey) throws -> DeliveredResult? {
+    for output in outputs {
+      guard let provenance = output.origin.flatMap(Provenance.init(text:)), provenance.key == key.text,
+        let identity = try unchangedIdentity(output)
+      else { continue }
+      return DeliveredResult(
+        target: output.target, bytes: output.bytes, sha256: output.sha256, picture: provenance.output,
+        sourcePicture: provenance.source, newIdentity: identity == output.identity ? nil : identity)
+    }
+    return nil
+  }
+
+  /// - Returns: nil when the file is not what was delivered.
+  private func unchangedIdentity(_ output: LedgerOutput) throws -> String? {
+    let path = folder.file(output.target)
+    guard let identity = try? FileStatus(of: path).identity.text else { return nil }
+    if identity == output.identity { return identity }
+    // Looked at before its bytes are read: a change in between shows the next time.
+    return try OpenFile.holds(path, bytes: output.bytes, sha256: output.sha256) ? identity : nil
+  }
+}

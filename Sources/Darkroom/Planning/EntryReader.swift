@@ -1,0 +1,234 @@
+import Imaging
+import JSON
+import Manifests
+import System
+import Transfer
+
+/// Turns what a manifest's format yields into entries, and collects everything that is wrong.
+struct EntryReader {
+  /// Fields that the contract has and this version has not.
+  static let laterFields: Set = ["after", "variants"]
+  static let fields =
+    ["url", "name", "filters", "format", "quality", "priority", "checksum", "metadata"] + RequestFields.names
+  static let defaultsFields = fields.filter { !["url", "name", "checksum"].contains($0) }
+
+  private(set) var defaults: EntryDefaults
+
+  /// What is wrong, in the order of the manifest.
+  private(set) var problems: [ManifestProblem] = []
+
+  /// The recipes seen last: most manifests have few, and one with another in every entry must not fill the memory.
+  private(set) var recipes: [String: Recipe] = [:]
+
+  /// How many recipes are kept. When there are more, all of them are dropped.
+  static let recipeLimit = 256
+
+  init(defaults: EntryDefaults) { self.defaults = defaults }
+
+  /// Adopts an envelope's `defaults`.
+  mutating func readDefaults(_ value: JSONValue, at place: ManifestProblem.Place) {
+    guard case .object(let members) = value else {
+      return report(.wrongType, "defaults must be an object, not \(value.kind)", at: place)
+    }
+    checkFields(members, among: Self.defaultsFields, at: place)
+    defaults = EntryDefaults(
+      recipe: recipe(value["filters"], at: place),
+      options: options(value, at: place),
+      priority: priority(value["priority"], at: place),
+      metadata: value["metadata"],
+      request: requestFields(members, at: place))
+    // When they make no sense by themselves, that is reported once.
+    let before = problems.count
+    _ = request(RequestFields(), at: place)
+    if problems.count > before { defaults.request = RequestFields() }
+  }
+
+  /// Reads one entry. A derived name is to be made unique in the job.
+  /// - Returns: nil when it has a problem that rejects the manifest.
+  mutating func read(_ value: JSONValue, key: String?, position: Int, at place: ManifestProblem.Place) -> Entry? {
+    let before = problems.count
+    let entry: Entry
+    switch value {
+    case .string(let url):
+      entry = Entry(
+        position: position, urls: [Self.trimmed(url)], request: request(RequestFields(), at: place), named: key,
+        recipe: defaults.recipe, options: defaults.options, priority: defaults.priority, checksum: nil,
+        metadata: defaults.metadata)
+    case .object(let members):
+      checkFields(members, among: Self.fields, at: place)
+      entry = Entry(
+        position: position, urls: urls(value["url"], at: place),
+        request: request(requestFields(members, at: place), at: place),
+        named: text(value["name"], field: "name", at: place) ?? key,
+        recipe: recipe(value["filters"], at: place), options: options(value, at: place),
+        priority: priority(value["priority"], at: place), checksum: checksum(value["checksum"], at: place),
+        metadata: value["metadata"] ?? defaults.metadata)
+    default:
+      report(.wrongType, "an entry is a URL or an object, not \(value.kind)", at: place)
+      return nil
+    }
+    return problems.count == before ? entry : nil
+  }
+
+  /// Records that two entries claim the same output by explicit names.
+  mutating func reportDuplicate(of name: String, holder: Int, at place: ManifestProblem.Place) {
+    report(
+      .duplicateName, "the name \"\(name)\" claims the same output as entry \(holder + 1) of the manifest", at: place)
+  }
+
+  /// Records what kept the manifest from being read to its end.
+  mutating func report(_ problem: ManifestProblem) { problems.append(problem) }
+
+  // MARK: Fields
+
+  private mutating func checkFields(
+    _ members: [JSONValue.Member], among known: [String], at place: ManifestProblem.Place
+  ) {
+    for key in members.map(\.key) where !key.hasPrefix("_") && !known.contains(key) {
+      let message =
+        Self.laterFields.contains(key)
+        ? "the field \"\(key)\" is not available in this version" : NearestName.unknown("field", key, among: known)
+      report(.unknownField, message, at: place.field(key))
+    }
+  }
+
+  /// The most URLs that an entry may have.
+  static let mirrorLimit = 64
+
+  /// The URL, or the mirrors in their order; empty when there is a problem.
+  private mutating func urls(_ value: JSONValue?, at place: ManifestProblem.Place) -> [String] {
+    switch value {
+    case .string(let url): return [Self.trimmed(url)]
+    case .array([]): report(.badValue, "an array of mirrors needs a URL", at: place.field("url"))
+    case .array(let values):
+      if let other = values.firstIndex(where: { $0.string == nil }) {
+        let message = "mirrors must be strings; number \(other + 1) is \(values[other].kind)"
+        report(.wrongType, message, at: place.field("url"))
+      } else if values.count > Self.mirrorLimit {
+        let message = "an entry may have \(Self.mirrorLimit) mirrors; this one has \(values.count)"
+        report(.badValue, message, at: place.field("url"))
+      } else {
+        return values.compactMap { $0.string.map(Self.trimmed) }
+      }
+    case nil: report(.badValue, "an entry needs a \"url\"", at: place)
+    case let value?:
+      let message = "\"url\" must be a string or an array of strings, not \(value.kind)"
+      report(.wrongType, message, at: place.field("url"))
+    }
+    return []
+  }
+
+  private mutating func requestFields(
+    _ members: [JSONValue.Member], at place: ManifestProblem.Place
+  ) -> RequestFields {
+    do throws(RequestFields.Problem) {
+      return try RequestFields(members)
+    } catch {
+      report(error.code, error.message, at: place.field(error.field))
+      return RequestFields()
+    }
+  }
+
+  private mutating func request(_ fields: RequestFields, at place: ManifestProblem.Place) -> SourceRequest {
+    do throws(RequestFields.Problem) {
+      return try fields.request(defaults: defaults.request)
+    } catch {
+      report(error.code, error.message, at: place.field(error.field))
+      return .plain
+    }
+  }
+
+  /// A URL without the white space of ASCII at its ends, as browsers take it (WHATWG URL): a space before the scheme must
+  /// not make a path of it. Other control characters stay, and fail the entry: NUL bytes mean a file that was damaged.
+  private static func trimmed(_ url: String) -> String {
+    let bytes = url.utf8
+    guard let first = bytes.first, let last = bytes.last, first <= 0x20 || last <= 0x20 else { return url }
+    let isBlank: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0d).contains($0) && $0 != 0x0b }
+    let begun = bytes.drop(while: isBlank)
+    let end = begun.lastIndex { !isBlank($0) }.map(begun.index(after:)) ?? begun.startIndex
+    return String(begun[..<end]) ?? url
+  }
+
+  private mutating func text(_ value: JSONValue?, field: String, at place: ManifestProblem.Place) -> String? {
+    switch value {
+    case nil: return nil
+    case .string(let text): return text
+    case let value?:
+      report(.wrongType, "\"\(field)\" must be a string, not \(value.kind)", at: place.field(field))
+      return nil
+    }
+  }
+
+  private mutating func checksum(_ value: JSONValue?, at place: ManifestProblem.Place) -> Checksum? {
+    guard let text = text(value, field: "checksum", at: place) else { return nil }
+    do {
+      return try Checksum(parsing: text)
+    } catch {
+      report(.badValue, error.message, at: place.field("checksum"))
+      return nil
+    }
+  }
+
+  private mutating func recipe(_ value: JSONValue?, at place: ManifestProblem.Place) -> Recipe {
+    guard let text = text(value, field: "filters", at: place) else { return defaults.recipe }
+    if let known = recipes[text] { return known }
+    do {
+      let recipe = try Recipe(parsing: text)
+      if recipes.count >= Self.recipeLimit { recipes.removeAll(keepingCapacity: true) }
+      recipes[text] = recipe
+      return recipe
+    } catch {
+      report(.badRecipe, error.description, at: place.field("filters"))
+      return defaults.recipe
+    }
+  }
+
+  private mutating func options(_ value: JSONValue, at place: ManifestProblem.Place) -> OutputOptions {
+    var options = defaults.options
+    if let format = text(value["format"], field: "format", at: place) {
+      switch OutputFormatName(rawValue: format) {
+      case let name?: options.format = name.format
+      case nil:
+        let known = OutputFormatName.allCases.map(\.rawValue)
+        report(.badValue, NearestName.unknown("format", format, among: known), at: place.field("format"))
+      }
+    }
+    switch value["quality"] {
+    case nil: break
+    case .integer(let quality) where (1...100).contains(quality): options.quality = quality
+    case .integer(let quality):
+      report(.badValue, "\"quality\" must be from 1 to 100, not \(quality)", at: place.field("quality"))
+    case let other?:
+      let message = "\"quality\" must be a whole number from 1 to 100, not \(other.shown)"
+      report(.wrongType, message, at: place.field("quality"))
+    }
+    return options
+  }
+
+  private mutating func priority(_ value: JSONValue?, at place: ManifestProblem.Place) -> Entry.Priority {
+    guard let text = text(value, field: "priority", at: place) else { return defaults.priority }
+    if let priority = Entry.Priority(rawValue: text) { return priority }
+    let known = Entry.Priority.allCases.map(\.rawValue)
+    report(.badValue, NearestName.unknown("priority", text, among: known), at: place.field("priority"))
+    return defaults.priority
+  }
+
+  private mutating func report(_ code: ManifestProblem.Code, _ message: String, at place: ManifestProblem.Place) {
+    problems.append(ManifestProblem(code, message, at: place))
+  }
+}
+
+extension Entry {
+  /// - Parameter name: The name that the manifest gives, by a field or a key; nil to derive one from the URL.
+  fileprivate init(
+    position: Int, urls: [String], request: SourceRequest, named name: String?, recipe: Recipe,
+    options: OutputOptions, priority: Priority, checksum: Checksum?, metadata: JSONValue?
+  ) {
+    let safe = name.map(OutputName.explicit) ?? OutputName.derived(fromURL: urls.first ?? "")
+    self.init(
+      position: position, urls: urls, request: request, name: safe,
+      originalName: name.flatMap { $0 == safe ? nil : $0 },
+      isNameExplicit: name != nil, recipe: recipe, options: options, priority: priority, checksum: checksum,
+      metadata: metadata)
+  }
+}

@@ -1,0 +1,199 @@
+import Database
+import Scheduling
+import System
+import Transfer
+
+/// The entries of an accepted manifest in SQLite, so that memory does not grow with the manifest: filled once, then read
+/// in the order that the scheduler decides.
+///
+/// It is made again from the manifest's snapshot when the program starts anew, so nothing of it is synced. It has one owner
+/// at a time.
+final class JobIndex {
+  /// Where an index lies.
+  enum Place {
+    /// In memory: for a small manifest, whose index takes about ten times its size. It can be used again.
+    case memory
+    /// In a file, which is replaced.
+    case file(String)
+  }
+
+  let database: Database
+  let isInMemory: Bool
+
+  /// The request that was inserted last, with its number.
+  private var lastRequest: (text: String, number: Int)?
+
+  /// The numbers of hosts that were met lately.
+  private var hostNumbers: [String: Int] = [:]
+
+  /// Creates an empty index.
+  /// - Throws: `SQLiteError`, `SystemError`.
+  init(creating place: Place) throws {
+    switch place {
+    case .memory:
+      isInMemory = true
+      database = try Database(path: Database.inMemory, durability: .none)
+    case .file(let path):
+      isInMemory = false
+      try Folder.removeFile(path)
+      database = try Database(path: path, durability: .none)
+    }
+    try database.execute(
+      """
+      CREATE TABLE entries (
+        position INTEGER PRIMARY KEY,
+        priority INTEGER NOT NULL,    -- 0 for the highest
+        name TEXT NOT NULL,           -- for a derived name: as derived, until names are settled
+        original TEXT,
+        explicit INTEGER NOT NULL,
+        host INTEGER NOT NULL,        -- 0 when the URL names none
+        pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended before the program was started
+        url TEXT NOT NULL,
+        recipe TEXT NOT NULL,
+        format TEXT NOT NULL,
+        quality INTEGER NOT NULL,
+        metadata TEXT,
+        checksum TEXT,
+        request INTEGER               -- null for a plain GET of one URL
+      ) STRICT;
+      CREATE TABLE requests (id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, text TEXT NOT NULL) STRICT;
+      CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+      CREATE TABLE claims (
+        claim TEXT PRIMARY KEY,
+        position INTEGER NOT NULL,
+        suffix INTEGER NOT NULL DEFAULT 2   -- the next to try for another entry of this claim
+      ) STRICT, WITHOUT ROWID;
+      """)
+    // A large index is ordered when it is filled, which takes less time.
+    if isInMemory { try database.execute(Self.hostTables) }
+  }
+
+  /// Removes all entries, so that an index in memory can be used for another manifest.
+  func clear() throws {
+    for table in ["entries", "requests", "hosts", "claims", "firsts"] { try database.run("DELETE FROM " + table) }
+    lastRequest = nil
+    hostNumbers.removeAll(keepingCapacity: true)
+  }
+
+  /// Runs everything that fills the index as one transaction.
+  func fill<T>(_ body: () throws -> T) throws -> T { try database.transaction(body) }
+
+  /// The number of entries.
+  func count() throws -> Int { try database.first("SELECT count(*) FROM entries") { $0.integer(0) } ?? 0 }
+
+  func insert(_ entry: Entry) throws {
+    let request = try entry.requestText.map(requestNumber)
+    try database.run(
+      Self.insertion, [.integer(hostNumber(of: entry.urls[0])), .optional(request)] + entry.values)
+    // They are looked up when they are needed, and nothing is written then.
+    for url in entry.urls.dropFirst() { _ = try hostNumber(of: url) }
+  }
+
+  private static let insertion = """
+    INSERT INTO entries (host, request, \(Entry.columns.names)) VALUES (?, ?, \(Entry.columns.placeholders))
+    """
+
+  /// Equal requests, such as those of the manifest's defaults, are kept once.
+  private func requestNumber(of text: String) throws -> Int {
+    if let last = lastRequest, last.text == text { return last.number }
+    let digest = MessageDigest.hexDigest(of: text)
+    try database.run("INSERT OR IGNORE INTO requests (digest, text) VALUES (?, ?)", [.text(digest), .text(text)])
+    let number = try database.first("SELECT id FROM requests WHERE digest = ?", [.text(digest)]) { $0.integer(0) } ?? 0
+    lastRequest = (text, number)
+    return number
+  }
+
+  private func hostNumber(of url: String) throws -> Int {
+    guard let host = SourceLocation.hostName(of: url) else { return HostScheduler.files }
+    if let number = hostNumbers[host] { return number }
+    try database.run("INSERT OR IGNORE INTO hosts (name) VALUES (?)", [.text(host)])
+    let number = try database.first("SELECT id FROM hosts WHERE name = ?", [.text(host)]) { $0.integer(0) } ?? 0
+    if hostNumbers.count >= 1000 { hostNumbers.removeAll(keepingCapacity: true) }
+    hostNumbers[host] = number
+    return number
+  }
+
+  /// Claims an output.
+  /// - Returns: The position of the entry that has it already; nil when it was free.
+  func claim(_ claim: String, for position: Int) throws -> Int? {
+    try database.run(
+      "INSERT OR IGNORE INTO claims (claim, position) VALUES (?, ?)", [.text(claim), .integer(position)])
+    if database.changes == 1 { return nil }
+    return try database.first(
+      "SELECT position FROM claims WHERE claim = ?", [.text(claim)], row: { $0.integer(0) })
+  }
+
+  /// Gives every entry without an explicit name its final one, in order: the first keeps it, later ones get `-2`, `-3`….
+  func settleDerivedNames() throws {
+    var after = -1
+    while true {
+      let page = try derivedNames(after: after)
+      guard let last = page.last else { break }
+      after = last.position
+      for entry in page {
+        let name = try freeName(entry.name, for: entry.position)
+        guard name != entry.name else { continue }
+        try database.run(
+          "UPDATE entries SET name = ? WHERE position = ?", [.text(name), .integer(entry.position)])
+      }
+    }
+    if isInMemory { return }
+    try database.execute("DROP TABLE claims")
+    // From here on the index is read from its beginning to its end: pages that were read are not needed again.
+    try database.execute("PRAGMA cache_size = -256; PRAGMA shrink_memory")
+  }
+
+  private func derivedNames(after position: Int) throws -> [(position: Int, name: String)] {
+    var page: [(position: Int, name: String)] = []
+    try database.run(
+      "SELECT position, name FROM entries WHERE explicit = 0 AND position > ? ORDER BY position LIMIT 1000",
+      [.integer(position)]
+    ) { page.append(($0.integer(0), $0.text(1) ?? "")) }
+    return page
+  }
+
+  private func freeName(_ name: String, for position: Int) throws -> String {
+    let taken = OutputName.claim(name)
+    if try claim(taken, for: position) == nil { return name }
+    var suffix =
+      try database.first(
+        "SELECT suffix FROM claims WHERE claim = ?", [.text(taken)], row: { $0.integer(0) }) ?? 2
+    while try claim(OutputName.claim("\(name)-\(suffix)"), for: position) != nil { suffix += 1 }
+    try database.run("UPDATE claims SET suffix = ? WHERE claim = ?", [.integer(suffix + 1), .text(taken)])
+    return "\(name)-\(suffix)"
+  }
+
+  /// Takes an entry out of what is left to do.
+  func markEnded(_ position: Int) throws {
+    try database.run("UPDATE entries SET pending = 0 WHERE position = ?", [.integer(position)])
+  }
+
+  /// Calls `body` with every entry, in the manifest's order.
+  func eachInOrder(_ body: (Entry) throws -> Void) throws {
+    var page = try entries("WHERE position > ? ORDER BY position LIMIT 100", [.integer(-1)])
+    while let last = page.last {
+      for entry in page { try body(entry) }
+      page = try entries("WHERE position > ? ORDER BY position LIMIT 100", [.integer(last.position)])
+    }
+  }
+
+  /// The entry at a place of the manifest.
+  func entry(at position: Int) throws -> Entry? {
+    try entries("WHERE position = ?", [.integer(position)]).first
+  }
+
+  private func entries(_ clause: String, _ values: [SQLiteValue]) throws -> [Entry] {
+    var entries: [Entry] = []
+    try database.run(Self.selection + clause, values) { row in
+      var entry = try Entry(row)
+      if let request = row.text(Self.requestColumn) { try entry.adopt(requestText: request) }
+      entries.append(entry)
+    }
+    return entries
+  }
+
+  private static let selection = """
+    SELECT \(Entry.columns.names), (SELECT text FROM requests WHERE id = request) FROM entries\u{20}
+    """
+  private static let requestColumn = Int32(Entry.columns.count)
+}

@@ -1,0 +1,28 @@
+import Imaging
+
+/// The values of `--format` and of the field `format`: `keep`, and the names of the formats that can be written.
+package struct OutputFormatName: RawRepresentable, Hashable, Sendable, CaseIterable {
+  /// The name.
+  package let rawValue: String
+  /// nil for `keep`, the source's own format.
+  package let format: ImageFormat?
+
+  /// The source's own format.
+  package static let keep = OutputFormatName(name: "keep", format: nil)
+
+  /// `keep` and all formats that can be written.
+  package static let allCases =
+    [keep]
+    + ImageFormat.allCases.filter(\.isWritable).map { OutputFormatName(name: $0.rawValue, format: $0) }
+
+  /// Looks up a name.
+  package init?(rawValue: String) {
+    guard let name = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+    self = name
+  }
+
+  private init(name: String, format: ImageFormat?) {
+    rawValue = name
+    self.format = format
+  }
+}

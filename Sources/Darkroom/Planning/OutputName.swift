@@ -1,0 +1,86 @@
+import Foundation
+import Manifests
+import System
+import Transfer
+
+/// Where an entry's result lies beneath `images/`, without extension: made safe for every file system.
+enum OutputName {
+  /// A component of a path may be this long, in bytes of UTF-8, before `-2` and the extension.
+  static let lengthLimit = 200
+
+  private static let pictureExtensions: Set = [
+    "jpg", "jpeg", "jpe", "png", "webp", "gif", "tif", "tiff", "bmp", "avif",
+  ]
+
+  /// The path for a name that the manifest gives: `/` makes folders.
+  static func explicit(_ name: String) -> String {
+    // Scalars, not characters: a slash with a combining mark after it is a slash to the file system.
+    let components = name.unicodeScalars.split(separator: "/").map { safe(String($0)) }.filter { !$0.isEmpty }
+    guard let last = components.last else { return "unnamed" }
+    return (components.dropLast() + [withoutPictureExtension(last)]).map(shortened).joined(separator: "/")
+  }
+
+  /// The path for an entry without a name: the last component of its URL's path.
+  static func derived(fromURL text: String) -> String {
+    let last = (try? SourceLocation(parsing: text))?.lastPathComponent ?? ""
+    let name = withoutPictureExtension(safe(last))
+    return name.isEmpty ? "unnamed" : shortened(name)
+  }
+
+  /// What two names that claim the same output have in common: NFC and case folding, so that they differ on every file
+  /// system.
+  static func claim(_ name: String) -> String {
+    if isPlain(name) { return name.lowercased() }
+    return name.precomposedStringWithCanonicalMapping.folding(options: .caseInsensitive, locale: nil)
+      .precomposedStringWithCanonicalMapping
+  }
+
+  /// A component without control characters, and without dots and spaces at its beginning and spaces at its end; empty
+  /// for `.` and `..`.
+  private static func safe(_ component: String) -> String {
+    if isPlain(component) {
+      let begun = component.utf8.drop { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: " ") }
+      let end = begun.lastIndex { $0 != UInt8(ascii: " ") }.map(begun.index(after:)) ?? begun.startIndex
+      return String(decoding: begun[..<end], as: UTF8.self)
+    }
+    var scalars = String.UnicodeScalarView()
+    for scalar in component.unicodeScalars
+    where scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .lineSeparator
+      && scalar.properties.generalCategory != .paragraphSeparator
+    {
+      scalars.append(scalar)
+    }
+    let visible = String(scalars).precomposedStringWithCanonicalMapping.unicodeScalars
+    let begun = visible.drop { $0 == "." || $0.properties.isWhitespace }
+    let kept = begun.reversed().drop { $0.properties.isWhitespace }.reversed()
+    return String(String.UnicodeScalarView(kept))
+  }
+
+  /// Whether a text is printable ASCII: then nothing of Unicode needs to be looked up, which a million names would feel.
+  private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f } }
+
+  /// Without any, and without the spaces that stood before it: so a name that was made here stays the same when it is
+  /// given as a name.
+  private static func withoutPictureExtension(_ component: String) -> String {
+    var name = component
+    while let suffix = ManifestFormats.fileExtension(of: name), pictureExtensions.contains(suffix.lowercased()) {
+      name.removeLast(suffix.count + 1)
+      while name.unicodeScalars.last?.properties.isWhitespace == true { name.unicodeScalars.removeLast() }
+    }
+    return name
+  }
+
+  /// A component beyond the limit keeps its beginning, and gets a hash of the whole so that it stays unique.
+  private static func shortened(_ component: String) -> String {
+    guard component.utf8.count > lengthLimit else { return component }
+    let digest = MessageDigest()
+    Array(component.utf8).withUnsafeBytes(digest.update)
+    let hash = "-" + digest.hexDigest().prefix(16)
+    var kept = ""
+    for character in component {
+      guard kept.utf8.count + String(character).utf8.count + hash.utf8.count <= lengthLimit else { break }
+      kept.append(character)
+    }
+    return kept + hash
+  }
+}

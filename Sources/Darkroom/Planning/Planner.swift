@@ -1,0 +1,49 @@
+import Foundation
+import Manifests
+
+/// Reads a manifest into an index: everything is checked before anything is done.
+struct Planner {
+  /// More problems than this are not reported.
+  static let problemLimit = ManifestProblem.reportLimit
+
+  let format: any ManifestFormat
+  let file: ManifestFile
+  let defaults: EntryDefaults
+
+  /// Fills the index.
+  /// - Returns: What makes the whole manifest rejected, at most `problemLimit`; empty when it is fine.
+  /// - Throws: `SystemError`, `SQLiteError`; `CancellationError` soon after `isCancelled` returns true.
+  func plan(into index: JobIndex, isCancelled: () -> Bool = { false }) throws -> [ManifestProblem] {
+    var reader = EntryReader(defaults: defaults)
+    var position = 0
+    do {
+      try index.fill {
+        try format.read(file, .entries) { item in
+          if isCancelled() { throw CancellationError() }
+          switch item {
+          case .defaults(let value, let place): reader.readDefaults(value, at: place)
+          case .entry(let value, let key, let place):
+            if let entry = reader.read(value, key: key, position: position, at: place) {
+              try index.insert(entry)
+              if entry.isNameExplicit, let holder = try index.claim(OutputName.claim(entry.name), for: position) {
+                reader.reportDuplicate(of: entry.name, holder: holder, at: place)
+              }
+            }
+            position += 1
+          case .unreadable(let problems):
+            for problem in problems { reader.report(problem) }
+            position += 1
+          }
+          if reader.problems.count >= Self.problemLimit { throw EnoughProblems() }
+        }
+        if reader.problems.isEmpty { try index.settleDerivedNames() }
+      }
+    } catch let problem as ManifestProblem {
+      reader.report(problem)
+    } catch is EnoughProblems {}
+    return Array(reader.problems.prefix(Self.problemLimit))
+  }
+
+  /// Reading on would tell nothing more.
+  private struct EnoughProblems: Error {}
+}

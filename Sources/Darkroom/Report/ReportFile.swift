@@ -1,0 +1,93 @@
+import JSON
+import Ledger
+import System
+
+/// Writes the documents of a finished run to staging: its failures, its manifest and its report. Rows are streamed from the
+/// ledger.
+struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
+  let run: RunContext
+  let manifest: JobManifest
+  let outcome: JobOutcome
+
+  /// The oldest first, all of them ended.
+  let pauses: [LedgerPause]
+  let index: JobIndex
+  let ledger: Ledger
+  let state: StateFolder
+
+  /// Writes and syncs everything. Done again after a crash, it writes the same.
+  /// - Throws: `SystemError`, `SQLiteError`.
+  func write() throws -> ReportDelivery {
+    var documents: [ReportDelivery.Document] = []
+    if outcome.counts.failed > 0 {
+      documents.append(try write("failed.jsonl", run.folder.failedManifest, mode: 0o600, writeFailures))
+    }
+    documents.append(try stageManifest())
+    documents.append(try write("report.json", run.folder.report, mode: 0o666, writeReport))
+    return try ReportDelivery(run: run, manifest: manifest, outcome: outcome, documents: documents)
+  }
+
+  private func write(
+    _ name: String, _ path: String, mode: UInt32, _ body: (OpenFile) throws -> Void
+  ) throws -> ReportDelivery.Document {
+    let staged = run.staging.path(run.staging.document(name))
+    try Folder.removeFile(staged)
+    let file = try OpenFile(creating: staged, mode: mode)
+    try body(file)
+    try file.sync()
+    return ReportDelivery.Document(staged: staged, path: path)
+  }
+
+  /// The snapshot is on disk already: it gets a second name where the file system allows it.
+  private func stageManifest() throws -> ReportDelivery.Document {
+    let staged = run.staging.path(run.staging.document("manifest"))
+    try Folder.removeFile(staged)
+    let snapshot = state.snapshot(run.runID, extension: manifest.fileExtension)
+    guard Folder.link(snapshot, orCopyTo: staged) else { throw SystemError("link", staged) }
+    try OpenFile(reading: staged).sync()
+    return ReportDelivery.Document(
+      staged: staged, path: run.folder.manifest(extension: manifest.fileExtension))
+  }
+
+  private func writeReport(_ file: OpenFile) throws {
+    let head = ReportHead(run: run, manifest: manifest, outcome: outcome, pauses: pauses)
+    var text = "{"
+    for member in head.members { text += "\n\(JSONValue.string(member.key).text):\(member.value.text)," }
+    text += "\n\(ReportHead.rowsBegin)"
+    var separator = "\n"
+    try ledger.eachEndedPage(run: run.runID) { rows in
+      for row in rows {
+        text += separator + row.row
+        separator = ",\n"
+      }
+      try file.write(text)
+      text = ""
+    }
+    try file.write(text + "\n]}\n")
+  }
+
+  private func writeFailures(_ file: OpenFile) throws {
+    try ledger.eachEndedPage(run: run.runID) { rows in
+      for row in rows {
+        guard let failure = try ReportRow(parsing: row.row).failure, let entry = try index.entry(at: row.position)
+        else { continue }
+        try file.write(entry.manifestLine(failure).text + "\n")
+      }
+    }
+  }
+}
+
+extension Entry {
+  /// The entry as a line of the list of failures, which is a manifest.
+  fileprivate func manifestLine(_ failure: ReportRow.Failure) -> JSONValue {
+    let source = JSONValue.Member("url", urls.count == 1 ? .string(urls[0]) : .array(urls.map(JSONValue.string)))
+    let rest = JSONValue.object([
+      "name": .string(shownName), "filters": .string(recipe.description),
+      "format": .string(options.format?.rawValue ?? "keep"), "quality": .integer(options.quality),
+      "priority": .string(priority.rawValue), "checksum": checksum.map { .string($0.description) },
+      "metadata": metadata, "_error": failure.json,
+    ])
+    guard case .object(let members) = rest else { return rest }
+    return .object([source] + request.members + members)
+  }
+}

@@ -1,0 +1,46 @@
+import JSON
+import Ledger
+
+extension ReportHead {
+  /// - Parameter pauses: The oldest first.
+  init(run: RunContext, manifest: JobManifest, outcome: JobOutcome, pauses: [LedgerPause]) {
+    let started = manifest.accepted
+    let head = JSONValue.object([
+      "schema_version": .integer(Self.schemaVersion),
+      "job": .string(run.job),
+      "run_id": .string(run.runID),
+      "state": .string(outcome.state.rawValue),
+      "tool": .object(["name": .string(Tool.name), "version": .string(Tool.version)]),
+      "manifest": .object([
+        "file": .string(manifest.file), "format": .string(manifest.format), "sha256": .string(manifest.sha256),
+      ]),
+      "started_at": .time(started),
+      "finished_at": .time(outcome.finished),
+      "duration_s": .number(Double(outcome.finished - started) / 1000),
+      "paused_s": .number(PauseTracker.paused(pauses, until: outcome.finished)),
+      "pauses": pauses.isEmpty ? nil : .array(pauses.map { $0.json(until: outcome.finished) }),
+      "counts": outcome.counts.json,
+      "bytes": .object([
+        "downloaded": .integer(outcome.bytes.downloaded), "written": .integer(outcome.bytes.written),
+      ]),
+      "transfers": outcome.transfers.json,
+      "errors": outcome.problems.isEmpty ? nil : .array(outcome.problems.map(\.json)),
+    ])
+    if case .object(let members) = head { self.init(members: members) } else { self.init(members: []) }
+  }
+}
+
+extension LedgerPause {
+  fileprivate func json(until now: Int) -> JSONValue {
+    .object([
+      "cause": .string(cause), "lock": lock.isEmpty ? nil : .string(lock), "reason": reason.map { .string($0) },
+      "from": .time(began), "to": .time(max(began, ended ?? now)),
+    ])
+  }
+}
+
+extension JobOutcome.Problem {
+  fileprivate var json: JSONValue {
+    .object(["code": .string(code), "message": .string(message), "where": place.isEmpty ? nil : .string(place)])
+  }
+}

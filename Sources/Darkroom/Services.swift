@@ -1,0 +1,153 @@
+import Foundation
+import Ledger
+import System
+import Transfer
+
+/// What all jobs share, and what does not know how many there are: folders, ledger, cache, transfers, delivery.
+final class Services {
+  let inbox: Inbox
+  let outbox: OutboxFolder
+  let state: StateFolder
+  let ledger: Ledger
+
+  /// What an earlier process left to be done.
+  let unfinished: [(job: LedgerJob, manifest: JobManifest)]
+
+  /// What could not be put in order at the start; nil for most.
+  let trouble: String?
+
+  /// How many jobs may be live, those included that have yielded their place.
+  let liveLimit: Int
+
+  private let send: @Sendable (Darkroom.Message) -> Void
+  private let instances: [InstanceLock]
+  private let downloads: DownloadCache
+  private let indexes = JobIndexPool()
+
+  /// The outbox as it was at the start.
+  private let outboxIdentity: FileIdentity
+
+  /// When the ledger was last written before this process began, in milliseconds since 1970.
+  private let lastActive: Int
+
+  /// The engine that transfers start on. An earlier one lives as long as transfers that were started on it.
+  private var engine: TransferEngine
+  private var earlierEngines: [EarlierEngine] = []
+  private var cacheSize: Int
+
+  /// An engine of an earlier configuration; nil once its last transfer has ended.
+  private struct EarlierEngine {
+    weak var engine: TransferEngine?
+  }
+
+  /// - Throws: `StopError`, `SystemError`, `SQLiteError`, `LedgerError`.
+  init(configuration: Configuration, send: @escaping @Sendable (Darkroom.Message) -> Void) throws {
+    self.send = send
+    inbox = try Inbox(path: Folder.resolved(configuration.inbox), extraLock: configuration.lockFile)
+    outbox = OutboxFolder(path: try Folder.resolved(configuration.outbox))
+    try Folder.createDurably(outbox.hidden, mode: 0o700)
+    outboxIdentity = try FileStatus(of: outbox.hidden).identity
+    try Folder.createDurably(configuration.state, mode: 0o700)
+    state = StateFolder(path: try Folder.resolved(configuration.state))
+    instances = try Self.takeInstanceLocks(inbox: inbox, outbox: outbox, state: state)
+    try Folder.createDurably(outbox.staging(of: state), mode: 0o700)
+    try Folder.createDurably(state.jobs, mode: 0o700)
+    lastActive = (try? FileStatus(of: state.ledger)).map { Int($0.identity.modified.sinceEpoch * 1000) } ?? 0
+    ledger = try Ledger(path: state.ledger)
+    unfinished = try ledger.liveJobs().map { ($0, try JobManifest(text: $0.details)) }
+    trouble = Self.emptyParkingFolder(of: inbox, unfinished)
+    downloads = DownloadCache(folder: state.cache, limit: configuration.cacheSize) { send(.cacheFailed("\($0)")) }
+    cacheSize = configuration.cacheSize
+    engine = TransferEngine(configuration: configuration.transfer)
+    liveLimit = max(configuration.jobs, min(1024, DescriptorLimit.current / 16))
+    try state.adoptOlderLayout()
+    try OrphanCleanup(staging: outbox.staging(of: state), state: state).run(
+      keeping: unfinished.map(\.job), ledger: ledger)
+  }
+
+  private static func takeInstanceLocks(
+    inbox: Inbox, outbox: OutboxFolder, state: StateFolder
+  ) throws -> [InstanceLock] {
+    var locks = [
+      try InstanceLock(file: inbox.file(Inbox.instanceFile), of: inbox.path),
+      try InstanceLock(file: outbox.instanceFile, of: outbox.path),
+    ]
+    if state.path != outbox.hidden { locks.append(try InstanceLock(file: state.instanceFile, of: state.path)) }
+    return locks
+  }
+
+  private static func emptyParkingFolder(
+    of inbox: Inbox, _ unfinished: [(job: LedgerJob, manifest: JobManifest)]
+  ) -> String? {
+    let finishing = unfinished.filter { $0.job.state == .finishing }.map(\.manifest.identity)
+    do {
+      try ManifestRemoval.resume(inbox: inbox.path, finishing: finishing)
+      return nil
+    } catch {
+      return "what an earlier process was moving out of the inbox is left where it is: \(error)"
+    }
+  }
+
+  /// What was downloaded before; nil when there is to be no cache.
+  var cache: DownloadCache? { cacheSize > 0 ? downloads : nil }
+
+  // MARK: Jobs
+
+  /// Makes the live jobs: none yet.
+  func jobs(configuration: Configuration, observe: @escaping (Event) -> Void) -> LiveJobs {
+    let delivery = DeliveryQueue(
+      staging: outbox.staging(of: state), state: state, ledger: ledger, cache: downloads
+    ) { [send] in send(.delivery($0)) }
+    let pending = PendingOperations(
+      configuration: configuration, engine: engine, downloadEnded: { [send] in send(.downloadEnded($0)) },
+      ended: { [send] in send(.operationsEnded($0)) })
+    return LiveJobs(
+      queue: JobQueue(goal: .watch, unfinished: unfinished), pending: pending, delivery: delivery,
+      suspension: Suspension(outbox: outbox, downloads: downloads, minFree: configuration.minFree),
+      planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
+      send: { [send] in send(.job($0)) })
+  }
+
+  private func planner(_ configuration: Configuration, _ delivery: DeliveryQueue) -> JobPlanner {
+    JobPlanner(
+      inbox: inbox.path, outbox: outbox, state: state, ledger: ledger, delivery: delivery, indexes: indexes,
+      configuration: configuration)
+  }
+
+  /// Has entries and jobs that start from now on use another configuration.
+  func configure(_ configuration: Configuration, _ jobs: LiveJobs) {
+    earlierEngines = earlierEngines.filter { $0.engine != nil } + [EarlierEngine(engine: engine)]
+    engine = TransferEngine(configuration: configuration.transfer)
+    jobs.pending.configure(configuration, engine: engine)
+    jobs.suspension.configure(minFree: configuration.minFree)
+    jobs.planner = planner(configuration, jobs.delivery)
+    cacheSize = configuration.cacheSize
+    cache?.resize(to: cacheSize)
+  }
+
+  // MARK: The end
+
+  /// Ends everything that runs on threads of its own.
+  func shutDown(_ pending: PendingOperations) {
+    // After an error some may run, or wait for others and then begin.
+    pending.cancelAll()
+    for earlier in earlierEngines { earlier.engine?.shutdown() }
+    engine.shutdown()
+    pending.waitForEndings()
+    downloads.commit()
+  }
+
+  /// Checks that the outbox is still the folder that this process owns: another instance may own another one, and what is
+  /// written into an unmounted share's mount point is lost.
+  /// - Throws: `StopError.outbox`.
+  func checkOutbox() throws {
+    do {
+      let found = try FileStatus(of: outbox.hidden).identity
+      if (found.device, found.inode) == (outboxIdentity.device, outboxIdentity.inode) { return }
+    } catch  where error.code != ENOENT && error.code != ENOTDIR {
+      return
+    } catch {}
+    throw StopError.outbox(
+      "\(outbox.path): the outbox was removed or replaced; what is not done stays for the next start")
+  }
+}

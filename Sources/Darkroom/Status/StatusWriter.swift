@@ -1,0 +1,114 @@
+import Glibc
+import JSON
+import System
+
+/// Writes `status.json`: what the program is doing, for `darkroom status` and for scripts. It belongs to the thread of
+/// `Darkroom`.
+final class StatusWriter {
+  private let path: String
+  private let inbox: String
+  private let outbox: String
+  private var next = 0.0
+  private var last: Status?
+  private var lastPhases: [Int: LiveJob.Phase] = [:]
+
+  /// - Parameter path: Of the file.
+  init(path: String, inbox: String, outbox: String) {
+    self.path = path
+    self.inbox = inbox
+    self.outbox = outbox
+  }
+
+  /// Writes the status if it has changed: at once when one of a few live jobs enters another phase, or when a job is live
+  /// that neither the inbox nor the file shows, so that who waits for it finds it; otherwise at most once a second.
+  func write(_ jobs: LiveJobs, ignored: Set<InboxScan.Ignored>, now: Double) {
+    let phases = jobs.runs.mapValues(\.live.phase)
+    let isUrgent = phases.count <= Self.few && phases != lastPhases || jobs.runs.values.contains(where: isMissing)
+    guard now >= next || isUrgent else { return }
+    lastPhases = phases
+    next = now + 1
+    let status = status(of: jobs, ignored: ignored, now: now)
+    guard status != last else { return }
+    last = status
+    var dated = status
+    dated.updated_at = JSONValue.time(Clock.wallMilliseconds).string
+    // A status that cannot be written is no reason to stop working.
+    try? replace(with: dated.text + "\n")
+  }
+
+  private static let few = 4
+
+  private func isMissing(_ run: JobRun) -> Bool {
+    guard let (job, manifest) = run.accepted, manifest.inboxPath == nil else { return false }
+    return last?.jobs.contains { $0.run_id == job.runID } != true
+  }
+
+  private func replace(with text: String) throws {
+    let written = path + ".new"
+    try Folder.removeFile(written)
+    try OpenFile(creating: written, mode: 0o600).write(text)
+    try Folder.rename(written, to: path)
+  }
+
+  private func status(of jobs: LiveJobs, ignored: Set<InboxScan.Ignored>, now: Double) -> Status {
+    var status = Status(version: Tool.version, inbox: inbox, outbox: outbox)
+    status.running = true
+    status.process = Int(getpid())
+    status.jobs = jobs.inOrder.compactMap { Status.Job($0, jobs.scheduler, now: now) }
+    status.jobs += jobs.queue.unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
+    (status.queued, status.queued_total) = jobs.queue.queued(limit: Status.listLimit)
+    status.queues = jobs.pending.status
+    status.pauses = jobs.suspension.pauses.open(since: 0).map {
+      Status.Pause(
+        cause: $0.cause, lock: $0.lock.isEmpty ? nil : $0.lock, reason: $0.reason,
+        since: JSONValue.time($0.began).string)
+    }
+    status.ignored = ignored.prefix(Status.listLimit).map { Status.Ignored($0) }.sorted { $0.file < $1.file }
+    status.ignored_total = ignored.count
+    return status
+  }
+}
+
+extension Status.Job {
+  /// A live job; nil until it is in the ledger.
+  fileprivate init?(_ run: JobRun, _ scheduler: EntryScheduler, now: Double) {
+    guard let runID = run.accepted?.job.runID else { return nil }
+    switch run.phase {
+    case .planning: self.init(job: run.name, run_id: runID, state: "planning")
+    case .ready(let plan): self.init(job: run.name, run_id: runID, state: "waiting", total: plan.total)
+    case .running(let running):
+      let counts = running.tally.counts
+      self.init(
+        job: run.name, run_id: runID, state: "running", total: running.plan.total, filtered: counts.filtered,
+        failed: counts.failed, cancelled: counts.cancelled, retrying: scheduler.waitingRetries(run: run.number),
+        transfers: scheduler.transfers(run: run.number))
+      addHeldHosts(run, scheduler)
+      addRate(running, now: now)
+    case .finishing(let finishing):
+      let counts = finishing.outcome.counts
+      self.init(
+        job: run.name, run_id: runID, state: "finishing", total: counts.total, filtered: counts.filtered,
+        failed: counts.failed, cancelled: counts.cancelled, transfers: finishing.outcome.transfers)
+    }
+  }
+
+  private mutating func addHeldHosts(_ run: JobRun, _ scheduler: EntryScheduler) {
+    let now = Clock.monotonicMilliseconds
+    let held = scheduler.heldHosts(run: run.number, now: now, limit: Status.hostLimit)
+    guard held.total > 0 else { return }
+    held_hosts = held.hosts.map { host in
+      // To the second, so that the same wait is the same text.
+      let until = (Clock.wallMilliseconds + host.until - now + 999) / 1000 * 1000
+      return Status.HeldHost(host: host.name, until: JSONValue.time(until).string ?? "")
+    }
+    held_hosts_total = held.total
+  }
+
+  private mutating func addRate(_ running: JobRun.Running, now: Double) {
+    let ended = running.tally.counts.total
+    let rate = Double(ended - running.began.ended) / max(0.001, now - running.began.seconds)
+    guard rate > 0 else { return }
+    self.rate = (rate * 10).rounded() / 10
+    seconds_left = (Double(running.plan.total - ended) / rate).rounded()
+  }
+}

@@ -1,0 +1,83 @@
+import Ledger
+
+/// Which causes suspend the queues, since when, and what that means for a job.
+struct PauseTracker {
+  /// What has changed with an update.
+  struct Change: Sendable, Equatable {
+    var began: [PauseCause] = []
+    var ended: [PauseCause] = []
+  }
+
+  /// The causes that hold now, and since when.
+  private var current: [String: (cause: PauseCause, since: Int)] = [:]
+
+  /// The last pauses that have ended, for jobs that were not live meanwhile: at most 32.
+  private var past: [LedgerPause] = []
+
+  /// Since when there has been a cause without a break; nil while there is none.
+  private(set) var pausedSince: Int?
+
+  var isPaused: Bool { !current.isEmpty }
+
+  /// The causes that hold now, in words.
+  var description: String { current.values.map(\.cause.description).sorted().joined(separator: ", ") }
+
+  /// Takes in the causes that hold now.
+  mutating func update(_ causes: [PauseCause], at now: Int) -> Change {
+    var change = Change()
+    let wanted = Dictionary(causes.map { (Self.key($0), $0) }, uniquingKeysWith: { first, _ in first })
+    for (key, held) in current where wanted[key] == nil {
+      current[key] = nil
+      change.ended.append(held.cause)
+      past = past.suffix(31) + [Self.pause(held, ended: now)]
+    }
+    for (key, cause) in wanted {
+      if let held = current[key] {
+        // A lock may get its reason after it was seen.
+        current[key] = (cause.reason == nil ? held.cause : cause, held.since)
+      } else {
+        current[key] = (cause, now)
+        change.began.append(cause)
+      }
+    }
+    pausedSince = current.isEmpty ? nil : pausedSince ?? now
+    return change
+  }
+
+  /// The pauses that hold now, for a job that began at `start`.
+  func open(since start: Int) -> [LedgerPause] {
+    current.values.map { Self.pause($0).clipped(to: start) }
+  }
+
+  /// The pauses that ended after `start`, for a job that began then.
+  func ended(since start: Int) -> [LedgerPause] {
+    past.filter { $0.ended ?? .max > start }.map { $0.clipped(to: start) }
+  }
+
+  private static func pause(_ held: (cause: PauseCause, since: Int), ended: Int? = nil) -> LedgerPause {
+    LedgerPause(
+      cause: held.cause.kind, lock: held.cause.lock, reason: held.cause.reason, began: held.since, ended: ended)
+  }
+
+  /// Takes over the beginning of a pause that held before.
+  /// - Returns: Whether its cause holds now.
+  mutating func adopt(_ pause: LedgerPause) -> Bool {
+    let key = pause.cause + "/" + pause.lock
+    guard let held = current[key] else { return false }
+    current[key] = (held.cause, min(held.since, pause.began))
+    return true
+  }
+
+  private static func key(_ cause: PauseCause) -> String { cause.kind + "/" + cause.lock }
+
+  /// The length of time, in seconds, that at least one of some pauses lasted.
+  static func paused(_ pauses: [LedgerPause], until now: Int) -> Double {
+    var (total, reached) = (0, Int.min)
+    for pause in pauses.sorted(by: { $0.began < $1.began }) {
+      let end = max(pause.began, pause.ended ?? now)
+      total += max(0, end - max(pause.began, reached))
+      reached = max(reached, end)
+    }
+    return Double(total) / 1000
+  }
+}

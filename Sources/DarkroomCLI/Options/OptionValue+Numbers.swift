@@ -1,0 +1,70 @@
+extension OptionValue where Value == Int {
+  static func whole(_ range: ClosedRange<Int>) -> OptionValue {
+    OptionValue(name: "N", limits: "\(range.lowerBound) to \(range.upperBound)") { text in
+      guard let value = Int(text), range.contains(value) else {
+        throw UsageError("must be a whole number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\"")
+      }
+      return value
+    } text: {
+      String($0)
+    }
+  }
+
+  /// A number of bytes; `K`, `M` and `G` mean powers of 1024.
+  static var bytes: OptionValue {
+    scaled("BYTES", by: 1024, from: 0, what: "a number of bytes such as 300000, 64K, 256M or 2G")
+  }
+
+  /// A number of pixels, at least 1; `K`, `M` and `G` mean powers of 1000.
+  static var pixels: OptionValue {
+    scaled("N", by: 1000, from: 1, what: "a number of pixels such as 4000000, 40M or 1G")
+  }
+
+  private static func scaled(_ name: String, by base: Int, from least: Int, what: String) -> OptionValue {
+    let units = ["", "K", "M", "G"]
+    return OptionValue(name: name) { text in
+      let power = units.firstIndex(of: text.suffix(1).uppercased()) ?? 0
+      guard let number = Int(power == 0 ? text[...] : text.dropLast()), number >= 0 else {
+        throw UsageError("must be \(what), not \"\(text)\"")
+      }
+      let factor = (0..<power).reduce(1) { product, _ in product * base }
+      let (value, overflow) = number.multipliedReportingOverflow(by: factor)
+      guard !overflow else { throw UsageError("must be \(what); \"\(text)\" is too large") }
+      guard value >= least else { throw UsageError("must be at least \(least)") }
+      return value
+    } text: { value in
+      var (number, power) = (value, 0)
+      while number > 0, number.isMultiple(of: base), power + 1 < units.count {
+        number /= base
+        power += 1
+      }
+      return "\(number)\(units[power])"
+    }
+  }
+}
+
+extension OptionValue where Value == Double {
+  /// A number of seconds, 1e9 at most.
+  static func seconds(from least: Double) -> OptionValue {
+    OptionValue(name: "SECONDS", limits: least > 0 ? "at least \(least.plain)" : nil) { text in
+      guard let value = Double(text), value.isFinite, value >= least, value <= 1e9 else {
+        throw UsageError("must be a number of seconds of at least \(least.plain), not \"\(text)\"")
+      }
+      return value
+    } text: {
+      $0.plain
+    }
+  }
+}
+
+extension OptionValue where Value == Duration {
+  /// A number of seconds, 1e9 at most.
+  static func seconds(from least: Double) -> OptionValue {
+    OptionValue<Double>.seconds(from: least).mapped({ .seconds($0) }, back: { $0 / .seconds(1) })
+  }
+}
+
+extension Double {
+  /// The number without a point when it is whole, whatever the locale.
+  fileprivate var plain: String { Int(exactly: self).map(String.init) ?? String(self) }
+}

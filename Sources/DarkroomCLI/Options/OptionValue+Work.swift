@@ -1,0 +1,101 @@
+import System
+import Darkroom
+import Foundation
+import Imaging
+import Transfer
+
+extension OptionValue where Value == Recipe {
+  static var recipe: OptionValue {
+    OptionValue(name: "RECIPE") { text in
+      do {
+        return try Recipe(parsing: text)
+      } catch {
+        throw UsageError("must be a list of filters such as sepia(0.8): \(error)")
+      }
+    } text: {
+      $0.description
+    }
+  }
+}
+
+extension OptionValue where Value == ImageFormat? {
+  /// The format of results; nil is `keep`.
+  static var format: OptionValue {
+    OptionValue<OutputFormatName>.choice.mapped({ $0.format }) { format in
+      OutputFormatName.allCases.first { $0.format == format } ?? .keep
+    }
+  }
+}
+
+extension OptionValue where Value == [Network] {
+  /// Networks, separated by commas; they add up when the option is repeated.
+  static var networks: OptionValue {
+    OptionValue(name: "CIDR") { text in
+      try text.split(separator: ",").map { part in
+        do throws(Network.ParseError) {
+          return try Network(parsing: part.trimmingCharacters(in: .whitespaces))
+        } catch {
+          throw UsageError("must be networks separated by commas: \(error.message)")
+        }
+      }
+    } text: { networks in
+      networks.isEmpty ? nil : networks.map(\.description).joined(separator: ",")
+    } combined: {
+      $0 + $1
+    }
+  }
+}
+
+extension OptionValue where Value == Proxy {
+  static var proxy: OptionValue {
+    OptionValue(name: "URL") { text in
+      do throws(Proxy.ParseError) {
+        return try Proxy(parsing: text)
+      } catch {
+        throw UsageError(error.message)
+      }
+    } text: { _ in
+      nil
+    }  // It may hold secrets.
+  }
+}
+
+extension OptionValue where Value == String {
+  /// Text that may be the value of a header of a request.
+  static var userAgent: OptionValue {
+    OptionValue(name: "TEXT") { text in
+      guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) else {
+        throw UsageError("must not hold control characters")
+      }
+      return text
+    } text: {
+      $0.replacing(Darkroom.version, with: "VERSION")
+    }
+  }
+
+  /// A folder that exists.
+  /// - Throws: `StopError.missing`, which names the option.
+  static func existingFolder(of option: String) -> OptionValue {
+    OptionValue(name: "DIR") { text in
+      do {
+        let path = try Folder.resolved(text)
+        _ = try OpenFile(folder: path)
+        return path
+      } catch {
+        throw StopError.missing("--\(option): \(error)")
+      }
+    } text: {
+      $0
+    }
+  }
+}
+
+extension OptionValue where Value == Settings.FolderSetting {
+  static var folder: OptionValue {
+    OptionValue(name: "DIR") {
+      Settings.FolderSetting(path: $0, isNamed: true)
+    } text: {
+      $0.path
+    }
+  }
+}

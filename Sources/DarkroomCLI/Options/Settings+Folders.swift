@@ -1,0 +1,52 @@
+import System
+import Darkroom
+import Foundation
+
+extension Settings {
+  /// The configuration, with its folders: default ones are created, named ones must exist unless `--create` is given.
+  /// - Parameter isReading: Whether the command only reads; then nothing is created, and a default outbox may be
+  ///   missing.
+  /// - Throws: `StopError.missing` and, for a folder that cannot be created, `StopError.outbox`.
+  func resolved(isReading: Bool = false) throws -> Configuration {
+    var configuration = configuration
+    // Each download has a file and a connection, and idle connections are kept; half of the descriptors are for the rest.
+    configuration.downloads = min(configuration.downloads, max(1, DescriptorLimit.current / 4))
+    configuration.inbox = try resolvedInbox(isReading: isReading)
+    if isReading, !outbox.isNamed, !FileManager.default.fileExists(atPath: outbox.path) {
+      configuration.outbox = try Folder.resolved(".") + "/" + outbox.path
+    } else {
+      configuration.outbox = try resolve(outbox, option: "outbox", isReading: isReading)
+    }
+    configuration.state =
+      try state.map {
+        try resolve(FolderSetting(path: $0, isNamed: true), option: "state", mode: 0o700, isReading: isReading)
+      } ?? configuration.defaultState
+    return configuration
+  }
+
+  /// The inbox alone, for commands that need nothing else.
+  func resolvedInbox(isReading: Bool = false) throws -> String {
+    try resolve(inbox, option: "inbox", isReading: isReading)
+  }
+
+  private func resolve(
+    _ folder: FolderSetting, option: String, mode: mode_t = 0o777, isReading: Bool
+  ) throws -> String {
+    if !isReading, !folder.isNamed || create {
+      do {
+        try Folder.create(folder.path, mode: mode)
+      } catch {
+        throw StopError.outbox("--\(option): \(error)")
+      }
+    }
+    do {
+      _ = try OpenFile(folder: folder.path)
+      return try Folder.resolved(folder.path)
+    } catch {
+      let creator = isReading ? "\"darkroom run --create\"" : "--create"
+      let remedy = folder.isNamed ? creator + " would create it" : "\"darkroom run\" would create it here"
+      let hint = error.code == ENOENT ? "; " + remedy : ""
+      throw StopError.missing("--\(option): \(error)\(hint)")
+    }
+  }
+}

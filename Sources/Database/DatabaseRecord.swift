@@ -1,0 +1,49 @@
+/// A type whose values are rows of a table: its columns, and how they are written and read, in one place.
+package protocol DatabaseRecord {
+  /// The columns, in the order of `values` and of the positions that `init(_:)` reads.
+  static var columns: Columns { get }
+
+  /// Reads a row that was selected with `columns`, from position 0.
+  /// - Throws: When the values make no sense: the database is damaged, or another version's.
+  init(_ row: Statement) throws
+
+  /// The value for each of the columns.
+  var values: [SQLiteValue] { get }
+}
+
+extension DatabaseRecord {
+  /// A query whose rows `init(_:)` reads.
+  /// - Parameter rest: What follows the columns, such as `FROM jobs WHERE name = ?`.
+  package static func select(_ rest: String) -> String { "SELECT \(columns.names) \(rest)" }
+}
+
+/// The names of columns, as they stand in SQL.
+package struct Columns: Sendable, ExpressibleByArrayLiteral {
+  /// `a, b, c`
+  package let names: String
+
+  /// `?, ?, ?`
+  package let placeholders: String
+
+  package let count: Int
+
+  package init(arrayLiteral names: String...) {
+    count = names.count
+    self.names = names.joined(separator: ", ")
+    placeholders = names.map { _ in "?" }.joined(separator: ", ")
+  }
+}
+
+extension Database {
+  /// The records that a query of `select` yields.
+  package func records<R: DatabaseRecord>(_ sql: String, _ values: [SQLiteValue] = []) throws -> [R] {
+    var records: [R] = []
+    try run(sql, values) { records.append(try R($0)) }
+    return records
+  }
+
+  /// The first record that a query of `select` yields; nil when it yields none.
+  package func record<R: DatabaseRecord>(_ sql: String, _ values: [SQLiteValue] = []) throws -> R? {
+    try first(sql, values) { try R($0) }
+  }
+}

@@ -1,0 +1,56 @@
+import CSQLite
+
+/// A prepared statement; finalised when released.
+package final class Statement {
+  private let handle: OpaquePointer
+  private unowned let database: Database
+
+  init(_ handle: OpaquePointer, database: Database) {
+    self.handle = handle
+    self.database = database
+  }
+
+  deinit { sqlite3_finalize(handle) }
+
+  /// The integer in a column, 0 when it is null.
+  package func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+
+  /// The integer in a column, nil when it is null.
+  package func optionalInteger(_ column: Int32) -> Int? { isNull(column) ? nil : integer(column) }
+
+  /// The text in a column, nil when it is null.
+  package func text(_ column: Int32) -> String? {
+    guard let bytes = sqlite3_column_text(handle, column) else { return nil }
+    let buffer = UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
+    return String(decoding: buffer, as: UTF8.self)
+  }
+
+  /// Whether a column is null.
+  package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+  func bind(_ values: [SQLiteValue]) throws {
+    for (position, value) in zip(Int32(1)..., values) {
+      let code =
+        switch value {
+        case .null: sqlite3_bind_null(handle, position)
+        case .integer(let integer): sqlite3_bind_int64(handle, position, Int64(integer))
+        case .text(let text): csqlite_bind_text(handle, position, text, Int32(text.utf8.count))
+        }
+      guard code == SQLITE_OK else { throw database.failure(code) }
+    }
+  }
+
+  /// - Returns: Whether there is a row.
+  func step() throws -> Bool {
+    switch sqlite3_step(handle) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    case let code: throw database.failure(code)
+    }
+  }
+
+  func reset() {
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
+}

@@ -1,0 +1,27 @@
+/// The contents of a picture's header.
+package struct ImageInfo: Sendable, Equatable {
+  /// The format of the file.
+  package let format: ImageFormat
+  /// Columns.
+  package let width: Int
+  /// Rows.
+  package let height: Int
+  /// The number of frames; only the first is used.
+  package var frames = 1
+
+  package init(format: ImageFormat, width: Int, height: Int, frames: Int = 1) {
+    (self.format, self.width, self.height, self.frames) = (format, width, height, frames)
+  }
+
+  /// The size.
+  var size: PictureSize { PictureSize(width: width, height: height) }
+
+  /// Reads the header of the picture in an open file, whose bytes are then used unchanged. Nothing is decoded, so damage
+  /// beyond the header is not detected. The file must be seekable and is read from its beginning; its offset afterwards is
+  /// undefined, and it is not closed.
+  /// - Throws: all codes but `filter-failed` and `cancelled`.
+  package static func probe(_ descriptor: Int32, limits: ImageLimits = ImageLimits()) throws(ImagingError) -> ImageInfo
+  {
+    try ImageFormat.open(descriptor, limits: limits).info
+  }
+}

@@ -1,0 +1,49 @@
+import CJPEG
+
+/// Holds the last error of libjpeg and converts it to `ImagingError`.
+final class JPEGFailure {
+  /// The shim's record of the error.
+  let storage: UnsafeMutablePointer<cjpeg_failure>
+
+  init() {
+    storage = .allocate(capacity: 1)
+    storage.initialize(to: cjpeg_failure())
+  }
+
+  deinit { storage.deallocate() }
+
+  /// The error of a decoder.
+  var whileDecoding: ImagingError {
+    if storage.pointee.code == Int32(JERR_FILE_READ.rawValue) {
+      return .io(storage.pointee.system_error, doing: "the picture cannot be read")
+    }
+    let code: ImagingError.Code =
+      switch storage.pointee.code {
+      case Int32(JERR_INPUT_EOF.rawValue): .imageTruncated
+      case Int32(JERR_OUT_OF_MEMORY.rawValue), Int32(JERR_IMAGE_TOO_BIG.rawValue),
+        Int32(JERR_WIDTH_OVERFLOW.rawValue):
+        .imageTooLarge
+      case Int32(JERR_SOF_UNSUPPORTED.rawValue), Int32(JERR_BAD_PRECISION.rawValue),
+        Int32(JERR_CONVERSION_NOTIMPL.rawValue), Int32(JERR_ARITH_NOTIMPL.rawValue),
+        Int32(JERR_CCIR601_NOTIMPL.rawValue), Int32(JERR_FRACT_SAMPLE_NOTIMPL.rawValue):
+        .unsupportedFormat
+      default: .imageCorrupt
+      }
+    return ImagingError(code: code, message: "the JPEG cannot be decoded: \(text)")
+  }
+
+  /// The error of an encoder.
+  var whileEncoding: ImagingError {
+    if storage.pointee.code == Int32(JERR_FILE_WRITE.rawValue) {
+      return .io(storage.pointee.system_error, doing: "the result cannot be written")
+    }
+    return ImagingError(code: .filterFailed, message: "the JPEG cannot be encoded: \(text)")
+  }
+
+  /// The library's message.
+  private var text: String {
+    withUnsafeBytes(of: storage.pointee.message) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/// The chunks with metadata of PNG files (W3C PNG, third edition, § 11.3).
+enum PNGChunk {
+  /// Names, of four letters.
+  static let exif = Array("eXIf".utf8)
+  static let icc = Array("iCCP".utf8)
+  static let text = Array("iTXt".utf8)
+  static let density = Array("pHYs".utf8)
+  static let end = Array("IEND".utf8)
+
+  /// Whether chunks of this name hold metadata.
+  static func isMetadata(_ name: [UInt8]) -> Bool {
+    colour(name) != nil || [exif, icc, text, density].contains(name)
+  }
+
+  private static func colour(_ name: [UInt8]) -> Metadata.PNGColourChunk? {
+    Metadata.PNGColourChunk(rawValue: String(decoding: name, as: UTF8.self))
+  }
+
+  /// The keyword, compression flag and method, language and translated keyword of an XMP packet (XMP specification,
+  /// part 3, § 1.1.5).
+  private static let xmpHead = Array("XML:com.adobe.xmp\0\0\0\0\0".utf8)
+  /// A profile's name, which readers ignore, and the compression method.
+  private static let iccHead = Array("ICC profile\0\0".utf8)
+
+  /// The chunk for an item; nil when PNG has none, or compression fails.
+  static func chunk(of item: Metadata.Item) -> (name: [UInt8], bytes: [UInt8])? {
+    switch item {
+    case .exif(let bytes): (exif, bytes)
+    case .xmp(let bytes): (text, xmpHead + bytes)
+    case .icc(let profile): Deflate.compressed(profile).map { (icc, iccHead + $0) }
+    case .pngColour(let chunk, let bytes): (Array(chunk.rawValue.utf8), bytes)
+    case .density(let density): density.perMetre.map { (Self.density, bytes(of: $0)) }
+    case .extendedXMP, .iptc: nil
+    }
+  }
+
+  /// The item in a chunk; nil when it is invalid or no metadata.
+  static func item(of name: [UInt8], bytes: [UInt8]) -> Metadata.Item? {
+    if name == exif { return .exif(bytes) }
+    if let chunk = colour(name) { return .pngColour(chunk, bytes) }
+    if name == density { return density(in: bytes).map { .density($0) } }
+    if name == text { return packet(in: bytes).map { .xmp($0) } }
+    if name == icc, let end = bytes.firstIndex(of: 0), end + 2 <= bytes.count {
+      return Deflate.expanded(bytes[(end + 2)...], limit: ImageLimits.maxMetadataBytes).map { .icc($0) }
+    }
+    return nil
+  }
+
+  /// Both numbers, and 1 when their unit is the metre.
+  private static func bytes(of density: PixelDensity) -> [UInt8] {
+    [UInt8](bigEndian: density.horizontal, count: 4) + [UInt8](bigEndian: density.vertical, count: 4)
+      + [density.unit == .metre ? 1 : 0]
+  }
+
+  /// The density in a `pHYs` chunk; nil when it is invalid or the default.
+  private static func density(in bytes: [UInt8]) -> PixelDensity? {
+    guard bytes.count == 9, bytes[8] <= 1 else { return nil }
+    let numbers = [bytes[..<4], bytes[4..<8]].map(\.bigEndianInteger)
+    // PNG's integers have 31 bits.
+    guard numbers.allSatisfy({ $0 <= 0x7FFF_FFFF }) else { return nil }
+    return PixelDensity(horizontal: numbers[0], vertical: numbers[1], unit: bytes[8] == 1 ? .metre : .none)
+  }
+
+  /// The XMP packet in an `iTXt` chunk, which may be compressed and in any language; nil for other texts.
+  private static func packet(in bytes: [UInt8]) -> [UInt8]? {
+    let keyword = xmpHead.prefix(18)
+    guard bytes.starts(with: keyword), bytes.count > 20 else { return nil }
+    let isCompressed = bytes[18] == 1
+    // Language and translated keyword, each terminated by 0.
+    let parts = bytes[20...].split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3 else { return nil }
+    return isCompressed ? Deflate.expanded(parts[2], limit: ImageLimits.maxMetadataBytes) : Array(parts[2])
+  }
+}

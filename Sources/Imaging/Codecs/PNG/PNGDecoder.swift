@@ -1,0 +1,116 @@
+import CPNG
+
+/// Decodes PNG (W3C PNG, third edition) with libpng: all colour types and depths, interlaced or not.
+final class PNGDecoder: RowDecoder {
+  let info: ImageInfo
+  let layout: PixelLayout
+  let chroma = ChromaSampling.yuv444
+  let hasFewColours: Bool
+  let metadata: Metadata
+
+  private let codec: png_structp
+  private let header: png_infop
+  private let failure: PNGFailure
+  private var packed: PackedRow?
+  private var picture: PackedPicture?
+  private var nextRow = 0
+
+  /// The longest chunk besides IDAT.
+  private static let maxChunkBytes = 16 << 20
+
+  /// Skips every ancillary chunk, whose metadata `PNGMetadataReader` reads; returns an error for unknown critical chunks
+  /// (W3C PNG, third edition, § 5.4).
+  private static let chunkCallback: png_user_chunk_ptr = { _, chunk in
+    guard let chunk, chunk.pointee.name.0 & 0x20 != 0 else { return -1 }
+    return 1
+  }
+
+  init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
+    let failure = PNGFailure(try StdioStream(reading: descriptor))
+    var (codec, header): (png_structp?, png_infop?)
+    let side = UInt32(clamping: min(max(limits.maxPixels, 1), ImageLimits.maxSide))
+    do throws(ImagingError) {
+      guard
+        cpng_open_reader(
+          failure.storage, &codec, &header, side, Self.maxChunkBytes, nil, Self.chunkCallback) == 1,
+        let codec, let header
+      else { throw failure.whileDecoding }
+      let isRead = cpng_read_info(codec, header) == 1
+      let (width, height) = (Int(png_get_image_width(codec, header)), Int(png_get_image_height(codec, header)))
+      // The size is known even when the library rejects it.
+      if isRead || width > 0 && height > 0 { try limits.check(width: width, height: height) }
+      guard isRead else { throw failure.whileDecoding }
+      info = ImageInfo(format: .png, width: width, height: height)
+      layout = Self.layout(codec, header)
+      // Palettes never have more than 8 bits.
+      hasFewColours =
+        png_get_bit_depth(codec, header) < 8 || Int32(png_get_color_type(codec, header)) == PNG_COLOR_TYPE_PALETTE
+      self.codec = codec
+      self.header = header
+    } catch {
+      png_destroy_read_struct(&codec, &header, nil)
+      throw error
+    }
+    self.failure = failure
+    metadata = PNGMetadataReader.metadata(of: descriptor)
+  }
+
+  deinit {
+    var (codec, header): (png_structp?, png_infop?) = (codec, header)
+    png_destroy_read_struct(&codec, &header, nil)
+  }
+
+  /// The pixels of an interlaced picture, as colour, which may be requested.
+  var wholePictureBytes: Int {
+    guard png_get_interlace_type(codec, header) != UInt8(PNG_INTERLACE_NONE) else { return 0 }
+    var colour = layout
+    colour.isGrey = false
+    return PackedPicture.bytes(width: info.width, height: info.height, layout: colour)
+  }
+
+  func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError) {
+    var passes: Int32 = 1
+    guard cpng_start_read(codec, header, colour ? 1 : 0, &passes) == 1 else { throw failure.whileDecoding }
+    let delivered = PixelLayout(isGrey: layout.isGrey && !colour, hasAlpha: layout.hasAlpha, is16Bit: layout.is16Bit)
+    packed = PackedRow(width: info.width, layout: delivered)
+    if passes > 1 { picture = try readPasses(Int(passes), of: delivered, isCancelled: isCancelled) }
+  }
+
+  func read(into row: PixelRow) throws(ImagingError) {
+    guard let packed else { throw failure.whileDecoding }
+    if let picture {
+      picture.copyRow(nextRow, to: packed.bytes)
+    } else {
+      guard cpng_read_row(codec, packed.bytes) == 1 else { throw failure.whileDecoding }
+    }
+    nextRow += 1
+    row.unpack(packed)
+  }
+
+  func finish() throws(ImagingError) {
+    guard cpng_read_end(codec) == 1 else { throw failure.whileDecoding }
+  }
+
+  /// Reads the passes of an interlaced picture, each of which covers the whole picture.
+  private func readPasses(
+    _ passes: Int, of layout: PixelLayout, isCancelled: () -> Bool
+  ) throws(ImagingError) -> PackedPicture {
+    let picture = try PackedPicture(width: info.width, height: info.height, layout: layout)
+    for _ in 0..<passes {
+      for row in 0..<info.height {
+        if row % 8 == 0, isCancelled() { throw .cancelled }
+        guard cpng_read_row(codec, picture.row(row)) == 1 else { throw failure.whileDecoding }
+      }
+    }
+    return picture
+  }
+
+  private static func layout(_ codec: png_structp, _ header: png_infop) -> PixelLayout {
+    let type = Int32(png_get_color_type(codec, header))
+    let isTransparent = png_get_valid(codec, header, UInt32(PNG_INFO_tRNS)) != 0
+    return PixelLayout(
+      isGrey: type & PNG_COLOR_MASK_COLOR == 0,
+      hasAlpha: type & PNG_COLOR_MASK_ALPHA != 0 || isTransparent,
+      is16Bit: png_get_bit_depth(codec, header) == 16)
+  }
+}

@@ -1,0 +1,27 @@
+/// Reads the metadata of a PNG file from all its chunks, before and after the pixels. Stops without an error at invalid
+/// chunks, which the decoder reports.
+enum PNGMetadataReader {
+  /// The largest number of chunks that are read: about 800 MB in chunks as libpng writes them.
+  private static let maxChunks = 100_000
+
+  /// Reads the metadata of an open file, whose offset does not change.
+  static func metadata(of descriptor: Int32) -> Metadata {
+    let file = FileReader(descriptor)
+    func bytes(_ count: Int, at offset: Int64) -> [UInt8] { (try? file.bytes(count, at: offset)) ?? [] }
+    var metadata = Metadata()
+    var offset: Int64 = 8
+    for _ in 0..<maxChunks {
+      let head = bytes(8, at: offset)
+      guard head.count == 8 else { break }
+      let length = head[..<4].bigEndianInteger
+      let name = Array(head[4...])
+      guard name != PNGChunk.end else { break }
+      if PNGChunk.isMetadata(name), length <= ImageLimits.maxMetadataBytes {
+        let content = bytes(length, at: offset + 8)
+        if content.count == length, let item = PNGChunk.item(of: name, bytes: content) { metadata.append(item) }
+      }
+      offset += Int64(length) + 12
+    }
+    return metadata
+  }
+}

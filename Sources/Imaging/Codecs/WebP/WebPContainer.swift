@@ -1,0 +1,134 @@
+import CWebP
+
+/// The contents of a WebP file (RFC 9649), read from its chunks: the place of the first frame, and the metadata.
+struct WebPContainer {
+  /// The first frame of an animation, or the picture.
+  struct Frame {
+    /// Place on the canvas, from its upper left corner.
+    var column = 0, row = 0
+    let width, height: Int
+    let hasAlpha, isLossless: Bool
+    /// The chunks that are passed to libwebp, with their headers: `ALPH` and `VP8 `, or `VP8L`.
+    let chunks: [WebPChunk]
+  }
+
+  /// The size of the canvas.
+  let width, height: Int
+  /// The first frame.
+  let frame: Frame
+  /// The number of frames; 1 for still pictures.
+  let frames: Int
+  /// The file's metadata.
+  let metadata: Metadata
+
+  /// The largest number of chunks that are read.
+  private static let maxChunks = 100_000
+  /// The largest number of bytes that libwebp needs to read a bit stream's header.
+  private static let headBytes = 40
+
+  /// The contents of `VP8X`.
+  private struct Canvas {
+    let width, height: Int
+    let isAnimation: Bool
+  }
+
+  /// Reads the chunks of an open file, whose offset does not change. Allocates no memory for pixels.
+  /// - Throws: `image-truncated`, `image-corrupt`, `io`.
+  init(_ descriptor: Int32) throws(ImagingError) {
+    let file = try WebPFile(descriptor)
+    var (place, canvas, metadata) = (WebPFile.firstChunk, Canvas?.none, Metadata())
+    var (pieces, frame, frames, walked) = ([WebPChunk](), Frame?.none, 0, 0)
+    while let chunk = try file.chunk(at: place, before: file.end) {
+      walked += 1
+      guard walked <= Self.maxChunks else { throw .webp("it has more than \(Self.maxChunks) chunks") }
+      place = chunk.end
+      switch chunk.name {
+      case "VP8X" where walked == 1: canvas = try Self.canvas(try file.bytes(10, at: chunk.content))
+      case "ANMF" where canvas?.isAnimation == true:
+        frames += 1
+        if frame == nil { frame = try Self.frame(of: chunk, file) }
+      case "ALPH" where pieces.isEmpty && frame == nil && canvas?.isAnimation == false: pieces = [chunk]
+      case "VP8 ", "VP8L":
+        guard frame == nil, canvas?.isAnimation != true else { break }
+        frame = try Self.frame(pieces + [chunk], file)
+      case "ICCP", "EXIF", "XMP ":
+        if let item = try Self.item(chunk, file) { metadata.append(item) }
+      default: break
+      }
+      // A file without VP8X has one chunk.
+      if canvas == nil { break }
+    }
+    guard let frame else { throw .webp("it has no picture") }
+    (width, height) = (canvas?.width ?? frame.width, canvas?.height ?? frame.height)
+    let isWithin = frame.column + frame.width <= width && frame.row + frame.height <= height
+    let isWhole = frame.width == width && frame.height == height
+    guard isWithin, isWhole || frames > 0 else {
+      throw .webp("its canvas is \(width) × \(height), the picture \(frame.width) × \(frame.height)")
+    }
+    self.frame = frame
+    self.frames = max(frames, 1)
+    self.metadata = metadata
+  }
+
+  private static func canvas(_ bytes: [UInt8]) throws(ImagingError) -> Canvas {
+    guard bytes.count == 10 else { throw .webp("its VP8X chunk is too short") }
+    return Canvas(
+      width: 1 + bytes[4..<7].littleEndianInteger, height: 1 + bytes[7..<10].littleEndianInteger,
+      isAnimation: bytes[0] & 0x02 != 0)
+  }
+
+  /// Reads the frame in an `ANMF` chunk.
+  private static func frame(of chunk: WebPChunk, _ file: WebPFile) throws(ImagingError) -> Frame {
+    let head = try file.bytes(16, at: chunk.content)
+    guard head.count == 16, chunk.count >= 16 else { throw .webp("its first frame is too short") }
+    var (place, pieces) = (chunk.content + 16, [WebPChunk]())
+    while let part = try file.chunk(at: place, before: chunk.content + Int64(chunk.count)) {
+      place = part.end
+      if part.name == "ALPH", pieces.isEmpty { pieces = [part] }
+      guard part.name == "VP8 " || part.name == "VP8L" else { continue }
+      var frame = try Self.frame(pieces + [part], file)
+      guard frame.width == 1 + head[6..<9].littleEndianInteger, frame.height == 1 + head[9..<12].littleEndianInteger
+      else {
+        throw .webp("its first frame has another size than it says")
+      }
+      (frame.column, frame.row) = (2 * head[0..<3].littleEndianInteger, 2 * head[3..<6].littleEndianInteger)
+      return frame
+    }
+    throw .webp("its first frame has no picture")
+  }
+
+  /// Reads the header of a bit stream; `chunks` are the bit stream's, after its `ALPH` chunk if there is one.
+  private static func frame(_ chunks: [WebPChunk], _ file: WebPFile) throws(ImagingError) -> Frame {
+    guard let stream = chunks.last else { throw .webp("it has no picture") }
+    let head = try file.bytes(min(headBytes, 8 + stream.count), at: stream.start)
+    var features = WebPBitstreamFeatures()
+    guard WebPGetFeatures(head, head.count, &features) == VP8_STATUS_OK else {
+      throw .webp("the head of its bit stream makes no sense")
+    }
+    let isLossless = stream.name == "VP8L"
+    return Frame(
+      width: Int(features.width), height: Int(features.height),
+      hasAlpha: isLossless ? features.has_alpha != 0 : chunks.count > 1, isLossless: isLossless,
+      chunks: isLossless ? [stream] : chunks)
+  }
+
+  private static func item(_ chunk: WebPChunk, _ file: WebPFile) throws(ImagingError) -> Metadata.Item? {
+    guard chunk.count <= ImageLimits.maxMetadataBytes else { return nil }
+    let bytes = try file.bytes(chunk.count, at: chunk.content)
+    switch chunk.name {
+    case "ICCP": return .icc(bytes)
+    case "XMP ": return .xmp(bytes)
+    // Some writers keep JPEG's identifier.
+    default:
+      let identifier = Exif.identifier
+      return .exif(bytes.starts(with: identifier) ? Array(bytes.dropFirst(identifier.count)) : bytes)
+    }
+  }
+}
+
+extension ImagingError {
+  /// The error for an inconsistent WebP file.
+  static func webp(_ what: String) -> ImagingError {
+    ImagingError(code: .imageCorrupt, message: "the WebP cannot be decoded: \(what)")
+  }
+}

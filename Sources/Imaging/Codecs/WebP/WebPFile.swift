@@ -1,0 +1,62 @@
+import Glibc
+
+/// Reads the chunks of a WebP file without moving its offset.
+struct WebPFile {
+  /// The offset of the first chunk: after `RIFF`, the size and `WEBP`.
+  static let firstChunk: Int64 = 12
+
+  /// The end of the last chunk according to the header; bytes after it are ignored.
+  let end: Int64
+  private let file: FileReader
+
+  /// Reads the header of an open file, which must stay open.
+  /// - Throws: `image-truncated` when the file is shorter than the header's size, `io`.
+  init(_ descriptor: Int32) throws(ImagingError) {
+    file = FileReader(descriptor)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .io(errno, doing: "the picture cannot be read") }
+    let head = try file.bytes(12, at: 0)
+    guard head.count == 12 else { throw Self.truncated(Int64(status.st_size), 12) }
+    end = 8 + Int64(head[4..<8].littleEndianInteger)
+    guard end <= Int64(status.st_size) else { throw Self.truncated(Int64(status.st_size), end) }
+  }
+
+  /// Reads the header of the chunk at an offset; nil when there is no room for one before `limit`.
+  /// - Throws: `image-corrupt` when its content extends beyond the limit, `io`.
+  func chunk(at place: Int64, before limit: Int64) throws(ImagingError) -> WebPChunk? {
+    guard place + 8 <= limit else { return nil }
+    let head = try bytes(8, at: place)
+    guard head.count == 8 else { return nil }
+    let chunk = WebPChunk(
+      name: String(decoding: head[..<4], as: UTF8.self), start: place, count: head[4...].littleEndianInteger)
+    guard chunk.content + Int64(chunk.count) <= limit else { throw .webp("a chunk goes beyond its end") }
+    return chunk
+  }
+
+  /// Reads up to `count` bytes from an offset; fewer at the file's end.
+  func bytes(_ count: Int, at place: Int64) throws(ImagingError) -> [UInt8] { try file.bytes(count, at: place) }
+
+  private static func truncated(_ size: Int64, _ expected: Int64) -> ImagingError {
+    ImagingError(code: .imageTruncated, message: "the WebP has \(size) bytes of \(expected)")
+  }
+}
+
+/// A chunk of a WebP file (RFC 9649 § 2.3): four letters, a length, and the content, padded to an even length.
+struct WebPChunk: Equatable {
+  /// Four letters; `EXIF`, `VP8 `.
+  let name: String
+  /// The offset of the chunk.
+  let start: Int64
+  /// Bytes of content.
+  let count: Int
+
+  /// The offset of the content.
+  var content: Int64 { start + 8 }
+  /// The offset of the next chunk.
+  var end: Int64 { content + Int64(count + count % 2) }
+
+  /// Returns the bytes of a chunk.
+  static func encoded(_ name: String, _ content: some Collection<UInt8>) -> [UInt8] {
+    Array(name.utf8) + [UInt8](littleEndian: content.count, count: 4) + content + (content.count % 2 == 1 ? [0] : [])
+  }
+}

@@ -1,0 +1,28 @@
+/// Converts rows of another colour space to sRGB. The first stage: all others work in sRGB.
+final class SRGBConversion: RowFilter, @unchecked Sendable {  // used by one pass, which runs on one thread
+  private let transform: ColourTransform
+  private let packed: PackedRow
+
+  /// Creates a stage; nil when no conversion is needed. `stored` is the layout in the file, `working` that of the rows: the
+  /// rows of a grey picture may be coloured, with three equal channels.
+  init?(_ colour: ColourSpace, stored: PixelLayout, working: PixelLayout, width: Int) {
+    let pixels: ColourTransform.Pixels =
+      stored.isGrey
+      ? .grey(hasAlpha: working.hasAlpha, is16Bit: stored.is16Bit) : .colour(is16Bit: stored.is16Bit)
+    guard let transform = ColourTransformCache.shared.transform(from: colour, pixels) else { return nil }
+    self.transform = transform
+    packed = PackedRow(
+      width: width,
+      layout: PixelLayout(isGrey: stored.isGrey, hasAlpha: working.hasAlpha, is16Bit: stored.is16Bit))
+  }
+
+  func apply(to row: PixelRow) {
+    // Exact: the samples have not been changed since they were decoded.
+    row.pack(packed)
+    transform.apply(to: packed.bytes, count: row.width)
+    row.unpack(packed)
+    guard packed.layout.isGrey, !row.layout.isGrey else { return }
+    row.green.update(from: row.red, count: row.vectors)
+    row.blue.update(from: row.red, count: row.vectors)
+  }
+}

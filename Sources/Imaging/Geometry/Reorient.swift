@@ -1,0 +1,50 @@
+/// Flips and rotates a picture: to the upright orientation that EXIF gives, and for `rotate()`, `flip()` and `flop()`.
+///
+/// A horizontal flip is done row by row. For all others the picture is held whole, packed.
+struct Reorient: RowStage {
+  /// The transformation.
+  let orientation: Orientation
+  /// Whether the picture is held with 16 bits per sample even when its source has 8.
+  private var holds16Bit = false
+
+  /// Creates a stage.
+  init(orientation: Orientation) { self.orientation = orientation }
+
+  var window: RowWindow { orientation == .flipHorizontal ? .row : .picture }
+  var movesPixelsOnly: Bool { true }
+  var transposes: Bool { orientation.transposes }
+
+  var holding16Bit: any RowStage {
+    var result = self
+    result.holds16Bit = true
+    return result
+  }
+
+  func size(after size: PictureSize) -> PictureSize { transposes ? size.transposed : size }
+
+  func heldBytes(of size: PictureSize, layout: PixelLayout) -> Int {
+    guard window == .picture else { return 0 }
+    return PackedPicture.bytes(width: size.width, height: size.height, layout: held(layout))
+  }
+
+  func rows(from source: any RowSource) throws(ImagingError) -> any RowSource {
+    guard window == .picture else { return FilteredRows(source, HorizontalFlip()) }
+    return try ReorientedRows(source, orientation, held: held(source.layout))
+  }
+
+  private func held(_ layout: PixelLayout) -> PixelLayout {
+    var held = layout
+    held.is16Bit = held.is16Bit || holds16Bit
+    return held
+  }
+}
+
+/// Exchanges left and right of a row.
+private struct HorizontalFlip: RowFilter {
+  func apply(to row: PixelRow) {
+    for plane in 0..<row.planeCount {
+      var line = UnsafeMutableBufferPointer(start: row.samples(plane), count: row.width)
+      line.reverse()
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/// A way to carry out a pass. `ImagePass.strategies` is the list of all.
+protocol PassStrategy: SendableMetatype {
+  /// Prepares a pass; nil when this strategy cannot carry it out.
+  init?(_ plan: PassPlan)
+
+  /// Describes, for `--explain`, when this strategy is used for a recipe; nil when it is not or is not worth mentioning.
+  static func explanation(of recipe: Recipe) -> String?
+
+  /// Decodes, filters and encodes.
+  func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError)
+}
+
+/// All that is known of a pass before the first row.
+struct PassPlan {
+  /// The decoder, with the header read.
+  let decoder: any RowDecoder
+  /// The stages between decoder and encoder.
+  let pipeline: RowPipeline
+  /// The type of the encoder.
+  let encoder: any RowEncoder.Type
+  /// The settings of the encoder.
+  let settings: EncodeSettings
+
+  /// Bytes that are held of the whole picture.
+  var heldBytes: Int {
+    decoder.wholePictureBytes + pipeline.heldBytes + encoder.wholePictureBytes(settings)
+  }
+}

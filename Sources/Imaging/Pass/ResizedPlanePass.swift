@@ -1,0 +1,64 @@
+/// The fast path for a JPEG that is only resized, not enlarged, to a JPEG: resamples the planes of Y, Cb and Cr as they are
+/// stored, chroma to the sampling of the result. Resampling is linear, as are the conversions to RGB and back; only
+/// overshoots are clamped at another place.
+struct ResizedPlanePass: PassStrategy {
+  private let decoder: any PlaneDecoder
+  private let encoder: any PlaneEncoder.Type
+  private let settings: EncodeSettings
+  private let resampling: ResamplingPlan
+  private let eighths: Int
+
+  /// The supported numbers of input samples per output sample. Limits the chroma rows that are buffered while luma is
+  /// read.
+  private static let scales = 1.0...4.0
+
+  init?(_ plan: PassPlan) {
+    guard let encoder = plan.encoder.planeEncoder, let decoder = plan.decoder.planeDecoder,
+      plan.pipeline.stages.count == 1,
+      let resampling = plan.pipeline.stages[0].resampling?(plan.pipeline.sizes[0]),
+      Self.scales.contains(resampling.columns.scale), Self.scales.contains(resampling.rows.scale)
+    else { return nil }
+    self.decoder = decoder
+    self.encoder = encoder
+    self.resampling = resampling
+    settings = plan.settings
+    eighths = plan.pipeline.eighths
+  }
+
+  static func explanation(of recipe: Recipe) -> String? {
+    guard recipe.filters.count == 1, recipe.filters[0].stage.resampling != nil else { return nil }
+    return """
+      shorter, from an upright JPEG of 4:4:4, 4:2:2, 4:4:0 or 4:2:0 to JPEG, if no side is enlarged, or made less than a \
+      quarter of what is read: stored planes are resampled
+      """
+  }
+
+  func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError) {
+    let (width, height) = (settings.info.width, settings.info.height)
+    try withoutActuallyEscaping(isCancelled) { isCancelled throws(ImagingError) in
+      if eighths < 8 { decoder.reduce(toEighths: eighths) }
+      let reader = try PlaneReader(decoder, isCancelled: isCancelled)
+      let result = PlaneBand(width: width, sampling: settings.chroma.forOutput(quality: settings.quality))
+      let stored = result.planes.indices.map { PlaneRows(reader, plane: $0, sampling: result.planes[$0].sampling) }
+      let chroma = resampling.subsampled(result.planes[1].sampling)
+      let rows = resampling.rows(from: [stored[0]]) + chroma.rows(from: Array(stored[1...]))
+      let encoder = try encoder.init(planesTo: destination, settings)
+      for top in stride(from: 0, to: height, by: PlaneBand.lumaRows) {
+        for (rows, plane) in zip(rows, result.planes) { try Self.fill(plane, from: rows, top: top) }
+        try encoder.writeBlocks(from: result, rows: min(height - top, PlaneBand.lumaRows))
+      }
+      try reader.finish()
+      try encoder.finish(isCancelled: isCancelled)
+    }
+  }
+
+  private static func fill(_ plane: PlaneBand.Plane, from rows: any RowSource, top: Int) throws(ImagingError) {
+    let buffer = RowBuffer(width: rows.size.width, layout: rows.layout)
+    let count = min(plane.count, rows.size.height - top / plane.sampling.vertical)
+    for index in 0..<count {
+      try rows.read(into: buffer.row)
+      buffer.row.packGrey(plane.row(index))
+    }
+    plane.extend(width: rows.size.width, height: count)
+  }
+}

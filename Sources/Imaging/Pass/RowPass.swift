@@ -1,0 +1,26 @@
+/// The general strategy, for every recipe and every pair of formats: rows of floats.
+struct RowPass: PassStrategy {
+  private let plan: PassPlan
+
+  init(_ plan: PassPlan) { self.plan = plan }
+
+  static func explanation(of recipe: Recipe) -> String? { nil }
+
+  func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError) {
+    let pipeline = plan.pipeline
+    try withoutActuallyEscaping(isCancelled) { isCancelled throws(ImagingError) in
+      let decoded = try DecodedRows(
+        plan.decoder, eighths: pipeline.eighths, layout: pipeline.working, isCancelled: isCancelled)
+      let rows = try pipeline.rows(from: decoded)
+      let encoder = try plan.encoder.init(destination, plan.settings)
+      let buffer = RowBuffer(width: rows.size.width, layout: rows.layout)
+      for index in 0..<rows.size.height {
+        if index % DecodedRows.rowsBetweenChecks == 0, isCancelled() { throw .cancelled }
+        try rows.read(into: buffer.row)
+        try encoder.write(buffer.row)
+      }
+      try decoded.finish()
+      try encoder.finish(isCancelled: isCancelled)
+    }
+  }
+}

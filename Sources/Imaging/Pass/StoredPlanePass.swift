@@ -1,0 +1,84 @@
+/// The fast path from JPEG to JPEG for recipes that are affine in colour: filters the planes of Y, Cb and Cr as they are
+/// stored, neither upsampled nor converted.
+///
+/// Supports 4:4:4, 4:2:2, 4:4:0 and 4:2:0. Subsampled chroma is interpolated only where neighbours differ much, so recipes
+/// must not amplify it.
+struct StoredPlanePass: PassStrategy {
+  private let decoder: any PlaneDecoder
+  private let encoder: any PlaneEncoder.Type
+  private let settings: EncodeSettings
+  private let kernel: PlaneKernel
+  private let sampling: ChromaSampling
+
+  /// The largest gain of subsampled chroma; decision 0011 has the resulting error.
+  private static let maxChromaGain = 0.5
+
+  init?(_ plan: PassPlan) {
+    guard let encoder = plan.encoder.planeEncoder, let decoder = plan.decoder.planeDecoder,
+      let maps = Self.maps(of: plan.pipeline.stages), let kernel = PlaneKernel(maps),
+      plan.decoder.chroma == .yuv444 || Self.allowsSubsampling(maps)
+    else { return nil }
+    self.decoder = decoder
+    self.encoder = encoder
+    self.kernel = kernel
+    settings = plan.settings
+    sampling = plan.decoder.chroma
+  }
+
+  static func explanation(of recipe: Recipe) -> String? {
+    guard let maps = maps(of: recipe.filters.map(\.stage)), PlaneKernel(maps) != nil else { return nil }
+    let samplings = allowsSubsampling(maps) ? "4:4:4, 4:2:2, 4:4:0 or 4:2:0" : "4:4:4"
+    return "shorter, from an upright JPEG of \(samplings) to JPEG: the filters as one step on stored planes"
+  }
+
+  /// The stages as affine maps; nil when some are not.
+  private static func maps(of stages: [any RowStage]) -> [AffineColour]? {
+    let maps = stages.compactMap(\.affine)
+    return maps.count == stages.count ? AffineColour.merged(maps) : nil
+  }
+
+  private static func allowsSubsampling(_ maps: [AffineColour]) -> Bool {
+    maps.map(\.chromaGain).reduce(1, *) <= maxChromaGain
+  }
+
+  func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError) {
+    let (width, height) = (settings.info.width, settings.info.height)
+    // Three bands in rotation: chroma is interpolated with rows of the bands above and below.
+    let bands = (0..<3).map { _ in PlaneBand(width: width, sampling: sampling) }
+    let result = PlaneBand(width: width, sampling: sampling.forOutput(quality: settings.quality))
+    try decoder.startPlanes(isCancelled: isCancelled)
+    let blockRows = decoder.planes[0].blockRows
+    let encoder = try encoder.init(planesTo: destination, settings)
+    let tops = Array(stride(from: 0, to: height, by: PlaneBand.lumaRows))
+    func read(_ index: Int) throws(ImagingError) {
+      try Self.read(
+        bands[index % 3], from: decoder, width: width, rows: min(height - tops[index], PlaneBand.lumaRows),
+        blockRows: blockRows)
+    }
+    try read(0)
+    for (index, top) in tops.enumerated() {
+      if isCancelled() { throw .cancelled }
+      let (band, hasBelow) = (bands[index % 3], index + 1 < tops.count)
+      if hasBelow { try read(index + 1) }
+      band.surround(
+        above: index > 0 ? bands[(index + 2) % 3] : nil, below: hasBelow ? bands[(index + 1) % 3] : nil)
+      for row in stride(from: 0, to: PlaneBand.lumaRows, by: 2) { kernel.apply(to: band, row: row, into: result) }
+      try encoder.writeBlocks(from: result, rows: min(height - top, PlaneBand.lumaRows))
+    }
+    try decoder.finish()
+    try encoder.finish(isCancelled: isCancelled)
+  }
+
+  private static func read(
+    _ band: PlaneBand, from decoder: any PlaneDecoder, width: Int, rows: Int, blockRows: Int
+  ) throws(ImagingError) {
+    for row in stride(from: 0, to: rows, by: blockRows) {
+      try decoder.readBlocks(into: band.rows(from: row))
+    }
+    for plane in band.planes {
+      plane.extend(
+        width: (width + plane.sampling.horizontal - 1) / plane.sampling.horizontal,
+        height: (rows + plane.sampling.vertical - 1) / plane.sampling.vertical)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/// The limits that pictures are checked against.
+package struct ImageLimits: Sendable {
+  /// Width times height, of sources and results. Default 268 402 689 (16 383 × 16 383).
+  package var maxPixels: Int
+  /// The memory that is shared by all pictures which cannot be processed row by row.
+  package var memory: WholePictureMemory
+
+  /// The largest side in pixels, libpng's own default: a row is held in memory.
+  package static let maxSide = 1_000_000
+
+  /// Creates limits with the defaults above and their own memory.
+  package init(maxPixels: Int = 268_402_689, memory: WholePictureMemory = WholePictureMemory()) {
+    self.maxPixels = maxPixels
+    self.memory = memory
+  }
+
+  /// The largest number of scans of one JPEG: 500, from 4 megapixels on fewer, and 100 from 20 megapixels on. Decoding a
+  /// scan visits the whole picture and needs only a few bytes of file, so many scans are an attack; cameras and encoders
+  /// write up to 20.
+  static func maxScans(of size: PictureSize) -> Int { min(max(2_000_000_000 / (size.width * size.height), 100), 500) }
+
+  /// The largest number of bytes of metadata (EXIF, XMP, ICC, each and in sum); items beyond it are dropped.
+  static let maxMetadataBytes = 4 << 20
+
+  /// The picture whose size is checked, in words.
+  enum Subject: String {
+    case source = "the picture has"
+    /// The result of the recipe or of one of its functions.
+    case result = "the recipe gives the picture"
+  }
+
+  /// Checks a size.
+  /// - Throws: `image-too-large` when a limit is exceeded, `image-corrupt` when a side is 0.
+  func check(_ size: PictureSize, of subject: Subject) throws(ImagingError) {
+    let (width, height) = (size.width, size.height)
+    guard width > 0, height > 0 else {
+      throw ImagingError(code: .imageCorrupt, message: "the picture has no pixels (\(width) × \(height))")
+    }
+    let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
+    guard !overflow, pixels <= maxPixels else {
+      let count = overflow ? "more than \(Int.max)" : "\(pixels)"
+      throw ImagingError(
+        code: .imageTooLarge,
+        message: "max-pixels is \(maxPixels); \(subject.rawValue) \(count) (\(width) × \(height))")
+    }
+    guard max(width, height) <= Self.maxSide else {
+      throw ImagingError(
+        code: .imageTooLarge,
+        message: "a side may have \(Self.maxSide) pixels; \(subject.rawValue) \(width) × \(height)")
+    }
+  }
+
+  /// Checks the size of a source.
+  func check(width: Int, height: Int) throws(ImagingError) {
+    try check(PictureSize(width: width, height: height), of: .source)
+  }
+}

@@ -1,0 +1,22 @@
+/// The width and height of a picture.
+package struct PictureSize: Sendable, Hashable, CustomStringConvertible {
+  /// Columns.
+  let width: Int
+  /// Rows.
+  let height: Int
+
+  /// Width and height exchanged.
+  var transposed: PictureSize { PictureSize(width: height, height: width) }
+
+  /// The size that a decoder delivers when it scales each side to `eighths` eighths.
+  func reduced(toEighths eighths: Int) -> PictureSize {
+    PictureSize(
+      width: Self.reduced(width, toEighths: eighths), height: Self.reduced(height, toEighths: eighths))
+  }
+
+  /// `eighths` eighths of a side, rounded up.
+  static func reduced(_ side: Int, toEighths eighths: Int) -> Int { (side * eighths + 7) / 8 }
+
+  /// `640 × 480`
+  package var description: String { "\(width) × \(height)" }
+}

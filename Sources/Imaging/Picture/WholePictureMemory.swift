@@ -1,0 +1,121 @@
+import Foundation
+
+/// The memory budget for what passes hold of a picture besides a row: coefficients of a JPEG with several scans, pixels
+/// of an interlaced PNG, of a WebP or of a picture that is rotated, the rows that a stage needs at once. All concurrent
+/// passes share one budget and wait while it is used up.
+package final class WholePictureMemory: @unchecked Sendable {  // all state is guarded by `freed`
+  /// The budget in bytes. Default 1 GiB: 268 402 689 pixels of 4 bytes.
+  let limit: Int
+  private var used = 0
+  private var kept: [Piece] = []
+  private let freed = NSCondition()
+
+  /// The interval at which a waiting pass checks for cancellation, in seconds.
+  private static let pollInterval = 0.1
+
+  /// An allocation.
+  fileprivate struct Piece {
+    let start: UnsafeMutableRawPointer
+    let count: Int
+  }
+
+  /// Bytes of free blocks that are kept for reuse: as much as web-sized pictures need on two or four processors.
+  private static let maxKept = 16 << 20
+
+  /// Creates a budget.
+  package init(limit: Int = 1 << 30) { self.limit = limit }
+
+  /// Bytes that are shared out.
+  package var bytesInUse: Int {
+    freed.lock()
+    defer { freed.unlock() }
+    return used
+  }
+
+  /// A part of the budget, released with the object.
+  final class Share {
+    private let memory: WholePictureMemory
+    private let bytes: Int
+
+    fileprivate init(_ memory: WholePictureMemory, _ bytes: Int) {
+      self.memory = memory
+      self.bytes = bytes
+    }
+
+    deinit { memory.release(bytes) }
+  }
+
+  /// A block of memory, which is reused after the object is gone. Its size is part of the owner's share.
+  final class Block {
+    /// The first byte, aligned to a page.
+    var start: UnsafeMutableRawPointer { piece.start }
+    private let piece: Piece
+    private let memory: WholePictureMemory
+
+    fileprivate init(_ piece: Piece, _ memory: WholePictureMemory) {
+      self.piece = piece
+      self.memory = memory
+    }
+
+    deinit { memory.keep(piece) }
+  }
+
+  /// Returns a block of at least `bytes` bytes with undefined content. A free block is preferred: to map and clear new
+  /// pages takes longer than everything else that is done with them.
+  /// - Throws: `image-too-large` when the system has not enough memory.
+  func block(_ bytes: Int) throws(ImagingError) -> Block {
+    freed.lock()
+    let index = kept.indices.filter { kept[$0].count >= bytes }.min { kept[$0].count < kept[$1].count }
+    let used = index.map { kept.remove(at: $0) }
+    freed.unlock()
+    if let used { return Block(used, self) }
+    var start: UnsafeMutableRawPointer?
+    guard posix_memalign(&start, 4096, bytes) == 0, let start else {
+      throw ImagingError(code: .imageTooLarge, message: "there is no memory for \(bytes) bytes of a whole picture")
+    }
+    return Block(Piece(start: start, count: bytes), self)
+  }
+
+  private func keep(_ piece: Piece) {
+    freed.lock()
+    kept.append(piece)
+    // The oldest are dropped first: they were too small for later pictures.
+    var dropped: [Piece] = []
+    while kept.reduce(0, { $0 + $1.count }) > Self.maxKept { dropped.append(kept.removeFirst()) }
+    freed.unlock()
+    for piece in dropped { free(piece.start) }
+  }
+
+  deinit {
+    for piece in kept { free(piece.start) }
+  }
+
+  /// Takes all that a pass needs in one step, so that no pass waits while it holds a part; waits until enough is free.
+  /// - Throws: `image-too-large` when `bytes` exceeds the budget; `cancelled`.
+  func share(_ bytes: Int, for size: PictureSize, isCancelled: () -> Bool) throws(ImagingError) -> Share {
+    guard bytes <= limit else {
+      throw ImagingError(
+        code: .imageTooLarge,
+        message: """
+          \(limit) bytes are the limit for what is held of pictures that are interlaced, progressive, WebP, turned or \
+          blurred; \
+          \(size) needs \(bytes)
+          """)
+    }
+    freed.lock()
+    defer { freed.unlock() }
+    while used > limit - bytes {
+      if isCancelled() { throw .cancelled }
+      _ = freed.wait(until: Date(timeIntervalSinceNow: Self.pollInterval))
+    }
+    used += bytes
+    return Share(self, bytes)
+  }
+
+  private func release(_ bytes: Int) {
+    freed.lock()
+    used -= bytes
+    freed.broadcast()
+    freed.unlock()
+  }
+}

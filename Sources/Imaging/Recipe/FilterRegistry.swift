@@ -1,0 +1,43 @@
+import System
+
+/// The list of all filters.
+package enum FilterRegistry {
+  /// The filters that recipes may name: those of CSS in the order of the specification, then others.
+  package static let all: [any FilterFunction.Type] = [
+    Grayscale.self,
+    Sepia.self,
+    Saturate.self,
+    HueRotate.self,
+    Invert.self,
+    Opacity.self,
+    Brightness.self,
+    Contrast.self,
+    Blur.self,
+    DropShadow.self,
+    Resize.self,
+    Crop.self,
+    Rotate.self,
+    Flip.self,
+    Flop.self,
+    Sharpen.self,
+  ]
+
+  /// The functions of CSS that are not available.
+  static let unavailable = ["url"]
+
+  /// Returns the filter with a name or alias, case-insensitively.
+  /// - Throws: `RecipeError` at `offset` for unavailable and for unknown names; for the latter with the nearest known one.
+  static func function(named name: String, at offset: Int) throws(RecipeError) -> any FilterFunction.Type {
+    let wanted = name.lowercased()
+    for function in all where function.name == wanted || function.aliases.contains(where: { $0.lowercased() == wanted })
+    {
+      return function
+    }
+    if unavailable.contains(wanted) {
+      throw RecipeError("\(wanted)() is not available in this version", at: offset)
+    }
+    let known = all.flatMap { [$0.name] + $0.aliases } + unavailable
+    let hint = NearestName.nearest(to: name, among: known).map { "; did you mean \($0)()?" } ?? ""
+    throw RecipeError("there is no filter \(name)()\(hint)", at: offset)
+  }
+}

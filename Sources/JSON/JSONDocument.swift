@@ -1,0 +1,113 @@
+import CJansson
+
+/// A JSON text parsed by jansson, which keeps the order, rejects duplicate keys and tells line and column.
+package final class JSONDocument {
+  /// Arrays and objects may be nested this deep.
+  package static let depthLimit = 32
+
+  private let root: UnsafeMutablePointer<json_t>
+
+  /// Parses UTF-8 text that holds one JSON value.
+  /// - Parameter line: Where the text begins in its file, for messages; from 1.
+  /// - Parameter allowingNUL: Whether strings may hold U+0000.
+  /// - Throws: `JSONError` with line and column.
+  package init(
+    parsing text: UnsafeRawBufferPointer, line: Int = 1, allowingNUL: Bool = false
+  ) throws(JSONError) {
+    var error = json_error_t()
+    let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | (allowingNUL ? JSON_ALLOW_NUL : 0)
+    let parsed = text.withMemoryRebound(to: CChar.self) { json_loadb($0.baseAddress, $0.count, Int(flags), &error) }
+    guard let parsed else {
+      let message = withUnsafeBytes(of: error.text) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      let code: JSONError.Code =
+        switch json_error_code(&error) {
+        case _ where text.isEmpty: .empty
+        case json_error_invalid_utf8: .encoding
+        case json_error_stack_overflow: .tooDeep
+        case json_error_numeric_overflow: .numberTooLarge
+        default: .syntax
+        }
+      throw JSONError(
+        code,
+        text.isEmpty ? "the text is empty" : code == .numberTooLarge ? Self.numberTooLarge : Self.readable(message),
+        at: .line(line + max(0, Int(error.line) - 1), column: max(1, Int(error.column))))
+    }
+    root = parsed
+  }
+
+  deinit { cjansson_decref(root) }
+
+  /// Larger ones would have to be rounded, and nobody would notice.
+  private static let numberTooLarge =
+    "whole numbers go from \(Int.min) to \(Int.max), others to 1.8e308; write a larger one as a string"
+
+  /// A message of jansson's without what means something to its callers only, and without the text near the mistake, which
+  /// may be a secret: there is a column.
+  private static func readable(_ message: String) -> String {
+    message.replacing(" without JSON_ALLOW_NUL", with: "").replacing(/\ near '.*/.dotMatchesNewlines(), with: "")
+  }
+
+  /// The value, deeply converted.
+  /// - Throws: `JSONError` with code `tooDeep` and the key path.
+  package func value() throws(JSONError) -> JSONValue { try Self.convert(root, at: []) }
+
+  private static func convert(
+    _ node: UnsafeMutablePointer<json_t>, at path: [String]
+  ) throws(JSONError) -> JSONValue {
+    switch node.pointee.type {
+    case JSON_OBJECT, JSON_ARRAY:
+      guard path.count < depthLimit else {
+        throw JSONError(.tooDeep, "the depth limit is \(depthLimit) arrays and objects", at: .keyPath(path))
+      }
+      return node.pointee.type == JSON_OBJECT ? try object(node, at: path) : try array(node, at: path)
+    case JSON_STRING:
+      let bytes = UnsafeRawBufferPointer(start: json_string_value(node), count: json_string_length(node))
+      return .string(String(decoding: bytes, as: UTF8.self))
+    case JSON_INTEGER: return .integer(Int(json_integer_value(node)))
+    case JSON_REAL: return .number(json_real_value(node))
+    case JSON_TRUE: return .bool(true)
+    case JSON_FALSE: return .bool(false)
+    default: return .null
+    }
+  }
+
+  private static func object(
+    _ node: UnsafeMutablePointer<json_t>, at path: [String]
+  ) throws(JSONError) -> JSONValue {
+    var members: [JSONValue.Member] = []
+    members.reserveCapacity(json_object_size(node))
+    var iterator = json_object_iter(node)
+    while let current = iterator, let key = json_object_iter_key(current), let value = json_object_iter_value(current) {
+      let name = String(cString: key)
+      members.append(JSONValue.Member(name, try convert(value, at: path + [name])))
+      iterator = json_object_iter_next(node, current)
+    }
+    return .object(members)
+  }
+
+  private static func array(
+    _ node: UnsafeMutablePointer<json_t>, at path: [String]
+  ) throws(JSONError) -> JSONValue {
+    var values: [JSONValue] = []
+    values.reserveCapacity(json_array_size(node))
+    for position in 0..<json_array_size(node) {
+      guard let element = json_array_get(node, position) else { break }
+      values.append(try convert(element, at: path + ["[\(position)]"]))
+    }
+    return .array(values)
+  }
+}
+
+extension JSONValue {
+  /// Parses a text that holds one JSON value; strings may hold U+0000.
+  /// - Throws: `JSONError`.
+  package init(parsing text: String) throws(JSONError) {
+    var text = text
+    let result = text.withUTF8 { bytes in
+      Result { () throws(JSONError) in
+        try JSONDocument(parsing: UnsafeRawBufferPointer(bytes), allowingNUL: true).value()
+      }
+    }
+    self = try result.get()
+  }
+}

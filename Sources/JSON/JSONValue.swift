@@ -1,0 +1,87 @@
+/// A JSON value. Objects keep their order.
+package indirect enum JSONValue: Sendable, Equatable {
+  case null
+  case bool(Bool)
+  case integer(Int)
+  case number(Double)
+  case string(String)
+  case array([JSONValue])
+  case object([Member])
+
+  /// A key of an object and its value.
+  package struct Member: Sendable, Equatable {
+    package let key: String
+    package let value: JSONValue
+
+    package init(_ key: String, _ value: JSONValue) {
+      self.key = key
+      self.value = value
+    }
+  }
+
+  /// An object of the members that have a value.
+  package static func object(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+    .object(members.compactMap { member in member.value.map { Member(member.key, $0) } })
+  }
+
+  /// The value under a key of an object; nil when there is none or this is no object.
+  package subscript(key: String) -> JSONValue? {
+    guard case .object(let members) = self else { return nil }
+    return members.first { $0.key == key }?.value
+  }
+
+  /// An object of members, in the order of their keys' first occurrence; what a key has more than once becomes an array.
+  package static func object(grouping members: [Member]) -> JSONValue {
+    var keys: [String] = []
+    var values: [String: [JSONValue]] = [:]
+    for member in members {
+      if values[member.key] == nil { keys.append(member.key) }
+      values[member.key, default: []].append(member.value)
+    }
+    return .object(
+      keys.map { key in
+        let values = values[key] ?? []
+        return Member(key, values.count == 1 ? values[0] : .array(values))
+      })
+  }
+
+  /// The text of a string; nil for other values.
+  package var string: String? {
+    if case .string(let text) = self { text } else { nil }
+  }
+
+  /// The number of an integer; nil for other values.
+  package var integer: Int? {
+    if case .integer(let value) = self { value } else { nil }
+  }
+
+  /// The number of a number or an integer; nil for other values.
+  package var number: Double? {
+    switch self {
+    case .number(let value): value
+    case .integer(let value): Double(value)
+    default: nil
+    }
+  }
+
+  /// The value as it is written, for a message; its kind when that is long.
+  package var shown: String {
+    switch self {
+    case .null, .bool, .integer, .number: text
+    case .string(let value) where value.utf8.count <= 60: text
+    case .string, .array, .object: kind
+    }
+  }
+
+  /// What kind of value this is, in words for a message.
+  package var kind: String {
+    switch self {
+    case .null: "null"
+    case .bool: "a boolean"
+    case .integer, .number: "a number"
+    case .string: "a string"
+    case .array: "an array"
+    case .object: "an object"
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import JSON
+import System
+
+/// The header row of a table: what each column means.
+struct DelimitedHeader {
+  private enum Column {
+    case field(String, FieldVocabulary.CellKind)
+    /// Is added to the field for extras.
+    case other(String)
+    /// Begins with `_`.
+    case comment
+    case unnamed
+  }
+
+  /// More columns are a mistake, such as a separator that is not one.
+  static let columnLimit = 1024
+
+  private let columns: [Column]
+  private let extras: String
+
+  var count: Int { columns.count }
+
+  /// - Throws: `ManifestProblem` for the first thing that is wrong.
+  init(_ row: DelimitedRows.Row, _ fields: FieldVocabulary) throws(ManifestProblem) {
+    guard row.count <= Self.columnLimit else {
+      throw ManifestProblem(
+        .tooLarge, "the limit is \(Self.columnLimit) columns; the header has \(row.count)", at: row.end)
+    }
+    var columns: [Column] = []
+    var names: Set<String> = []
+    for cell in row.cells {
+      let name = String(cell.text.trimmingBlanks)
+      if name.isEmpty {
+        columns.append(.unnamed)
+      } else if name.hasPrefix("_") {
+        columns.append(.comment)
+      } else if names.insert(name).inserted {
+        columns.append(fields.cells[name].map { .field(name, $0) } ?? .other(name))
+      } else {
+        throw ManifestProblem(
+          .syntax, "the header has the column \"\(name)\" twice", at: .line(cell.line, column: cell.column))
+      }
+    }
+    let needed = fields.principal
+    guard names.contains(needed) else {
+      let message = "the header needs a column \"\(needed)\"" + Self.hint(names, needed: needed)
+      throw ManifestProblem(.badValue, message, at: .line(row.line, column: 1))
+    }
+    self.columns = columns
+    extras = fields.extras
+  }
+
+  /// What may be meant by a header without a column that is needed.
+  private static func hint(_ names: Set<String>, needed: String) -> String {
+    let separators: [(Character, String)] = [
+      ("\t", "by tabs, as in .tsv"), (",", "by commas, as in .csv"), (";", "by semicolons, as in .csv"),
+    ]
+    if names.count == 1, let only = names.first {
+      for (separator, meaning) in separators
+      where only.split(separator: separator).contains(where: { $0.trimmingBlanks.lowercased() == needed }) {
+        return "; its columns are separated \(meaning): give the file that extension"
+      }
+    }
+    guard let near = NearestName.nearest(to: needed, among: names.sorted()) else { return "" }
+    return near.lowercased() == needed ? "; it has \"\(near)\", write it in small letters" : "; it has \"\(near)\""
+  }
+
+  /// What a row below the header means; nil for one without a value.
+  func item(for row: DelimitedRows.Row) -> ManifestItem? {
+    guard row.problems.isEmpty else { return .unreadable(row.problems) }
+    guard row.count > count || row.cells.contains(where: { !$0.text.isEmpty }) else { return nil }
+    guard row.count == count else {
+      let message = "the row has \(row.count.of("cell", "cells")); the header has \(count)"
+      return .unreadable([ManifestProblem(.syntax, message, at: row.end)])
+    }
+    var members: [JSONValue.Member] = []
+    var extras = ExtraColumns(field: self.extras)
+    var problems: [ManifestProblem] = []
+    for (column, cell) in zip(columns, row.cells) where !cell.text.isEmpty {
+      switch column {
+      case .field(_, .extras): extras.read(cell)
+      case .field(let name, .textOrArray): members.append(.init(name, Self.textOrArray(cell.text)))
+      case .field(let name, .json):
+        do throws(ManifestProblem) {
+          members.append(.init(name, try cell.json(of: name)))
+        } catch {
+          problems.append(error)
+        }
+      case .field(let name, .number): members.append(.init(name, Self.number(cell.text)))
+      case .field(let name, .text): members.append(.init(name, .string(cell.text)))
+      case .other(let name): extras.add(name, cell)
+      case .comment: break
+      case .unnamed:
+        problems.append(ManifestProblem(.syntax, "the column has a value, and no name in the header", at: cell.place))
+      }
+    }
+    problems += extras.problems
+    guard problems.isEmpty else { return .unreadable(problems) }
+    if let value = extras.value { members.append(.init(self.extras, value)) }
+    return .entry(.object(members), key: nil, place: .line(row.line))
+  }
+
+  private static func textOrArray(_ text: String) -> JSONValue {
+    if text.hasPrefix("["), let value = try? JSONValue(parsing: text), case .array = value { return value }
+    return .string(text)
+  }
+
+  private static func number(_ text: String) -> JSONValue {
+    let text = String(text.trimmingBlanks)
+    return Int(text).map(JSONValue.integer) ?? Double(text).map(JSONValue.number) ?? .string(text)
+  }
+}
+
+extension DelimitedRows.Cell {
+  var place: ManifestProblem.Place { .line(line, column: column) }
+
+  /// What a cell holds that holds JSON.
+  func json(of column: String) throws(ManifestProblem) -> JSONValue {
+    do throws(JSONError) {
+      return try JSONValue(parsing: text)
+    } catch {
+      let problem = ManifestProblem(error)
+      throw ManifestProblem(problem.code, "the column \"\(column)\" holds JSON: \(problem.message)", at: place)
+    }
+  }
+}

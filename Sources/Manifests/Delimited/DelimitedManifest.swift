@@ -1,0 +1,36 @@
+/// A table: a header row that names entry fields, then one entry per row.
+struct DelimitedManifest: ManifestFormat {
+  let name: String
+  private let separators: [UInt8]
+
+  var extensions: [String] { [name] }
+
+  /// Commas, or semicolons when the header has them.
+  static let csv = DelimitedManifest(name: "csv", separators: [UInt8(ascii: ","), UInt8(ascii: ";")])
+
+  /// Tabs.
+  static let tsv = DelimitedManifest(name: "tsv", separators: [UInt8(ascii: "\t")])
+
+  func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
+    var rows = DelimitedRows(separators: separators, cellLimit: DelimitedHeader.columnLimit)
+    var header: DelimitedHeader?
+    func take(_ rows: inout DelimitedRows, _ row: DelimitedRows.Row) throws {
+      if header == nil, let problem = row.problems.first { throw problem }
+      if let header {
+        if let item = header.item(for: row) { try yield(item) }
+      } else if !isSeparatorLine(row), row.cells.contains(where: { !$0.text.isEmpty }) {
+        let found = try DelimitedHeader(row, fields)
+        rows.cellLimit = found.count
+        header = found
+      }
+    }
+    try file.eachChunk(allowingUTF16: true) { try rows.push($0, take) }
+    try rows.finish(take)
+    guard header != nil else { throw ManifestProblem(.syntax, "the file has no header row", at: .file) }
+  }
+
+  /// Whether a row before the header is `sep=;`, by which Excel is told the separator.
+  private func isSeparatorLine(_ row: DelimitedRows.Row) -> Bool {
+    row.line == 1 && separators.count > 1 && row.cells.map(\.text) == ["sep=", ""]
+  }
+}

@@ -1,0 +1,76 @@
+import JSON
+
+/// The fields of an entry, as far as formats that have no values of their own need to know them: tables, whose cells are
+/// text, and lists, whose option lines have names of their own.
+package struct FieldVocabulary: Sendable {
+  /// How a table's cell becomes a value.
+  package enum CellKind: Sendable {
+    /// A string.
+    case text
+    /// A number, or else a string.
+    case number
+    case json
+    /// A JSON array, or else a string.
+    case textOrArray
+    /// JSON; columns that are no fields are added to it as strings.
+    case extras
+  }
+
+  /// An option line of a list.
+  package struct Option: Sendable {
+    /// Why a value cannot be read.
+    package struct Failure: Error {
+      package let message: String
+
+      package init(_ message: String) { self.message = message }
+    }
+
+    /// As it is written, such as `out`.
+    package let name: String
+
+    /// The field that it sets.
+    package let field: String
+
+    /// nil: an entry has the option once. Otherwise the field is an object to which each line adds members, several under
+    /// one key as an array; of members beyond this many bytes some are dropped, because the caller rejects so many.
+    package let memberLimit: Int?
+
+    /// Reads what follows `NAME=`: the field's value, or, with a `memberLimit`, an object of members.
+    package let read: @Sendable (String) throws(Failure) -> JSONValue
+
+    package init(
+      _ name: String, field: String, memberLimit: Int? = nil,
+      read: @escaping @Sendable (String) throws(Failure) -> JSONValue
+    ) {
+      self.name = name
+      self.field = field
+      self.memberLimit = memberLimit
+      self.read = read
+    }
+  }
+
+  /// The field that every entry has, and that an entry stands for that is a string.
+  package let principal: String
+
+  /// What messages call the principal field's value, such as `URL`.
+  package let principalTitle: String
+
+  /// The fields by name, the principal one included, with how a cell of each is read.
+  package let cells: [String: CellKind]
+
+  /// The field of kind `extras`.
+  package let extras: String
+
+  /// In the order in which their fields follow the principal one.
+  package let options: [Option]
+
+  package init(
+    principal: String, principalTitle: String, cells: [String: CellKind], extras: String, options: [Option]
+  ) {
+    self.principal = principal
+    self.principalTitle = principalTitle
+    self.cells = cells
+    self.extras = extras
+    self.options = options
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import JSON
+
+/// A property list, XML or binary, of the same shapes as `JSONManifest`. Dictionaries are taken in key order.
+struct PropertyListManifest: ManifestFormat {
+  let name = "plist"
+  let extensions = ["plist"]
+
+  func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
+    let data = try file.whole()
+    guard !data.isEmpty else { throw ManifestProblem(.syntax, "the file is empty", at: .file) }
+    if data.starts(with: BinaryPropertyList.magic) {
+      return try ManifestTree(BinaryPropertyList(data).value(), fields).read(yield)
+    }
+    try XMLPropertyListBounds(data).check()
+    var format = PropertyListSerialization.PropertyListFormat.xml
+    let list: Any
+    do {
+      list = try PropertyListSerialization.propertyList(from: data, format: &format)
+    } catch {
+      let reason = (error as NSError).userInfo["NSDebugDescription"] as? String
+      throw ManifestProblem(.syntax, reason ?? "this is no property list", at: .file)
+    }
+    guard format != .openStep else {
+      throw ManifestProblem(.syntax, "a property list must be XML or binary, not the old text format", at: .file)
+    }
+    try ManifestTree(convert(list, at: []), fields).read(yield)
+  }
+
+  private func convert(_ value: Any, at path: [String]) throws(ManifestProblem) -> JSONValue {
+    switch value {
+    case let text as String: return .string(text)
+    case let number as NSNumber: return try convert(number, at: path)
+    case let list as [Any]:
+      var values: [JSONValue] = []
+      for (position, element) in list.enumerated() { values.append(try convert(element, at: path + ["[\(position)]"])) }
+      return .array(values)
+    case let dictionary as [String: Any]:
+      var members: [JSONValue.Member] = []
+      for (key, element) in dictionary.sorted(by: { $0.key < $1.key }) {
+        members.append(JSONValue.Member(key, try convert(element, at: path + [key])))
+      }
+      return .object(members)
+    default:
+      throw .propertyListOnly(at: path)
+    }
+  }
+
+  /// Foundation tells what a number was by its Objective-C type: `c` for a boolean, `d` or `f` for a real.
+  private func convert(_ number: NSNumber, at path: [String]) throws(ManifestProblem) -> JSONValue {
+    switch number.objCType.pointee {
+    case CChar(UInt8(ascii: "c")): return .bool(number.boolValue)
+    case CChar(UInt8(ascii: "d")), CChar(UInt8(ascii: "f")): return try .real(number.doubleValue, at: path)
+    default:
+      guard let value = Int(exactly: number) else { throw .numberTooLarge(at: path) }
+      return .integer(value)
+    }
+  }
+}

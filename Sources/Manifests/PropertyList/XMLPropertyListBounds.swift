@@ -1,0 +1,102 @@
+import Foundation
+import JSON
+
+/// Looks at the tags of an XML property list before Foundation reads it: how deep arrays and dictionaries are nested,
+/// since its parser calls itself for each level and dies of ten thousand; and whether a key occurs twice in a dictionary,
+/// since it takes the last without a word. Whether the text is otherwise in order is left to it.
+struct XMLPropertyListBounds {
+  /// Encodings in which a tag looks as it does in ASCII.
+  private static let encodings: Set = ["utf-8", "us-ascii", "ascii", "iso-8859-1"]
+
+  private let bytes: [UInt8]
+  private var position = 0
+
+  /// The keys so far of each dictionary that the position is in, from the outside in; nil for an array.
+  private var containers: [Set<String>?] = []
+
+  init(_ data: Data) { bytes = Array(data) }
+
+  /// - Throws: `ManifestProblem` with code `too-deep`, `encoding` or `syntax`.
+  func check() throws(ManifestProblem) {
+    var scan = self
+    try scan.run()
+  }
+
+  private mutating func run() throws(ManifestProblem) {
+    guard !bytes.contains(0) else {
+      throw ManifestProblem(.encoding, "an XML property list must be UTF-8", at: .file)
+    }
+    // The old text format, which Foundation would try next, begins with a bracket, a quote or a letter.
+    let start = bytes.drop { Self.spaces.contains($0) }
+    guard start.first == UInt8(ascii: "<") else {
+      throw ManifestProblem(.syntax, "a property list must be XML or binary", at: .file)
+    }
+    try checkEncoding(start)
+    while let tag = bytes[position...].firstIndex(of: UInt8(ascii: "<")) {
+      position = tag
+      try take()
+    }
+  }
+
+  /// Goes past one tag, comment, section or instruction.
+  private mutating func take() throws(ManifestProblem) {
+    if isHere("<!--") { return skip(past: "-->", from: 4) }
+    if isHere("<![CDATA[") { return skip(past: "]]>", from: 9) }
+    if isHere("<?") { return skip(past: "?>", from: 2) }
+    if isHere("</array") || isHere("</dict") {
+      _ = containers.popLast()
+    } else if isOpening("<key") {
+      try takeKey()
+    } else if isOpening("<array") || isOpening("<dict") {
+      let end = bytes[position...].firstIndex(of: UInt8(ascii: ">")) ?? bytes.endIndex - 1
+      if bytes[end - 1] != UInt8(ascii: "/") { containers.append(isHere("<dict") ? [] : nil) }
+      guard containers.count <= JSONDocument.depthLimit else { throw ManifestProblem.propertyListTooDeep(at: .file) }
+    }
+    position += 1
+  }
+
+  private mutating func takeKey() throws(ManifestProblem) {
+    guard let last = containers.indices.last else { return }
+    // What is inside is looked at as all else: only its text is wanted.
+    let key = XMLPropertyListKey(bytes[position...]).text
+    guard containers[last]?.insert(key).inserted != false else {
+      let line = 1 + bytes[..<position].count { $0 == UInt8(ascii: "\n") }
+      throw ManifestProblem(.syntax, "the key \"\(key)\" occurs twice in its dictionary", at: .line(line))
+    }
+  }
+
+  private func isHere(_ text: StaticString) -> Bool {
+    bytes[position...].starts(with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  private func isOpening(_ tag: StaticString) -> Bool {
+    guard isHere(tag) else { return false }
+    let after = position + tag.utf8CodeUnitCount
+    return after >= bytes.count || Self.afterName.contains(bytes[after])
+  }
+
+  private mutating func skip(past end: String, from offset: Int) {
+    let wanted = Array(end.utf8)
+    position += offset
+    while position < bytes.count {
+      if bytes[position] == wanted[0], bytes[position...].starts(with: wanted) {
+        position += wanted.count
+        return
+      }
+      position += 1
+    }
+  }
+
+  /// An encoding in which nesting would not be seen is refused.
+  private func checkEncoding(_ start: ArraySlice<UInt8>) throws(ManifestProblem) {
+    guard start.starts(with: "<?xml".utf8) else { return }
+    let declaration = String(decoding: start.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self)
+    guard let match = declaration.firstMatch(of: /encoding\s*=\s*["']([^"']*)["']/) else { return }
+    guard Self.encodings.contains(match.1.lowercased()) else {
+      throw ManifestProblem(.encoding, "the encoding \(match.1) is not supported; write UTF-8", at: .file)
+    }
+  }
+
+  private static let spaces = Array(" \t\r\n".utf8)
+  private static let afterName = Array(" \t\r\n>/".utf8)
+}

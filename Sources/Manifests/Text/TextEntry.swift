@@ -1,0 +1,88 @@
+import JSON
+import System
+
+/// An entry of a text manifest with the option lines that follow it, as in the input files of aria2.
+struct TextEntry {
+  private let fields: FieldVocabulary
+
+  /// The principal field's value, or its alternatives.
+  private let alternatives: [String]
+  private let line: Int
+  private var values: [String: JSONValue] = [:]
+
+  /// Of fields to which each line adds members.
+  private var members: [String: [JSONValue.Member]] = [:]
+
+  /// The bytes of `members`, and of those that were dropped.
+  private var memberBytes = 0
+  private var problems: [ManifestProblem] = []
+
+  /// - Parameter content: A line without white space at its ends.
+  init(_ content: Substring, line: Int, _ fields: FieldVocabulary) {
+    alternatives = content.split(separator: "\t", omittingEmptySubsequences: false).map { String($0.trimmingBlanks) }
+      .filter { !$0.isEmpty }
+    self.line = line
+    self.fields = fields
+  }
+
+  /// The entry as the manifest's format yields it.
+  var item: ManifestItem {
+    if !problems.isEmpty { return .unreadable(problems) }
+    let principal: JSONValue =
+      alternatives.count > 1 ? .array(alternatives.map(JSONValue.string)) : .string(alternatives.first ?? "")
+    if values.isEmpty, members.isEmpty, alternatives.count < 2 {
+      return .entry(principal, key: nil, place: .line(line))
+    }
+    var object = [JSONValue.Member(fields.principal, principal)]
+    for field in fields.options.map(\.field) where !object.contains(where: { $0.key == field }) {
+      let value = values[field] ?? members[field].map { .object(grouping: $0) }
+      if let value { object.append(.init(field, value)) }
+    }
+    return .entry(.object(object), key: nil, place: .line(line))
+  }
+
+  /// Reads `NAME=VALUE`; white space around either is dropped, as aria2 does.
+  mutating func readOption(_ content: Substring, line: Int) {
+    guard let equals = content.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+      return report(.syntax, "an indented line is an option: NAME=VALUE", at: .line(line))
+    }
+    let name = String(content[..<equals].trimmingBlanks)
+    // What is no name is not shown: it may be a header without `header=`, with a secret.
+    guard name.utf8.allSatisfy({ $0 < 0x80 && Unicode.Scalar($0).properties.isAlphabetic || $0 == 0x2d }) else {
+      return report(.syntax, "an indented line is an option: NAME=VALUE, such as header=NAME: VALUE", at: .line(line))
+    }
+    let place = ManifestProblem.Place.field(name, line: line)
+    guard let option = fields.options.first(where: { $0.name == name }) else {
+      let known = fields.options.map(\.name)
+      return report(.unknownField, NearestName.unknown("option", name, among: known), at: place)
+    }
+    if option.memberLimit == nil, values[option.field] != nil {
+      return report(
+        .badValue, "the \(fields.principalTitle) has an option \"\(name)\" already", at: place)
+    }
+    do {
+      let value = try option.read(String(content[content.utf8.index(after: equals)...].trimmingBlanks))
+      if let limit = option.memberLimit { add(value, to: option.field, limit) } else { values[option.field] = value }
+    } catch {
+      report(.badValue, error.message, at: place)
+    }
+  }
+
+  private mutating func add(_ value: JSONValue, to field: String, _ limit: Int) {
+    guard case .object(let added) = value else { return }
+    for member in added {
+      memberBytes += member.key.utf8.count + (member.value.string?.utf8.count ?? 0)
+      if memberBytes <= limit { members[field, default: []].append(member) }
+    }
+  }
+
+  /// Records what is wrong with it.
+  mutating func report(_ problem: ManifestProblem) {
+    // More are not reported, and an entry may have any number of lines.
+    if problems.count < ManifestProblem.reportLimit { problems.append(problem) }
+  }
+
+  private mutating func report(_ code: ManifestProblem.Code, _ message: String, at place: ManifestProblem.Place) {
+    report(ManifestProblem(code, message, at: place))
+  }
+}

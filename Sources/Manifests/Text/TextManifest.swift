@@ -1,0 +1,31 @@
+/// A list: one value of the principal field per line, such as a URL; blank lines and lines that begin with `#` are
+/// skipped. Indented lines after it are options of aria2's input format. Alternatives stand on one line, separated by
+/// tabs.
+struct TextManifest: ManifestFormat {
+  let name = "txt"
+  let extensions = ["txt", "urls"]
+
+  func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
+    // Options stand on the lines after their entry, so an entry is complete when the next one begins.
+    var entry: TextEntry?
+    try file.eachLine { line, number in
+      switch TextLine(line, number: number) {
+      case .blank: break
+      case .entry(let content):
+        if let entry { try yield(entry.item) }
+        entry = TextEntry(content, line: number, fields)
+      case .option(let option) where entry != nil: entry?.readOption(option, line: number)
+      case .option:
+        let message = "an indented line is an option of the \(fields.principalTitle) before it, and there is none"
+        try yield(.unreadable([ManifestProblem(.syntax, message, at: .line(number))]))
+      case .unreadable(let problem, isIndented: true) where entry != nil: entry?.report(problem)
+      case .unreadable(let problem, _):
+        // What follows may be its options.
+        if let entry { try yield(entry.item) }
+        entry = TextEntry("", line: number, fields)
+        entry?.report(problem)
+      }
+    }
+    if let entry { try yield(entry.item) }
+  }
+}

@@ -1,0 +1,38 @@
+/// Decides when a download that failed is tried again: exponential backoff with full jitter, as in "Exponential Backoff
+/// And Jitter" (AWS Architecture Blog, 2015), unless the server says when.
+package struct Backoff: Sendable, Equatable {
+  /// Tries after the first.
+  package var retries: Int
+
+  package init(retries: Int) { self.retries = retries }
+
+  /// The longest wait of our own, in seconds.
+  package static let cap = 60.0
+
+  /// The longest wait that a server may ask for, in seconds.
+  package static let retryAfterCap = 600.0
+
+  /// How long to wait before the next try, in seconds; nil when there is none.
+  /// - Parameters:
+  ///   - attempts: How many tries there were, this one included.
+  ///   - asked: The wait that the server asked for, in seconds; nil when it did not.
+  package func delay(attempts: Int, asked: Double?) -> Double? {
+    guard attempts <= retries else { return nil }
+    if let asked { return min(asked, Self.retryAfterCap) }
+    return Double.random(in: 0...Self.limit(attempts: attempts))
+  }
+
+  /// How long a host that refused a request is not asked, in seconds.
+  /// - Parameters:
+  ///   - asked: What it asked for; nil when it did not say.
+  ///   - refusals: How often it refused in a row. The range of which the wait is drawn doubles with it, from ½ … 1 s to
+  ///     30 … 60 s, as often as there are retries.
+  package func hold(asked: Double?, refusals: Int) -> Double {
+    if let asked { return min(asked, Self.retryAfterCap) }
+    let limit = Self.limit(attempts: min(refusals, retries + 1))
+    return Double.random(in: limit / 2...limit)
+  }
+
+  /// The upper end of the range of which the wait is drawn: 1, 2, 4… seconds.
+  package static func limit(attempts: Int) -> Double { min(cap, Double(1 << min(max(0, attempts - 1), 30))) }
+}

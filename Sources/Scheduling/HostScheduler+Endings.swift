@@ -1,0 +1,112 @@
+/// What follows the start of an entry, and what waits.
+extension HostScheduler {
+  /// The end of a wait: of an entry, or of a host.
+  struct Timer: Comparable {
+    let due: Int
+    let host: Int
+    /// nil for a host's.
+    let retry: (job: Int, retry: Retry)?
+
+    static func < (a: Timer, b: Timer) -> Bool { a.due < b.due }
+    static func == (a: Timer, b: Timer) -> Bool { a.due == b.due }
+  }
+
+  // MARK: Endings
+
+  /// Records the end of a download, whether it succeeded or not.
+  /// - Parameters:
+  ///   - milliseconds: How long it was in the queue.
+  ///   - began: When it started.
+  /// - Returns: How long the host is held, in seconds, if that is new.
+  package mutating func downloadEnded(
+    host: Int, spent milliseconds: Int, began: Int, _ answer: Answer, now: Int, backoff: Backoff
+  ) -> Double? {
+    guard let slot = hosts.slot(of: host), hosts.loads[slot].downloading > 0 else { return nil }
+    hosts.loads[slot].downloading -= 1
+    hosts.loads[slot].spent += milliseconds
+    var hold: Double?
+    switch answer {
+    case .served: hosts.loads[slot].throttle.served()
+    case .refused(let asked):
+      hold = hosts.loads[slot].throttle.refused(asked: asked, began: began, now: now, backoff: backoff)
+    case .none: break
+    }
+    unblock(slot)
+    // A job that was removed does not call `finished`.
+    hosts.removeIfUnused(slot, now: now)
+    return hold
+  }
+
+  /// Has an entry tried again from `due` on. `finished` is to be called for its last try afterwards.
+  package mutating func retry(_ retry: Retry, job: Int, due: Int, now: Int) {
+    guard let place = place(of: job) else { return }
+    jobs[place].retryWaits(at: attach(place, to: retry.host, now))
+    timers.insert(Timer(due: due, host: retry.host, retry: (job, retry)))
+  }
+
+  /// Records that the outcome of a started entry is known, after `downloadEnded`. A host at which the job has nothing left
+  /// is forgotten.
+  package mutating func finished(job: Int, host: Int, now: Int) {
+    guard let place = place(of: job), let site = jobs[place].site(at: host) else { return }
+    jobs[place].finished(at: site)
+    guard jobs[place].sites[site].isDone else { return }
+    jobs[place].remove(site)
+    hosts.detach(job, from: jobs[place].sites[site].slot, now: now)
+  }
+
+  // MARK: What waits
+
+  /// What a host allows.
+  package func throttle(of host: Int) -> Throttle {
+    hosts.slot(of: host).map { hosts.loads[$0].throttle } ?? Throttle()
+  }
+
+  /// The hosts of a job that are held, and until when.
+  package func held(job: Int, now: Int) -> [(host: Int, until: Int)] {
+    guard let place = place(of: job) else { return [] }
+    return jobs[place].slots.compactMap { slot in
+      let until = hosts.loads[slot].throttle.until
+      return until > now ? (hosts.loads[slot].number, until) : nil
+    }
+  }
+
+  /// When the next wait of an entry or of a host ends, or ended since `choose` was last called; nil when none waits.
+  package var nextChange: Int? { timers.first?.due }
+
+  /// How many entries of a job wait to be tried again.
+  package func waitingRetries(job: Int) -> Int { place(of: job).map { jobs[$0].waitingRetries } ?? 0 }
+
+  /// Has a host that is closed change when it opens.
+  mutating func setTimer(for slot: Int, _ now: Int) {
+    let opens = hosts.loads[slot].throttle.opens
+    guard opens > now, hosts.loads[slot].timer != opens else { return }
+    hosts.loads[slot].timer = opens
+    timers.insert(Timer(due: opens, host: hosts.loads[slot].number, retry: nil))
+  }
+
+  /// Ranks what waits for a host again.
+  private mutating func unblock(_ slot: Int) {
+    guard !hosts.loads[slot].blocked.isEmpty else { return }
+    let quanta = hosts.loads[slot].quanta
+    for blocked in hosts.loads[slot].blocked {
+      if let place = place(of: blocked.job) { jobs[place].unblock(blocked.site, quanta: quanta) }
+    }
+    hosts.loads[slot].blocked.removeAll(keepingCapacity: true)
+  }
+
+  /// Handles the timers that are due.
+  mutating func wake(_ now: Int) {
+    while let timer = timers.first, timer.due <= now {
+      _ = timers.popFirst()
+      guard let slot = hosts.slot(of: timer.host) else { continue }
+      if let (job, retry) = timer.retry {
+        guard let place = place(of: job), let site = jobs[place].site(at: retry.host) else { continue }
+        jobs[place].retryIsDue(retry, at: site)
+        rank(place, site)
+      } else {
+        if hosts.loads[slot].timer == timer.due { hosts.loads[slot].timer = nil }
+        unblock(slot)
+      }
+    }
+  }
+}

@@ -1,0 +1,192 @@
+/// Decides which entry starts next, over all live jobs.
+///
+/// First by priority; then the jobs take turns, also at each host; then comes the host that has spent the least time in the
+/// download queue, to ten seconds, of those that have room; then the entry that comes first in its manifest. So a small job
+/// beside a large one is done in the time of a few entries, each manifest is worked on in its order, connections stay warm,
+/// and slow hosts fall behind the others instead of occupying all places. The limits of a host hold across jobs.
+///
+/// It holds the hosts that have been started and have something left: a few, however many the manifests name. Jobs and hosts
+/// are numbers that the caller chooses. Times are milliseconds of any clock.
+package struct HostScheduler {
+  /// What starts next.
+  package struct Choice: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
+      /// The first of a host's entries whose retry is due.
+      case retry(Retry)
+      /// The next new entry of a host.
+      case host(Int)
+      /// The first entry of the job's next host that was not started.
+      case upcoming
+    }
+
+    package let job: Int
+    package let kind: Kind
+
+    package init(job: Int, kind: Kind) {
+      self.job = job
+      self.kind = kind
+    }
+  }
+
+  /// How a host answered.
+  package enum Answer: Equatable, Sendable {
+    case served
+    /// It asked for a hold, of so many seconds if it said so.
+    case refused(Double?)
+    /// It did not answer, or in a way that says nothing about how much it can bear.
+    case none
+  }
+
+  /// The number of the host of everything that is not downloaded from a server: it has no limit.
+  package static let files = 0
+
+  /// A difference of less than this, in milliseconds, does not rank a host behind another.
+  package static let quantum = 10_000
+
+  var jobs: [JobSites] = []
+  var hosts = HostTable()
+  var timers = PriorityQueue<Timer>()
+
+  /// Starts so far, and how many jobs were added.
+  private var starts = 0
+  private var added = 0
+
+  package init() {}
+
+  // MARK: Jobs
+
+  /// Adds a job, whose turn is next.
+  package mutating func add(job: Int) {
+    added += 1
+    jobs.append(JobSites(number: job, lastStart: -added))
+  }
+
+  /// Removes a job with its retries. Its downloads that have not ended still count for their hosts.
+  package mutating func remove(job: Int, now: Int) {
+    guard let place = place(of: job) else { return }
+    for slot in jobs.remove(at: place).slots { hosts.detach(job, from: slot, now: now) }
+    timers.removeAll { timer in
+      timer.retry.map { $0.job == job } ?? (hosts.slot(of: timer.host) == nil)
+    }
+  }
+
+  /// Sets the first entry of the job's next host that was not started; nil when there is none.
+  package mutating func setUpcoming(_ key: EntryKey?, job: Int) {
+    if let place = place(of: job) { jobs[place].upcoming = key }
+  }
+
+  func place(of job: Int) -> Int? { jobs.firstIndex { $0.number == job } }
+
+  // MARK: Choosing
+
+  /// What starts now; nil when nothing may.
+  /// - Parameters:
+  ///   - perHost: Downloads at once from one host.
+  ///   - lowest: The lowest priority that may start.
+  package mutating func choose(now: Int, perHost: Int, lowest: Int = .max) -> Choice? {
+    wake(now)
+    var best: (place: Int, head: JobSites.Head)?
+    for place in jobs.indices {
+      findHead(of: place, now, perHost)
+      guard let head = jobs[place].head, head.priority <= lowest else { continue }
+      if let found = best {
+        guard head.priority <= found.head.priority else { continue }
+        if head.priority == found.head.priority, jobs[found.place].lastStart < jobs[place].lastStart { continue }
+      }
+      best = (place, head)
+    }
+    guard let (place, head) = best else { return nil }
+    guard let site = head.site else { return Choice(job: jobs[place].number, kind: .upcoming) }
+    return choice(at: jobs[place].sites[site].slot, head.priority)
+  }
+
+  /// Of the jobs that are to start an entry of a priority at the same host, the choice of the one whose last start there was
+  /// the earliest. Otherwise a job would not get its share of a host while it is served at others.
+  private func choice(at slot: Int, _ priority: Int) -> Choice? {
+    var first: (start: Int, place: Int, site: Int)?
+    for place in jobs.indices {
+      guard let head = jobs[place].head, head.priority == priority, let site = head.site else { continue }
+      guard jobs[place].sites[site].slot == slot else { continue }
+      let start = jobs[place].sites[site].lastStart
+      if let found = first, (found.start, jobs[found.place].lastStart) < (start, jobs[place].lastStart) { continue }
+      first = (start, place, site)
+    }
+    guard let (_, place, site) = first else { return nil }
+    let retry = jobs[place].sites[site].firstRetry
+    return Choice(job: jobs[place].number, kind: retry.map { .retry($0) } ?? .host(jobs[place].sites[site].host))
+  }
+
+  /// Finds the first of a job's entries that may start. Hosts without room are out of the ranking until they have some.
+  private mutating func findHead(of place: Int, _ now: Int, _ perHost: Int) {
+    while let first = jobs[place].first {
+      let slot = jobs[place].sites[first.site].slot
+      let quanta = hosts.loads[slot].quanta
+      if !hosts.loads[slot].hasRoom(perHost: perHost, now: now) {
+        jobs[place].blockFirst()
+        hosts.loads[slot].blocked.append(.init(job: jobs[place].number, site: first.site))
+        setTimer(for: slot, now)
+      } else if first.rank.quanta != quanta {
+        jobs[place].rank(first.site, quanta: quanta)
+      } else {
+        break
+      }
+    }
+    jobs[place].findHead()
+  }
+
+  // MARK: Starting
+
+  /// A job's next new entry at a host, if it has one.
+  package func next(of host: Int, job: Int) -> EntryKey? {
+    guard let place = place(of: job), let site = jobs[place].site(at: host) else { return nil }
+    return jobs[place].sites[site].next
+  }
+
+  /// Whether a host is known for anything: entries of a live job, a download, or limits of its own.
+  package func knows(_ host: Int) -> Bool { hosts.knows(host) }
+
+  /// Whether a job has something at a host.
+  package func has(job: Int, at host: Int) -> Bool { place(of: job).map { jobs[$0].site(at: host) != nil } ?? false }
+
+  /// Records the start of a host's next new entry, and that the job's next turn comes after the others'.
+  /// - Parameter next: The host's next entry after it.
+  package mutating func start(job: Int, host: Int, next: EntryKey?, now: Int) {
+    guard let place = place(of: job) else { return }
+    let site = attach(place, to: host, now)
+    jobs[place].setNext(next, at: site)
+    start(place, site, now)
+  }
+
+  /// Records the start of the first of a host's entries whose retry is due.
+  package mutating func startRetry(job: Int, host: Int, now: Int) {
+    guard let place = place(of: job), let site = jobs[place].site(at: host) else { return }
+    jobs[place].popRetry(at: site)
+    start(place, site, now)
+  }
+
+  private mutating func start(_ place: Int, _ site: Int, _ now: Int) {
+    let slot = jobs[place].sites[site].slot
+    starts += 1
+    jobs[place].start(at: site, number: starts)
+    hosts.loads[slot].downloading += 1
+    hosts.loads[slot].throttle.started(now: now)
+    rank(place, site)
+  }
+
+  /// Adds a host at which a job has entries that cannot start at once.
+  /// - Parameter next: Its first entry; nil when all it has are retries.
+  package mutating func admit(job: Int, host: Int, next: EntryKey?, now: Int) {
+    guard let place = place(of: job) else { return }
+    let site = attach(place, to: host, now)
+    if let next { jobs[place].setNext(next, at: site) }
+    rank(place, site)
+  }
+
+  mutating func attach(_ place: Int, to host: Int, _ now: Int) -> Int {
+    jobs[place].site(at: host) ?? jobs[place].insert(host: host, slot: hosts.attach(host, now: now))
+  }
+
+  mutating func rank(_ place: Int, _ site: Int) {
+    jobs[place].rank(site, quanta: hosts.loads[jobs[place].sites[site].slot].quanta)
+  }
+}

@@ -1,0 +1,194 @@
+/// What a job has left at the hosts that it has started, ranked.
+struct JobSites {
+  /// What a job has left at one host.
+  struct Site {
+    let host: Int
+    /// The host's slot in `HostTable`.
+    let slot: Int
+    /// The next entry that was not started; nil when there is none.
+    var next: EntryKey?
+    /// Retries that are due.
+    var dueRetries = PriorityQueue<Retry>()
+    /// How many retries are not due yet.
+    var waiting = 0
+    /// Entries that have started and whose outcome is not known.
+    var inProgress = 0
+    /// The number of its last start, counted over all jobs; 0 when it has none.
+    var lastStart = 0
+    /// Whether it waits for room at its host, and is not ranked.
+    var isBlocked = false
+    /// The version of its rank; 0 when it has none.
+    fileprivate var version = 0
+
+    /// The first entry that may start.
+    var key: EntryKey? {
+      guard let due = dueRetries.first?.key else { return next }
+      return next.map { min($0, due) } ?? due
+    }
+
+    /// The retry that comes before the next new entry, if one does.
+    var firstRetry: Retry? {
+      guard let retry = dueRetries.first, next.map({ retry.key < $0 }) ?? true else { return nil }
+      return retry
+    }
+
+    var isDone: Bool { waiting == 0 && inProgress == 0 && key == nil }
+  }
+
+  /// The order of a job's hosts: the lesser comes first.
+  struct Rank: Comparable {
+    let priority: Int
+    let quanta: Int
+    let position: Int
+
+    init(_ key: EntryKey, quanta: Int) {
+      priority = key.priority
+      self.quanta = quanta
+      position = key.position
+    }
+
+    static func < (a: Rank, b: Rank) -> Bool {
+      if a.priority != b.priority { return a.priority < b.priority }
+      return a.quanta != b.quanta ? a.quanta < b.quanta : a.position < b.position
+    }
+  }
+
+  /// A site as it was at a version.
+  struct Ranked: Comparable {
+    let rank: Rank
+    let site: Int
+    fileprivate let version: Int
+
+    static func < (a: Ranked, b: Ranked) -> Bool { a.rank < b.rank }
+  }
+
+  /// The first of a job's entries that may start.
+  struct Head {
+    let priority: Int
+    /// nil for the first entry of the next host that was not started.
+    let site: Int?
+  }
+
+  let number: Int
+
+  /// The number of its last start, counted over all jobs. That of a new job is below all others.
+  var lastStart: Int
+
+  /// The first entry of the next host that was not started; nil when there is none.
+  var upcoming: EntryKey?
+
+  /// What `findHead` found last.
+  private(set) var head: Head?
+
+  /// How many retries are not due yet.
+  private(set) var waitingRetries = 0
+
+  /// Those of hosts at which nothing is left have no meaning.
+  private(set) var sites: [Site] = []
+  private var places: [Int: Int] = [:]
+  private var unused: [Int] = []
+
+  /// The sites at which something may start, and earlier ranks of them.
+  private var ranked = PriorityQueue<Ranked>()
+  private var versions = 0
+
+  init(number: Int, lastStart: Int) {
+    self.number = number
+    self.lastStart = lastStart
+  }
+
+  // MARK: Sites
+
+  /// The index of the site at a host; nil when nothing is left there.
+  func site(at host: Int) -> Int? { places[host] }
+
+  /// The slots of the hosts at which something is left.
+  var slots: [Int] { places.values.map { sites[$0].slot } }
+
+  /// Adds a site.
+  /// - Returns: Its index.
+  mutating func insert(host: Int, slot: Int) -> Int {
+    let index = unused.popLast() ?? sites.count
+    let site = Site(host: host, slot: slot)
+    if index == sites.count { sites.append(site) } else { sites[index] = site }
+    places[host] = index
+    return index
+  }
+
+  /// Removes a site.
+  mutating func remove(_ index: Int) {
+    places[sites[index].host] = nil
+    sites[index].version = 0
+    unused.append(index)
+  }
+
+  mutating func setNext(_ next: EntryKey?, at index: Int) { sites[index].next = next }
+
+  /// Records a start at a site.
+  mutating func start(at index: Int, number: Int) {
+    sites[index].inProgress += 1
+    sites[index].lastStart = number
+    lastStart = number
+  }
+
+  mutating func finished(at index: Int) { sites[index].inProgress -= 1 }
+
+  // MARK: Retries
+
+  mutating func retryWaits(at index: Int) {
+    sites[index].waiting += 1
+    waitingRetries += 1
+  }
+
+  mutating func retryIsDue(_ retry: Retry, at index: Int) {
+    waitingRetries -= 1
+    sites[index].waiting -= 1
+    sites[index].dueRetries.insert(retry)
+  }
+
+  mutating func popRetry(at index: Int) { _ = sites[index].dueRetries.popFirst() }
+
+  // MARK: Ranks
+
+  /// The site that comes first, whether or not its host has room.
+  var first: Ranked? {
+    mutating get {
+      while let first = ranked.first {
+        if sites[first.site].version == first.version { return first }
+        _ = ranked.popFirst()
+      }
+      return nil
+    }
+  }
+
+  /// Ranks a site after a change, unless it waits for room.
+  mutating func rank(_ index: Int, quanta: Int) {
+    guard !sites[index].isBlocked else { return }
+    guard let key = sites[index].key else { return sites[index].version = 0 }
+    versions += 1
+    sites[index].version = versions
+    ranked.insert(Ranked(rank: Rank(key, quanta: quanta), site: index, version: versions))
+  }
+
+  /// Takes the first site out of the ranking until its host has room.
+  mutating func blockFirst() {
+    guard let first = ranked.popFirst() else { return }
+    sites[first.site].isBlocked = true
+    sites[first.site].version = 0
+  }
+
+  mutating func unblock(_ index: Int, quanta: Int) {
+    sites[index].isBlocked = false
+    rank(index, quanta: quanta)
+  }
+
+  /// Sets `head`, provided that the host of the first site has room.
+  mutating func findHead() {
+    let next = upcoming.map { Rank($0, quanta: 0) }
+    if let first, next.map({ first.rank < $0 }) ?? true {
+      head = Head(priority: first.rank.priority, site: first.site)
+    } else {
+      head = next.map { Head(priority: $0.priority, site: nil) }
+    }
+  }
+}

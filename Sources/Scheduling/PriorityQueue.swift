@@ -1,0 +1,52 @@
+/// A queue whose first element is its least one (a binary heap).
+package struct PriorityQueue<Element: Comparable> {
+  private var heap: [Element] = []
+
+  package init() {}
+
+  /// The number of elements.
+  package var count: Int { heap.count }
+
+  /// The least element; nil when there is none.
+  package var first: Element? { heap.first }
+
+  package mutating func insert(_ element: Element) {
+    heap.append(element)
+    var place = heap.count - 1
+    while place > 0, heap[place] < heap[(place - 1) / 2] {
+      heap.swapAt(place, (place - 1) / 2)
+      place = (place - 1) / 2
+    }
+  }
+
+  /// Removes and returns the least element.
+  package mutating func popFirst() -> Element? {
+    guard let last = heap.popLast() else { return nil }
+    guard let first = heap.first else { return last }
+    heap[0] = last
+    moveDown(from: 0)
+    return first
+  }
+
+  /// Removes elements, in linear time.
+  package mutating func removeAll(where isRemoved: (Element) -> Bool) {
+    let count = heap.count
+    heap.removeAll(where: isRemoved)
+    guard heap.count < count else { return }
+    for place in (0..<heap.count / 2).reversed() { moveDown(from: place) }
+  }
+
+  private mutating func moveDown(from start: Int) {
+    var place = start
+    while let child = lesserChild(of: place), heap[child] < heap[place] {
+      heap.swapAt(child, place)
+      place = child
+    }
+  }
+
+  private func lesserChild(of place: Int) -> Int? {
+    let (left, right) = (2 * place + 1, 2 * place + 2)
+    guard left < heap.count else { return nil }
+    return right < heap.count && heap[right] < heap[left] ? right : left
+  }
+}

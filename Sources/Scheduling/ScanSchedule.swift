@@ -1,0 +1,32 @@
+/// Decides when a folder is scanned again: when the kernel has noticed something, and every so often. Scanning a hundred
+/// thousand files takes a while, so scans may take a tenth of the time at most; only an urgent notice has the folder
+/// scanned at once.
+package struct ScanSchedule: Sendable {
+  private var hasNotice = false
+  private var hasUrgentNotice = true
+  private var earliest = 0.0
+  private var latest = 0.0
+
+  package init() {}
+
+  /// Records a notice of the kernel.
+  package mutating func note(isUrgent: Bool) {
+    hasNotice = true
+    hasUrgentNotice = hasUrgentNotice || isUrgent
+  }
+
+  /// Makes the next scan due at once.
+  package mutating func scanNow() { hasUrgentNotice = true }
+
+  /// When the next scan is due, in seconds of a clock that never jumps.
+  package var due: Double { hasUrgentNotice ? 0 : hasNotice ? earliest : latest }
+
+  /// Records a scan.
+  /// - Parameter interval: The time after which the folder is scanned without a notice.
+  package mutating func scanned(from began: Double, to ended: Double, interval: Double) {
+    hasNotice = false
+    hasUrgentNotice = false
+    earliest = ended + 9 * (ended - began)
+    latest = max(began + interval, earliest)
+  }
+}

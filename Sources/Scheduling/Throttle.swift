@@ -1,0 +1,73 @@
+/// What a host allows after it has refused a request: with 429, or with 503 and `Retry-After`.
+///
+/// It is held for a while, then asked by one probe. Every answer then allows one more download at once, and the next a
+/// little sooner; a further refusal halves the rate: additive increase of the number, multiplicative increase and decrease
+/// of the time between two requests. Times are milliseconds of any clock.
+package struct Throttle: Equatable, Sendable {
+  /// When the hold ends: until then nothing is asked of the host.
+  package private(set) var until = 0
+
+  /// How often in a row it refused, without having served anything in between.
+  package private(set) var refusals = 0
+
+  /// Downloads at once.
+  package private(set) var room = Int.max
+
+  /// The least time between the starts of two downloads.
+  package private(set) var interval = 0.0
+
+  /// When the last hold began.
+  private var since = 0
+  private var lastStarted = 0
+
+  /// The shortest interval of a host that has refused a request; below a fifth of it there is none.
+  package static let shortest = 100.0
+  package static let longest = 60_000.0
+  package static let decay = 0.95
+
+  package init() {}
+
+  /// The same throttle for entries that have not met a refusal of the host yet.
+  package var ofEarlierJob: Throttle {
+    var throttle = self
+    throttle.refusals = 0
+    return throttle
+  }
+
+  /// Whether the host has no limits of its own.
+  package var isFree: Bool { room == .max }
+
+  /// When the next download may start.
+  package var opens: Int { max(until, interval > 0 ? lastStarted + Int(interval) : 0) }
+
+  /// Records the start of a download.
+  package mutating func started(now: Int) { lastStarted = now }
+
+  /// Records an answer that is no refusal.
+  package mutating func served() {
+    refusals = 0
+    guard !isFree else { return }
+    room += 1
+    interval *= Self.decay
+    if interval < Self.shortest / 5 { (room, interval) = (.max, 0) }
+  }
+
+  /// Records a refusal.
+  /// - Parameters:
+  ///   - asked: The hold that the host asked for, in seconds; nil when it did not say.
+  ///   - began: When the refused entry started.
+  /// - Returns: How long the host is held, in seconds; nil when it already is.
+  package mutating func refused(asked: Double?, began: Int, now: Int, backoff: Backoff) -> Double? {
+    let isNew = isFree || began > since
+    if isNew {
+      refusals += 1
+      (room, since) = (1, now)
+      interval = min(Self.longest, max(Self.shortest, 2 * interval))
+    } else if asked == nil {
+      return nil
+    }
+    let seconds = backoff.hold(asked: asked, refusals: refusals)
+    until = max(until, now + Int((seconds * 1000).rounded(.up)))
+    return isNew ? seconds : nil
+  }
+}

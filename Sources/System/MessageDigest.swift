@@ -1,0 +1,103 @@
+import CCrypto
+import Glibc
+
+/// A digest computed piece by piece with libcrypto (`EVP_DigestUpdate`).
+package final class MessageDigest {
+  /// The algorithms; raw values are the names that `checksum` uses.
+  package enum Algorithm: String, Sendable, CaseIterable {
+    case sha256 = "sha-256"
+    case sha512 = "sha-512"
+    case sha1 = "sha-1"
+    case md5 = "md5"
+
+    /// How many hexadecimal digits a digest has.
+    package var hexDigitCount: Int {
+      switch self {
+      case .sha256: 64
+      case .sha512: 128
+      case .sha1: 40
+      case .md5: 32
+      }
+    }
+
+    fileprivate var implementation: OpaquePointer? {
+      switch self {
+      case .sha256: EVP_sha256()
+      case .sha512: EVP_sha512()
+      case .sha1: EVP_sha1()
+      case .md5: EVP_md5()
+      }
+    }
+  }
+
+  private let context: OpaquePointer
+  private var result: String?
+
+  /// Starts a digest. Default: SHA-256. Ends the program when memory is exhausted.
+  package init(_ algorithm: Algorithm = .sha256) {
+    guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, algorithm.implementation, nil) == 1 else {
+      // Memory is exhausted, or libcrypto was built without what it always has.
+      fatalError("libcrypto cannot start a \(algorithm.rawValue) digest")
+    }
+    self.context = context
+  }
+
+  deinit { EVP_MD_CTX_free(context) }
+
+  /// Adds bytes. Not allowed after `hexDigest()`.
+  package func update(_ bytes: UnsafeRawBufferPointer) {
+    precondition(result == nil, "the digest is finished")
+    EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
+  }
+
+  /// Ends the digest; later calls give the same answer.
+  /// - Returns: lower-case hexadecimal digits, 64 of them for SHA-256.
+  package func hexDigest() -> String {
+    if let result { return result }
+    var length: UInt32 = 0
+    let digest = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, count in
+      EVP_DigestFinal_ex(context, buffer.baseAddress, &length)
+      count = Int(length)
+    }
+    let digits = Array("0123456789abcdef".utf8)
+    let text = String(unsafeUninitializedCapacity: digest.count * 2) { buffer in
+      for (index, byte) in digest.enumerated() {
+        buffer[index * 2] = digits[Int(byte >> 4)]
+        buffer[index * 2 + 1] = digits[Int(byte & 15)]
+      }
+      return digest.count * 2
+    }
+    result = text
+    return text
+  }
+
+  /// The SHA-256 of a text's UTF-8.
+  package static func hexDigest(of text: String) -> String {
+    var text = text
+    let digest = MessageDigest()
+    text.withUTF8 { digest.update(UnsafeRawBufferPointer($0)) }
+    return digest.hexDigest()
+  }
+
+  /// The digest of an open file from its start to its end, whatever its current position, which stays as it is.
+  /// - Parameter path: What the error calls the file.
+  /// - Throws: `SystemError` when `pread` fails.
+  package static func hexDigest(
+    ofDescriptor descriptor: Int32, _ algorithm: Algorithm = .sha256, path: String = "the file to digest"
+  ) throws(SystemError) -> String {
+    let digest = MessageDigest(algorithm)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 64)
+    defer { buffer.deallocate() }
+    var offset = 0
+    while true {
+      let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
+      if count == 0 { return digest.hexDigest() }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw SystemError("read", path)
+      }
+      digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      offset += count
+    }
+  }
+}

@@ -1,0 +1,201 @@
+import CLinux
+import Foundation
+
+/// An open file; closed when released.
+///
+/// Reads and writes are complete: interrupted and partial ones are continued. Methods throw `SystemError`.
+package final class OpenFile: Sendable {
+  package let descriptor: Int32
+  package let path: String
+
+  private init(opening path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemError) {
+    let opened = open(path, flags | O_CLOEXEC, mode)
+    guard opened >= 0 else { throw SystemError("open", path) }
+    descriptor = opened
+    self.path = path
+  }
+
+  deinit { close(descriptor) }
+
+  /// Opens for reading; never waits for a pipe's writer.
+  package convenience init(reading path: String, followingLinks: Bool = true) throws(SystemError) {
+    try self.init(opening: path, O_RDONLY | O_NONBLOCK | (followingLinks ? 0 : O_NOFOLLOW))
+  }
+
+  /// Creates a file that must not exist yet, open for reading and writing.
+  package convenience init(creating path: String, mode: mode_t = 0o666) throws(SystemError) {
+    try self.init(opening: path, O_RDWR | O_CREAT | O_EXCL, mode: mode)
+  }
+
+  /// Opens for appending, creates when missing.
+  package convenience init(appending path: String, mode: mode_t = 0o666) throws(SystemError) {
+    try self.init(opening: path, O_WRONLY | O_CREAT | O_APPEND, mode: mode)
+  }
+
+  /// Opens a regular file for reading and writing, creates it when missing, keeps what is there; follows no link.
+  package convenience init(updating path: String, mode: mode_t = 0o666) throws(SystemError) {
+    try self.init(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: mode)
+    guard try status().kind == .file else { throw SystemError("open", path, code: EINVAL) }
+  }
+
+  /// Opens a folder, to sync it.
+  package convenience init(folder path: String) throws(SystemError) {
+    try self.init(opening: path, O_RDONLY | O_DIRECTORY)
+  }
+
+  /// Opens a folder by its name in another; follows no link.
+  package init(folder name: String, in folder: OpenFile) throws(SystemError) {
+    path = folder.path + "/" + name
+    descriptor = openat(folder.descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SystemError("open", path) }
+  }
+
+  package func status() throws(SystemError) -> FileStatus {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw SystemError("fstat", path) }
+    return FileStatus(status)
+  }
+
+  package func readAll() throws -> Data {
+    var data = Data()
+    try eachChunk { data.append(contentsOf: $0) }
+    return data
+  }
+
+  /// Calls `body` with what is left to read, or the next `limit` bytes of it, in pieces of at most 256 KiB.
+  package func eachChunk(upTo limit: Int = .max, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+    defer { buffer.deallocate() }
+    var left = limit
+    while left > 0 {
+      let count = read(descriptor, buffer.baseAddress, min(left, buffer.count))
+      if count == 0 { return }
+      if count > 0 {
+        try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        left -= count
+      } else if errno != EINTR {
+        throw SystemError("read", path)
+      }
+    }
+  }
+
+  /// Up to `count` bytes from the file's beginning, wherever reading stands.
+  package func readStart(_ count: Int) throws(SystemError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let got = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+    guard got >= 0 else { throw SystemError("read", path) }
+    return Array(bytes.prefix(got))
+  }
+
+  package func write(_ text: String) throws(SystemError) {
+    var text = text
+    let failure = text.withUTF8 { Self.write(UnsafeRawBufferPointer($0), to: descriptor) }
+    if let failure { throw SystemError("write", path, code: failure) }
+  }
+
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+    if let failure = Self.write(bytes, to: descriptor) { throw SystemError("write", path, code: failure) }
+  }
+
+  /// Writes to a descriptor that the program was started with, and that stays open.
+  /// - Parameter name: What errors call it.
+  package static func write(_ text: String, toStandard descriptor: Int32, named name: String) throws(SystemError) {
+    var text = text
+    let failure = text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
+    if let failure { throw SystemError("write", name, code: failure) }
+  }
+
+  /// - Returns: `errno` of a write that failed.
+  private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      if count >= 0 {
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      } else if errno != EINTR {
+        return errno
+      }
+    }
+    return nil
+  }
+
+  /// Copies the whole file to an empty one: by sharing blocks, in the kernel, or by hand, whichever the
+  /// file systems allow. Where reading stands does not matter, and stays, so that several threads may copy the same file.
+  package func copy(to target: OpenFile) throws(SystemError) {
+    if clinux_clone(target.descriptor, descriptor) == 0 { return }
+    var copied = 0
+    while true {
+      let count = clinux_copy_range(descriptor, copied, target.descriptor, 1 << 30)
+      if count == 0 { return }
+      if count > 0 {
+        copied += count
+      } else if errno != EINTR {
+        // Sandboxes and network file systems refuse it in many ways.
+        if SystemError.isOutOfSpace(errno) { throw SystemError("copy_file_range", target.path) }
+        return try copyByHand(to: target, from: copied)
+      }
+    }
+  }
+
+  private func copyByHand(to target: OpenFile, from start: Int) throws(SystemError) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+    defer { buffer.deallocate() }
+    var copied = start
+    while true {
+      let count = pread(descriptor, buffer.baseAddress, buffer.count, copied)
+      if count == 0 { return }
+      if count > 0 {
+        try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        copied += count
+      } else if errno != EINTR {
+        throw SystemError("read", path)
+      }
+    }
+  }
+
+  /// Has the system begin to write what is not on the disk yet (`sync_file_range`), so that a later sync of this file waits
+  /// less. It promises nothing, and a file system that cannot do it is no error.
+  package func startWriting() { _ = clinux_start_writing(descriptor) }
+
+  /// `fsync`. It is never tried again on the same descriptor: a second one may report success for lost pages.
+  package func sync() throws(SystemError) {
+    guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
+  }
+
+  /// Takes the file's exclusive lock, which the kernel releases when the process dies.
+  /// - Returns: Whether it was free.
+  package func lockExclusively() throws(SystemError) -> Bool {
+    while clinux_lock(descriptor) != 0 {
+      if errno == EAGAIN || errno == EACCES { return false }
+      if errno != EINTR { throw SystemError("fcntl", path) }
+    }
+    return true
+  }
+
+  /// Whether another process holds the file's lock. Looking takes nothing away from anybody.
+  package func isLocked() throws(SystemError) -> Bool {
+    let answer = clinux_is_locked(descriptor)
+    guard answer >= 0 else { throw SystemError("fcntl", path) }
+    return answer == 1
+  }
+
+  /// Cuts the file off after so many bytes.
+  package func truncate(to size: Int = 0) throws(SystemError) {
+    guard ftruncate(descriptor, size) == 0 else { throw SystemError("ftruncate", path) }
+  }
+}
+
+extension OpenFile {
+  /// Whether a path names a regular file with these contents. A symbolic link does not.
+  /// - Parameter sha256: In lower-case hexadecimal.
+  package static func holds(_ path: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
+    do {
+      let file = try OpenFile(reading: path, followingLinks: false)
+      let status = try file.status()
+      guard status.kind == .file, status.size == bytes else { return false }
+      return try MessageDigest.hexDigest(ofDescriptor: file.descriptor) == sha256
+    } catch  where [ENOENT, ELOOP, ENXIO, EACCES, ENOTDIR].contains(error.code) {
+      return false
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import CCurl
+
+/// Owns a handle of libcurl's URL API (`curl_url`).
+struct URLHandle: ~Copyable {
+  private let handle: OpaquePointer
+  private static let flags = UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME)
+
+  /// Parses a URL of any scheme; spaces and bytes beyond ASCII are percent-encoded, dot segments resolved.
+  /// - Throws: libcurl's reason.
+  init(parsing text: String) throws(Failure) {
+    // Memory is exhausted: nothing could be done without any.
+    guard let handle = curl_url() else { fatalError("out of memory") }
+    let code = curl_url_set(handle, CURLUPART_URL, text, Self.flags)
+    guard code == CURLUE_OK else {
+      curl_url_cleanup(handle)
+      throw Failure(code)
+    }
+    self.handle = handle
+  }
+
+  deinit { curl_url_cleanup(handle) }
+
+  /// Resolves a reference, absolute or relative, against the URL, which it replaces.
+  /// - Throws: libcurl's reason; the URL stays as it was.
+  func resolve(_ reference: String) throws(Failure) {
+    let code = curl_url_set(handle, CURLUPART_URL, reference, Self.flags)
+    guard code == CURLUE_OK else { throw Failure(code) }
+  }
+
+  /// Scheme, host and port.
+  var origin: [String?] {
+    [
+      part(CURLUPART_SCHEME), part(CURLUPART_HOST)?.lowercased(),
+      part(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT),
+    ]
+  }
+
+  /// A part as it is sent; `nil` when the URL has none.
+  /// - Parameter flags: `CURLU_…`. Default: none.
+  func part(_ part: CURLUPart, flags: Int32 = 0) -> String? {
+    var text: UnsafeMutablePointer<CChar>?
+    guard curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
+    defer { curl_free(text) }
+    return String(cString: text)
+  }
+
+  /// Sets a part that is already encoded, or removes it.
+  func set(_ part: CURLUPart, _ text: String?) { curl_url_set(handle, part, text, 0) }
+
+  /// A text that libcurl does not accept as a URL.
+  struct Failure: Error {
+    let reason: String
+
+    init(_ code: CURLUcode) {
+      reason = curl_url_strerror(code).map { String(cString: $0) } ?? "malformed"
+    }
+  }
+}

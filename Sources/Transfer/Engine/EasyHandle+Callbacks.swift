@@ -1,0 +1,63 @@
+import CCurl
+import Glibc
+
+extension EasyHandle {
+  /// Makes libcurl call a transfer back, and report the sockets that it closes. The transfer has to live as long as the
+  /// handle is used, `openConnections` as long as the multi handle.
+  ///
+  /// libcurl's trace serves to count the bytes of a body that arrived: libcurl silently cuts off what exceeds the
+  /// announced length.
+  func setCallbacks(of transfer: HTTPTransfer, _ openConnections: OpenConnections) {
+    let context = Unmanaged.passUnretained(transfer).toOpaque()
+    set(CURLOPT_HEADERFUNCTION, receiveHeader)
+    set(CURLOPT_HEADERDATA, context)
+    set(CURLOPT_WRITEFUNCTION, receiveBody)
+    set(CURLOPT_WRITEDATA, context)
+    setOpenSocket(openSocket)
+    set(CURLOPT_OPENSOCKETDATA, context)
+    setCloseSocket(closeSocket)
+    set(CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(openConnections).toOpaque())
+    setBeforeRequest(beforeRequest)
+    set(CURLOPT_PREREQDATA, context)
+    setTrace(traceBytes)
+    set(CURLOPT_DEBUGDATA, context)
+    set(CURLOPT_VERBOSE, 1)
+  }
+}
+
+private let receiveHeader: curl_write_callback = { bytes, size, count, context in
+  guard let context else { return 0 }
+  let transfer = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()
+  return transfer.receive(header: UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+}
+
+private let receiveBody: curl_write_callback = { bytes, size, count, context in
+  guard let context else { return 0 }
+  let transfer = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()
+  return transfer.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+}
+
+private let openSocket: curl_opensocket_callback = { context, _, address in
+  guard let context, let address else { return -1 }
+  return Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue().openSocket(for: address)
+}
+
+private let closeSocket: curl_closesocket_callback = { context, socket in
+  guard let context else { return close(socket) }
+  return Unmanaged<OpenConnections>.fromOpaque(context).takeUnretainedValue().close(socket)
+}
+
+private let beforeRequest: curl_prereq_callback = { context, remoteAddress, _, remotePort, localPort in
+  guard let context else { return CURL_PREREQFUNC_ABORT }
+  let transfer = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()
+  let endpoints = OpenConnections.Endpoints(
+    localPort: Int(localPort), remoteAddress: remoteAddress.flatMap { IPAddress(String(cString: $0)) },
+    remotePort: Int(remotePort))
+  return transfer.maySendRequest(over: endpoints) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+private let traceBytes: curl_debug_callback = { _, kind, _, count, context in
+  guard kind == CURLINFO_DATA_IN, let context else { return 0 }
+  Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue().countArrived(count)
+  return 0
+}

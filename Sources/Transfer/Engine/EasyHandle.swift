@@ -1,0 +1,102 @@
+import CCurl
+
+/// Owns an easy handle of libcurl and its error buffer. Must be removed from its multi handle before it is released.
+final class EasyHandle {
+  /// The handle, which also identifies the transfer within its multi handle.
+  let raw: UnsafeMutableRawPointer
+  /// Why an option could not be set; `nil` when all were set. Otherwise the handle must not be used: a transfer would run
+  /// without one of its limits.
+  private(set) var refusal: String?
+  private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+  /// Creates a handle (`curl_easy_init`). Ends the program when memory is exhausted.
+  init() {
+    // Memory is exhausted: nothing could be done without any.
+    guard let raw = curl_easy_init() else { fatalError("libcurl cannot make a handle") }
+    self.raw = raw
+    errorBuffer.pointee = 0
+    set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorBuffer))
+  }
+
+  deinit {
+    curl_easy_cleanup(raw)
+    errorBuffer.deallocate()
+  }
+
+  /// libcurl's message for the last failure; may be empty.
+  var errorText: String { String(cString: errorBuffer) }
+
+  /// Sets an option that takes a number.
+  func set(_ option: CURLoption, _ value: Int) { check(ccurl_easy_setopt_long(raw, option, value), option) }
+
+  /// Sets an option that takes a string.
+  func set(_ option: CURLoption, _ value: String) { check(ccurl_easy_setopt_string(raw, option, value), option) }
+
+  /// Sets an option that takes a pointer.
+  func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) {
+    check(ccurl_easy_setopt_pointer(raw, option, value), option)
+  }
+
+  /// Sets a function that takes bytes.
+  func set(_ option: CURLoption, _ value: curl_write_callback) {
+    check(ccurl_easy_setopt_write(raw, option, value), option)
+  }
+
+  /// Sets the function that opens sockets.
+  func setOpenSocket(_ value: curl_opensocket_callback) {
+    check(ccurl_easy_setopt_opensocket(raw, value), CURLOPT_OPENSOCKETFUNCTION)
+  }
+
+  /// Sets the function that closes sockets.
+  func setCloseSocket(_ value: curl_closesocket_callback) {
+    check(ccurl_easy_setopt_closesocket(raw, value), CURLOPT_CLOSESOCKETFUNCTION)
+  }
+
+  /// Sets the function that decides, once connected, whether a request is sent.
+  func setBeforeRequest(_ value: curl_prereq_callback) {
+    check(ccurl_easy_setopt_prereq(raw, value), CURLOPT_PREREQFUNCTION)
+  }
+
+  /// Sets the function that receives libcurl's trace.
+  func setTrace(_ value: curl_debug_callback) {
+    check(ccurl_easy_setopt_debug(raw, value), CURLOPT_DEBUGFUNCTION)
+  }
+
+  /// An info value that is a string; `nil` when libcurl has none.
+  func string(_ info: CURLINFO) -> String? {
+    var value: UnsafePointer<CChar>?
+    guard ccurl_easy_getinfo_string(raw, info, &value) == CURLE_OK, let value else { return nil }
+    return String(cString: value)
+  }
+
+  /// An info value that is a `long`; `nil` when libcurl has none.
+  func long(_ info: CURLINFO) -> Int? {
+    var value = 0
+    return ccurl_easy_getinfo_long(raw, info, &value) == CURLE_OK ? value : nil
+  }
+
+  /// An info value that is a `curl_off_t`; `nil` when libcurl has none.
+  func offset(_ info: CURLINFO) -> Int? {
+    var value: curl_off_t = 0
+    return ccurl_easy_getinfo_offset(raw, info, &value) == CURLE_OK ? Int(value) : nil
+  }
+
+  /// The error number of the system call that made a connection fail; `nil` when there is none.
+  var systemError: Int32? { long(CURLINFO_OS_ERRNO).flatMap { $0 == 0 ? nil : Int32(truncatingIfNeeded: $0) } }
+
+  /// OpenSSL's handle (`SSL *`) of the session that HTTP uses on the current connection. `nil` without a connection,
+  /// without TLS, and when libcurl was built with another TLS library.
+  var tlsSession: OpaquePointer? {
+    var value: UnsafeMutablePointer<curl_tlssessioninfo>?
+    guard ccurl_easy_getinfo_tls(raw, &value) == CURLE_OK, let session = value?.pointee,
+      session.backend == CURLSSLBACKEND_OPENSSL
+    else { return nil }
+    return session.internals.map { OpaquePointer($0) }
+  }
+
+  private func check(_ code: CURLcode, _ option: CURLoption) {
+    if code != CURLE_OK, refusal == nil {
+      refusal = "libcurl refuses option \(option.rawValue) with code \(code.rawValue)"
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import CCurl
+import Glibc
+
+/// Owns a multi handle of libcurl: its connections, DNS cache and running transfers.
+final class MultiHandle: @unchecked Sendable {  // created on one thread, then used by the engine's alone
+  private let raw: UnsafeMutableRawPointer
+
+  /// The sockets of the connections. libcurl uses it until the handle is freed.
+  let openConnections = OpenConnections()
+
+  /// Creates a handle (`curl_multi_init`). Ends the program when memory is exhausted.
+  init() {
+    _ = Self.initialisedLibrary
+    // Memory is exhausted: nothing could be done without any.
+    guard let raw = curl_multi_init() else { fatalError("libcurl cannot make a multi handle") }
+    self.raw = raw
+    ccurl_multi_setopt_long(raw, CURLMOPT_MAXCONNECTS, Self.maxConnections)
+  }
+
+  deinit { curl_multi_cleanup(raw) }
+
+  /// Starts a transfer.
+  func add(_ easy: EasyHandle) -> Bool { curl_multi_add_handle(raw, easy.raw) == CURLM_OK }
+
+  /// Removes a transfer, finished or not.
+  func remove(_ easy: EasyHandle) { curl_multi_remove_handle(raw, easy.raw) }
+
+  /// Advances all transfers as far as possible without waiting.
+  func perform() {
+    var running: Int32 = 0
+    curl_multi_perform(raw, &running)
+  }
+
+  /// The next transfer that libcurl has finished, and its result.
+  func nextFinished() -> (easy: UnsafeMutableRawPointer, code: CURLcode)? {
+    var left: Int32 = 0
+    while let message = curl_multi_info_read(raw, &left) {
+      guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+      return (easy, message.pointee.data.result)
+    }
+    return nil
+  }
+
+  /// Waits until a socket or another descriptor is readable, or one of libcurl's own timers is due; an hour at the
+  /// longest.
+  /// - Returns: Whether the other descriptor is readable.
+  func poll(alongside descriptor: Int32) -> Bool {
+    var other = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
+    curl_multi_poll(raw, &other, 1, 3_600_000, nil)
+    return other.revents != 0
+  }
+
+  /// How many connections are kept, in use or not, before idle ones are closed: a quarter of the files that the
+  /// process may open, 1024 at most.
+  private static var maxConnections: Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
+    return Int(min(max(limit.rlim_cur / 4, 4), 1024))
+  }
+
+  private static let initialisedLibrary: Void = {
+    // libcurl expects host names in the locale's encoding.
+    setlocale(LC_CTYPE, "C.UTF-8")
+    precondition(curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK, "libcurl cannot be initialised")
+  }()
+}

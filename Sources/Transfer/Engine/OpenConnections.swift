@@ -1,0 +1,101 @@
+import Glibc
+
+/// The open sockets of libcurl's connections, by their endpoints. Used on the engine's thread only.
+///
+/// libcurl 7.88 does not report bytes that exceed the announced length, and reads bytes that wait in the socket of a
+/// reused connection as the next response; so sockets are examined here. There is at most one element for each open
+/// socket: libcurl reports each that it opens (`CURLOPT_OPENSOCKETFUNCTION`) and closes
+/// (`CURLOPT_CLOSESOCKETFUNCTION`).
+final class OpenConnections {
+  /// What identifies a TCP connection: connections to different hosts may share a local port.
+  struct Endpoints: Hashable {
+    let localPort: Int
+    let remoteAddress: IPAddress?
+    let remotePort: Int
+  }
+
+  private struct Connection {
+    let socket: Int32
+    /// Whether the connection is between two requests of HTTP/1, when nothing may arrive.
+    var isIdle = false
+  }
+
+  /// Connections over which a request was sent.
+  private var connections: [Endpoints: Connection] = [:]
+  /// The endpoints of these connections, by socket.
+  private var endpoints: [Int32: Endpoints] = [:]
+  /// Sockets over which no request was sent yet.
+  private var unused: Set<Int32> = []
+
+  /// How many sockets are recorded.
+  var count: Int { connections.count + unused.count }
+
+  /// Adds a socket that is about to be connected; does nothing when it is negative.
+  func add(_ socket: Int32) {
+    guard socket >= 0 else { return }
+    remove(socket)
+    unused.insert(socket)
+  }
+
+  /// Removes a socket and closes it (`close`).
+  func close(_ socket: Int32) -> Int32 {
+    remove(socket)
+    return Glibc.close(socket)
+  }
+
+  private func remove(_ socket: Int32) {
+    unused.remove(socket)
+    if let known = endpoints.removeValue(forKey: socket) { connections[known] = nil }
+  }
+
+  /// Records that a request is about to be sent over a connection.
+  /// - Returns: Whether it may be: nothing has arrived since the last response.
+  func beginRequest(over ends: Endpoints, _ layers: ConnectionLayers) -> Bool {
+    if let known = connections[ends] { return !known.isIdle || !layers.hasUnreadBytes(in: known.socket) }
+    if let socket = unused.first(where: { Endpoints(of: $0) == ends }) {
+      unused.remove(socket)
+      connections[ends] = Connection(socket: socket)
+      endpoints[socket] = ends
+    }
+    return true
+  }
+
+  /// Records that a response has been received completely.
+  func endRequest(over ends: Endpoints, isMultiplexed: Bool) {
+    if !isMultiplexed {
+      connections[ends]?.isIdle = true
+    } else if let connection = connections.removeValue(forKey: ends) {
+      // With HTTP/2 either side may send at any time.
+      endpoints[connection.socket] = nil
+    }
+  }
+
+  /// Whether bytes have arrived on a connection that were not read.
+  func hasUnreadBytes(over ends: Endpoints, _ layers: ConnectionLayers) -> Bool {
+    guard let connection = connections[ends] else { return false }
+    return layers.hasUnreadBytes(in: connection.socket)
+  }
+}
+
+extension OpenConnections.Endpoints {
+  /// The endpoints of a connected socket (`getsockname`, `getpeername`); `nil` for any other.
+  init?(of socket: Int32) {
+    guard let (_, localPort) = Self.address(socket, getsockname), let remote = Self.address(socket, getpeername)
+    else { return nil }
+    self.init(localPort: localPort, remoteAddress: remote.address, remotePort: remote.port)
+  }
+
+  private static func address(
+    _ socket: Int32, _ read: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
+  ) -> (address: IPAddress?, port: Int)? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutablePointer(to: &storage) { storage in
+      let status = storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { read(socket, $0, &length) }
+      guard status == 0 else { return nil }
+      // Both families have the port at the same place.
+      let port = storage.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee.sin_port.bigEndian }
+      return (IPAddress(storage, length: Int(length)), Int(port))
+    }
+  }
+}

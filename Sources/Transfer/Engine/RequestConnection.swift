@@ -1,0 +1,89 @@
+import CCurl
+import Glibc
+
+/// The connection of one request: opens its socket if the address policy allows it, and detects bytes on it that belong
+/// to no response.
+struct RequestConnection {
+  /// The URL of the proxy that the request goes through. `nil`: none. May hold secrets.
+  let proxy: String?
+
+  /// Whether libcurl must open a new connection.
+  let isNew: Bool
+
+  /// Whether the connection that libcurl chose holds bytes that belong to no response; the request was not sent.
+  private(set) var hasUnexpectedBytes = false
+
+  private let scheme: SourceLocation.Scheme
+  private let easy: EasyHandle
+  private let addressPolicy: AddressPolicy
+  private let openConnections: OpenConnections
+  private var endpoints: OpenConnections.Endpoints?
+  private var addressRefusal: String?
+  private var hasAllowedAddress = false
+
+  /// - Parameter isNew: Whether an open connection must not be reused. Default: `false`.
+  init(
+    to location: SourceLocation, isNew: Bool = false, easy: EasyHandle, configuration: TransferConfiguration,
+    openConnections: OpenConnections
+  ) {
+    scheme = location.scheme
+    proxy = configuration.proxies.proxy(forScheme: scheme.rawValue, host: location.host)
+    addressPolicy = configuration.addressPolicy
+    self.isNew = isNew
+    self.easy = easy
+    self.openConnections = openConnections
+  }
+
+  /// Why the policy refuses an address of the host; `nil` when it allows one of them.
+  var refusal: String? { hasAllowedAddress ? nil : addressRefusal }
+
+  /// Opens a socket for an address if the policy allows it or it is the proxy's; no packet is sent to any other.
+  /// - Returns: The descriptor, or -1.
+  mutating func openSocket(for target: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
+    let length = Int(target.pointee.addrlen)
+    // The address is longer than the declared type of its field, so it is read through the pointer to the structure.
+    let bytes = UnsafeRawPointer(target) + (MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
+    guard let address = IPAddress(bytes, length: length) else {
+      addressRefusal = "an address of family \(target.pointee.family) is neither IPv4 nor IPv6"
+      return -1
+    }
+    if proxy == nil, case .refused(let reason) = addressPolicy.verdict(for: address) {
+      addressRefusal = reason
+      return -1
+    }
+    hasAllowedAddress = true
+    let type = target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+    let socket = Glibc.socket(target.pointee.family, type, target.pointee.protocol)
+    openConnections.add(socket)
+    return socket
+  }
+
+  /// Whether the request may be sent over the connection that libcurl chose. If not, a new one is needed.
+  mutating func maySendRequest(over endpoints: OpenConnections.Endpoints) -> Bool {
+    self.endpoints = endpoints
+    hasUnexpectedBytes = !openConnections.beginRequest(over: endpoints, layers) && !isNew
+    return !hasUnexpectedBytes
+  }
+
+  /// Whether bytes have arrived that libcurl has not read. With HTTP/2 `false`: they may belong to other transfers.
+  var hasUnreadBytes: Bool {
+    guard let endpoints, !isMultiplexed else { return false }
+    return openConnections.hasUnreadBytes(over: endpoints, layers)
+  }
+
+  /// Records that the response has been received completely.
+  func endRequest() {
+    if let endpoints { openConnections.endRequest(over: endpoints, isMultiplexed: isMultiplexed) }
+  }
+
+  /// Whether the connection carries several transfers at a time.
+  private var isMultiplexed: Bool { (easy.long(CURLINFO_HTTP_VERSION) ?? 0) >= CURL_HTTP_VERSION_2_0 }
+
+  /// The layers between HTTP and the socket.
+  private var layers: ConnectionLayers {
+    let isProxyOverTLS = proxy.flatMap(schemeText)?.lowercased() == "https"
+    guard scheme == .https || isProxyOverTLS else { return .none }
+    guard let session = easy.tlsSession else { return .unknown }
+    return scheme == .https && isProxyOverTLS ? .tlsOverTLS(session) : .tls(session)
+  }
+}

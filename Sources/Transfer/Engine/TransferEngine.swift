@@ -1,0 +1,77 @@
+import Synchronization
+import System
+
+/// Runs any number of transfers on one thread, with libcurl's multi interface.
+///
+/// All transfers share connections, TLS sessions and the DNS cache. The thread sleeps while nothing happens.
+package final class TransferEngine: Sendable {
+  private struct State {
+    var lastNumber: UInt64 = 0
+    var thread: EngineThread?
+  }
+
+  private let state: Mutex<State>
+  private let mailbox: Mailbox<TransferOrder>
+  private let files: FileCopyQueue
+
+  /// Starts the engine's thread. Ends the program when the system has no thread or descriptor to give.
+  package init(configuration: TransferConfiguration) {
+    let multi = MultiHandle()
+    // Without it no transfer could be started.
+    guard let mailbox = try? Mailbox<TransferOrder>() else { fatalError("no descriptor is left for the engine") }
+    self.mailbox = mailbox
+    files = FileCopyQueue(configuration: configuration)
+    let thread = EngineThread {
+      TransferLoop(configuration: configuration, mailbox: mailbox, multi: multi).run()
+    }
+    state = Mutex(State(thread: thread))
+  }
+
+  /// Cancels all transfers. Waits for the engine's thread, unless the last reference was released on it.
+  deinit {
+    files.close()
+    stopThread()
+  }
+
+  /// Starts a transfer, as soon as its host has a free slot.
+  /// - Parameter completion: Called exactly once, on a thread of the engine, or, after `shutdown`, on the caller's. It
+  ///   must return quickly: other transfers wait for it. It may start and cancel transfers.
+  /// - Returns: The identifier to cancel the transfer by.
+  @discardableResult
+  package func start(
+    _ request: TransferRequest,
+    completion: @escaping @Sendable (Result<TransferOutcome, TransferError>) -> Void
+  ) -> TransferID {
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
+    }
+    let queued = QueuedTransfer(id: TransferID(number: number), request: request, completion: completion)
+    let accepted = request.location.scheme == .file ? files.start(queued) : mailbox.post(.start(queued))
+    if !accepted { queued.completeCancelled() }
+    return queued.id
+  }
+
+  /// Makes a transfer complete with `cancelled`, unless it has completed or is about to.
+  package func cancel(_ id: TransferID) {
+    files.cancel(id)
+    mailbox.post(.cancel(id))
+  }
+
+  /// Cancels all transfers, waits until each has completed, and ends the engine's thread. Later transfers complete at
+  /// once with `cancelled`. Must not be called from a completion.
+  package func shutdown() {
+    files.close()
+    stopThread()
+    files.waitUntilFinished()
+  }
+
+  private func stopThread() {
+    mailbox.close()
+    let thread = state.withLock { state in
+      defer { state.thread = nil }
+      return state.thread
+    }
+    thread?.join()
+  }
+}

@@ -1,0 +1,40 @@
+import CCurl
+
+extension TransferError {
+  /// Translates libcurl's code.
+  /// - Parameters:
+  ///   - detail: libcurl's message; may be empty.
+  ///   - systemError: The error number of the system call that made a connection fail.
+  ///   - refusal: Why the address policy refuses all addresses of the current host; `nil` when it allows one.
+  init(_ code: CURLcode, detail: String, systemError: Int32?, refusal: String?, location: SourceLocation) {
+    if code == CURLE_COULDNT_CONNECT, let refusal {
+      self.init(.addressNotAllowed, "\(location.redacted): \(refusal)")
+      return
+    }
+    if code == CURLE_OUT_OF_MEMORY {
+      // libcurl's code for a buffer that has reached its limit. Exhausted memory ends a Swift program.
+      self.init(.tooLarge, "a line of a header may have 102400 bytes; one of \(location.redacted) has more")
+      return
+    }
+    let reason = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+    let kind = Self.code(for: code)
+    self.init(kind, "\(location.redacted): \(reason)", systemError: kind == .connect ? systemError : nil)
+  }
+
+  private static func code(for code: CURLcode) -> Code {
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .dns
+    case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: .connect
+    case CURLE_OPERATION_TIMEDOUT: .timeout
+    case CURLE_TOO_MANY_REDIRECTS: .tooManyRedirects
+    case CURLE_PARTIAL_FILE: .truncated
+    case CURLE_URL_MALFORMAT: .urlInvalid
+    case CURLE_FILESIZE_EXCEEDED: .tooLarge
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+      CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
+      .tls
+    default: .network
+    }
+  }
+}

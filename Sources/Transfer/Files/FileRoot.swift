@@ -1,0 +1,71 @@
+import CLinux
+import Glibc
+import System
+
+/// A folder beneath which files may be opened, and nowhere else.
+struct FileRoot {
+  /// The folder as it was configured.
+  let path: String
+
+  /// An open regular file.
+  struct Opened: ~Copyable {
+    /// Open for reading; closed with the value.
+    let descriptor: Int32
+
+    /// Its size in bytes when it was opened.
+    let size: Int
+
+    deinit { close(descriptor) }
+  }
+
+  /// Opens a file for reading. Symbolic links are resolved; their target must be beneath the folder.
+  ///
+  /// The path is looked up without opening the file (`O_PATH`), which has no effect on a pipe or device. The real path of
+  /// the result (`/proc/self/fd`) is checked, and the same file opened by its descriptor, so that renames and links made
+  /// in the meantime cannot lead out of the folder.
+  /// - Throws: `file-not-found` for a file that is missing, unreadable, or not regular; `address-not-allowed` for one that
+  ///   is not beneath the folder.
+  func open(_ location: SourceLocation) throws(TransferError) -> Opened {
+    let shown = location.redacted
+    let given = location.requestText
+    let fullPath = given.utf8.first == UInt8(ascii: "/") ? given : path + "/" + given
+    let found = Glibc.open(fullPath, O_PATH | O_CLOEXEC)
+    guard found >= 0 else { throw Self.notFound(shown, errno) }
+    defer { close(found) }
+
+    guard let real = Self.link("/proc/self/fd/\(found)"), let root = Self.realPath(of: path) else {
+      throw TransferError(
+        .fileNotFound, "\(shown) or the file root \(path) cannot be resolved", systemError: errno)
+    }
+    guard real == root || real.utf8.starts(with: (root == "/" ? root : root + "/").utf8) else {
+      throw TransferError(.addressNotAllowed, "\(shown) does not lie beneath --file-root \(path)")
+    }
+    var status = stat()
+    guard fstat(found, &status) == 0 else { throw Self.notFound(shown, errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "a special file"
+      throw TransferError(.fileNotFound, "\(shown) is \(kind), not a regular file")
+    }
+    let descriptor = Glibc.open("/proc/self/fd/\(found)", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0 else { throw Self.notFound(shown, errno) }
+    return Opened(descriptor: descriptor, size: Int(status.st_size))
+  }
+
+  private static func notFound(_ shown: String, _ number: Int32) -> TransferError {
+    TransferError(.fileNotFound, "\(shown): \(systemMessage(number))", systemError: number)
+  }
+
+  private static func link(_ path: String) -> String? {
+    let target = String(unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer in
+      guard let start = buffer.baseAddress else { return 0 }
+      return max(0, readlink(path, UnsafeMutableRawPointer(start).assumingMemoryBound(to: CChar.self), buffer.count))
+    }
+    return target.isEmpty ? nil : target
+  }
+
+  private static func realPath(of path: String) -> String? {
+    guard let text = realpath(path, nil) else { return nil }
+    defer { free(text) }
+    return String(cString: text)
+  }
+}

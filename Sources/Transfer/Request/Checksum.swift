@@ -1,0 +1,58 @@
+import System
+
+/// The expected digest of a source's bytes.
+package struct Checksum: Sendable, Hashable, CustomStringConvertible {
+  /// The algorithm of the digest.
+  package let algorithm: MessageDigest.Algorithm
+
+  /// Lower-case hexadecimal digits, as many as the algorithm yields.
+  package let digest: String
+
+  /// Parses `TYPE=HEX`, aria2's notation: `sha-256=e3b0c442…`. Digits may have either case.
+  /// - Throws: `ParseError`, whose message describes the expected notation.
+  package init(parsing text: some StringProtocol) throws(ParseError) {
+    let shown = String(text)
+    guard let equals = shown.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+      throw ParseError(message: "a checksum is TYPE=HEX, such as sha-256=e3b0c442…, not \"\(shown)\"")
+    }
+    let type = String(shown[..<equals])
+    guard let algorithm = MessageDigest.Algorithm(rawValue: type) else {
+      let known = MessageDigest.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ParseError(message: "unknown checksum type \"\(type)\"; there are \(known)")
+    }
+    let digest = shown[shown.index(after: equals)...].lowercased()
+    let count = algorithm.hexDigitCount
+    guard digest.utf8.count == count, digest.utf8.allSatisfy(Self.hexDigits.contains) else {
+      throw ParseError(message: "a \(type) digest has \(count) hexadecimal digits; \"\(digest)\" is none")
+    }
+    self.algorithm = algorithm
+    self.digest = digest
+  }
+
+  private static let hexDigits = Array("0123456789abcdef".utf8)
+
+  /// Checks a file from its start to its end.
+  /// - Parameter source: The source's name in error messages.
+  /// - Throws: `checksum-mismatch`; `io` when it cannot be read.
+  package func check(_ descriptor: Int32, of source: String) throws(TransferError) {
+    let found: String
+    do {
+      found = try MessageDigest.hexDigest(ofDescriptor: descriptor, algorithm)
+    } catch {
+      let message = "cannot read the file to digest: \(systemMessage(error.code))"
+      throw TransferError(.io, message, systemError: error.code)
+    }
+    guard found == digest else {
+      throw TransferError(.checksumMismatch, "\(source) should have \(self); it has \(algorithm.rawValue)=\(found)")
+    }
+  }
+
+  /// The canonical notation, which `init(parsing:)` accepts.
+  package var description: String { "\(algorithm.rawValue)=\(digest)" }
+
+  /// A text that is not a checksum.
+  package struct ParseError: Error, Sendable {
+    /// For people: what is wrong and what is expected.
+    package let message: String
+  }
+}

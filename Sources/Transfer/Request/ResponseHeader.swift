@@ -1,0 +1,121 @@
+import System
+
+/// The fields of a response's header that transfers use, parsed line by line as libcurl delivers them. A status line
+/// begins a new header.
+struct ResponseHeader {
+  /// The status, or 0 before the first line.
+  private(set) var status = 0
+
+  /// The `Content-Length`, if it is a number.
+  private(set) var announcedBytes: Int?
+
+  /// Whether a `Transfer-Encoding` delimits the body instead of `announcedBytes`.
+  private(set) var hasTransferEncoding = false
+
+  /// The `Location`, as sent, with bytes beyond ASCII percent-encoded.
+  private(set) var location: String?
+
+  /// The `Retry-After`, as sent.
+  private(set) var retryAfter: String?
+
+  /// The `ETag`, as sent.
+  private(set) var etag: String?
+
+  /// The `Last-Modified`, as sent.
+  private(set) var lastModified: String?
+
+  /// Whether `Cache-Control` holds `no-store`.
+  private(set) var forbidsStoring = false
+
+  /// The kinds of lines.
+  enum Line {
+    /// `HTTP/1.1 200 OK`
+    case status
+    /// A field, folded or not.
+    case field
+    /// The empty line after the fields.
+    case end
+  }
+
+  /// Parses a line, with its line break.
+  mutating func parse(_ line: UnsafeRawBufferPointer) -> Line {
+    if Self.begins(line, with: "http/") {
+      self = ResponseHeader()
+      status = Self.number(line.drop { $0 != UInt8(ascii: " ") }) ?? 0
+      return .status
+    }
+    guard let first = line.first, first != UInt8(ascii: "\r"), first != UInt8(ascii: "\n") else { return .end }
+    if Self.begins(line, with: "content-length:") {
+      announcedBytes = Self.number(line.dropFirst(15))
+    } else if Self.begins(line, with: "location:") {
+      location = Self.encoded(line.dropFirst(9))
+    } else if Self.begins(line, with: "transfer-encoding:") {
+      hasTransferEncoding = true
+    } else if Self.begins(line, with: "retry-after:") {
+      retryAfter = Self.text(line.dropFirst(12))
+    } else if Self.begins(line, with: "etag:") {
+      etag = Self.validator(line.dropFirst(5))
+    } else if Self.begins(line, with: "last-modified:") {
+      lastModified = Self.validator(line.dropFirst(14))
+    } else if Self.begins(line, with: "cache-control:") {
+      let directives = Self.text(line.dropFirst(14)).lowercased().split { ", \t".contains($0) }
+      if directives.contains("no-store") { forbidsStoring = true }
+    }
+    return .field
+  }
+
+  /// The target of a redirect; `nil` for any other response.
+  var redirectTarget: String? {
+    guard (300..<400).contains(status), status != 304, let location, !location.isEmpty else { return nil }
+    return location
+  }
+
+  /// The validators of the response; `nil` when there are none.
+  /// - Parameter url: The URL that returned it.
+  func validators(of url: String) -> Validators? {
+    guard etag != nil || lastModified != nil else { return nil }
+    return Validators(etag: etag, lastModified: lastModified, urlDigest: MessageDigest.hexDigest(of: url))
+  }
+
+  /// The length that the body must have; `nil` when it is unknown.
+  var bodyBytes: Int? { hasTransferEncoding ? nil : announcedBytes }
+
+  /// Compares the beginning case-insensitively. `prefix` is lower case and ends in `:` or `/`, which setting the case bit
+  /// (0x20) turns no letter into.
+  private static func begins(_ line: UnsafeRawBufferPointer, with prefix: StaticString) -> Bool {
+    let count = prefix.utf8CodeUnitCount
+    guard line.count >= count else { return false }
+    for index in 0..<count where line[index] | 0x20 != prefix.utf8Start[index] { return false }
+    return true
+  }
+
+  /// A URL reference with its bytes beyond ASCII percent-encoded: servers send them in any encoding.
+  private static func encoded(_ value: Slice<UnsafeRawBufferPointer>) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    let bytes = value.flatMap { byte in
+      byte < 0x80 ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+    return bytes.withUnsafeBytes { text($0[...]) }
+  }
+
+  /// A field's value without the white space around it.
+  private static func text(_ value: Slice<UnsafeRawBufferPointer>) -> String {
+    let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || (9...13).contains($0) }
+    let value = value.drop(while: isSpace)
+    guard let last = value.lastIndex(where: { !isSpace($0) }) else { return "" }
+    return String(decoding: value[...last], as: UTF8.self)
+  }
+
+  /// A validator that can be sent back unchanged; `nil` for one that is empty, too long or not printable ASCII.
+  private static func validator(_ value: Slice<UnsafeRawBufferPointer>) -> String? {
+    let text = text(value)
+    let isFine =
+      !text.isEmpty && text.utf8.count <= Validators.maxBytes && text.utf8.allSatisfy { (32..<127).contains($0) }
+    return isFine ? text : nil
+  }
+
+  private static func number(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {
+    let digits = text.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.prefix { (48...57).contains($0) }
+    return Int(String(decoding: digits, as: UTF8.self))
+  }
+}

@@ -1,0 +1,35 @@
+import CCurl
+
+extension SourceLocation {
+  /// The location that a redirect leads to. Credentials of the URL are kept while scheme, host and port stay the same.
+  /// - Parameter target: The value of `Location`: a URL, or a reference relative to this one (RFC 3986, section 5).
+  /// - Throws: `scheme-not-allowed` and `url-invalid`, with a message that continues after "redirects to".
+  func redirected(to target: String) throws(TransferError) -> SourceLocation {
+    let shown = Transfer.redacted(target, valid: false)
+    if let scheme = schemeText(of: target).map({ Scheme(rawValue: $0.lowercased()) }), scheme != .http, scheme != .https
+    {
+      throw TransferError(.schemeNotAllowed, "\(shown); allowed are http and https")
+    }
+    let text: String
+    do throws(URLHandle.Failure) {
+      text = try Self.resolved(target, from: requestText)
+    } catch {
+      throw TransferError(.urlInvalid, "\(shown), which is not a URL: \(error.reason)")
+    }
+    return try SourceLocation(parsing: text)
+  }
+
+  /// Scheme, host and port; `nil` for files.
+  var origin: [String?]? { scheme == .file ? nil : (try? URLHandle(parsing: requestText))?.origin }
+
+  private static func resolved(_ target: String, from base: String) throws(URLHandle.Failure) -> String {
+    let url = try URLHandle(parsing: base)
+    let (origin, user, password) = (url.origin, url.part(CURLUPART_USER), url.part(CURLUPART_PASSWORD))
+    try url.resolve(target)
+    if url.origin == origin, url.part(CURLUPART_USER) == nil {
+      url.set(CURLUPART_USER, user)
+      url.set(CURLUPART_PASSWORD, password)
+    }
+    return url.part(CURLUPART_URL) ?? ""
+  }
+}

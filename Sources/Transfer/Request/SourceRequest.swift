@@ -1,0 +1,109 @@
+/// A request for a source without its URL: method, header fields and content.
+package struct SourceRequest: Sendable, Hashable {
+  /// The supported methods; raw values are sent.
+  package enum Method: String, Sendable, CaseIterable {
+    case get = "GET"
+    case post = "POST"
+    case put = "PUT"
+    case patch = "PATCH"
+    case query = "QUERY"
+  }
+
+  /// The content of the request (RFC 9110, section 6.4).
+  package enum Content: Sendable, Hashable {
+    /// A text, sent in UTF-8, as `application/x-www-form-urlencoded` unless a header field gives another type.
+    case body(String)
+    /// A form, as `multipart/form-data` (RFC 7578).
+    case form([FormPart])
+  }
+
+  /// Default: `GET`.
+  package private(set) var method = Method.get
+
+  /// Header fields besides those that libcurl and the engine set, in the order in which they are sent. May hold secrets.
+  package private(set) var headers: [HeaderField] = []
+
+  /// Default: `nil`, none. May hold secrets.
+  package private(set) var content: Content?
+
+  /// A GET without header fields.
+  package static let plain = SourceRequest()
+
+  private init() {}
+
+  /// - Throws: `ParseError` when a GET has a content, the header fields of a form have a `Content-Type`, or header fields
+  ///   or content are too long.
+  package init(method: Method, headers: [HeaderField], content: Content?) throws(ParseError) {
+    guard method != .get || content == nil else {
+      throw ParseError(field: "method", message: "a GET takes neither a body nor a form")
+    }
+    if case .form = content, headers.contains(where: \.isContentType) {
+      throw ParseError(field: "headers", message: "the header Content-Type of a form is made, with its boundary")
+    }
+    let bytes = headers.reduce(0) { $0 + $1.line.utf8.count }
+    guard bytes <= Self.maxHeaderBytes else {
+      throw ParseError(field: "headers", message: "headers may have \(Self.maxHeaderBytes) bytes; these have \(bytes)")
+    }
+    if let content, content.bytes > Self.maxContentBytes {
+      throw ParseError(
+        field: content.field,
+        message: "a \(content.field) may have \(Self.maxContentBytes) bytes; this one has \(content.bytes)")
+    }
+    (self.method, self.headers, self.content) = (method, headers, content)
+  }
+
+  /// The longest body or form, in bytes: even escaped as JSON it fits a line of a manifest.
+  package static let maxContentBytes = 128 << 10
+
+  /// The longest header fields together, in bytes.
+  package static let maxHeaderBytes = 64 << 10
+
+  /// Whether the response may be cached and revalidated.
+  package var isCacheable: Bool { method == .get }
+
+  /// The request for a redirect's target, as curl and browsers make it: a GET without content after 303, and for a POST
+  /// after 301 and 302; the same request otherwise.
+  /// - Parameter leavesOrigin: Whether the target has another scheme, host or port: then all header fields but the type
+  ///   of the content are removed.
+  func redirected(status: Int, leavesOrigin: Bool) -> SourceRequest {
+    var next = self
+    if status == 303 || (301...302).contains(status) && method == .post {
+      next.method = .get
+      next.content = nil
+      next.headers.removeAll(where: \.isContentType)
+    }
+    if leavesOrigin { next.headers.removeAll { !$0.isContentType } }
+    return next
+  }
+
+  /// A request that is not valid.
+  package struct ParseError: Error, Sendable {
+    /// The field of a manifest's entry that is wrong.
+    package let field: String
+
+    /// For people. Holds no values, which may be secrets.
+    package let message: String
+  }
+}
+
+extension SourceRequest.Content {
+  /// The field of a manifest's entry that holds it.
+  fileprivate var field: String {
+    switch self {
+    case .body: "body"
+    case .form: "form"
+    }
+  }
+
+  /// The length of its texts in UTF-8, without delimiters.
+  fileprivate var bytes: Int {
+    switch self {
+    case .body(let text): text.utf8.count
+    case .form(let parts):
+      parts.reduce(0) { sum, part in
+        let texts = [part.name, part.content, part.filename ?? "", part.type ?? ""]
+        return texts.reduce(sum) { $0 + $1.utf8.count }
+      }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/// The limits and settings of all transfers of an engine.
+package struct TransferConfiguration: Sendable {
+  /// The `User-Agent` header. Default: `darkroom`.
+  package var userAgent = "darkroom"
+
+  /// How long resolving and connecting may take, TLS included. Default: 10 s.
+  package var connectTimeout: Duration = .seconds(10)
+
+  /// How long a whole transfer may take, redirects included. Default: 600 s.
+  package var timeout: Duration = .seconds(600)
+
+  /// The speed, in bytes per second, below which a transfer times out after `lowSpeedPeriod`. 0 disables it.
+  /// Default: 1024.
+  package var lowSpeed = 1024
+
+  /// How long a transfer may stay below `lowSpeed`. Rounded up to whole seconds. Default: 15 s.
+  package var lowSpeedPeriod: Duration = .seconds(15)
+
+  /// The largest body, in bytes. Default: 256 MiB.
+  package var maxBytes = 256 << 20
+
+  /// How many redirects are followed. Default: 5.
+  package var maxRedirects = 5
+
+  /// How many transfers from one host run at once; the others wait, which does not count against their timeout. A
+  /// transfer that is redirected to another host waits for a slot of that host. Default: 6.
+  package var perHost = 6
+
+  /// The addresses that may be connected to. Default: public ones.
+  package var addressPolicy = AddressPolicy()
+
+  /// The folder beneath which `file:` URLs and paths are read. Default: `nil`, none are read.
+  package var fileRoot: String?
+
+  /// The proxies to use. Default: none; `adopt(environment:)` reads those of the environment.
+  package var proxies = ProxyRules()
+
+  /// A file of trusted certificates (PEM), instead of the system's. Default: `nil`, the system's.
+  package var certificateFile: String?
+
+  /// A folder of such certificates, named by their hashes, besides the file. Default: `nil`, the system's.
+  package var certificateFolder: String?
+
+  /// The largest header of a transfer, in bytes: of all its responses together, with redirects, informational responses
+  /// and trailers.
+  static let maxHeaderBytes = 256 << 10
+
+  /// Creates the default configuration.
+  package init() {}
+
+  /// Adopts the variables of the environment that curl reads: proxies (see `ProxyRules`), and the trusted certificates,
+  /// from `CURL_CA_BUNDLE`, or else `SSL_CERT_FILE` and `SSL_CERT_DIR`. Empty variables are ignored.
+  /// - Throws: `Proxy.ParseError`.
+  package mutating func adopt(environment: [String: String]) throws(Proxy.ParseError) {
+    let given = environment.filter { !$0.value.isEmpty }
+    proxies = try ProxyRules(environment: given)
+    certificateFile = given["CURL_CA_BUNDLE"] ?? given["SSL_CERT_FILE"]
+    certificateFolder = given["CURL_CA_BUNDLE"] == nil ? given["SSL_CERT_DIR"] : nil
+  }
+}

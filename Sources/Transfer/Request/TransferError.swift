@@ -1,0 +1,57 @@
+/// Why a transfer failed.
+package struct TransferError: Error, Sendable, Hashable {
+  /// The kind of failure, as reports name it.
+  package let code: Code
+
+  /// For people: names the thing, the limit and the value. Holds no secret: userinfo is removed from URLs.
+  package let message: String
+
+  /// The status of the last response. Default: `nil`, there was none.
+  package var httpStatus: Int?
+
+  /// The URL that was requested last, redirects followed, userinfo removed. Default: `nil`, nothing was requested.
+  package var finalURL: String?
+
+  /// How long the server asks to wait before the next request (`Retry-After`), in seconds from now, 0 or more. Only with a
+  /// status that is retryable. Default: `nil`, the server sent none.
+  package var retryAfter: Double?
+
+  /// How many bytes of bodies arrived, those of error pages included. Default: 0.
+  package var bytes = 0
+
+  /// The requests that were sent, redirects included. Default: none.
+  package var requests = RequestCount()
+
+  /// The system's error number (`errno`), with `io`, `file-not-found` and `connect`. Default: `nil`, no system call
+  /// failed.
+  package var systemError: Int32?
+
+  /// Creates an error.
+  package init(
+    _ code: Code, _ message: String, httpStatus: Int? = nil, finalURL: String? = nil, systemError: Int32? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.httpStatus = httpStatus
+    self.finalURL = finalURL
+    self.systemError = systemError
+  }
+
+  /// The error of a transfer that was cancelled.
+  static func cancelled(_ location: SourceLocation) -> TransferError {
+    TransferError(.cancelled, "\(location.redacted) was cancelled")
+  }
+
+  /// Whether the same request may succeed later: `dns`, `connect`, `timeout`, `truncated`, `network`, and
+  /// `http-status` with 408, 425, 429, 500, 502, 503 or 504.
+  package var isRetryable: Bool {
+    code.isTransient || code == .httpStatus && httpStatus.map(Self.transientStatuses.contains) == true
+  }
+
+  /// Whether the host asks for fewer requests, whatever they are for: status 429, or 503 with `Retry-After`.
+  package var isHostRefusal: Bool {
+    code == .httpStatus && (httpStatus == 429 || httpStatus == 503 && retryAfter != nil)
+  }
+
+  private static let transientStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+}

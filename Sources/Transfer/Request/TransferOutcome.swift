@@ -1,0 +1,46 @@
+/// The result of a transfer whose body was written completely, or has not changed.
+package struct TransferOutcome: Sendable, Hashable {
+  /// 200, or 304 when the request's validators are still valid, or `nil` for a file.
+  package let httpStatus: Int?
+
+  /// Whether the server confirms that the source has not changed; nothing was written.
+  package var isNotModified: Bool { httpStatus == 304 }
+
+  /// The validators for the next transfer. `nil` for a file, and when the server sent none.
+  package let validators: Validators?
+
+  /// Whether the body may be cached: the server did not send `Cache-Control: no-store`. `false` for a file.
+  package let mayBeStored: Bool
+
+  /// The URL that returned the body, redirects followed, userinfo removed.
+  package let finalURL: String
+
+  /// The body's length.
+  package let bytes: Int
+
+  /// The body's SHA-256, 64 lower-case hexadecimal digits; empty when it is not modified.
+  package let sha256: String
+
+  /// The `Content-Type` header, as sent. `nil` for a file.
+  package let contentType: String?
+
+  /// The requests that were sent, redirects included.
+  package let requests: RequestCount
+
+  /// How long the transfer ran, without the time it waited for a slot of its host; in seconds.
+  package let seconds: Double
+}
+
+/// How many requests a transfer sent; none for a file, or when every address was refused.
+package struct RequestCount: Sendable, Hashable {
+  /// All requests, one for each redirect included.
+  package var sent = 0
+
+  /// Those sent over a connection that was already open.
+  package var reused = 0
+
+  package init(sent: Int = 0, reused: Int = 0) {
+    self.sent = sent
+    self.reused = reused
+  }
+}

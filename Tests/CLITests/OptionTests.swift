@@ -1,0 +1,66 @@
+import Testing
+
+@testable import DarkroomCLI
+
+@Suite struct OptionTests {
+  @Test func `a default that the help prints is a value that the option takes`() throws {
+    let values = OptionTable.all.compactMap { option -> (DarkroomCLI.Option, String)? in
+      guard case .value(let text) = option.defaultValue else { return nil }
+      return (option, text)
+    }
+    #expect(values.count > 15)
+    for (option, text) in values {
+      var settings = Settings.defaults
+      #expect(throws: Never.self, "--\(option.name) \(text)") { try option.apply(&settings, text) }
+    }
+  }
+
+  @Test func `options have different names, letters and variables, and commands that exist`() {
+    let options = OptionTable.all
+    #expect(Set(options.map(\.name)).count == options.count)
+    #expect(Set(options.map(\.variable)).count == options.count)
+    #expect(Set(options.compactMap(\.letter)).count == options.compactMap(\.letter).count)
+    #expect(Set(options.flatMap { $0.commands ?? [] }).subtracting(CommandTable.all.map(\.name)).isEmpty)
+    #expect(OptionTable.unavailable.isDisjoint(with: options.map(\.name)))
+  }
+
+  @Test(arguments: [
+    ("0", 0, "0"), ("1", 1, "1"), ("1023", 1023, "1023"), ("1024", 1024, "1K"), ("256m", 256 << 20, "256M"),
+    ("1G", 1 << 30, "1G"), ("1536M", 1536 << 20, "1536M"), ("2048g", 2 << 40, "2048G"),
+  ])
+  func `bytes are read with units of 1024 and printed with the largest that divides them`(
+    text: String, bytes: Int, printed: String
+  ) throws {
+    #expect(try OptionValue.bytes.parse(text) == bytes)
+    #expect(OptionValue.bytes.text(bytes) == printed)
+  }
+
+  @Test(arguments: [("2", 2.0), ("0.05", 0.05), ("1e3", 1000)])
+  func `seconds that are printed are read as the same`(text: String, seconds: Double) throws {
+    let value = OptionValue<Double>.seconds(from: 0)
+    #expect(try value.parse(text) == seconds)
+    #expect(try value.parse(#require(value.text(seconds))) == seconds)
+    let duration = OptionValue<Duration>.seconds(from: 0)
+    #expect(try duration.parse(text) == .seconds(seconds))
+    #expect(duration.text(.seconds(seconds)) == value.text(seconds))
+  }
+
+  @Test func `--jobs is 16 unless set, and sets the configuration`() throws {
+    #expect(Settings.defaults.configuration.jobs == 16)
+    let environment = ["DARKROOM_JOBS": "3", "XDG_CONFIG_HOME": "/nowhere"]
+    #expect(try Settings(Arguments(["run"]), environment: environment).configuration.jobs == 3)
+    #expect(try Settings(Arguments(["run", "--jobs", "1024"]), environment: environment).configuration.jobs == 1024)
+    #expect(throws: UsageError("--jobs must be a whole number from 1 to 1024, not \"1025\"")) {
+      try Settings(Arguments(["watch", "--jobs=1025"]), environment: environment)
+    }
+  }
+
+  @Test func `networks add up, flags that are off change nothing`() throws {
+    let environment = ["XDG_CONFIG_HOME": "/nowhere", "DARKROOM_QUIET": "0"]
+    let words = ["run", "--allow-net", "10.0.0.0/8,127.0.0.1", "-v", "--allow-net=fd00::/8"]
+    let settings = try Settings(Arguments(words), environment: environment)
+    let networks = settings.configuration.transfer.addressPolicy.allowedNetworks
+    #expect(networks.map(\.description) == ["10.0.0.0/8", "127.0.0.1/32", "fd00::/8"])
+    #expect(settings.verbosity == .verbose)
+  }
+}

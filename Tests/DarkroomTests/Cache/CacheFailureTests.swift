@@ -1,0 +1,109 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct CacheFailureTests {
+  private let fixture: CacheFixture
+
+  init() throws { fixture = try CacheFixture() }
+
+  private final class Reports: Sendable {
+    private let reports = Mutex(0)
+    var count: Int { reports.withLock { $0 } }
+    func add() { reports.withLock { $0 += 1 } }
+  }
+
+  /// Fills what is left of a disk with one file.
+  private func fill(_ path: String) throws {
+    let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
+    try #require(descriptor >= 0)
+    defer { close(descriptor) }
+    let page = [UInt8](repeating: 7, count: 4096)
+    while write(descriptor, page, page.count) > 0 {}
+  }
+
+  @Test(.enabled(if: SmallDisk.obstacle == nil, "\(SmallDisk.obstacle ?? "")"))
+  func `a commit for which there is no room loses its sources with their files, and the cache goes on`() throws {
+    try fixture.folder.makeFolder("cache")
+    let disk = try SmallDisk(over: fixture.path, in: fixture.folder, kilobytes: 1024)
+    try withExtendedLifetime(disk) {
+      let limit = 100_000
+      let filler = fixture.path + "/filler"
+      do {
+        let cache = fixture.opened(limit: limit)
+        let committed = try fixture.keep("a", in: cache, bytes: 30_000)
+        cache.commit()
+        for name in ["b", "c"] { try fixture.keep(name, in: cache, bytes: 30_000) }
+        #expect(cache.source(try CacheFixture.key("c")) != nil)
+        try fill(filler)
+        cache.commit()
+        #expect(try fixture.files().sources == [committed.sha256])
+        #expect(cache.source(try CacheFixture.key("a")) == committed)
+        #expect(cache.source(try CacheFixture.key("b")) == nil)
+        try FileManager.default.removeItem(atPath: filler)
+        for name in ["d", "e", "f", "g"] {
+          let kept = try fixture.keep(name, in: cache, bytes: 30_000)
+          #expect(cache.source(try CacheFixture.key(name)) == kept)
+          #expect(try fixture.files().sources.count <= 3)
+        }
+        cache.commit()
+      }
+      let next = fixture.opened(limit: limit)
+      for name in ["e", "f", "g"] { #expect(next.source(try CacheFixture.key(name)) != nil) }
+      let files = try fixture.files()
+      #expect(files.sources.count == 3 && files.incoming.isEmpty)
+    }
+  }
+
+  @Test(.enabled(if: SmallDisk.obstacle == nil, "\(SmallDisk.obstacle ?? "")"))
+  func `a disk that is full at the start is emptied, and does not turn the cache off`() throws {
+    try fixture.folder.makeFolder("cache")
+    let disk = try SmallDisk(over: fixture.path, in: fixture.folder, kilobytes: 512)
+    try withExtendedLifetime(disk) {
+      let filler = fixture.path + "/filler"
+      do {
+        let cache = fixture.opened()
+        try fixture.keep("a", in: cache, bytes: 100_000)
+        cache.commit()
+      }
+      for suffix in ["", "-wal"] { unlink(fixture.path + "/index.sqlite" + suffix) }
+      try fill(filler)
+      let cache = fixture.opened()
+      #expect(cache.source(try CacheFixture.key("a")) == nil)
+      try fixture.keep("b", in: cache, bytes: 100_000)
+      #expect(cache.clear())
+      #expect(try fixture.files().sources.isEmpty)
+      try FileManager.default.removeItem(atPath: filler)
+      let kept = try fixture.keep("c", in: cache, bytes: 100_000)
+      #expect(cache.source(try CacheFixture.key("c")) == kept)
+    }
+  }
+
+  @Test func `a damaged cache is empty until the next start begins it anew, and is reported once`() throws {
+    let reports = Reports()
+    do {
+      let cache = fixture.opened(report: { _ in reports.add() })
+      // A folder in the place of a file's folder: neither of them can be removed as a file.
+      try fixture.keep("a", in: cache)
+      let source = CacheFixture.source("a")
+      _ = cache.source(try CacheFixture.key("a"))
+      let path = "\(fixture.path)/\(source.sha256.prefix(2))/\(source.sha256.dropFirst(2))"
+      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      cache.drop(source.sha256)
+      #expect(cache.source(try CacheFixture.key("a")) == nil)
+      try fixture.keep("b", in: cache)
+      #expect(cache.source(try CacheFixture.key("b")) == nil)
+      cache.commit()
+      #expect(reports.count == 1)
+      try FileManager.default.removeItem(atPath: path)
+    }
+    let next = fixture.opened()
+    let kept = try fixture.keep("b", in: next)
+    #expect(next.source(try CacheFixture.key("b")) == kept)
+    #expect(try fixture.files().sources == [kept.sha256])
+  }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import TestSupport
+import Testing
+import Transfer
+
+@testable import Darkroom
+
+/// A cache's folder, and downloads to put into it.
+struct CacheFixture: Sendable {
+  let folder: TemporaryFolder
+
+  /// The cache's folder.
+  var path: String { folder.file("cache") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// A cache of the same folder, as a process of its own would open it.
+  func opened(
+    limit: Int = 1 << 30, link: CacheFolder.Link? = nil,
+    report: @escaping @Sendable (any Error) -> Void = { Issue.record($0) }
+  ) -> DownloadCache {
+    guard let link else { return DownloadCache(folder: path, limit: limit, report: report) }
+    return DownloadCache(folder: path, limit: limit, report: report, link: link)
+  }
+
+  static func key(_ name: String) throws -> CacheKey {
+    CacheKey(try SourceLocation(parsing: "http://h/\(name).jpg"), .plain)
+  }
+
+  /// What a download of a request would have returned.
+  static func source(_ name: String, bytes: Int = 10) -> CachedSource {
+    let digest = name.utf8.map { String(format: "%02x", $0) }.joined()
+    return CachedSource(
+      sha256: digest + String(repeating: "0", count: 64 - digest.count), bytes: bytes,
+      finalURL: "http://h/\(name).jpg",
+      validators: Validators(etag: "\"\(name)\"", lastModified: nil, urlDigest: "digest"),
+      asked: .init(runID: "r", position: 0, httpStatus: 200))
+  }
+
+  /// Has a cache keep a download that is removed at once.
+  @discardableResult
+  func keep(
+    _ name: String, in cache: DownloadCache, bytes: Int = 10, from downloads: TemporaryFolder? = nil
+  ) throws -> CachedSource {
+    let download = (downloads ?? folder).file("download-\(name)")
+    try Data(repeating: 1, count: bytes).write(to: URL(fileURLWithPath: download))
+    let source = Self.source(name, bytes: bytes)
+    cache.keep(source, of: try Self.key(name), from: download)
+    try FileManager.default.removeItem(atPath: download)
+    return source
+  }
+
+  /// The names of the sources, and of files that come in, beneath the cache's folder.
+  func files() throws -> (sources: [String], incoming: [String]) {
+    let names = try FileManager.default.subpathsOfDirectory(atPath: path)
+    return (
+      names.filter { $0.hasPrefix($0.prefix(2) + "/") }.map { $0.replacingOccurrences(of: "/", with: "") }.sorted(),
+      names.filter { $0.hasPrefix("incoming/") }
+    )
+  }
+
+  func size(of sha256: String) throws -> Int? {
+    let attributes = try FileManager.default.attributesOfItem(
+      atPath: "\(path)/\(sha256.prefix(2))/\(sha256.dropFirst(2))")
+    return attributes[.size] as? Int
+  }
+}

@@ -1,0 +1,65 @@
+import Ledger
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct RecoveryTests {
+  private let outbox: Outbox
+
+  init() throws { outbox = try Outbox() }
+
+  @Test("a killed job goes on: intents are settled, rows kept, the rest of the index is left")
+  func recovery() throws {
+    let index = try JobIndex(creating: .memory)
+    try index.fill { for position in 0..<6 { try index.insert(.sample(position)) } }
+    let row = { (position: Int) in
+      ReportRow.sample(position, state: .filtered, output: .sample(), source: .sample()).json.text
+    }
+    var intents: [LedgerEntry] = []
+    for position in 0..<3 {
+      let delivery = try outbox.delivery("new", to: "images/\(position).jpg", position: position)
+      intents.append(LedgerEntry(position: position, delivery: delivery, row: row(position)))
+    }
+    try outbox.write("foreign", to: "images/1.jpg")
+    try Folder.rename(outbox.staging.path(outbox.staging.result(2)), to: outbox.folder.file("images/2.jpg"))
+    try outbox.ledger.commit(intents.map { .intend($0, run: Outbox.runID) })
+    let failed = LedgerEntry(position: 4, delivery: nil, row: ReportRow.sample(4, state: .failed).json.text)
+    try outbox.ledger.commit([.finish(failed, run: Outbox.runID, job: "job")])
+
+    let recovery = Recovery(run: outbox.run, ledger: outbox.ledger, index: index)
+    for _ in 0..<2 {
+      let tally = try recovery.recover()
+      #expect(tally.counts.total == 4 && tally.counts.filtered == 2 && tally.counts.failed == 2)
+      #expect(tally.bytes.written == 6 && tally.bytes.downloaded == 30)
+    }
+    try index.prepareHosts()
+    #expect(try ScheduledJobs(index).everything() == [3, 5])
+    #expect(outbox.text("images/0.jpg") == "new" && outbox.text("images/1.jpg") == "foreign")
+    #expect(try outbox.staged.isEmpty)
+    var rows: [ReportRow] = []
+    try outbox.ledger.eachEndedPage(run: Outbox.runID) { rows += try $0.map { try ReportRow(parsing: $0.row) } }
+    #expect(rows.map(\.index) == [0, 1, 2, 4])
+    #expect(rows[1].failure?.code == "name-conflict" && rows[1].output == nil && rows[1].state == .failed)
+    #expect(try outbox.ledger.output(job: "job", target: "images/1.jpg") == nil)
+    let log = try #require(outbox.text("entries.jsonl"))
+    #expect(try log.split(separator: "\n").map { try ReportRow(parsing: String($0)) } == rows)
+  }
+
+  @Test("an intent whose staged file is gone counts as delivered, and the picture that took its place is not ours")
+  func replaced() throws {
+    let index = try JobIndex(creating: .memory)
+    try index.fill { for position in 0..<2 { try index.insert(.sample(position)) } }
+    for position in 0..<2 {
+      let row = ReportRow.sample(position, state: .filtered, output: .sample(), source: .sample()).json.text
+      let delivery = try outbox.delivery("new", to: "images/\(position).jpg", position: position, isStaged: false)
+      let entry = LedgerEntry(position: position, delivery: delivery, row: row)
+      try outbox.ledger.commit([.intend(entry, run: Outbox.runID)])
+    }
+    try outbox.write("theirs", to: "images/1.jpg")
+    let tally = try Recovery(run: outbox.run, ledger: outbox.ledger, index: index).recover()
+    #expect(tally.counts.filtered == 1 && tally.counts.failed == 1)
+    #expect(outbox.text("images/0.jpg") == nil && outbox.text("images/1.jpg") == "theirs")
+  }
+}

@@ -1,0 +1,206 @@
+import Glibc
+import Ledger
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct JobQueueTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private static func manifest(_ file: String, job: String? = nil, size: Int = 1) -> InboxScan.Manifest {
+    .init(file: file, job: job ?? file, identity: .sample(size: size))
+  }
+
+  private static let job = LedgerJob(runID: "r", name: "old", details: "{}")
+
+  /// Files that are named as arguments.
+  private func named(_ names: String...) throws -> [NamedManifest] {
+    try names.map { name in
+      if name.contains("/") { try folder.makeFolder(Folder.parent(of: name)) }
+      return try NamedManifest(folder.write("http://h/a\n", as: name), inbox: "/nowhere")
+    }
+  }
+
+  private static func queue(_ goal: JobQueue.Goal, unfinished: [LedgerJob] = []) throws -> JobQueue {
+    JobQueue(goal: goal, unfinished: try unfinished.map { ($0, try .sample()) })
+  }
+
+  /// Takes in a scan in which everything is settled.
+  private static func scan(_ queue: inout JobQueue, _ manifests: [InboxScan.Manifest]) {
+    let fresh = queue.fresh(of: manifests)
+    queue.update(fresh, settled: fresh)
+  }
+
+  /// The next job; none is live unless it is named.
+  private static func next(_ queue: inout JobQueue, live: String...) -> JobPlanning.Source? {
+    queue.next { live.contains($0) }
+  }
+
+  @Test func `nothing becomes live before the inbox was scanned`() throws {
+    for goal in [JobQueue.Goal.inbox, .watch, .named(try named("x.txt"))] {
+      var queue = try Self.queue(goal, unfinished: [Self.job])
+      #expect(Self.next(&queue) == nil)
+      #expect(!queue.isOver && !queue.isEmpty)
+    }
+  }
+
+  @Test func `what an earlier process left comes first, then what was named`() throws {
+    let files = try named("x.txt", "y.txt")
+    var queue = try Self.queue(.named(files), unfinished: [Self.job])
+    Self.scan(&queue, [Self.manifest("a.txt")])
+    #expect(Self.next(&queue) == .unfinished(Self.job))
+    #expect(queue.queued(limit: 9) == (files.map(\.path) + ["a.txt"], 3))
+    #expect(Self.next(&queue) == .named(files[0]))
+    #expect(!queue.isOver)
+    #expect(Self.next(&queue) == .named(files[1]))
+    #expect(Self.next(&queue) == nil, "what lies in the inbox was not named")
+    #expect(queue.isOver)
+  }
+
+  @Test func `run takes what lay there at the first scan and no more`() throws {
+    var queue = try Self.queue(.inbox)
+    let (a, b, c) = (Self.manifest("a"), Self.manifest("b"), Self.manifest("c"))
+    Self.scan(&queue, [a, b])
+    #expect(Self.next(&queue) == .dropped(a))
+    queue.pass("a", identity: a.identity.text)
+    Self.scan(&queue, [a, b, c])
+    #expect(Self.next(&queue) == .dropped(b))
+    queue.pass("b", identity: b.identity.text)
+    #expect(Self.next(&queue) == nil)
+    #expect(queue.isOver)
+  }
+
+  @Test func `watch takes what comes, and a file again when it has changed`() throws {
+    var queue = try Self.queue(.watch)
+    let (old, new) = (Self.manifest("a", size: 1), Self.manifest("a", size: 2))
+    Self.scan(&queue, [old])
+    #expect(Self.next(&queue) == .dropped(old))
+    queue.pass("a", identity: old.identity.text)
+    Self.scan(&queue, [old])
+    #expect(Self.next(&queue) == nil)
+    Self.scan(&queue, [new])
+    #expect(Self.next(&queue) == .dropped(new))
+    #expect(!queue.isOver)
+  }
+
+  @Test func `a file that could not be taken is offered again at the next scan, and run waits for it`() throws {
+    var queue = try Self.queue(.inbox)
+    let a = Self.manifest("a")
+    Self.scan(&queue, [a])
+    #expect(Self.next(&queue) == .dropped(a))
+    #expect(Self.next(&queue) == nil)
+    #expect(!queue.isOver)
+    Self.scan(&queue, [a])
+    #expect(Self.next(&queue) == .dropped(a))
+    Self.scan(&queue, [])
+    #expect(queue.isOver, "it went away")
+  }
+
+  @Test func `a file that is not settled is waited for and not taken`() throws {
+    var queue = try Self.queue(.inbox)
+    let fresh = queue.fresh(of: [Self.manifest("a")])
+    queue.update(fresh, settled: [])
+    #expect(Self.next(&queue) == nil)
+    #expect(!queue.isOver)
+    #expect(queue.queued(limit: 9) == (["a"], 1))
+  }
+
+  @Test func `names that differ in their bytes alone are different files`() throws {
+    var queue = try Self.queue(.watch)
+    let (composed, decomposed) = (Self.manifest("\u{e9}", job: "1"), Self.manifest("e\u{301}", job: "2"))
+    Self.scan(&queue, [composed, decomposed])
+    #expect(Self.next(&queue) == .dropped(composed))
+    queue.pass("\u{e9}", identity: composed.identity.text)
+    #expect(Self.next(&queue) == .dropped(decomposed))
+  }
+
+  @Test func `of a long queue the first are told, and how many there are`() throws {
+    var queue = try Self.queue(.watch)
+    Self.scan(&queue, (0..<500).map { Self.manifest("\($0)") })
+    queue.pass("0", identity: FileIdentity.sample(size: 1).text)
+    #expect(queue.queued(limit: 2) == (["1", "2"], 499))
+  }
+
+  @Test func `a manifest whose job is live waits, others go past it, and it is the next when it is not`() throws {
+    var queue = try Self.queue(.watch)
+    let manifests = [Self.manifest("a.txt", job: "a"), Self.manifest("a.csv", job: "a"), Self.manifest("b", job: "b")]
+    Self.scan(&queue, manifests)
+    #expect(Self.next(&queue) == .dropped(manifests[0]))
+    #expect(Self.next(&queue, live: "a") == .dropped(manifests[2]))
+    #expect(Self.next(&queue, live: "a") == nil)
+    queue.pass("b", identity: manifests[2].identity.text)
+    #expect(Self.next(&queue) == .dropped(manifests[1]), "without another scan")
+  }
+
+  @Test func `the same holds for files that were named, and for what an earlier process left`() throws {
+    let files = try named("x.txt", "other/x.txt", "y.txt")
+    let jobs = ["x", "z", "z"].enumerated().map { LedgerJob(runID: "r\($0)", name: $1, details: "") }
+    var queue = try Self.queue(.named(files), unfinished: jobs)
+    Self.scan(&queue, [])
+    #expect(Self.next(&queue, live: "x") == .unfinished(jobs[1]))
+    #expect(Self.next(&queue, live: "x", "z") == .named(files[2]))
+    #expect(Self.next(&queue, live: "x", "z") == nil, "an earlier run of the job comes first")
+    #expect(Self.next(&queue, live: "z") == .unfinished(jobs[0]))
+    #expect(Self.next(&queue, live: "x", "z") == nil)
+    #expect(Self.next(&queue, live: "z") == .named(files[0]))
+    #expect(Self.next(&queue, live: "x", "z") == nil)
+    #expect(Self.next(&queue, live: "z") == .named(files[1]))
+    #expect(Self.next(&queue) == .unfinished(jobs[2]))
+    #expect(queue.isOver)
+  }
+
+  @Test func `a manifest of the inbox waits for an earlier run of its job`() throws {
+    var queue = try Self.queue(.watch, unfinished: [Self.job])
+    let new = Self.manifest("new", job: "old")
+    Self.scan(&queue, [new])
+    #expect(Self.next(&queue, live: "old") == nil)
+    #expect(Self.next(&queue) == .unfinished(Self.job))
+    #expect(Self.next(&queue, live: "old") == nil)
+    #expect(Self.next(&queue) == .dropped(new))
+  }
+
+  @Test func `the manifest of a job that an earlier process left is not taken again, dropped or named`() throws {
+    let files = try named("old.txt")
+    let dropped = Self.manifest("old.txt", job: "old")
+    let manifest = try JobManifest.sample(
+      file: "old.txt", inboxPath: "/inbox/old.txt", identity: dropped.identity.text)
+    var queue = JobQueue(goal: .watch, unfinished: [(Self.job, manifest)])
+    Self.scan(&queue, [dropped])
+    #expect(Self.next(&queue) == .unfinished(Self.job))
+    #expect(Self.next(&queue) == nil)
+    Self.scan(&queue, [Self.manifest("old.txt", job: "old", size: 2)])
+    #expect(Self.next(&queue) != nil, "another file of that name is")
+    queue = JobQueue(
+      goal: .named(files), unfinished: [(Self.job, try .sample(file: "old.txt", identity: files[0].identity))])
+    Self.scan(&queue, [])
+    #expect(Self.next(&queue) == .unfinished(Self.job))
+    #expect(Self.next(&queue) == nil)
+    #expect(queue.isOver)
+  }
+
+  @Test func `a job that is to be tried again is the next`() throws {
+    let files = try named("x.txt", "y.txt")
+    var queue = try Self.queue(.named(files), unfinished: [Self.job])
+    Self.scan(&queue, [])
+    for expected in [JobPlanning.Source.unfinished(Self.job), .named(files[0])] {
+      let first = try #require(Self.next(&queue))
+      #expect(first == expected)
+      queue.retry(first)
+      #expect(!queue.isOver)
+      #expect(Self.next(&queue) == expected)
+    }
+    #expect(Self.next(&queue) == .named(files[1]))
+  }
+}
+
+extension FileIdentity {
+  fileprivate static func sample(size: Int) -> FileIdentity {
+    var status = stat()
+    status.st_size = off_t(size)
+    return FileIdentity(status)
+  }
+}

@@ -1,0 +1,126 @@
+import TestSupport
+import Testing
+
+@testable import Darkroom
+@testable import Ledger
+
+@Suite struct ReconciliationTests {
+  private static let limits = JobLimits(places: 2, live: 4)
+  private static let now = 1000.0
+
+  /// A queue of jobs that an earlier process left.
+  private static func queue(_ names: String...) throws -> JobQueue {
+    var queue = JobQueue(
+      goal: .watch,
+      unfinished: try names.enumerated().map { (LedgerJob(runID: "r\($0)", name: $1, details: ""), try .sample()) })
+    queue.update([], settled: [])
+    return queue
+  }
+
+  private static func live(
+    _ number: Int, _ phase: LiveJob.Phase = .running, since: Double = now, lastStarted: Double = now
+  ) -> LiveJob {
+    LiveJob(number: number, name: "live \(number)", phase: phase, since: since, lastStarted: lastStarted)
+  }
+
+  /// What is done: names of jobs whose planning starts, numbers of those that begin and finish.
+  private static func actions(
+    _ queue: inout JobQueue, _ live: [LiveJob], limits: JobLimits = limits, isPaused: Bool = false,
+    resumedAt: Double = 0
+  ) -> [String] {
+    reconcile(
+      wanted: &queue, live: live, limits: limits, now: now, isPaused: isPaused, resumedAt: resumedAt
+    ).map { action in
+      switch action {
+      case .start(let source): source.job
+      case .begin(let number): "begin \(number)"
+      case .finish(let number): "finish \(number)"
+      }
+    }
+  }
+
+  @Test func `as many jobs are planned as there are places, in the order in which they are wanted`() throws {
+    var queue = try Self.queue("a", "b", "c", "d")
+    #expect(Self.actions(&queue, []) == ["a", "b"])
+    #expect(Self.actions(&queue, [Self.live(1, .ready), Self.live(2, .planning)], limits: Self.one) == ["begin 1"])
+    #expect(Self.actions(&queue, [Self.live(1), Self.live(2, .planning)]) == ["c"], "ahead of a free place")
+    #expect(Self.actions(&queue, [Self.live(1), Self.live(2, .ready), Self.live(3, .planning)]) == ["begin 2", "d"])
+    #expect(queue.isEmpty)
+  }
+
+  @Test func `planned jobs begin as places are free, the first first`() throws {
+    var queue = try Self.queue()
+    let ready = (1...4).map { Self.live($0, .ready) }
+    #expect(Self.actions(&queue, ready) == ["begin 1", "begin 2"])
+    #expect(Self.actions(&queue, ready + [Self.live(5)]) == ["begin 1"])
+    #expect(Self.actions(&queue, ready + [Self.live(5), Self.live(6)]) == [])
+  }
+
+  @Test func `without places nothing starts or begins`() throws {
+    var queue = try Self.queue("a")
+    #expect(Self.actions(&queue, [Self.live(1, .ready)], limits: JobLimits(places: 0, live: 4)) == [])
+    #expect(!queue.isEmpty)
+  }
+
+  @Test func `a job whose name is live waits, and the next goes past it`() throws {
+    var queue = try Self.queue("live 1", "b", "b", "c")
+    #expect(Self.actions(&queue, [Self.live(1)], limits: JobLimits(places: 9, live: 9)) == ["b", "c"])
+    #expect(Self.actions(&queue, [Self.live(1, .finishing)]) == ["b"], "it is live until its report is there")
+    #expect(Self.actions(&queue, []) == ["live 1"])
+  }
+
+  private static let one = JobLimits(places: 1, live: 9)
+
+  @Test(arguments: [(4.9, 10.0, false), (5, 10, true), (0, 59.9, false), (0, 60, true)])
+  func `a job that has started nothing for 5 s, or has been at it for 60 s, yields its place`(
+    idle: Double, age: Double, yields: Bool
+  ) throws {
+    var queue = try Self.queue()
+    let job = Self.live(1, since: Self.now - age, lastStarted: Self.now - idle)
+    let actions = Self.actions(&queue, [job, Self.live(2, .ready)], limits: Self.one)
+    #expect(actions == (yields ? ["begin 2"] : []))
+  }
+
+  @Test func `a job that is planned for long keeps no other from being planned`() throws {
+    var queue = try Self.queue("a")
+    let planning = Self.live(1, .planning, since: Self.now - 59, lastStarted: Self.now - 59)
+    #expect(Self.actions(&queue, [planning], limits: Self.one) == [])
+    let longer = Self.live(1, .planning, since: Self.now - 60, lastStarted: Self.now - 60)
+    #expect(Self.actions(&queue, [longer], limits: Self.one) == ["a"])
+  }
+
+  @Test func `no job yields its place while the queues are suspended, nor for the time of that`() throws {
+    var queue = try Self.queue()
+    let jobs = [Self.live(1, since: 0, lastStarted: 0), Self.live(2, .ready)]
+    #expect(Self.actions(&queue, jobs, limits: Self.one, isPaused: true) == [])
+    #expect(Self.actions(&queue, jobs, limits: Self.one, resumedAt: Self.now - 4.9) == [])
+    #expect(Self.actions(&queue, jobs, limits: Self.one, resumedAt: Self.now - 5) == ["begin 2"])
+  }
+
+  @Test func `jobs become live up to the live limit and no further`() throws {
+    var queue = try Self.queue("a", "b", "c", "d", "e")
+    let old = (1...3).map { Self.live($0, since: 0, lastStarted: 0) }
+    #expect(Self.actions(&queue, old) == ["a"])
+    #expect(Self.actions(&queue, old + [Self.live(4, .finishing)]) == [])
+    #expect(Self.actions(&queue, old, limits: JobLimits(places: 9, live: 3)) == [])
+  }
+
+  @Test(arguments: [LiveJob.Phase.done, .unreported, .finishing])
+  func `a job all of whose rows are there holds no place, paused or not`(phase: LiveJob.Phase) throws {
+    for isPaused in [false, true] {
+      var queue = try Self.queue()
+      let jobs = [Self.live(1, phase), Self.live(2, phase), Self.live(3, .ready), Self.live(4, .ready)]
+      let begun = Self.actions(&queue, jobs, isPaused: isPaused).filter { !$0.hasPrefix("finish") }
+      #expect(begun == ["begin 3", "begin 4"])
+    }
+  }
+
+  @Test func `reports are written of jobs that are done, or whose report could not be delivered, and of no others`()
+    throws
+  {
+    var queue = try Self.queue()
+    let phases: [LiveJob.Phase] = [.planning, .running, .done, .unreported, .finishing, .done]
+    let live = phases.enumerated().map { Self.live($0.offset, $0.element) }
+    #expect(Self.actions(&queue, live, limits: JobLimits(places: 0, live: 0)) == ["finish 2", "finish 3", "finish 5"])
+  }
+}

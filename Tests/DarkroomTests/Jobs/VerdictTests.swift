@@ -1,0 +1,107 @@
+import Scheduling
+import Testing
+
+@testable import Darkroom
+
+@Suite struct VerdictTests {
+  private typealias Disposition = EntryFailure.Disposition
+
+  /// A throttle that was refused so often, and is held until 5000 ms.
+  private static func throttle(refusals: Int) -> Throttle {
+    var throttle = Throttle()
+    for number in 0..<refusals {
+      _ = throttle.refused(asked: 5, began: number, now: 0, backoff: Backoff(retries: 3))
+    }
+    return throttle
+  }
+
+  private static func verdict(
+    _ disposition: EntryFailure.Disposition?, attempts: Int = 1, hasMirror: Bool = false, isStopping: Bool = false,
+    refusals: Int = 0, code: FailureCode = .download(.connect), state: PhotoRecord.State = .failed, now: Int = 0
+  ) -> Verdict {
+    let failure = disposition.map { EntryFailure(code: code, message: "", disposition: $0) }
+    let entry = EndedEntry(
+      state: state, failure: failure, attempts: attempts, hasMirror: hasMirror, throttle: throttle(refusals: refusals))
+    return Verdict(on: entry, backoff: Backoff(retries: 3), isStopping: isStopping, now: now)
+  }
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    let disposition: EntryFailure.Disposition?
+    var attempts = 1
+    var hasMirror = false
+    var isStopping = false
+    var refusals = 0
+    var state = PhotoRecord.State.failed
+    let expected: Verdict
+
+    var testDescription: String { "\(self)" }
+  }
+
+  private static let cases: [Case] = [
+    // What succeeded, and what was cancelled.
+    Case(disposition: nil, state: .filtered, expected: .deliver),
+    Case(disposition: nil, isStopping: true, state: .filtered, expected: .deliver),
+    Case(disposition: nil, state: .cancelled, expected: .deliver),
+    Case(disposition: nil, isStopping: true, state: .cancelled, expected: .leave),
+    Case(disposition: nil, isStopping: true, state: .new, expected: .leave),
+    // The same would fail again.
+    Case(disposition: .final, expected: .deliver),
+    Case(disposition: .final, isStopping: true, expected: .deliver),
+    Case(disposition: .final, hasMirror: true, expected: .useMirror),
+    Case(disposition: .final, hasMirror: true, isStopping: true, expected: .leave),
+    // It may succeed later; the server says when.
+    Case(disposition: .retry(after: 7), attempts: 1, expected: .retry(after: 7)),
+    Case(disposition: .retry(after: 7), attempts: 3, expected: .retry(after: 7)),
+    Case(disposition: .retry(after: 7000), attempts: 1, expected: .retry(after: 600)),
+    Case(disposition: .retry(after: 7), attempts: 1, hasMirror: true, expected: .retry(after: 7)),
+    Case(disposition: .retry(after: 7), attempts: 4, expected: .deliver),
+    Case(disposition: .retry(after: 7), attempts: 4, hasMirror: true, expected: .useMirror),
+    Case(disposition: .retry(after: 7), attempts: 1, isStopping: true, expected: .leave),
+    Case(disposition: .retry(after: 7), attempts: 4, isStopping: true, expected: .deliver),
+    Case(disposition: .retry(after: 7), attempts: 4, hasMirror: true, isStopping: true, expected: .leave),
+    // The host's affair: only its refusals in a row count, not the tries of the entry.
+    Case(disposition: .hostRefused(after: 5), attempts: 99, refusals: 1, expected: .retry(after: 5)),
+    Case(disposition: .hostRefused(after: nil), attempts: 99, refusals: 3, expected: .retry(after: 5)),
+    Case(disposition: .hostRefused(after: 5), refusals: 4, expected: .deliver),
+    Case(disposition: .hostRefused(after: 5), hasMirror: true, refusals: 4, expected: .useMirror),
+    Case(disposition: .hostRefused(after: 5), isStopping: true, refusals: 1, expected: .leave),
+    Case(disposition: .hostRefused(after: 5), isStopping: true, refusals: 4, expected: .deliver),
+    Case(disposition: .hostRefused(after: 5), hasMirror: true, isStopping: true, refusals: 4, expected: .leave),
+    // Nothing of the entry's doing, and no reason to stop.
+    Case(disposition: .waitForSpace, attempts: 99, hasMirror: true, expected: .waitForSpace),
+    Case(disposition: .waitForSpace, isStopping: true, expected: .waitForSpace),
+    Case(disposition: .restart, attempts: 99, hasMirror: true, expected: .restart),
+    Case(disposition: .restart, isStopping: true, expected: .restart),
+  ]
+
+  @Test(arguments: cases)
+  func `what becomes of an entry follows from its failure, tries, mirrors, host and the end of the program`(
+    _ test: Case
+  ) {
+    let found = Self.verdict(
+      test.disposition, attempts: test.attempts, hasMirror: test.hasMirror, isStopping: test.isStopping,
+      refusals: test.refusals, state: test.state)
+    #expect(found == test.expected)
+  }
+
+  @Test(arguments: [FailureCode.filter(.imageCorrupt), .io, .nameConflict])
+  func `another mirror is no help against what failed after the download`(code: FailureCode) {
+    #expect(Self.verdict(.final, hasMirror: true, code: code) == .deliver)
+  }
+
+  @Test func `the wait for a host is what is left of its hold`() {
+    #expect(Self.verdict(.hostRefused(after: 5), refusals: 1, now: 4000) == .retry(after: 1))
+    #expect(Self.verdict(.hostRefused(after: 5), refusals: 1, now: 9000) == .retry(after: 0))
+  }
+
+  @Test func `a wait that no server asked for is drawn from the range of the backoff`() {
+    for attempts in 1...3 {
+      guard case .retry(let seconds) = Self.verdict(.retry(after: nil), attempts: attempts) else {
+        Issue.record("it is not tried again")
+        continue
+      }
+      #expect((0...Backoff.limit(attempts: attempts)).contains(seconds))
+    }
+    #expect(Self.verdict(.retry(after: nil), attempts: 4) == .deliver)
+  }
+}

@@ -1,0 +1,55 @@
+import Glibc
+import Imaging
+import System
+import Testing
+import Transfer
+
+@testable import Darkroom
+
+@Suite struct EntryFailureTests {
+  private static func httpStatus(_ status: Int, retryAfter: Double? = nil) -> TransferError {
+    var error = TransferError(.httpStatus, "", httpStatus: status)
+    error.retryAfter = retryAfter
+    return error
+  }
+
+  private static let cases: [(TransferError, EntryFailure.Disposition)] = [
+    (httpStatus(429, retryAfter: 7), .hostRefused(after: 7)), (httpStatus(429), .hostRefused(after: nil)),
+    (httpStatus(503, retryAfter: 7), .hostRefused(after: 7)), (httpStatus(503), .retry(after: nil)),
+    (httpStatus(500, retryAfter: 7), .retry(after: 7)), (httpStatus(404), .final),
+    (TransferError(.connect, ""), .retry(after: nil)), (TransferError(.tls, ""), .final),
+    (TransferError(.io, "", systemError: ENOSPC), .waitForSpace),
+    (TransferError(.io, "", systemError: EDQUOT), .waitForSpace), (TransferError(.io, "", systemError: EIO), .final),
+  ]
+
+  @Test(arguments: cases)
+  func `what follows from a failed transfer is told by its kind: 429, and 503 that says when, are the host's refusal`(
+    error: TransferError, expected: EntryFailure.Disposition
+  ) {
+    let failure = EntryFailure(error)
+    #expect(failure.disposition == expected)
+    #expect(failure.httpStatus == error.httpStatus)
+    #expect(failure.isRetryable == error.isRetryable, "which is what the report says")
+  }
+
+  @Test func `want of space is waited out, whatever was being written`() {
+    #expect(EntryFailure(SystemError("write", "f", code: ENOSPC)).disposition == .waitForSpace)
+    #expect(EntryFailure(SystemError("write", "f", code: EIO)).disposition == .final)
+    #expect(!EntryFailure(SystemError("write", "f", code: ENOSPC)).isRetryable)
+  }
+
+  @Test func `an error is taken for what it is, and one of no known type has the code of where it happened`() {
+    struct Unknown: Error {}
+    let failure = EntryFailure(code: .nameConflict, message: "m")
+    #expect(EntryFailure(failure, otherwise: .io) == failure)
+    #expect(EntryFailure(TransferError(.dns, ""), otherwise: .io).code == .download(.dns))
+    #expect(EntryFailure(ImagingError(code: .notAnImage, message: ""), otherwise: .io).code == .filter(.notAnImage))
+    #expect(EntryFailure(SystemError("open", "f", code: EIO), otherwise: .download(.network)).code == .io)
+    #expect(EntryFailure(Unknown(), otherwise: .filter(.filterFailed)).code == .filter(.filterFailed))
+  }
+
+  @Test func `a damaged copy of the cache says nothing of the entry`() {
+    #expect(EntryFailure.cache.disposition == .restart)
+    #expect(!EntryFailure.cache.isRetryable)
+  }
+}

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import Darkroom
+
+@Suite struct JobTallyTests {
+  @Test(
+    "rows add up",
+    arguments: [
+      ([], .succeeded), ([.filtered], .succeeded), ([.filtered, .failed], .partial),
+      ([.filtered, .cancelled], .partial), ([.failed, .cancelled], .failed), ([.cancelled], .cancelled),
+      ([.failed], .failed),
+    ] as [([ReportRow.State], JobOutcome.State)])
+  func states(states: [ReportRow.State], expected: JobOutcome.State) {
+    var tally = JobTally()
+    for state in states { tally.add(.sample(state: state, output: .sample(bytes: 2))) }
+    #expect(tally.counts.state == expected)
+    #expect(tally.counts.total == tally.counts.filtered + tally.counts.failed + tally.counts.cancelled)
+    #expect(tally.counts.total == states.count)
+  }
+
+  @Test("what was not downloaded for an entry, and what was not written for it, does not count as bytes of it")
+  func bytes() {
+    var tally = JobTally()
+    tally.add(.sample(state: .filtered, output: .sample(bytes: 1), source: .sample(bytes: 100)))
+    tally.add(.sample(state: .filtered, output: .sample(bytes: 2), source: .sample(bytes: 200, httpStatus: 304)))
+    tally.add(.sample(state: .failed, source: .sample(bytes: 400, httpStatus: nil)))
+    for (isReused, isCoalesced) in [(true, false), (false, true)] {
+      tally.add(
+        ReportRow(
+          index: 0, name: "", url: "", finalURL: nil, state: .filtered, isReused: isReused, isCoalesced: isCoalesced,
+          priority: "normal", attempts: 1, output: .sample(bytes: 4), source: .sample(bytes: 800), filters: "",
+          timings: .init(), failure: nil, metadata: nil))
+    }
+    #expect(tally.bytes == JobOutcome.Bytes(downloaded: 100 + 400 + 800, written: 1 + 2 + 4))
+    #expect(tally.counts.reused == 1)
+  }
+}

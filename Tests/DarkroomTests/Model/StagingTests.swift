@@ -1,0 +1,51 @@
+import Foundation
+import Ledger
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct StagingTests {
+  private let outbox: Outbox
+
+  init() throws { outbox = try Outbox() }
+
+  @Test("what an earlier attempt of the run left is made anew")
+  func create() throws {
+    let name = outbox.staging.result(3)
+    try outbox.root.write("half of a picture", as: "staging/" + name)
+    try outbox.staging.create(name).write("x")
+    #expect(outbox.root.text("staging/" + name) == "x")
+    outbox.staging.remove(name)
+    outbox.staging.remove(name)
+    #expect(try outbox.staged.isEmpty)
+  }
+
+  @Test("a link under a name in staging is not followed")
+  func link() throws {
+    try outbox.root.write("theirs", as: "precious")
+    try outbox.root.link("staging/" + outbox.staging.result(0), to: "../precious")
+    try outbox.staging.create(outbox.staging.result(0)).write("ours")
+    #expect(outbox.root.text("precious") == "theirs")
+  }
+
+  @Test("names of runs, entries and kinds differ")
+  func names() {
+    let runs = ["a", "b"].map { Staging(folder: "/s", runID: $0) }
+    let names = runs.flatMap { run in
+      (0..<20).flatMap { [run.download($0), run.result($0)] } + [
+        run.document("report.json"), run.document("x.failed.jsonl"),
+      ]
+    }
+    #expect(Set(names).count == names.count)
+  }
+
+  @Test("the longest name of a job leaves room for its files")
+  func longestJob() throws {
+    let job = String(repeating: "j", count: InboxFile.jobNameLimit)
+    let staging = Staging(folder: outbox.staging.folder, runID: RunID.make())
+    _ = try staging.create(staging.document(job + ".failed.jsonl"))
+    _ = try OpenFile(creating: outbox.root.file(job + ".failed.jsonl"))
+  }
+}

@@ -1,0 +1,80 @@
+import Database
+import Foundation
+import Ledger
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct StateFolderTests {
+  private let folder: TemporaryFolder
+  private let state: StateFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try folder.makeFolder("state/jobs")
+    state = StateFolder(path: folder.file("state"))
+  }
+
+  private var names: [String] { get throws { try folder.names(in: "state/jobs") } }
+
+  @Test func `what a run has in jobs is named after it, and removed with it`() throws {
+    try folder.write("x", as: "state/jobs/r-1.csv.gz")
+    try folder.write("x", as: "state/jobs/r-1.index")
+    try folder.write("x", as: "state/jobs/r-2.json")
+    #expect(state.snapshot("r-1", extension: "CSV.gz") == folder.file("state/jobs/r-1.csv.gz"))
+    #expect(try names.map(StateFolder.runID) == ["r-1", "r-1", "r-2"])
+    for _ in 0..<2 { state.remove("r-1", extension: "csv.gz") }
+    #expect(try names == ["r-2.json"])
+  }
+
+  @Test(arguments: [("manifest.json", "json"), ("manifest.csv.gz", "csv.gz"), ("manifest.TXT", "txt")])
+  func `the snapshot of a job of version 0-1 is moved to where it lies now`(file: String, suffix: String) throws {
+    try folder.makeFolder("state/jobs/run-0001")
+    try folder.write("snapshot", as: "state/jobs/run-0001/" + file)
+    for name in ["index.sqlite", "index.sqlite-journal"] { try folder.write("x", as: "state/jobs/run-0001/" + name) }
+    for _ in 0..<2 {
+      try state.adoptOlderLayout()
+      #expect(try names == ["run-0001." + suffix])
+    }
+    #expect(try String(contentsOfFile: state.snapshot("run-0001", extension: suffix), encoding: .utf8) == "snapshot")
+  }
+
+  @Test func `an interrupted move is gone on with, and what lies there already stays`() throws {
+    try folder.makeFolder("state/jobs/run-0001")
+    try folder.write("moved", as: "state/jobs/run-0001.json")
+    try folder.write("x", as: "state/jobs/run-0002.json")
+    try folder.write("x", as: "state/jobs/stray")
+    try state.adoptOlderLayout()
+    #expect(try names == ["run-0001.json", "run-0002.json", "stray"])
+    #expect(folder.text("state/jobs/run-0001.json") == "moved")
+  }
+
+  @Test func `a job of version 0-1 that was in flight goes on`() throws {
+    for name in ["inbox", "out", "state/jobs/run-0001"] { try folder.makeFolder(name) }
+    var configuration = Configuration(
+      inbox: folder.file("inbox"), outbox: folder.file("out"), filters: nil, processors: 1)
+    configuration.state = state.path
+    configuration.minFree = 0
+    configuration.transfer.fileRoot = packageRoot + "/Samples"
+    try folder.write("chelsea-small.png\nmissing.png\n", as: "state/jobs/run-0001/manifest.txt")
+    do {
+      let ledger = try Ledger(path: state.ledger)
+      let details = try JobManifest.sample(file: "job.txt").text
+      let failed = LedgerEntry(
+        position: 1, delivery: nil, row: ReportRow.sample(1, state: .failed, failure: .init(.conflict("m"))).json.text)
+      try ledger.commit([
+        .accept(LedgerJob(runID: "run-0001", name: "job", details: details)), .advance("run-0001", to: .running),
+        .finish(failed, run: "run-0001", job: "job"),
+      ])
+    }
+    let summary = try Darkroom(configuration: configuration, observe: { _ in }).run()
+    #expect(summary.states == [.partial] && !summary.hadTrouble)
+    #expect(try names.isEmpty)
+    let head = try #require(try ReportHead(of: folder.file("out/job/report.json")))
+    #expect(head.runID == "run-0001")
+    #expect(FileManager.default.fileExists(atPath: folder.file("out/job/images/chelsea-small.png")))
+    #expect(folder.text("out/job/manifest.txt") == "chelsea-small.png\nmissing.png\n")
+  }
+}

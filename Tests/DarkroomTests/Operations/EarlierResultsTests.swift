@@ -1,0 +1,106 @@
+import Foundation
+import Imaging
+import Ledger
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct EarlierResultsTests {
+  private let outbox: Outbox
+  private let key: ResultKey
+  private let entry: Entry
+
+  init() throws {
+    outbox = try Outbox()
+    entry = try .sample(recipe: "sepia(1)")
+    key = ResultKey(of: "ab", for: entry, metadata: .copyright)
+  }
+
+  private var target: String { "images/\(entry.name).jpg" }
+
+  private var identity: String { get throws { try FileStatus(of: outbox.folder.file(target)).identity.text } }
+
+  /// Records that a file was delivered.
+  private func remember(_ text: String, origin: String?, identity: String?) throws {
+    var delivery = Delivery(
+      staged: "", target: target, bytes: text.utf8.count, sha256: Outbox.sha256(text), origin: origin)
+    delivery.identity = identity
+    try outbox.remember(delivery)
+  }
+
+  private var provenance: Provenance { Provenance(key: key, source: .sample, output: .sample) }
+
+  private func reused() throws -> DeliveredResult? {
+    let outputs = try EarlierResults.targets(of: entry).compactMap { try outbox.ledger.output(job: "job", target: $0) }
+    return try EarlierResults(folder: outbox.folder, outputs: outputs).result(of: entry, as: key)
+  }
+
+  @Test func `a file with the identity that it was delivered with is not read`() throws {
+    try outbox.write("other", to: target)
+    try remember("bytes", origin: provenance.text, identity: identity)
+    #expect(try reused()?.newIdentity == nil)
+    #expect(try reused()?.sha256 == Outbox.sha256("bytes"))
+  }
+
+  @Test(arguments: [nil, "of another"])
+  func `with another identity the bytes tell, and nothing is written at once`(known: String?) throws {
+    try outbox.write("bytes", to: target)
+    try remember("bytes", origin: provenance.text, identity: known)
+    #expect(try reused()?.newIdentity == identity)
+    #expect(try outbox.ledger.output(job: "job", target: target)?.identity == known)
+    try outbox.write("bites", to: target)
+    #expect(try reused() == nil)
+  }
+
+  @Test(arguments: [nil, "", "{}", #"{"product":"ab"}"#, "[", "null"])
+  func `what an earlier version recorded, or a later one, is made again`(origin: String?) throws {
+    try outbox.write("bytes", to: target)
+    try remember("bytes", origin: origin, identity: identity)
+    #expect(try reused() == nil)
+  }
+
+  @Test func `what would be made in another way is made again`() throws {
+    try outbox.write("bytes", to: target)
+    for recipe in ["sepia(0.9)", "none"] {
+      let other = ResultKey(of: "ab", for: try .sample(recipe: recipe), metadata: .copyright)
+      try remember("bytes", origin: Provenance(key: other, source: .sample, output: .sample).text, identity: identity)
+      #expect(try reused() == nil)
+    }
+  }
+
+  @Test func `an entry that keeps the format may have been delivered in any, one that names it in that`() throws {
+    #expect(EarlierResults.targets(of: entry).contains(target))
+    #expect(EarlierResults.targets(of: entry).count == ImageFormat.allCases.count)
+    var named = OutputOptions()
+    named.format = .png
+    let png = Entry(urls: ["u"], name: "a/b", recipe: entry.recipe, options: named, priority: .normal)
+    #expect(EarlierResults.targets(of: png) == ["images/a/b.png"])
+  }
+
+  @Test func `a link, a folder and nothing are no results`() throws {
+    try remember("bytes", origin: provenance.text, identity: "any")
+    #expect(try reused() == nil)
+    try FileManager.default.createDirectory(atPath: outbox.folder.file(target), withIntermediateDirectories: false)
+    #expect(try reused() == nil)
+    try FileManager.default.removeItem(atPath: outbox.folder.file(target))
+    try outbox.write("bytes", to: "elsewhere")
+    try FileManager.default.createSymbolicLink(
+      atPath: outbox.folder.file(target), withDestinationPath: outbox.folder.file("elsewhere"))
+    #expect(try reused() == nil)
+  }
+
+  @Test func `an original that is not what it was is not copied`() throws {
+    for (text, isCopied) in [("bytes", true), ("bites", false), ("byte", false), ("bytes more", false)] {
+      let path = try outbox.root.write(text, as: "original")
+      let original = ResultAccess.Original(
+        file: try OpenFile(reading: path), picture: .sample, bytes: 5, sha256: Outbox.sha256("bytes"))
+      #expect(try original.isCopied(to: outbox.staging.create("copy")) == isCopied)
+    }
+    mkfifo(outbox.root.file("pipe"), 0o600)
+    let pipe = ResultAccess.Original(
+      file: try OpenFile(reading: outbox.root.file("pipe")), picture: .sample, bytes: 0, sha256: Outbox.sha256(""))
+    #expect(try !pipe.isCopied(to: outbox.staging.create("copy")))
+  }
+}

@@ -1,0 +1,185 @@
+import Database
+import Foundation
+import Glibc
+import Imaging
+import Ledger
+import Synchronization
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct AcceptanceTests {
+  private let folder: TemporaryFolder
+  private let ledger: Ledger
+  private let acceptance: Acceptance
+
+  init() throws {
+    folder = try TemporaryFolder()
+    for name in ["inbox", "state/jobs"] { try folder.makeFolder(name) }
+    let ledger = try Ledger(path: folder.file("state/ledger.sqlite"))
+    self.ledger = ledger
+    let configuration = Configuration(
+      inbox: folder.file("inbox"), outbox: folder.file("outbox"), filters: try Recipe(parsing: "sepia(0.8)"),
+      processors: 1)
+    acceptance = Acceptance(
+      state: StateFolder(path: folder.file("state")), configuration: configuration,
+      record: { job, _ in try ledger.commit([.accept(job)]) })
+  }
+
+  private func accept(_ name: String) throws -> LedgerJob? {
+    try acceptance.accept(path: folder.file(name), job: "a", format: "txt", isInbox: true)
+  }
+
+  @Test("an accepted manifest has a snapshot with its bytes, a row in the ledger, and stays where it is")
+  func accepted() throws {
+    try folder.write("http://h/a\n", as: "inbox/a.TXT")
+    let job = try #require(try accept("inbox/a.TXT"))
+    #expect(try ledger.liveJobs() == [job])
+    #expect(folder.text("state/jobs/\(job.runID).txt") == "http://h/a\n")
+    #expect(folder.text("inbox/a.TXT") == "http://h/a\n")
+    let manifest = try JobManifest(text: job.details)
+    #expect(manifest.file == "a.TXT" && manifest.inboxPath == folder.file("inbox/a.TXT"))
+    #expect(try FileStatus(of: folder.file("inbox/a.TXT")).identity.text == manifest.identity)
+    #expect(manifest.sha256.count == 64)
+    let defaults = try manifest.defaults
+    #expect(defaults.recipe.description == "sepia(0.8)")
+  }
+
+  @Test("a manifest that was named without a folder keeps its whole name")
+  func bareName() throws {
+    let name = "darkroom-test-\(UUID().uuidString).txt"
+    try Data("http://h/a".utf8).write(to: URL(fileURLWithPath: name))
+    defer { unlink(name) }
+    let job = try #require(try acceptance.accept(path: name, job: "a", format: "txt", isInbox: false))
+    let manifest = try JobManifest(text: job.details)
+    #expect(manifest.file == name && manifest.inboxPath == nil)
+  }
+
+  @Test(
+    "what is no regular file is not accepted and leaves nothing behind",
+    arguments: ["missing", "link", "pipe", "folder"])
+  func notAFile(kind: String) throws {
+    try folder.write("secret", as: "target")
+    try folder.link("inbox/link", to: "../target")
+    mkfifo(folder.file("inbox/pipe"), 0o600)
+    try folder.makeFolder("inbox/folder")
+    #expect(try accept("inbox/\(kind)") == nil)
+    #expect(try ledger.liveJobs().isEmpty)
+    #expect(try folder.names(in: "state/jobs").isEmpty)
+  }
+
+  @Test("a file that is written while it is copied is not accepted")
+  func growing() throws {
+    let file = try OpenFile(creating: folder.file("inbox/a.txt"))
+    let megabyte = String(repeating: "http://h/0123456\n", count: 1 << 16)
+    for _ in 0..<32 { try file.write(megabyte) }
+    let writer = Writer(file)
+    for _ in 0..<5 { #expect(try accept("inbox/a.txt") == nil) }
+    writer.stop()
+    #expect(try ledger.liveJobs().isEmpty)
+    #expect(try folder.names(in: "state/jobs").isEmpty)
+    #expect(try accept("inbox/a.txt") != nil, "once it is quiet it is accepted")
+  }
+
+  @Test("an acceptance that is not recorded leaves nothing behind, and its snapshot was there when it was to be")
+  func unrecorded() throws {
+    struct Refusal: Error {}
+    let (state, folder) = (acceptance.state, folder)
+    var recorded: [LedgerJob] = []
+    let acceptance = Acceptance(state: state, configuration: acceptance.configuration) { job, _ in
+      recorded.append(job)
+      #expect(folder.text("state/jobs/\(job.runID).csv.gz") == "bytes")
+      throw Refusal()
+    }
+    try folder.write("bytes", as: "inbox/a.CSV.gz")
+    for _ in 0..<2 {
+      #expect(throws: Refusal.self) {
+        try acceptance.accept(path: folder.file("inbox/a.CSV.gz"), job: "a", format: "csv", isInbox: true)
+      }
+      #expect(try folder.names(in: "state/jobs").isEmpty)
+    }
+    #expect(Set(recorded.map(\.runID)).count == 2)
+    #expect(folder.text("inbox/a.CSV.gz") == "bytes")
+  }
+
+  @Test("a file that is not the one that was found settled is not accepted and leaves nothing behind")
+  func anotherFile() throws {
+    try folder.write("http://h/a\n", as: "inbox/a.txt")
+    let expected = try FileStatus(of: folder.file("inbox/a.txt")).identity
+    func accept() throws -> LedgerJob? {
+      try acceptance.accept(path: folder.file("inbox/a.txt"), job: "a", format: "txt", isInbox: true, as: expected)
+    }
+    #expect(try accept() != nil)
+    try Folder.rename(folder.write("http://h/b\n", as: "inbox/.b"), to: folder.file("inbox/a.txt"))
+    #expect(try accept() == nil)
+    #expect(try ledger.liveJobs().count == 1)
+    #expect(try folder.names(in: "state/jobs").count == 1)
+  }
+
+  @Test("an acceptance that the ledger refuses leaves nothing behind", arguments: 1...2)
+  func refusedByLedger(tries: Int) throws {
+    let (path, state) = (folder.file("other/ledger.sqlite"), StateFolder(path: folder.file("other")))
+    try folder.makeFolder("other/jobs")
+    _ = try Ledger(path: path)
+    do {
+      let database = try Database(path: path, durability: .powerCut)
+      try database.execute("CREATE TRIGGER t BEFORE INSERT ON jobs BEGIN SELECT RAISE(ABORT, 'no room'); END")
+    }
+    let ledger = try Ledger(path: path)
+    let acceptance = Acceptance(
+      state: state, configuration: acceptance.configuration, record: { job, _ in try ledger.commit([.accept(job)]) })
+    try folder.write("http://h/a\n", as: "inbox/a.txt")
+    for _ in 0..<tries {
+      #expect(throws: SQLiteError.self) {
+        try acceptance.accept(path: folder.file("inbox/a.txt"), job: "a", format: "txt", isInbox: true)
+      }
+    }
+    #expect(try folder.names(in: "other/jobs").isEmpty)
+  }
+
+  @Test(
+    "an acceptance for which there is no room leaves nothing behind",
+    .disabled(if: SmallDisk.obstacle != nil, Comment(rawValue: SmallDisk.obstacle ?? "")))
+  func noRoom() throws {
+    let disk = try SmallDisk(over: folder.file("state/jobs"), in: folder, kilobytes: 64)
+    try folder.write(String(repeating: "http://h/a\n", count: 10_000), as: "inbox/a.txt")
+    for _ in 0..<2 { #expect(throws: SystemError.self) { try accept("inbox/a.txt") } }
+    #expect(try folder.names(in: "state/jobs").isEmpty)
+    try folder.write("http://h/a\n", as: "inbox/a.txt")
+    #expect(try accept("inbox/a.txt") != nil, "the disk has not filled up")
+    withExtendedLifetime(disk) {}
+  }
+
+  @Test("two runs of one job are two runs")
+  func twice() throws {
+    try folder.write("http://h/a\n", as: "inbox/a.txt")
+    let (first, second) = (try accept("inbox/a.txt"), try accept("inbox/a.txt"))
+    #expect(first?.runID != second?.runID)
+    #expect(try ledger.liveJobs().count == 2)
+  }
+
+  /// Appends to a file without a break.
+  private final class Writer: Sendable {
+    private let isStopped = Atomic(false)
+    private let done = DispatchSemaphore(value: 0)
+
+    /// Returns once the first line is written.
+    init(_ file: OpenFile) {
+      let started = DispatchSemaphore(value: 0)
+      Thread.detachNewThread { [self] in
+        try? file.write("http://h/first\n")
+        started.signal()
+        while !isStopped.load(ordering: .relaxed) { try? file.write("http://h/more\n") }
+        done.signal()
+      }
+      started.wait()
+    }
+
+    func stop() {
+      isStopped.store(true, ordering: .relaxed)
+      done.wait()
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import Foundation
+import Testing
+import Transfer
+
+@testable import Darkroom
+@testable import Manifests
+
+/// Tables: `.csv` and `.tsv`.
+@Suite struct DelimitedManifestTests {
+  /// Each entry as URL=name.
+  private func entries(_ text: String, as file: String = "m.csv") throws -> [String] {
+    let planned = try Planned(text, as: file)
+    #expect(planned.problems == [])
+    return planned.entries.map { "\($0.urls[0])=\($0.name)" }
+  }
+
+  @Test(
+    "the same table in every dress",
+    arguments: [
+      "url,name\nhttp://h/1,a\nhttp://h/2,b", "url,name\r\nhttp://h/1,a\r\nhttp://h/2,b\r\n",
+      "name;url\na;http://h/1\nb;http://h/2\n", "sep=;\r\nname;url\r\na;http://h/1\r\nb;http://h/2",
+      "sep=,\nurl,name\nhttp://h/1,a\nhttp://h/2,b", "\"url\",\"name\"\n\"http://h/1\",\"a\"\n\"http://h/2\",b",
+      "\n\nurl;name\n\nhttp://h/1;a\n;\n\nhttp://h/2;b\n\"\"\n", " url , name\t\nhttp://h/1,a\nhttp://h/2,b",
+      "url,name,_note\nhttp://h/1,a,\"x\ny\"\nhttp://h/2,b,", "url,name,\nhttp://h/1,a,\nhttp://h/2,b,\n",
+      "url,name,_a,_a,checksum\nhttp://h/1,a,1,2,\nhttp://h/2,b,,,", "url,name\nhttp://h/1,a\nhttp://h/2,b\r",
+    ])
+  func dresses(text: String) throws {
+    #expect(try entries(text) == ["http://h/1=a", "http://h/2=b"])
+    for encoding in [String.Encoding.utf8, .utf16LittleEndian, .utf16BigEndian] {
+      let bytes = try #require(("\u{feff}" + text).data(using: encoding))
+      #expect(
+        try Planned(bytes, as: "m.csv").entries.map { "\($0.urls[0])=\($0.name)" } == ["http://h/1=a", "http://h/2=b"])
+    }
+  }
+
+  @Test(
+    "quotes, separators and line breaks within cells",
+    arguments: [
+      ("url,name\n\"http://h/1,2;3\",\"a\"\"b\"", "m.csv", ["http://h/1,2;3=a\"b"]),
+      ("url\nhttp://h/1;2", "m.csv", ["http://h/1;2=1;2"]), ("name;url\na;http://h/1,2", "m.csv", ["http://h/1,2=a"]),
+      ("\"url\";\"a,b\"\nhttp://h/1,2;x", "m.csv", ["http://h/1,2=1,2"]),
+      ("url\tname\nhttp://h/1,2;3\ta b", "m.tsv", ["http://h/1,2;3=a b"]),
+      ("name\turl\n\"a\tb\"\thttp://h/1", "m.tsv", ["http://h/1=ab"]),
+      ("name,url\n\"a\r\nb\",http://h/1\n日本 👍🏽,http://h/2", "m.csv", ["http://h/1=ab", "http://h/2=日本 👍🏽"]),
+      ("name,url\n\"\"\"\"\"\",http://h/1", "m.csv", ["http://h/1=\"\""]),
+    ])
+  func quoting(text: String, file: String, expected: [String]) throws {
+    #expect(try entries(text, as: file) == expected)
+    let wide = try #require(("\u{feff}" + text).data(using: .utf16BigEndian))
+    #expect(try Planned(wide, as: file).entries.map { "\($0.urls[0])=\($0.name)" } == expected)
+  }
+
+  @Test("cells become fields of their types, empty ones are not given")
+  func fields() throws {
+    let planned = try Planned(
+      "url,filters,format,quality,priority\nhttp://h/1,none,png, 70 ,high\nhttp://h/2,,,,\n", as: "m.csv")
+    #expect(planned.problems == [])
+    #expect(planned.entries.map(\.options.quality) == [70, 85])
+    #expect(planned.entries.map(\.options.format) == [.png, nil])
+    #expect(planned.entries.map(\.priority) == [.high, .normal])
+    #expect(planned.entries.map(\.recipe.description) == ["none", "sepia(0.8)"])
+  }
+
+  @Test(
+    "metadata is the JSON of its column and, as strings, the columns that are no fields",
+    arguments: [
+      ("url,metadata\nx,\"{\"\"a\"\":[1,{}]}\"", #"{"a":[1,{}]}"#), ("url,metadata\nx,[1]", "[1]"),
+      ("url,metadata\nx,7", "7"), ("url,metadata\nx,", nil),
+      ("url,id,Name\nx,007,\" b\"", #"{"id":"007","Name":" b"}"#),
+      ("id,url,metadata,tag\n1,x,\"{\"\"a\"\":2}\",t", #"{"a":2,"id":"1","tag":"t"}"#),
+      ("url,metadata,tag\nx,[1],", "[1]"), ("url,_tag,tag\nx,1,", nil),
+    ])
+  func metadata(text: String, expected: String?) throws {
+    let planned = try Planned(text, as: "m.csv")
+    #expect(planned.problems == [])
+    #expect(planned.entries.map(\.metadata?.text) == [expected])
+  }
+
+  @Test(
+    "what is wrong: code and place",
+    arguments: [
+      ("", "syntax @ "), ("\n\r\n", "syntax @ "), ("sep=;\n", "syntax @ "),
+      ("name,URL\na,b", "bad-value @ line 1, column 1"), ("\n\nhttp://h/1\n", "bad-value @ line 3, column 1"),
+      ("url,name,url\n", "syntax @ line 1, column 10"), ("url,é,a b,é", "syntax @ line 1, column 11"),
+      ("url,name\nx", "syntax @ line 2, column 2"), ("url,name\r\nx\r\ny,z", "syntax @ line 2, column 2"),
+      ("url,name\nx,y,z,q\n", "syntax @ line 2, column 5"), ("url,name\n\"é\n\",ö,z", "syntax @ line 3, column 5"),
+      ("url\nx,y", "syntax @ line 2, column 3"), ("url,name\n,,,", "syntax @ line 2, column 3"),
+      ("url,name\nx,\"y\nz", "syntax @ line 2, column 3"), ("url\n\"", "syntax @ line 2, column 1"),
+      ("url,name\nx,\"y\"z", "syntax @ line 2, column 6"), ("url,name\nx,\"y\" ", "syntax @ line 2, column 6"),
+      ("url,name\nx,y\"z\"", "syntax @ line 2, column 4"), ("url,name\nx, \"y\"", "syntax @ line 2, column 4"),
+      ("url\nx\ry", "syntax @ line 2, column 2"), ("url,\nx,y", "syntax @ line 2, column 3"),
+      ("url,a\nx,\u{0}", "encoding @ line 2, column 3"), ("name\na", "bad-value @ line 1, column 1"),
+      ("url,quality\nx,0", "bad-value @ line 2: quality"), ("url,quality\nx,good", "wrong-type @ line 2: quality"),
+      ("url,quality\nx,8.5", "wrong-type @ line 2: quality"), ("url,name\n,a", "bad-value @ line 2"),
+      ("url,name\n\"a\nb\",1\nx,\"\n\"\n\"\",z", "bad-value @ line 6"),
+      ("url,filters\nx,sepai(1)", "bad-recipe @ line 2: filters"), ("url,format\nx,gif", "bad-value @ line 2: format"),
+      ("url,metadata\n\nx,{a}", "syntax @ line 3, column 3"),
+      ("url,metadata,b\nx,[],1", "wrong-type @ line 2, column 3"),
+      ("url,metadata,b\nx,\"{\"\"b\"\":1}\",1", "bad-value @ line 2, column 3"),
+      (
+        "url,metadata\nx,\(String(repeating: "[", count: 40))\(String(repeating: "]", count: 40))",
+        "too-deep @ line 2, column 3"
+      ),
+      ("url,metadata\nx,\(String(repeating: "[", count: 100_000))", "too-deep @ line 2, column 3"),
+      ("url\n[]", "bad-value @ line 2: url"), ("url,headers\nx,{", "syntax @ line 2, column 3"),
+      ("url,form\nx,a=b", "syntax @ line 2, column 3"), ("url,headers\nx,[]", "wrong-type @ line 2: headers"),
+      ("url,name\nx,a.jpg\ny,A", "duplicate-name @ line 3"),
+    ])
+  func problems(text: String, expected: String) throws {
+    #expect(try Planned(text, as: "m.csv").found == [expected])
+  }
+
+  @Test("mirrors, headers and forms are JSON, method and body are not")
+  func request() throws {
+    let planned = try Planned(
+      """
+      url,method,headers,body,form
+      "[""http://h/a"",""http://g/a""]",,"{""X"":""1""}",,
+      http://h/b,PUT,,"{""a"":1}",
+      http://h/c,,,,"{""f"":""x""}"
+      """, as: "m.csv")
+    #expect(planned.problems == [])
+    #expect(planned.entries.map { Array($0.urls.dropFirst()) } == [["http://g/a"], [], []])
+    #expect(planned.entries.map(\.request.method) == [.get, .put, .post])
+    #expect(planned.entries[0].request.headers.map(\.line) == ["X: 1"])
+    #expect(planned.entries[1].request.content == .body(#"{"a":1}"#))
+    #expect(try planned.entries[2].request.content == .form([FormPart(name: "f", content: "x")]))
+  }
+
+  @Test("a column of a later version is refused by name where it has a value", arguments: EntryReader.laterFields)
+  func later(field: String) throws {
+    let planned = try Planned("url,\(field)\nx,\ny,1\n", as: "m.csv")
+    #expect(planned.found == ["unknown-field @ line 3: \(field)"])
+    #expect(planned.problems.first?.message == "the field \"\(field)\" is not available in this version")
+  }
+
+  @Test("all problems are told, and only 100 of them")
+  func several() throws {
+    let planned = try Planned("url,quality\nx\n\ny,0\nz,1,2\nq,a\n", as: "m.csv")
+    #expect(
+      planned.found == [
+        "syntax @ line 2, column 2", "bad-value @ line 4: quality", "syntax @ line 5, column 5",
+        "wrong-type @ line 6: quality",
+      ])
+    #expect(try Planned("url\n" + String(repeating: "a,b\n", count: 250), as: "m.csv").problems.count == 100)
+  }
+
+  @Test(
+    "a missing column url is told with what may be meant",
+    arguments: [
+      ("m.csv", "Url,name\n", "; it has \"Url\", write it in small letters"),
+      ("m.csv", "urls,name\n", "; it has \"urls\""), ("m.csv", "picture,name\n", ""),
+      ("m.csv", "name\turl\na\thttp://h/1\n", "; its columns are separated by tabs, as in .tsv"),
+      ("m.csv", "name\tURL\na\thttp://h/1\n", "; its columns are separated by tabs, as in .tsv"),
+      ("m.tsv", "url,name\nhttp://h/1,a\n", "; its columns are separated by commas, as in .csv"),
+      ("m.tsv", "name; url\na;http://h/1\n", "; its columns are separated by semicolons, as in .csv"),
+    ])
+  func hint(file: String, text: String, hint: String) throws {
+    let message = try #require(try Planned(text, as: file).problems.first?.message)
+    #expect(message.hasPrefix("the header needs a column \"url\"" + hint))
+    #expect(!hint.isEmpty || message.hasSuffix("\"url\""))
+  }
+
+  @Test("a bad quality is told with its line, its column and its value", arguments: ["good", "8.5", "0", "-1", "101"])
+  func quality(text: String) throws {
+    let problem = try #require(try Planned("url,quality\nx,85\ny,\(text)\n", as: "m.csv").problems.first)
+    #expect("\(problem)".hasPrefix("line 3: quality: "))
+    #expect(problem.message.hasSuffix(text == "good" ? "not \"good\"" : "not \(text)"), "\(problem.message)")
+    #expect(problem.message.contains("from 1 to 100"))
+  }
+
+  @Test("a row and the number of columns have limits")
+  func limits() throws {
+    let long = String(repeating: "x", count: DelimitedRows.lengthLimit)
+    #expect(try Planned("url,_a\nx,\(long)\n", as: "m.csv").found == ["too-large @ line 2"])
+    #expect(try Planned("url,_a\nx,\(long.dropLast(3))\n", as: "m.csv").found == [])
+    let open = try Planned("url,_a\nx,\"\(String(repeating: "a\n", count: 1 << 20))", as: "m.csv")
+    #expect(open.found == ["too-large @ line 2"])
+    #expect(open.problems.first?.message.contains("line 2, column 3") == true)
+    let names = (0..<DelimitedHeader.columnLimit).map { ",c\($0)" }.joined()
+    #expect(try Planned("url\(names)\n", as: "m.csv").found.first?.hasPrefix("too-large @ line 1, column") == true)
+    #expect(try Planned("url\(names.dropLast(6))\n", as: "m.csv").found == [])
+  }
+
+  /// Bytes, and the place of what is no text.
+  private static let noText: [([UInt8], String)] = [
+    (Array("url\nx\nhttp://h/".utf8) + [0xff], "line 3, column 1"),
+    (wide("\u{feff}url\nx\n") + [0x3d, 0xd8, 0x41, 0x00], "line 3, column 1"),
+    (wide("\u{feff}url,_a\nx,") + [0x00, 0xdc], "line 2, column 3"),
+    (wide("\u{feff}url\nx") + [0x41], "line 2, column 1"),
+    (wide("\u{feff}url\nx") + [0x3d, 0xd8], "line 2, column 1"),
+    (wide("url\nx"), "line 1, column 1"),
+  ]
+
+  @Test("bytes that are no text are told with their place", arguments: noText)
+  func encoding(bytes: [UInt8], place: String) throws {
+    #expect(try Planned(bytes, as: "m.csv").found == ["encoding @ " + place])
+  }
+
+  private static func wide(_ text: String) -> [UInt8] {
+    text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+  }
+
+  @Test("rows and characters that lie across the pieces of a read stay whole")
+  func pieces() throws {
+    let rows = (0..<20_000).map { "http://h/\($0),\"é\n👍🏽\"\"\($0)\"" }
+    let text = "url,tag\n" + rows.joined(separator: "\n")
+    for encoding in [String.Encoding.utf8, .utf16LittleEndian] {
+      let bytes = try #require(("\u{feff}" + text).data(using: encoding))
+      let planned = try Planned(bytes, as: "m.csv")
+      #expect(planned.entries.count == rows.count)
+      #expect(planned.entries.last?.metadata == .object(["tag": .string("é\n👍🏽\"19999")]))
+    }
+  }
+}

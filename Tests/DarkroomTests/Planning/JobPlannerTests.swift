@@ -1,0 +1,178 @@
+import Foundation
+import Imaging
+import Ledger
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite(.timeLimit(.minutes(10))) struct JobPlannerTests {
+  private let deliveries: Deliveries
+  private let planner: JobPlanner
+
+  init() throws {
+    deliveries = try Deliveries()
+    let outbox = OutboxFolder(path: deliveries.root.file("out"))
+    try Folder.create(outbox.staging(of: deliveries.state))
+    planner = JobPlanner(
+      inbox: deliveries.root.file("inbox"), outbox: outbox,
+      state: deliveries.state, ledger: deliveries.ledger, delivery: deliveries.queue, indexes: JobIndexPool(),
+      configuration: Configuration(filters: try Recipe(parsing: "none"), processors: 1))
+  }
+
+  /// Accepts a manifest of the inbox and plans it.
+  private func plan(_ manifest: String, as file: String = "job.txt") throws -> Plan {
+    try plan(accept(manifest, as: file))
+  }
+
+  private func accept(_ manifest: String, as file: String) throws -> LedgerJob {
+    try deliveries.root.write(manifest, as: "inbox/" + file)
+    return try accept(file)
+  }
+
+  private func accept(_ file: String) throws -> LedgerJob {
+    let manifest = try scanned(file)
+    return try #require(try planner.accept(manifest, during: []))
+  }
+
+  /// A manifest of the inbox as a scan finds it.
+  private func scanned(_ file: String = "job.txt") throws -> InboxScan.Manifest {
+    let manifests = try Inbox(path: planner.inbox, extraLock: nil).scan().manifests
+    return try #require(manifests.first { $0.file == file })
+  }
+
+  private func plan(_ job: LedgerJob, isResumed: Bool = false) throws -> Plan {
+    try planner.plan(job, JobManifest(text: job.details), number: 7, isResumed: isResumed, isCancelled: { false })
+  }
+
+  private func hasIndexFile(_ plan: Plan) -> Bool {
+    FileManager.default.fileExists(atPath: deliveries.state.index(plan.job.runID))
+  }
+
+  /// Records that an earlier run of the job delivered something.
+  private func remember(_ count: Int, job: String = "job") throws {
+    try deliveries.ledger.commit([.accept(LedgerJob(runID: "earlier-" + job, name: job, details: ""))])
+    let entries = (0..<count).map { number in
+      LedgerEntry(
+        position: number,
+        delivery: Delivery(
+          staged: "s", target: "images/\(number).jpg", bytes: number, sha256: "\(job) \(number)", origin: "o"),
+        row: "{}")
+    }
+    try deliveries.ledger.commit(
+      entries.map { .finish($0, run: "earlier-" + job, job: job) } + [.advance("earlier-" + job, to: .ended)])
+  }
+
+  @Test func `a manifest is planned: its entries are in the index, its hosts prepared, its folder there`() throws {
+    let plan = try plan("http://h/a\nhttp://g/b\n")
+    #expect(plan.total == 2 && plan.problems == [] && plan.tally == JobTally() && !plan.hasOutputs)
+    #expect(plan.run.number == 7 && plan.run.runID == plan.job.runID && plan.run.folder.name == "job")
+    #expect(plan.unsynced == [deliveries.root.file("out")], "the folder has a name that was not synced")
+    #expect(try ScheduledJobs(plan.index).everything() == [0, 1])
+    #expect(try deliveries.root.names(in: "out") == [".darkroom", "job"])
+  }
+
+  @Test func `the index of a small manifest lies in memory, and that of a large one in a file`() throws {
+    let line = "http://h/" + String(repeating: "x", count: 1014) + "\n"
+    let limit = JobPlanner.memoryLimit / line.utf8.count
+    for (lines, isInMemory) in [(1, true), (limit, true), (limit + 1, false)] {
+      let plan = try plan(String(repeating: line, count: lines), as: "job-\(lines).txt")
+      #expect(plan.total == lines)
+      #expect(hasIndexFile(plan) == !isInMemory, "\(lines) lines")
+    }
+  }
+
+  @Test func `of a packed manifest, and of a job with outputs, nobody knows how large the index will be`() throws {
+    let packed = try Gzip.packed([Array("http://h/a\n".utf8)])
+    try packed.write(to: URL(fileURLWithPath: planner.inbox + "/packed.txt.gz"))
+    let plan = try plan(accept("packed.txt.gz"))
+    #expect(plan.total == 1 && hasIndexFile(plan))
+    try remember(1)
+    #expect(try hasIndexFile(self.plan("http://h/a\n")))
+  }
+
+  @Test(arguments: [1, 512, 1300])
+  func `what earlier runs of the job delivered is copied to the index, and other jobs' outputs are not`(count: Int)
+    throws
+  {
+    try remember(count)
+    try remember(2, job: "other")
+    let plan = try plan("http://h/a\n")
+    #expect(plan.hasOutputs)
+    for number in Set([0, count / 2, count - 1]) {
+      let output = try #require(try plan.index.output("images/\(number).jpg"))
+      #expect(output.bytes == number && output.sha256 == "job \(number)" && output.origin == "o")
+    }
+    #expect(try plan.index.output("images/\(count).jpg") == nil)
+    #expect(try plan.index.database.first("SELECT count(*) FROM outputs") { $0.integer(0) } == count)
+  }
+
+  @Test func `a manifest with problems is rejected as a whole`() throws {
+    let plan = try plan("\"http://h/a\"\n{\n", as: "job.jsonl")
+    #expect(plan.problems.map(\.code) == [.syntax])
+  }
+
+  @Test func `what an earlier run left in the job's folder is put aside`() throws {
+    try deliveries.root.makeFolder("out/job")
+    try deliveries.root.write("{}", as: "out/job/report.json")
+    let plan = try plan("http://h/a\n")
+    #expect(plan.unsynced.isEmpty)
+    #expect(try deliveries.root.names(in: "out/job").sorted() == ["entries.jsonl", "history"])
+  }
+
+  @Test func `a job that an earlier process left is planned from its snapshot, without what has ended`() throws {
+    var job = try accept("http://h/a\nhttp://h/b\nhttp://h/c\n", as: "job.txt")
+    try deliveries.root.makeFolder("out/job")
+    try deliveries.root.write("not of this run", as: "out/job/report.json")
+    let failed = LedgerEntry(position: 1, delivery: nil, row: ReportRow.sample(1, state: .failed).json.text)
+    let pause = LedgerPause(cause: "lock", lock: "a.lock", reason: nil, began: 5)
+    try deliveries.ledger.commit([
+      .advance(job.runID, to: .running), .finish(failed, run: job.runID, job: "job"), .pause(pause, run: job.runID),
+    ])
+    job.state = .running
+    try Folder.removeFile(planner.inbox + "/job.txt")
+    let plan = try plan(job, isResumed: true)
+    #expect(plan.total == 3 && plan.tally.counts.total == 1 && plan.tally.counts.failed == 1)
+    #expect(plan.pauses == [pause])
+    #expect(try ScheduledJobs(plan.index).everything() == [0, 2])
+    #expect(deliveries.text("job/report.json") == "not of this run", "it was put aside when the run was new")
+    #expect(try deliveries.log(plan.run).map(\.index) == [1])
+  }
+
+  @Test func `planning ends soon when it is cancelled, and the job stays in the ledger`() throws {
+    let job = try accept("http://h/a\n", as: "job.txt")
+    #expect(throws: CancellationError.self) {
+      try planner.plan(job, JobManifest(text: job.details), number: 1, isResumed: false, isCancelled: { true })
+    }
+    #expect(try deliveries.ledger.liveJobs() == [job])
+    #expect(try plan(job).total == 1)
+  }
+
+  @Test func `a manifest whose job has ended is removed, one that was replaced is not`() throws {
+    let job = try accept("http://h/a\n", as: "job.txt")
+    let manifest = try scanned()
+    #expect(planner.removeIfDone(manifest) == nil)
+    try deliveries.ledger.commit([.advance(job.runID, to: .ended)])
+    try deliveries.root.write("http://h/another\n", as: "inbox/job.txt")
+    let replaced = try scanned()
+    #expect(planner.removeIfDone(replaced) == nil)
+    let next = try accept("http://h/b\n", as: "job.txt")
+    try deliveries.ledger.commit([.advance(next.runID, to: .ended)])
+    let done = try scanned()
+    guard case .alreadyDone(trouble: nil)? = planner.removeIfDone(done) else {
+      return #expect(Bool(false), "it was not removed")
+    }
+    #expect(try deliveries.root.names(in: "inbox").isEmpty)
+  }
+
+  @Test func `a file that was named and went away is missing, one that is there is accepted where it lies`() throws {
+    let path = try deliveries.root.write("http://h/a\n", as: "named.txt")
+    let file = try NamedManifest(path, inbox: planner.inbox)
+    let job = try planner.accept(file, during: [])
+    #expect(job.name == "named")
+    #expect(try JobManifest(text: job.details).inboxPath == nil)
+    try Folder.removeFile(path)
+    #expect(throws: StopError.self) { try planner.accept(file, during: []) }
+  }
+}

@@ -1,0 +1,132 @@
+import Testing
+import Transfer
+
+@testable import Darkroom
+
+/// The fields `url`, `method`, `headers`, `body` and `form` of an entry.
+@Suite struct RequestFieldTests {
+  private func planned(_ entry: String, defaults: String = "{}") throws -> Planned {
+    try Planned(#"{"defaults":\#(defaults),"entries":{"a":\#(entry)}}"#, as: "m.json")
+  }
+
+  @Test(
+    "what is wrong, and where; no message shows a value",
+    arguments: [
+      (#"{"url":[]}"#, "bad-value @ entries.a.url", "needs a URL"),
+      (#"{"url":["http://h/","b",1]}"#, "wrong-type @ entries.a.url", "strings"),
+      (#"{"url":["a","b",3]}"#, "wrong-type @ entries.a.url", "number 3"),
+      ("{\"url\":[\(Array(repeating: "\"m\"", count: 65).joined(separator: ","))]}", "bad-value @ entries.a.url", "64"),
+      (
+        "{\"url\":\"x\",\"body\":\"\(String(repeating: "hush", count: 40_000))\"}", "bad-value @ entries.a.body",
+        "131072"
+      ),
+      (
+        "{\"url\":\"x\",\"form\":{\"f\":\"\(String(repeating: "hush", count: 40_000))\"}}",
+        "bad-value @ entries.a.form", "131072"
+      ),
+      (#"{"url":"x","headers":{"Authorization: hush":null}}"#, "bad-value @ entries.a.headers", "name"),
+      (#"{"url":{}}"#, "wrong-type @ entries.a.url", "array of strings"),
+      (#"{"url":"x","method":"post"}"#, "bad-value @ entries.a.method", "POST"),
+      (#"{"url":"x","method":"DELETE"}"#, "bad-value @ entries.a.method", "DELETE"),
+      (#"{"url":"x","method":1}"#, "wrong-type @ entries.a.method", "a number"),
+      (#"{"url":"x","method":"GET","body":"hush"}"#, "bad-value @ entries.a.method", "neither a body"),
+      (#"{"url":"x","body":{"a":"hush"}}"#, "wrong-type @ entries.a.body", "an object"),
+      (#"{"url":"x","body":"hush","form":{}}"#, "bad-value @ entries.a.form", "not both"),
+      (#"{"url":"x","form":{},"body":"hush"}"#, "bad-value @ entries.a.body", "not both"),
+      (#"{"url":"x","form":["hush"]}"#, "wrong-type @ entries.a.form", "an array"),
+      (#"{"url":"x","form":{"f":1}}"#, "wrong-type @ entries.a.form", "\"f\""),
+      (#"{"url":"x","form":{"f":{"filename":"hush"}}}"#, "bad-value @ entries.a.form", "content"),
+      (#"{"url":"x","form":{"f":{"content":"hush","flename":"b"}}}"#, "unknown-field @ entries.a.form", "filename"),
+      (#"{"url":"x","form":{"f":{"content":"","type":"hush"}}}"#, "bad-value @ entries.a.form", "image/png"),
+      (#"{"url":"x","form":{"":"hush"}}"#, "bad-value @ entries.a.form", "name"),
+      (#"{"url":"x","headers":"A: hush"}"#, "wrong-type @ entries.a.headers", "a string"),
+      (#"{"url":"x","headers":{"A":1}}"#, "wrong-type @ entries.a.headers", "\"A\""),
+      (#"{"url":"x","headers":{"A":["b",null]}}"#, "wrong-type @ entries.a.headers", "\"A\""),
+      (#"{"url":"x","headers":{"A":"hush\r\nHost: b"}}"#, "bad-value @ entries.a.headers", "line break"),
+      (#"{"url":"x","headers":{"host":"hush"}}"#, "bad-value @ entries.a.headers", "URL"),
+      (#"{"url":"x","headers":{"content-type":"hush"},"form":{"a":""}}"#, "bad-value @ entries.a.headers", "boundary"),
+    ])
+  func problems(entry: String, found: String, word: String) throws {
+    let planned = try planned(entry)
+    #expect(planned.found == [found], "\(planned.problems)")
+    #expect(planned.problems.first?.message.contains(word) == true, "\(planned.problems)")
+    #expect(planned.problems.first?.message.contains("hush") == false)
+  }
+
+  @Test("what all entries have from the defaults is kept once")
+  func once() throws {
+    let body = String(repeating: "b", count: 100_000)
+    let urls = Array(repeating: #""u""#, count: 500).joined(separator: ",")
+    let text = #"{"defaults":{"body":"\#(body)"},"entries":[\#(urls)]}"#
+    let planned = try Planned(text, as: "m.json")
+    #expect(planned.problems.isEmpty)
+    #expect(planned.indexBytes < 500_000)
+    #expect(planned.entries.allSatisfy { $0.request.content == .body(body) })
+  }
+
+  @Test("the text near a mistake of JSON's, which may be a secret, is not shown")
+  func syntax() throws {
+    for text in [#"{"a":{"headers":{"A":"hush" "b""#, #"{"a":{"headers":{"A" "hush"}}}"#, "{\"a\": hush}"] {
+      let problem = try #require(try Planned(text, as: "m.json").problems.first)
+      #expect(problem.code == .syntax && !problem.message.contains("hush"), "\(problem)")
+    }
+  }
+
+  @Test("what an entry leaves out comes from the defaults; its own body or form stands instead of theirs")
+  func defaults() throws {
+    let defaults = #"{"headers":{"K":"1"},"body":"b"}"#
+    func request(_ entry: String, _ defaults: String) throws -> SourceRequest {
+      try #require(try planned(entry, defaults: defaults).entries.first).request
+    }
+    let headers = [try HeaderField("K", "1")]
+    #expect(
+      try request(#""http://h/""#, defaults) == SourceRequest(method: .post, headers: headers, content: .body("b")))
+    #expect(
+      try request(#"{"url":"x","form":{"f":"1"},"method":"PUT"}"#, defaults)
+        == SourceRequest(method: .put, headers: headers, content: .form([FormPart(name: "f", content: "1")])))
+    #expect(
+      try request(#"{"url":"x","method":"GET","headers":{"J":["2","3"]}}"#, defaults)
+        == SourceRequest(method: .get, headers: [HeaderField("J", "2"), HeaderField("J", "3")], content: nil))
+    #expect(try request(#"{"url":"x"}"#, #"{"method":"QUERY"}"#).method == .query)
+    #expect(try planned(#""x""#, defaults: #"{"method":"GET","form":{}}"#).found == ["bad-value @ defaults.method"])
+    #expect(try planned(#""x""#, defaults: #"{"url":"http://h/"}"#).found == ["unknown-field @ defaults.url"])
+  }
+
+  @Test("what the index keeps is what was read, and of a plain GET it keeps nothing")
+  func stored() throws {
+    let request = try SourceRequest(
+      method: .patch, headers: [HeaderField("A", ""), HeaderField("B", "2"), HeaderField("B", "é")],
+      content: .form([
+        FormPart(name: "a", content: "\u{1}\""), FormPart(name: "b", content: "", filename: "f", type: "a/b"),
+      ]))
+    var entry = try Entry.sample(urls: ["a", "http://b/", "c"])
+    entry.request = request
+    var stored = try Entry.sample(urls: ["a"])
+    try stored.adopt(requestText: #require(entry.requestText))
+    #expect(stored == entry)
+    #expect(try Entry.sample(urls: ["a"]).requestText == nil)
+    let mirrors = try #require(try Entry.sample(urls: ["a", "b"]).requestText)
+    stored = try .sample(urls: ["a"])
+    try stored.adopt(requestText: mirrors)
+    #expect(stored.urls == ["a", "b"] && stored.request == .plain)
+  }
+
+  @Test("requests that may be answered differently have different keys, and no key tells a secret")
+  func keys() throws {
+    let location = try SourceLocation(parsing: "http://h/a")
+    let requests: [SourceRequest] = try [
+      .plain, SourceRequest(method: .post, headers: [], content: nil),
+      SourceRequest(method: .post, headers: [], content: .body("")),
+      SourceRequest(method: .post, headers: [], content: .body("a")),
+      SourceRequest(method: .put, headers: [], content: .body("a")),
+      SourceRequest(method: .post, headers: [], content: .form([FormPart(name: "a", content: "b")])),
+      SourceRequest(method: .post, headers: [], content: .form([FormPart(name: "a", content: "b", filename: "c")])),
+      SourceRequest(method: .get, headers: [HeaderField("A", "b")], content: nil),
+      SourceRequest(method: .get, headers: [HeaderField("A", "c")], content: nil),
+    ]
+    let keys = requests.map { CacheKey(location, $0).text }
+    #expect(Set(keys).count == requests.count)
+    #expect(keys.allSatisfy { $0.count == 64 })
+    #expect(CacheKey(location).text == keys[0])
+  }
+}

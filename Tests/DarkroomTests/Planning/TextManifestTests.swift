@@ -1,0 +1,94 @@
+import Testing
+
+@testable import Darkroom
+
+/// Lists of URLs, with the option lines of aria2.
+@Suite struct TextManifestTests {
+  @Test("what a list means: each entry as URL=name", arguments: ["m.txt", "m.urls", "m.URLS"])
+  func lists(file: String) throws {
+    let text = """
+      # comment
+      http://h/a.jpg
+        # a comment between a URL and its option
+
+      \tout=travel/one.jpg
+      http://h/b.png?x=1#f \t
+      http://h/c
+       out =  two words.png \u{20}
+      \u{20}\u{20}
+
+      """
+    let planned = try Planned(text, as: file)
+    #expect(planned.problems == [])
+    #expect(
+      planned.entries.map { "\($0.urls[0])=\($0.name)" } == [
+        "http://h/a.jpg=travel/one", "http://h/b.png?x=1#f=b", "http://h/c=two words",
+      ])
+    #expect(try Planned(text.replacing("\n", with: "\r\n"), as: file).entries == planned.entries)
+  }
+
+  @Test(
+    "what is wrong: code, place and a word of the message",
+    arguments: [
+      ("http://h/a\n checksum=sha-256=00", "bad-value @ line 2: checksum", "64 hexadecimal digits"),
+      ("http://h/a\n checksum=sha256=00", "bad-value @ line 2: checksum", "unknown checksum type \"sha256\""),
+      (
+        "http://h/a\n checksum=md5=5d41402abc4b2a76b9719d911017c592\n checksum=md5=5d41402abc4b2a76b9719d911017c592",
+        "bad-value @ line 3: checksum", "already"
+      ),
+      ("http://h/a\n\n\theader=A", "bad-value @ line 3: header", "NAME: VALUE"),
+      ("http://h/a\n Authorization: Basic aHVzaA==", "syntax @ line 2", "header=NAME: VALUE"),
+      ("http://h/a\n header Authorization: Basic aHVzaA==", "syntax @ line 2", "header=NAME: VALUE"),
+      ("http://h/a\n header=Host: b", "bad-value @ line 2: header", "taken from the URL"),
+      ("http://h/a\n referer=*", "bad-value @ line 2: referer", "not available in this version"),
+      ("http://h/a\n outt=a", "unknown-field @ line 2: outt", "did you mean \"out\"?"),
+      ("http://h/a\n dir=/tmp", "unknown-field @ line 2: dir", "known: out"),
+      ("http://h/a\n out", "syntax @ line 2", "NAME=VALUE"),
+      ("http://h/a\n out=", "bad-value @ line 2: out", "needs a name"),
+      ("http://h/a\n out=a\n out=b", "bad-value @ line 3: out", "already"),
+      ("# list\n out=a\nhttp://h/a", "syntax @ line 2", "there is none"),
+      ("http://h/a\n out=x\nhttp://h/b\n out=X", "duplicate-name @ line 3", "entry 1"),
+    ])
+  func problems(text: String, found: String, word: String) throws {
+    let planned = try Planned(text, as: "m.txt")
+    #expect(planned.found == [found], "\(planned.problems)")
+    #expect(planned.problems.first?.message.contains(word) == true, "\(planned.problems)")
+  }
+
+  @Test("a checksum is given as aria2 takes it")
+  func checksum() throws {
+    let planned = try Planned(
+      "http://h/a\n  checksum=md5=5D41402ABC4B2A76B9719D911017C592\n  out=b\nhttp://h/c", as: "m.txt")
+    #expect(planned.problems == [])
+    #expect(planned.entries.map { $0.checksum?.description } == ["md5=5d41402abc4b2a76b9719d911017c592", nil])
+    #expect(planned.entries.first?.name == "b")
+  }
+
+  @Test("mirrors are separated by tabs, headers repeated")
+  func request() throws {
+    let planned = try Planned(
+      "http://h/a\t http://g/a\t\thttp://f/a\n header=X: 1\n header=X:2\n referer=http://h/\n out=b\nhttp://h/c\t",
+      as: "m.txt")
+    #expect(planned.problems == [])
+    let entry = try #require(planned.entries.first)
+    #expect(entry.urls == ["http://h/a", "http://g/a", "http://f/a"])
+    #expect(entry.request.headers.map { "\($0.name)=\($0.value)" } == ["X=1", "X=2", "Referer=http://h/"])
+    #expect(entry.name == "b")
+    #expect(planned.entries.last?.urls.count == 1 && planned.entries.last?.request == .plain)
+  }
+
+  @Test("everything that is wrong is told, up to the limit")
+  func several() throws {
+    let planned = try Planned(
+      "http://h/a\n split=5\n\nhttp://h/b\n checksum=md5=0\nhttp://h/c", as: "m.urls")
+    #expect(
+      planned.found == ["unknown-field @ line 2: split", "bad-value @ line 5: checksum"])
+    let many = "http://h/a\n" + String(repeating: " dir=/x\n", count: 250)
+    #expect(try Planned(many, as: "m.txt").problems.count == 100)
+  }
+
+  @Test("JSON lines may be called ndjson")
+  func ndjson() throws {
+    #expect(try Planned("\"http://h/a\"\n\n{\"url\":\"http://h/b\"}", as: "m.ndjson").entries.count == 2)
+  }
+}

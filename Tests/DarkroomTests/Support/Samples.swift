@@ -1,0 +1,97 @@
+import Imaging
+import Manifests
+import System
+
+@testable import Darkroom
+
+extension Entry {
+  static func sample(
+    _ position: Int = 0, url: String = "http://h/a.jpg", recipe: String = "none", priority: Priority = .normal
+  ) throws -> Entry {
+    try sample(position, urls: [url], recipe: recipe, priority: priority)
+  }
+
+  static func sample(
+    _ position: Int = 0, urls: [String], recipe: String = "none", priority: Priority = .normal
+  ) throws -> Entry {
+    Entry(
+      position: position, urls: urls, name: "entry \(position)", recipe: try Recipe(parsing: recipe),
+      options: OutputOptions(), priority: priority)
+  }
+}
+
+extension RunContext {
+  /// A run whose folders are not there.
+  static var sample: RunContext {
+    RunContext(
+      number: 1, runID: "run-0001", folder: JobFolder(path: "/nowhere/job", name: "job"),
+      staging: Staging(folder: "/nowhere/staging", runID: "run-0001"))
+  }
+}
+
+extension PhotoRecord {
+  /// A record of a run whose folders are not there.
+  convenience init(_ entry: Entry) { self.init(entry, run: .sample) }
+}
+
+extension PhotoRecord.Source {
+  static var sample: PhotoRecord.Source {
+    PhotoRecord.Source(finalURL: "http://h/a.jpg", httpStatus: 200, bytes: 10, sha256: "ab")
+  }
+}
+
+extension PhotoRecord.Result {
+  static var sample: PhotoRecord.Result {
+    get throws {
+      PhotoRecord.Result(
+        staged: "s", file: try OpenFile(reading: "/dev/null"), picture: .sample, bytes: 3, sha256: "cd",
+        key: try .sample)
+    }
+  }
+}
+
+extension ResultKey {
+  static var sample: ResultKey {
+    get throws { ResultKey(of: "ab", for: try .sample(), metadata: .copyright) }
+  }
+}
+
+extension ImageInfo {
+  static var sample: ImageInfo { ImageInfo(format: .jpeg, width: 2, height: 3) }
+}
+
+extension JobManifest {
+  /// A manifest of one format, accepted at 1000 ms.
+  static func sample(
+    file: String = "job.txt", inboxPath: String? = nil, identity: String = "identity"
+  ) throws -> JobManifest {
+    JobManifest(
+      file: file, format: ManifestFileName(file)?.format.name ?? "txt", sha256: String(repeating: "ab", count: 32),
+      inboxPath: inboxPath, identity: identity, accepted: 1000,
+      configuration: Configuration(filters: try Recipe(parsing: "none"), processors: 1))
+  }
+}
+
+extension ReportRow {
+  /// A row of an entry.
+  static func sample(
+    _ index: Int = 0, state: State, output: Output? = nil, source: Source? = nil, failure: Failure? = nil
+  ) -> ReportRow {
+    ReportRow(
+      index: index, name: "\(index)", url: "http://h/", finalURL: nil, state: state, isReused: false,
+      isCoalesced: false, priority: "normal", attempts: 1, output: output, source: source, filters: "none",
+      timings: Timings(), failure: failure, metadata: nil)
+  }
+}
+
+extension ReportRow.Output {
+  static func sample(bytes: Int = 3) -> ReportRow.Output {
+    ReportRow.Output(file: "images/a.jpg", picture: .sample, bytes: bytes, sha256: "cd")
+  }
+}
+
+extension ReportRow.Source {
+  static func sample(bytes: Int = 10, httpStatus: Int? = 200) -> ReportRow.Source {
+    ReportRow.Source(picture: .sample, bytes: bytes, sha256: "ab", httpStatus: httpStatus)
+  }
+}

@@ -1,0 +1,114 @@
+import Scheduling
+import Transfer
+
+@testable import Darkroom
+
+/// An `EntryScheduler` over indexes in memory. Downloads end when the test says so.
+final class ScheduledJobs {
+  let scheduler = EntryScheduler()
+  private static let backoff = Backoff(retries: 3)
+
+  init() {}
+
+  /// One job, run 1, over an index whose hosts are prepared.
+  init(_ index: JobIndex) { scheduler.add(run: 1, index) }
+
+  /// Adds a job.
+  /// - Parameter entries: The host of each, empty for a file, and its priority's rank.
+  func add(_ run: Int, _ entries: [(host: String, rank: Int)], ended: Set<Int> = []) throws {
+    let entries = try entries.enumerated().map { position, entry in
+      try Entry.sample(
+        position, url: entry.host.isEmpty ? "a.jpg" : "http://\(entry.host)/",
+        priority: Entry.Priority.allCases[entry.rank])
+    }
+    try add(run, entries, ended: ended)
+  }
+
+  /// Adds a job of entries of the same priority, each with its URLs.
+  func add(_ run: Int, urls: [[String]]) throws {
+    try add(run, urls.enumerated().map { try Entry.sample($0, urls: $1) }, ended: [])
+  }
+
+  private func add(_ run: Int, _ entries: [Entry], ended: Set<Int>) throws {
+    let index = try JobIndex(creating: .memory)
+    try index.fill {
+      for entry in entries { try index.insert(entry) }
+      for position in ended { try index.markEnded(position) }
+    }
+    try index.prepareHosts()
+    scheduler.add(run: run, index)
+  }
+
+  /// Starts one entry.
+  func next(perHost: Int = 2, now: Int = 0, lowest: Int = 4) throws -> EntryScheduler.Next? {
+    try scheduler.next(now: now, perHost: perHost, lowest: lowest)
+  }
+
+  /// Starts all that may start now: runs and positions.
+  func startAll(perHost: Int = 2, now: Int = 0, lowest: Int = 4) throws -> [PhotoRecord.ID] {
+    var started: [PhotoRecord.ID] = []
+    while let next = try next(perHost: perHost, now: now, lowest: lowest) { started.append(next.id) }
+    return started
+  }
+
+  /// The same for one job: positions.
+  func start(perHost: Int = 2, now: Int = 0) throws -> [Int] {
+    try startAll(perHost: perHost, now: now).map(\.position)
+  }
+
+  /// Works through all that is left, as if every download ended at once.
+  func everything() throws -> [Int] {
+    var positions: [Int] = []
+    while let next = try next(perHost: 1) {
+      positions.append(next.entry.position)
+      finish(next.entry.position, run: next.run)
+    }
+    return positions
+  }
+
+  /// The download of an entry has ended.
+  @discardableResult
+  func downloadEnded(
+    _ position: Int, run: Int = 1, _ answer: HostScheduler.Answer = .served, _ usage: HostUsage = HostUsage(),
+    now: Int = 0
+  ) -> Double? {
+    let id = PhotoRecord.ID(run: run, position: position)
+    return scheduler.downloadEnded(id, usage, answer, now: now, backoff: Self.backoff)
+  }
+
+  /// An entry has ended, after its download.
+  func finish(_ position: Int, run: Int = 1, now: Int = 0) {
+    downloadEnded(position, run: run, now: now)
+    scheduler.finished(PhotoRecord.ID(run: run, position: position), now: now)
+  }
+
+  /// An entry whose download has ended is to be tried again.
+  func retry(_ position: Int, run: Int = 1, attempts: Int?, isRefused: Bool = false, due: Int, now: Int = 0) {
+    let id = PhotoRecord.ID(run: run, position: position)
+    scheduler.retry(id, attempts: attempts, isRefused: isRefused, due: due, now: now)
+  }
+
+  /// An entry whose download has ended goes on to its next mirror.
+  func useMirror(_ position: Int, run: Int = 1, _ url: String, attempts: Int, now: Int = 0) throws {
+    try scheduler.useMirror(PhotoRecord.ID(run: run, position: position), url, attempts: attempts, now: now)
+  }
+
+  func uncounted(_ position: Int, run: Int = 1) -> Int {
+    scheduler.uncounted(PhotoRecord.ID(run: run, position: position))
+  }
+
+  func heldHosts(run: Int = 1, now: Int) -> [String] {
+    scheduler.heldHosts(run: run, now: now, limit: 9).hosts.map(\.name)
+  }
+}
+
+extension EntryScheduler.Next {
+  var id: PhotoRecord.ID { PhotoRecord.ID(run: run, position: entry.position) }
+}
+
+extension HostUsage {
+  /// What a download with one request took.
+  static func request(reused: Int = 0, bytes: Int = 0, milliseconds: Int = 0) -> HostUsage {
+    HostUsage(milliseconds: milliseconds, requests: RequestCount(sent: 1, reused: reused), bytes: bytes)
+  }
+}

@@ -1,0 +1,97 @@
+import Ledger
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct PauseTrackerTests {
+  private let folder: TemporaryFolder
+  private var tracker = PauseTracker()
+  private let (a, b): (PauseCause, PauseCause)
+  private let disk = PauseCause.disk(reason: "full")
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try folder.write("why\n", as: "a.lock")
+    try folder.write("", as: "b.lock")
+    a = .lock(Lock(name: "a.lock", path: folder.file("a.lock")))
+    b = .lock(Lock(name: "b.lock", path: folder.file("b.lock")))
+  }
+
+  @Test("the queues are paused until the last of several causes is gone")
+  mutating func overlap() {
+    let changes = [
+      tracker.update([a], at: 10), tracker.update([a, b, disk], at: 20), tracker.update([b, disk], at: 30),
+      tracker.update([disk], at: 40),
+    ]
+    #expect(changes[0] == PauseTracker.Change(began: [a]))
+    #expect(Set(changes[1].began) == [b, disk] && changes[1].ended.isEmpty)
+    #expect(changes[2] == PauseTracker.Change(ended: [a]))
+    #expect(tracker.isPaused && tracker.pausedSince == 10)
+    let last = tracker.update([], at: 50)
+    #expect(last == PauseTracker.Change(ended: [disk]))
+    #expect(!tracker.isPaused && tracker.pausedSince == nil && tracker.open(since: 0).isEmpty)
+  }
+
+  @Test("nothing changes while the same causes hold, and a new pause begins anew")
+  mutating func steady() {
+    _ = tracker.update([a], at: 10)
+    let same = tracker.update([a, a], at: 20)
+    #expect(same == PauseTracker.Change())
+    _ = tracker.update([], at: 30)
+    _ = tracker.update([a], at: 40)
+    #expect(tracker.pausedSince == 40)
+  }
+
+  @Test("a lock whose reason is written later is the same lock")
+  mutating func reasonChanges() throws {
+    _ = tracker.update([b], at: 10)
+    try folder.write("now with a reason", as: "b.lock")
+    let change = tracker.update([.lock(Lock(name: "b.lock", path: folder.file("b.lock")))], at: 20)
+    #expect(change == PauseTracker.Change())
+  }
+
+  @Test("for a job a pause begins no earlier than the job")
+  mutating func clipping() {
+    _ = tracker.update([a], at: 10)
+    _ = tracker.update([a, b], at: 50)
+    let open = tracker.open(since: 30).sorted { $0.lock < $1.lock }
+    #expect(
+      open == [
+        LedgerPause(cause: "lock", lock: "a.lock", reason: "why", began: 30),
+        LedgerPause(cause: "lock", lock: "b.lock", reason: nil, began: 50),
+      ])
+    #expect(LedgerPause(cause: "disk", lock: "", reason: nil, began: 5, ended: 40).clipped(to: 20).began == 20)
+  }
+
+  @Test("the causes in words")
+  mutating func words() {
+    _ = tracker.update([b, a, disk], at: 0)
+    #expect(tracker.description == "a.lock (why), b.lock, disk (full)")
+  }
+
+  @Test(
+    "paused time is the union of the pauses",
+    arguments: [
+      ([], 0), ([(0, 1000)], 1), ([(0, 1000), (2000, 3000)], 2), ([(0, 1000), (500, 1500)], 1.5),
+      ([(0, 3000), (1000, 2000)], 3),
+      ([(1000, 2000), (0, 1000)], 2), ([(0, 1000), (0, 1000)], 1), ([(500, nil)], 9.5), ([(0, 1000), (900, nil)], 10),
+      ([(3000, 2000)], 0), ([(20_000, nil)], 0), ([(0, 5000), (1000, 500), (4000, 6000)], 6),
+    ] as [([(Int, Int?)], Double)])
+  func union(pauses: [(Int, Int?)], seconds: Double) {
+    let pauses = pauses.map { LedgerPause(cause: "lock", lock: "x", reason: nil, began: $0.0, ended: $0.1) }
+    #expect(PauseTracker.paused(pauses, until: 10_000) == seconds)
+    #expect(PauseTracker.paused(pauses.reversed(), until: 10_000) == seconds)
+  }
+
+  @Test func `a job that was not at hand is told of the pauses that ended since it began, and of no others`() {
+    var tracker = PauseTracker()
+    for (from, to) in [(0, 10), (20, 30), (40, 50)] {
+      _ = tracker.update([.disk(reason: "full")], at: from)
+      _ = tracker.update([], at: to)
+    }
+    #expect(tracker.ended(since: 25).map(\.began) == [25, 40])
+    #expect(tracker.ended(since: 25).map(\.ended) == [30, 50])
+    #expect(tracker.ended(since: 50).isEmpty)
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Database
+
+@Suite struct DatabaseTests {
+  let folder: TemporaryFolder
+  var path: String { folder.file("file.sqlite") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test("a database is its owner's alone", arguments: [Database.Durability.powerCut, .process, .none])
+  func mode(durability: Database.Durability) throws {
+    let database = try Database(path: path, durability: durability)
+    try database.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(names.contains("file.sqlite"))
+    for name in names {
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name))
+      #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+    }
+  }
+
+  @Test("a record is read as it was written, nil as null")
+  func records() throws {
+    let database = try Database(path: path, durability: .none)
+    try database.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT, size INTEGER) STRICT")
+    let notes = [Note(id: 1, text: "ü\u{0}x", size: nil), Note(id: 2, text: nil, size: .min)]
+    for note in notes {
+      try database.run("INSERT INTO notes (\(Note.columns.names)) VALUES (\(Note.columns.placeholders))", note.values)
+    }
+    #expect(try database.records(Note.select("FROM notes ORDER BY id")) == notes)
+    #expect(try database.record(Note.select("FROM notes WHERE id = ?"), [.integer(2)]) == notes[1])
+    #expect(try database.record(Note.select("FROM notes WHERE id = 3")) as Note? == nil)
+  }
+
+  @Test("a transaction that throws changes nothing")
+  func transaction() throws {
+    let database = try Database(path: path, durability: .powerCut)
+    try database.execute("CREATE TABLE t (a)")
+    #expect(throws: CancellationError.self) {
+      try database.transaction {
+        try database.execute("INSERT INTO t VALUES (1)")
+        throw CancellationError()
+      }
+    }
+    #expect(try database.first("SELECT count(*) FROM t") { $0.integer(0) } == 0)
+  }
+
+  @Test("migrations begin where the database stands, and a script that fails leaves its version", arguments: 0...2)
+  func migrations(version: Int) throws {
+    let scripts: Migrations = ["CREATE TABLE a (x)", "CREATE TABLE b (x)"]
+    let database = try Database(path: path, durability: .powerCut)
+    for script in scripts.scripts[..<version] { try database.execute(script) }
+    try database.execute("PRAGMA user_version = \(version)")
+    try scripts.apply(to: database)
+    #expect(try Migrations.version(of: database) == 2)
+    try database.execute("INSERT INTO a VALUES (1); INSERT INTO b VALUES (1)")
+    let broken: Migrations = ["", "", "CREATE TABLE c (x); CREATE TABLE c (x)"]
+    #expect(throws: SQLiteError.self) { try broken.apply(to: database) }
+    #expect(try Migrations.version(of: database) == 2)
+    #expect(throws: SQLiteError.self) { try database.execute("SELECT * FROM c") }
+  }
+
+  @Test("a version is known from 0 to the newest", arguments: [(-1, false), (0, true), (2, true), (3, false)])
+  func knownVersions(version: Int, isKnown: Bool) {
+    let scripts: Migrations = ["", ""]
+    #expect(scripts.isKnown(version) == isKnown)
+  }
+
+  @Test("a full disk is told apart", arguments: [(Int32(13), true), (11, false), (778, false), (1, false)])
+  func outOfSpace(code: Int32, isOutOfSpace: Bool) {
+    #expect(SQLiteError(code: code, message: "", path: "").isOutOfSpace == isOutOfSpace)
+  }
+}
+
+private struct Note: DatabaseRecord, Equatable {
+  static let columns: Columns = ["id", "text", "size"]
+
+  let id: Int
+  let text: String?
+  let size: Int?
+
+  init(id: Int, text: String?, size: Int?) { (self.id, self.text, self.size) = (id, text, size) }
+
+  init(_ row: Statement) { self.init(id: row.integer(0), text: row.text(1), size: row.optionalInteger(2)) }
+
+  var values: [SQLiteValue] { [.integer(id), .optional(text), .optional(size)] }
+}

@@ -1,0 +1,105 @@
+import Testing
+
+@testable import JSON
+
+@Suite struct JSONValueTests {
+  private static let texts = [
+    "null", "true", "false", "0", "-1", "9223372036854775807", "-9223372036854775808", "0.5", "-0.0", "1e-07", "1e+22",
+    "5e-324", "1.7976931348623157e+308", "0.1", "123456789.12345679", #""""#, #""\"\\\n\r\t""#,
+    #""\u0001\u001b\u007f\u2028\u2029""#,
+    #""/ü日👩‍👩‍👧‍👦""#, "[]", "{}", "[[[]],{}]", #"{"z":1,"a":{"y":[1,2.5,"x"],"b":null},"":""}"#,
+  ]
+
+  @Test("a text that was written reads as the same value, and is written the same", arguments: texts)
+  func roundTrip(text: String) throws {
+    let value = try JSONValue(parsing: text)
+    #expect(value.text == text)
+    #expect(try JSONValue(parsing: value.text) == value)
+  }
+
+  @Test(
+    "spellings of the same value are written in one way",
+    arguments: [
+      (" [ 1 , 2 ] ", "[1,2]"), (#""\u00e9\/\ud83d\udc4d""#, #""é/👍""#), ("1E2", "100.0"), ("1.50", "1.5"), ("-0", "0"),
+      (#""\b\f""#, #""\u0008\u000c""#), ("{\n\"a\"\t:\r\n1}", #"{"a":1}"#),
+    ])
+  func spellings(text: String, expected: String) throws {
+    #expect(try JSONValue(parsing: text).text == expected)
+  }
+
+  @Test("every control character is escaped, so that a row stays on its line")
+  func controls() throws {
+    let all = String(String.UnicodeScalarView((1..<0x20).compactMap { UnicodeScalar($0) }))
+    let text = JSONValue.string(all + "\u{7f}\u{2028}").text
+    #expect(text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f })
+    #expect(try JSONValue(parsing: text) == .string(all + "\u{7f}\u{2028}"))
+  }
+
+  @Test("a number that JSON cannot express is null", arguments: [Double.infinity, -.infinity, .nan])
+  func notFinite(value: Double) {
+    #expect(JSONValue.array([.number(value)]).text == "[null]")
+  }
+
+  @Test("any finite number reads back as itself")
+  func numbers() throws {
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<2000 {
+      let number = Double(bitPattern: generator.next())
+      guard number.isFinite else { continue }
+      #expect(try JSONValue(parsing: JSONValue.number(number).text) == .number(number))
+    }
+  }
+
+  @Test(
+    "what is no JSON is an error with line and column",
+    arguments: [
+      ("", 1), ("nul", 1), ("[1,]", 1), ("{\"a\":1\n,}", 2), ("[1]\n2", 2), ("'a'", 1),
+      ("\"a\nb\"", 1), ("NaN", 1), ("// c\n1", 1), ("[01]", 1), ("\"\\x\"", 1),
+    ])
+  func syntax(text: String, line: Int) {
+    let problem = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+    #expect(problem?.code == (text.isEmpty ? .empty : .syntax))
+    guard case .line(line, column: 1...) = problem?.place else {
+      Issue.record("\(problem?.description ?? "no error")")
+      return
+    }
+  }
+
+  @Test(
+    "an error has a code and its place",
+    arguments: [
+      ("[\n 18446744073709551615]", .numberTooLarge, "line 2, column 21: "),
+      (
+        #"{"a":[0,"# + String(repeating: "[", count: 31) + String(repeating: "]", count: 31) + "]}", .tooDeep, "a[1][0]"
+      ),
+      (#"{"a":1,"a":2}"#, .syntax, "line 1, column "),
+    ] as [(String, JSONError.Code, String)])
+  func errors(text: String, code: JSONError.Code, start: String) {
+    let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+    #expect(error?.code == code)
+    #expect(error?.description.hasPrefix(start) == true, "\(error?.description ?? "")")
+  }
+
+  @Test("bytes that are not UTF-8 are an error, and U+0000 in a string is one unless it is allowed")
+  func bytes() throws {
+    let error = #expect(throws: JSONError.self) {
+      try Array("[\"".utf8 + [0xff] + "\"]".utf8).withUnsafeBytes { try JSONDocument(parsing: $0).value() }
+    }
+    #expect(error?.code == .encoding)
+    let text = Array(#""\u0000""#.utf8)
+    #expect(throws: JSONError.self) { try text.withUnsafeBytes { try JSONDocument(parsing: $0).value() } }
+    #expect(
+      try text.withUnsafeBytes { try JSONDocument(parsing: $0, allowingNUL: true).value() } == .string("\u{0}"))
+  }
+
+  @Test("members of one key are grouped into an array, where the first of them stands")
+  func grouping() {
+    let members = [("b", 1), ("a", 2), ("b", 3)].map { JSONValue.Member($0.0, .integer($0.1)) }
+    #expect(JSONValue.object(grouping: members).text == #"{"b":[1,3],"a":2}"#)
+  }
+
+  @Test("members without a value are left out, and the rest keeps its order")
+  func members() {
+    #expect(JSONValue.object(["b": .integer(1), "a": nil, "c": .null]).text == #"{"b":1,"c":null}"#)
+  }
+}

@@ -1,0 +1,47 @@
+import Scheduling
+import Testing
+
+@Suite struct ScanScheduleTests {
+  /// A schedule after a scan from second 100 on, with an interval of a second.
+  private func scanned(taking seconds: Double) -> ScanSchedule {
+    var schedule = ScanSchedule()
+    schedule.scanned(from: 100, to: 100 + seconds, interval: 1)
+    return schedule
+  }
+
+  @Test func `the first scan is due at once`() {
+    #expect(ScanSchedule().due == 0)
+  }
+
+  @Test func `without notices the folder is scanned every interval`() {
+    #expect(scanned(taking: 0).due == 101)
+  }
+
+  @Test func `a notice has a small folder scanned at once`() {
+    var schedule = scanned(taking: 0.0001)
+    schedule.note(isUrgent: false)
+    #expect(schedule.due < 100.002)
+  }
+
+  @Test func `scans take a tenth of the time at most, notices or not`() {
+    var schedule = scanned(taking: 2)
+    #expect(schedule.due == 120)
+    schedule.note(isUrgent: false)
+    #expect(schedule.due == 120)
+  }
+
+  @Test func `an urgent notice has any folder scanned at once, whatever comes after it`() {
+    var schedule = scanned(taking: 2)
+    for isUrgent in [false, true, false] { schedule.note(isUrgent: isUrgent) }
+    #expect(schedule.due == 0)
+  }
+
+  @Test func `after a scan earlier notices count no more`() {
+    var schedule = scanned(taking: 0)
+    schedule.note(isUrgent: true)
+    schedule.scanned(from: 200, to: 200, interval: 5)
+    #expect(schedule.due == 205)
+    schedule.scanNow()
+    #expect(schedule.due == 0)
+  }
+}

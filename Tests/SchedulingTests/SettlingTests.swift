@@ -1,0 +1,107 @@
+import Glibc
+import Scheduling
+import System
+import Testing
+
+@Suite struct SettlingTests {
+  typealias File = (name: FileName, identity: FileIdentity)
+
+  private var settling = Settling(time: 2)
+  /// Nanoseconds since 1970, at second 0 of the clock that never jumps.
+  private static let start = 1_700_000_000 * 1_000_000_000
+
+  private static func manifest(
+    _ file: String = "a.txt", inode: UInt = 1, size: Int = 10, modified: Double = 0, changed: Double? = nil
+  ) -> File {
+    var status = stat()
+    status.st_ino = inode
+    status.st_size = size
+    status.st_mtim = time(modified)
+    status.st_ctim = time(changed ?? modified)
+    return (FileName(file), FileIdentity(status))
+  }
+
+  private static func time(_ seconds: Double) -> timespec {
+    let time = start + Int(seconds * 1e9)
+    return timespec(tv_sec: time / 1_000_000_000, tv_nsec: time % 1_000_000_000)
+  }
+
+  private mutating func isSettled(_ manifest: File, at now: Double, clock: Double? = nil) -> Bool {
+    !settling.settled([manifest], now: now, wallClock: Double(Self.start) / 1e9 + (clock ?? now)).isEmpty
+  }
+
+  @Test("a file that is older than the settling time is not waited for")
+  mutating func old() {
+    let found = (isSettled(Self.manifest(modified: -2), at: 0), isSettled(Self.manifest(modified: -1.9), at: 0))
+    #expect(found == (true, false))
+  }
+
+  @Test("a fresh file is settled when it was seen unchanged for the settling time, whatever its mtime says")
+  mutating func unchanged() {
+    let manifest = Self.manifest(modified: 3600)
+    let found = [0, 1, 1.9, 2, 3].map { isSettled(manifest, at: $0) }
+    #expect(found == [false, false, false, true, true])
+  }
+
+  @Test(
+    "any change of device, inode, size, mtime or ctime begins the wait anew",
+    arguments: [
+      Self.manifest(inode: 2, modified: 3600), Self.manifest(size: 11, modified: 3600),
+      Self.manifest(modified: 3601, changed: 3600),
+      Self.manifest(modified: 3600, changed: 3601),
+    ])
+  mutating func changed(changed: File) {
+    let found = (
+      isSettled(Self.manifest(modified: 3600), at: 0), isSettled(changed, at: 1.9), isSettled(changed, at: 3.8),
+      isSettled(changed, at: 3.9)
+    )
+    #expect(found == (false, false, false, true))
+  }
+
+  @Test("a file that the kernel reports as complete is not waited for, one that is written again is")
+  mutating func notices() {
+    let manifest = Self.manifest(modified: 0)
+    settling.note(.begun(FileName("a.txt")))
+    let begun = isSettled(manifest, at: 0)
+    settling.note(.complete(FileName("a.txt")))
+    let complete = isSettled(manifest, at: 0.1)
+    settling.note(.begun(FileName("a.txt")))
+    let again = isSettled(Self.manifest(size: 20, modified: 0.2), at: 0.2)
+    settling.note(.complete(FileName("b.txt")))
+    let other = isSettled(Self.manifest(size: 20, modified: 0.2), at: 0.3)
+    #expect((begun, complete, again, other) == (false, true, false, false))
+  }
+
+  @Test("when notices were lost, none of the earlier ones is believed")
+  mutating func lost() {
+    settling.note(.complete(FileName("a.txt")))
+    settling.note(.lost)
+    let found = isSettled(Self.manifest(modified: 0), at: 0)
+    #expect(!found)
+  }
+
+  @Test("a file that went away is forgotten, with what the kernel said of it")
+  mutating func gone() {
+    settling.note(.complete(FileName("a.txt")))
+    _ = isSettled(Self.manifest(modified: 3600), at: 0)
+    _ = settling.settled([], now: 1, wallClock: Double(Self.start) / 1e9)
+    let found = isSettled(Self.manifest(modified: 3600), at: 2.5)
+    #expect(!found)
+  }
+
+  @Test("a wall clock that jumps back by a day does not keep a file waiting")
+  mutating func clockBack() {
+    let manifest = Self.manifest(modified: 0)
+    let found = (isSettled(manifest, at: 0, clock: 0), isSettled(manifest, at: 2, clock: -86_400))
+    #expect(found == (false, true))
+  }
+
+  @Test("each file is settled by itself")
+  mutating func several() {
+    let files = ["b.txt", "a.txt", "c.txt"].map { Self.manifest($0, modified: 0) }
+    settling.note(.complete(FileName("c.txt")))
+    settling.note(.complete(FileName("b.txt")))
+    let found = settling.settled(files, now: 0, wallClock: Double(Self.start) / 1e9)
+    #expect(found == [0, 2])
+  }
+}

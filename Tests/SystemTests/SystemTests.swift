@@ -1,0 +1,144 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import System
+
+@Suite struct SystemTests {
+  @Test(
+    "a file name is shown so that it cannot do harm in a terminal",
+    arguments: [
+      (Array("plain ü 日 👍".utf8), "plain ü 日 👍"), (Array("a\nb".utf8), "a\\x0ab"), ([0x61, 0xff, 0x62], "a\\xffb"),
+      (Array("\u{1b}[31m".utf8), "\\x1b[31m"), ([0xc2, 0x9b], "\\x9b"), ([0x7f], "\\x7f"), ([0xc3], "\\xc3"), ([], ""),
+      ([0x0a, 0xff], "\\x0a\\xff"),
+    ] as [([UInt8], String)])
+  func fileName(bytes: [UInt8], expected: String) { #expect(FileName(bytes: bytes).description == expected) }
+
+  @Test("a system error names the thing, the reason and the call")
+  func systemError() {
+    let error = #expect(throws: SystemError.self) { try OpenFile(reading: "/nonexistent/x") }
+    #expect(error?.description == "/nonexistent/x: No such file or directory (open)")
+    #expect(error?.code == ENOENT)
+  }
+
+  @Test(
+    "out of space is ENOSPC or EDQUOT",
+    arguments: [(ENOSPC, true), (EDQUOT, true), (EFBIG, false), (EIO, false), (0, false)])
+  func outOfSpace(code: Int32, expected: Bool) {
+    #expect(SystemError("write", "x", code: code).isOutOfSpace == expected)
+  }
+
+  @Test("what is above a path", arguments: [("/a/b", "/a"), ("/a", "/"), ("a/b", "a"), ("a", "."), ("a/b/", "a/b")])
+  func parent(path: String, expected: String) { #expect(Folder.parent(of: path) == expected) }
+}
+
+@Suite struct FolderTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test("a folder is created with those above it, and tells which are to be synced")
+  func create() throws {
+    let path = folder.file("a/b/c")
+    #expect(try Folder.create(path) == [folder.path, folder.file("a"), folder.file("a/b")])
+    #expect(try FileStatus(of: path).kind == .folder)
+    #expect(try Folder.create(path) == [], "saying it twice is no error")
+    #expect(try Folder.create(folder.file("a/b/d")) == [folder.file("a/b")])
+  }
+
+  @Test(
+    "a link to a folder will do; a file, a dangling link or a file above is in the way",
+    arguments: [
+      ("link", nil), ("link/x", nil), ("file", ENOTDIR), ("file/x", ENOTDIR), ("dangling", ENOTDIR), ("loop/x", ELOOP),
+      (String(repeating: "x", count: 300), ENAMETOOLONG), (String(repeating: "x", count: 300) + "/y", ENAMETOOLONG),
+    ] as [(String, Int32?)])
+  func inTheWay(name: String, code: Int32?) throws {
+    try folder.makeFolder("real")
+    try folder.write("kept", as: "file")
+    try folder.link("link", to: "real")
+    try folder.link("dangling", to: "nowhere")
+    try folder.link("loop", to: "loop")
+    if let code {
+      let error = #expect(throws: SystemError.self) { try Folder.create(folder.file(name)) }
+      #expect(error?.code == code)
+    } else {
+      try Folder.create(folder.file(name))
+    }
+    #expect(folder.text("file") == "kept")
+    #expect(folder.text("nowhere") == nil)
+  }
+
+  @Test("a rename replaces nothing: no file, no folder, no link", arguments: ["file", "folder", "link", "dangling"])
+  func withoutReplacing(kind: String) throws {
+    let source = try folder.write("new", as: "source")
+    try folder.write("old", as: "file")
+    try folder.makeFolder("folder")
+    try folder.link("link", to: "file")
+    try folder.link("dangling", to: "nowhere")
+    #expect(try Folder.renameWithoutReplacing(source, to: folder.file(kind)) == false)
+    #expect(folder.text("source") == "new" && folder.text("file") == "old" && folder.text("nowhere") == nil)
+    #expect(try Folder.renameWithoutReplacing(source, to: folder.file("free")))
+    #expect(folder.text("source") == nil && folder.text("free") == "new")
+  }
+
+  @Test("what cannot be renamed is an error, not an answer")
+  func renameFails() throws {
+    let missing = #expect(throws: SystemError.self) {
+      try Folder.renameWithoutReplacing(folder.file("missing"), to: folder.file("x"))
+    }
+    #expect(missing?.code == ENOENT)
+    let source = try folder.write("x", as: "source")
+    let noFolder = #expect(throws: SystemError.self) {
+      try Folder.renameWithoutReplacing(source, to: folder.file("missing/x"))
+    }
+    #expect(noFolder?.code == ENOENT)
+  }
+
+  @Test("of many threads that rename to one name one succeeds")
+  func race() async throws {
+    for _ in 0..<20 {
+      try? Folder.removeFile(folder.file("target"))
+      let sources = try (0..<8).map { try folder.write("\($0)", as: "s\($0)") }
+      let target = folder.file("target")
+      let winners = try await withThrowingTaskGroup(of: Bool.self) { group in
+        for source in sources { group.addTask { try Folder.renameWithoutReplacing(source, to: target) } }
+        return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      #expect(winners == 1)
+    }
+  }
+
+  @Test("removing a file that is not there is no error; removing a folder is one")
+  func removing() throws {
+    try Folder.removeFile(folder.file("missing"))
+    try folder.makeFolder("sub")
+    #expect(throws: SystemError.self) { try Folder.removeFile(folder.file("sub")) }
+  }
+
+  @Test("names come as bytes, without . and ..")
+  func names() throws {
+    let names: [[UInt8]] = [[0xff, 0xfe], Array(".hidden".utf8), Array("...".utf8), Array("é".utf8)]
+    for name in names {
+      close(
+        open(
+          Array(folder.path.utf8CString.dropLast()) + [0x2f] + name.map { CChar(bitPattern: $0) } + [0], O_CREAT, 0o600)
+      )
+    }
+    #expect(try Set(Folder.names(in: folder.path).map(\.bytes)) == Set(names))
+  }
+
+  @Test("bytes that were written are read, in whatever pieces")
+  func openFile() throws {
+    let file = try OpenFile(creating: folder.file("x"))
+    let text = String(repeating: "0123456789", count: 100_000)
+    try file.write(text)
+    #expect(try OpenFile(reading: folder.file("x")).readAll() == Data(text.utf8))
+    #expect(try file.readStart(4) == Array("0123".utf8), "wherever writing stands")
+    var got = 0
+    try OpenFile(reading: folder.file("x")).eachChunk(upTo: 300_001) { got += $0.count }
+    #expect(got == 300_001)
+    let error = #expect(throws: SystemError.self) { try OpenFile(creating: folder.file("x")) }
+    #expect(error?.code == EEXIST)
+  }
+}
