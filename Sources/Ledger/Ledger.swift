@@ -6,8 +6,11 @@ import Dispatch
 /// It belongs to one process (SQLite's exclusive locking). The database belongs to a queue of its own, on which calls from
 /// other threads are carried out one after the other; they wait for a commit that is under way, so nothing calls it that is
 /// not to wait for the disk. Methods throw `SQLiteError`, and have changed nothing then.
-package final class Ledger: @unchecked Sendable {  // the database is used on the queue only
+package final class Ledger: @unchecked Sendable {  // what changes is used on the queue only
   private let database: Database
+
+  /// The place of the job that was accepted last: to find it in the file takes the longer, the more jobs there are.
+  private var lastSequence: Int
   private let queue = DispatchQueue(label: "Ledger")
 
   /// Opens the ledger, creates it when missing, and brings an older one to this version.
@@ -17,6 +20,7 @@ package final class Ledger: @unchecked Sendable {  // the database is used on th
     // Reading takes a shared lock only; this takes the exclusive one, which is kept until the ledger is closed.
     try database.execute("BEGIN EXCLUSIVE; COMMIT")
     try LedgerSchema.migrations.apply(to: database)
+    lastSequence = try database.first("SELECT coalesce(max(sequence), 0) FROM jobs") { $0.integer(0) } ?? 0
   }
 
   private func perform<T>(_ body: (Database) throws -> T) throws -> T {
@@ -27,7 +31,7 @@ package final class Ledger: @unchecked Sendable {  // the database is used on th
   package func commit(_ changes: [LedgerChange]) throws {
     guard !changes.isEmpty else { return }
     try perform { database in
-      try database.transaction { for change in changes { try change.apply(to: database) } }
+      try database.transaction { for change in changes { try change.apply(to: database, lastSequence: &lastSequence) } }
     }
   }
 

@@ -20,9 +20,12 @@ package enum LedgerChange: Sendable {
 
 extension LedgerChange {
   /// Makes the change, within a transaction.
-  func apply(to database: Database) throws {
+  /// - Parameter lastSequence: The place of the job that was accepted last.
+  func apply(to database: Database, lastSequence: inout Int) throws {
     switch self {
-    case .accept(let job): try Self.accept(job, database)
+    case .accept(let job):
+      lastSequence += 1
+      try Self.accept(job, sequence: lastSequence, database)
     case .advance(let runID, let state, let outcome): try Self.advance(runID, to: state, outcome, database)
     case .intend(let entry, let runID): try Self.put(entry, ended: false, run: runID, database)
     case .finish(let entry, let runID, let job): try Self.finish(entry, run: runID, job: job, database)
@@ -30,7 +33,7 @@ extension LedgerChange {
     }
   }
 
-  private static func accept(_ job: LedgerJob, _ database: Database) throws {
+  private static func accept(_ job: LedgerJob, sequence: Int, _ database: Database) throws {
     try database.run(
       """
       DELETE FROM jobs WHERE name = ?1 AND state = 'ended' AND sequence <
@@ -39,8 +42,8 @@ extension LedgerChange {
     try database.run(
       """
       INSERT INTO jobs (\(LedgerJob.columns.names), sequence)
-      VALUES (\(LedgerJob.columns.placeholders), (SELECT coalesce(max(sequence), 0) + 1 FROM jobs))
-      """, job.values)
+      VALUES (\(LedgerJob.columns.placeholders), ?)
+      """, job.values + [.integer(sequence)])
   }
 
   private static func advance(
