@@ -102,6 +102,8 @@ package final class Darkroom {
       while try runOnce() {}
       jobs.closePauses()
     } catch {
+      // What has no room has none now.
+      jobs.delivery.abandon()
       jobs.closePauses()
       // When the outbox has gone, that explains every other error.
       try services.checkOutbox()

@@ -1,3 +1,4 @@
+import System
 import Transfer
 
 /// How the downloads of a job may use the cache.
@@ -14,11 +15,16 @@ struct CacheAccess: Sendable {
   /// The run that asks.
   let runID: String
 
-  /// What a request returned before, and whether this run has made it; nil when there is nothing that may be used. What is
-  /// no GET is made once in each run.
+  /// When that was accepted, in milliseconds since 1970, UTC.
+  let since: Int
+
+  /// What a request returned before, and whether it was made within this run: by it, or by another live run since this one
+  /// was accepted; nil when there is nothing that may be used. What is no GET is made once in each run, and has a key for
+  /// each.
   func known(_ key: CacheKey, _ request: SourceRequest) -> (source: CachedSource, isOfThisRun: Bool)? {
     guard let source = cache?.source(key), source.bytes <= maxBytes else { return nil }
-    let isOfThisRun = source.asked.runID == runID
+    let isOfThisRun =
+      source.asked.runID == runID || (since...max(since, Clock.wallMilliseconds)).contains(source.asked.time)
     return (isRefreshing || !request.isCacheable) && !isOfThisRun ? nil : (source, isOfThisRun)
   }
 }

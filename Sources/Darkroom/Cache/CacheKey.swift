@@ -6,9 +6,11 @@ import Transfer
 struct CacheKey: Sendable, Hashable {
   let text: String
 
-  init(_ location: SourceLocation, _ request: SourceRequest = .plain) {
+  /// - Parameter runID: The run, for a request that is made once in each.
+  init(_ location: SourceLocation, _ request: SourceRequest = .plain, run runID: String? = nil) {
     // No line break is in the URL.
     let more = request == .plain ? "" : "\n" + JSONValue.object(request.members).text
-    text = MessageDigest.hexDigest(of: "\(request.method.rawValue) \(location.requestText)\(more)")
+    text = MessageDigest.hexDigest(
+      of: "\(request.method.rawValue) \(location.requestText)\(more)" + (runID.map { "\n" + $0 } ?? ""))
   }
 }

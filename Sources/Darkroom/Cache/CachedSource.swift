@@ -25,6 +25,9 @@ struct CachedSource: Sendable, Equatable {
 
     /// 200 or 304.
     let httpStatus: Int
+
+    /// When, in milliseconds since 1970, UTC.
+    var time = 0
   }
 
   /// The same source, which a server has said to be what it was.

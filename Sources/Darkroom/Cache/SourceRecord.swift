@@ -19,7 +19,8 @@ struct SourceRecord {
 }
 
 extension SourceRecord: DatabaseRecord {
-  /// `answered` is null when there are no validators; `run`, `position` and `status` are of the last request.
+  /// `answered` is null when there are no validators; `run` (its name and the time), `position` and `status` are of the
+  /// last request.
   static let columns: Columns = [
     "sha256", "final_url", "etag", "last_modified", "answered", "run", "position", "status",
   ]
@@ -28,13 +29,17 @@ extension SourceRecord: DatabaseRecord {
     sha256 = row.text(0) ?? ""
     finalURL = row.text(1) ?? ""
     validators = row.text(4).map { Validators(etag: row.text(2), lastModified: row.text(3), urlDigest: $0) }
-    asked = CachedSource.Asked(runID: row.text(5) ?? "", position: row.integer(6), httpStatus: row.integer(7))
+    let run = (row.text(5) ?? "").split(separator: " ")
+    asked = CachedSource.Asked(
+      runID: run.first.map(String.init) ?? "", position: row.integer(6), httpStatus: row.integer(7),
+      time: run.dropFirst().first.flatMap { Int($0) } ?? 0)
   }
 
   var values: [SQLiteValue] {
     [
       .text(sha256), .text(finalURL), .optional(validators?.etag), .optional(validators?.lastModified),
-      .optional(validators?.urlDigest), .text(asked.runID), .integer(asked.position), .integer(asked.httpStatus),
+      .optional(validators?.urlDigest), .text("\(asked.runID) \(asked.time)"), .integer(asked.position),
+      .integer(asked.httpStatus),
     ]
   }
 }

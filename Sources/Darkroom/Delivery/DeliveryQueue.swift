@@ -26,6 +26,8 @@ final class DeliveryQueue: Sendable {
     case noSpace
     /// A run's report was delivered, or why it was not.
     case reported(run: Int, Result<ReportDelivery.Outcome, any Error>)
+    /// Rows are durable, and could not be added to a run's `entries.jsonl`.
+    case unlogged(run: Int, any Error)
     /// The program cannot go on.
     case broken(any Error)
   }
@@ -186,7 +188,7 @@ final class DeliveryQueue: Sendable {
     do {
       try ledger.commit(changes)
     } catch let error as SQLiteError where error.isOutOfSpace {
-      return reject(batch, results, error)
+      return reject(batch, results, folders, error)
     }
     for acceptance in batch.acceptances { acceptance.completion(.success(())) }
     folders.formUnion(results.place())
@@ -200,7 +202,7 @@ final class DeliveryQueue: Sendable {
     results.removeUnplaced()
     let committed = results.committed
     for rows in Dictionary(grouping: committed, by: \.record.run.number).values {
-      try waitingForRoom { try logs.append(rows) }
+      try append(rows)
     }
     if !results.isEmpty { send(.committed(committed)) }
     for (report, outcome) in outcomes {
@@ -211,15 +213,25 @@ final class DeliveryQueue: Sendable {
     }
   }
 
+  /// Adds rows that are durable to their run's log. What goes wrong but for want of space is only that run's.
+  private func append(_ rows: [Committed]) throws {
+    do {
+      try waitingForRoom { try logs.append(rows) }
+    } catch let error as SystemError where !error.isOutOfSpace {
+      send(.unlogged(run: rows.first?.record.run.number ?? 0, error))
+    }
+  }
+
   /// There was no room for the intents: nothing of the batch has happened.
-  private func reject(_ batch: Batch, _ results: ResultBatch, _ error: SQLiteError) {
+  /// - Parameter folders: Those that have a new name in them.
+  private func reject(_ batch: Batch, _ results: ResultBatch, _ folders: Set<String>, _ error: SQLiteError) {
     for acceptance in batch.acceptances { acceptance.completion(.failure(error)) }
     results.removeStaged()
     if !results.isEmpty { send(.rejected(results.records)) }
     for report in batch.reports { send(.reported(run: report.run.number, .failure(error))) }
     waiting.withLock { waiting in
       waiting.batch.changes = batch.changes + waiting.batch.changes
-      waiting.batch.folders.formUnion(batch.folders)
+      waiting.batch.folders.formUnion(folders)
     }
   }
 
@@ -230,7 +242,11 @@ final class DeliveryQueue: Sendable {
         return try body()
       } catch let error as any OutOfSpaceError where error.isOutOfSpace {
         send(.noSpace)
-        guard abandoned.wait(timeout: .now() + 1) == .timedOut else { throw error }
+        guard abandoned.wait(timeout: .now() + 1) == .timedOut else {
+          // For what waits next.
+          abandoned.signal()
+          throw error
+        }
       }
     }
   }

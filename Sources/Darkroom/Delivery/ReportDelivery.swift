@@ -44,6 +44,8 @@ struct ReportDelivery: Sendable {
   /// Gives the documents their final names. Done again after a crash, it gives the same.
   /// - Throws: `SystemError`.
   func place() throws(SystemError) {
+    // Whoever waited for the results may have taken the folder away.
+    try Folder.createDurably(run.folder.path)
     for document in documents {
       try Folder.rename(document.staged, to: document.path)
       // A rename between two names of one file, as after a crash, does nothing.

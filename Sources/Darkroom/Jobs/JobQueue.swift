@@ -37,6 +37,10 @@ struct JobQueue {
   /// Settled manifests whose jobs were live when it was their turn.
   private var waiting: [InboxScan.Manifest] = []
 
+  /// The names of jobs with a run that could not be worked on and waits for the next start: a newer one would be replaced
+  /// by it then.
+  private var blocked: Set<String> = []
+
   /// Files that were dealt with, as they were then.
   private var passed: [FileName: String] = [:]
 
@@ -67,6 +71,7 @@ struct JobQueue {
   /// Takes in a scan of the inbox.
   /// - Parameter settled: The manifests that are not being written any more.
   mutating func update(_ fresh: [InboxScan.Manifest], settled: [InboxScan.Manifest]) {
+    let fresh = blocked.isEmpty ? fresh : fresh.filter { !blocked.contains($0.job) }
     present = fresh
     open = Dictionary(fresh.map { ($0.key, $0.identity) }, uniquingKeysWith: { first, _ in first })
     self.settled = settled[...]
@@ -109,6 +114,14 @@ struct JobQueue {
   }
 
   private func hasUnfinished(_ job: String) -> Bool { unfinished.contains { $0.name == job } }
+
+  /// Leaves all manifests of a job for the next start.
+  mutating func block(_ job: String) {
+    blocked.insert(job)
+    named.removeAll { $0.job == job }
+    unfinished.removeAll { $0.name == job }
+    for manifest in present ?? [] where manifest.job == job { open[manifest.key] = nil }
+  }
 
   /// Has a job tried again.
   mutating func retry(_ source: JobPlanning.Source) {

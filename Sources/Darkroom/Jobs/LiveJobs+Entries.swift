@@ -102,6 +102,8 @@ extension LiveJobs {
       }
     case .noSpace: suspension.waitForSpace(now: Clock.monotonicSeconds)
     case .reported(let run, let result): try reported(run, result)
+    case .unlogged(let run, let error):
+      observe(.warning("entries.jsonl of job \(runs[run]?.name ?? "") lacks rows: \(error)"))
     case .broken(let error): throw error
     }
   }

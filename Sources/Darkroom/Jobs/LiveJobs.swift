@@ -231,7 +231,9 @@ final class LiveJobs {
       summary.hadTrouble = true
       let what = retrying ? run.source.description : "the report of job \(run.name)"
       observe(.warning("\(what) cannot be worked on now: \(error)"))
-      if run.accepted == nil, case .dropped(let manifest) = run.source {
+      if run.accepted != nil {
+        queue.block(run.name)
+      } else if case .dropped(let manifest) = run.source {
         queue.pass(manifest.file, identity: manifest.identity.text)
       }
       remove(run)

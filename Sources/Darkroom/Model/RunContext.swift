@@ -8,6 +8,9 @@ struct RunContext: Sendable {
   let folder: JobFolder
   let staging: Staging
 
+  /// When the job was accepted, in milliseconds since 1970, UTC.
+  var accepted = Int.max
+
   /// The job's name.
   var job: String { folder.name }
 }

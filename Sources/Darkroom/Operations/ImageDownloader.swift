@@ -60,7 +60,10 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     do {
       let location = try SourceLocation(parsing: record.url)
       guard location.scheme != .file else { return try transfer(location) }
-      let key = SharedDownloads.Key(request: CacheKey(location, record.entry.request), checksum: record.entry.checksum)
+      let request = record.entry.request
+      let key = SharedDownloads.Key(
+        request: CacheKey(location, request, run: request.isCacheable ? nil : record.run.runID),
+        checksum: record.entry.checksum)
       live.withLock { $0.key = key }
       guard shared.lead(key, self) else {
         // Whoever cancels it from now on finds it waiting.
@@ -136,12 +139,13 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   private func asked(_ outcome: TransferOutcome) -> CachedSource.Asked {
     CachedSource.Asked(
-      runID: staging.runID, position: record.entry.position, httpStatus: outcome.httpStatus ?? 0)
+      runID: staging.runID, position: record.entry.position, httpStatus: outcome.httpStatus ?? 0,
+      time: Clock.wallMilliseconds)
   }
 
   /// Uses what the cache has from this run. Whether it has it still, the filtration finds out.
   private func use(_ known: CachedSource, taking time: Duration = .zero) {
-    let isOwn = known.asked.position == record.entry.position
+    let isOwn = known.asked.position == record.entry.position && known.asked.runID == record.run.runID
     record.downloaded(
       PhotoRecord.Source(
         finalURL: known.finalURL, httpStatus: isOwn ? known.asked.httpStatus : nil, bytes: known.bytes,

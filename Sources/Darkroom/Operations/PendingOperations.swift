@@ -106,7 +106,9 @@ final class PendingOperations {
       cache: cache, earlier: earlier ?? EarlierResults(folder: record.run.folder, outputs: []),
       shared: sharedFiltrations)
     let filtration = ImageFiltration(record, access: results, limits: limits, metadata: metadata)
-    let access = CacheAccess(cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: record.run.runID)
+    let access = CacheAccess(
+      cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: record.run.runID,
+      since: record.run.accepted)
     let download = ImageDownloader(
       record, engine: engine, access: access, shared: shared, endings: downloadEndings
     ) {

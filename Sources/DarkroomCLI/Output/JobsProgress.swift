@@ -44,7 +44,9 @@ struct JobsProgress {
     let new = jobs.values.reduce(ofEndedJobs.new) { $0 + $1.ended - $1.endedBefore }
     let (seconds, _) = began.duration(to: .now).components
     let share = total == 0 ? 100 : 100 * ended / total
-    return (jobs.count == 1 ? name : "\(jobs.count) jobs") + ": \(ended)/\(total) (\(share) %)"
+    // With a job's name come its own numbers only.
+    let what = jobs.count > 1 ? "\(jobs.count) jobs" : ofEndedJobs.total > 0 ? "jobs" : name
+    return what + ": \(ended)/\(total) (\(share) %)"
       + (failed > 0 ? ", \(failed) failed" : "")
       + (seconds > 1 ? ", \(Int(Double(new) / Double(seconds)))/s" : "")
       + (pause.map { ", paused: \($0)" } ?? "")

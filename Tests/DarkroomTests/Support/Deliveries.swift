@@ -30,6 +30,7 @@ final class Deliveries: Sendable {
     var reported: [Int: Result<ReportDelivery.Outcome, any Error>] = [:]
     var noSpace = 0
     var broken: (any Error)?
+    var unlogged: (any Error)?
 
     var rows: [ReportRow] { committed.map(\.row) }
   }
@@ -134,6 +135,7 @@ final class Deliveries: Sendable {
         case .rejected(let records): sent.rejected += records
         case .noSpace: sent.noSpace += 1
         case .reported(let run, let result): sent.reported[run] = result
+        case .unlogged(_, let error): sent.unlogged = error
         case .broken(let error): sent.broken = error
         }
       }
