@@ -67,3 +67,8 @@ static inline CURLcode ccurl_easy_getinfo_tls(CURL *easy, struct curl_tlssession
 static inline CURLMcode ccurl_multi_setopt_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }
+
+/// `CURLOPT_SSL_CTX_FUNCTION`: variadic.
+static inline CURLcode ccurl_easy_setopt_tls_context(CURL *easy, curl_ssl_ctx_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, value);
+}

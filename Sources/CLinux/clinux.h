@@ -44,6 +44,12 @@ static inline ssize_t clinux_copy_range(int from, off_t offset, int to, size_t c
   return syscall(SYS_copy_file_range, from, &offset, to, NULL, count, 0u);
 }
 
+/// `memfd_create` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. Programs that are started
+/// do not inherit the file.
+static inline int clinux_create_in_memory(const char *name) {
+  return (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */);
+}
+
 /// `renameat2` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. The folders are descriptors
 /// or `AT_FDCWD`.
 static inline int clinux_rename_noreplace(int from_folder, const char *from, int to_folder, const char *to) {

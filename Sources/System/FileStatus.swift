@@ -11,11 +11,15 @@ package struct FileStatus: Sendable {
   /// The user whose file it is.
   package let owner: uid_t
 
+  /// Whether others than its owner may read, write or execute it.
+  package let isOpenToOthers: Bool
+
   package var size: Int { identity.size }
 
   package init(_ status: stat) {
     identity = FileIdentity(status)
     owner = status.st_uid
+    isOpenToOthers = status.st_mode & 0o077 != 0
     kind =
       switch status.st_mode & S_IFMT {
       case S_IFREG: .file

@@ -38,6 +38,14 @@ package final class OpenFile: Sendable {
     guard try status().kind == .file else { throw SystemError("open", path, code: EINVAL) }
   }
 
+  /// Creates a file in memory that only its owner may read.
+  /// - Parameter name: What tools call it.
+  init(inMemory name: String) throws(SystemError) {
+    descriptor = clinux_create_in_memory(name)
+    path = "/proc/self/fd/\(descriptor)"
+    guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else { throw SystemError("memfd_create", name) }
+  }
+
   /// Opens a folder, to sync it.
   package convenience init(folder path: String) throws(SystemError) {
     try self.init(opening: path, O_RDONLY | O_DIRECTORY)

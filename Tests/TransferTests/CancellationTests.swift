@@ -27,7 +27,7 @@ import Testing
   @Test("a transfer can be cancelled while it waits for a slot, and while its body arrives")
   func cancel() async throws {
     let server = try FaultServer.start()
-    let downloads = try Downloads { ($0.perHost, $0.lowSpeedPeriod) = (1, .seconds(600)) }
+    let downloads = try Downloads { ($0.perHost, $0.lowSpeedPeriod) = (HostLimit(fixed: 1), .seconds(600)) }
     let (endings, stream) = AsyncStream.makeStream(of: (String, TransferError.Code?).self)
     let ids = try ["running", "waiting"].map { name in
       downloads.engine.start(try request(server.url("stall-mid-body"))) { result in
@@ -62,7 +62,7 @@ import Testing
   @Test("every transfer completes exactly once, whatever is cancelled when")
   func exactlyOnce() async throws {
     let server = try FaultServer.start()
-    let downloads = try Downloads { $0.perHost = 4 }
+    let downloads = try Downloads { $0.perHost = HostLimit(fixed: 4) }
     let endings = Endings()
     for number in 0..<200 {
       let id = downloads.engine.start(try request(server.url("ok"))) { endings.record(number, $0) }
@@ -80,7 +80,7 @@ import Testing
     let server = try FaultServer.start()
     let root = try TemporaryFolder()
     let downloads = try Downloads {
-      $0.perHost = 4
+      $0.perHost = HostLimit(fixed: 4)
       $0.fileRoot = root.path
     }
     let endings = Endings()

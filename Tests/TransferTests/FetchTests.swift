@@ -69,7 +69,7 @@ import Testing
 
         serve()
         """)
-    let downloads = try Downloads { $0.perHost = 3 }
+    let downloads = try Downloads { $0.perHost = HostLimit(fixed: 3) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<12 {
         group.addTask { _ = try await downloads.fetch(server.url("picture")).result.get() }
@@ -91,7 +91,7 @@ import Testing
         serve()
         """)
     let downloads = try Downloads {
-      $0.perHost = 1
+      $0.perHost = HostLimit(fixed: 1)
       $0.timeout = .milliseconds(600)
     }
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -98,7 +98,7 @@ import Testing
     let multi = MultiHandle()
     let mailbox = try Mailbox<TransferOrder>()
     let thread = EngineThread { [configuration] in
-      TransferLoop(configuration: configuration, mailbox: mailbox, multi: multi).run()
+      TransferLoop(configuration: configuration, mailbox: mailbox, multi: multi) { NameLookup(system: $0) }.run()
     }
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(null) }

@@ -57,6 +57,18 @@ import Testing
     #expect(location.requestText.contains("secret") == text.contains("secret"))
   }
 
+  @Test("a key is for one scheme, user, password, host and port")
+  func scope() throws {
+    let urls = [
+      "http://h/", "https://h/", "http://g/", "http://h:81/", "http://alice@h/", "http://bob@h/", "http://alice:x@h/",
+      "http://alice:y@h/", "http://:x@h/",
+    ]
+    let scopes = try urls.map { try SourceLocation(parsing: $0).scope(of: "k") }
+    #expect(Set(scopes).count == urls.count)
+    #expect(try SourceLocation(parsing: "http://H:80/b").scope(of: "k") == scopes[0])
+    #expect(scopes[0] == "key http:h:80 k", "what was stored before stays valid")
+  }
+
   @Test(
     "what is malformed is refused, without its secrets",
     arguments: [

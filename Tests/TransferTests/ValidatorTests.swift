@@ -67,6 +67,24 @@ import Testing
     #expect(!body.isEmpty)
   }
 
+  @Test("within a scope validators are sent to another URL, and never beyond it or after a redirect")
+  func scope() async throws {
+    let first = try await downloads.fetch(nginx.url("a?signed=1"), scope: "key 1").result.get()
+    let cases = [
+      ("a?signed=2", "key 1", true), ("a?signed=2", "key 2", false), ("a?signed=1", nil, false),
+      ("moved", "key 1", false),
+    ]
+    for (path, scope, isSent) in cases {
+      let (result, _) = try await downloads.fetch(nginx.url(path), validators: first.validators, scope: scope)
+      #expect(try result.get().isNotModified == isSent, "\(path) \(scope ?? "")")
+    }
+    // What was reached by a redirect belongs to its URL, as without a scope.
+    let moved = try await downloads.fetch(nginx.url("moved"), scope: "key 1").result.get().validators
+    #expect(try await downloads.fetch(nginx.url("a")).result.get().validators == moved)
+    let again = try await downloads.fetch(nginx.url("moved"), validators: moved, scope: "key 9").result.get()
+    #expect(again.isNotModified)
+  }
+
   @Test("a server may forbid storing, and may give no validators")
   func absent() async throws {
     let secret = try await downloads.fetch(nginx.url("private")).result.get()

@@ -40,7 +40,7 @@ package struct ProxyRules: Sendable, Equatable {
   /// - Parameters:
   ///   - scheme: The URL's scheme in lower case.
   ///   - host: The URL's host, IPv6 in brackets; `nil` for a file.
-  func proxy(forScheme scheme: String, host: String?) -> String? {
+  package func proxy(forScheme scheme: String, host: String?) -> String? {
     guard let host, let proxy = override ?? schemes[scheme] else { return nil }
     return exceptions.contains { $0.matches(host) } ? nil : proxy.url
   }

@@ -19,6 +19,8 @@ extension EasyHandle {
     set(CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(openConnections).toOpaque())
     setBeforeRequest(beforeRequest)
     set(CURLOPT_PREREQDATA, context)
+    setTLSContext(setUpTLS)
+    set(CURLOPT_SSL_CTX_DATA, context)
     setTrace(traceBytes)
     set(CURLOPT_DEBUGDATA, context)
     set(CURLOPT_VERBOSE, 1)
@@ -34,6 +36,7 @@ private let receiveHeader: curl_write_callback = { bytes, size, count, context i
 private let receiveBody: curl_write_callback = { bytes, size, count, context in
   guard let context else { return 0 }
   let transfer = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()
+  guard transfer.mayReceive(size * count) else { return Int(CURL_WRITEFUNC_PAUSE) }
   return transfer.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
 }
 
@@ -54,6 +57,12 @@ private let beforeRequest: curl_prereq_callback = { context, remoteAddress, _, r
     localPort: Int(localPort), remoteAddress: remoteAddress.flatMap { IPAddress(String(cString: $0)) },
     remotePort: Int(remotePort))
   return transfer.maySendRequest(over: endpoints) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+private let setUpTLS: curl_ssl_ctx_callback = { _, tlsContext, context in
+  guard let context, let tlsContext else { return CURLE_SSL_CONNECT_ERROR }
+  let transfer = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()
+  return transfer.setUpTLS(OpaquePointer(tlsContext)) ? CURLE_OK : CURLE_OUT_OF_MEMORY
 }
 
 private let traceBytes: curl_debug_callback = { _, kind, _, count, context in

@@ -3,8 +3,9 @@ import CCurl
 extension EasyHandle {
   /// Sets the options that are the same for every request of an engine.
   ///
-  /// Not enabled, as is libcurl's default: cookies, `.netrc`, `Accept-Encoding` and decoding, alternative services.
-  func configure(_ configuration: TransferConfiguration) {
+  /// Not enabled, as is libcurl's default: cookies, `Accept-Encoding` and decoding, alternative services.
+  /// - Returns: The folder of certificates to be trusted besides the bundle, which libcurl does not know; `nil`: none.
+  func configure(_ configuration: TransferConfiguration) -> String? {
     set(CURLOPT_USERAGENT, configuration.userAgent)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_FOLLOWLOCATION, 0)  // HTTPTransfer does, so that each hop is checked and waits for a slot
@@ -13,12 +14,12 @@ extension EasyHandle {
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     set(CURLOPT_HTTP09_ALLOWED, 0)
     set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-    set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds)
     set(CURLOPT_LOW_SPEED_LIMIT, configuration.lowSpeed)
     set(CURLOPT_LOW_SPEED_TIME, (configuration.lowSpeedPeriod.wholeMilliseconds + 999) / 1000)
     set(CURLOPT_QUICK_EXIT, 1)  // a cancelled transfer does not wait for its resolver
     set(CURLOPT_BUFFERSIZE, 64 << 10)
-    setTrust(configuration)
+    set(CURLOPT_SSL_SESSIONID_CACHE, 0)  // TLSContext keeps the sessions
+    return setTrust(configuration)
   }
 
   /// Sets the header fields of the next request, besides libcurl's own.
@@ -28,6 +29,23 @@ extension EasyHandle {
     let list = HeaderList(lines)
     set(CURLOPT_HTTPHEADER, UnsafeMutableRawPointer(list.raw))
     return list
+  }
+
+  /// Sets the addresses of the host of the next request, which libcurl tries as it does with those that it has resolved.
+  /// - Returns: libcurl's list, which must live as long as the request runs.
+  func setAddresses(_ addresses: [IPAddress], of name: String, port: String) -> HeaderList {
+    let texts = addresses.map { $0.bitWidth == 128 ? "[\($0)]" : $0.description }
+    // With "+" they are forgotten after a minute; they are set for each request.
+    let list = HeaderList(["+\(name):\(port):" + texts.joined(separator: ",")])
+    set(CURLOPT_RESOLVE, UnsafeMutableRawPointer(list.raw))
+    return list
+  }
+
+  /// Has user name and password read from a file, if it names the host; not when the URL has them.
+  /// - Parameter file: `nil`: no file.
+  func setNetrc(_ file: String?) {
+    set(CURLOPT_NETRC, Int(file == nil ? CURL_NETRC_IGNORED.rawValue : CURL_NETRC_OPTIONAL.rawValue))
+    if let file { set(CURLOPT_NETRC_FILE, file) }
   }
 
   /// Sets method and content of the next request; they replace those of the last.
@@ -53,15 +71,17 @@ extension EasyHandle {
     text.withCString { set(CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0)) }
   }
 
-  private func setTrust(_ configuration: TransferConfiguration) {
+  /// Returns the folder to be trusted besides the bundle: the one that was asked for; without a bundle, libcurl's own.
+  private func setTrust(_ configuration: TransferConfiguration) -> String? {
     for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] { set(option, 1) }
     for option in [CURLOPT_SSL_VERIFYHOST, CURLOPT_PROXY_SSL_VERIFYHOST] { set(option, 2) }
     if let file = configuration.certificateFile {
       for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO] { set(option, file) }
     }
-    if let folder = configuration.certificateFolder {
-      for option in [CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] { set(option, folder) }
-    }
+    let own = string(CURLINFO_CAINFO) == nil ? string(CURLINFO_CAPATH) : nil
+    // With a folder libcurl would parse the bundle for each connection; TLSContext adds the folder.
+    for option in [CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] { set(option, nil) }
+    return configuration.certificateFolder ?? own
   }
 }
 

@@ -57,10 +57,20 @@ final class EasyHandle {
     check(ccurl_easy_setopt_prereq(raw, value), CURLOPT_PREREQFUNCTION)
   }
 
+  /// Sets the function that gets the TLS context of a new connection.
+  func setTLSContext(_ value: curl_ssl_ctx_callback) {
+    check(ccurl_easy_setopt_tls_context(raw, value), CURLOPT_SSL_CTX_FUNCTION)
+  }
+
   /// Sets the function that receives libcurl's trace.
   func setTrace(_ value: curl_debug_callback) {
     check(ccurl_easy_setopt_debug(raw, value), CURLOPT_DEBUGFUNCTION)
   }
+
+  /// Continues a transfer that its callback has paused: delivers what it has kept, in which the transfer may pause again.
+  /// Not in a callback.
+  /// - Returns: Why the transfer fails; `CURLE_OK` when it does not.
+  func resume() -> CURLcode { curl_easy_pause(raw, CURLPAUSE_CONT) }
 
   /// An info value that is a string; `nil` when libcurl has none.
   func string(_ info: CURLINFO) -> String? {

@@ -13,11 +13,28 @@ final class HTTPTransfer {
   /// Method, header fields and content of the current request; redirects change them.
   private var request: SourceRequest
 
+  /// What applies to the host of the first request only. `nil` after a redirect to another origin.
+  private(set) var hostSettings: HostSettings?
+
   /// The host whose slot in the `HostGate` the transfer occupies.
   var slotHost: String
 
+  /// The name to resolve for the current request, and the port. `nil`: the host is an address, or a proxy resolves it.
+  private(set) var name: (name: String, port: String)?
+
+  /// When the transfer began to wait for its name, as `Clock.monotonicSeconds`.
+  var waitingSince = 0.0
+
+  /// Whether the host was known to speak HTTP/2 when the current request began.
+  var couldShare = false
+
+  /// Limits how fast the body of the current request may arrive. `nil`: there is no limit.
+  var limiter: RateLimiter<UnsafeMutableRawPointer>?
+
   private let configuration: TransferConfiguration
   private let openConnections: OpenConnections
+  private let tlsSessions: TLSSessions
+  private let certificateFolder: String?
   private var connection: RequestConnection
   private var response: ResponseReceiver
   private var redirects = 0
@@ -29,23 +46,30 @@ final class HTTPTransfer {
   /// libcurl's copies of header fields and form, kept as long as the current request runs.
   private var headerList: HeaderList?
   private var form: MIMEForm?
+  private var addressList: HeaderList?
+
+  /// Whether a line of a header has arrived.
+  private var isAnswered = false
 
   /// Prepares the first request.
   /// - Throws: Why it must not be sent.
   init(
-    _ queued: QueuedTransfer, easy: EasyHandle, configuration: TransferConfiguration, openConnections: OpenConnections
+    _ queued: QueuedTransfer, easy: EasyHandle, configuration: TransferConfiguration, openConnections: OpenConnections,
+    tlsSessions: TLSSessions
   ) throws(TransferError) {
     self.queued = queued
     self.easy = easy
     self.configuration = configuration
     self.openConnections = openConnections
+    self.tlsSessions = tlsSessions
     location = queued.request.location
     request = queued.request.request
+    hostSettings = queued.request.settings
     slotHost = location.host ?? ""
     response = ResponseReceiver(queued.request, maxBytes: configuration.maxBytes)
     connection = RequestConnection(
       to: location, easy: easy, configuration: configuration, openConnections: openConnections)
-    easy.configure(configuration)
+    certificateFolder = easy.configure(configuration)
     easy.setCallbacks(of: self, openConnections)
     try prepareRequest()
   }
@@ -54,9 +78,9 @@ final class HTTPTransfer {
 
   /// Sets the handle up to ask for `location` over `connection`.
   private func prepareRequest() throws(TransferError) {
-    // Validators are sent only to the URL that returned them.
+    // Validators are sent only to the URL, or within the scope, that returned them.
     let validators = request.isCacheable ? queued.request.validators : nil
-    let isConditional = validators.map { $0.urlDigest == MessageDigest.hexDigest(of: location.requestText) } ?? false
+    let isConditional = validators.map { $0.urlDigest == MessageDigest.hexDigest(of: validatorScope) } ?? false
     response.beginResponse(isConditional: isConditional)
     if connection.proxy != nil, let address = location.literalAddress {
       // The proxy opens the connection, so that no socket callback sees the address.
@@ -64,24 +88,106 @@ final class HTTPTransfer {
         throw TransferError(.addressNotAllowed, "\(source): \(reason)", finalURL: finalURL)
       }
     }
-    let left = configuration.timeout - .seconds(seconds)
-    guard left > .zero else { throw TransferError(.timeout, "\(source): redirects took all of the time allowed") }
+    name = connection.proxy == nil ? location.nameAndPort : nil
+    if addressList != nil { easy.set(CURLOPT_RESOLVE, nil) }
+    addressList = nil
     easy.set(CURLOPT_URL, location.requestText)
     easy.set(CURLOPT_PROXY, connection.proxy ?? "")
     easy.set(CURLOPT_FRESH_CONNECT, connection.isNew ? 1 : 0)
     let conditions = isConditional ? validators?.fields ?? [] : []
     // Turns off "Expect: 100-continue", to which some servers never respond.
     let expect = request.content == nil ? [] : ["Expect:"]
-    headerList = easy.setHeaders(conditions + expect + request.headers.map(\.line))
+    let fields = request.headers(with: hostSettings?.headers ?? [])
+    headerList = easy.setHeaders(conditions + expect + fields.map(\.line))
     form = easy.setContent(of: request)
-    easy.set(CURLOPT_TIMEOUT_MS, left.wholeMilliseconds)
+    if queued.request.settings.netrc != nil {
+      easy.setNetrc(fields.contains(where: \.isAuthorization) ? nil : hostSettings?.netrc?.path)
+    }
+    try setTimeLimits(waited: 0)
     if let refusal = easy.refusal { throw TransferError(.network, refusal) }
+  }
+
+  /// Sets the time limits of the current request.
+  /// - Parameter waited: How long it waited for its name, in seconds.
+  private func setTimeLimits(waited: Double) throws(TransferError) {
+    let left = timeout - .seconds(seconds)
+    guard left > .zero else {
+      throw TransferError(.timeout, "\(source): redirects and names took all of the time allowed")
+    }
+    easy.set(CURLOPT_TIMEOUT_MS, left.wholeMilliseconds)
+    easy.set(CURLOPT_CONNECTTIMEOUT_MS, (connectTimeout - .seconds(waited)).wholeMilliseconds)
+  }
+
+  /// How long the whole transfer may take.
+  private var timeout: Duration {
+    let settings = queued.request.settings
+    let timeout = settings.timeout ?? configuration.timeout
+    return settings.timeLeft.map { min($0, timeout) } ?? timeout
+  }
+
+  /// How long resolving and connecting may take; at most what is left of `timeout`.
+  var connectTimeout: Duration {
+    min(queued.request.settings.connectTimeout ?? configuration.connectTimeout, timeout - .seconds(seconds))
+  }
+
+  /// Adopts what is known of the name of the current request.
+  /// - Parameter now: As `Clock.monotonicSeconds`; `nil` when the transfer did not wait for it.
+  /// - Throws: Why the request cannot be sent.
+  func adopt(_ lookup: NameLookup, now: Double?) throws(TransferError) {
+    guard let (name, port) = name else { return }
+    do throws(TransferError) {
+      switch lookup {
+      case .addresses(let addresses): addressList = easy.setAddresses(addresses, of: name, port: port)
+      case .notFound: throw TransferError(.hostNotFound, "\(source): there is no host \(name)")
+      case .failed(let reason): throw TransferError(.dns, "\(source): \(name) cannot be resolved now: \(reason)")
+      }
+      if let now {
+        seconds += now - waitingSince
+        try setTimeLimits(waited: now - waitingSince)
+      }
+    } catch {
+      throw completed(error)
+    }
+  }
+
+  /// The error of a transfer that has waited for its name for too long.
+  var resolvingTimeout: TransferError {
+    let limit = (queued.request.settings.connectTimeout ?? configuration.connectTimeout) / .seconds(1)
+    let text = "\(source): \(name?.name ?? "its host") was not resolved within connect-timeout, \(limit) s"
+    var error = completed(TransferError(.timeout, text))
+    error.isUnresolved = true
+    return error
+  }
+
+  /// What validators of the present response belong to. The request's scope is for its own URL only: what a redirect leads
+  /// to is the server's choice.
+  private var validatorScope: String {
+    redirects == 0 ? queued.request.validatorScope ?? location.requestText : location.requestText
   }
 
   // MARK: libcurl's callbacks
 
+  /// Sets up the TLS context of a new connection. Returns whether it could be.
+  func setUpTLS(_ context: OpaquePointer) -> Bool {
+    // With a TLS session within another one it is not known which of them the context is for.
+    let origin = connection.isProxyOverTLS ? nil : location.origin?.compactMap { $0 }.joined(separator: " ")
+    return TLSContext(certificateFolder: certificateFolder, sessions: tlsSessions, origin: origin).attach(to: context)
+  }
+
   /// Takes a line of a header. Returns whether to continue.
-  func receive(header line: UnsafeRawBufferPointer) -> Bool { response.receive(header: line) }
+  func receive(header line: UnsafeRawBufferPointer) -> Bool {
+    if !isAnswered {
+      isAnswered = true
+      queued.request.answered?()
+    }
+    return response.receive(header: line)
+  }
+
+  /// Whether the rates allow a piece of a body now. If not, the transfer pauses, and gets the piece again.
+  func mayReceive(_ bytes: Int) -> Bool {
+    guard let limiter else { return true }
+    return limiter.receive(bytes, by: easy.raw, of: slotHost, now: Clock.monotonicSeconds)
+  }
 
   /// Takes a piece of a body. Returns whether to continue.
   func receive(body piece: UnsafeRawBufferPointer) -> Bool { response.receive(body: piece) }
@@ -116,12 +222,21 @@ final class HTTPTransfer {
       requests.reused += easy.long(CURLINFO_NUM_CONNECTS) == 0 ? 1 : 0
     }
     if code == CURLE_OK { connection.endRequest() }
+    wasUnreachable =
+      (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT) && easy.offset(CURLINFO_CONNECT_TIME_T) == 0
+    lastAnswer = response.header.status == 0 ? nil : (isHTTP2, easy.long(CURLINFO_NUM_CONNECTS) == 0)
     do throws(TransferError) {
       return try needsNextRequest(after: code) ? .nextRequest : .ended(.success(try outcome(code)))
     } catch {
       return .ended(.failure(completed(error)))
     }
   }
+
+  /// Whether the last request found no address of its host that could be connected to.
+  private(set) var wasUnreachable = false
+
+  /// How the last request was answered; `nil`: it was not.
+  private(set) var lastAnswer: (isHTTP2: Bool, isReused: Bool)?
 
   private func needsNextRequest(after code: CURLcode) throws(TransferError) -> Bool {
     if connection.hasUnexpectedBytes {
@@ -146,7 +261,9 @@ final class HTTPTransfer {
     } catch {
       throw TransferError(error.code, "\(source) redirects to \(error.message)")
     }
-    request = request.redirected(status: response.header.status, leavesOrigin: location.origin != origin)
+    let leavesOrigin = location.origin != origin
+    if leavesOrigin { hostSettings = nil }
+    request = request.redirected(status: response.header.status, leavesOrigin: leavesOrigin)
     try prepareNextRequest(overNewConnection: false)
   }
 
@@ -173,10 +290,10 @@ final class HTTPTransfer {
     }
     try response.checkLength()
     return TransferOutcome(
-      httpStatus: header.status, validators: header.validators(of: location.requestText),
+      httpStatus: header.status, validators: header.validators(of: validatorScope),
       mayBeStored: !header.forbidsStoring, finalURL: finalURL, bytes: response.body.bytes,
       sha256: try response.isNotModified ? "" : response.body.finish(), contentType: easy.string(CURLINFO_CONTENT_TYPE),
-      requests: requests, seconds: seconds)
+      requests: requests, seconds: seconds, answer: answer)
   }
 
   /// The error with what is known of the transfer.
@@ -190,6 +307,17 @@ final class HTTPTransfer {
     }
     error.bytes = response.body.bytes + response.discardedBytes
     error.requests = requests
+    error.answer = answer
     return error
   }
+
+  /// How the host answered the last request; nil when it did not.
+  private var answer: HostAnswer? {
+    guard response.header.status != 0, let began = easy.offset(CURLINFO_PRETRANSFER_TIME_T),
+      let came = easy.offset(CURLINFO_STARTTRANSFER_TIME_T)
+    else { return nil }
+    return HostAnswer(firstByte: Double(max(0, came - began)) / 1e6, isHTTP2: isHTTP2)
+  }
+
+  private var isHTTP2: Bool { (easy.long(CURLINFO_HTTP_VERSION) ?? 0) >= CURL_HTTP_VERSION_2_0 }
 }

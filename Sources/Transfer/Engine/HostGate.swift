@@ -2,42 +2,65 @@
 ///
 /// libcurl has such a limit, too, but counts the time that a handle waits against its timeout.
 struct HostGate<Element> {
-  private let limit: Int
-  private var occupied: [String: Int] = [:]
-  private var waiting: [String: [Element]] = [:]
+  private struct Host {
+    var limit: StreamLimit
+    var occupied = 0
+    var waiting: [Element] = []
 
-  init(limit: Int) { self.limit = max(1, limit) }
-
-  /// Occupies a slot. Returns whether one was free; otherwise `element` waits until `release` returns it.
-  mutating func acquire(_ host: String, _ element: Element) -> Bool {
-    let count = occupied[host, default: 0]
-    if count < limit {
-      occupied[host] = count + 1
-      return true
+    /// The methods change the array in place: a copy of it would cost time in proportion to what waits.
+    mutating func acquire(_ element: Element) -> Bool {
+      let isFree = occupied < limit.transfers
+      if isFree { occupied += 1 } else { waiting.append(element) }
+      return isFree
     }
-    waiting[host, default: []].append(element)
-    return false
+
+    mutating func next() -> Element? {
+      guard !waiting.isEmpty, occupied < limit.transfers else { return nil }
+      occupied += 1
+      return waiting.removeFirst()
+    }
+
+    /// Returns whether anything is left.
+    mutating func release() -> Bool {
+      occupied -= 1
+      return occupied > 0 || !waiting.isEmpty
+    }
   }
 
-  /// Releases a slot. Returns the element that occupies it from now on, if one was waiting.
-  mutating func release(_ host: String) -> Element? {
-    if var queue = waiting.removeValue(forKey: host) {
-      let next = queue.removeFirst()
-      if !queue.isEmpty { waiting[host] = queue }
-      return next
-    }
-    let count = occupied[host, default: 1] - 1
-    occupied[host] = count > 0 ? count : nil
-    return nil
+  private let limit: HostLimit
+
+  /// The hosts with elements.
+  private var hosts: [String: Host] = [:]
+
+  init(limit: HostLimit) { self.limit = limit }
+
+  /// Occupies a slot. Returns whether one was free; otherwise `element` waits until `next` returns it.
+  mutating func acquire(_ host: String, _ element: Element) -> Bool {
+    hosts[host, default: Host(limit: StreamLimit(limit))].acquire(element)
+  }
+
+  /// Releases a slot.
+  mutating func release(_ host: String) {
+    if hosts[host]?.release() == false { hosts[host] = nil }
+  }
+
+  /// The next element that has waited, if there is a slot, which it occupies from now on.
+  mutating func next(_ host: String) -> Element? { hosts[host]?.next() }
+
+  /// Whether the last answer of the host came with HTTP/2. `nil`: there was none since it had no elements.
+  func isHTTP2(_ host: String) -> Bool? { hosts[host]?.limit.isHTTP2 }
+
+  /// Counts an answer of a host, which may change its limit.
+  mutating func count(_ host: String, isHTTP2: Bool, isReused: Bool, couldShare: Bool) {
+    hosts[host]?.limit.count(isHTTP2: isHTTP2, isReused: isReused, couldShare: couldShare)
   }
 
   /// Removes and returns the waiting elements that match.
   mutating func removeWaiting(where matches: (Element) -> Bool) -> [Element] {
     var removed: [Element] = []
-    for (host, queue) in waiting where queue.contains(where: matches) {
-      removed += queue.filter(matches)
-      let rest = queue.filter { !matches($0) }
-      waiting[host] = rest.isEmpty ? nil : rest
+    for (host, state) in hosts where state.waiting.contains(where: matches) {
+      removed += state.waiting.filter(matches)
+      hosts[host]?.waiting.removeAll(where: matches)
     }
     return removed
   }

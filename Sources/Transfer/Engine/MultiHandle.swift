@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import System
 
 /// Owns a multi handle of libcurl: its connections, DNS cache and running transfers.
 final class MultiHandle: @unchecked Sendable {  // created on one thread, then used by the engine's alone
@@ -7,6 +8,9 @@ final class MultiHandle: @unchecked Sendable {  // created on one thread, then u
 
   /// The sockets of the connections. libcurl uses it until the handle is freed.
   let openConnections = OpenConnections()
+
+  /// The TLS sessions of the connections.
+  let tlsSessions = TLSSessions()
 
   /// Creates a handle (`curl_multi_init`). Ends the program when memory is exhausted.
   init() {
@@ -41,22 +45,18 @@ final class MultiHandle: @unchecked Sendable {  // created on one thread, then u
     return nil
   }
 
-  /// Waits until a socket or another descriptor is readable, or one of libcurl's own timers is due; an hour at the
-  /// longest.
+  /// Waits until a socket or another descriptor is readable, or one of libcurl's own timers is due.
+  /// - Parameter seconds: The longest wait; an hour at most.
   /// - Returns: Whether the other descriptor is readable.
-  func poll(alongside descriptor: Int32) -> Bool {
+  func poll(alongside descriptor: Int32, seconds: Double) -> Bool {
     var other = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-    curl_multi_poll(raw, &other, 1, 3_600_000, nil)
+    curl_multi_poll(raw, &other, 1, Int32(min(max(0, seconds * 1000), 3_600_000).rounded(.up)), nil)
     return other.revents != 0
   }
 
-  /// How many connections are kept, in use or not, before idle ones are closed: a quarter of the files that the
-  /// process may open, 1024 at most.
-  private static var maxConnections: Int {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
-    return Int(min(max(limit.rlim_cur / 4, 4), 1024))
-  }
+  /// How many connections are kept, in use or not, before the one that is idle for longest is closed: half of the files
+  /// that the process may open, 4096 at most. libcurl closes those that are idle for two minutes when it would use them.
+  private static var maxConnections: Int { min(max(DescriptorLimit.current / 2, 4), 4096) }
 
   private static let initialisedLibrary: Void = {
     // libcurl expects host names in the locale's encoding.

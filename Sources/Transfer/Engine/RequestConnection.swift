@@ -79,9 +79,11 @@ struct RequestConnection {
   /// Whether the connection carries several transfers at a time.
   private var isMultiplexed: Bool { (easy.long(CURLINFO_HTTP_VERSION) ?? 0) >= CURL_HTTP_VERSION_2_0 }
 
+  /// Whether the connection to the proxy is encrypted.
+  var isProxyOverTLS: Bool { proxy.flatMap(schemeText)?.lowercased() == "https" }
+
   /// The layers between HTTP and the socket.
   private var layers: ConnectionLayers {
-    let isProxyOverTLS = proxy.flatMap(schemeText)?.lowercased() == "https"
     guard scheme == .https || isProxyOverTLS else { return .none }
     guard let session = easy.tlsSession else { return .unknown }
     return scheme == .https && isProxyOverTLS ? .tlsOverTLS(session) : .tls(session)

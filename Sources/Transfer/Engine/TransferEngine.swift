@@ -3,7 +3,7 @@ import System
 
 /// Runs any number of transfers on one thread, with libcurl's multi interface.
 ///
-/// All transfers share connections, TLS sessions and the DNS cache. The thread sleeps while nothing happens.
+/// All transfers share connections, TLS sessions and what is known of host names. The thread sleeps while nothing happens.
 package final class TransferEngine: Sendable {
   private struct State {
     var lastNumber: UInt64 = 0
@@ -15,14 +15,19 @@ package final class TransferEngine: Sendable {
   private let files: FileCopyQueue
 
   /// Starts the engine's thread. Ends the program when the system has no thread or descriptor to give.
-  package init(configuration: TransferConfiguration) {
+  package convenience init(configuration: TransferConfiguration) {
+    self.init(configuration: configuration, lookUp: { NameLookup(system: $0) })
+  }
+
+  /// - Parameter lookUp: Looks host names up, on threads of its own.
+  init(configuration: TransferConfiguration, lookUp: @escaping NameResolver.LookUp) {
     let multi = MultiHandle()
     // Without it no transfer could be started.
     guard let mailbox = try? Mailbox<TransferOrder>() else { fatalError("no descriptor is left for the engine") }
     self.mailbox = mailbox
     files = FileCopyQueue(configuration: configuration)
     let thread = EngineThread {
-      TransferLoop(configuration: configuration, mailbox: mailbox, multi: multi).run()
+      TransferLoop(configuration: configuration, mailbox: mailbox, multi: multi, lookUp: lookUp).run()
     }
     state = Mutex(State(thread: thread))
   }

@@ -5,21 +5,38 @@ import System
 enum TransferOrder: Sendable {
   case start(QueuedTransfer)
   case cancel(TransferID)
+  /// A name was looked up.
+  case resolved(String, NameLookup)
 }
 
-/// The loop of the engine's thread: hands transfers to libcurl as their hosts have free slots, and completes them.
+/// The loop of the engine's thread: hands transfers to libcurl as their hosts have free slots and are resolved, and
+/// completes them.
+///
+/// A transfer waits for a slot of its host, then for the addresses of its host. Only then libcurl gets it. While it exceeds
+/// its rates, it is paused.
 final class TransferLoop {
   private let configuration: TransferConfiguration
   private let mailbox: Mailbox<TransferOrder>
   private let multi: MultiHandle
+  private let resolver: NameResolver
   private var gate: HostGate<WaitingTransfer>
+  private let rates: RateLimiter<UnsafeMutableRawPointer>
+  private var names = NameRequests<HTTPTransfer>()
+
+  /// Transfers that libcurl has.
   private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
 
-  init(configuration: TransferConfiguration, mailbox: Mailbox<TransferOrder>, multi: MultiHandle) {
+  /// - Parameter lookUp: Looks host names up.
+  init(
+    configuration: TransferConfiguration, mailbox: Mailbox<TransferOrder>, multi: MultiHandle,
+    lookUp: @escaping NameResolver.LookUp
+  ) {
     self.configuration = configuration
     self.mailbox = mailbox
     self.multi = multi
     gate = HostGate(limit: configuration.perHost)
+    rates = RateLimiter(total: configuration.maxRate, now: Clock.monotonicSeconds)
+    resolver = NameResolver(lookUp) { mailbox.post(.resolved($0, $1)) }
   }
 
   /// What waits for a slot of a host.
@@ -46,6 +63,7 @@ final class TransferLoop {
         switch order {
         case .start(let transfer): admit(transfer)
         case .cancel(let id): cancelled.insert(id)
+        case .resolved(let name, let lookup): resolved(name, lookup)
         }
       }
       if isClosed { break }
@@ -53,15 +71,15 @@ final class TransferLoop {
       multi.perform()
       while let (easy, code) = multi.nextFinished() {
         guard let transfer = running[easy] else { continue }
-        switch transfer.step(after: code) {
-        case .ended(let result): finish(transfer, result)
-        case .nextRequest: submitNext(transfer)
-        }
+        handle(transfer, transfer.step(after: code))
       }
-      mailbox.wait(by: multi.poll)
+      resumePaused()
+      let seconds = checkTimes()
+      mailbox.wait { multi.poll(alongside: $0, seconds: seconds) }
     }
+    resolver.close()
     for waiting in gate.removeWaiting(where: { _ in true }) { waiting.queued.completeCancelled() }
-    for transfer in Array(running.values) { finish(transfer, cancelled(transfer)) }
+    cancelStarted { _ in true }
   }
 
   private func admit(_ queued: QueuedTransfer) {
@@ -76,7 +94,8 @@ final class TransferLoop {
     let transfer: HTTPTransfer
     do throws(TransferError) {
       transfer = try HTTPTransfer(
-        queued, easy: EasyHandle(), configuration: configuration, openConnections: multi.openConnections)
+        queued, easy: EasyHandle(), configuration: configuration, openConnections: multi.openConnections,
+        tlsSessions: multi.tlsSessions)
     } catch {
       queued.completion(.failure(error))
       return false
@@ -84,20 +103,98 @@ final class TransferLoop {
     return submit(transfer)
   }
 
-  /// Hands a request to libcurl. Returns whether it was accepted; otherwise the transfer has completed.
+  /// Hands a request to libcurl, when its name is resolved. Returns whether it still needs its slot; otherwise the transfer
+  /// has completed.
   private func submit(_ transfer: HTTPTransfer) -> Bool {
-    if multi.add(transfer.easy) {
-      running[transfer.easy.raw] = transfer
-      return true
+    let now = Clock.monotonicSeconds
+    if let settings = transfer.hostSettings { rates.limit(transfer.slotHost, to: settings.maxRate, now: now) }
+    guard let (name, _) = transfer.name else { return add(transfer) }
+    transfer.waitingSince = now
+    let deadline = now + transfer.connectTimeout / .seconds(1)
+    switch names.request(name, transfer, now: now, deadline: deadline) {
+    case .known(let lookup): return add(transfer, lookup, now: nil)
+    case .lookUp: resolver.start(name)
+    case .wait: break
     }
+    return true
+  }
+
+  private func resolved(_ name: String, _ lookup: NameLookup) {
+    let now = Clock.monotonicSeconds
+    for transfer in names.finish(name, lookup, now: now) {
+      if !add(transfer, lookup, now: now) { release(transfer.slotHost) }
+    }
+  }
+
+  /// Hands a request to libcurl whose name has been looked up.
+  /// - Parameter now: `nil` when it did not wait for it.
+  private func add(_ transfer: HTTPTransfer, _ lookup: NameLookup, now: Double?) -> Bool {
+    do throws(TransferError) {
+      try transfer.adopt(lookup, now: now)
+    } catch {
+      transfer.queued.completion(.failure(error))
+      return false
+    }
+    return add(transfer)
+  }
+
+  private func add(_ transfer: HTTPTransfer) -> Bool {
+    let isHTTP2 = gate.isHTTP2(transfer.slotHost)
+    transfer.couldShare = isHTTP2 == true
+    // Not for a host of which nothing is known: tries at a silent one would wait for each other.
+    let isHTTPS = transfer.location.scheme == .https
+    transfer.easy.set(CURLOPT_PIPEWAIT, isHTTPS && isHTTP2 == true ? 1 : 0)
+    running[transfer.easy.raw] = transfer
+    if let rate = rates.rate(transfer.slotHost) {
+      rates.begin(transfer.slotHost)
+      transfer.limiter = rates
+      // A stream can wait behind a paused one of its connection, which libcurl's check takes for its own slowness.
+      let isChecked = !isHTTPS || isHTTP2 == false || rate >= 1 << 20
+      transfer.easy.set(CURLOPT_LOW_SPEED_LIMIT, isChecked ? configuration.lowSpeed : 0)
+    }
+    if multi.add(transfer.easy) { return true }
+    remove(transfer)
     transfer.queued.completion(.failure(TransferError(.network, "libcurl does not take a handle")))
     return false
   }
 
-  /// Submits a transfer's next request, as soon as its host has a free slot.
-  private func submitNext(_ transfer: HTTPTransfer) {
+  /// Takes a request back from libcurl.
+  private func remove(_ transfer: HTTPTransfer) {
     multi.remove(transfer.easy)
     running[transfer.easy.raw] = nil
+    guard transfer.limiter != nil else { return }
+    rates.end(transfer.easy.raw, of: transfer.slotHost)
+    transfer.limiter = nil
+    transfer.easy.set(CURLOPT_LOW_SPEED_LIMIT, configuration.lowSpeed)
+  }
+
+  /// Continues the transfers that have paused, as far as the rates allow it.
+  private func resumePaused() {
+    guard rates.due < .infinity else { return }
+    let now = Clock.monotonicSeconds
+    while let easy = rates.next(now: now) {
+      guard let transfer = running[easy] else { continue }
+      let code = transfer.easy.resume()
+      // libcurl returns the failure here only; the transfer itself would go on.
+      if code != CURLE_OK { handle(transfer, transfer.step(after: code)) }
+    }
+  }
+
+  private func handle(_ transfer: HTTPTransfer, _ step: HTTPTransfer.Step) {
+    if transfer.wasUnreachable, let name = transfer.name?.name { names.shortenLifetime(of: name) }
+    if let answer = transfer.lastAnswer {
+      gate.count(
+        transfer.slotHost, isHTTP2: answer.isHTTP2, isReused: answer.isReused, couldShare: transfer.couldShare)
+    }
+    switch step {
+    case .ended(let result): finish(transfer, result)
+    case .nextRequest: submitNext(transfer)
+    }
+  }
+
+  /// Submits a transfer's next request, as soon as its host has a free slot.
+  private func submitNext(_ transfer: HTTPTransfer) {
+    remove(transfer)
     let host = transfer.location.host ?? ""
     if host != transfer.slotHost {
       release(transfer.slotHost)
@@ -107,26 +204,56 @@ final class TransferLoop {
     if !submit(transfer) { release(host) }
   }
 
-  /// Releases a slot of a host, and starts the next transfer that needs it.
+  /// Releases a slot of a host, and starts the transfers that wait for one.
   private func release(_ host: String) {
-    while let next = gate.release(host) {
-      switch next {
-      case .new(let queued): if start(queued) { return }
-      case .redirected(let transfer): if submit(transfer) { return }
-      }
+    gate.release(host)
+    while let next = gate.next(host) {
+      let isStarted =
+        switch next {
+        case .new(let queued): start(queued)
+        case .redirected(let transfer): submit(transfer)
+        }
+      if !isStarted { gate.release(host) }
     }
+  }
+
+  /// Does what time has made due. Returns how long nothing else becomes due, in seconds.
+  private func checkTimes() -> Double {
+    var due = rates.due
+    if var check = names.nextCheck {
+      let now = Clock.monotonicSeconds
+      if check <= now {
+        let overdue = names.removeOverdue(now: now)
+        names.forgetAbandoned(resolver.withdraw)
+        for transfer in overdue {
+          transfer.queued.completion(.failure(transfer.resolvingTimeout))
+          release(transfer.slotHost)
+        }
+        check = names.nextCheck ?? .infinity
+      }
+      due = min(due, check)
+    }
+    return max(0, due - Clock.monotonicSeconds)
   }
 
   private func cancel(_ ids: Set<TransferID>) {
     for waiting in gate.removeWaiting(where: { ids.contains($0.queued.id) }) { waiting.queued.completeCancelled() }
-    for transfer in Array(running.values) where ids.contains(transfer.queued.id) {
-      finish(transfer, cancelled(transfer))
+    cancelStarted { ids.contains($0.queued.id) }
+  }
+
+  /// Cancels transfers that have a slot.
+  private func cancelStarted(where matches: (HTTPTransfer) -> Bool) {
+    let stopped = names.removeWaiting(where: matches)
+    names.forgetAbandoned(resolver.withdraw)
+    for transfer in stopped {
+      release(transfer.slotHost)
+      transfer.queued.completeCancelled()
     }
+    for transfer in running.values.filter(matches) { finish(transfer, cancelled(transfer)) }
   }
 
   private func finish(_ transfer: HTTPTransfer, _ result: Result<TransferOutcome, TransferError>) {
-    multi.remove(transfer.easy)
-    running[transfer.easy.raw] = nil
+    remove(transfer)
     release(transfer.slotHost)
     transfer.queued.completion(result)
   }

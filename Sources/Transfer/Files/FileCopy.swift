@@ -51,7 +51,8 @@ final class FileCopy: Sendable {
     let seconds = (ContinuousClock.now - started) / .seconds(1)
     return TransferOutcome(
       httpStatus: nil, validators: nil, mayBeStored: false, finalURL: location.redacted, bytes: body.bytes,
-      sha256: try body.finish(), contentType: nil, requests: RequestCount(), seconds: seconds)
+      sha256: try body.finish(), contentType: nil, requests: RequestCount(), seconds: seconds,
+      answer: nil)
   }
 
   private func checkCancelled() throws(TransferError) {

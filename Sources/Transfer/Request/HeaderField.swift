@@ -31,6 +31,8 @@ package struct HeaderField: Sendable, Hashable {
 
   var isContentType: Bool { name.lowercased() == "content-type" }
 
+  var isAuthorization: Bool { name.lowercased() == "authorization" }
+
   /// The line in libcurl's notation.
   package var line: String { value.isEmpty ? name + ";" : name + ": " + value }
 

@@ -71,7 +71,7 @@ struct ResponseHeader {
   }
 
   /// The validators of the response; `nil` when there are none.
-  /// - Parameter url: The URL that returned it.
+  /// - Parameter url: The URL that returned it, or the scope that stands for it.
   func validators(of url: String) -> Validators? {
     guard etag != nil || lastModified != nil else { return nil }
     return Validators(etag: etag, lastModified: lastModified, urlDigest: MessageDigest.hexDigest(of: url))

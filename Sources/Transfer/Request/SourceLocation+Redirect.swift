@@ -22,6 +22,16 @@ extension SourceLocation {
   /// Scheme, host and port; `nil` for files.
   var origin: [String?]? { scheme == .file ? nil : (try? URLHandle(parsing: requestText))?.origin }
 
+  /// What a name identifies that stands for URLs of this location's scheme, user, password, host and port; for files, of
+  /// all of them. Holds these secrets.
+  package func scope(of name: String) -> String {
+    guard scheme != .file, let url = try? URLHandle(parsing: requestText) else { return "key  \(name)" }
+    let origin = url.origin.map { $0 ?? "" }.joined(separator: ":")
+    let credentials = [url.part(CURLUPART_USER), url.part(CURLUPART_PASSWORD)].map { $0 ?? "" }
+    // A user name has no ":". An origin has no "@".
+    return "key \(credentials == ["", ""] ? "" : credentials.joined(separator: ":") + "@")\(origin) \(name)"
+  }
+
   private static func resolved(_ target: String, from base: String) throws(URLHandle.Failure) -> String {
     let url = try URLHandle(parsing: base)
     let (origin, user, password) = (url.origin, url.part(CURLUPART_USER), url.part(CURLUPART_PASSWORD))

@@ -61,6 +61,13 @@ package struct SourceRequest: Sendable, Hashable {
   /// Whether the response may be cached and revalidated.
   package var isCacheable: Bool { method == .get }
 
+  /// The header fields with others, those that are not given already.
+  func headers(with others: [HeaderField]) -> [HeaderField] {
+    guard !others.isEmpty else { return headers }
+    let names = Set(headers.map { $0.name.lowercased() })
+    return headers + others.filter { !names.contains($0.name.lowercased()) }
+  }
+
   /// The request for a redirect's target, as curl and browsers make it: a GET without content after 303, and for a POST
   /// after 301 and 302; the same request otherwise.
   /// - Parameter leavesOrigin: Whether the target has another scheme, host or port: then all header fields but the type

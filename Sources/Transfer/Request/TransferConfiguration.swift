@@ -23,8 +23,11 @@ package struct TransferConfiguration: Sendable {
   package var maxRedirects = 5
 
   /// How many transfers from one host run at once; the others wait, which does not count against their timeout. A
-  /// transfer that is redirected to another host waits for a slot of that host. Default: 6.
-  package var perHost = 6
+  /// transfer that is redirected to another host waits for a slot of that host. Default: `auto`.
+  package var perHost = HostLimit.auto
+
+  /// How fast all transfers together may receive, in bytes per second, at least 1. Default: `nil`, no limit.
+  package var maxRate: Int?
 
   /// The addresses that may be connected to. Default: public ones.
   package var addressPolicy = AddressPolicy()
@@ -35,10 +38,11 @@ package struct TransferConfiguration: Sendable {
   /// The proxies to use. Default: none; `adopt(environment:)` reads those of the environment.
   package var proxies = ProxyRules()
 
-  /// A file of trusted certificates (PEM), instead of the system's. Default: `nil`, the system's.
+  /// A file of trusted certificates (PEM), instead of the system's bundle. Default: `nil`, the system's.
   package var certificateFile: String?
 
-  /// A folder of such certificates, named by their hashes, besides the file. Default: `nil`, the system's.
+  /// A folder of such certificates, named by their hashes, besides the file. Default: `nil`, none; the system's where the
+  /// system has no bundle.
   package var certificateFolder: String?
 
   /// The largest header of a transfer, in bytes: of all its responses together, with redirects, informational responses

@@ -11,7 +11,9 @@ extension TransferError {
     case addressNotAllowed = "address-not-allowed"
     /// The file is missing, unreadable, or not regular.
     case fileNotFound = "file-not-found"
-    /// The host's name could not be resolved.
+    /// There is no host of this name.
+    case hostNotFound = "host-not-found"
+    /// The host's name could not be resolved now.
     case dns
     /// No connection could be established.
     case connect
@@ -40,7 +42,8 @@ extension TransferError {
     var isTransient: Bool {
       switch self {
       case .dns, .connect, .timeout, .truncated, .network: true
-      case .urlInvalid, .schemeNotAllowed, .addressNotAllowed, .fileNotFound, .tls, .httpStatus, .tooManyRedirects,
+      case .urlInvalid, .schemeNotAllowed, .addressNotAllowed, .fileNotFound, .hostNotFound, .tls, .httpStatus,
+        .tooManyRedirects,
         .tooLarge, .checksumMismatch, .io, .cancelled:
         false
       }

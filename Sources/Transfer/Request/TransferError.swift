@@ -22,6 +22,12 @@ package struct TransferError: Error, Sendable, Hashable {
   /// The requests that were sent, redirects included. Default: none.
   package var requests = RequestCount()
 
+  /// How the host answered the last request. Default: `nil`, it did not.
+  package var answer: HostAnswer?
+
+  /// Whether the time was over before the name of the host was resolved: no connection was tried. Default: `false`.
+  package var isUnresolved = false
+
   /// The system's error number (`errno`), with `io`, `file-not-found` and `connect`. Default: `nil`, no system call
   /// failed.
   package var systemError: Int32?

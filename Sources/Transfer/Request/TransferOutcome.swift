@@ -29,6 +29,23 @@ package struct TransferOutcome: Sendable, Hashable {
 
   /// How long the transfer ran, without the time it waited for a slot of its host; in seconds.
   package let seconds: Double
+
+  /// How the host answered the last request. `nil` for a file.
+  package let answer: HostAnswer?
+}
+
+/// How a host answered a request.
+package struct HostAnswer: Sendable, Hashable {
+  /// From the beginning of the request, without the time for a connection, to the first byte of its answer; in seconds.
+  package let firstByte: Double
+
+  /// Whether it came over a connection that carries several requests at once.
+  package let isHTTP2: Bool
+
+  package init(firstByte: Double, isHTTP2: Bool) {
+    self.firstByte = firstByte
+    self.isHTTP2 = isHTTP2
+  }
 }
 
 /// How many requests a transfer sent; none for a file, or when every address was refused.

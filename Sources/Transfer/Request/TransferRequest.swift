@@ -16,15 +16,30 @@ package struct TransferRequest: Sendable {
   /// The validators of an earlier download: while they are valid, nothing is written. Default: `nil`.
   package let validators: Validators?
 
+  /// What validators of this request belong to, in place of the URL that returned them, when no redirect was followed.
+  /// Default: `nil`, the URL.
+  package let validatorScope: String?
+
+  /// What differs from the engine's configuration; ignored for a file. Default: nothing.
+  package let settings: HostSettings
+
+  /// Called once on the engine's thread when the first line of the first answer has arrived, redirects and errors included;
+  /// not for a file. It must return quickly. Default: `nil`.
+  package let answered: (@Sendable () -> Void)?
+
   /// Creates a request.
   package init(
     location: SourceLocation, request: SourceRequest = .plain, destination: Int32, checksum: Checksum? = nil,
-    validators: Validators? = nil
+    validators: Validators? = nil, validatorScope: String? = nil, settings: HostSettings = HostSettings(),
+    answered: (@Sendable () -> Void)? = nil
   ) {
     self.location = location
     self.request = request
     self.destination = destination
     self.checksum = checksum
     self.validators = validators
+    self.validatorScope = validatorScope
+    self.settings = settings
+    self.answered = answered
   }
 }

@@ -6,7 +6,8 @@ package struct Validators: Sendable, Hashable {
   /// The `Last-Modified`, as sent.
   package let lastModified: String?
 
-  /// The SHA-256 of the URL that returned them, redirects followed; they are valid for this URL only.
+  /// The SHA-256 of the URL that returned them, redirects followed, or of the request's `validatorScope`; they are valid
+  /// for this URL or scope only.
   package let urlDigest: String
 
   package init(etag: String?, lastModified: String?, urlDigest: String) {

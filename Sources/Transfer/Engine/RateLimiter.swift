@@ -1,0 +1,82 @@
+/// Keeps all transfers together, and those of each host with a limit, below their rates: decides which transfer pauses when
+/// a piece of its body arrives, and when it continues.
+///
+/// Transfers continue in the order in which they have paused. `ID` identifies one.
+final class RateLimiter<ID: Hashable> {
+  private struct Host {
+    var running = 0
+    var budget: ByteBudget
+  }
+
+  private var total: ByteBudget?
+
+  /// The hosts with a limit.
+  private var hosts: [String: Host] = [:]
+
+  /// In the order in which they have paused.
+  private var paused: [(id: ID, host: String)] = []
+
+  /// Before this time no paused transfer may continue. `.infinity`: none is paused.
+  private(set) var due = Double.infinity
+
+  /// - Parameters:
+  ///   - total: The limit of all transfers together, in bytes per second. `nil`: none.
+  ///   - now: In seconds, of the clock that all methods use; it must not jump.
+  init(total: Int?, now: Double) { self.total = total.map { ByteBudget(rate: $0, now: now) } }
+
+  /// Sets the limit of a host, in bytes per second. `nil`: none.
+  func limit(_ host: String, to limit: Int?, now: Double) {
+    guard let limit else {
+      if let known = hosts[host], known.running == 0 { hosts[host] = nil }
+      return
+    }
+    if hosts[host] == nil, hosts.count >= Self.maxIdleHosts {
+      hosts = hosts.filter { $0.value.running > 0 || $0.value.budget.opens > now }
+    }
+    hosts[host, default: Host(budget: ByteBudget(rate: limit, now: now))].budget.rate = max(1, limit)
+  }
+
+  /// The rate that the transfers of a host keep to, in bytes per second. `nil`: there is no limit.
+  func rate(_ host: String) -> Int? {
+    guard let limit = hosts[host]?.budget.rate else { return total?.rate }
+    return min(limit, total?.rate ?? limit)
+  }
+
+  /// Counts a transfer that begins.
+  func begin(_ host: String) { hosts[host]?.running += 1 }
+
+  /// Counts a transfer that has ended, paused or not.
+  func end(_ id: ID, of host: String) {
+    if let running = hosts[host]?.running { hosts[host]?.running = max(0, running - 1) }
+    paused.removeAll { $0.id == id }
+    if paused.isEmpty { due = .infinity }
+  }
+
+  /// Counts a piece of a body that has arrived, if its transfer may receive it now. Otherwise the transfer has to pause
+  /// until `next` returns it, and then gets the piece again.
+  func receive(_ bytes: Int, by id: ID, of host: String, now: Double) -> Bool {
+    guard total?.isOpen(now) ?? true, hosts[host]?.budget.isOpen(now) ?? true else {
+      paused.append((id, host))
+      due = min(due, opens(host))
+      return false
+    }
+    total?.spend(bytes, now: now)
+    hosts[host]?.budget.spend(bytes, now: now)
+    return true
+  }
+
+  /// Removes the first of the paused transfers that may continue. `nil`: none may.
+  func next(now: Double) -> ID? {
+    guard due <= now else { return nil }
+    guard let index = paused.firstIndex(where: { opens($0.host) <= now }) else {
+      due = paused.map { opens($0.host) }.min() ?? .infinity
+      return nil
+    }
+    return paused.remove(at: index).id
+  }
+
+  private func opens(_ host: String) -> Double { max(total?.opens ?? 0, hosts[host]?.budget.opens ?? 0) }
+
+  /// How many hosts are remembered before those without transfers and debts are removed.
+  private static var maxIdleHosts: Int { 1024 }
+}

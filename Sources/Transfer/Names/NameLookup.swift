@@ -1,0 +1,54 @@
+import CCurl
+import Glibc
+
+/// The result of looking a host name up.
+enum NameLookup: Sendable, Hashable {
+  /// At least one, in the order in which to try them.
+  case addresses([IPAddress])
+  /// There is no host of this name, or it has no address.
+  case notFound
+  /// The resolver failed; the text is its reason.
+  case failed(String)
+
+  /// Asks the system's resolver (`getaddrinfo`), which knows `/etc/hosts` and mDNS, too. Blocks for up to a minute.
+  ///
+  /// Not with `AI_ADDRCONFIG`: without a network it says of every name that it does not exist.
+  init(system name: String) {
+    var hints = addrinfo()
+    hints.ai_family = Self.hasIPv6 ? AF_UNSPEC : AF_INET
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    let code = getaddrinfo(name, nil, &hints, &list)
+    defer { freeaddrinfo(list) }
+    var addresses: [IPAddress] = []
+    var next = code == 0 ? list : nil
+    while let entry = next {
+      if let address = IPAddress(entry.pointee.ai_addr, length: Int(entry.pointee.ai_addrlen)),
+        !addresses.contains(address)
+      {
+        addresses.append(address)
+      }
+      next = entry.pointee.ai_next
+    }
+    self.init(code: code, addresses: addresses)
+  }
+
+  /// Interprets the result of `getaddrinfo`.
+  init(code: Int32, addresses: [IPAddress]) {
+    switch code {
+    case 0: self = addresses.isEmpty ? .notFound : .addresses(addresses)
+    case EAI_NONAME, Self.noData, Self.otherFamily: self = .notFound
+    default: self = .failed(String(cString: gai_strerror(code)))
+    }
+  }
+
+  /// `EAI_NODATA` and `EAI_ADDRFAMILY`, which glibc declares for GNU sources only: a name without addresses.
+  private static let (noData, otherFamily): (Int32, Int32) = (-5, -9)
+
+  /// Whether the system has IPv6 at all; without it libcurl asks for IPv4 addresses only, too.
+  private static let hasIPv6: Bool = {
+    let probe = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    if probe >= 0 { close(probe) }
+    return probe >= 0
+  }()
+}

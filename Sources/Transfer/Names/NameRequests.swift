@@ -1,0 +1,83 @@
+/// Decides which names are looked up, and which elements wait for them: one lookup of a name at a time, whose result all
+/// that wait for it get, and that is remembered in a cache.
+struct NameRequests<Element> {
+  private struct Waiting {
+    let element: Element
+    let deadline: Double
+  }
+
+  /// What becomes of a request.
+  enum Step: Equatable {
+    case known(NameLookup)
+    /// The element waits; the name has to be looked up.
+    case lookUp
+    /// The element waits for a lookup that is under way.
+    case wait
+  }
+
+  private var cache: NameCache
+  private var waiting: [String: [Waiting]] = [:]
+
+  /// Names that the last element has ceased to wait for.
+  private var abandoned: Set<String> = []
+
+  /// Not later than the earliest deadline; exact after `removeOverdue`. Infinite when none is known.
+  private var earliestDeadline = Double.infinity
+
+  init(cache: NameCache = NameCache()) { self.cache = cache }
+
+  /// Asks for a name.
+  /// - Parameter deadline: Until when the element may wait; in seconds of the same clock as `now`.
+  mutating func request(_ name: String, _ element: Element, now: Double, deadline: Double) -> Step {
+    if let lookup = cache.lookup(name, now: now) { return .known(lookup) }
+    let isFirst = waiting[name] == nil
+    earliestDeadline = min(earliestDeadline, deadline)
+    waiting[name, default: []].append(Waiting(element: element, deadline: deadline))
+    return isFirst ? .lookUp : .wait
+  }
+
+  /// Takes the result of a lookup.
+  /// - Returns: The elements that waited for it.
+  mutating func finish(_ name: String, _ lookup: NameLookup, now: Double) -> [Element] {
+    cache.insert(lookup, for: name, now: now)
+    defer { if waiting.isEmpty { earliestDeadline = .infinity } }
+    return waiting.removeValue(forKey: name)?.map(\.element) ?? []
+  }
+
+  /// Has a name looked up again that has no address that can be connected to.
+  mutating func shortenLifetime(of name: String) { cache.shortenLifetime(of: name) }
+
+  /// When `removeOverdue` is to be called: not later than the next element has waited for too long. `nil` when that will not
+  /// happen.
+  var nextCheck: Double? { earliestDeadline == .infinity ? nil : earliestDeadline }
+
+  /// Removes and returns the elements that have waited for too long. A lookup that is under way goes on, for its result is
+  /// of use later.
+  mutating func removeOverdue(now: Double) -> [Element] {
+    let removed = remove { $0.deadline <= now }
+    earliestDeadline = waiting.values.lazy.flatMap { $0 }.map(\.deadline).min() ?? .infinity
+    return removed
+  }
+
+  /// Removes and returns the waiting elements that match.
+  mutating func removeWaiting(where matches: (Element) -> Bool) -> [Element] { remove { matches($0.element) } }
+
+  /// Forgets the names that nobody waits for.
+  /// - Parameter withdraw: Whether a lookup of the name had not begun, and will not.
+  mutating func forgetAbandoned(_ withdraw: (String) -> Bool) {
+    for name in abandoned where waiting[name]?.isEmpty == true && withdraw(name) { waiting[name] = nil }
+    abandoned = []
+  }
+
+  private mutating func remove(_ matches: (Waiting) -> Bool) -> [Element] {
+    var removed: [Element] = []
+    for (name, elements) in waiting where elements.contains(where: matches) {
+      removed += elements.filter(matches).map(\.element)
+      // An empty list stays until the lookup ends, so that no other one is started.
+      let rest = elements.filter { !matches($0) }
+      waiting[name] = rest
+      if rest.isEmpty { abandoned.insert(name) }
+    }
+    return removed
+  }
+}

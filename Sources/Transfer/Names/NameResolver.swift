@@ -1,0 +1,91 @@
+import Synchronization
+import System
+
+/// Looks host names up, on threads of its own, since the system's resolver blocks.
+///
+/// libcurl's resolver starts a thread for each transfer, asks for a name once for each of them, and does not tell a name
+/// that does not exist from a resolver that fails.
+final class NameResolver: Sendable {
+  /// Looks a name up; may block.
+  typealias LookUp = @Sendable (_ name: String) -> NameLookup
+
+  private struct State {
+    var names: [String] = []
+    var threads = 0
+    var isClosed = false
+  }
+
+  /// How many threads look names up at once; further names wait.
+  private static let maxThreads = 256
+
+  /// Enough for `getaddrinfo` and the modules of `/etc/nsswitch.conf`.
+  private static let stackBytes = 256 << 10
+
+  private let state = Mutex(State())
+  private let lookUp: LookUp
+  private let completion: @Sendable (String, NameLookup) -> Void
+
+  /// - Parameter completion: Called on a thread of the resolver.
+  init(_ lookUp: @escaping LookUp, completion: @escaping @Sendable (String, NameLookup) -> Void) {
+    (self.lookUp, self.completion) = (lookUp, completion)
+  }
+
+  /// Starts to look a name up, as soon as a thread is free.
+  func start(_ name: String) {
+    let needsThread = state.withLock { state in
+      guard !state.isClosed else { return false }
+      state.names.append(name)
+      guard state.threads < Self.maxThreads else { return false }
+      state.threads += 1
+      return true
+    }
+    guard needsThread, !DetachedThread.start(stackBytes: Self.stackBytes, { self.work() }) else { return }
+    // The system cannot create a thread now. Another one takes the name when there is any.
+    let isAlone = state.withLock { state in
+      state.threads -= 1
+      return state.threads == 0
+    }
+    if isAlone { fail() }
+  }
+
+  /// Drops a name whose lookup has not begun.
+  /// - Returns: Whether it is dropped; otherwise its lookup is under way, or has ended.
+  func withdraw(_ name: String) -> Bool {
+    state.withLock { state in
+      guard let index = state.names.firstIndex(of: name) else { return false }
+      state.names.remove(at: index)
+      return true
+    }
+  }
+
+  /// Drops the names that are not being looked up. Does not wait for those that are: a resolver may hang.
+  func close() {
+    state.withLock { state in
+      state.isClosed = true
+      state.names = []
+    }
+  }
+
+  private func work() {
+    while let name = nextName() { completion(name, lookUp(name)) }
+  }
+
+  /// The next name; `nil` when there is none: the thread ends.
+  private func nextName() -> String? {
+    state.withLock { state in
+      guard !state.names.isEmpty else {
+        state.threads -= 1
+        return nil
+      }
+      return state.names.removeFirst()
+    }
+  }
+
+  private func fail() {
+    let names = state.withLock { state in
+      defer { state.names = [] }
+      return state.names
+    }
+    for name in names { completion(name, .failed("the system cannot create a thread")) }
+  }
+}

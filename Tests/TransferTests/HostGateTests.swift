@@ -1,0 +1,61 @@
+import Testing
+
+@testable import Transfer
+
+@Suite struct HostGateTests {
+  @Test func `a host gets its connections, and streams once it has answered with HTTP 2`() {
+    var gate = HostGate<Int>(limit: .auto)
+    let started = (0..<100).filter { gate.acquire("h", $0) }
+    #expect(started == Array(0..<6))
+    #expect(gate.next("h") == nil)
+    gate.count("h", isHTTP2: true, isReused: false, couldShare: false)
+    #expect(gate.next("h") == nil, "one connection says nothing about streams")
+    for _ in 0..<26 { gate.count("h", isHTTP2: true, isReused: true, couldShare: true) }
+    var more: [Int] = []
+    while let next = gate.next("h") { more.append(next) }
+    #expect(more == Array(6..<32))
+    gate.count("h", isHTTP2: false, isReused: true, couldShare: true)
+    for _ in 0..<26 { gate.release("h") }
+    #expect(gate.next("h") == nil, "back to six connections")
+    gate.release("h")
+    #expect(gate.next("h") == 32)
+  }
+
+  @Test func `a server that allows fewer streams gets no more than it has room for`() {
+    var limit = StreamLimit(.auto)
+    limit.count(isHTTP2: true, isReused: false, couldShare: false)
+    for _ in 0..<5 { limit.count(isHTTP2: true, isReused: true, couldShare: true) }
+    #expect(limit.transfers == 11)
+    limit.count(isHTTP2: true, isReused: false, couldShare: true)
+    #expect(limit.transfers == 10)
+    for _ in 0..<100 { limit.count(isHTTP2: true, isReused: true, couldShare: true) }
+    #expect(limit.transfers == 10)
+    for _ in 0..<128 { limit.count(isHTTP2: true, isReused: true, couldShare: true) }
+    #expect(limit.transfers <= 12)
+    for _ in 0..<100 { limit.count(isHTTP2: true, isReused: false, couldShare: true) }
+    #expect(limit.transfers == 6)
+  }
+
+  @Test(arguments: [1, 3, 40])
+  func `a number that was given holds for both protocols`(number: Int) {
+    var limit = StreamLimit(HostLimit(fixed: number))
+    for (isHTTP2, isReused) in [(true, false), (true, true), (true, false), (false, true), (true, true)] {
+      limit.count(isHTTP2: isHTTP2, isReused: isReused, couldShare: true)
+      #expect(limit.transfers == number)
+    }
+  }
+
+  @Test func `sessions are kept for the origins that were used last`() {
+    var recent = RecentSessions<Int>(origins: 2, sessionsOfOrigin: 2)
+    for session in 1...3 { recent.insert(session, for: "a") }
+    #expect(recent.next(for: "a") == 3)
+    #expect(recent.next(for: "a") == 2)
+    #expect(recent.next(for: "a") == 2, "the last one is used again")
+    recent.insert(4, for: "b")
+    #expect(recent.next(for: "a") == 2)
+    recent.insert(5, for: "c")
+    #expect(recent.next(for: "b") == nil)
+    #expect(recent.next(for: "a") == 2)
+    #expect(recent.next(for: "c") == 5)
+  }
+}

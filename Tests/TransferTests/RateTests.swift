@@ -1,0 +1,220 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Transfer
+
+/// Limits of rates against real servers.
+@Suite(.serialized) struct RateTests {
+  /// nginx over HTTP/1.1, and with TLS also over HTTP/2.
+  private struct Server {
+    let nginx: Nginx
+    let certificates: Certificates
+    let folder: TemporaryFolder
+    let port: Int
+
+    init(_ directives: String = "") throws {
+      (certificates, folder, port) = (try Certificates(), try TemporaryFolder(), try LoopbackSocket.freePort())
+      nginx = try Nginx(
+        serving: folder.path, directives: certificates.directives(.none, port: port) + directives)
+    }
+
+    /// A file of random bytes.
+    func file(_ name: String, bytes: Int) throws -> Data {
+      let random = try #require(FileHandle(forReadingAtPath: "/dev/urandom"))
+      let data = try #require(try random.read(upToCount: bytes))
+      try data.write(to: URL(fileURLWithPath: folder.file(name)))
+      return data
+    }
+
+    func url(_ name: String, isHTTP2: Bool) -> String {
+      isHTTP2 ? "https://127.0.0.1:\(port)/\(name)" : nginx.url(name)
+    }
+
+    func downloads(_ change: (inout TransferConfiguration) -> Void = { _ in }) throws -> Downloads {
+      try Downloads {
+        $0.certificateFile = certificates.authority
+        change(&$0)
+      }
+    }
+  }
+
+  private func settings(rate: Int?) -> HostSettings {
+    var settings = HostSettings()
+    settings.maxRate = rate
+    return settings
+  }
+
+  private func seconds(_ body: () async throws -> Void) async rethrows -> Double {
+    let start = ContinuousClock.now
+    try await body()
+    return (ContinuousClock.now - start) / .seconds(1)
+  }
+
+  /// Downloads a file several times at once; returns how long it took.
+  private func fetch(
+    _ count: Int, _ url: String, _ data: Data, _ downloads: Downloads, rate: Int?, isHTTP2: Bool
+  ) async throws -> Double {
+    let settings = settings(rate: rate)
+    return try await seconds {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<count {
+          group.addTask {
+            let (result, body) = try await downloads.fetch(url, settings: settings)
+            let outcome = try result.get()
+            #expect(body == data)
+            #expect(outcome.bytes == data.count)
+            #expect(outcome.answer?.isHTTP2 == isHTTP2)
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("files keep to the rate, one alone and several together", arguments: [1, 3], [false, true])
+  func limit(count: Int, isHTTP2: Bool) async throws {
+    let server = try Server()
+    let data = try server.file("a", bytes: 1_000_000 / count)
+    for isTotal in [true, false] {
+      // A pause, too, is longer than a transfer may be slow.
+      let downloads = try server.downloads {
+        if isTotal { $0.maxRate = 500_000 }
+        ($0.lowSpeed, $0.lowSpeedPeriod) = (400_000, .seconds(1))
+      }
+      let seconds = try await fetch(
+        count, server.url("a", isHTTP2: isHTTP2), data, downloads, rate: isTotal ? nil : 500_000, isHTTP2: isHTTP2)
+      #expect(seconds > 1.8 && seconds < 60, "of all: \(isTotal)")
+    }
+  }
+
+  @Test("many small files keep to the rate together", arguments: [false, true])
+  func smallFiles(isHTTP2: Bool) async throws {
+    let server = try Server()
+    let data = try server.file("a", bytes: 5000)
+    let downloads = try server.downloads()
+    let seconds = try await fetch(
+      100, server.url("a", isHTTP2: isHTTP2), data, downloads, rate: 300_000, isHTTP2: isHTTP2)
+    #expect(seconds > 1.3 && seconds < 60)
+  }
+
+  @Test("a pause that is longer than a transfer may be slow is no timeout", arguments: [false, true])
+  func lowSpeed(isHTTP2: Bool) async throws {
+    let server = try Server()
+    let data = try server.file("a", bytes: 40_000)
+    let downloads = try server.downloads { ($0.lowSpeed, $0.lowSpeedPeriod) = (50_000, .seconds(1)) }
+    let seconds = try await fetch(
+      3, server.url("a", isHTTP2: isHTTP2), data, downloads, rate: 10_000, isHTTP2: isHTTP2)
+    #expect(seconds > 4 && seconds < 20)
+  }
+
+  @Test("a limited transfer that stalls times out")
+  func stall() async throws {
+    let server = try FaultServer.start()
+    let downloads = try Downloads {
+      ($0.maxRate, $0.lowSpeed, $0.lowSpeedPeriod) = (1_000_000, 1024, .seconds(1))
+    }
+    #expect(try await downloads.failure(server.url("stall-mid-body")).error?.code == .timeout)
+  }
+
+  @Test("the limit of a host delays no other host", arguments: [false, true])
+  func otherHost(isHTTP2: Bool) async throws {
+    let server = try Server()
+    let slow = try server.file("slow", bytes: 1_000_000)
+    let fast = try server.file("fast", bytes: 20_000_000)
+    let downloads = try server.downloads()
+    async let slowSeconds = fetch(
+      1, server.url("slow", isHTTP2: isHTTP2), slow, downloads, rate: 300_000, isHTTP2: isHTTP2)
+    let fastSeconds = try await fetch(
+      1, "http://localhost:\(server.nginx.port)/fast", fast, downloads, rate: nil, isHTTP2: false)
+    #expect(fastSeconds < 2.5)
+    #expect(try await slowSeconds > 2.5)
+  }
+
+  @Test("streams of one connection lose nothing when some of them end while they pause")
+  func streams() async throws {
+    let server = try Server()
+    let data = try server.file("a", bytes: 3_000_000)
+    let downloads = try server.downloads()
+    var hurried = settings(rate: 10_000_000)
+    hurried.timeout = .milliseconds(300)
+    let url = server.url("a", isHTTP2: true)
+    _ = try await fetch(1, url, data, downloads, rate: 10_000_000, isHTTP2: true)
+    async let failures = withThrowingTaskGroup(of: Bool.self) { [hurried] group in
+      for _ in 0..<4 {
+        group.addTask {
+          guard case .failure(let error) = try await downloads.fetch(url, settings: hurried).result else {
+            return false
+          }
+          return error.code == .timeout
+        }
+      }
+      return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    let seconds = try await fetch(8, url, data, downloads, rate: 10_000_000, isHTTP2: true)
+    #expect(seconds > 2.2 && seconds < 10)
+    #expect(try await failures == 4)
+  }
+
+  @Test("a large file gets through many pauses", arguments: [false, true])
+  func largeFile(isHTTP2: Bool) async throws {
+    let server = try Server()
+    let data = try server.file("a", bytes: 50_000_000)
+    let downloads = try server.downloads()
+    let seconds = try await fetch(
+      2, server.url("a", isHTTP2: isHTTP2), data, downloads, rate: 50_000_000, isHTTP2: isHTTP2)
+    #expect(seconds > 1.9 && seconds < 20)
+  }
+
+  @Test("a paused transfer can time out and be cancelled", arguments: [false, true])
+  func cancel(isHTTP2: Bool) async throws {
+    let server = try Server()
+    _ = try server.file("a", bytes: 1_000_000)
+    let downloads = try server.downloads()
+    let url = server.url("a", isHTTP2: isHTTP2)
+    let (endings, stream) = AsyncStream.makeStream(of: TransferError.Code?.self)
+    let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    defer { close(null) }
+    let request = TransferRequest(
+      location: try SourceLocation(parsing: url), destination: null, settings: settings(rate: 1))
+    let ids = (0..<2).map { _ in
+      downloads.engine.start(request) { result in
+        let code: TransferError.Code? = if case .failure(let error) = result { error.code } else { nil }
+        stream.yield(code)
+      }
+    }
+    var hurried = settings(rate: 1)
+    hurried.timeout = .seconds(1)
+    guard case .failure(let error) = try await downloads.fetch(url, settings: hurried).result else {
+      Issue.record("it should have timed out")
+      return
+    }
+    #expect(error.code == .timeout)
+    // All of them pause now.
+    var iterator = endings.makeAsyncIterator()
+    for id in ids {
+      downloads.engine.cancel(id)
+      #expect(await iterator.next() == .cancelled)
+    }
+  }
+
+  @Test("what a transfer gets after a pause can make it fail")
+  func failureAfterPause() async throws {
+    let server = try PythonServer(
+      PythonServer.prelude + """
+        def handle(connection):
+            connection.recv(65536)
+            try:
+                connection.sendall(b"HTTP/1.1 200 OK\\r\\nConnection: close\\r\\n\\r\\n" + bytes(1000000))
+            except OSError:
+                pass
+            connection.close()
+
+        serve()
+        """)
+    let downloads = try Downloads { ($0.maxRate, $0.maxBytes) = (200_000, 200_000) }
+    let (error, body) = try await downloads.failure(server.url("a"))
+    #expect(error?.code == .tooLarge)
+    #expect(body.count <= 200_000)
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Transfer
+
+@Suite struct TLSConnectionTests {
+  /// nginx with TLS; `/resumed` answers `r` over a resumed session and `.` over a new one.
+  private struct Server {
+    let nginx: Nginx
+    let certificates: Certificates
+    let folder: TemporaryFolder
+    let port: Int
+
+    init(_ directives: String = "", isHTTP2: Bool = false) throws {
+      (certificates, folder, port) = (try Certificates(), try TemporaryFolder(), try LoopbackSocket.freePort())
+      try Data(count: 3000).write(to: URL(fileURLWithPath: folder.file("a")))
+      var text = certificates.directives(.none, port: port)
+      if !isHTTP2 { text = text.replacing(" http2", with: "") }
+      nginx = try Nginx(
+        serving: folder.path,
+        directives: text + directives + """
+          location = /resumed { return 200 $ssl_session_reused; }
+          access_log \(folder.path)/connections.log connections;
+          """, shared: "log_format connections $connection;")
+    }
+
+    func url(_ path: String) -> String { "https://127.0.0.1:\(port)/\(path)" }
+
+    func downloads(_ change: (inout TransferConfiguration) -> Void = { _ in }) throws -> Downloads {
+      try Downloads {
+        $0.certificateFile = certificates.authority
+        change(&$0)
+      }
+    }
+
+    /// How many connections carried requests.
+    func connections() throws -> Int {
+      let log = try String(contentsOfFile: folder.file("connections.log"), encoding: .utf8)
+      return Set(log.split(separator: "\n")).count
+    }
+  }
+
+  @Test("sessions are resumed by new connections of the host", arguments: ["TLSv1.2", "TLSv1.3"])
+  func resumption(version: String) async throws {
+    let server = try Server("keepalive_timeout 0; ssl_protocols \(version); ssl_session_cache shared:tls:1m;\n")
+    let downloads = try server.downloads()
+    var answers: [String] = []
+    for _ in 0..<8 {
+      let (result, body) = try await downloads.fetch(server.url("resumed"))
+      #expect(try result.get().requests.reused == 0)
+      answers.append(String(decoding: body, as: UTF8.self))
+    }
+    #expect(answers == ["."] + Array(repeating: "r", count: 7))
+    // Another engine, which does not trust the authority, has no use of them.
+    #expect(try await Downloads().failure(server.url("resumed")).error?.code == .tls)
+  }
+
+  @Test("a host that has not answered is asked over several connections at once")
+  func firstConnections() async throws {
+    // It closes its connections once there are four.
+    let server = try PythonServer(
+      PythonServer.prelude + """
+        everyone = threading.Barrier(4)
+
+        def handle(connection):
+            everyone.wait()
+            connection.close()
+
+        serve()
+        """)
+    let downloads = try Downloads {
+      $0.perHost = HostLimit(fixed: 4)
+      $0.connectTimeout = .seconds(5)
+    }
+    let url = server.url("a", scheme: "https")
+    try await withThrowingTaskGroup(of: TransferError.Code?.self) { group in
+      for _ in 0..<4 { group.addTask { try await downloads.failure(url).error?.code } }
+      for try await code in group { #expect(code != nil && code != .timeout) }
+    }
+  }
+
+  @Test("a folder of certificates is trusted besides the bundle")
+  func certificateFolder() async throws {
+    let server = try Server("keepalive_timeout 0;\n")
+    let folder = try TemporaryFolder()
+    try FileManager.default.copyItem(atPath: server.certificates.authority, toPath: folder.file("authority.pem"))
+    let (rehash, _) = try Process.launch("/usr/bin/openssl", ["rehash", folder.path]) {
+      $0.standardError = FileHandle.nullDevice
+    }
+    rehash.waitUntilExit()
+    let trusting = try Downloads { $0.certificateFolder = folder.path }
+    for _ in 0..<3 { #expect(try await trusting.failure(server.url("a")).error == nil) }
+    #expect(try await Downloads().failure(server.url("a")).error?.code == .tls)
+  }
+
+  @Test(
+    "streams share connections, as many as the server allows on each, besides those of the first tries",
+    arguments: [(128, 6), (10, 6), (1, 20)])
+  func streams(allowed: Int, connections: Int) async throws {
+    let server = try Server(
+      "http2_max_concurrent_streams \(allowed); location = /a { limit_rate 30k; }\n", isHTTP2: true)
+    let downloads = try server.downloads()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<150 {
+        group.addTask {
+          let (result, body) = try await downloads.fetch(server.url("a"))
+          #expect(try result.get().answer?.isHTTP2 == true)
+          #expect(body.count == 3000)
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try server.connections() <= connections)
+  }
+
+  @Test("a server that ends its HTTP/2 connections in between loses no transfer")
+  func goAway() async throws {
+    let server = try Server("keepalive_requests 20;\n", isHTTP2: true)
+    let downloads = try server.downloads()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<300 {
+        group.addTask {
+          let (result, body) = try await downloads.fetch(server.url("a"))
+          #expect(try result.get().bytes == body.count)
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try server.connections() >= 15)
+  }
+}
