@@ -1,4 +1,4 @@
-/// The order of entries within a job: by priority, then as in the manifest.
+/// The order of entries within a job: by priority, then as in the manifest, those that were deferred after all others.
 package struct EntryKey: Comparable, Hashable, Sendable {
   /// 0 for the highest priority.
   package let priority: Int
@@ -6,12 +6,17 @@ package struct EntryKey: Comparable, Hashable, Sendable {
   /// The place in the manifest, from 0.
   package let position: Int
 
-  package init(priority: Int, position: Int) {
+  /// Whether the entry was deferred: it is not to keep those waiting that were not tried yet.
+  package let wasDeferred: Bool
+
+  package init(priority: Int, position: Int, wasDeferred: Bool = false) {
     self.priority = priority
     self.position = position
+    self.wasDeferred = wasDeferred
   }
 
   package static func < (a: EntryKey, b: EntryKey) -> Bool {
-    (a.priority, a.position) < (b.priority, b.position)
+    if a.wasDeferred != b.wasDeferred, a.priority == b.priority { return b.wasDeferred }
+    return (a.priority, a.position) < (b.priority, b.position)
   }
 }

@@ -12,7 +12,21 @@ struct HostLoad: Sendable {
   /// Downloads that have started and not ended.
   var downloading = 0
 
+  /// Those of them of which it is not known that they have begun.
+  var beginning = 0
+
+  /// Downloads at once that a rule allows; nil without one.
+  private var perHost: Int?
+
   var throttle: Throttle
+  var reach = Reachability()
+  var concurrency = HostConcurrency()
+
+  /// Downloads that started while it did not answer, and have not ended.
+  private(set) var waiting = 0
+
+  /// When the first of them started; nil without any.
+  private var waitingSince: Int?
 
   /// Milliseconds of downloads in the queue.
   var spent = 0
@@ -20,21 +34,77 @@ struct HostLoad: Sendable {
   /// How many jobs have something at it.
   var jobs = 0
 
-  /// The sites that are ranked again when the host changes or opens.
+  /// The sites that are ranked again when the host changes, or when a download may start there again.
   var blocked: [Blocked] = []
 
   /// When the next timer for it is due; nil when there is none.
   var timer: Int?
 
-  init(number: Int, throttle: Throttle) {
+  init(number: Int, throttle: Throttle, allowance: HostAllowance) {
     self.number = number
     self.throttle = throttle
+    allow(allowance)
+  }
+
+  /// Sets what the operator allows.
+  mutating func allow(_ allowance: HostAllowance) {
+    perHost = allowance.downloads
+    throttle.spacing = allowance.interval
   }
 
   /// The time spent, in units that are large enough to rank it behind others.
   var quanta: Int { spent / HostScheduler.quantum }
 
-  func hasRoom(perHost: Int, now: Int) -> Bool {
-    number == HostScheduler.files || downloading < min(perHost, throttle.room) && throttle.opens <= now
+  /// - Parameter places: Those of a host without a rule.
+  func hasRoom(_ places: HostPlaces, now: Int) -> Bool {
+    guard number != HostScheduler.files else { return true }
+    let places = perHost.map(HostPlaces.init(fixed:)) ?? places
+    let room = reach.room(places, usual: concurrency.room(places))
+    guard downloading < min(room, throttle.room), throttle.nextStart <= now else { return false }
+    return throttle.spacing == 0 || beginning == 0
+  }
+
+  /// The downloads that do nothing but wait: those that wait for its first answer for a while, or for one after a silence.
+  func silentDownloads(now: Int) -> Int {
+    let isSilent = reach.silences > 0 || waitingSince.map { now - $0 >= HostScheduler.silentAfter } == true
+    return isSilent ? waiting : 0
+  }
+
+  /// Counts a download that starts.
+  mutating func started(now: Int) {
+    downloading += 1
+    throttle.started(now: now)
+    guard number != HostScheduler.files, !reach.answers else { return }
+    waiting += 1
+    waitingSince = waitingSince ?? now
+  }
+
+  /// Counts a download that has ended, after what it says of the host.
+  mutating func ended(began: Int) {
+    downloading -= 1
+    guard let since = waitingSince, began >= since else { return }
+    waiting -= 1
+    if waiting == 0 { waitingSince = nil }
+  }
+
+  /// Records that an answer has begun to arrive.
+  mutating func answered() {
+    guard !reach.answers else { return }
+    reach.answered()
+    (waiting, waitingSince) = (0, nil)
+  }
+
+  /// Forgets that it was silent. One that has answered before is taken to answer.
+  mutating func forgetSilences() { if reach.hasAnswered { answered() } else { reach.forgetSilences() } }
+
+  /// Records what a download says of it, before that is counted as ended.
+  mutating func record(_ contact: Reachability.Contact, began: Int, now: Int, retries: Int) {
+    switch contact {
+    case .answered(let firstByte, let isMultiplexed):
+      answered()
+      concurrency.answered(firstByte: firstByte, isMultiplexed: isMultiplexed, downloading: downloading)
+    case .silent: reach.silent(began: began, now: now, retries: retries)
+    case .unknown: break
+    }
   }
 }

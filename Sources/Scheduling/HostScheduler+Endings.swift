@@ -17,12 +17,16 @@ extension HostScheduler {
   /// - Parameters:
   ///   - milliseconds: How long it was in the queue.
   ///   - began: When it started.
+  ///   - hasBegun: Whether `downloadBegan` was called for it.
+  ///   - contact: What it says of whether the host answers.
   /// - Returns: How long the host is held, in seconds, if that is new.
   package mutating func downloadEnded(
-    host: Int, spent milliseconds: Int, began: Int, _ answer: Answer, now: Int, backoff: Backoff
+    host: Int, spent milliseconds: Int, began: Int, hasBegun: Bool = false, _ answer: Answer,
+    contact: Reachability.Contact = .unknown, now: Int, backoff: Backoff
   ) -> Double? {
     guard let slot = hosts.slot(of: host), hosts.loads[slot].downloading > 0 else { return nil }
-    hosts.loads[slot].downloading -= 1
+    if !hasBegun { hosts.loads[slot].beginning -= 1 }
+    hosts.ended(slot, contact, began: began, now: now, retries: backoff.retries)
     hosts.loads[slot].spent += milliseconds
     var hold: Double?
     switch answer {
@@ -38,9 +42,12 @@ extension HostScheduler {
   }
 
   /// Has an entry tried again from `due` on. `finished` is to be called for its last try afterwards.
-  package mutating func retry(_ retry: Retry, job: Int, due: Int, now: Int) {
+  /// - Parameter allowance: What the operator allows at the host; evaluated when no job has anything there yet.
+  package mutating func retry(
+    _ retry: Retry, job: Int, due: Int, now: Int, allowance: @autoclosure () -> HostAllowance = .standard
+  ) {
     guard let place = place(of: job) else { return }
-    jobs[place].retryWaits(at: attach(place, to: retry.host, now))
+    jobs[place].retryWaits(at: attach(place, to: retry.host, now, allowance()))
     timers.insert(Timer(due: due, host: retry.host, retry: (job, retry)))
   }
 
@@ -61,6 +68,32 @@ extension HostScheduler {
     hosts.slot(of: host).map { hosts.loads[$0].throttle } ?? Throttle()
   }
 
+  /// What is known of whether a host answers.
+  package func reachability(of host: Int) -> Reachability {
+    hosts.slot(of: host).map { hosts.loads[$0].reach } ?? Reachability()
+  }
+
+  /// Records that an answer of a host has begun to arrive, before its download ends.
+  package mutating func hostAnswered(_ host: Int) {
+    guard let slot = hosts.slot(of: host), !hosts.loads[slot].reach.answers else { return }
+    hosts.answered(slot)
+    unblock(slot)
+  }
+
+  /// Whether the first answer of a host is waited for, also after a silence.
+  package func awaitsAnswer(_ host: Int) -> Bool {
+    host != HostScheduler.files && !reachability(of: host).answers
+  }
+
+  /// Forgets that hosts were silent, after an outage of the network.
+  package mutating func forgetSilences() {
+    hosts.forgetSilences()
+    for (_, slot) in hosts.used { unblock(slot) }
+  }
+
+  /// How many downloads do nothing but wait for hosts that do not answer.
+  package func silentDownloads(now: Int) -> Int { hosts.silentDownloads(now: now) }
+
   /// The hosts of a job that are held, and until when.
   package func held(job: Int, now: Int) -> [(host: Int, until: Int)] {
     guard let place = place(of: job) else { return [] }
@@ -76,16 +109,16 @@ extension HostScheduler {
   /// How many entries of a job wait to be tried again.
   package func waitingRetries(job: Int) -> Int { place(of: job).map { jobs[$0].waitingRetries } ?? 0 }
 
-  /// Has a host that is closed change when it opens.
+  /// Has a host at which no download may start now change when one may.
   mutating func setTimer(for slot: Int, _ now: Int) {
-    let opens = hosts.loads[slot].throttle.opens
-    guard opens > now, hosts.loads[slot].timer != opens else { return }
-    hosts.loads[slot].timer = opens
-    timers.insert(Timer(due: opens, host: hosts.loads[slot].number, retry: nil))
+    let nextStart = hosts.loads[slot].throttle.nextStart
+    guard nextStart > now, hosts.loads[slot].timer != nextStart else { return }
+    hosts.loads[slot].timer = nextStart
+    timers.insert(Timer(due: nextStart, host: hosts.loads[slot].number, retry: nil))
   }
 
   /// Ranks what waits for a host again.
-  private mutating func unblock(_ slot: Int) {
+  mutating func unblock(_ slot: Int) {
     guard !hosts.loads[slot].blocked.isEmpty else { return }
     let quanta = hosts.loads[slot].quanta
     for blocked in hosts.loads[slot].blocked {

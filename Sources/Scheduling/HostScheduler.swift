@@ -28,12 +28,13 @@ package struct HostScheduler {
     }
   }
 
-  /// How a host answered.
+  /// What a download says of how much its host can bear, for `Throttle`. Whether the host can be reached is
+  /// `Reachability.Contact`.
   package enum Answer: Equatable, Sendable {
     case served
-    /// It asked for a hold, of so many seconds if it said so.
+    /// The host asked for a hold, of so many seconds if it said so.
     case refused(Double?)
-    /// It did not answer, or in a way that says nothing about how much it can bear.
+    /// The host did not answer, or in a way that says nothing about how much it can bear.
     case none
   }
 
@@ -42,6 +43,9 @@ package struct HostScheduler {
 
   /// A difference of less than this, in milliseconds, does not rank a host behind another.
   package static let quantum = 10_000
+
+  /// The time, in milliseconds, after which the downloads of a host that has not answered take no place from others.
+  package static let silentAfter = 2000
 
   var jobs: [JobSites] = []
   var hosts = HostTable()
@@ -81,9 +85,9 @@ package struct HostScheduler {
 
   /// What starts now; nil when nothing may.
   /// - Parameters:
-  ///   - perHost: Downloads at once from one host.
+  ///   - perHost: Downloads at once from one host, unless its allowance has another number.
   ///   - lowest: The lowest priority that may start.
-  package mutating func choose(now: Int, perHost: Int, lowest: Int = .max) -> Choice? {
+  package mutating func choose(now: Int, perHost: HostPlaces, lowest: Int = .max) -> Choice? {
     wake(now)
     var best: (place: Int, head: JobSites.Head)?
     for place in jobs.indices {
@@ -117,11 +121,11 @@ package struct HostScheduler {
   }
 
   /// Finds the first of a job's entries that may start. Hosts without room are out of the ranking until they have some.
-  private mutating func findHead(of place: Int, _ now: Int, _ perHost: Int) {
+  private mutating func findHead(of place: Int, _ now: Int, _ perHost: HostPlaces) {
     while let first = jobs[place].first {
       let slot = jobs[place].sites[first.site].slot
       let quanta = hosts.loads[slot].quanta
-      if !hosts.loads[slot].hasRoom(perHost: perHost, now: now) {
+      if !hosts.loads[slot].hasRoom(perHost, now: now) {
         jobs[place].blockFirst()
         hosts.loads[slot].blocked.append(.init(job: jobs[place].number, site: first.site))
         setTimer(for: slot, now)
@@ -149,10 +153,14 @@ package struct HostScheduler {
   package func has(job: Int, at host: Int) -> Bool { place(of: job).map { jobs[$0].site(at: host) != nil } ?? false }
 
   /// Records the start of a host's next new entry, and that the job's next turn comes after the others'.
-  /// - Parameter next: The host's next entry after it.
-  package mutating func start(job: Int, host: Int, next: EntryKey?, now: Int) {
+  /// - Parameters:
+  ///   - next: The host's next entry after it.
+  ///   - allowance: What the operator allows at the host; evaluated when no job has anything there yet.
+  package mutating func start(
+    job: Int, host: Int, next: EntryKey?, now: Int, allowance: @autoclosure () -> HostAllowance = .standard
+  ) {
     guard let place = place(of: job) else { return }
-    let site = attach(place, to: host, now)
+    let site = attach(place, to: host, now, allowance())
     jobs[place].setNext(next, at: site)
     start(place, site, now)
   }
@@ -168,22 +176,28 @@ package struct HostScheduler {
     let slot = jobs[place].sites[site].slot
     starts += 1
     jobs[place].start(at: site, number: starts)
-    hosts.loads[slot].downloading += 1
-    hosts.loads[slot].throttle.started(now: now)
+    hosts.loads[slot].beginning += 1
+    hosts.started(slot, now: now)
     rank(place, site)
   }
 
   /// Adds a host at which a job has entries that cannot start at once.
-  /// - Parameter next: Its first entry; nil when all it has are retries.
-  package mutating func admit(job: Int, host: Int, next: EntryKey?, now: Int) {
+  /// - Parameters:
+  ///   - next: Its first entry; nil when all it has are retries.
+  ///   - allowance: What the operator allows at the host; evaluated when no job has anything there yet.
+  package mutating func admit(
+    job: Int, host: Int, next: EntryKey?, now: Int, allowance: @autoclosure () -> HostAllowance = .standard
+  ) {
     guard let place = place(of: job) else { return }
-    let site = attach(place, to: host, now)
+    let site = attach(place, to: host, now, allowance())
     if let next { jobs[place].setNext(next, at: site) }
     rank(place, site)
   }
 
-  mutating func attach(_ place: Int, to host: Int, _ now: Int) -> Int {
-    jobs[place].site(at: host) ?? jobs[place].insert(host: host, slot: hosts.attach(host, now: now))
+  mutating func attach(
+    _ place: Int, to host: Int, _ now: Int, _ allowance: @autoclosure () -> HostAllowance
+  ) -> Int {
+    jobs[place].site(at: host) ?? jobs[place].insert(host: host, slot: hosts.attach(host, now: now, allowance()))
   }
 
   mutating func rank(_ place: Int, _ site: Int) {

@@ -38,17 +38,20 @@ struct JobSites {
   /// The order of a job's hosts: the lesser comes first.
   struct Rank: Comparable {
     let priority: Int
+    let wasDeferred: Bool
     let quanta: Int
     let position: Int
 
     init(_ key: EntryKey, quanta: Int) {
       priority = key.priority
+      wasDeferred = key.wasDeferred
       self.quanta = quanta
       position = key.position
     }
 
     static func < (a: Rank, b: Rank) -> Bool {
       if a.priority != b.priority { return a.priority < b.priority }
+      if a.wasDeferred != b.wasDeferred { return b.wasDeferred }
       return a.quanta != b.quanta ? a.quanta < b.quanta : a.position < b.position
     }
   }

@@ -1,5 +1,17 @@
 /// An entry that is to be tried again.
 package struct Retry: Equatable, Comparable, Sendable {
+  /// Tries that do not count at all if a suspicion becomes an outage of the network.
+  package struct Suspected: Equatable, Sendable {
+    /// The number of the suspicion.
+    package let suspicion: Int
+    package let tries: Int
+
+    package init(suspicion: Int, tries: Int) {
+      self.suspicion = suspicion
+      self.tries = tries
+    }
+  }
+
   package let key: EntryKey
 
   /// The number of the host that is asked the next time.
@@ -17,8 +29,22 @@ package struct Retry: Equatable, Comparable, Sendable {
   /// How often that URL was tried.
   package let attemptsAtMirror: Int
 
+  /// When the entry was first tried.
+  package let firstTried: Int
+
+  /// Whether the failure of an earlier mirror may pass.
+  package let mirrorMayPass: Bool
+
+  /// The last of these tries, as far as they belong to a suspicion; nil when there are none.
+  package let suspected: Suspected?
+
+  /// When the entry was started for the first time since it was last deferred, in milliseconds of a clock that the caller
+  /// chooses; nil when it was not started since, or its tries are not timed.
+  package let roundBegan: Int?
+
   package init(
-    key: EntryKey, host: Int, attempts: Int, uncounted: Int = 0, mirror: Int = 0, attemptsAtMirror: Int = 0
+    key: EntryKey, host: Int, attempts: Int, uncounted: Int = 0, mirror: Int = 0, attemptsAtMirror: Int = 0,
+    firstTried: Int, mirrorMayPass: Bool = false, suspected: Suspected? = nil, roundBegan: Int? = nil
   ) {
     self.key = key
     self.host = host
@@ -26,6 +52,10 @@ package struct Retry: Equatable, Comparable, Sendable {
     self.uncounted = uncounted
     self.mirror = mirror
     self.attemptsAtMirror = attemptsAtMirror
+    self.firstTried = firstTried
+    self.mirrorMayPass = mirrorMayPass
+    self.suspected = suspected
+    self.roundBegan = roundBegan
   }
 
   package static func < (a: Retry, b: Retry) -> Bool { a.key < b.key }

@@ -16,9 +16,15 @@ package struct Throttle: Equatable, Sendable {
   /// The least time between the starts of two downloads.
   package private(set) var interval = 0.0
 
+  /// The least time between two requests that a rule demands, whether or not the host refuses any; 0 for none.
+  package var spacing = 0
+
   /// When the last hold began.
   private var since = 0
   private var lastStarted = 0
+
+  /// When the last request began, as far as that was reported.
+  private var lastRequest: Int?
 
   /// The shortest interval of a host that has refused a request; below a fifth of it there is none.
   package static let shortest = 100.0
@@ -38,10 +44,16 @@ package struct Throttle: Equatable, Sendable {
   package var isFree: Bool { room == .max }
 
   /// When the next download may start.
-  package var opens: Int { max(until, interval > 0 ? lastStarted + Int(interval) : 0) }
+  package var nextStart: Int { max(until, interval > 0 ? lastStarted + Int(interval) : 0, nextRequest) }
+
+  /// When a rule allows the next request; 0 when it allows one at any time.
+  package var nextRequest: Int { spacing > 0 ? lastRequest.map { $0 + spacing } ?? 0 : 0 }
 
   /// Records the start of a download.
   package mutating func started(now: Int) { lastStarted = now }
+
+  /// Records that a download begins its request.
+  package mutating func requested(now: Int) { lastRequest = now }
 
   /// Records an answer that is no refusal.
   package mutating func served() {

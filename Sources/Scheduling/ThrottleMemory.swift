@@ -29,7 +29,7 @@ struct ThrottleMemory {
 
   func contains(_ host: Int) -> Bool { hosts[host] != nil }
 
-  /// Removes and returns what a host allows; nil when it has no limits of its own.
+  /// Removes and returns what a host allows; nil when there is nothing to observe.
   mutating func take(_ host: Int, now: Int) -> Throttle? {
     guard let known = hosts.removeValue(forKey: host), now - known.opened < Self.lifetime else { return nil }
     return known.throttle.ofEarlierJob
@@ -37,8 +37,8 @@ struct ThrottleMemory {
 
   /// Keeps what a host allows.
   mutating func keep(_ throttle: Throttle, of host: Int, now: Int) {
-    guard !throttle.isFree else { return hosts[host] = nil }
-    let known = Known(throttle: throttle, opened: max(now, throttle.until))
+    guard !throttle.isFree || throttle.nextRequest > now else { return hosts[host] = nil }
+    let known = Known(throttle: throttle, opened: max(now, throttle.until, throttle.nextRequest))
     hosts[host] = known
     openings.insert(Opening(opened: known.opened, host: host))
     while hosts.count > Self.limit, let first = openings.popFirst() {

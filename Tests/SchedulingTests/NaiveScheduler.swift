@@ -88,7 +88,7 @@ struct NaiveScheduler {
 
   private func hasRoom(_ number: Int, _ now: Int) -> Bool {
     guard number != HostScheduler.files, let host = hosts[number] else { return true }
-    return host.downloading < min(perHost, host.throttle.room) && host.throttle.opens <= now
+    return host.downloading < min(perHost, host.throttle.room) && host.throttle.nextStart <= now
   }
 
   mutating func start(_ job: Int, _ host: Int, next: EntryKey?, now: Int) {

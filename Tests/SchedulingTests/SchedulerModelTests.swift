@@ -134,7 +134,7 @@ private struct RandomWork {
 
   private mutating func start() {
     let lowest = [Int.max, .max, 2, 0].randomElement(using: &random) ?? .max
-    let choice = scheduler.choose(now: now, perHost: perHost, lowest: lowest)
+    let choice = scheduler.choose(now: now, perHost: HostPlaces(fixed: perHost), lowest: lowest)
     let expected = naive.choose(now: now, lowest: lowest)
     guard choice == expected else {
       return difference = "\(String(describing: choice)), not \(String(describing: expected))"
@@ -196,7 +196,7 @@ private struct RandomWork {
     let entry = running.remove(at: index)
     if !isLast, Int.random(in: 0..<3, using: &random) == 0 {
       let host = Bool.random(using: &random) ? entry.host : Int.random(in: 0...6, using: &random)
-      let retry = Retry(key: entry.key, host: host, attempts: 1)
+      let retry = Retry(key: entry.key, host: host, attempts: 1, firstTried: 0)
       let due = now + ([0, 1, 500, 5000].randomElement(using: &random) ?? 0)
       scheduler.retry(retry, job: entry.job, due: due, now: now)
       naive.retry(retry, entry.job, due: due)

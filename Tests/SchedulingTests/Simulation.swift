@@ -95,7 +95,7 @@ struct Simulation {
 
   /// Starts what may start.
   mutating func fill() {
-    while running.count < places, let choice = scheduler.choose(now: now, perHost: perHost) {
+    while running.count < places, let choice = scheduler.choose(now: now, perHost: HostPlaces(fixed: perHost)) {
       switch choice.kind {
       case .retry(let retry):
         scheduler.startRetry(job: choice.job, host: retry.host, now: now)
@@ -149,7 +149,7 @@ struct Simulation {
     let throttle = scheduler.throttle(of: entry.host)
     if case .refused = answer, throttle.refusals <= backoff.retries {
       let key = EntryKey(priority: running.priority, position: entry.position)
-      let retry = Retry(key: key, host: entry.host, attempts: 1)
+      let retry = Retry(key: key, host: entry.host, attempts: 1, firstTried: 0)
       scheduler.retry(retry, job: entry.job, due: throttle.until, now: now)
     } else {
       ended.all += 1
