@@ -79,6 +79,25 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
     try perform { try $0.records(LedgerEntry.select("FROM entries WHERE " + clause), values) }
   }
 
+  // MARK: Deferrals
+
+  /// Calls `body` with the deferrals of entries for which nothing else is recorded, in the manifest's order, a page at a
+  /// time. Others use the ledger in between.
+  package func eachDeferralPage(run runID: String, _ body: ([LedgerDeferral]) throws -> Void) throws {
+    var page = try deferrals(run: runID, after: -1)
+    while let last = page.last {
+      try body(page)
+      page = page.count < Self.pageSize ? [] : try deferrals(run: runID, after: last.position)
+    }
+  }
+
+  private func deferrals(run runID: String, after position: Int) throws -> [LedgerDeferral] {
+    let query = LedgerDeferral.select(
+      "FROM deferred WHERE run_id = ? AND position > ? AND \(LedgerDeferral.isOpen) "
+        + "ORDER BY position LIMIT \(Self.pageSize)")
+    return try perform { try $0.records(query, [.text(runID), .integer(position)]) }
+  }
+
   // MARK: Outputs
 
   /// The file that a job last delivered under a path, nil when it never did.
@@ -108,6 +127,35 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
     let query = LedgerOutput.select(
       "FROM outputs WHERE job = ? AND target > ? ORDER BY target LIMIT \(Self.pageSize)")
     return try perform { try $0.records(query, [.text(name), .text(target)]) }
+  }
+
+  // MARK: Failures
+
+  /// The run with which a job's next is compared; nil when there was none.
+  package func lastRun(job name: String) throws -> String? {
+    try perform { try $0.first("SELECT run_id FROM last_runs WHERE job = ?", [.text(name)]) { $0.text(0) ?? "" } }
+  }
+
+  /// Whether something failed in a run that is its job's last.
+  package func hasFailures(run runID: String) throws -> Bool {
+    try perform { database in
+      try database.first("SELECT 1 FROM failures WHERE run_id = ? LIMIT 1", [.text(runID)]) { _ in true } ?? false
+    }
+  }
+
+  /// Calls `body` with what failed in a run, a page at a time. Others use the ledger in between.
+  package func eachFailurePage(run runID: String, _ body: ([LedgerFailure]) throws -> Void) throws {
+    var page = try failures(run: runID, after: "")
+    while let last = page.last {
+      try body(page)
+      page = page.count < Self.pageSize ? [] : try failures(run: runID, after: last.name)
+    }
+  }
+
+  private func failures(run runID: String, after name: String) throws -> [LedgerFailure] {
+    let query = LedgerFailure.select(
+      "FROM failures WHERE run_id = ? AND name > ? ORDER BY name LIMIT \(Self.pageSize)")
+    return try perform { try $0.records(query, [.text(runID), .text(name)]) }
   }
 
   // MARK: Pauses

@@ -5,14 +5,22 @@ package enum LedgerChange: Sendable {
   /// Adds a job; of the earlier runs of the same job only the last that ended is still remembered.
   case accept(LedgerJob)
 
-  /// Moves a job forward; `outcome` is kept as it is when nil. An ended job keeps no entries and no pauses.
+  /// Moves a job forward; `outcome` is kept as it is when nil. An ended job keeps no entries, no
+  /// deferrals and no pauses.
   case advance(_ runID: String, to: LedgerJob.State, outcome: String? = nil)
+
+  /// Has the next run of a job compare itself with this one, which is about to end. Without it an ended run's failures are
+  /// forgotten, and those of the run before are kept.
+  case remember(_ runID: String, job: String)
 
   /// An entry's file is about to be moved to its final name.
   case intend(LedgerEntry, run: String)
 
   /// An entry has ended: its file is in place, or it has none.
   case finish(LedgerEntry, run: String, job: String)
+
+  /// An entry is tried again later. What it comes to then ends the deferral.
+  case postpone(LedgerDeferral, run: String)
 
   /// The beginning or, with the same cause, lock and beginning, the end of a pause.
   case pause(LedgerPause, run: String)
@@ -27,8 +35,11 @@ extension LedgerChange {
       lastSequence += 1
       try Self.accept(job, sequence: lastSequence, database)
     case .advance(let runID, let state, let outcome): try Self.advance(runID, to: state, outcome, database)
+    case .remember(let runID, let job): try LedgerFailure.remember(runID, job: job, database)
     case .intend(let entry, let runID): try Self.put(entry, ended: false, run: runID, database)
     case .finish(let entry, let runID, let job): try Self.finish(entry, run: runID, job: job, database)
+    case .postpone(let deferral, let runID):
+      try database.run(Self.putDeferral, [.text(runID)] + deferral.values)
     case .pause(let pause, let runID): try database.run(Self.putPause, [.text(runID)] + pause.values)
     }
   }
@@ -54,7 +65,9 @@ extension LedgerChange {
       [.text(state.rawValue), .optional(outcome), .text(runID)])
     guard state == .ended else { return }
     try database.run("DELETE FROM entries WHERE run_id = ?", [.text(runID)])
+    try database.run("DELETE FROM deferred WHERE run_id = ?", [.text(runID)])
     try database.run("DELETE FROM pauses WHERE run_id = ?", [.text(runID)])
+    try LedgerFailure.forget(runID, database)
   }
 
   private static func finish(_ entry: LedgerEntry, run runID: String, job: String, _ database: Database) throws {
@@ -64,6 +77,7 @@ extension LedgerChange {
         "UPDATE outputs SET identity = ? WHERE job = ? AND target = ?",
         [.text(known.identity), .text(job), .text(known.target)])
     }
+    try entry.failure?.put(run: runID, database)
     guard let delivery = entry.delivery else { return }
     try database.run(putOutput, [.text(job)] + LedgerOutput(delivery).values)
   }
@@ -80,6 +94,11 @@ extension LedgerChange {
   private static let putOutput = """
     INSERT OR REPLACE INTO outputs (job, \(LedgerOutput.columns.names))
     VALUES (?, \(LedgerOutput.columns.placeholders))
+    """
+
+  private static let putDeferral = """
+    INSERT OR REPLACE INTO deferred (run_id, \(LedgerDeferral.columns.names))
+    VALUES (?, \(LedgerDeferral.columns.placeholders))
     """
 
   private static let putPause = """

@@ -22,13 +22,19 @@ package struct LedgerEntry: Sendable, Equatable {
   /// nil for most. Only `LedgerChange.finish` records it.
   package let refreshed: RefreshedIdentity?
 
+  /// nil unless it failed. Only `LedgerChange.finish` records it.
+  package let failure: LedgerFailure?
+
   /// Its row of the report (JSON).
   package let row: String
 
-  package init(position: Int, delivery: Delivery?, refreshed: RefreshedIdentity? = nil, row: String) {
+  package init(
+    position: Int, delivery: Delivery?, refreshed: RefreshedIdentity? = nil, failure: LedgerFailure? = nil, row: String
+  ) {
     self.position = position
     self.delivery = delivery
     self.refreshed = refreshed
+    self.failure = failure
     self.row = row
   }
 }

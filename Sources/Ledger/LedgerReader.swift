@@ -35,6 +35,20 @@ package enum LedgerReader {
     }
   }
 
+  /// How many entries of each run are deferred, and when the first is tried again, in milliseconds since 1970. A ledger of
+  /// an earlier version has none.
+  /// - Throws: `SQLiteError`, also while another process has the ledger open.
+  package static func deferred(path: String) throws -> [String: (count: Int, due: Int)] {
+    let database = try Database(reading: path)
+    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'deferred'"
+    guard try database.first(table, row: { _ in true }) != nil else { return [:] }
+    var deferred: [String: (count: Int, due: Int)] = [:]
+    try database.run(
+      "SELECT run_id, count(*), min(due_ms) FROM deferred WHERE \(LedgerDeferral.isOpen) GROUP BY run_id"
+    ) { deferred[$0.text(0) ?? ""] = ($0.integer(1), $0.integer(2)) }
+    return deferred
+  }
+
   /// The `user_version` of a file in write-ahead logging mode, as its header has it
   /// (https://www.sqlite.org/fileformat2.html#the_database_header); nil for a file in another mode.
   private static func versionOfWriteAheadLog(_ path: String) -> Int? {

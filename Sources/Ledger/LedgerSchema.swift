@@ -54,6 +54,32 @@ enum LedgerSchema {
     ALTER TABLE outputs ADD COLUMN origin TEXT;     -- the caller's; null: not known
     ALTER TABLE outputs ADD COLUMN identity TEXT;   -- the caller's; null: not known
     """,
+    """
+    -- The run of each job with which the next is compared: the last that ended and counts.
+    CREATE TABLE last_runs (job TEXT PRIMARY KEY, run_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+    -- What failed in these runs, and in those that have not ended.
+    CREATE TABLE failures (
+      run_id TEXT NOT NULL,
+      name TEXT NOT NULL,           -- of the output, without extension
+      first_seen TEXT NOT NULL,     -- RFC 3339
+      runs INTEGER NOT NULL,        -- in a row, this one included
+      code TEXT NOT NULL,
+      PRIMARY KEY (run_id, name)
+    ) STRICT, WITHOUT ROWID;
+    """,
+    """
+    -- Entries of live jobs that are tried again later. One that has ended since is left here until its job ends.
+    CREATE TABLE deferred (
+      run_id TEXT NOT NULL REFERENCES jobs ON DELETE CASCADE,
+      position INTEGER NOT NULL,    -- in the manifest, from 0
+      attempts INTEGER NOT NULL,    -- how often it was tried
+      due_ms INTEGER NOT NULL,      -- since 1970, UTC
+      wait_ms INTEGER NOT NULL,     -- how long it was to wait
+      first_ms INTEGER NOT NULL,    -- when it was first tried, since 1970, UTC
+      PRIMARY KEY (run_id, position)
+    ) STRICT, WITHOUT ROWID;
+    """,
   ]
 
   /// - Throws: `LedgerError.newer` for a ledger that a newer program wrote.

@@ -197,7 +197,7 @@ import Testing
     #expect(try fixture.code(of: try PassFixture.bytes(fixture.folder.file("in"))) == code)
   }
 
-  @Test("ten thousand frames are counted, not held; a hundred thousand chunks are too many", .timeLimit(.minutes(5)))
+  @Test("ten thousand frames are counted, not held; a hundred thousand chunks are too many", .timeLimit(.minutes(10)))
   func frames() throws {
     let fixture = try PassFixture()
     _ = try PassFixture.python(

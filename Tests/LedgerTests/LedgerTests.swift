@@ -135,6 +135,22 @@ import Testing
     #expect(try ledger.liveJobs().map(\.runID) == ["4"])
   }
 
+  @Test("jobs stay in the order of their acceptance, over restarts, commits that fail and jobs that ended")
+  func orderOfAcceptance() throws {
+    for runs in [["c", "z"], ["a"], ["m", "b"]] {
+      let ledger = try Ledger(path: path)
+      try ledger.commit(runs.map { .accept(LedgerJob(runID: $0, name: $0, details: "")) })
+      #expect(throws: SQLiteError.self) {
+        try ledger.commit(["n", "c"].map { .accept(LedgerJob(runID: $0, name: $0, details: "")) })
+      }
+    }
+    let ledger = try Ledger(path: path)
+    #expect(try ledger.liveJobs().map(\.name) == ["c", "z", "a", "m", "b"])
+    try ledger.commit([.advance("b", to: .ended), .advance("c", to: .ended)])
+    try ledger.commit([.accept(LedgerJob(runID: "d", name: "d", details: ""))])
+    #expect(try ledger.liveJobs().map(\.name) == ["z", "a", "m", "d"])
+  }
+
   @Test("a pause that ends is the same pause; one of another lock or time is not")
   func pauses() throws {
     let ledger = try Ledger(path: path)

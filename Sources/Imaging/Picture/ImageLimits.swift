@@ -2,6 +2,8 @@
 package struct ImageLimits: Sendable {
   /// Width times height, of sources and results. Default 268 402 689 (16 383 × 16 383).
   package var maxPixels: Int
+  /// Width times height, of sources. Default 0.
+  package var minPixels = 0
   /// The memory that is shared by all pictures which cannot be processed row by row.
   package var memory: WholePictureMemory
 
@@ -53,5 +55,15 @@ package struct ImageLimits: Sendable {
   /// Checks the size of a source.
   func check(width: Int, height: Int) throws(ImagingError) {
     try check(PictureSize(width: width, height: height), of: .source)
+    try checkMinimum(width: width, height: height)
+  }
+
+  /// Checks that a source, which is not too large, is large enough.
+  /// - Throws: `image-too-small`.
+  package func checkMinimum(width: Int, height: Int) throws(ImagingError) {
+    guard width * height < minPixels else { return }
+    throw ImagingError(
+      code: .imageTooSmall,
+      message: "min-pixels is \(minPixels); \(Subject.source.rawValue) \(width * height) (\(width) × \(height))")
   }
 }

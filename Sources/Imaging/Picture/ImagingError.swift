@@ -14,6 +14,8 @@ package struct ImagingError: Error, Sendable, CustomStringConvertible {
     case imageTruncated = "image-truncated"
     /// The picture or the result exceeds a limit.
     case imageTooLarge = "image-too-large"
+    /// The picture is below the limit for sources.
+    case imageTooSmall = "image-too-small"
     /// The picture was read, but the result cannot be made.
     case filterFailed = "filter-failed"
     /// The system failed to read or write; `systemError` has the reason.
