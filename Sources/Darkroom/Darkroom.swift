@@ -23,20 +23,25 @@ package final class Darkroom {
   /// What other threads report.
   enum Message: Sendable {
     case job(LiveJobs.Message)
+    case downloadBegan(PhotoRecord, at: Int?)
+    case hostAnswered(PhotoRecord)
     case downloadEnded(PhotoRecord)
     case operationsEnded(PhotoRecord)
     case delivery(DeliveryQueue.Message)
     case cacheFailed(String)
+    case probed(NetworkWatch.ProbeResult)
     case configure(@Sendable () throws -> Configuration)
     case stop
   }
 
   /// What the jobs of this process came to.
   package struct Summary: Sendable {
-    /// How jobs ended.
+    /// How jobs ended; one whose failures are accepted has succeeded.
     package let states: Set<JobOutcome.State>
     /// Whether a job could not be worked on, or its manifest not be moved.
     package let hadTrouble: Bool
+    /// Whether `--max-duration` ran out and something is left for the next start.
+    package let isUnfinished: Bool
   }
 
   private let services: Services
@@ -49,6 +54,10 @@ package final class Darkroom {
   private var patience: Patience
   private var isInboxUnreadable = false
   private var stopDeadline: Double?
+
+  /// When the time of `run` is over, as `Clock.monotonicSeconds`; nil without `--max-duration`, and for `watch`.
+  private var timeLimit: Double?
+  private var isOutOfTime = false
 
   /// When the queues last resumed, as `Clock.monotonicSeconds`.
   private var resumedAt = 0.0
@@ -64,6 +73,7 @@ package final class Darkroom {
     services = try Services(configuration: configuration) { mailbox.post($0) }
     watcher = InboxWatcher(inbox: services.inbox, configuration: configuration)
     jobs = services.jobs(configuration: configuration, observe: observe)
+    jobs.scheduler.configure(configuration.hosts)
     status = StatusWriter(
       path: services.state.status, inbox: services.inbox.path, outbox: services.outbox.path)
     patience = Patience(configuration)
@@ -71,7 +81,10 @@ package final class Darkroom {
   }
 
   /// Processes what lies in the inbox now, or the files named, and returns.
+  ///
+  /// After `--max-duration` running operations get their time to finish, and the rest stays for the next start.
   package func run(manifests: [String] = []) throws -> Summary {
+    timeLimit = configuration.maxDuration.map { Clock.monotonicSeconds + $0 }
     let named = try manifests.map { try NamedManifest($0, inbox: services.inbox.path) }
     return try work(named.isEmpty ? .inbox : .named(named))
   }
@@ -98,6 +111,7 @@ package final class Darkroom {
     }
     jobs.queue = JobQueue(goal: goal, unfinished: services.unfinished)
     observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path))
+    for warning in configuration.hosts.warnings { observe(.warning(warning)) }
     do {
       while try runOnce() {}
       jobs.closePauses()
@@ -109,7 +123,9 @@ package final class Darkroom {
       try services.checkOutbox()
       throw error
     }
-    return Summary(states: jobs.summary.states, hadTrouble: jobs.summary.hadTrouble)
+    return Summary(
+      states: jobs.summary.states, hadTrouble: jobs.summary.hadTrouble,
+      isUnfinished: isOutOfTime && !(jobs.runs.isEmpty && jobs.queue.isOver))
   }
 
   /// Runs the loop once.
@@ -118,7 +134,12 @@ package final class Darkroom {
     let now = Clock.monotonicSeconds
     if watcher.isScanDue(now: now) { try scan(now) }
     for message in mailbox.collect() { try handle(message, now: now) }
+    if let timeLimit, now >= timeLimit { beginToStop(now, isOutOfTime: true) }
     if let stopDeadline, now >= stopDeadline { abandon() }
+    if stopDeadline == nil {
+      try jobs.watchNetwork(configuration)
+      if jobs.suspension.needsScan { watcher.scanNow() }
+    }
     reconcileJobs(now)
     try jobs.admit(now: now, configuration, cache: services.cache)
     status.write(jobs, ignored: watcher.ignored, now: now)
@@ -162,8 +183,11 @@ package final class Darkroom {
   private func handle(_ message: Message, now: Double) throws {
     switch message {
     case .job(let message): try jobs.handle(message)
+    case .downloadBegan(let record, let time): jobs.downloadBegan(record, at: time)
+    case .hostAnswered(let record): jobs.scheduler.hostAnswered(record.id)
     case .downloadEnded(let record): jobs.downloadEnded(record, backoff: configuration.backoff)
-    case .operationsEnded(let record): try jobs.operationsEnded(record, backoff: configuration.backoff)
+    case .operationsEnded(let record): try jobs.operationsEnded(record, configuration)
+    case .probed(let result): jobs.network.handle(result)
     case .delivery(let message): try jobs.handle(message)
     case .cacheFailed(let why): observe(.warning("the download cache is not used until the next start: \(why)"))
     case .configure(let read):
@@ -179,6 +203,8 @@ package final class Darkroom {
 
   private func reconcileJobs(_ now: Double) {
     let mayStart = stopDeadline == nil && now >= jobs.suspension.diskFullUntil
+    // All rows of such a job are durable: its report takes no longer than what runs.
+    let mayFinish = mayStart || isOutOfTime && now >= jobs.suspension.diskFullUntil
     let limits = JobLimits(places: mayStart ? configuration.jobs : 0, live: services.liveLimit)
     let actions = reconcile(
       wanted: &jobs.queue, live: jobs.inOrder.map(\.live), limits: limits, now: now,
@@ -187,7 +213,7 @@ package final class Darkroom {
       switch action {
       case .start(let source): jobs.start(source, now: now)
       case .begin(let run): jobs.begin(run, now: now)
-      case .finish(let run) where mayStart: jobs.finish(run)
+      case .finish(let run) where mayFinish: jobs.finish(run)
       case .finish: break
       }
     }
@@ -203,15 +229,17 @@ package final class Darkroom {
     patience = Patience(new)
     watcher.configure(new)
     services.configure(new, jobs)
+    for warning in new.hosts.warnings { observe(.warning(warning)) }
     observe(.configured)
   }
 
   // MARK: The end
 
-  private func beginToStop(_ now: Double) {
+  private func beginToStop(_ now: Double, isOutOfTime: Bool = false) {
     guard stopDeadline == nil else { return }
     stopDeadline = now + configuration.grace
-    observe(.stopping)
+    self.isOutOfTime = isOutOfTime
+    observe(.stopping(isOutOfTime: isOutOfTime))
     jobs.stop()
   }
 
@@ -227,11 +255,13 @@ package final class Darkroom {
   }
 
   private func timeToWait(_ now: Double) -> Double {
-    let untilScan = max(0, watcher.due - now)
+    var untilScan = max(0, watcher.due - now)
+    if stopDeadline == nil, let due = jobs.network.detector.due {
+      untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
+    }
     if let stopDeadline { return min(untilScan, max(0.05, stopDeadline - now)) }
-    guard !jobs.suspension.isPaused, jobs.pending.lowestPriorityWithRoom(besides: jobs.undelivered) != nil,
-      let change = jobs.scheduler.nextChange
-    else { return untilScan }
-    return min(untilScan, Double(max(0, change - Clock.monotonicMilliseconds)) / 1000)
+    if let timeLimit { untilScan = min(untilScan, max(0, timeLimit - now)) }
+    guard let start = jobs.nextStart else { return untilScan }
+    return min(untilScan, Double(max(0, start - Clock.monotonicMilliseconds)) / 1000)
   }
 }

@@ -58,7 +58,7 @@ final class Services {
     trouble = Self.emptyParkingFolder(of: inbox, unfinished)
     downloads = DownloadCache(folder: state.cache, limit: configuration.cacheSize) { send(.cacheFailed("\($0)")) }
     cacheSize = configuration.cacheSize
-    engine = TransferEngine(configuration: configuration.transfer)
+    engine = TransferEngine(configuration: configuration.engine)
     liveLimit = max(configuration.jobs, min(1024, DescriptorLimit.current / 16))
     try state.adoptOlderLayout()
     try OrphanCleanup(staging: outbox.staging(of: state), state: state).run(
@@ -99,11 +99,14 @@ final class Services {
       staging: outbox.staging(of: state), state: state, ledger: ledger, cache: downloads
     ) { [send] in send(.delivery($0)) }
     let pending = PendingOperations(
-      configuration: configuration, engine: engine, downloadEnded: { [send] in send(.downloadEnded($0)) },
-      ended: { [send] in send(.operationsEnded($0)) })
+      configuration: configuration, engine: engine,
+      downloadBegan: { [send] in send(.downloadBegan($0, at: $1)) },
+      hostAnswered: { [send] in send(.hostAnswered($0)) },
+      downloadEnded: { [send] in send(.downloadEnded($0)) }, ended: { [send] in send(.operationsEnded($0)) })
     return LiveJobs(
       queue: JobQueue(goal: .watch, unfinished: unfinished), pending: pending, delivery: delivery,
       suspension: Suspension(outbox: outbox, downloads: downloads, minFree: configuration.minFree),
+      network: NetworkWatch(configuration: configuration.transfer) { [send] in send(.probed($0)) },
       planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
       send: { [send] in send(.job($0)) })
   }
@@ -117,9 +120,11 @@ final class Services {
   /// Has entries and jobs that start from now on use another configuration.
   func configure(_ configuration: Configuration, _ jobs: LiveJobs) {
     earlierEngines = earlierEngines.filter { $0.engine != nil } + [EarlierEngine(engine: engine)]
-    engine = TransferEngine(configuration: configuration.transfer)
+    engine = TransferEngine(configuration: configuration.engine)
     jobs.pending.configure(configuration, engine: engine)
+    jobs.scheduler.configure(configuration.hosts)
     jobs.suspension.configure(minFree: configuration.minFree)
+    jobs.network.configure(configuration.transfer)
     jobs.planner = planner(configuration, jobs.delivery)
     cacheSize = configuration.cacheSize
     cache?.resize(to: cacheSize)
@@ -149,5 +154,16 @@ final class Services {
     } catch {}
     throw StopError.outbox(
       "\(outbox.path): the outbox was removed or replaced; what is not done stays for the next start")
+  }
+}
+
+extension Configuration {
+  /// What the engine gets: it must not allow less at any host than a rule does.
+  fileprivate var engine: TransferConfiguration {
+    var engine = transfer
+    let most = hosts.mostPerHost ?? 0
+    engine.perHost.connections = max(engine.perHost.connections, most)
+    engine.perHost.streams = max(engine.perHost.streams, most)
+    return engine
   }
 }

@@ -46,8 +46,8 @@ struct DiskTests {
   }
 
   static let sizes = [
-    (Full.everything, 60), (.everything, 120), (.everything, 200), (.pictures, 4), (.pictures, 60), (.pictures, 120),
-    (.ledger, 52),
+    (Full.everything, 72), (.everything, 132), (.everything, 200), (.pictures, 4), (.pictures, 60), (.pictures, 120),
+    (.ledger, 64),
   ]
 
   @Test(arguments: sizes)

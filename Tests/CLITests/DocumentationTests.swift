@@ -31,6 +31,26 @@ struct DocumentationTests {
     #expect(FileManager.default.fileExists(atPath: kept))
   }
 
+  @Test("shows configuration files that the program takes")
+  func configurations() throws {
+    let blocks = try Documentation.blocks(of: "Documentation/options.md")
+    let configurations = blocks.filter { $0.isTagged("config") }
+    #expect(configurations.count >= 2)
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(atPath: folder.file("inbox"), withIntermediateDirectories: false)
+    for block in blocks {
+      guard let file = block.file else { continue }
+      try block.text.write(toFile: folder.file(file), atomically: false, encoding: .utf8)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.file(file))
+    }
+    for block in configurations {
+      try block.text.write(toFile: folder.file("config.json"), atomically: false, encoding: .utf8)
+      let run = try DarkroomProcess.run(
+        ["run", "--config", "config.json"], in: folder, environment: ["PICTURES_TOKEN": "a"])
+      #expect(run.status == 0 && !run.error.contains("warning"), "\(run.error)")
+    }
+  }
+
   @Test("shows a manifest in every format that the inbox takes")
   func formats() throws {
     let folder = try TemporaryFolder()

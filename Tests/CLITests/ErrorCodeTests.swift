@@ -14,7 +14,10 @@ import Transfer
     EntryFault("scheme-not-allowed", url: "gopher://127.0.0.1/x", saying: "gopher"),
     EntryFault("address-not-allowed", url: "http://10.0.0.1/x.jpg", saying: "--allow-net 10.0.0.0/8"),
     EntryFault("file-not-found", url: "missing.jpg", saying: "missing.jpg"),
-    EntryFault("dns", url: "http://name.invalid/x.jpg", saying: "name.invalid", isRetryable: true),
+    EntryFault("host-not-found", url: "http://name.invalid/x.jpg", saying: "there is no host name.invalid"),
+    EntryFault(
+      "dns", "download", saying: "proxy.invalid", isRetryable: true, options: ["--proxy", "http://proxy.invalid"]
+    ) { _ in ("http://name.invalid/x.jpg", nil) },
     EntryFault("connect", url: "http://127.0.0.1:1/x.jpg", saying: "127.0.0.1", isRetryable: true),
     EntryFault("tls", "download", saying: "certificate", prepare: EntryFault.selfSigned),
     EntryFault("timeout", faultAt: "stall", saying: "1", isRetryable: true, options: ["--timeout", "1"]),
@@ -46,6 +49,9 @@ import Transfer
     EntryFault(
       "image-too-large", "filter", serving: { try EntryFault.sample("coffee.jpg") }, saying: "max-pixels is 100",
       options: ["--max-pixels", "100"]),
+    EntryFault(
+      "image-too-small", "filter", serving: { try #require(pixel) }, saying: "min-pixels is 2; the picture has 1",
+      options: ["--min-pixels", "2"]),
     EntryFault("io", "outbox", serving: { Data(count: 1 << 20) }, saying: "File too large", fileLimit: 512),
     EntryFault("name-conflict", "outbox", saying: "images/rocket.jpg") { folders in
       let images = folders.outbox + "/job/images"
@@ -55,7 +61,11 @@ import Transfer
     },
   ]
 
-  /// A picture of one pixel, which passes the limits that others meet.
+  /// A picture of two pixels, which passes the limits that others meet.
+  private static let good = Data(
+    base64Encoded: "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAADUlEQVR4nGNQaDgARAAIZwLByNQeHwAAAABJRU5ErkJggg==")
+
+  /// A picture of one pixel.
   private static let pixel = Data(
     base64Encoded: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 
@@ -64,7 +74,7 @@ import Transfer
     let folders = try DarkroomFolders()
     let root = folders.folder.file("root")
     try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: false)
-    try #require(Self.pixel).write(to: URL(fileURLWithPath: root + "/good.png"))
+    try #require(Self.good).write(to: URL(fileURLWithPath: root + "/good.png"))
     try EntryFault.sample("rocket.jpg").write(to: URL(fileURLWithPath: root + "/rocket.jpg"))
     let (url, server) = try fault.prepare(folders)
     try folders.drop("job.jsonl", "{\"url\": \"\(url)\"\(fault.fields)}\n{\"url\": \"good.png\"}\n")

@@ -11,7 +11,7 @@ import Testing
     ("BASE/nothing.jpg", "http-status", "404"),
     ("missing.jpg", "file-not-found", "missing.jpg"),
     ("../Package.swift", "address-not-allowed", "--file-root"),
-    ("http://name.invalid/x.jpg", "dns", "name.invalid"),
+    ("http://name.invalid/x.jpg", "host-not-found", "name.invalid"),
     ("http://127.0.0.1:1/x.jpg", "connect", "127.0.0.1"),
     ("BASE/page.jpg", "not-an-image", "HTML"),
     ("BASE/empty.jpg", "not-an-image", "empty"),

@@ -45,6 +45,25 @@ import Testing
     #expect(duration.text(.seconds(seconds)) == value.text(seconds))
   }
 
+  @Test(arguments: [
+    ("90", 90.0), ("90s", 90), ("15m", 900), ("8h", 28_800), ("2d", 172_800), ("0.5h", 1800), ("1e3s", 1000), ("0", 0),
+  ])
+  func `times have units`(text: String, seconds: Double) throws {
+    #expect(try OptionValue<Double>.duration(from: 0).parse(text) == seconds)
+    #expect(try OptionValue<Double>.seconds(from: 0).parse(text) == seconds)
+    let words = ["run", "--max-duration", "1m", "--retry-for", text, "--timeout", "2m"]
+    let settings = try Settings(Arguments(words), environment: ["XDG_CONFIG_HOME": "/nowhere"])
+    #expect(settings.configuration.deferral.seconds == seconds)
+    #expect(settings.configuration.maxDuration == 60)
+    #expect(settings.configuration.transfer.timeout == .seconds(120))
+  }
+
+  @Test(arguments: ["", "h", "1w", "1 h", "-1h", "1hh", "1H", "nan", "inf", "infd", "1e9d", "8:00"])
+  func `what is no time is a usage error that names some`(text: String) {
+    let error = #expect(throws: UsageError.self) { try OptionValue<Double>.duration(from: 0).parse(text) }
+    #expect(error?.description == "must be a time such as 90, 90s, 15m, 8h or 2d, at least 0 s, not \"\(text)\"")
+  }
+
   @Test func `--jobs is 16 unless set, and sets the configuration`() throws {
     #expect(Settings.defaults.configuration.jobs == 16)
     let environment = ["DARKROOM_JOBS": "3", "XDG_CONFIG_HOME": "/nowhere"]

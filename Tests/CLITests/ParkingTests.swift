@@ -66,7 +66,8 @@ import Testing
     #expect(try folders.report("job").state == "succeeded")
     // Without the obstacle, what is done goes, and is not done again.
     try FileManager.default.removeItem(atPath: obstacle == .folderWithSameName ? parking + "/job.txt" : parking)
-    #expect(try folders.run(["--filters", "none"]).status == 0)
+    let last = try folders.run(["--filters", "none"])
+    #expect(last.status == 0, "\(last.error)")
     #expect(try folders.inboxNames().isEmpty)
     #expect(!folders.exists("job/history"))
     #expect(!FileManager.default.fileExists(atPath: parking))

@@ -10,7 +10,8 @@ import Testing
     let lines = (0..<12).map { $0 % 2 == 0 ? "http://typo\($0).invalid/a.jpg" : server.url("coffee.jpg") }
     try folders.drop("job.txt", lines.joined(separator: "\n"))
     #expect(try folders.run(["--downloads", "2", "--filters", "none"]).status == 1)
-    #expect(try folders.report("job").entries.map { $0.error?.code } == (0..<12).map { $0 % 2 == 0 ? "dns" : nil })
+    #expect(
+      try folders.report("job").entries.map { $0.error?.code } == (0..<12).map { $0 % 2 == 0 ? "host-not-found" : nil })
   }
 
   @Test func `a manifest with NUL bytes does not keep others from being processed`() throws {

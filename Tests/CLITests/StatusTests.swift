@@ -38,7 +38,7 @@ import Testing
   @Test func `it tells of an instance that is idle, runs, is paused, and was killed`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let folders = try DarkroomFolders()
-    let watch = try folders.start("watch", ["--filters", "none", "--downloads", "1", "--verbose"])
+    let watch = try folders.start("watch", ["--filters", "none", "--downloads", "1", "--per-host", "6", "--verbose"])
     #expect(try watch.waitForLine(containing: "watching") != nil)
     let running = "process \(watch.processID) is running"
     #expect(try status(folders) == [running, "nothing to do"])

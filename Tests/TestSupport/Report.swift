@@ -6,6 +6,8 @@ package struct Report: Decodable, Sendable {
   package let paused_s: Double
   package let pauses: [Pause]?
   package let counts: Counts
+  package let since_last: SinceLast?
+  package let warnings: [Problem]?
   package let bytes: Bytes
   package let transfers: Transfers?
   package let errors: [Problem]?
@@ -29,6 +31,18 @@ package struct Report: Decodable, Sendable {
     }
   }
 
+  package struct SinceLast: Decodable, Sendable, Equatable {
+    package let failed_new, failed_again, recovered, changed, unchanged: Int
+
+    package init(failedNew: Int = 0, failedAgain: Int = 0, recovered: Int = 0, changed: Int = 0, unchanged: Int = 0) {
+      failed_new = failedNew
+      failed_again = failedAgain
+      self.recovered = recovered
+      self.changed = changed
+      self.unchanged = unchanged
+    }
+  }
+
   package struct Bytes: Decodable, Sendable, Equatable {
     package let downloaded, written: Int
 
@@ -46,6 +60,9 @@ package struct Report: Decodable, Sendable {
   package struct Host: Decodable, Sendable {
     package let host: String
     package let requests, retries, bytes, connections_reused: Int
+    package let failures: [String: Int]?
+    package let holds: Int?
+    package let first_byte_median_ms: Double?
   }
 
   package struct Problem: Decodable, Sendable {
@@ -62,6 +79,7 @@ package struct Report: Decodable, Sendable {
     package let attempts: Int
     package let reused: Bool?
     package let coalesced: Bool?
+    package let recovered: Bool?
     package let source: Source?
     package let output: Output?
     package let error: Failure?
@@ -71,6 +89,7 @@ package struct Report: Decodable, Sendable {
     package let bytes: Int
     package let sha256: String
     package let http_status: Int?
+    package let changed: Bool?
   }
 
   package struct Output: Decodable, Sendable, Equatable {
@@ -86,5 +105,7 @@ package struct Report: Decodable, Sendable {
     package let message: String
     package let http_status: Int?
     package let retryable: Bool
+    package let first_seen: String?
+    package let runs: Int?
   }
 }

@@ -6,11 +6,19 @@ import Transfer
 struct CacheKey: Sendable, Hashable {
   let text: String
 
-  /// - Parameter runID: The run, for a request that is made once in each.
-  init(_ location: SourceLocation, _ request: SourceRequest = .plain, run runID: String? = nil) {
-    // No line break is in the URL.
+  /// - Parameters:
+  ///   - key: What stands for the URL, within its scheme, userinfo, host and port; nil for the URL itself.
+  ///   - secrets: A digest of what is sent besides, by a rule for the host.
+  ///   - runID: The run, for a request that is made once in each.
+  init(
+    _ location: SourceLocation, _ request: SourceRequest = .plain, key: String? = nil, secrets: String? = nil,
+    run runID: String? = nil
+  ) {
+    // No line break is in a URL or a key, and no space in a URL.
+    let source = key.map { location.scope(of: $0) } ?? location.requestText
     let more = request == .plain ? "" : "\n" + JSONValue.object(request.members).text
     text = MessageDigest.hexDigest(
-      of: "\(request.method.rawValue) \(location.requestText)\(more)" + (runID.map { "\n" + $0 } ?? ""))
+      of: "\(request.method.rawValue) \(source)\(more)" + (secrets.map { "\nsecrets " + $0 } ?? "")
+        + (runID.map { "\n" + $0 } ?? ""))
   }
 }

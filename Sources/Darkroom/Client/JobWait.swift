@@ -9,7 +9,7 @@ package struct JobWait {
   package init(configuration: Configuration) { self.configuration = configuration }
 
   /// Waits for a job: until no manifest of its name lies in the inbox, no instance has it, and its report is there.
-  /// - Returns: The report's path and state.
+  /// - Returns: The report's path and state; a job whose failures are accepted has succeeded.
   /// - Throws: `StopError.missing` when there is no such job; `SystemError`.
   package func wait(for job: String) throws -> (report: String, state: JobOutcome.State) {
     let folder = OutboxFolder(path: configuration.outbox).job(job)
@@ -31,10 +31,13 @@ package struct JobWait {
     if status.jobs_unknown != nil || status.jobs.contains(where: { $0.job == job }) { return nil }
     if status.queued.contains(where: { ManifestFileName($0)?.stem == job }) { return nil }
     do {
-      guard let state = try ReportHead(of: folder.report)?.state else {
+      guard let head = try ReportHead(of: folder.report), let state = head.state else {
         throw StopError.missing("\(folder.report): this is no report")
       }
-      return state
+      let isAccepted = head.counts.map {
+        configuration.acceptFailures?.accepts(state, $0, sinceLast: head.sinceLast) == true
+      }
+      return isAccepted == true ? .succeeded : state
     } catch let error as SystemError where error.code == ENOENT || error.code == ENOTDIR {
       throw StopError.missing("there is no job \"\(job)\": no manifest in the inbox, and no report in the outbox")
     }

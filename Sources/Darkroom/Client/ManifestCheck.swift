@@ -25,8 +25,8 @@ package struct ManifestCheck {
     package let output: String
 
     /// The URLs, without their secrets, in the order in which they would be tried; each with why it would fail, as far
-    /// as that can be told without a network.
-    package let mirrors: [(url: String, error: TransferError?)]
+    /// as that can be told without a network, and the pattern of the rule for its host.
+    package let mirrors: [(url: String, error: TransferError?, rule: String?)]
 
     /// How they would be asked, such as `GET`.
     package let method: String
@@ -69,29 +69,30 @@ package struct ManifestCheck {
       Result(
         file: file, job: name.visibleStem, format: name.format.name,
         total: problems.isEmpty ? index.count() : 0, problems: problems))
-    if problems.isEmpty { try index.eachInOrder { try each(PlannedEntry($0, configuration.transfer)) } }
+    if problems.isEmpty { try index.eachInOrder { try each(PlannedEntry($0, configuration)) } }
   }
 }
 
 extension ManifestCheck.PlannedEntry {
-  init(_ entry: Entry, _ transfer: TransferConfiguration) {
+  init(_ entry: Entry, _ configuration: Configuration) {
     let format = entry.options.format
     self.init(
       position: entry.position, name: entry.shownName,
       output: JobFolder.image(entry.name, extension: format?.fileExtension ?? "*"),
-      mirrors: entry.urls.map { Self.preflight($0, transfer) }, method: entry.request.method.rawValue,
+      mirrors: entry.urls.map { Self.preflight($0, configuration) }, method: entry.request.method.rawValue,
       filters: entry.recipe.description, format: format?.rawValue ?? "keep", quality: entry.options.quality,
       priority: entry.priority.rawValue)
   }
 
   private static func preflight(
-    _ url: String, _ transfer: TransferConfiguration
-  ) -> (url: String, error: TransferError?) {
+    _ url: String, _ configuration: Configuration
+  ) -> (url: String, error: TransferError?, rule: String?) {
     do throws(TransferError) {
       let location = try SourceLocation(parsing: url)
-      return (location.redacted, transfer.preflightFailure(of: location))
+      let rule = configuration.hosts.rule(for: location)?.pattern.description
+      return (location.redacted, configuration.transfer.preflightFailure(of: location), rule)
     } catch {
-      return (SourceLocation.redacted(url), error)
+      return (SourceLocation.redacted(url), error, nil)
     }
   }
 }

@@ -197,7 +197,7 @@ final class DeliveryQueue: Sendable {
     // Whoever waits for the results may have taken a folder away already.
     for folder in folders { try Folder.syncIfThere(folder) }
     let outcomes = reports.map { report, placed in (report, placed.map { report.removeManifest() }) }
-    let ended = outcomes.compactMap { report, outcome in (try? outcome.get()) == nil ? nil : report.end }
+    let ended = outcomes.flatMap { report, outcome in (try? outcome.get()) == nil ? [] : report.ends }
     try waitingForRoom { try ledger.commit(results.ends + ended) }
     results.removeUnplaced()
     let committed = results.committed

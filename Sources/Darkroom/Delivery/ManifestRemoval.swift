@@ -7,24 +7,40 @@ import System
 /// Between a look at a file and its removal someone could rename a new manifest over its name. So the file is first
 /// moved into `ParkingFolder`, where only this program works, and looked at again.
 enum ManifestRemoval {
+  /// Several threads may do this at once, and the folder goes whenever it is empty: then it is created again.
   /// - Parameter identity: Of the file that was accepted, as the ledger has it.
   /// - Throws: `SystemError` when the file cannot be taken away.
   static func remove(_ path: String, identity: String) throws(SystemError) {
     let name = Folder.name(of: path)
-    guard let inbox = try openIfThere(Folder.parent(of: path)),
-      try FileStatus(of: name, in: inbox)?.identity.text == identity,
-      let parking = try ParkingFolder(in: inbox, isCreated: true)
-    else { return }
-    defer { parking.removeIfEmpty() }
-    do {
-      try parking.takeIn(name)
-    } catch  where error.code == ENOENT {
+    guard let inbox = try openIfThere(Folder.parent(of: path)) else { return }
+    for _ in 0..<100 {
+      guard try FileStatus(of: name, in: inbox)?.identity.text == identity else { return }
+      guard let parking = try take(name, from: inbox) else { continue }
+      defer { parking.removeIfEmpty() }
+      if try parking.identity(of: name).map({ isSameFile($0, identity) }) == true {
+        try parking.remove(name)
+      } else {
+        try parking.putBack(name)
+      }
       return
     }
-    if try parking.identity(of: name).map({ isSameFile($0, identity) }) == true {
-      try parking.remove(name)
-    } else {
-      try parking.putBack(name)
+    throw SystemError("rename", path, code: ENOENT)
+  }
+
+  /// Moves a file into the folder.
+  /// - Returns: The folder; nil when the file or the folder has gone meanwhile.
+  private static func take(_ name: String, from inbox: OpenFile) throws(SystemError) -> ParkingFolder? {
+    do throws(SystemError) {
+      guard let parking = try ParkingFolder(in: inbox, isCreated: true) else { return nil }
+      do throws(SystemError) {
+        try parking.takeIn(name)
+      } catch {
+        parking.removeIfEmpty()
+        throw error
+      }
+      return parking
+    } catch  where error.code == ENOENT {
+      return nil
     }
   }
 

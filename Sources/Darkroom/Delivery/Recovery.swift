@@ -7,6 +7,12 @@ struct Recovery {
   let ledger: Ledger
   let index: JobIndex
 
+  /// Whether the index has failures of the job's last run.
+  var hasFailures = false
+
+  /// What counts the sources of the rows that are durable.
+  var sources: SourceCounts?
+
   /// Completes deliveries that had begun, and takes what has ended out of the index.
   /// - Returns: What the rows that are durable add up to.
   /// - Throws: `SystemError`, `SQLiteError`.
@@ -24,7 +30,11 @@ struct Recovery {
     var tally = JobTally()
     let log = try run.staging.create(run.staging.document("entries.jsonl"))
     try ledger.eachEndedPage(run: run.runID) { page in
-      for entry in page { tally.add(try ReportRow(parsing: entry.row)) }
+      for entry in page {
+        let row = try ReportRow(parsing: entry.row)
+        tally.add(row)
+        sources?.add(row)
+      }
       try log.write(page.map { $0.row + "\n" }.joined())
       try index.fill { for entry in page { try index.markEnded(entry.position) } }
     }
@@ -39,8 +49,11 @@ struct Recovery {
       try Placement(folder: run.folder, staging: run.staging, ledger: ledger).recover(delivery)
       return entry
     } catch let conflict as EntryFailure {
-      let row = try ReportRow(parsing: entry.row).failed(conflict)
-      return LedgerEntry(position: entry.position, delivery: nil, row: row.json.text)
+      let name = try index.entry(at: entry.position)?.name ?? ""
+      let last = hasFailures ? try index.failure(name) : nil
+      let row = try ReportRow(parsing: entry.row).failed(conflict, after: last)
+      return LedgerEntry(
+        position: entry.position, delivery: nil, failure: row.ledgerFailure(name: name), row: row.json.text)
     }
   }
 }

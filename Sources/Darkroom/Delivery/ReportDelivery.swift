@@ -27,7 +27,9 @@ struct ReportDelivery: Sendable {
   let intent: LedgerChange
 
   /// What is recorded when they are on disk.
-  var end: LedgerChange { .advance(run.runID, to: .ended) }
+  var ends: [LedgerChange] {
+    (outcome.countsForNext ? [.remember(run.runID, job: run.job)] : []) + [.advance(run.runID, to: .ended)]
+  }
 
   /// The folders in which they are.
   var folders: [String] { [run.folder.path] }

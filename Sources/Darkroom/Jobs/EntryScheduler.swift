@@ -17,18 +17,38 @@ final class EntryScheduler {
 
     /// How often it was tried before.
     let attempts: Int
+
+    /// Whether it is to be told when its download begins its request.
+    let hasInterval: Bool
+
+    /// Whether it is to be told when an answer of its host begins to arrive.
+    let awaitsAnswer: Bool
+
+    /// How long this try may take; nil for as long as any other.
+    let budget: Reachability.Budget?
+
+    /// Why the try before failed, if that was kept.
+    let failure: EntryFailure?
   }
 
-  private var hosts = HostScheduler()
-  private var names = HostNames()
-  private var jobs: [Int: JobEntries] = [:]
+  var hosts = HostScheduler()
+  var rules = HostRules()
+  var names = HostNames()
+  private(set) var jobs: [Int: JobEntries] = [:]
+
+  /// Whether a suspicion has become an outage of the network. Default: none has.
+  var isOutage: (Int) -> Bool = { _ in false }
 
   // MARK: Jobs
 
   /// Adds a job.
-  /// - Parameter index: Its names are settled, and what has ended is marked.
-  func add(run: Int, _ index: JobIndex) {
-    jobs[run] = JobEntries(index)
+  /// - Parameters:
+  ///   - index: Its names are settled, and what has ended or is deferred is marked.
+  ///   - deferred: The entries that an earlier process has deferred.
+  func add(run: Int, _ index: JobIndex, deferred: [DeferredEntry] = []) {
+    let job = JobEntries(index)
+    for entry in deferred { job.deferred.insert(entry) }
+    jobs[run] = job
     hosts.add(job: run)
   }
 
@@ -49,14 +69,20 @@ final class EntryScheduler {
   /// - Parameters:
   ///   - perHost: Downloads at once from one host.
   ///   - lowest: The lowest priority that may start, as `Entry.Priority.rank`.
-  func next(now: Int, perHost: Int, lowest: Int) throws -> Next? {
-    for (run, job) in jobs where job.needsUpcoming { try setUpcoming(run, job, now: now) }
+  func next(now: Int, perHost: HostPlaces, lowest: Int) throws -> Next? {
+    for (run, job) in jobs {
+      if job.needsUpcoming { try setUpcoming(run, job, now: now) }
+      if let change = job.deferred.nextChange, change <= now { try resumeDeferred(run, job, now: now) }
+    }
     while let choice = hosts.choose(now: now, perHost: perHost, lowest: lowest) {
       guard let job = jobs[choice.job] else { return nil }
       switch choice.kind {
       case .retry(let retry):
         hosts.startRetry(job: choice.job, host: retry.host, now: now)
-        return try start(JobEntries.Started(retry, since: now), of: choice.job, job)
+        if retry.key.wasDeferred { job.deferred.started(retry.key.position) }
+        var started = JobEntries.Started(retry, since: now)
+        started.discountOutage(isOutage)
+        return try start(started, of: choice.job, job)
       case .host(let host):
         guard let key = hosts.next(of: host, job: choice.job), let local = job.localNumber(of: host) else { return nil }
         return try start(key, at: host, local, of: choice.job, job, now: now)
@@ -79,7 +105,8 @@ final class EntryScheduler {
   /// Finds the job's next host that was not started. Hosts that are known already are admitted on the way.
   private func setUpcoming(_ run: Int, _ job: JobEntries, now: Int) throws {
     while let upcoming = try job.fetchUpcoming(names: &names), isKnown(upcoming.host) {
-      hosts.admit(job: run, host: upcoming.host, next: upcoming.key, now: now)
+      hosts.admit(
+        job: run, host: upcoming.host, next: upcoming.key, now: now, allowance: allowance(of: upcoming.host))
       job.passUpcoming()
     }
     hosts.setUpcoming(job.upcoming?.key, job: run)
@@ -88,14 +115,19 @@ final class EntryScheduler {
   private func start(
     _ key: EntryKey, at host: Int, _ local: Int, of run: Int, _ job: JobEntries, now: Int
   ) throws -> Next? {
-    hosts.start(job: run, host: host, next: try job.index.next(ofHost: local, after: key), now: now)
+    let next = try job.index.next(ofHost: local, after: key)
+    hosts.start(job: run, host: host, next: next, now: now, allowance: allowance(of: host))
     return try start(JobEntries.Started(key: key, host: host, since: now), of: run, job)
   }
 
   private func start(_ started: JobEntries.Started, of run: Int, _ job: JobEntries) throws -> Next? {
     guard let entry = try job.index.entry(at: started.key.position) else { return nil }
     job.started[started.key.position] = started
-    return Next(run: run, entry: entry, mirror: started.mirror, attempts: started.attempts)
+    return Next(
+      run: run, entry: entry, mirror: started.mirror, attempts: started.attempts,
+      hasInterval: hosts.hasInterval(started.host), awaitsAnswer: hosts.awaitsAnswer(started.host),
+      budget: hosts.reachability(of: started.host).budget,
+      failure: job.failures.removeValue(forKey: started.key.position))
   }
 
   // MARK: Endings
@@ -109,15 +141,24 @@ final class EntryScheduler {
     guard let job = jobs[id.run], let entry = job.started[id.position], entry.isDownloading else { return nil }
     job.started[id.position]?.isDownloading = false
     let hold = hosts.downloadEnded(
-      host: entry.host, spent: usage.milliseconds, began: entry.since, answer, now: now,
-      backoff: backoff)
+      host: entry.host, spent: usage.milliseconds, began: entry.since, hasBegun: entry.hasBegun, answer,
+      contact: usage.contact, now: now, backoff: backoff)
     guard entry.host != HostScheduler.files else { return nil }
     job.transfers.add(
       Transfers.Counts(
         requests: usage.requests.sent, retries: entry.attemptsAtMirror > 0 ? usage.requests.sent : 0,
-        bytes: usage.bytes, connections_reused: usage.requests.reused), of: names.name(of: entry.host))
+        bytes: usage.bytes, connections_reused: usage.requests.reused), of: names.name(of: entry.host),
+      failure: usage.failure, isHeld: hold != nil, firstByte: usage.firstByte)
     return hold
   }
+
+  /// Records that the last try of an entry in progress failed, which does not count if a suspicion becomes an outage.
+  func downloadFailed(_ id: PhotoRecord.ID, suspicion: Int) {
+    jobs[id.run]?.started[id.position]?.fail(suspicion: suspicion, isOutage: isOutage)
+  }
+
+  /// Forgets that hosts were silent, after an outage of the network.
+  func forgetSilences() { hosts.forgetSilences() }
 
   /// Marks an entry as finished; it is not scheduled again.
   func finished(_ id: PhotoRecord.ID, now: Int) {
@@ -125,7 +166,7 @@ final class EntryScheduler {
     finished(id.run, job, at: entry.host, now)
   }
 
-  private func finished(_ run: Int, _ job: JobEntries, at host: Int, _ now: Int) {
+  func finished(_ run: Int, _ job: JobEntries, at host: Int, _ now: Int) {
     hosts.finished(job: run, host: host, now: now)
     // The job's next host keeps its numbers: a mirror may have been asked there first.
     guard !hosts.has(job: run, at: host), job.upcoming?.host != host else { return }
@@ -142,8 +183,10 @@ final class EntryScheduler {
     let retry = Retry(
       key: entry.key, host: entry.host, attempts: attempts ?? entry.attempts,
       uncounted: entry.uncounted + (isRefused ? 1 : 0), mirror: entry.mirror,
-      attemptsAtMirror: entry.attemptsAtMirror + (attempts == nil ? 0 : 1))
-    hosts.retry(retry, job: id.run, due: due, now: now)
+      attemptsAtMirror: entry.attemptsAtMirror + (attempts == nil ? 0 : 1),
+      firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass, suspected: entry.suspected,
+      roundBegan: entry.roundBegan)
+    hosts.retry(retry, job: id.run, due: due, now: now, allowance: allowance(of: entry.host))
     finished(id.run, job, at: entry.host, now)
   }
 
@@ -151,24 +194,67 @@ final class EntryScheduler {
   /// - Parameters:
   ///   - url: The mirror.
   ///   - attempts: How often the entry has been tried.
-  func useMirror(_ id: PhotoRecord.ID, _ url: String, attempts: Int, now: Int) throws {
+  ///   - mayPass: Whether the failure of the mirror before may pass.
+  func useMirror(
+    _ id: PhotoRecord.ID, _ url: String, attempts: Int, mayPass: Bool = false, now: Int
+  ) throws {
     guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return }
     let host = try job.number(ofHost: job.index.hostNumber(known: url), names: &names)
     let retry = Retry(
-      key: entry.key, host: host, attempts: attempts, uncounted: attempts, mirror: entry.mirror + 1)
-    hosts.retry(retry, job: id.run, due: now, now: now)
+      key: entry.key, host: host, attempts: attempts, uncounted: attempts, mirror: entry.mirror + 1,
+      firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass || mayPass,
+      roundBegan: entry.roundBegan)
+    hosts.retry(retry, job: id.run, due: now, now: now, allowance: allowance(of: host))
     finished(id.run, job, at: entry.host, now)
   }
 
   // MARK: What waits
 
-  /// How many tries of an entry in progress do not count, this one aside.
-  func uncounted(_ id: PhotoRecord.ID) -> Int { jobs[id.run]?.started[id.position]?.uncounted ?? 0 }
+  /// How many tries of an entry in progress, the last one included, do not count.
+  func uncounted(_ id: PhotoRecord.ID) -> Int {
+    jobs[id.run]?.started[id.position]?.uncounted(isOutage: isOutage) ?? 0
+  }
+
+  /// The suspicion to which the failure of the last try of an entry in progress belongs; nil when it belongs to none.
+  func suspicion(_ id: PhotoRecord.ID) -> Int? {
+    guard let entry = jobs[id.run]?.started[id.position], entry.isSuspected else { return nil }
+    return entry.suspected?.suspicion
+  }
+
+  /// The name of the host of an entry in progress; nil for a file.
+  func hostName(_ id: PhotoRecord.ID) -> String? {
+    guard let host = jobs[id.run]?.started[id.position]?.host, host != HostScheduler.files else { return nil }
+    return names.name(of: host)
+  }
+
+  /// Keeps why an entry failed that is to be tried again.
+  func keep(_ failure: EntryFailure?, of id: PhotoRecord.ID) { jobs[id.run]?.failures[id.position] = failure }
+
+  /// Records that an entry that was to be tried again is not: its time is over, and its last try decides.
+  func notTried(_ id: PhotoRecord.ID, now: Int, backoff: Backoff) {
+    _ = downloadEnded(id, HostUsage(), .none, now: now, backoff: backoff)
+    guard let entry = jobs[id.run]?.started[id.position] else { return }
+    jobs[id.run]?.started[id.position]?.isSuspected = entry.suspected != nil
+  }
+
+  /// Has the time for all tries of an entry that has just started count from now on, unless it does already.
+  func startTimer(_ id: PhotoRecord.ID, now: Int) {
+    guard let entry = jobs[id.run]?.started[id.position], entry.roundBegan == nil else { return }
+    jobs[id.run]?.started[id.position]?.roundBegan = now
+  }
 
   /// What the host of an entry in progress allows.
   func throttle(ofHostOf id: PhotoRecord.ID) -> Throttle {
     (jobs[id.run]?.started[id.position]).map { hosts.throttle(of: $0.host) } ?? Throttle()
   }
+
+  /// What is known of whether the host of an entry in progress answers.
+  func reachability(ofHostOf id: PhotoRecord.ID) -> Reachability {
+    (jobs[id.run]?.started[id.position]).map { hosts.reachability(of: $0.host) } ?? Reachability()
+  }
+
+  /// How many downloads do nothing but wait for hosts that do not answer.
+  func silentDownloads(now: Int) -> Int { hosts.silentDownloads(now: now) }
 
   /// The hosts of a job that are held, and until when: the first so many to be asked again, and how many there are.
   func heldHosts(run: Int, now: Int, limit: Int) -> (hosts: [(name: String, until: Int)], total: Int) {
@@ -177,7 +263,11 @@ final class EntryScheduler {
   }
 
   /// When the next wait of an entry or of a host ends, or ended since `next` was last called; nil when none waits.
-  var nextChange: Int? { hosts.nextChange }
+  var nextChange: Int? {
+    jobs.values.reduce(hosts.nextChange) { first, job in
+      job.deferred.nextChange.map { min($0, first ?? $0) } ?? first
+    }
+  }
 
   /// How many entries of a job wait to be tried again.
   func waitingRetries(run: Int) -> Int { hosts.waitingRetries(job: run) }

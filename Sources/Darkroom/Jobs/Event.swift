@@ -9,15 +9,20 @@ package enum Event: Sendable {
   /// A manifest was accepted, or an unfinished job resumed: it is being planned.
   case jobAccepted(job: String, file: String)
   /// A job has begun or, after a restart, continues.
-  case jobStarted(job: String, total: Int, ended: Int)
+  case jobStarted(job: String, total: Int, ended: Int, deferred: Int)
   /// A download failed and will be tried again: `attempts` tells how often it was tried, `mirror` by which URL it will be
   /// when that is another.
   case entryRetry(
     job: String, name: String, attempts: Int, seconds: Double, mirror: String? = nil, error: ReportRow.Failure)
+  /// A download failed, its retries are used up, and it will be tried again later: `isFirst` tells whether the entry was
+  /// not deferred before, `deferred` how many entries of the job are.
+  case entryDeferred(
+    job: String, name: String, attempts: Int, seconds: Double, isFirst: Bool, error: ReportRow.Failure, deferred: Int)
   /// A server asked for a hold.
   case hostHeld(host: String, seconds: Double, why: String)
   /// An entry's row of the report is durable.
-  case entryEnded(job: String, row: ReportRow)
+  /// `deferred` tells how many entries of the job are.
+  case entryEnded(job: String, row: ReportRow, deferred: Int)
   /// A job's report is written.
   case jobEnded(JobSummary)
   /// The queues are suspended for one more cause.
@@ -26,8 +31,8 @@ package enum Event: Sendable {
   case causeGone(PauseCause, remaining: String)
   /// Another configuration is in force.
   case configured
-  /// The program was told to stop.
-  case stopping
+  /// The program was told to stop or, for `run`, the time of `--max-duration` is over.
+  case stopping(isOutOfTime: Bool)
   /// A problem that does not stop the program.
   case warning(String)
 }

@@ -19,9 +19,28 @@ final class JobEntries {
     /// How often that one was tried before.
     var attemptsAtMirror = 0
 
+    /// Tries that do not count if the network was down.
+    var suspected: Retry.Suspected?
+
+    /// Whether the last try is one of these.
+    var isSuspected = false
+
+    /// When it was started for the first time since it was last deferred, in milliseconds of the time without pauses; nil
+    /// when its tries are not timed.
+    var roundBegan: Int?
+
     /// When it started, in milliseconds.
     let since: Int
+
+    /// When it was first tried; nil when that is this time.
+    var firstTried: Int?
+
+    /// Whether the failure of an earlier mirror may pass.
+    var mirrorMayPass = false
     var isDownloading = true
+
+    /// Whether it was reported that its download has begun.
+    var hasBegun = false
   }
 
   /// A host that was not started, with its first entry.
@@ -35,6 +54,10 @@ final class JobEntries {
   let index: JobIndex
   var started: [Int: Started] = [:]
   var transfers = Transfers()
+  var deferred = DeferredQueue()
+
+  /// Why entries failed that wait for their next try, by position; only of those whose time is limited.
+  var failures: [Int: EntryFailure] = [:]
 
   /// The first host that was not started, once `fetchUpcoming` has found it.
   private(set) var upcoming: Upcoming?
@@ -92,9 +115,42 @@ final class JobEntries {
 }
 
 extension JobEntries.Started {
+  /// How many of its tries, the last one included, do not count: its host refused them, they were another mirror's, or the
+  /// network was down.
+  func uncounted(isOutage: (Int) -> Bool) -> Int {
+    uncounted + (suspected.map { isOutage($0.suspicion) ? $0.tries : 0 } ?? 0)
+  }
+
+  /// Records that the last try failed, which does not count if a suspicion becomes an outage.
+  mutating func fail(suspicion: Int, isOutage: (Int) -> Bool) {
+    var tries = 1
+    if let earlier = suspected {
+      if earlier.suspicion == suspicion {
+        tries += earlier.tries
+      } else if isOutage(earlier.suspicion) {
+        // The record of the last try has its number already: it cannot be lowered any more.
+        uncounted += earlier.tries
+        roundBegan = nil
+      }
+    }
+    suspected = Retry.Suspected(suspicion: suspicion, tries: tries)
+    isSuspected = true
+  }
+
+  /// Takes off the tries that failed because the network was down, before the entry is started again: neither they nor their
+  /// time count.
+  mutating func discountOutage(_ isOutage: (Int) -> Bool) {
+    guard let suspected, isOutage(suspected.suspicion) else { return }
+    attempts = max(0, attempts - suspected.tries)
+    attemptsAtMirror = max(0, attemptsAtMirror - suspected.tries)
+    roundBegan = nil
+    self.suspected = nil
+  }
+
   init(_ retry: Retry, since: Int) {
     self.init(
       key: retry.key, host: retry.host, attempts: retry.attempts, uncounted: retry.uncounted, mirror: retry.mirror,
-      attemptsAtMirror: retry.attemptsAtMirror, since: since)
+      attemptsAtMirror: retry.attemptsAtMirror, suspected: retry.suspected, roundBegan: retry.roundBegan,
+      since: since, firstTried: retry.firstTried, mirrorMayPass: retry.mirrorMayPass)
   }
 }

@@ -77,13 +77,21 @@ struct JobPlanner: Sendable {
     let unsynced = try Folder.create(run.folder.path)
     let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
     let hasOutputs = try ledger.hasOutputs(job: job.name)
-    let isSmall = try FileStatus(of: snapshot).size <= Self.memoryLimit && !hasOutputs && !snapshot.hasSuffix(".gz")
+    let lastRun = try ledger.lastRun(job: job.name)
+    let hasFailures = try lastRun.map(ledger.hasFailures) ?? false
+    let isSmall =
+      try FileStatus(of: snapshot).size <= Self.memoryLimit && !hasOutputs && !hasFailures
+      && !snapshot.hasSuffix(".gz")
     let index = try isSmall ? indexes.take() : JobIndex(creating: .file(state.index(job.runID)))
     let planner = Planner(format: format, file: ManifestFile(path: snapshot), defaults: try manifest.defaults)
     let problems = try planner.plan(into: index, isCancelled: isCancelled)
     if job.state == .accepted, unsynced.isEmpty { try History(folder: run.folder).putAside() }
-    let tally =
-      try job.state == .accepted ? JobTally() : Recovery(run: run, ledger: ledger, index: index).recover()
+    if hasFailures, let lastRun { try copyFailures(of: lastRun, to: index) }
+    let total = try index.count()
+    let sources = SourceCounts(total: total)
+    let recovery = Recovery(run: run, ledger: ledger, index: index, hasFailures: hasFailures, sources: sources)
+    let tally = try job.state == .accepted ? JobTally() : recovery.recover()
+    let deferred = try job.state == .running ? deferredEntries(of: run, index) : []
     if hasOutputs { try copyOutputs(of: job, to: index) }
     if problems.isEmpty {
       try index.prepareHosts()
@@ -91,9 +99,17 @@ struct JobPlanner: Sendable {
       _ = try OpenFile(appending: run.folder.entriesLog)
     }
     return Plan(
-      job: job, run: run, manifest: manifest, index: index, total: try index.count(), hasOutputs: hasOutputs,
-      problems: problems, tally: tally,
+      job: job, run: run, manifest: manifest, index: index, total: total, hasOutputs: hasOutputs,
+      isFirst: lastRun == nil, hasFailures: hasFailures, sources: sources, problems: problems, tally: tally,
+      deferred: deferred,
       pauses: isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced)
+  }
+
+  private func copyFailures(of runID: String, to index: JobIndex) throws {
+    try index.prepareFailures()
+    try ledger.eachFailurePage(run: runID) { page in
+      try index.fill { for failure in page { try index.insert(failure) } }
+    }
   }
 
   private func copyOutputs(of job: LedgerJob, to index: JobIndex) throws {

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Ledger
 import Manifests
+import Scheduling
 import Synchronization
 import System
 
@@ -96,11 +97,23 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
   /// Whether earlier runs of the job delivered something.
   let hasOutputs: Bool
 
+  /// Whether there was no run of the job with which this one can be compared.
+  var isFirst = true
+
+  /// Whether something failed in the job's last run.
+  var hasFailures = false
+
+  /// How often the sources of its rows occur.
+  let sources: SourceCounts
+
   /// What makes the manifest rejected; empty when it is fine.
   let problems: [ManifestProblem]
 
   /// What the rows of earlier processes add up to.
   let tally: JobTally
+
+  /// The entries that earlier processes deferred.
+  var deferred: [DeferredEntry]
 
   /// The pauses of earlier processes.
   let pauses: [LedgerPause]

@@ -3,6 +3,12 @@ package struct JobSummary: Sendable, Equatable {
   package let job: String
   package let state: JobOutcome.State
   package let counts: JobOutcome.Counts
+
+  /// How the rows compare with those of the job's last run; nil when there was none.
+  package let sinceLast: SinceLast?
+
+  /// Whether some failed, and `Configuration.acceptFailures` accepts that.
+  package let isAccepted: Bool
   package let transfers: Transfers
 
   /// What made the manifest rejected, a line each.

@@ -4,18 +4,46 @@ import Transfer
 
 /// An entry's way through the live jobs: admitted, and in the end delivered, put off, or tried again.
 extension LiveJobs {
+  /// Whether entries may start: the program is not stopping, nothing is paused, and the network is not being checked.
+  var mayStart: Bool { !isStopping && !suspension.isPaused && network.mayStart }
+
+  /// When an entry may start that may not now, or might have since `admit` was last called, in milliseconds of the
+  /// monotonic clock; nil when that does not depend on the time.
+  var nextStart: Int? {
+    guard mayStart, pending.lowestPriorityWithRoom(besides: undelivered) != nil else { return nil }
+    return scheduler.nextChange
+  }
+
   /// Starts entries while the window has room.
   func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?) throws {
-    guard !isStopping, !suspension.isPaused else { return }
+    guard mayStart else { return }
+    pending.adjustPlaces(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
+    let perHost = HostPlaces(configuration.transfer.perHost)
     while let lowest = pending.lowestPriorityWithRoom(besides: undelivered) {
-      let next = try scheduler.next(
-        now: Clock.monotonicMilliseconds, perHost: configuration.transfer.perHost, lowest: lowest)
-      guard let next, let run = runs[next.run], let plan = run.plan else { return }
+      let next = try scheduler.next(now: Clock.monotonicMilliseconds, perHost: perHost, lowest: lowest)
+      guard let next, let run = runs[next.run], let plan = run.plan else { break }
       run.lastStarted = now
-      let record = PhotoRecord(next.entry, run: plan.run, mirror: next.mirror, attempts: next.attempts)
+      if configuration.entryTimeout != nil {
+        scheduler.startTimer(next.id, now: suspension.activity.now(Clock.monotonicMilliseconds))
+      }
+      let left = timeLeft(next.id, configuration)
+      let record = PhotoRecord(
+        next.entry, run: plan.run, mirror: next.mirror, attempts: next.attempts,
+        settings: HostSettings(next.budget, configuration.transfer, left: left),
+        lastFailure: plan.hasFailures ? try plan.index.failure(next.entry.name) : nil,
+        isCutShort: configuration.transfer.isCutShort(left: left, next.budget))
+      if let left, left <= 0, let failure = next.failure {
+        record.fail(failure)
+        scheduler.notTried(next.id, now: Clock.monotonicMilliseconds, backoff: configuration.backoff)
+        try decide(on: record, configuration)
+        continue
+      }
       let isFile = SourceLocation.hostName(of: record.url) == nil
-      pending.start(record, cache: isFile ? nil : cache, earlier: try earlierResults(of: next.entry, plan))
+      pending.start(
+        record, cache: isFile ? nil : cache, earlier: try earlierResults(of: next.entry, plan),
+        reportsBeginning: next.hasInterval, reportsAnswer: next.awaitsAnswer)
     }
+    pending.startedAll()
   }
 
   private func earlierResults(of entry: Entry, _ plan: Plan) throws -> EarlierResults? {
@@ -24,10 +52,28 @@ extension LiveJobs {
     return EarlierResults(folder: plan.run.folder, outputs: outputs)
   }
 
+  /// Takes in that an entry's download begins its request, or makes none. What is reported of an earlier try, which has ended
+  /// meanwhile, says nothing of the present one.
+  /// - Parameter time: When it begins its request; nil when it makes none.
+  func downloadBegan(_ record: PhotoRecord, at time: Int?) {
+    guard pending.inProgress[record.id]?.download.record === record else { return }
+    scheduler.downloadBegan(record.id, at: time)
+  }
+
   /// Takes in that an entry's download has ended: its host has room for another, unless it asked for a hold.
   func downloadEnded(_ record: PhotoRecord, backoff: Backoff) {
     pending.downloadHasEnded(record)
     let live = record.snapshot
+    if let host = scheduler.hostName(record.id), let started = scheduler.started(record.id),
+      let suspicion = network.downloadEnded(live, host: host, url: record.url, began: started.since)
+    {
+      scheduler.downloadFailed(record.id, suspicion: suspicion)
+    }
+    let wasAnswering = scheduler.reachability(ofHostOf: record.id).answers
+    if live.usage.isOwn {
+      pending.measureEnd(
+        isFailure: wasAnswering && live.failure?.code.mayComeOfLoad == true, isSuspect: network.isSuspect)
+    }
     let hold = scheduler.downloadEnded(
       record.id, live.usage, HostScheduler.Answer(live), now: Clock.monotonicMilliseconds, backoff: backoff)
     guard let hold else { return }
@@ -36,15 +82,27 @@ extension LiveJobs {
   }
 
   /// Takes in an entry both of whose operations have finished.
-  func operationsEnded(_ record: PhotoRecord, backoff: Backoff) throws {
+  func operationsEnded(_ record: PhotoRecord, _ configuration: Configuration) throws {
     pending.remove(record)
+    try decide(on: record, configuration)
+  }
+
+  /// Decides what becomes of an entry both of whose operations have finished.
+  func decide(on record: PhotoRecord, _ configuration: Configuration) throws {
     let live = record.snapshot
     let now = Clock.monotonicMilliseconds
+    let started = scheduler.started(record.id)
     let entry = EndedEntry(
       state: live.state, failure: live.failure, attempts: live.attempts - scheduler.uncounted(record.id),
-      hasMirror: record.hasMirror, throttle: scheduler.throttle(ofHostOf: record.id))
-    switch Verdict(on: entry, backoff: backoff, isStopping: isStopping, now: now) {
+      hasMirror: record.hasMirror, throttle: scheduler.throttle(ofHostOf: record.id),
+      age: started.map { now - ($0.firstTried ?? $0.since) } ?? 0, wasDeferred: started?.key.wasDeferred == true,
+      mirrorMayPass: started?.mirrorMayPass == true, isHostSilent: isHostSilent(record, live),
+      timeLeft: timeLeft(record.id, configuration), outage: outage(record.id))
+    let verdict = Verdict(
+      on: entry, backoff: configuration.backoff, deferral: configuration.deferral, isStopping: isStopping, now: now)
+    switch verdict {
     case .deliver: deliver(record)
+    case .awaitOutageCheck: awaitingOutageCheck.append(record)
     case .waitForSpace: waitForSpace(record)
     case .restart: scheduler.retry(record.id, attempts: nil, due: now, now: now)
     case .leave: break
@@ -53,10 +111,14 @@ extension LiveJobs {
       scheduler.retry(
         record.id, attempts: live.attempts, isRefused: isRefused, due: now + Int((seconds * 1000).rounded(.up)),
         now: now)
+      if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
       reportRetry(record, live, after: seconds)
+    case .postpone(let wait): postpone(record, live, wait: wait, now: now)
     case .useMirror:
       let mirror = record.entry.urls[record.mirror + 1]
-      try scheduler.useMirror(record.id, mirror, attempts: live.attempts, now: now)
+      try scheduler.useMirror(
+        record.id, mirror, attempts: live.attempts, mayPass: live.failure?.isRetryable == true, now: now)
+      if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
       reportRetry(record, live, after: 0, mirror: SourceLocation.redacted(mirror))
     }
   }
@@ -113,8 +175,9 @@ extension LiveJobs {
     guard let run = runs[record.run.number], case .running(var running) = run.phase else { return }
     run.undelivered -= 1
     running.tally.add(row)
+    running.plan.sources.add(row)
     run.phase = .running(running)
-    observe(.entryEnded(job: run.name, row: row))
+    observe(.entryEnded(job: run.name, row: row, deferred: scheduler.deferred(run: run.number).count))
   }
 }
 

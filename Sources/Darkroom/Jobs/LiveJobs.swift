@@ -18,7 +18,7 @@ final class LiveJobs {
 
   /// What jobs came to.
   struct Summary: Sendable {
-    /// How jobs ended.
+    /// How jobs ended; one whose failures are accepted has succeeded.
     var states: Set<JobOutcome.State> = []
     /// Whether a job could not be worked on, or its manifest not be moved.
     var hadTrouble = false
@@ -31,6 +31,10 @@ final class LiveJobs {
   let pending: PendingOperations
   let delivery: DeliveryQueue
   let suspension: Suspension
+  let network: NetworkWatch
+
+  /// Entries that failed and whose rows wait until it is known whether the network is down.
+  var awaitingOutageCheck: [PhotoRecord] = []
   var planner: JobPlanner
   let observe: (Event) -> Void
   private let send: @Sendable (Message) -> Void
@@ -48,17 +52,19 @@ final class LiveJobs {
 
   init(
     queue: JobQueue, pending: PendingOperations, delivery: DeliveryQueue, suspension: Suspension,
-    planner: JobPlanner, lastActive: Int, observe: @escaping (Event) -> Void,
+    network: NetworkWatch, planner: JobPlanner, lastActive: Int, observe: @escaping (Event) -> Void,
     send: @escaping @Sendable (Message) -> Void
   ) {
     self.queue = queue
     self.pending = pending
     self.delivery = delivery
     self.suspension = suspension
+    self.network = network
     self.planner = planner
     self.lastActive = lastActive
     self.observe = observe
     self.send = send
+    scheduler.isOutage = { [network] in network.detector.isOutage($0) }
   }
 
   /// In the order in which they became live.
@@ -119,13 +125,16 @@ final class LiveJobs {
 
   /// Begins the work on the entries of a planned job.
   func begin(_ number: Int, now: Double) {
-    guard let run = runs[number], case .ready(let plan) = run.phase else { return }
+    guard let run = runs[number], case .ready(var plan) = run.phase else { return }
     let ended = plan.tally.counts.total
     delivery.record([.advance(plan.run.runID, to: .running)])
-    scheduler.add(run: number, plan.index)
+    scheduler.add(run: number, plan.index, deferred: plan.deferred)
+    // Here they would only take memory.
+    plan.deferred = []
     run.phase = .running(.init(plan: plan, tally: plan.tally, began: (now, ended)))
     (run.since, run.lastStarted) = (now, now)
-    observe(.jobStarted(job: run.name, total: plan.total, ended: ended))
+    let deferred = scheduler.deferred(run: number).count
+    observe(.jobStarted(job: run.name, total: plan.total, ended: ended, deferred: deferred))
   }
 
   // MARK: Stopping
@@ -133,6 +142,7 @@ final class LiveJobs {
   /// Begins to stop: what waits is cancelled, and stays in the ledger.
   func stop() {
     isStopping = true
+    awaitingOutageCheck.removeAll()
     cancelPlanning()
     pending.cancelWaiting()
     // Cancelled operations finish only in a queue that runs.
@@ -171,7 +181,8 @@ final class LiveJobs {
   func finish(_ number: Int) {
     guard let run = runs[number] else { return }
     if case .running(let running) = run.phase {
-      let outcome = JobOutcome(running.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds)
+      let outcome = JobOutcome(
+        running.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, isFirst: running.plan.isFirst)
       scheduler.remove(run: number)
       run.phase = .finishing(.init(plan: running.plan, outcome: outcome))
     }
@@ -181,7 +192,8 @@ final class LiveJobs {
     run.phase = .finishing(finishing)
     let file = ReportFile(
       run: finishing.plan.run, manifest: finishing.plan.manifest, outcome: finishing.outcome,
-      pauses: run.pauses, index: finishing.plan.index, ledger: planner.ledger, state: planner.state)
+      pauses: run.pauses, index: finishing.plan.index, ledger: planner.ledger, state: planner.state,
+      sources: finishing.plan.sources)
     DispatchQueue(label: "Report").async(group: background) { [delivery, send] in
       do {
         delivery.deliver(try file.write())
@@ -204,8 +216,10 @@ final class LiveJobs {
       }
       suspension.wroteSomething()
       remove(run)
-      summary.states.insert(outcome.job.state)
-      observe(.jobEnded(JobSummary(run.name, outcome.job, finishing.plan)))
+      let accepted = planner.configuration.acceptFailures
+      let isAccepted = outcome.job.state != .succeeded && accepted?.accepts(outcome.job) == true
+      summary.states.insert(isAccepted ? .succeeded : outcome.job.state)
+      observe(.jobEnded(JobSummary(run.name, outcome.job, finishing.plan, isAccepted: isAccepted)))
     }
   }
 
@@ -252,9 +266,10 @@ extension JobOutcome {
 }
 
 extension JobSummary {
-  fileprivate init(_ job: String, _ outcome: JobOutcome, _ plan: Plan) {
+  fileprivate init(_ job: String, _ outcome: JobOutcome, _ plan: Plan, isAccepted: Bool) {
     self.init(
-      job: job, state: outcome.state, counts: outcome.counts, transfers: outcome.transfers,
+      job: job, state: outcome.state, counts: outcome.counts, sinceLast: outcome.sinceLast,
+      isAccepted: isAccepted, transfers: outcome.transfers,
       problems: outcome.problems.map { ($0.place.isEmpty ? "" : $0.place + ": ") + $0.message },
       report: plan.run.folder.report, seconds: Double(outcome.finished - plan.manifest.accepted) / 1000)
   }

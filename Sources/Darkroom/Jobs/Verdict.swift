@@ -6,8 +6,12 @@ enum Verdict: Equatable {
   case deliver
   /// It is tried again after so many seconds.
   case retry(after: Double)
+  /// It is tried again after so many milliseconds, and holds nothing until then.
+  case postpone(milliseconds: Int)
   /// It is tried at once with its next mirror.
   case useMirror
+  /// It waits until it is known whether the network is down.
+  case awaitOutageCheck
   /// It is tried again when there is space.
   case waitForSpace
   /// It is started again; the last try does not count.
@@ -18,6 +22,9 @@ enum Verdict: Equatable {
 
 /// An entry both of whose operations have ended, as far as it matters for what becomes of it.
 struct EndedEntry: Equatable {
+  /// Whether the failure of a download comes of an outage of the network.
+  enum Outage { case none, unknown, declared }
+
   var state: PhotoRecord.State
   var failure: EntryFailure?
 
@@ -29,31 +36,89 @@ struct EndedEntry: Equatable {
 
   /// What its host allows.
   var throttle: Throttle
+
+  /// How long ago it was first tried, in milliseconds.
+  var age = 0
+
+  /// Whether it was deferred before: then it has no retries.
+  var wasDeferred = false
+
+  /// Whether the failure of an earlier mirror may pass.
+  var mirrorMayPass = false
+
+  /// Whether its host did not answer, nor others before it, as often as an entry is tried.
+  var isHostSilent = false
+
+  /// How much of the time for all its tries is left, in seconds; nil when that has no limit.
+  var timeLeft: Double?
+
+  /// Whether its failure comes of an outage: then the try does not count, and neither does the time.
+  var outage = Outage.none
 }
 
 extension Verdict {
   /// - Parameter now: Milliseconds of the clock of the throttle.
-  init(on entry: EndedEntry, backoff: Backoff, isStopping: Bool, now: Int) {
+  init(on entry: EndedEntry, backoff: Backoff, deferral: Deferral = Deferral(), isStopping: Bool, now: Int) {
+    let usual = Self.withoutOutage(entry, backoff, deferral, isStopping: isStopping, now: now)
+    switch entry.outage {
+    case _ where entry.failure?.code.stage != .download, .none: self = usual
+    case .declared: self = isStopping ? .leave : .retry(after: 0)
+    case .unknown where usual.givesUp: self = isStopping ? .leave : .awaitOutageCheck
+    case .unknown: self = usual
+    }
+  }
+
+  /// Whether its URL is given up, for good or for now.
+  private var givesUp: Bool {
+    switch self {
+    case .deliver, .postpone, .useMirror: true
+    case .retry, .awaitOutageCheck, .waitForSpace, .restart, .leave: false
+    }
+  }
+
+  /// What becomes of an entry if there is no outage.
+  private static func withoutOutage(
+    _ entry: EndedEntry, _ backoff: Backoff, _ deferral: Deferral, isStopping: Bool, now: Int
+  ) -> Verdict {
+    let verdict: Verdict
     switch entry.failure?.disposition {
-    case .waitForSpace: self = .waitForSpace
-    case .restart: self = .restart
+    case .waitForSpace: verdict = .waitForSpace
+    case .restart: verdict = .restart
     case .retry(let asked):
-      self = .afterFailure(entry, delay: backoff.delay(attempts: entry.attempts, asked: asked), isStopping)
+      let isLast = entry.wasDeferred || entry.isHostSilent
+      let delay = isLast ? nil : backoff.delay(attempts: entry.attempts, asked: asked)
+      verdict = afterFailure(entry, delay: delay, isStopping)
     case .hostRefused:
       // That is the host's affair: the entry is given up only when the host has refused too often in a row.
       let isGivenUp = entry.throttle.refusals > backoff.retries
       let wait = Double(max(0, entry.throttle.until - now)) / 1000
-      self = .afterFailure(entry, delay: isGivenUp ? nil : wait, isStopping)
-    case .final: self = .afterFailure(entry, delay: nil, isStopping)
-    case nil: self = isStopping && entry.state != .filtered ? .leave : .deliver
+      verdict = afterFailure(entry, delay: isGivenUp ? nil : wait, isStopping)
+    case .final: verdict = afterFailure(entry, delay: nil, isStopping)
+    case nil: verdict = isStopping && entry.state != .filtered ? .leave : .deliver
     }
+    guard verdict == .deliver, let wait = entry.wait(deferral) else { return verdict }
+    return .postpone(milliseconds: wait)
   }
 
   /// - Parameter delay: How long to wait before the next try; nil when its URL is not tried again.
   private static func afterFailure(_ entry: EndedEntry, delay: Double?, _ isStopping: Bool) -> Verdict {
-    let mayUseMirror = entry.hasMirror && entry.failure?.code.stage == .download
+    let timeLeft = entry.timeLeft ?? .infinity
+    let delay = delay.flatMap { $0 < timeLeft ? $0 : nil }
+    let mayUseMirror = entry.hasMirror && entry.failure?.code.stage == .download && timeLeft > 0
     guard delay != nil || mayUseMirror else { return .deliver }
     if isStopping { return .leave }
     return delay.map { .retry(after: $0) } ?? .useMirror
+  }
+}
+
+extension EndedEntry {
+  /// How long the entry is deferred, in milliseconds; nil when it is not, because no failure of its URLs may pass or it is
+  /// too old.
+  fileprivate func wait(_ deferral: Deferral) -> Int? {
+    guard let failure, failure.code.stage == .download, failure.isRetryable || mirrorMayPass else { return nil }
+    switch failure.disposition {
+    case .retry(let asked), .hostRefused(let asked): return deferral.wait(age: age, asked: asked)
+    case .final, .waitForSpace, .restart: return deferral.wait(age: age, asked: nil)
+    }
   }
 }

@@ -20,6 +20,9 @@ package struct Configuration: Sendable {
   /// How long `run` stays paused before it gives up, in seconds. Default: for ever.
   package var lockWait: Double?
 
+  /// How long `run` works before it leaves the rest to the next start, in seconds. Default: for ever.
+  package var maxDuration: Double?
+
   /// How often the inbox is scanned, in seconds. Default: 1.
   package var pollInterval = 1.0
 
@@ -29,8 +32,8 @@ package struct Configuration: Sendable {
   /// Jobs that are live at once; the others wait. Default: 16.
   package var jobs = 16
 
-  /// Downloads at once. Default: 16.
-  package var downloads = 16
+  /// Downloads at once. Default: 16, and more while that makes them end faster.
+  package var downloads = DownloadLimit.auto
 
   /// Filtrations at once. Default: the number of processors.
   package var filtrations: Int
@@ -44,17 +47,32 @@ package struct Configuration: Sendable {
   /// Pixels of a picture at most. Default: 268 402 689.
   package var maxPixels = 268_402_689
 
+  /// Pixels of a source at least. Default: any number.
+  package var minPixels: Int?
+
   /// When a download that failed is tried again. Default: 3 times.
   package var backoff = Backoff(retries: 3)
 
+  /// Which entries are tried again after that, and until when. Default: none.
+  package var deferral = Deferral()
+  /// How long all tries of an entry may take together, the waits between them included and pauses not, in seconds.
+  /// Default: for ever.
+  package var entryTimeout: Double?
+
   /// Limits and rules for downloads. Default: those of `TransferConfiguration`, and `darkroom/VERSION` as user agent.
   package var transfer = TransferConfiguration()
+
+  /// What is done otherwise at some hosts. Default: nothing.
+  package var hosts = HostRules()
 
   /// Bytes of the download cache at most; 0 turns it off. Default: 1 GiB.
   package var cacheSize = 1 << 30
 
   /// Whether everything is asked for again, whatever the cache has. Default: false.
   package var refresh = false
+
+  /// Which failures of a job count as success for the exit code and for quiet logs. Default: none.
+  package var acceptFailures: FailureAcceptance?
 
   /// Both queues are suspended while the outbox's file system has fewer free bytes. Default: 256 MiB.
   package var minFree = 256 << 20

@@ -44,7 +44,7 @@ extension EntryFailure {
         .waitForSpace
       } else if !error.isRetryable {
         .final
-      } else if error.httpStatus == 429 || error.httpStatus == 503 && error.retryAfter != nil {
+      } else if error.isHostRefusal {
         .hostRefused(after: error.retryAfter)
       } else {
         .retry(after: error.retryAfter)

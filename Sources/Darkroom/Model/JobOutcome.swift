@@ -36,6 +36,9 @@ package struct JobOutcome: Sendable, Equatable, Codable {
 
   /// Milliseconds since 1970, UTC.
   package let finished: Int
+
+  /// How the rows compare with those of the job's last run; nil when there was none.
+  package var sinceLast: SinceLast?
 }
 
 extension JobOutcome {
@@ -49,11 +52,16 @@ extension JobOutcome {
   init(text: String) throws { self = try JSONDecoder().decode(JobOutcome.self, from: Data(text.utf8)) }
 
   /// The outcome of a job all of whose rows are durable.
-  init(_ tally: JobTally, _ transfers: Transfers, at now: Int) {
+  /// - Parameter isFirst: Whether there was no run with which this one can be compared.
+  init(_ tally: JobTally, _ transfers: Transfers, at now: Int, isFirst: Bool = true) {
     self.init(
       state: tally.counts.state, counts: tally.counts, bytes: tally.bytes, transfers: transfers, problems: [],
-      finished: now)
+      finished: now, sinceLast: isFirst ? nil : tally.changes)
   }
+
+  /// Whether the next run is compared with this one: not with one that was rejected or cancelled, which tells nothing of
+  /// its entries.
+  var countsForNext: Bool { state != .rejected && counts.cancelled == 0 }
 }
 
 extension JobOutcome.Counts {

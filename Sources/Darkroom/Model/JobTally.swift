@@ -2,10 +2,12 @@
 struct JobTally: Sendable, Equatable {
   private(set) var counts = JobOutcome.Counts()
   private(set) var bytes = JobOutcome.Bytes()
+  private(set) var changes = SinceLast()
 
   /// Adds a row of the report.
   mutating func add(_ row: ReportRow) {
     counts.total += 1
+    changes.add(row)
     switch row.state {
     case .filtered: counts.filtered += 1
     case .cancelled: counts.cancelled += 1

@@ -23,22 +23,29 @@ extension PhotoRecord {
     let refreshed = snapshot.reused.flatMap { reused in
       reused.newIdentity.map { LedgerEntry.RefreshedIdentity(target: reused.target, identity: $0) }
     }
-    return LedgerEntry(position: entry.position, delivery: delivery, refreshed: refreshed, row: row.json.text)
+    return LedgerEntry(
+      position: entry.position, delivery: delivery, refreshed: refreshed, failure: row.ledgerFailure(name: entry.name),
+      row: row.json.text)
   }
 
   /// The record as a row of the report.
   func row() -> ReportRow {
     let live = snapshot
     let url = SourceLocation.redacted(url)
+    let hasRecovered = live.state == .filtered && lastFailure != nil
+    let isChanged = live.state == .filtered && !hasRecovered ? live.isSourceChanged : nil
     return ReportRow(
       index: entry.position, name: entry.shownName, url: url,
       finalURL: live.source.flatMap { $0.finalURL == url ? nil : $0.finalURL }, state: live.state.inReport,
-      isReused: live.reused != nil, isCoalesced: live.source?.isCoalesced == true, priority: entry.priority.rawValue,
+      isReused: live.reused != nil, isCoalesced: live.source?.isCoalesced == true, isRecovered: hasRecovered,
+      priority: entry.priority.rawValue,
       attempts: live.attempts, output: output(live),
       source: live.source.map {
-        ReportRow.Source(picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, httpStatus: $0.httpStatus)
+        ReportRow.Source(
+          picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, httpStatus: $0.httpStatus, isChanged: isChanged)
       },
-      filters: entry.recipe.description, timings: live.timings, failure: live.failure.map { .init($0) },
+      filters: entry.recipe.description, timings: live.timings,
+      failure: live.failure.map { .init($0, after: lastFailure) },
       metadata: entry.metadata)
   }
 

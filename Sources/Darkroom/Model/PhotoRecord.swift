@@ -1,4 +1,5 @@
 import Imaging
+import Ledger
 import Synchronization
 import System
 import Transfer
@@ -54,6 +55,8 @@ final class PhotoRecord: Sendable {
     /// What stands for a result that was not made again.
     var reused: DeliveredResult?
     var failure: EntryFailure?
+    /// Whether the source of the result that was there before has another SHA-256; nil when there was none.
+    var isSourceChanged: Bool?
     /// When it failed, as `Clock.monotonicSeconds`.
     var failedAt: Double?
     var timings = ReportRow.Timings()
@@ -74,16 +77,34 @@ final class PhotoRecord: Sendable {
 
   /// Which of the entry's URLs is in use, from 0.
   let mirror: Int
+
+  /// The entry's failure in the job's last run; nil when it had none.
+  let lastFailure: LedgerFailure?
+
+  /// What is different about this try.
+  let settings: HostSettings
+
+  /// Whether its time is so short that nothing follows from a host that does not answer.
+  let isCutShort: Bool
   private let admitted = ContinuousClock.now
   private let live: Mutex<Live>
 
   /// - Parameters:
   ///   - mirror: Which of the entry's URLs is to be used, from 0.
   ///   - attempts: How often the entry was tried before.
-  init(_ entry: Entry, run: RunContext, mirror: Int = 0, attempts: Int = 0) {
+  ///   - settings: What is different about this try.
+  ///   - lastFailure: The entry's failure in the job's last run; nil when it had none.
+  ///   - isCutShort: Whether its time is so short that nothing follows from a host that does not answer.
+  init(
+    _ entry: Entry, run: RunContext, mirror: Int = 0, attempts: Int = 0, settings: HostSettings = HostSettings(),
+    lastFailure: LedgerFailure? = nil, isCutShort: Bool = false
+  ) {
     self.entry = entry
     self.run = run
     self.mirror = mirror
+    self.lastFailure = lastFailure
+    self.settings = settings
+    self.isCutShort = isCutShort
     live = Mutex(Live(attempts: attempts))
   }
 
@@ -109,7 +130,11 @@ final class PhotoRecord: Sendable {
   }
 
   /// The transfer has ended, well or not.
-  func usedHost(_ usage: HostUsage) { live.withLock { $0.usage = usage } }
+  func usedHost(_ usage: HostUsage) {
+    var usage = usage
+    if isCutShort, usage.contact == .silent { usage.contact = .unknown }
+    live.withLock { $0.usage = usage }
+  }
 
   /// `new → downloaded`. In any other state nothing changes.
   func downloaded(_ source: Source, taking time: Duration) {
@@ -122,12 +147,15 @@ final class PhotoRecord: Sendable {
   }
 
   /// `downloaded → filtered`. In any other state nothing changes.
-  func filtered(_ result: Result, from picture: ImageInfo, taking time: Duration) {
+  /// - Parameter isChanged: Whether the source of the result that was there before has another SHA-256; nil when there was
+  ///   none.
+  func filtered(_ result: Result, from picture: ImageInfo, isChanged: Bool? = nil, taking time: Duration) {
     live.withLock {
       guard $0.state == .downloaded else { return }
       $0.state = .filtered
       $0.source?.picture = picture
       $0.result = result
+      $0.isSourceChanged = isChanged
       $0.timings.filter = time.milliseconds
     }
   }
@@ -139,6 +167,7 @@ final class PhotoRecord: Sendable {
       $0.state = .filtered
       $0.source?.picture = delivered.sourcePicture
       $0.reused = delivered
+      $0.isSourceChanged = false
       $0.timings.filter = time.milliseconds
     }
   }

@@ -9,6 +9,9 @@ struct Provenance: Sendable, Equatable {
   let source: ImageInfo
   let output: ImageInfo
 
+  /// The source's SHA-256.
+  var sourceSHA256: Substring { key.prefix { $0 != " " } }
+
   /// The form that is kept in the ledger.
   var text: String {
     // The first name is that of the ledger's version 2.

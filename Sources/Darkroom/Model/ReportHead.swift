@@ -32,6 +32,10 @@ package struct ReportHead: Sendable, Equatable {
   var runID: String? { self["run_id"]?.string }
 
   var state: JobOutcome.State? { self["state"]?.string.flatMap(JobOutcome.State.init(rawValue:)) }
+
+  var counts: JobOutcome.Counts? { self["counts"].flatMap(JobOutcome.Counts.init) }
+
+  var sinceLast: SinceLast? { self["since_last"].flatMap(SinceLast.init) }
 }
 
 extension JSONValue {
@@ -50,5 +54,14 @@ extension JobOutcome.Counts {
       "total": .integer(total), "filtered": .integer(filtered), "failed": .integer(failed),
       "cancelled": .integer(cancelled), "reused": .integer(reused),
     ])
+  }
+
+  /// - Returns: nil when a count is missing.
+  init?(_ json: JSONValue) {
+    guard let total = json["total"]?.integer, let filtered = json["filtered"]?.integer,
+      let failed = json["failed"]?.integer, let cancelled = json["cancelled"]?.integer,
+      let reused = json["reused"]?.integer
+    else { return nil }
+    self.init(total: total, filtered: filtered, failed: failed, cancelled: cancelled, reused: reused)
   }
 }

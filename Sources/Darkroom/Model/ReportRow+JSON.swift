@@ -12,6 +12,7 @@ extension ReportRow {
       "state": .string(state.rawValue),
       "reused": isReused ? .bool(true) : nil,
       "coalesced": isCoalesced ? .bool(true) : nil,
+      "recovered": isRecovered ? .bool(true) : nil,
       "priority": .string(priority),
       "attempts": .integer(attempts),
       "output": output?.json,
@@ -33,6 +34,7 @@ extension ReportRow {
     self.init(
       index: index, name: name, url: url, finalURL: json["final_url"]?.string, state: state,
       isReused: json["reused"] == .bool(true), isCoalesced: json["coalesced"] == .bool(true),
+      isRecovered: json["recovered"] == .bool(true),
       priority: json["priority"]?.string ?? Entry.Priority.normal.rawValue, attempts: attempts,
       output: json["output"].flatMap(Output.init), source: json["source"].flatMap(Source.init),
       filters: json["filters"]?.string ?? "", timings: Timings(json["timings_ms"]),
@@ -72,12 +74,15 @@ extension ReportRow.Source {
       "bytes": .integer(bytes),
       "sha256": .string(sha256),
       "http_status": httpStatus.map { .integer($0) },
+      "changed": isChanged.map { .bool($0) },
     ])
   }
 
   fileprivate init?(_ json: JSONValue) {
     guard let bytes = json["bytes"]?.integer, let sha256 = json["sha256"]?.string else { return nil }
-    self.init(picture: ImageInfo(json), bytes: bytes, sha256: sha256, httpStatus: json["http_status"]?.integer)
+    self.init(
+      picture: ImageInfo(json), bytes: bytes, sha256: sha256, httpStatus: json["http_status"]?.integer,
+      isChanged: json["changed"].map { $0 == .bool(true) })
   }
 }
 
@@ -102,6 +107,7 @@ extension ReportRow.Failure {
     .object([
       "stage": .string(stage), "code": .string(code), "message": .string(message),
       "http_status": httpStatus.map { .integer($0) }, "retryable": .bool(isRetryable),
+      "first_seen": firstSeen.map { .string($0) }, "runs": runs.map { .integer($0) },
     ])
   }
 
@@ -109,7 +115,8 @@ extension ReportRow.Failure {
     guard let stage = json["stage"]?.string, let code = json["code"]?.string else { return nil }
     self.init(
       stage: stage, code: code, message: json["message"]?.string ?? "",
-      httpStatus: json["http_status"]?.integer, isRetryable: json["retryable"] == .bool(true))
+      httpStatus: json["http_status"]?.integer, isRetryable: json["retryable"] == .bool(true),
+      firstSeen: json["first_seen"]?.string, runs: json["runs"]?.integer)
   }
 }
 

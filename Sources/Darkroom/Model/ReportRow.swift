@@ -1,5 +1,7 @@
 import Imaging
 import JSON
+import Ledger
+import System
 
 /// A row of the report: what became of an entry. Its JSON is described by `Documentation/report.schema.json`.
 package struct ReportRow: Sendable, Equatable {
@@ -22,6 +24,9 @@ package struct ReportRow: Sendable, Equatable {
     let sha256: String
     /// nil for a file, and for what came with another entry's request.
     let httpStatus: Int?
+    /// Whether the source of the result that was there before has another SHA-256; nil when there was none, or the row
+    /// failed in the last run.
+    var isChanged: Bool?
   }
 
   /// How long the stages took, in milliseconds.
@@ -38,6 +43,11 @@ package struct ReportRow: Sendable, Equatable {
     package let message: String
     package let httpStatus: Int?
     package let isRetryable: Bool
+    /// When the row first failed without having succeeded since: RFC 3339, UTC, with milliseconds. nil for a failure
+    /// that is not a row's.
+    package var firstSeen: String?
+    /// How many runs in a row the row has failed, this one included; nil for a failure that is not a row's.
+    package var runs: Int?
   }
 
   /// Place in the manifest, from 0.
@@ -48,20 +58,33 @@ package struct ReportRow: Sendable, Equatable {
   package var state: State
   package let isReused: Bool
   let isCoalesced: Bool
+  /// Whether it has a result, and failed in the last run.
+  var isRecovered = false
   let priority: String
   let attempts: Int
   var output: Output?
-  let source: Source?
+  var source: Source?
   let filters: String
   let timings: Timings
   package var failure: Failure?
   let metadata: JSONValue?
 
   /// The row of an entry whose result turned out to be undeliverable.
-  func failed(_ failure: EntryFailure) -> ReportRow {
+  /// - Parameter last: Its failure in the last run; nil when it had none.
+  func failed(_ failure: EntryFailure, after last: LedgerFailure? = nil) -> ReportRow {
     var row = self
-    (row.state, row.output, row.failure) = (.failed, nil, Failure(failure))
+    (row.state, row.output, row.failure) = (.failed, nil, Failure(failure, after: last))
+    row.isRecovered = false
+    row.source?.isChanged = nil
     return row
+  }
+
+  /// What the next run compares the row with; nil unless it failed.
+  /// - Parameter name: Of the output.
+  func ledgerFailure(name: String) -> LedgerFailure? {
+    failure.map {
+      LedgerFailure(name: name, firstSeen: $0.firstSeen ?? "", runs: $0.runs ?? 1, code: $0.code)
+    }
   }
 }
 
@@ -70,5 +93,13 @@ extension ReportRow.Failure {
     self.init(
       stage: failure.code.stage.rawValue, code: failure.code.text, message: failure.message,
       httpStatus: failure.httpStatus, isRetryable: failure.isRetryable)
+  }
+
+  /// The failure of a row that fails now.
+  /// - Parameter last: Its failure in the last run; nil when it had none.
+  init(_ failure: EntryFailure, after last: LedgerFailure?) {
+    self.init(failure)
+    firstSeen = last?.firstSeen ?? JSONValue.time(Clock.wallMilliseconds).string
+    runs = (last?.runs ?? 0) + 1
   }
 }

@@ -1,4 +1,5 @@
 import JSON
+import Transfer
 
 /// What a job asked of servers since the program was last started, tries that failed included.
 package struct Transfers: Sendable, Equatable, Codable {
@@ -18,33 +19,71 @@ package struct Transfers: Sendable, Equatable, Codable {
 
   package struct Host: Sendable, Equatable, Codable {
     package let host: String
-    package fileprivate(set) var counts: Counts
+    package fileprivate(set) var counts = Counts()
+    /// How many transfers failed, by the code.
+    package fileprivate(set) var failures: [String: Int] = [:]
+    /// How often it was put on hold.
+    package fileprivate(set) var holds = 0
+    fileprivate var firstByte = MedianTime()
+
+    /// The median of the times to the first byte, in milliseconds, at most 4.5 % off; nil when it never answered.
+    package var firstByteMedian: Double? { firstByte.milliseconds }
+
+    fileprivate init(host: String) { self.host = host }
   }
 
   package private(set) var total = Counts()
 
-  /// In the order in which they were first asked.
+  /// Those that were asked, or would have been if nothing had failed; in this order.
   package private(set) var hosts: [Host] = []
 
   package init() {}
 
   /// Adds what was asked of a host.
-  mutating func add(_ counts: Counts, of host: String) {
+  /// - Parameters:
+  ///   - failure: Why the transfer failed; nil when it did not.
+  ///   - isHeld: Whether it put the host on hold.
+  ///   - firstByte: How long the answer took to begin, in seconds; nil without an answer.
+  mutating func add(
+    _ counts: Counts, of host: String, failure: TransferError.Code? = nil, isHeld: Bool = false,
+    firstByte: Double? = nil
+  ) {
+    guard counts.requests > 0 || failure != nil else { return }
     total.add(counts)
-    if let place = hosts.firstIndex(where: { $0.host == host }) {
-      hosts[place].counts.add(counts)
-    } else if hosts.count < Self.hostLimit {
-      hosts.append(Host(host: host, counts: counts))
-    }
+    guard let place = place(of: host) else { return }
+    hosts[place].counts.add(counts)
+    if let failure { hosts[place].failures[failure.rawValue, default: 0] += 1 }
+    if isHeld { hosts[place].holds += 1 }
+    if let firstByte { hosts[place].firstByte.add(milliseconds: firstByte * 1000) }
+  }
+
+  /// The index of a host; nil when there are too many.
+  private mutating func place(of host: String) -> Int? {
+    if let place = hosts.firstIndex(where: { $0.host == host }) { return place }
+    guard hosts.count < Self.hostLimit else { return nil }
+    hosts.append(Host(host: host))
+    return hosts.count - 1
   }
 }
 
 extension Transfers {
-  /// The totals as reports and events have them; nil when no server was asked.
+  /// The totals as reports and events have them; nil when no server was to be asked.
   package var json: JSONValue? {
-    guard total.requests > 0 else { return nil }
-    let hosts = hosts.map { JSONValue.object([.init("host", .string($0.host))] + $0.counts.members) }
-    return .object(total.members + [.init("hosts", .array(hosts))])
+    guard total.requests > 0 || !hosts.isEmpty else { return nil }
+    return .object(total.members + [.init("hosts", .array(hosts.map(\.json)))])
+  }
+}
+
+extension Transfers.Host {
+  fileprivate var json: JSONValue {
+    var members = [JSONValue.Member("host", .string(host))] + counts.members
+    if !failures.isEmpty {
+      let counts = failures.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .integer($0.value)) }
+      members.append(.init("failures", .object(counts)))
+    }
+    if holds > 0 { members.append(.init("holds", .integer(holds))) }
+    if let median = firstByteMedian { members.append(.init("first_byte_median_ms", .number(median))) }
+    return .object(members)
   }
 }
 
@@ -81,16 +120,23 @@ extension Transfers {
 }
 
 extension Transfers.Host {
-  private enum Key: CodingKey { case host }
+  private enum Key: CodingKey { case host, failures, holds, first_byte_median_ms }
 
   package init(from decoder: any Decoder) throws {
     counts = try Transfers.Counts(from: decoder)
-    host = try decoder.container(keyedBy: Key.self).decode(String.self, forKey: .host)
+    let container = try decoder.container(keyedBy: Key.self)
+    host = try container.decode(String.self, forKey: .host)
+    failures = try container.decodeIfPresent([String: Int].self, forKey: .failures) ?? [:]
+    holds = try container.decodeIfPresent(Int.self, forKey: .holds) ?? 0
+    firstByte = MedianTime(milliseconds: try container.decodeIfPresent(Double.self, forKey: .first_byte_median_ms))
   }
 
   package func encode(to encoder: any Encoder) throws {
     try counts.encode(to: encoder)
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(host, forKey: .host)
+    if !failures.isEmpty { try container.encode(failures, forKey: .failures) }
+    if holds > 0 { try container.encode(holds, forKey: .holds) }
+    try container.encodeIfPresent(firstByteMedian, forKey: .first_byte_median_ms)
   }
 }

@@ -7,8 +7,11 @@ struct EarlierResults: Sendable {
   /// The job's.
   let folder: JobFolder
 
-  /// The files that may be the entry's; none when nothing is to be reused.
+  /// The files that may be the entry's.
   let outputs: [LedgerOutput]
+
+  /// Whether they may stand for what is to be made.
+  var mayBeReused = true
 
   /// The paths at which results of an entry may lie.
   static func targets(of entry: Entry) -> [String] {
@@ -21,7 +24,7 @@ struct EarlierResults: Sendable {
   /// A file is taken to be unchanged when inode, size and times are what they were; otherwise its bytes tell.
   /// - Throws: `SystemError`: the result is to be made then.
   func result(of entry: Entry, as key: ResultKey) throws -> DeliveredResult? {
-    for output in outputs {
+    for output in outputs where mayBeReused {
       guard let provenance = output.origin.flatMap(Provenance.init(text:)), provenance.key == key.text,
         let identity = try unchangedIdentity(output)
       else { continue }
@@ -30,6 +33,13 @@ struct EarlierResults: Sendable {
         sourcePicture: provenance.source, newIdentity: identity == output.identity ? nil : identity)
     }
     return nil
+  }
+
+  /// Whether none of the results was made from a source.
+  /// - Returns: nil when it is not known from what they were made, or there are none.
+  func isChanged(_ sha256: String) -> Bool? {
+    let sources = outputs.compactMap { $0.origin.flatMap(Provenance.init(text:))?.sourceSHA256 }
+    return sources.isEmpty ? nil : !sources.contains(sha256[...])
   }
 
   /// - Returns: nil when the file is not what was delivered.

@@ -20,24 +20,35 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   private let engine: TransferEngine
   private let access: CacheAccess
   private let shared: SharedDownloads
+  private let rules: HostRules
   private let endings: DispatchQueue
+  private let began: (@Sendable (PhotoRecord, Int?) -> Void)?
+  private let answered: (@Sendable (PhotoRecord) -> Void)?
   private let ended: @Sendable (PhotoRecord) -> Void
   private let live = Mutex(Live())
 
   /// - Parameters:
   ///   - access: Where the source may be already, and is kept.
   ///   - shared: The other downloads that are under way.
+  ///   - rules: Those for hosts.
   ///   - endings: Where what has been transferred ends: the engine's thread is for transfers.
+  ///   - began: Called on any thread before it begins its request, with the time in milliseconds, and without one when
+  ///     it waits for another. Default: nil, nobody wants to know.
+  ///   - answered: Called on the engine's thread when the first answer to its request begins to arrive. Default: nil.
   ///   - ended: Called on any thread, before the operation finishes.
   init(
     _ record: PhotoRecord, engine: TransferEngine, access: CacheAccess, shared: SharedDownloads,
-    endings: DispatchQueue, ended: @escaping @Sendable (PhotoRecord) -> Void
+    rules: HostRules = HostRules(), endings: DispatchQueue, began: (@Sendable (PhotoRecord, Int?) -> Void)? = nil,
+    answered: (@Sendable (PhotoRecord) -> Void)? = nil, ended: @escaping @Sendable (PhotoRecord) -> Void
   ) {
     self.record = record
     self.engine = engine
     self.access = access
     self.shared = shared
+    self.rules = rules
     self.endings = endings
+    self.began = began
+    self.answered = answered
     self.ended = ended
     super.init()
     name = "download \(record.entry.name)"
@@ -61,21 +72,25 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
       let location = try SourceLocation(parsing: record.url)
       guard location.scheme != .file else { return try transfer(location) }
       let request = record.entry.request
+      let rule = rules.rule(for: location)
       let key = SharedDownloads.Key(
-        request: CacheKey(location, request, run: request.isCacheable ? nil : record.run.runID),
+        request: CacheKey(
+          location, request, key: sourceName, secrets: rule?.secrets,
+          run: request.isCacheable ? nil : record.run.runID),
         checksum: record.entry.checksum)
       live.withLock { $0.key = key }
       guard shared.lead(key, self) else {
+        began?(record, nil)
         // Whoever cancels it from now on finds it waiting.
         if isCancelled, shared.withdraw(self, from: key) { finish() }
         return
       }
-      let known = access.known(key.request, record.entry.request)
+      let known = access.known(key.request, request)
       if let known, known.isOfThisRun {
         use(known.source)
         end()
       } else {
-        try transfer(location, key.request, known?.source)
+        try transfer(location, key.request, known?.source, settings: rule?.settings ?? HostSettings())
       }
     } catch {
       fail(error)
@@ -83,15 +98,24 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     }
   }
 
+  /// What stands for the URL: the entry's key, which is its job's own. No slash is in a job's name.
+  private var sourceName: String? { record.entry.key.map { record.run.job + "/" + $0 } }
+
   /// - Parameters:
   ///   - key: What the cache knows the request by; nil when it is not to keep what comes.
   ///   - known: What the cache has of it.
-  private func transfer(_ location: SourceLocation, _ key: CacheKey? = nil, _ known: CachedSource? = nil) throws {
+  ///   - settings: What differs at its host.
+  private func transfer(
+    _ location: SourceLocation, _ key: CacheKey? = nil, _ known: CachedSource? = nil,
+    settings: HostSettings = HostSettings()
+  ) throws {
     let file = try staging.create(download)
     let began = ContinuousClock.now
     let request = TransferRequest(
       location: location, request: record.entry.request, destination: file.descriptor, checksum: record.entry.checksum,
-      validators: known?.validators)
+      validators: known?.validators, validatorScope: sourceName.map { location.scope(of: $0) },
+      settings: settings.limited(by: record.settings), answered: reportAnswer)
+    self.began?(record, Clock.monotonicMilliseconds)
     let transfer = engine.start(request) { [self] result in
       let time = began.duration(to: .now)
       endings.async { [self] in
@@ -103,11 +127,17 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     if isCancelled { engine.cancel(transfer) }
   }
 
+  /// What is called when an answer begins to arrive; nil when nobody wants to know.
+  private var reportAnswer: (@Sendable () -> Void)? {
+    guard let answered else { return nil }
+    return { [record] in answered(record) }
+  }
+
   /// Records how a transfer ended.
   private func take(
     _ result: Result<TransferOutcome, TransferError>, _ key: CacheKey?, _ known: CachedSource?, after time: Duration
   ) {
-    record.usedHost(HostUsage(result, taking: time))
+    record.usedHost(HostUsage(result, taking: time, from: record.url))
     switch result {
     case .success(let outcome) where outcome.isNotModified: confirm(known, key, outcome, taking: time)
     case .success(let outcome):
@@ -226,11 +256,26 @@ extension PhotoRecord.Source {
 }
 
 extension HostUsage {
-  fileprivate init(_ result: Result<TransferOutcome, TransferError>, taking time: Duration) {
+  /// - Parameter url: The one that was asked first.
+  fileprivate init(_ result: Result<TransferOutcome, TransferError>, taking time: Duration, from url: String) {
+    isOwn = true
     milliseconds = Int(time.milliseconds)
+    let answer: HostAnswer?
     switch result {
-    case .success(let outcome): (bytes, requests) = (outcome.bytes, outcome.requests)
-    case .failure(let error): (bytes, requests) = (error.bytes, error.requests)
+    case .success(let outcome): (bytes, requests, answer) = (outcome.bytes, outcome.requests, outcome.answer)
+    case .failure(let error):
+      (bytes, requests, answer) = (error.bytes, error.requests, error.answer)
+      if error.code != .cancelled, error.code != .io { failure = error.code }
+    }
+    firstByte = answer?.firstByte
+    if let answer {
+      // The last of several answers may be another host's.
+      contact = .answered(
+        firstByte: requests.sent == 1 ? answer.firstByte : nil, isMultiplexed: requests.sent == 1 && answer.isHTTP2)
+    } else if case .failure(let error) = result, error.code == .timeout, !error.isUnresolved,
+      error.finalURL.flatMap(SourceLocation.hostName) == SourceLocation.hostName(of: url)
+    {
+      contact = .silent
     }
   }
 }

@@ -74,6 +74,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     if source.isShared, record.entry.checksum != nil { try check(open(source), source) }
     // When the outbox cannot be read, the result is made.
     if let delivered = try? access.earlier.result(of: record.entry, as: key) {
+      let picture = delivered.sourcePicture
+      try limits.checkMinimum(width: picture.width, height: picture.height)
       staging.remove(download)
       return record.reuse(delivered, taking: began.duration(to: .now))
     }
@@ -139,7 +141,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let result = PhotoRecord.Result(
       staged: staged ?? result, file: file, picture: picture, bytes: try file.status().size, sha256: sha256,
       key: key)
-    record.filtered(result, from: source, taking: began.duration(to: .now))
+    let isChanged = record.snapshot.source.flatMap { access.earlier.isChanged($0.sha256) }
+    record.filtered(result, from: source, isChanged: isChanged, taking: began.duration(to: .now))
   }
 
   // MARK: Files

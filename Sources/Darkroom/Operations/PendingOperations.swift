@@ -39,25 +39,43 @@ final class PendingOperations {
   private var metadata: MetadataPolicy
   private var isRefreshing: Bool
   private var maxBytes: Int
+  private var rules: HostRules
   private var window: AdmissionWindow
+  private let downloadBegan: @Sendable (PhotoRecord, Int?) -> Void
+  private let hostAnswered: @Sendable (PhotoRecord) -> Void
+
+  /// How many downloads run at once, but for those of hosts that do not answer.
+  private var places: DownloadWindow
+  private var downloadLimit: DownloadLimit
+  private var silent = 0
   private let downloadEnded: @Sendable (PhotoRecord) -> Void
   private let ended: @Sendable (PhotoRecord) -> Void
 
   /// - Parameters:
+  ///   - downloadBegan: Called on any thread when the download of an entry that was started so begins its request, with the
+  ///     time in milliseconds, or makes none because it waits for another.
+  ///   - hostAnswered: Called on the engine's thread when the first answer to an entry that was started so begins to arrive.
   ///   - downloadEnded: Called on any thread when the download of an entry has ended, whether it succeeded or not.
   ///   - ended: Called on any thread when both operations of an entry have finished, after `downloadEnded`.
   init(
     configuration: Configuration, engine: TransferEngine,
+    downloadBegan: @escaping @Sendable (PhotoRecord, Int?) -> Void = { _, _ in },
+    hostAnswered: @escaping @Sendable (PhotoRecord) -> Void = { _ in },
     downloadEnded: @escaping @Sendable (PhotoRecord) -> Void, ended: @escaping @Sendable (PhotoRecord) -> Void
   ) {
     self.engine = engine
+    self.downloadBegan = downloadBegan
+    self.hostAnswered = hostAnswered
     self.downloadEnded = downloadEnded
     self.ended = ended
     limits = ImageLimits(maxPixels: configuration.maxPixels)
     metadata = configuration.output.metadata
     isRefreshing = configuration.refresh
     maxBytes = configuration.transfer.maxBytes
-    window = configuration.window
+    rules = configuration.hosts
+    downloadLimit = configuration.downloads
+    places = downloadLimit.window
+    window = AdmissionWindow(places.limit, configuration.filtrations)
     downloadQueue.name = "Download queue"
     downloadQueue.underlyingQueue = downloadStarts
     filtrationQueue.name = "Filtration queue"
@@ -68,15 +86,36 @@ final class PendingOperations {
   func configure(_ configuration: Configuration, engine: TransferEngine) {
     self.engine = engine
     limits.maxPixels = configuration.maxPixels
+    limits.minPixels = configuration.minPixels ?? 0
     metadata = configuration.output.metadata
     isRefreshing = configuration.refresh
     maxBytes = configuration.transfer.maxBytes
-    window = configuration.window
-    downloadQueue.maxConcurrentOperationCount = configuration.downloads
+    rules = configuration.hosts
+    if configuration.downloads != downloadLimit {
+      downloadLimit = configuration.downloads
+      places = downloadLimit.window
+    }
     filtrationQueue.maxConcurrentOperationCount = configuration.filtrations
+    setPlaces()
+  }
+
+  /// Has the download queue and the window follow the number of places.
+  /// - Parameter silent: How many downloads do nothing but wait for hosts that do not answer: others run beside them, unless
+  ///   the number is fixed.
+  func adjustPlaces(silent: Int) {
+    self.silent = places.isFixed ? 0 : min(silent, max(0, DownloadWindow.most - places.limit))
+    if places.limit + self.silent != downloadQueue.maxConcurrentOperationCount { setPlaces() }
+  }
+
+  private func setPlaces() {
+    window = AdmissionWindow(places.limit + silent, filtrationQueue.maxConcurrentOperationCount)
+    downloadQueue.maxConcurrentOperationCount = places.limit + silent
   }
 
   // MARK: Room
+
+  /// Records that entries were started as long as they could be. Entries of a higher priority may have room even then.
+  func startedAll() { places.started(isFull: occupancy.reduce(0) { $0 + $1.downloads } >= window.downloads) }
 
   /// The lowest priority of which an entry may be admitted, as `Entry.Priority.rank`; nil when there is no room at all.
   /// - Parameter undelivered: How many entries hold files without being in the queues.
@@ -99,18 +138,24 @@ final class PendingOperations {
   // MARK: Entries
 
   /// Starts an entry's chain, download → filter.
-  /// - Parameter earlier: What earlier runs of the job delivered.
-  func start(_ record: PhotoRecord, cache: DownloadCache? = nil, earlier: EarlierResults? = nil) {
-    let earlier = isRefreshing ? nil : earlier
-    let results = ResultAccess(
-      cache: cache, earlier: earlier ?? EarlierResults(folder: record.run.folder, outputs: []),
-      shared: sharedFiltrations)
+  /// - Parameters:
+  ///   - earlier: What earlier runs of the job delivered.
+  ///   - reportsBeginning: Whether `downloadBegan` is called.
+  ///   - reportsAnswer: Whether `hostAnswered` is called.
+  func start(
+    _ record: PhotoRecord, cache: DownloadCache? = nil, earlier: EarlierResults? = nil, reportsBeginning: Bool = false,
+    reportsAnswer: Bool = false
+  ) {
+    var earlier = earlier ?? EarlierResults(folder: record.run.folder, outputs: [])
+    earlier.mayBeReused = !isRefreshing
+    let results = ResultAccess(cache: cache, earlier: earlier, shared: sharedFiltrations)
     let filtration = ImageFiltration(record, access: results, limits: limits, metadata: metadata)
     let access = CacheAccess(
       cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: record.run.runID,
       since: record.run.accepted)
     let download = ImageDownloader(
-      record, engine: engine, access: access, shared: shared, endings: downloadEndings
+      record, engine: engine, access: access, shared: shared, rules: rules, endings: downloadEndings,
+      began: reportsBeginning ? downloadBegan : nil, answered: reportsAnswer ? hostAnswered : nil
     ) {
       [downloadEnded, sharedFiltrations, weak filtration] record in
       if let filtration { sharedFiltrations.join(filtration) }
@@ -124,6 +169,14 @@ final class PendingOperations {
     occupancy[rank].downloads += 1
     downloadQueue.addOperation(download)
     filtrationQueue.addOperation(filtration)
+  }
+
+  /// Measures how fast downloads end.
+  /// - Parameters:
+  ///   - isFailure: Whether it failed in a way that more downloads at once may cause.
+  ///   - isSuspect: Whether the network may be down.
+  func measureEnd(isFailure: Bool, isSuspect: Bool) {
+    places.ended(isFailure: isFailure, isSuspect: isSuspect, now: Clock.monotonicMilliseconds)
   }
 
   /// Counts a download that has ended.
@@ -152,11 +205,14 @@ final class PendingOperations {
 
   /// Running operations finish, none starts.
   func suspendAll() {
+    places.restart()
     downloadQueue.isSuspended = true
     filtrationQueue.isSuspended = true
   }
 
   func resumeAll() {
+    // What ended in between says nothing.
+    if isSuspended { places.restart() }
     downloadQueue.isSuspended = false
     filtrationQueue.isSuspended = false
   }
@@ -185,8 +241,8 @@ final class PendingOperations {
   }
 }
 
-extension Configuration {
-  fileprivate var window: AdmissionWindow {
-    AdmissionWindow(downloads: downloads, filtrations: filtrations, descriptors: DescriptorLimit.current)
+extension AdmissionWindow {
+  fileprivate init(_ downloads: Int, _ filtrations: Int) {
+    self.init(downloads: downloads, filtrations: filtrations, descriptors: DescriptorLimit.current)
   }
 }

@@ -6,7 +6,7 @@ import Transfer
 extension Entry: DatabaseRecord {
   static let columns: Columns = [
     "position", "priority", "name", "original", "explicit", "url", "recipe", "format", "quality", "metadata",
-    "checksum",
+    "checksum", "key",
   ]
 
   var values: [SQLiteValue] {
@@ -14,7 +14,7 @@ extension Entry: DatabaseRecord {
       .integer(position), .integer(priority.rank), .text(name), .optional(originalName),
       .integer(isNameExplicit ? 1 : 0), .text(urls[0]), .text(recipe.description),
       .text(options.format?.rawValue ?? "keep"), .integer(options.quality), .optional(metadata?.text),
-      .optional(checksum?.description),
+      .optional(checksum?.description), .optional(key),
     ]
   }
 
@@ -22,7 +22,8 @@ extension Entry: DatabaseRecord {
   /// - Throws: `JSONError`, `RecipeError`, `Checksum.ParseError`: only when the index is damaged.
   init(_ row: Statement) throws {
     try self.init(
-      position: row.integer(0), urls: [row.text(5) ?? ""], name: row.text(2) ?? "", originalName: row.text(3),
+      position: row.integer(0), urls: [row.text(5) ?? ""], key: row.text(11), name: row.text(2) ?? "",
+      originalName: row.text(3),
       isNameExplicit: row.integer(4) == 1, recipe: Recipe(parsing: row.text(6) ?? ""),
       options: OutputOptions(format: ImageFormat(rawValue: row.text(7) ?? ""), quality: row.integer(8)),
       priority: Priority.allCases[row.integer(1)], checksum: row.text(10).map { try Checksum(parsing: $0) },

@@ -9,8 +9,8 @@ struct EntryReader {
   /// Fields that the contract has and this version has not.
   static let laterFields: Set = ["after", "variants"]
   static let fields =
-    ["url", "name", "filters", "format", "quality", "priority", "checksum", "metadata"] + RequestFields.names
-  static let defaultsFields = fields.filter { !["url", "name", "checksum"].contains($0) }
+    ["url", "name", "key", "filters", "format", "quality", "priority", "checksum", "metadata"] + RequestFields.names
+  static let defaultsFields = fields.filter { !["url", "name", "key", "checksum"].contains($0) }
 
   private(set) var defaults: EntryDefaults
 
@@ -59,7 +59,7 @@ struct EntryReader {
       entry = Entry(
         position: position, urls: urls(value["url"], at: place),
         request: request(requestFields(members, at: place), at: place),
-        named: text(value["name"], field: "name", at: place) ?? key,
+        key: requestKey(value["key"], at: place), named: text(value["name"], field: "name", at: place) ?? key,
         recipe: recipe(value["filters"], at: place), options: options(value, at: place),
         priority: priority(value["priority"], at: place), checksum: checksum(value["checksum"], at: place),
         metadata: value["metadata"] ?? defaults.metadata)
@@ -159,6 +159,25 @@ struct EntryReader {
     }
   }
 
+  /// The longest `key`, in bytes.
+  static let keyLimit = 1024
+
+  private mutating func requestKey(_ value: JSONValue?, at place: ManifestProblem.Place) -> String? {
+    guard let key = text(value, field: "key", at: place) else { return nil }
+    let problem: String? =
+      if key.isEmpty {
+        "a \"key\" must not be empty"
+      } else if key.utf8.count > Self.keyLimit {
+        "a \"key\" may have \(Self.keyLimit) bytes; this one has \(key.utf8.count)"
+      } else if key.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+        "a \"key\" must not hold control characters"
+      } else {
+        nil
+      }
+    if let problem { report(.badValue, problem, at: place.field("key")) }
+    return problem == nil ? key : nil
+  }
+
   private mutating func checksum(_ value: JSONValue?, at place: ManifestProblem.Place) -> Checksum? {
     guard let text = text(value, field: "checksum", at: place) else { return nil }
     do {
@@ -221,12 +240,12 @@ struct EntryReader {
 extension Entry {
   /// - Parameter name: The name that the manifest gives, by a field or a key; nil to derive one from the URL.
   fileprivate init(
-    position: Int, urls: [String], request: SourceRequest, named name: String?, recipe: Recipe,
+    position: Int, urls: [String], request: SourceRequest, key: String? = nil, named name: String?, recipe: Recipe,
     options: OutputOptions, priority: Priority, checksum: Checksum?, metadata: JSONValue?
   ) {
     let safe = name.map(OutputName.explicit) ?? OutputName.derived(fromURL: urls.first ?? "")
     self.init(
-      position: position, urls: urls, request: request, name: safe,
+      position: position, urls: urls, request: request, key: key, name: safe,
       originalName: name.flatMap { $0 == safe ? nil : $0 },
       isNameExplicit: name != nil, recipe: recipe, options: options, priority: priority, checksum: checksum,
       metadata: metadata)

@@ -56,6 +56,13 @@ extension JobIndex {
     ) { EntryKey(priority: $0.integer(0), position: $0.integer(1)) }
   }
 
+  /// Where a deferred entry belongs: its host and its place in the order of that.
+  func place(of position: Int) throws -> (host: Int, key: EntryKey)? {
+    try database.first("SELECT host, priority FROM entries WHERE position = ?", [.integer(position)]) {
+      ($0.integer(0), EntryKey(priority: $0.integer(1), position: position, wasDeferred: true))
+    }
+  }
+
   /// The number that the index gives to the host of a URL.
   func hostNumber(known url: String) throws -> Int {
     guard let name = SourceLocation.hostName(of: url) else { return HostScheduler.files }

@@ -1,7 +1,8 @@
 import Database
 import Ledger
 
-/// What earlier runs of the job delivered, copied from the ledger: filtrations do not wait for that.
+/// What earlier runs of the job delivered and what failed in the last one, copied from the ledger: nothing waits for the
+/// ledger later.
 extension JobIndex {
   /// Creates the table of outputs.
   func prepareOutputs() throws {
@@ -15,5 +16,19 @@ extension JobIndex {
   /// The output that was delivered under a path beneath the job's folder; nil when there is none.
   func output(_ target: String) throws -> LedgerOutput? {
     try database.record(LedgerOutput.select("FROM outputs WHERE target = ?"), [.text(target)])
+  }
+
+  /// Creates the table of failures.
+  func prepareFailures() throws {
+    try database.execute("CREATE TABLE failures (\(LedgerFailure.columns.names), PRIMARY KEY (name)) WITHOUT ROWID")
+  }
+
+  func insert(_ failure: LedgerFailure) throws {
+    try database.run("INSERT INTO failures VALUES (\(LedgerFailure.columns.placeholders))", failure.values)
+  }
+
+  /// The failure of an output's name in the last run; nil when there was none.
+  func failure(_ name: String) throws -> LedgerFailure? {
+    try database.record(LedgerFailure.select("FROM failures WHERE name = ?"), [.text(name)])
   }
 }

@@ -47,13 +47,14 @@ final class JobIndex {
         original TEXT,
         explicit INTEGER NOT NULL,
         host INTEGER NOT NULL,        -- 0 when the URL names none
-        pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended before the program was started
+        pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended, or was deferred, before the program was started
         url TEXT NOT NULL,
         recipe TEXT NOT NULL,
         format TEXT NOT NULL,
         quality INTEGER NOT NULL,
         metadata TEXT,
         checksum TEXT,
+        key TEXT,
         request INTEGER               -- null for a plain GET of one URL
       ) STRICT;
       CREATE TABLE requests (id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, text TEXT NOT NULL) STRICT;

@@ -15,6 +15,9 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
   let ledger: Ledger
   let state: StateFolder
 
+  /// How often the sources of the rows occur; nil when that does not matter.
+  var sources: SourceCounts?
+
   /// Writes and syncs everything. Done again after a crash, it writes the same.
   /// - Throws: `SystemError`, `SQLiteError`.
   func write() throws -> ReportDelivery {
@@ -50,7 +53,8 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
   }
 
   private func writeReport(_ file: OpenFile) throws {
-    let head = ReportHead(run: run, manifest: manifest, outcome: outcome, pauses: pauses)
+    let head = ReportHead(
+      run: run, manifest: manifest, outcome: outcome, pauses: pauses, warnings: try warnings())
     var text = "{"
     for member in head.members { text += "\n\(JSONValue.string(member.key).text):\(member.value.text)," }
     text += "\n\(ReportHead.rowsBegin)"
@@ -64,6 +68,21 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
       text = ""
     }
     try file.write(text + "\n]}\n")
+  }
+
+  /// Rows are read for it only if a source may have occurred often enough.
+  private func warnings() throws -> [ReportWarning] {
+    guard let sources, sources.isAnyFrequent else { return [] }
+    var same = SameSources(threshold: sources.threshold)
+    try ledger.eachEndedPage(run: run.runID) { rows in
+      for row in rows {
+        guard let sha256 = ReportRow.sourceSHA256(ofFiltered: row.row), sources.isFrequent(sha256),
+          let request = try index.requestIdentity(at: row.position)
+        else { continue }
+        try same.add(sha256, index: row.position, request: request) { try ReportRow(parsing: row.row).name }
+      }
+    }
+    return same.warnings
   }
 
   private func writeFailures(_ file: OpenFile) throws {
@@ -82,7 +101,7 @@ extension Entry {
   fileprivate func manifestLine(_ failure: ReportRow.Failure) -> JSONValue {
     let source = JSONValue.Member("url", urls.count == 1 ? .string(urls[0]) : .array(urls.map(JSONValue.string)))
     let rest = JSONValue.object([
-      "name": .string(shownName), "filters": .string(recipe.description),
+      "name": .string(shownName), "key": key.map { .string($0) }, "filters": .string(recipe.description),
       "format": .string(options.format?.rawValue ?? "keep"), "quality": .integer(options.quality),
       "priority": .string(priority.rawValue), "checksum": checksum.map { .string($0.description) },
       "metadata": metadata, "_error": failure.json,

@@ -3,7 +3,9 @@ import Ledger
 
 extension ReportHead {
   /// - Parameter pauses: The oldest first.
-  init(run: RunContext, manifest: JobManifest, outcome: JobOutcome, pauses: [LedgerPause]) {
+  init(
+    run: RunContext, manifest: JobManifest, outcome: JobOutcome, pauses: [LedgerPause], warnings: [ReportWarning] = []
+  ) {
     let started = manifest.accepted
     let head = JSONValue.object([
       "schema_version": .integer(Self.schemaVersion),
@@ -20,10 +22,12 @@ extension ReportHead {
       "paused_s": .number(PauseTracker.paused(pauses, until: outcome.finished)),
       "pauses": pauses.isEmpty ? nil : .array(pauses.map { $0.json(until: outcome.finished) }),
       "counts": outcome.counts.json,
+      "since_last": outcome.sinceLast?.json,
       "bytes": .object([
         "downloaded": .integer(outcome.bytes.downloaded), "written": .integer(outcome.bytes.written),
       ]),
       "transfers": outcome.transfers.json,
+      "warnings": warnings.isEmpty ? nil : .array(warnings.map(\.json)),
       "errors": outcome.problems.isEmpty ? nil : .array(outcome.problems.map(\.json)),
     ])
     if case .object(let members) = head { self.init(members: members) } else { self.init(members: []) }

@@ -24,6 +24,10 @@ package struct Status: Sendable, Equatable, Codable {
     package var cancelled: Int?
     /// Entries whose download failed and that wait to be tried again.
     package var retrying: Int?
+    /// Entries that are tried again later, because of `--retry-for`.
+    package var deferred: Int?
+    /// When the first of them is tried again; nil when that is now.
+    package var deferred_until: String?
     /// Hosts on hold: `hostLimit` of them at most, in the order in which they are asked again.
     package var held_hosts: [HeldHost]?
     package var held_hosts_total: Int?
@@ -38,6 +42,13 @@ package struct Status: Sendable, Equatable, Codable {
   package struct HeldHost: Sendable, Equatable, Codable {
     package let host: String
     package let until: String
+  }
+
+  /// A host that is in use and has a rule.
+  package struct RuledHost: Sendable, Equatable, Codable {
+    package let host: String
+    /// The patterns of its rules: that for all ports, and those for single ones.
+    package let rules: [String]
   }
 
   /// One of the two queues.
@@ -87,6 +98,9 @@ package struct Status: Sendable, Equatable, Codable {
   package var queued: [String] = []
   package var queued_total = 0
   package var queues: Queues?
+  /// Hosts in use that have rules, `hostLimit` of them at most; nil without any.
+  package var ruled_hosts: [RuledHost]?
+  package var ruled_hosts_total: Int?
   package var pauses: [Pause] = []
   /// What is ignored in the inbox: `listLimit` of it at most.
   package var ignored: [Ignored] = []

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Ledger
 import System
 
@@ -49,8 +50,9 @@ package struct StatusReader {
     if FileManager.default.fileExists(atPath: state.ledger) {
       switch try LedgerReader.liveJobs(path: state.ledger) {
       case .jobs(let jobs):
+        let deferred = (try? LedgerReader.deferred(path: state.ledger)) ?? [:]
         for job in jobs {
-          status.jobs.append(Status.Job(job: job.name, run_id: job.runID, state: "waiting"))
+          status.jobs.append(Status.Job(waiting: job, deferred: deferred[job.runID]))
           live.insert(try JobManifest(text: job.details).identity)
         }
       case .unknown(let why): status.jobs_unknown = why
@@ -60,5 +62,15 @@ package struct StatusReader {
     status.queued = queued.prefix(Status.listLimit).map(\.file)
     status.queued_total = queued.count
     return status
+  }
+}
+
+extension Status.Job {
+  /// A job that waits for the next start.
+  fileprivate init(waiting job: LedgerJob, deferred: (count: Int, due: Int)?) {
+    self.init(job: job.name, run_id: job.runID, state: "waiting")
+    guard let deferred else { return }
+    self.deferred = deferred.count
+    if deferred.due > Clock.wallMilliseconds { deferred_until = JSONValue.time(deferred.due).string }
   }
 }

@@ -58,6 +58,11 @@ final class StatusWriter {
     status.jobs += jobs.queue.unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
     (status.queued, status.queued_total) = jobs.queue.queued(limit: Status.listLimit)
     status.queues = jobs.pending.status
+    let ruled = jobs.scheduler.ruledHosts(limit: Status.hostLimit)
+    if ruled.total > 0 {
+      status.ruled_hosts = ruled.hosts.map { Status.RuledHost(host: $0.name, rules: $0.patterns) }
+      status.ruled_hosts_total = ruled.total
+    }
     status.pauses = jobs.suspension.pauses.open(since: 0).map {
       Status.Pause(
         cause: $0.cause, lock: $0.lock.isEmpty ? nil : $0.lock, reason: $0.reason,
@@ -83,6 +88,7 @@ extension Status.Job {
         failed: counts.failed, cancelled: counts.cancelled, retrying: scheduler.waitingRetries(run: run.number),
         transfers: scheduler.transfers(run: run.number))
       addHeldHosts(run, scheduler)
+      addDeferred(run, scheduler)
       addRate(running, now: now)
     case .finishing(let finishing):
       let counts = finishing.outcome.counts
@@ -104,11 +110,22 @@ extension Status.Job {
     held_hosts_total = held.total
   }
 
+  private mutating func addDeferred(_ run: JobRun, _ scheduler: EntryScheduler) {
+    let (count, nextDue) = scheduler.deferred(run: run.number)
+    guard count > 0 else { return }
+    deferred = count
+    let wait = (nextDue ?? 0) - Clock.monotonicMilliseconds
+    // To the second, so that the same wait is the same text.
+    if wait > 0 { deferred_until = JSONValue.time((Clock.wallMilliseconds + wait + 999) / 1000 * 1000).string }
+  }
+
   private mutating func addRate(_ running: JobRun.Running, now: Double) {
     let ended = running.tally.counts.total
     let rate = Double(ended - running.began.ended) / max(0.001, now - running.began.seconds)
     guard rate > 0 else { return }
     self.rate = (rate * 10).rounded() / 10
-    seconds_left = (Double(running.plan.total - ended) / rate).rounded()
+    let left = running.plan.total - ended - (deferred ?? 0)
+    // What is deferred takes its own time.
+    if left > 0 || deferred == nil { seconds_left = (Double(left) / rate).rounded() }
   }
 }

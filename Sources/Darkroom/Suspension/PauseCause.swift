@@ -3,12 +3,15 @@ package enum PauseCause: Sendable, Hashable {
   case lock(Lock)
   /// The outbox's file system has fewer free bytes than `--min-free`, or refused a write for want of space.
   case disk(reason: String)
+  /// No host that was probed answers.
+  case network(reason: String)
 
   /// The name of the kind of cause in reports.
   package var kind: String {
     switch self {
     case .lock: "lock"
     case .disk: "disk"
+    case .network: "network"
     }
   }
 
@@ -20,7 +23,7 @@ package enum PauseCause: Sendable, Hashable {
   package var reason: String? {
     switch self {
     case .lock(let lock): lock.reason
-    case .disk(let reason): reason
+    case .disk(let reason), .network(let reason): reason
     }
   }
 
@@ -29,7 +32,7 @@ package enum PauseCause: Sendable, Hashable {
     let what =
       switch self {
       case .lock(let lock): lock.name
-      case .disk: "disk"
+      case .disk, .network: kind
       }
     return reason.map { "\(what) (\($0))" } ?? what
   }

@@ -1,7 +1,7 @@
 import Ledger
 import System
 
-/// What suspends both queues: locks, and want of space. It belongs to the thread of `Darkroom`.
+/// What suspends both queues: locks, want of space, and an outage of the network. It belongs to the thread of `Darkroom`.
 final class Suspension {
   private(set) var pauses = PauseTracker()
   private var locks: [Lock] = []
@@ -31,8 +31,21 @@ final class Suspension {
   func update(locks: [Lock]?, now: Double) -> PauseTracker.Change {
     needsScan = false
     if let locks { self.locks = locks }
-    return pauses.update(self.locks.map(PauseCause.lock) + diskCause(now), at: Clock.wallMilliseconds)
+    let causes = self.locks.map(PauseCause.lock) + diskCause(now) + (networkReason.map { [.network(reason: $0)] } ?? [])
+    let wasPaused = isPaused
+    defer {
+      if isPaused != wasPaused { activity.pause(isPaused, now: Clock.monotonicMilliseconds) }
+    }
+    return pauses.update(causes, at: Clock.wallMilliseconds)
   }
+
+  /// Why the network is taken to be down; nil when it is not.
+  var networkReason: String? {
+    didSet { needsScan = needsScan || networkReason != oldValue }
+  }
+
+  /// The time without pauses.
+  private(set) var activity = ActiveTime()
 
   /// Takes over the beginning of a pause that held in an earlier process.
   /// - Returns: Whether its cause holds now.

@@ -9,10 +9,10 @@ struct CheckCommand: Command {
   let operands = "MANIFEST…"
   let summary = "parse, validate, print the plan; ends with 65 if one would be rejected"
   let details = """
-    Prints a line for each entry: its output, its recipe, its URL; and a warning if it would fail, as far as that can be
-    told without a network: give the --allow-net and --file-root of the run. With --json, one object for each manifest,
-    which has "state", and one for each of its entries, which has "url" and, instead of the warning, "error". Nothing is
-    downloaded or created.
+    Prints a line for each entry: its output, its recipe, its URL and the rule for its host, if there is one; and a
+    warning if it would fail, as far as that can be told without a network: give the --allow-net and --file-root of the
+    run. With --json, one object for each manifest, which has "state", and one for each of its entries, which has "url"
+    and, instead of the warning, "error". Nothing is downloaded or created.
     """
   let examples = [
     "darkroom check cats.json",
@@ -76,7 +76,8 @@ extension ManifestCheck.PlannedEntry {
   fileprivate var text: String {
     let verb = error == nil ? "this mirror would fail" : "would fail"
     let urls = mirrors.map { mirror in
-      mirror.url + (mirror.error.map { "\n    warning: \(verb): \($0.code.rawValue): \($0.message)" } ?? "")
+      mirror.url + (mirror.rule.map { "  (rule \($0))" } ?? "")
+        + (mirror.error.map { "\n    warning: \(verb): \($0.code.rawValue): \($0.message)" } ?? "")
     }
     return "  \(output)  \(filters)  \(method == "GET" ? "" : method + " ")" + urls.joined(separator: "\n    or ")
   }
@@ -84,10 +85,13 @@ extension ManifestCheck.PlannedEntry {
   fileprivate func json(in job: String) -> JSONValue {
     .object([
       "job": .string(job), "index": .integer(position), "name": .string(name), "output": .string(output),
-      "url": .string(mirrors.first?.url ?? ""),
+      "url": .string(mirrors.first?.url ?? ""), "rule": mirrors.first?.rule.map { .string($0) },
       "mirrors": mirrors.count < 2
         ? nil
-        : .array(mirrors.map { .object(["url": .string($0.url), "error": $0.error.map(\.json)]) }),
+        : .array(
+          mirrors.map {
+            .object(["url": .string($0.url), "rule": $0.rule.map { .string($0) }, "error": $0.error.map(\.json)])
+          }),
       "method": .string(method), "filters": .string(filters), "format": .string(format), "quality": .integer(quality),
       "priority": .string(priority), "error": error.map(\.json),
     ])

@@ -14,7 +14,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   case internalError = 70
   /// The outbox, or standard output, cannot be written.
   case cannotWrite = 73
-  /// Another instance owns the inbox, `--lock-wait` ran out, or the disk was full at the start.
+  /// Another instance owns the inbox, `--lock-wait` or `--max-duration` ran out, or the disk was full at the start.
   case tryAgain = 75
   case interrupted = 130
   case terminated = 143
@@ -29,7 +29,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     case .missing: "a named manifest, folder or job does not exist or cannot be read"
     case .internalError: "internal error"
     case .cannotWrite: "the outbox, or standard output, cannot be written"
-    case .tryAgain: "try again later: another instance is running, --lock-wait ran out, or the disk is full"
+    case .tryAgain: "try again later: another instance runs, --lock-wait or --max-duration ran out, or the disk is full"
     case .interrupted: "stopped by SIGINT (run)"
     case .terminated: "stopped by SIGTERM (run)"
     }
@@ -39,7 +39,11 @@ enum ExitCode: Int32, Sendable, CaseIterable {
 extension ExitCode {
   /// The code of a run.
   init(_ summary: Darkroom.Summary) {
-    self.init(summary.states, hadTrouble: summary.hadTrouble)
+    if summary.isUnfinished {
+      self = summary.hadTrouble ? .cannotWrite : .tryAgain
+    } else {
+      self.init(summary.states, hadTrouble: summary.hadTrouble)
+    }
   }
 
   /// The code of jobs that ended in these states.

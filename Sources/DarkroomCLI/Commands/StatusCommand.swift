@@ -27,7 +27,9 @@ extension Status {
   fileprivate var lines: [String] {
     var lines = ["\(inbox) → \(outbox)"]
     lines.append(process.map { "process \($0) is running" } ?? "no process is running")
-    lines += jobs.map { "job \($0.job): \($0.progress)\(process == nil ? " for the next start" : "")" }
+    lines += jobs.map { job in
+      "job \(job.job): " + (process == nil ? "\(job.state) for the next start\(job.deferral)" : job.progress)
+    }
     if let jobs_unknown { lines.append("jobs that have not ended are not known: \(jobs_unknown)") }
     if let queues, !jobs.isEmpty {
       lines.append("downloads: \(queues.download.progress); filtrations: \(queues.filtration.progress)")
@@ -38,6 +40,11 @@ extension Status {
       if let total = job.held_hosts_total, total > held.count {
         lines.append("\((total - held.count).of("more host is", "more hosts are")) on hold")
       }
+    }
+    let ruled = ruled_hosts ?? []
+    lines += ruled.map { "\($0.host) has the rule \($0.rules.joined(separator: ", "))" }
+    if let total = ruled_hosts_total, total > ruled.count {
+      lines.append("\((total - ruled.count).of("more host has a rule", "more hosts have rules"))")
     }
     lines += queued.map { "queued: \($0)" }
     if queued_total > queued.count { lines.append("queued: \(queued_total - queued.count) more") }
@@ -52,11 +59,17 @@ extension Status {
 }
 
 extension Status.Job {
+  /// What is tried again later, after a comma; empty when nothing is.
+  fileprivate var deferral: String {
+    deferred.map { ", \($0) deferred" + (deferred_until.map { " until \($0)" } ?? "") } ?? ""
+  }
+
   fileprivate var progress: String {
     guard let total, let filtered, let failed, let cancelled else { return state }
     let ended = filtered + failed + cancelled
     return "\(ended) of \(total)" + (failed > 0 ? ", \(failed) failed" : "")
       + (retrying.map { $0 > 0 ? ", \($0) to be retried" : "" } ?? "")
+      + deferral
       + (rate.map { ", \($0.formatted(.number.precision(.fractionLength(0...1))))/s" } ?? "")
       + (seconds_left.map { ", \(Int($0)) s left" } ?? "")
       + (state == "finishing" ? ", the report is being written" : "")

@@ -11,6 +11,9 @@ struct ConfigFile {
   /// The values by the option's name, in the file's order. An array is joined by commas.
   let values: [(name: String, value: String)]
 
+  /// The value of the key `hosts`, which is no option: rules for hosts.
+  let hosts: JSONValue?
+
   /// Reads the file that `--config` or `DARKROOM_CONFIG` names, else the user's, else the system's; nil without any.
   /// - Throws: `StopError.missing` for a named file that cannot be read; `UsageError` for one with invalid contents.
   init?(named: String?, environment: [String: String]) throws {
@@ -28,7 +31,10 @@ struct ConfigFile {
       guard case .object(let members) = try data.withUnsafeBytes({ try JSONDocument(parsing: $0).value() }) else {
         throw UsageError("\(path): the configuration must be a JSON object")
       }
-      values = try members.filter { !$0.key.hasPrefix("_") }.map { ($0.key, try Self.text($0, in: path)) }
+      hosts = members.first { $0.key == "hosts" }?.value
+      values = try members.filter { !$0.key.hasPrefix("_") && $0.key != "hosts" }.map {
+        ($0.key, try Self.text($0, in: path))
+      }
     } catch let error as JSONError {
       throw UsageError("\(path): \(error.code == .empty ? "the file is empty" : "\(error)")")
     }

@@ -39,6 +39,9 @@ enum OptionTable {
       "lock-wait", \.configuration.lockWait, .seconds(from: 0), of: ["run"], default: "for ever",
       "how long to stay paused before ending with 75"),
     Option(
+      "max-duration", \.configuration.maxDuration, .duration(from: 0.001), of: ["run"], default: "for ever",
+      "how long to work before leaving the rest to the next start and ending with 75"),
+    Option(
       "min-free", \.configuration.minFree, .bytes, "pause while the outbox's file system has less free space"),
     Option(
       "poll-interval", \.configuration.pollInterval, .seconds(from: 0.01), of: ["run", "watch", "wait"],
@@ -52,10 +55,10 @@ enum OptionTable {
 
   private static let work = [
     Option("jobs", \.configuration.jobs, .whole(1...1024), "jobs that are live at once"),
-    Option("downloads", \.configuration.downloads, .whole(1...1024), "downloads at once"),
+    Option("downloads", \.configuration.downloads, .downloadLimit, "downloads at once"),
     Option(
       "filtrations", \.configuration.filtrations, .whole(1...1024), default: "processors", "filtrations at once"),
-    Option("per-host", \.configuration.transfer.perHost, .whole(1...1024), "downloads at once from one host"),
+    Option("per-host", \.configuration.transfer.perHost, .hostLimit, "downloads at once from one host"),
   ]
 
   /// The commands that plan manifests.
@@ -74,6 +77,9 @@ enum OptionTable {
     Option(
       "metadata", \.configuration.output.metadata, .choice, "what is kept of EXIF, XMP and IPTC"),
     Option("max-pixels", \.configuration.maxPixels, .pixels, "the largest picture that is read, copied or written"),
+    Option(
+      "min-pixels", \.configuration.minPixels, .pixels,
+      "the smallest picture that is used; a smaller one fails its entry"),
   ]
 
   private static let downloads = [
@@ -81,13 +87,22 @@ enum OptionTable {
       "retries", \.configuration.backoff.retries, .whole(0...100),
       "tries after the first, for failures that may be temporary"),
     Option(
+      "retry-for", \.configuration.deferral.seconds, .duration(from: 0), default: "off",
+      "then try again at growing intervals, until this long after an entry's first try"),
+    Option(
       "connect-timeout", \.configuration.transfer.connectTimeout, .seconds(from: 0.001),
       "the time limit for name, connection and TLS"),
     Option(
       "timeout", \.configuration.transfer.timeout, .seconds(from: 0.001), "the time limit for a whole transfer"),
     Option(
+      "entry-timeout", \.configuration.entryTimeout, .seconds(from: 0.001),
+      "the time limit for all tries of an entry together, pauses not included"),
+    Option(
       "low-speed", \.configuration.transfer.lowSpeed, .bytes,
       "fewer bytes per second than this over 15 s are a timeout; 0 turns it off"),
+    Option(
+      "max-rate", \.configuration.transfer.maxRate, .rate,
+      "bytes per second of all downloads together"),
     Option(
       "max-bytes", \.configuration.transfer.maxBytes, .bytes, of: planning, "the largest source that is downloaded"),
     Option("max-redirects", \.configuration.transfer.maxRedirects, .whole(0...100), "redirects that are followed"),
@@ -114,7 +129,10 @@ enum OptionTable {
   private static let output = [
     Option(
       "json", \.isJSON, .flag, of: ["run", "watch", "check", "status"],
-      "print JSON on standard output, one object per line")
+      "print JSON on standard output, one object per line"),
+    Option(
+      "accept-failures", \.configuration.acceptFailures, .failures, of: ["run", "wait"],
+      "end with 0, and stay quiet, if what failed also failed last time, or is at most N entries or N% of them"),
   ]
 
   private static let allCommands = [

@@ -15,6 +15,11 @@ extension OptionValue where Value == Int {
     scaled("BYTES", by: 1024, from: 0, what: "a number of bytes such as 300000, 64K, 256M or 2G")
   }
 
+  /// A number of bytes per second, at least 1; `K`, `M` and `G` mean powers of 1024.
+  static var rate: OptionValue {
+    scaled("BYTES", by: 1024, from: 1, what: "a number of bytes per second such as 300000, 64K or 2M")
+  }
+
   /// A number of pixels, at least 1; `K`, `M` and `G` mean powers of 1000.
   static var pixels: OptionValue {
     scaled("N", by: 1000, from: 1, what: "a number of pixels such as 4000000, 40M or 1G")
@@ -44,11 +49,23 @@ extension OptionValue where Value == Int {
 }
 
 extension OptionValue where Value == Double {
-  /// A number of seconds, 1e9 at most.
+  /// A number of seconds, 1e9 at most. `s`, `m`, `h` and `d` mean seconds, minutes, hours and days.
   static func seconds(from least: Double) -> OptionValue {
     OptionValue(name: "SECONDS", limits: least > 0 ? "at least \(least.plain)" : nil) { text in
-      guard let value = Double(text), value.isFinite, value >= least, value <= 1e9 else {
+      guard let value = Double(duration: text), value.isFinite, value >= least, value <= 1e9 else {
         throw UsageError("must be a number of seconds of at least \(least.plain), not \"\(text)\"")
+      }
+      return value
+    } text: {
+      $0.plain
+    }
+  }
+
+  /// The same, for times that are rather hours than seconds.
+  static func duration(from least: Double) -> OptionValue {
+    OptionValue(name: "DURATION") { text in
+      guard let value = Double(duration: text), value.isFinite, value >= least, value <= 1e9 else {
+        throw UsageError("must be a time such as 90, 90s, 15m, 8h or 2d, at least \(least.plain) s, not \"\(text)\"")
       }
       return value
     } text: {
@@ -65,6 +82,19 @@ extension OptionValue where Value == Duration {
 }
 
 extension Double {
+  /// Reads a number of seconds, or of what its unit says: `s`, `m`, `h` or `d`.
+  fileprivate init?(duration text: String) {
+    let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
+    // Without a unit the number may end in any letter that numbers have.
+    if let seconds = Double(text) {
+      self = seconds
+    } else if let unit = text.last.flatMap({ units[$0] }), let number = Double(text.dropLast()) {
+      self = number * unit
+    } else {
+      return nil
+    }
+  }
+
   /// The number without a point when it is whole, whatever the locale.
   fileprivate var plain: String { Int(exactly: self).map(String.init) ?? String(self) }
 }

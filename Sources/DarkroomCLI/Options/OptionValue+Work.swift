@@ -46,6 +46,31 @@ extension OptionValue where Value == [Network] {
   }
 }
 
+extension OptionValue where Value == DownloadLimit {
+  /// A number, or `auto`.
+  static var downloadLimit: OptionValue {
+    OptionValue<HostLimit>.hostLimit.mapped({ $0 == .auto ? .auto : .fixed($0.connections) }) { limit in
+      if case .fixed(let number) = limit { HostLimit(fixed: number) } else { .auto }
+    }
+  }
+}
+
+extension OptionValue where Value == HostLimit {
+  /// A number for all protocols, or `auto`.
+  static var hostLimit: OptionValue {
+    let whole = OptionValue<Int>.whole(1...1024)
+    return OptionValue(name: "N|auto", limits: whole.limits) { text in
+      if text.lowercased() == "auto" { return .auto }
+      guard let number = try? whole.parse(text) else {
+        throw UsageError("must be auto or a whole number from 1 to 1024, not \"\(text)\"")
+      }
+      return HostLimit(fixed: number)
+    } text: {
+      $0 == .auto ? "auto" : String($0.connections)
+    }
+  }
+}
+
 extension OptionValue where Value == Proxy {
   static var proxy: OptionValue {
     OptionValue(name: "URL") { text in

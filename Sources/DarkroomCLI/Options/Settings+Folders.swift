@@ -6,11 +6,10 @@ extension Settings {
   /// The configuration, with its folders: default ones are created, named ones must exist unless `--create` is given.
   /// - Parameter isReading: Whether the command only reads; then nothing is created, and a default outbox may be
   ///   missing.
-  /// - Throws: `StopError.missing` and, for a folder that cannot be created, `StopError.outbox`.
+  /// - Throws: `StopError.missing` and, for a folder that cannot be created, `StopError.outbox`; `UsageError` when a file of
+  ///   a rule for hosts cannot be read.
   func resolved(isReading: Bool = false) throws -> Configuration {
     var configuration = configuration
-    // Each download has a file and a connection, and idle connections are kept; half of the descriptors are for the rest.
-    configuration.downloads = min(configuration.downloads, max(1, DescriptorLimit.current / 4))
     configuration.inbox = try resolvedInbox(isReading: isReading)
     if isReading, !outbox.isNamed, !FileManager.default.fileExists(atPath: outbox.path) {
       configuration.outbox = try Folder.resolved(".") + "/" + outbox.path
@@ -21,6 +20,10 @@ extension Settings {
       try state.map {
         try resolve(FolderSetting(path: $0, isNamed: true), option: "state", mode: 0o700, isReading: isReading)
       } ?? configuration.defaultState
+    // Who only looks need not be able to read secrets.
+    if !isReading {
+      configuration.hosts = try HostSecrets(environment: environment).read(for: configuration.hosts)
+    }
     return configuration
   }
 

@@ -12,8 +12,12 @@ extension Settings {
     }
     let given = Set(arguments.options.map(\.name))
     let variables = try Self.variables(environment)
+    self.environment = environment
     let file = arguments.options.last { $0.name == "config" }?.value ?? environment["DARKROOM_CONFIG"]
     if let file = try ConfigFile(named: file, environment: environment) {
+      if let hosts = file.hosts {
+        configuration.hosts = try HostRuleReader(file: file.path, environment: environment).rules(hosts)
+      }
       for (name, value) in file.values {
         let option = try Self.option(forKey: name, in: file.path)
         if !given.contains(name), !variables.contains(where: { $0.option.name == name }) {
@@ -67,7 +71,7 @@ extension Settings {
     let error =
       OptionTable.unavailable.contains(key)
       ? UsageError.unavailable("the key \"\(key)\"")
-      : UsageError.unknown("key", key, among: OptionTable.general.map(\.name))
+      : UsageError.unknown("key", key, among: OptionTable.general.map(\.name) + ["hosts"])
     throw UsageError("\(file): \(error)")
   }
 }

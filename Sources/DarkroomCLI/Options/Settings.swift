@@ -22,6 +22,8 @@ struct Settings: Sendable {
 
   /// The configuration file.
   var config: String?
+  /// The environment that the settings are from.
+  var environment: [String: String] = [:]
   var verbosity = Verbosity.normal
   /// Whether standard output is for machines.
   var isJSON = false

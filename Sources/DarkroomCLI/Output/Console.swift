@@ -29,24 +29,38 @@ final class Console {
     case .inboxUnreadable(let error): log(.quiet, "the inbox cannot be read: \(error)")
     case .warning(let text): log(.quiet, "warning: \(text)")
     case .configured: log(.normal, "the configuration was reloaded")
-    case .stopping: log(.normal, "stopping; running operations may finish, a second signal ends them at once")
+    case .stopping(let isOutOfTime):
+      // Otherwise a list that never ends within its time would be silent in each run of cron.
+      log(
+        isOutOfTime ? .quiet : .normal,
+        isOutOfTime
+          ? "the time of --max-duration is over; running operations may finish, the next start does the rest"
+          : "stopping; running operations may finish, a second signal ends them at once")
     case .jobAccepted(let job, let file): log(.verbose, "\(job): planning \(file)")
-    case .jobStarted(let job, let total, let ended):
-      progress.start(job, total: total, ended: ended)
-      log(.normal, "\(job): \(total.of("entry", "entries"))" + (ended > 0 ? ", \(ended) of them already done" : ""))
+    case .jobStarted(let job, let total, let ended, let deferred):
+      progress.start(job, total: total, ended: ended, deferred: deferred)
+      let done = ended > 0 ? ", \(ended) of them already done" : ""
+      log(
+        .normal, "\(job): \(total.of("entry", "entries"))" + done + (deferred > 0 ? ", \(deferred) deferred" : ""))
     case .entryRetry(let job, let name, let attempts, let seconds, let mirror, let error):
       let why = "\(error.code): \(error.message)"
       let next = mirror.map { "the next mirror is \($0)" } ?? "the next in \(seconds.shown) s"
       log(.verbose, "\(job): \(name): try \(attempts) failed, \(next): \(why)")
+    case .entryDeferred(let job, let name, let attempts, let seconds, let isFirst, let error, let deferred):
+      progress.setDeferred(deferred, of: job)
+      let what = "deferred after try \(attempts), the next in \(seconds.shown) s"
+      log(isFirst ? .normal : .verbose, "\(job): \(name): \(what): \(error.code): \(error.message)")
     case .hostHeld(let host, let seconds, let why):
       log(.normal, "\(host) is on hold for \(seconds.shown) s: \(why)")
-    case .entryEnded(let job, let row): log(row, of: job)
+    case .entryEnded(let job, let row, let deferred):
+      progress.setDeferred(deferred, of: job)
+      log(row, of: job)
     case .paused(let cause):
       progress.pause = cause.description
       log(.normal, "paused: \(cause.description)")
     case .causeGone(let cause, let remaining):
       progress.pause = remaining.isEmpty ? nil : remaining
-      let gone = "\(cause.description) is gone"
+      let gone = if case .network = cause { "the network is back" } else { "\(cause.description) is gone" }
       log(.normal, remaining.isEmpty ? "resumed: \(gone)" : "\(gone); still paused: \(remaining)")
     case .jobEnded(let summary): end(summary)
     }
@@ -74,11 +88,24 @@ final class Console {
     let counts = summary.counts
     let isFine = summary.state == .succeeded
     log(
-      isFine ? .normal : .quiet,
+      isFine || summary.isAccepted ? .normal : .quiet,
       "\(summary.job): \(summary.state.rawValue): \(counts.filtered) filtered"
         + (counts.reused > 0 ? " (\(counts.reused) reused)" : "") + ", \(counts.failed) failed"
+        + Self.comparison(summary)
         + (counts.cancelled > 0 ? ", \(counts.cancelled) cancelled" : "")
         + " in \(summary.seconds.shown) s" + (isFine ? "" : "; see \(summary.report)"))
+  }
+
+  /// What is new about a job's failures, to follow their number; empty for a job's first run.
+  private static func comparison(_ summary: JobSummary) -> String {
+    guard let since = summary.sinceLast else { return "" }
+    let failed =
+      switch (since.failedNew, since.failedAgain) {
+      case (_, 0): ""
+      case (0, _): " (as last time)"
+      case (let new, _): " (\(new) of them new)"
+      }
+    return failed + (since.recovered > 0 ? ", \(since.recovered) recovered" : "")
   }
 
   /// Prints a result at once. When it cannot be printed, a warning is logged and the program goes on.

@@ -19,6 +19,7 @@ extension Event {
     case .jobAccepted: "job-accepted"
     case .jobStarted: "job-started"
     case .entryRetry: "entry-retry"
+    case .entryDeferred: "entry-deferred"
     case .hostHeld: "host-held"
     case .entryEnded: "entry-ended"
     case .jobEnded: "job-ended"
@@ -36,19 +37,28 @@ extension Event {
     case .fileIgnored(let name, let why): .object(["file": .string(name), "why": .string(why)])
     case .inboxUnreadable(let message), .warning(let message): .object(["message": .string(message)])
     case .jobAccepted(let job, let file): .object(["job": .string(job), "file": .string(file)])
-    case .jobStarted(let job, let total, let ended):
-      .object(["job": .string(job), "total": .integer(total), "ended": .integer(ended)])
+    case .jobStarted(let job, let total, let ended, let deferred):
+      .object([
+        "job": .string(job), "total": .integer(total), "ended": .integer(ended),
+        "deferred": deferred > 0 ? .integer(deferred) : nil,
+      ])
     case .entryRetry(let job, let name, let attempts, let seconds, let mirror, let error):
       .object([
         "job": .string(job), "name": .string(name), "attempts": .integer(attempts), "delay_s": .number(seconds),
         "mirror": mirror.map { .string($0) }, "error": error.json,
       ])
+    case .entryDeferred(let job, let name, let attempts, let seconds, _, let error, let deferred):
+      .object([
+        "job": .string(job), "name": .string(name), "attempts": .integer(attempts), "delay_s": .number(seconds),
+        "error": error.json, "deferred": .integer(deferred),
+      ])
     case .hostHeld(let host, let seconds, let why):
       .object(["host": .string(host), "delay_s": .number(seconds), "why": .string(why)])
-    case .entryEnded(let job, let row): .object(["job": .string(job), "entry": row.json])
+    case .entryEnded(let job, let row, _): .object(["job": .string(job), "entry": row.json])
     case .jobEnded(let summary):
       .object([
         "job": .string(summary.job), "state": .string(summary.state.rawValue), "counts": summary.counts.json,
+        "since_last": summary.sinceLast?.json,
         "transfers": summary.transfers.json, "duration_s": .number(summary.seconds), "report": .string(summary.report),
         "errors": summary.problems.isEmpty ? nil : .array(summary.problems.map { .string($0) }),
       ])
@@ -57,7 +67,8 @@ extension Event {
         "cause": .string(cause.kind), "lock": cause.lock.isEmpty ? nil : .string(cause.lock),
         "reason": cause.reason.map { .string($0) },
       ])
-    case .configured, .stopping: .object([])
+    case .stopping(let isOutOfTime): .object(["why": isOutOfTime ? .string("max-duration") : nil])
+    case .configured: .object([])
     }
   }
 }

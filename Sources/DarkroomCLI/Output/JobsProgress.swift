@@ -6,6 +6,7 @@ struct JobsProgress {
     let total: Int
     var ended: Int
     let endedBefore: Int
+    var deferred: Int
     let began = ContinuousClock.now
   }
 
@@ -19,15 +20,17 @@ struct JobsProgress {
   private var ofEndedJobs = (total: 0, ended: 0, new: 0)
   private var began = ContinuousClock.now
 
-  mutating func start(_ job: String, total: Int, ended: Int) {
+  mutating func start(_ job: String, total: Int, ended: Int, deferred: Int) {
     if jobs.isEmpty { (ofEndedJobs, failed, began) = ((0, 0, 0), 0, .now) }
-    jobs[job] = Job(total: total, ended: ended, endedBefore: ended)
+    jobs[job] = Job(total: total, ended: ended, endedBefore: ended, deferred: deferred)
   }
 
   mutating func add(_ row: ReportRow, of job: String) {
     jobs[job]?.ended += 1
     if row.failure != nil { failed += 1 }
   }
+
+  mutating func setDeferred(_ count: Int, of job: String) { jobs[job]?.deferred = count }
 
   mutating func end(_ job: String) {
     guard let ended = jobs.removeValue(forKey: job) else { return }
@@ -42,12 +45,14 @@ struct JobsProgress {
     let total = jobs.values.reduce(ofEndedJobs.total) { $0 + $1.total }
     let ended = jobs.values.reduce(ofEndedJobs.ended) { $0 + $1.ended }
     let new = jobs.values.reduce(ofEndedJobs.new) { $0 + $1.ended - $1.endedBefore }
+    let deferred = jobs.values.reduce(0) { $0 + $1.deferred }
     let (seconds, _) = began.duration(to: .now).components
     let share = total == 0 ? 100 : 100 * ended / total
     // With a job's name come its own numbers only.
     let what = jobs.count > 1 ? "\(jobs.count) jobs" : ofEndedJobs.total > 0 ? "jobs" : name
     return what + ": \(ended)/\(total) (\(share) %)"
       + (failed > 0 ? ", \(failed) failed" : "")
+      + (deferred > 0 ? ", \(deferred) deferred" : "")
       + (seconds > 1 ? ", \(Int(Double(new) / Double(seconds)))/s" : "")
       + (pause.map { ", paused: \($0)" } ?? "")
   }

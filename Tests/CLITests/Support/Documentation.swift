@@ -49,6 +49,7 @@ enum Documentation {
 ///
 /// - `manifest=NAME.EXT`: a manifest, which has to run; with `rejected`, one that has to be rejected
 /// - `report`: a report
+/// - `config`: a configuration file; `file=NAME`: a file beside it
 /// - `tour`: lines of a shell
 struct CodeBlock: Sendable, CustomTestStringConvertible {
   let page: String
@@ -60,10 +61,16 @@ struct CodeBlock: Sendable, CustomTestStringConvertible {
     info.first { $0.hasPrefix("manifest=") }.map { String($0.dropFirst("manifest=".count)) }
   }
 
+  /// The name of a file that configurations name.
+  var file: String? {
+    info.first { $0.hasPrefix("file=") }.map { String($0.dropFirst("file=".count)) }
+  }
+
   func isTagged(_ word: String) -> Bool { info.dropFirst().contains(word) }
 
-  /// The text with the server of the examples replaced by the folder of samples, as `--file-root`.
-  var localText: String { text.replacing("https://pictures.example/", with: "") }
+  /// The text with the server of the examples replaced by the folder of samples, as `--file-root`, and
+  /// without signatures.
+  var localText: String { text.replacing("https://pictures.example/", with: "").replacing(/\?expires=[^"]*/, with: "") }
 
   var testDescription: String { "\(page): \(info.joined(separator: " "))" }
 }

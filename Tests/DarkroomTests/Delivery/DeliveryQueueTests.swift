@@ -204,6 +204,18 @@ import Testing
     #expect(try deliveries.log(run).map(\.index) == [0, 1])
   }
 
+  @Test func `a run whose log cannot be written is told of, and costs no other its log`() throws {
+    let runs = try (1...2).map { try deliveries.run($0) }
+    try deliveries.root.makeFolder("out/job-1/entries.jsonl")
+    try deliveries.hold()
+    for run in runs { queue.deliver(try deliveries.failed(0, of: run), isUrgent: false) }
+    deliveries.release()
+    let sent = deliveries.wait(records: 2)
+    #expect(sent.committed.count == 2 && sent.broken == nil)
+    #expect((sent.unlogged as? SystemError)?.description.contains("job-1/entries.jsonl") == true)
+    #expect(try deliveries.log(runs[1]).map(\.index) == [0])
+  }
+
   /// A place for the answer to an acceptance.
   private final class Answer: Sendable {
     private let answer = Mutex<Result<Void, any Error>?>(nil)

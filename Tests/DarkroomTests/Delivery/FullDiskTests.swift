@@ -96,6 +96,22 @@ struct FullDiskTests {
     #expect(try deliveries.ledger.liveJobs().map(\.state) == [.running])
   }
 
+  @Test func `what waits for room is given up when the program ends, and so is what comes after it`() throws {
+    let (deliveries, disk) = try make("out")
+    let run = try deliveries.run(1)
+    try deliveries.root.write(String(repeating: "\n", count: 4096), as: "out/job-1/entries.jsonl")
+    try disk.fill()
+    deliveries.queue.deliver(try deliveries.failed(0, of: run), isUrgent: true)
+    _ = deliveries.wait(noSpace: 1)
+    deliveries.queue.abandon()
+    for position in 1...2 {
+      #expect(deliveries.wait(isBroken: true).broken is SystemError)
+      deliveries.queue.deliver(try deliveries.failed(position, of: run), isUrgent: true)
+    }
+    deliveries.queue.drain()
+    #expect(try deliveries.log(run).isEmpty)
+  }
+
   @Test func `rows for which the logs have no room are waited for, and each log gets them once`() throws {
     let (deliveries, disk) = try make("out")
     let runs = try (1...6).map { try deliveries.run($0) }

@@ -139,6 +139,54 @@ import Testing
     #expect(jobs.uncounted(0) == 3)
   }
 
+  /// Downloads of an entry failed, as part of a suspicion.
+  private func fail(_ position: Int, suspicion: Int) {
+    jobs.downloadEnded(position, .none)
+    jobs.scheduler.downloadFailed(.init(run: 1, position: position), suspicion: suspicion)
+  }
+
+  @Test func `tries that failed in an outage do not count, nor does their time`() throws {
+    try jobs.add(1, [("a", 2)])
+    let id = PhotoRecord.ID(run: 1, position: 0)
+    for attempt in 1...2 {
+      #expect(try jobs.start(now: attempt) == [0])
+      jobs.scheduler.startTimer(id, now: attempt * 10)
+      #expect(jobs.scheduler.started(id)?.roundBegan == 10)
+      fail(0, suspicion: 5)
+      jobs.retry(0, attempts: attempt, due: attempt, now: attempt)
+    }
+    jobs.scheduler.isOutage = { $0 == 5 }
+    #expect(try jobs.next(now: 9)?.attempts == 0)
+    #expect(jobs.uncounted(0) == 0 && jobs.scheduler.started(id)?.roundBegan == nil)
+  }
+
+  @Test func `tries of an outage that is found while the next one runs do not count`() throws {
+    try jobs.add(1, [("a", 2)])
+    #expect(try jobs.start() == [0])
+    fail(0, suspicion: 5)
+    jobs.retry(0, attempts: 1, due: 0)
+    #expect(try jobs.next()?.attempts == 1)
+    jobs.scheduler.isOutage = { $0 == 5 }
+    fail(0, suspicion: 6)
+    #expect(jobs.uncounted(0) == 1, "of the two tries of which the record knows")
+    jobs.retry(0, attempts: 2, due: 0)
+    #expect(try jobs.next()?.attempts == 2)
+    #expect(jobs.uncounted(0) == 1)
+  }
+
+  @Test func `a suspicion is that of the last try, not of one before`() throws {
+    try jobs.add(1, [("a", 2)])
+    let id = PhotoRecord.ID(run: 1, position: 0)
+    #expect(try jobs.start() == [0])
+    fail(0, suspicion: 5)
+    #expect(jobs.scheduler.suspicion(id) == 5)
+    jobs.retry(0, attempts: 1, due: 0)
+    #expect(try jobs.start() == [0])
+    #expect(jobs.scheduler.suspicion(id) == nil)
+    jobs.scheduler.isOutage = { $0 == 5 }
+    #expect(jobs.uncounted(0) == 1, "it is remembered")
+  }
+
   @Test func `an entry goes on to its next mirror, with all of its retries, at that mirror's host`() throws {
     let urls = ["http://a/1", "http://b/1", "c.jpg"]
     try jobs.add(1, urls: [urls, ["http://a/2"], ["http://b/2"], ["http://b/3"]])

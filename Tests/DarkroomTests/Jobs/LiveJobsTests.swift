@@ -2,6 +2,7 @@ import Database
 import Glibc
 import Imaging
 import Ledger
+import Scheduling
 import System
 import TestSupport
 import Testing
@@ -30,11 +31,12 @@ import Transfer
       delivery: deliveries.queue,
       suspension: Suspension(
         outbox: outbox, downloads: DownloadCache(folder: deliveries.root.file("cache"), limit: 0), minFree: 0),
+      network: NetworkWatch(configuration: configuration.transfer) { _ in },
       planner: JobPlanner(
         inbox: inbox.path, outbox: outbox, state: deliveries.state, ledger: deliveries.ledger,
         delivery: deliveries.queue, indexes: JobIndexPool(), configuration: configuration),
       lastActive: 0, observe: { _ in }, send: { mailbox.post($0) })
-    try deliveries.root.write("http://h/a\n", as: "inbox/a.txt")
+    try deliveries.root.write("http://h/a\nhttp://h/b\n", as: "inbox/a.txt")
     let fresh = jobs.queue.fresh(of: try inbox.scan().manifests)
     jobs.queue.update(fresh, settled: fresh)
   }
@@ -84,6 +86,118 @@ import Transfer
     #expect(jobs.runs.isEmpty && jobs.summary.hadTrouble)
     #expect(jobs.queue.isEmpty)
     #expect(try deliveries.ledger.liveJobs().count == 1)
+    engine.shutdown()
+  }
+
+  @Test func `while the network is checked no start is waited for`() throws {
+    try plan()
+    let run = try #require(jobs.runs.values.first)
+    jobs.begin(run.number, now: 7)
+    let now = Clock.monotonicMilliseconds
+    let next = try #require(try jobs.scheduler.next(now: now, perHost: 2, lowest: 4))
+    let record = PhotoRecord(next.entry, run: try #require(run.plan).run)
+    _ = jobs.scheduler.downloadEnded(record.id, HostUsage(), .none, now: now, backoff: Backoff(retries: 3))
+    jobs.scheduler.retry(record.id, attempts: 1, due: now, now: now)
+    #expect(jobs.nextStart == now)
+    answer(at: "http://127.0.0.1:1/")
+    fail()
+    jobs.network.probe(isWanted: true)
+    #expect(!jobs.network.mayStart && jobs.nextStart == nil)
+    engine.shutdown()
+  }
+
+  @Test(arguments: [false, true])
+  func `an entry waits for the result of a check before it is given up, or for the next start`(isStopping: Bool) throws
+  {
+    try plan()
+    let run = try #require(jobs.runs.values.first)
+    jobs.begin(run.number, now: 7)
+    var configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
+    configuration.backoff = Backoff(retries: 0)
+    let next = try #require(try jobs.scheduler.next(now: 0, perHost: 2, lowest: 4))
+    let record = PhotoRecord(next.entry, run: try #require(run.plan).run)
+    answer(at: "http://127.0.0.1:1/")
+    let suspicion = try #require(fail())
+    record.beginDownload()
+    record.fail(Self.failure)
+    _ = jobs.scheduler.downloadEnded(record.id, HostUsage(), .none, now: 0, backoff: configuration.backoff)
+    jobs.scheduler.downloadFailed(record.id, suspicion: suspicion)
+    jobs.isStopping = isStopping
+    try jobs.decide(on: record, configuration)
+    #expect(jobs.awaitingOutageCheck.count == (isStopping ? 0 : 1) && jobs.undelivered == 0)
+    engine.shutdown()
+  }
+
+  private static let failure = EntryFailure(
+    code: .download(.connect), message: "", disposition: .retry(after: nil))
+
+  /// A host has answered.
+  private func answer(at url: String) {
+    var live = PhotoRecord.Live(attempts: 1)
+    live.usage = HostUsage(isOwn: true, contact: .answered(firstByte: nil, isMultiplexed: false))
+    _ = jobs.network.downloadEnded(live, host: "h", url: url, began: Clock.monotonicMilliseconds)
+  }
+
+  /// A host could not be reached.
+  /// - Returns: The suspicion to which that belongs.
+  @discardableResult
+  private func fail() -> Int? {
+    var live = PhotoRecord.Live(attempts: 1)
+    live.usage.isOwn = true
+    live.failure = Self.failure
+    return jobs.network.downloadEnded(live, host: "d", url: "http://d/", began: Clock.monotonicMilliseconds)
+  }
+
+  @Test(arguments: [false, true])
+  func `a retry whose time is over before it starts is not made, and the last failure decides`(isOver: Bool) throws {
+    try plan()
+    let run = try #require(jobs.runs.values.first)
+    jobs.begin(run.number, now: 7)
+    jobs.pending.suspendAll()
+    var configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
+    configuration.entryTimeout = 5
+    configuration.transfer.perHost = HostLimit(fixed: 1)
+    let now = Clock.monotonicMilliseconds
+    let next = try #require(try jobs.scheduler.next(now: now, perHost: 1, lowest: 4))
+    jobs.scheduler.startTimer(next.id, now: jobs.suspension.activity.now(now) - (isOver ? 5000 : 0))
+    _ = jobs.scheduler.downloadEnded(next.id, HostUsage(), .none, now: now, backoff: Backoff(retries: 3))
+    jobs.scheduler.keep(Self.failure, of: next.id)
+    jobs.scheduler.retry(next.id, attempts: 1, due: now, now: now)
+    try jobs.admit(now: 8, configuration, cache: nil)
+    #expect(jobs.undelivered == (isOver ? 1 : 0))
+    #expect(jobs.pending.inProgress.keys.map(\.position) == [isOver ? 1 : 0])
+    jobs.pending.cancelAll()
+    engine.shutdown()
+  }
+
+  @Test func `what is reported late of an earlier try does not open the interval of a host`() throws {
+    try plan()
+    let run = try #require(jobs.runs.values.first)
+    jobs.begin(run.number, now: 7)
+    jobs.pending.suspendAll()
+    var rule = HostRule(try HostPattern(parsing: "h"))
+    rule.interval = 1000
+    var rules = HostRules()
+    _ = rules.add(rule)
+    jobs.scheduler.configure(rules)
+    let now = Clock.monotonicMilliseconds
+    func start() throws -> PhotoRecord {
+      let next = try #require(try jobs.scheduler.next(now: now, perHost: 2, lowest: 4))
+      let record = PhotoRecord(next.entry, run: try #require(run.plan).run)
+      jobs.pending.start(record, reportsBeginning: true)
+      return record
+    }
+    let first = try start()
+    _ = jobs.scheduler.downloadEnded(first.id, HostUsage(), .none, now: now, backoff: Backoff(retries: 3))
+    jobs.pending.remove(first)
+    jobs.scheduler.retry(first.id, attempts: 1, due: now, now: now)
+    let second = try start()
+    #expect(second.id == first.id)
+    jobs.downloadBegan(first, at: nil)
+    #expect(try jobs.scheduler.next(now: now, perHost: 2, lowest: 4) == nil)
+    jobs.downloadBegan(second, at: nil)
+    #expect(try jobs.scheduler.next(now: now, perHost: 2, lowest: 4)?.entry.position == 1)
+    jobs.pending.cancelAll()
     engine.shutdown()
   }
 

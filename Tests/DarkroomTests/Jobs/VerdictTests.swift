@@ -84,6 +84,59 @@ import Testing
     #expect(found == test.expected)
   }
 
+  /// An entry with `--retry-for 1000` and `--retries 3`, whose download failed.
+  private static func verdict(
+    _ outage: EndedEntry.Outage, code: FailureCode = .download(.connect), disposition: Disposition = .retry(after: 7),
+    isStopping: Bool = false, _ change: (inout EndedEntry) -> Void = { _ in }
+  ) -> Verdict {
+    var entry = EndedEntry(
+      state: .failed, failure: EntryFailure(code: code, message: "", disposition: disposition), attempts: 4,
+      hasMirror: false, throttle: Throttle())
+    entry.outage = outage
+    change(&entry)
+    return Verdict(
+      on: entry, backoff: Backoff(retries: 3), deferral: Deferral(seconds: 1000), isStopping: isStopping, now: 0)
+  }
+
+  /// Why an entry is given up, or deferred.
+  private static let reasons: [@Sendable (inout EndedEntry) -> Void] = [
+    { _ in },
+    { $0.wasDeferred = true },
+    { ($0.attempts, $0.timeLeft) = (1, 0) },
+    { ($0.attempts, $0.timeLeft) = (1, -5) },
+    { ($0.attempts, $0.isHostSilent) = (1, true) },
+    { $0.hasMirror = true },
+    { $0.age = 1_000_000 },
+  ]
+
+  @Test(arguments: reasons.indices)
+  func `an entry that an outage makes fail is tried again, whatever would be the last of its tries`(reason: Int) {
+    let change = Self.reasons[reason]
+    #expect(Self.verdict(.declared, change) == .retry(after: 0))
+    #expect(Self.verdict(.declared, isStopping: true, change) == .leave)
+    #expect(Self.verdict(.unknown, change) == .awaitOutageCheck)
+    #expect(Self.verdict(.unknown, isStopping: true, change) == .leave)
+    #expect(![.awaitOutageCheck, .leave, .retry(after: 0)].contains(Self.verdict(.none, change)))
+  }
+
+  @Test func `an entry that has retries left waits for its next, not for what is known of the network`() {
+    #expect(Self.verdict(.unknown) { $0.attempts = 1 } == .retry(after: 7))
+    #expect(Self.verdict(.unknown, isStopping: true) { $0.attempts = 1 } == .leave)
+  }
+
+  @Test(arguments: [EndedEntry.Outage.unknown, .declared])
+  func `an outage is no matter of what was downloaded, or failed in another way`(outage: EndedEntry.Outage) {
+    for isStopping in [false, true] {
+      let filtered = Self.verdict(outage, isStopping: isStopping) { ($0.state, $0.failure) = (.filtered, nil) }
+      #expect(filtered == .deliver)
+      let corrupt = Self.verdict(
+        outage, code: .filter(.imageCorrupt), disposition: .final, isStopping: isStopping)
+      #expect(corrupt == .deliver)
+      #expect(Self.verdict(outage, code: .io, disposition: .waitForSpace, isStopping: isStopping) == .waitForSpace)
+      #expect(Self.verdict(outage, code: .io, disposition: .restart, isStopping: isStopping) == .restart)
+    }
+  }
+
   @Test(arguments: [FailureCode.filter(.imageCorrupt), .io, .nameConflict])
   func `another mirror is no help against what failed after the download`(code: FailureCode) {
     #expect(Self.verdict(.final, hasMirror: true, code: code) == .deliver)

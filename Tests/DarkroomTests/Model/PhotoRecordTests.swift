@@ -1,8 +1,10 @@
 import System
 import Testing
+import Transfer
 
 @testable import Darkroom
 @testable import Imaging
+@testable import Scheduling
 
 @Suite struct PhotoRecordTests {
   private enum Event: CaseIterable { case downloaded, filtered, fail, cancel }
@@ -32,6 +34,25 @@ import Testing
     case .failed: .failed
     case .new, .downloaded, .cancelled: .cancelled
     }
+  }
+
+  @Test(arguments: [false, true])
+  func `nothing follows from the silence of a host that had too little time`(isCutShort: Bool) throws {
+    let record = PhotoRecord(try Entry.sample(0), run: .sample, isCutShort: isCutShort)
+    record.usedHost(HostUsage(isOwn: true, contact: .silent))
+    #expect(record.usage.contact == (isCutShort ? .unknown : .silent))
+    record.usedHost(HostUsage(isOwn: true, contact: .answered(firstByte: 1, isMultiplexed: false)))
+    #expect(record.usage.contact == .answered(firstByte: 1, isMultiplexed: false))
+  }
+
+  @Test func `a try is cut short when the time left is less than a connection may take`() throws {
+    var configuration = TransferConfiguration()
+    configuration.connectTimeout = .seconds(10)
+    #expect(!configuration.isCutShort(left: nil, nil))
+    #expect(!configuration.isCutShort(left: 10, nil) && configuration.isCutShort(left: 9.9, nil))
+    let budget = Reachability.Budget(connect: 3000, total: nil)
+    #expect(!configuration.isCutShort(left: 3, budget) && configuration.isCutShort(left: 2.9, budget))
+    #expect(configuration.isCutShort(left: -1, budget))
   }
 
   @Test("only legal transitions happen, on every way of four events", arguments: paths)

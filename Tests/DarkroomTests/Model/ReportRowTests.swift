@@ -66,19 +66,27 @@ import Transfer
     // An output has one frame, whatever its source had.
     var picture = picture(&numbers)
     picture.frames = 1
+    let hasRecovered = isMade && Bool.random(using: &numbers)
+    var failure = failure(kind, text())
+    if Bool.random(using: &numbers) {
+      failure?.firstSeen = "2026-03-01T06:30:00.012Z"
+      failure?.runs = 7
+    }
     let source = ReportRow.Source(
       picture: kind == .failedFilter ? nil : Self.picture(&numbers), bytes: .random(in: 0...Int.max, using: &numbers),
-      sha256: text(), httpStatus: [.coalesced, .filteredFile].contains(kind) ? nil : 200)
+      sha256: text(), httpStatus: [.coalesced, .filteredFile].contains(kind) ? nil : 200,
+      isChanged: isMade && !hasRecovered ? [nil, true, false].randomElement(using: &numbers) ?? nil : nil)
     return ReportRow(
       index: .random(in: 0...Int.max, using: &numbers), name: text(), url: text(),
       finalURL: Bool.random(using: &numbers) ? text() : nil,
       state: isMade ? .filtered : kind.isFailed ? .failed : .cancelled, isReused: kind == .reused,
-      isCoalesced: kind == .coalesced, priority: Entry.Priority.allCases.randomElement(using: &numbers)?.rawValue ?? "",
+      isCoalesced: kind == .coalesced, isRecovered: hasRecovered,
+      priority: Entry.Priority.allCases.randomElement(using: &numbers)?.rawValue ?? "",
       attempts: .random(in: 0...99, using: &numbers),
       output: isMade ? .init(file: text(), picture: picture, bytes: 7, sha256: text()) : nil,
       source: kind.hasSource ? source : nil, filters: text(),
       timings: .init(queued: milliseconds(), download: milliseconds(), filter: milliseconds()),
-      failure: failure(kind, text()), metadata: metadata.randomElement(using: &numbers) ?? nil)
+      failure: failure, metadata: metadata.randomElement(using: &numbers) ?? nil)
   }
 
   @Test(arguments: Kind.allCases)
@@ -96,7 +104,8 @@ import Transfer
 
   @Test func `what a row does not have is left out of its JSON`() {
     let json = ReportRow.sample(state: .cancelled).json
-    for key in ["final_url", "reused", "coalesced", "output", "source", "timings_ms", "error", "metadata"] {
+    for key in ["final_url", "reused", "coalesced", "recovered", "output", "source", "timings_ms", "error", "metadata"]
+    {
       #expect(json[key] == nil, "\(key)")
     }
   }
@@ -121,6 +130,26 @@ import Transfer
     ])
   func `what is no row is an error`(text: String) {
     #expect(throws: (any Error).self) { try ReportRow(parsing: text) }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `the source of a row with a result is found in its text`(kind: Kind) {
+    var numbers = Numbers(state: 7)
+    for number in 0..<300 {
+      var row = Self.row(kind, &numbers)
+      let sha256 = String(String(repeating: "0123456789abcdef", count: 4).dropFirst(number % 3) + "xyz").prefix(64)
+      row.source = row.source.map {
+        .init(picture: $0.picture, bytes: $0.bytes, sha256: String(sha256), httpStatus: nil)
+      }
+      guard case .object(let members) = row.json else { continue }
+      // What looks like a row is in the metadata.
+      let other = ReportRow.sample(
+        state: .filtered, source: .init(picture: nil, bytes: 1, sha256: String(sha256.reversed()), httpStatus: 200))
+      let metadata = number % 2 == 0 ? other.json : .string(other.json.text)
+      let text = JSONValue.object(members.filter { $0.key != "metadata" } + [.init("metadata", metadata)]).text
+      let expected = row.state == .filtered ? String(sha256) : nil
+      #expect(ReportRow.sourceSHA256(ofFiltered: text) == expected, "\(text)")
+    }
   }
 
   @Test func `a result that could not be delivered leaves a failed row without an output`() {

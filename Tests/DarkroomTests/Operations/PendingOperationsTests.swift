@@ -104,6 +104,29 @@ import Testing
     #expect(waiting.allSatisfy { $0.state == .cancelled })
   }
 
+  @Test func `the first answer is known before its download ends`() throws {
+    let chains = try Chains()
+    let server = try PythonServer(
+      PythonServer.prelude + """
+        gate = threading.Event()
+
+        def answer(connection, path):
+            if path == "/go":
+                gate.set()
+            connection.sendall(b"HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: 2\\r\\n\\r\\n")
+            gate.wait()
+            connection.sendall(b"ok")
+
+        serve()
+        """)
+    try chains.start(0, url: server.url("unasked"))
+    try chains.start(1, url: server.url("asked"), reportsAnswer: true)
+    #expect(chains.answers().map(\.entry.position) == [1])
+    #expect(chains.pending.inProgress.count == 2 && chains.more().isEmpty)
+    try chains.fetch(server.url("go"))
+    _ = chains.ended(2)
+  }
+
   @Test("cancelling everything ends what runs, and no entry ends before its download has", arguments: 0..<20)
   func cancelAll(round: Int) throws {
     let (chains, server) = (try Chains(downloads: 2), try Chains.gate())

@@ -63,6 +63,9 @@ import TestSupport
       (#"{"url":"x","format":"jpg"}"#, "bad-value @ a.format"),
       (#"{"url":"x","priority":"urgent"}"#, "bad-value @ a.priority"),
       (#"{"url":"x","priority":1}"#, "wrong-type @ a.priority"),
+      (#"{"url":"x","key":""}"#, "bad-value @ a.key"), (#"{"url":"x","key":7}"#, "wrong-type @ a.key"),
+      (#"{"url":"x","key":"a\u0001"}"#, "bad-value @ a.key"), (#"{"url":"x","key":"a\nb"}"#, "bad-value @ a.key"),
+      (#"{"url":"x","key":"\#(String(repeating: "k", count: 1025))"}"#, "bad-value @ a.key"),
       (#"{"url":"x","fliters":"none"}"#, "unknown-field @ a.fliters"),
       (#"{"url":"x","URL":"y"}"#, "unknown-field @ a.URL"),
     ])

@@ -129,4 +129,34 @@ import Transfer
     #expect(keys.allSatisfy { $0.count == 64 })
     #expect(CacheKey(location).text == keys[0])
   }
+
+  @Test("an entry's key comes back from the index, and defaults take none")
+  func plannedKeys() throws {
+    let long = String(repeating: "k", count: 1024)
+    let planned = try Planned(
+      #"[{"url":"http://h/1","key":"ä/1"},{"url":["http://h/2","http://h/3"],"key":"\#(long)"},"http://h/4"]"#,
+      as: "m.json")
+    #expect(planned.entries.map(\.key) == ["ä/1", long, nil])
+    #expect(try Planned("url,key\nhttp://h/1,a\nhttp://h/2,\n", as: "m.csv").entries.map(\.key) == ["a", nil])
+    let defaults = try Planned(#"{"defaults":{"key":"a"},"entries":["http://h/1"]}"#, as: "m.json")
+    #expect(defaults.found == ["unknown-field @ defaults.key"])
+  }
+
+  @Test("a key stands for the URL within its scheme, host and port, and for nothing else of the request")
+  func namedKeys() throws {
+    func key(_ url: String, _ key: String?, _ request: SourceRequest = .plain) throws -> CacheKey {
+      CacheKey(try SourceLocation(parsing: url), request, key: key)
+    }
+    let named = try key("http://h/a?signed=1", "k")
+    for url in ["http://h/b?signed=2", "http://H:80/", "http://h/a#x"] {
+      #expect(try key(url, "k") == named, "\(url)")
+    }
+    let others = [
+      try key("http://user:password@h/a", "k"), try key("http://h/a", "l"), try key("https://h/a", "k"),
+      try key("http://h:81/a", "k"),
+      try key("http://i/a", "k"), try key("http://h/a", nil), try key("http://h/key", nil),
+      try key("http://h/a", "k", SourceRequest(method: .get, headers: [HeaderField("A", "b")], content: nil)),
+    ]
+    #expect(!others.contains(named) && Set(others).count == others.count)
+  }
 }

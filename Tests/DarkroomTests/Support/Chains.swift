@@ -14,6 +14,7 @@ final class Chains {
   private let folder: TemporaryFolder
   private let mailbox: Mailbox<PhotoRecord>
   private let downloaded: Mailbox<PhotoRecord>
+  private let answered: Mailbox<PhotoRecord>
 
   /// A source that is there: a picture of 64 KB.
   static let source = "chelsea-small.png"
@@ -24,14 +25,15 @@ final class Chains {
   ) throws {
     folder = try TemporaryFolder()
     let (mailbox, downloaded) = (try Mailbox<PhotoRecord>(), try Mailbox<PhotoRecord>())
+    let answered = try Mailbox<PhotoRecord>()
     var configuration = Configuration(
       inbox: folder.path, outbox: folder.path, filters: try Recipe(parsing: "none"), processors: filtrations)
-    configuration.downloads = downloads
+    configuration.downloads = .fixed(downloads)
     configuration.transfer.fileRoot = packageRoot + "/Samples"
     configuration.transfer.addressPolicy = AddressPolicy(allowing: [try Network(parsing: "127.0.0.0/8")])
     engine = TransferEngine(configuration: configuration.transfer)
     pending = PendingOperations(
-      configuration: configuration, engine: engine,
+      configuration: configuration, engine: engine, hostAnswered: { answered.post($0) },
       downloadEnded: {
         whenDownloaded()
         downloaded.post($0)
@@ -39,18 +41,20 @@ final class Chains {
     staging = Staging(folder: folder.path, runID: "run-0001")
     self.mailbox = mailbox
     self.downloaded = downloaded
+    self.answered = answered
   }
 
   deinit { engine.shutdown() }
 
   @discardableResult
   func start(
-    _ position: Int, url: String = source, recipe: String = "none", priority: Entry.Priority = .normal
+    _ position: Int, url: String = source, recipe: String = "none", priority: Entry.Priority = .normal,
+    reportsAnswer: Bool = false
   ) throws -> PhotoRecord {
     let folder = JobFolder(path: folder.file("job"), name: "job")
     let run = RunContext(number: 1, runID: staging.runID, folder: folder, staging: staging)
     let record = PhotoRecord(try .sample(position, url: url, recipe: recipe, priority: priority), run: run)
-    pending.start(record)
+    pending.start(record, reportsAnswer: reportsAnswer)
     return record
   }
 
@@ -71,6 +75,12 @@ final class Chains {
       downloaded.wait(alongside: -1, seconds: nil)
       ended += downloaded.collect().count
     }
+  }
+
+  /// Waits until hosts have begun to answer.
+  func answers() -> [PhotoRecord] {
+    answered.wait(alongside: -1, seconds: nil)
+    return answered.collect()
   }
 
   /// Waits until as many chains have ended, and takes them out of what is in progress.

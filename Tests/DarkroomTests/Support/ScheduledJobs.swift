@@ -40,19 +40,22 @@ final class ScheduledJobs {
   }
 
   /// Starts one entry.
-  func next(perHost: Int = 2, now: Int = 0, lowest: Int = 4) throws -> EntryScheduler.Next? {
+  func next(perHost: HostPlaces = 2, now: Int = 0, lowest: Int = 4) throws -> EntryScheduler.Next? {
     try scheduler.next(now: now, perHost: perHost, lowest: lowest)
   }
 
   /// Starts all that may start now: runs and positions.
-  func startAll(perHost: Int = 2, now: Int = 0, lowest: Int = 4) throws -> [PhotoRecord.ID] {
+  func startAll(perHost: HostPlaces = 2, now: Int = 0, lowest: Int = 4) throws -> [PhotoRecord.ID] {
     var started: [PhotoRecord.ID] = []
-    while let next = try next(perHost: perHost, now: now, lowest: lowest) { started.append(next.id) }
+    repeat {
+      while let next = try next(perHost: perHost, now: now, lowest: lowest) { started.append(next.id) }
+      // Of what is deferred and due, one page is looked at in each round.
+    } while scheduler.nextChange.map { $0 <= now } ?? false
     return started
   }
 
   /// The same for one job: positions.
-  func start(perHost: Int = 2, now: Int = 0) throws -> [Int] {
+  func start(perHost: HostPlaces = 2, now: Int = 0) throws -> [Int] {
     try startAll(perHost: perHost, now: now).map(\.position)
   }
 
@@ -100,10 +103,6 @@ final class ScheduledJobs {
   func heldHosts(run: Int = 1, now: Int) -> [String] {
     scheduler.heldHosts(run: run, now: now, limit: 9).hosts.map(\.name)
   }
-}
-
-extension EntryScheduler.Next {
-  var id: PhotoRecord.ID { PhotoRecord.ID(run: run, position: entry.position) }
 }
 
 extension HostUsage {

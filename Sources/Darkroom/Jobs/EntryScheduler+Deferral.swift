@@ -1,0 +1,39 @@
+import Scheduling
+
+/// Entries that are deferred: out of the ranking, in a queue of their job, until they are due.
+extension EntryScheduler {
+  /// Has an entry in progress tried again later.
+  /// - Parameters:
+  ///   - attempts: How often it has been tried.
+  ///   - wait: How long it is deferred, in milliseconds.
+  /// - Returns: nil when its job is gone.
+  func postpone(_ id: PhotoRecord.ID, attempts: Int, wait: Int, now: Int) -> DeferredEntry? {
+    guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return nil }
+    let deferred = DeferredEntry(
+      position: id.position, attempts: attempts, due: now + wait, firstTried: entry.firstTried ?? entry.since)
+    job.deferred.insert(deferred)
+    finished(id.run, job, at: entry.host, now)
+    return deferred
+  }
+
+  /// Ranks deferred entries that are due, beginning with their first URL.
+  func resumeDeferred(_ run: Int, _ job: JobEntries, now: Int) throws {
+    for due in try job.deferred.takeDue(now: now, place: job.index.place) {
+      let attempts = due.entry.attempts
+      let host = try job.number(ofHost: due.host, names: &names)
+      let retry = Retry(
+        key: due.key, host: host, attempts: attempts, uncounted: attempts, attemptsAtMirror: attempts,
+        firstTried: due.entry.firstTried)
+      hosts.retry(retry, job: run, due: now, now: now, allowance: allowance(of: retry.host))
+    }
+  }
+
+  /// How many entries of a job are deferred, and when the first that is not due becomes so.
+  func deferred(run: Int) -> (count: Int, nextDue: Int?) {
+    guard let job = jobs[run] else { return (0, nil) }
+    return (job.deferred.count, job.deferred.nextDue)
+  }
+
+  /// How an entry in progress has been tried.
+  func started(_ id: PhotoRecord.ID) -> JobEntries.Started? { jobs[id.run]?.started[id.position] }
+}

@@ -1,0 +1,31 @@
+import Scheduling
+import Transfer
+
+extension HostPlaces {
+  /// The places that the configuration allows.
+  init(_ limit: HostLimit) {
+    self =
+      limit == .auto ? .init(connections: limit.connections, streams: limit.streams) : .init(fixed: limit.connections)
+  }
+}
+
+extension HostSettings {
+  /// The settings of a try that may take less time than others.
+  /// - Parameter left: What is left of the time for all tries of the entry, in seconds; nil when that has no limit.
+  init(_ budget: Reachability.Budget?, _ configuration: TransferConfiguration, left: Double?) {
+    self.init()
+    if let budget { connectTimeout = min(configuration.connectTimeout, .milliseconds(budget.connect)) }
+    timeout = budget?.total.map { .milliseconds($0) }
+    timeLeft = left.map { .seconds(max(0.001, $0)) }
+  }
+}
+
+extension FailureCode {
+  /// Whether a failure may come of too many downloads at once.
+  var mayComeOfLoad: Bool {
+    switch self {
+    case .download(.connect), .download(.timeout), .io: true
+    default: false
+    }
+  }
+}

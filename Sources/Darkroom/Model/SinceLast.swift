@@ -1,0 +1,55 @@
+import JSON
+
+/// How the rows of a run compare with those of the job's last run. A row is identified by the name of its output.
+package struct SinceLast: Sendable, Equatable, Codable {
+  /// Rows that failed, and did not fail in the last run.
+  package var failedNew = 0
+
+  /// Rows that failed in the last run, too.
+  package var failedAgain = 0
+
+  /// Rows that have a result, and failed in the last run.
+  package var recovered = 0
+
+  /// Rows that had a result before, from a source with another SHA-256.
+  package var changed = 0
+
+  /// Rows that had a result before, from the same source.
+  package var unchanged = 0
+
+  /// Adds a row of the report.
+  mutating func add(_ row: ReportRow) {
+    switch row.state {
+    case .failed where (row.failure?.runs ?? 1) > 1: failedAgain += 1
+    case .failed: failedNew += 1
+    case .filtered where row.isRecovered: recovered += 1
+    case .filtered:
+      switch row.source?.isChanged {
+      case true?: changed += 1
+      case false?: unchanged += 1
+      case nil: break
+      }
+    case .cancelled: break
+    }
+  }
+}
+
+extension SinceLast {
+  /// The counts as reports and events have them.
+  package var json: JSONValue {
+    .object([
+      "failed_new": .integer(failedNew), "failed_again": .integer(failedAgain), "recovered": .integer(recovered),
+      "changed": .integer(changed), "unchanged": .integer(unchanged),
+    ])
+  }
+
+  /// - Returns: nil when a count is missing.
+  init?(_ json: JSONValue) {
+    guard let failedNew = json["failed_new"]?.integer, let failedAgain = json["failed_again"]?.integer,
+      let recovered = json["recovered"]?.integer, let changed = json["changed"]?.integer,
+      let unchanged = json["unchanged"]?.integer
+    else { return nil }
+    self.init(
+      failedNew: failedNew, failedAgain: failedAgain, recovered: recovered, changed: changed, unchanged: unchanged)
+  }
+}

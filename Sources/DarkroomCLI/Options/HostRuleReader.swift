@@ -1,0 +1,129 @@
+import Darkroom
+import Foundation
+import JSON
+import System
+
+/// Reads the key `hosts` of the configuration file: an object of rules by pattern. Files that rules name are read later,
+/// by `HostSecrets`.
+struct HostRuleReader {
+  /// The configuration file.
+  let file: String
+  let environment: [String: String]
+
+  /// A key of a rule.
+  private struct Key: Sendable {
+    let name: String
+    /// Sets its value. Throws `UsageError` that goes on after the key.
+    let apply: @Sendable (inout HostRule, JSONValue, HostRuleReader) throws -> Void
+
+    init(
+      _ name: String, _ apply: @escaping @Sendable (inout HostRule, JSONValue, HostRuleReader) throws -> Void
+    ) {
+      self.name = name
+      self.apply = apply
+    }
+
+    /// A key with the value of an option.
+    init<Value>(
+      _ name: String, _ setting: WritableKeyPath<HostRule, Value?> & Sendable, _ value: OptionValue<Value>
+    ) {
+      self.init(name) { rule, json, _ in
+        guard let text = json.optionText else {
+          throw UsageError("must be a number or a string")
+        }
+        rule[keyPath: setting] = try value.parse(text)
+      }
+    }
+  }
+
+  private static let keys = [
+    Key("per-host", \.perHost, .whole(1...1024)),
+    Key("interval", \.interval, .seconds(from: 0)),
+    Key("max-rate", \.settings.maxRate, .rate),
+    Key("connect-timeout", \.settings.connectTimeout, .seconds(from: 0.001)),
+    Key("timeout", \.settings.timeout, .seconds(from: 0.001)),
+    Key("headers-file") { rule, json, reader in
+      guard let path = json.string, !path.isEmpty else { throw UsageError("must be the name of a file") }
+      rule.headersFile = reader.path(path)
+    },
+    Key("netrc") { rule, json, reader in
+      switch json {
+      case .bool(let isOn): rule.netrcFile = isOn ? try reader.standardNetrc() : nil
+      case .string(let path) where !path.isEmpty: rule.netrcFile = reader.path(path)
+      default: throw UsageError("must be true, false or the name of a file")
+      }
+    },
+  ]
+
+  /// The rules that a value of the key `hosts` describes.
+  /// - Throws: `UsageError` that names the file, the pattern and the key.
+  func rules(_ value: JSONValue) throws -> HostRules {
+    guard case .object(let members) = value else {
+      throw UsageError("\(file): \"hosts\" must be an object of rules by host")
+    }
+    var rules = HostRules()
+    for member in members where !member.key.hasPrefix("_") {
+      let place = "\(file): \"hosts\": \"\(member.key)\""
+      if let other = rules.add(try rule(member, at: place)) {
+        throw UsageError("\(place) is for the same hosts as \"\(other)\"")
+      }
+    }
+    return rules
+  }
+
+  private func rule(_ member: JSONValue.Member, at place: String) throws -> HostRule {
+    let pattern: HostPattern
+    do throws(HostPattern.ParseError) {
+      pattern = try HostPattern(parsing: member.key)
+    } catch {
+      throw UsageError("\(place) \(error.message)")
+    }
+    guard case .object(let settings) = member.value else {
+      throw UsageError("\(place) must be an object")
+    }
+    var rule = HostRule(pattern)
+    for setting in settings where !setting.key.hasPrefix("_") {
+      guard let key = Self.keys.first(where: { $0.name == setting.key }) else {
+        let error = UsageError.unknown("key", setting.key, among: Self.keys.map(\.name))
+        throw UsageError("\(place): \(error)")
+      }
+      do {
+        if pattern.port != nil, ["per-host", "interval", "max-rate"].contains(key.name) {
+          throw UsageError("holds for all ports of a host: give it in a rule without a port")
+        }
+        try key.apply(&rule, setting.value, self)
+      } catch let error as UsageError {
+        throw UsageError("\(place): \"\(key.name)\" \(error)")
+      }
+    }
+    return rule
+  }
+
+  /// A path, which is relative to the configuration file's folder.
+  private func path(_ text: String) -> String {
+    if text.hasPrefix("/") { return text }
+    let folder = (file as NSString).deletingLastPathComponent
+    return folder.isEmpty ? text : folder + "/" + text
+  }
+
+  /// The file that curl would use.
+  private func standardNetrc() throws -> String {
+    if let named = environment["NETRC"], !named.isEmpty { return named }
+    guard let home = environment["HOME"], !home.isEmpty else {
+      throw UsageError("must be the name of a file, because neither NETRC nor HOME is set")
+    }
+    return home + "/.netrc"
+  }
+}
+
+extension JSONValue {
+  /// A string, or a number as an option has it; nil for other values.
+  fileprivate var optionText: String? {
+    switch self {
+    case .string(let text): text
+    case .integer(let number): String(number)
+    case .number(let number): String(number)
+    case .null, .bool, .array, .object: nil
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `--retry-for`: what may pass is tried again at growing intervals.
+@Suite(.blocking) struct DeferralTests {
+  private let server: FlakyServer
+  private let folders: DarkroomFolders
+
+  init() throws {
+    server = try FlakyServer()
+    folders = try DarkroomFolders()
+  }
+
+  private func times(of path: String, _ requests: [FlakyServer.Request]) -> [Double] {
+    requests.filter { $0.path == path }.map(\.time)
+  }
+
+  @Test func `an entry is tried until its server answers, holds no place meanwhile, and fails when it is too old`()
+    throws
+  {
+    let paths = [
+      "gone?" + Array(repeating: "503", count: 99).joined(separator: ","), "back?503,reset,503", "a?", "no?404",
+    ]
+    try folders.drop("job.txt", paths.map { server.url($0) + "\n" }.joined())
+    let run = try folders.start("run", ["--retry-for", "12s", "--downloads", "1", "--filters", "none", "--json"])
+    let requests = try (0..<4).map { _ in try server.nextRequest() }
+    #expect(requests.map(\.path) == ["/gone", "/back", "/a", "/no"], "nothing waits for what is deferred")
+    let finished = try run.finish()
+    #expect(finished.status == 1, "\(finished.error)")
+    let rows = try folders.report("job").entries
+    #expect(rows.map(\.state) == ["failed", "filtered", "filtered", "failed"])
+    #expect(rows[0].error?.code == "http-status" && rows[0].attempts >= 5)
+    #expect(rows[1].attempts == 4)
+    #expect(rows[3].attempts == 1, "a failure that is final is not tried again")
+    var later: [FlakyServer.Request] = []
+    for _ in 0..<2 + rows[0].attempts { later.append(try server.nextRequest()) }
+    let gone = times(of: "/gone", requests + later)
+    #expect(gone[1] - gone[0] >= 0.6, "the first interval is a tenth of the time")
+    #expect((gone.last ?? 0) - gone[0] >= 11.9, "the last try comes at the end")
+    #expect(gone[4] - gone[3] > gone[1] - gone[0])
+    #expect(try JSONSchema.violations(of: Data(finished.output.utf8), name: "events.schema.json") == "")
+    #expect(finished.output.contains(#""event":"entry-deferred""#))
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test func `all mirrors are tried before an entry is deferred, and again when it is due`() throws {
+    let urls = [server.url("a?503"), server.url("b?404", host: "localhost")].map { "\"\($0)\"" }
+    try folders.drop("job.json", #"{"x": {"url": [\#(urls.joined(separator: ", "))]}}"#)
+    let run = try folders.run(["--retry-for", "5", "--filters", "none"])
+    #expect(run.status == 0, "\(run.error)")
+    #expect(try (0..<3).map { _ in try server.nextRequest().path } == ["/a", "/b", "/a"])
+    #expect(try folders.report("job").entries.first?.attempts == 3)
+  }
+
+  @Test func `after kill -9 a deferred entry waits on, and other jobs end beside it`() throws {
+    try folders.drop("a.txt", server.url("slow?503,503") + "\n" + server.url("fast") + "\n")
+    let options = ["--retry-for", "40", "--filters", "none"]
+    let watch = try folders.start("watch", options)
+    #expect(try watch.waitForLine(containing: "slow: deferred after try 1, the next in") != nil)
+    let first = try (0..<2).map { _ in try server.nextRequest() }
+    #expect(Set(first.map(\.path)) == ["/slow", "/fast"])
+    // Its rows are committed after the deferral.
+    try folders.drop("b.txt", server.url("other") + "\n")
+    #expect(try watch.waitForLine(containing: "b: succeeded") != nil)
+    let status = try DarkroomProcess.run(["status", "--json"] + folders.named).output
+    #expect(try JSONSchema.violations(of: Data(status.utf8), name: "status.schema.json") == "")
+    #expect(status.contains(#""deferred":1,"deferred_until":"20"#), "\(status)")
+    #expect(try DarkroomProcess.run(["status"] + folders.named).output.contains(", 1 deferred until 20"))
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+
+    let run = try folders.start("run", options)
+    #expect(try run.waitForLine(containing: "a: 2 entries, 1 of them already done, 1 deferred") != nil)
+    let finished = try run.finish()
+    #expect(finished.status == 0, "\(finished.error)")
+    let requests = try first + (0..<3).map { _ in try server.nextRequest() }
+    #expect(Set(requests.map(\.path)) == ["/slow", "/fast", "/other"])
+    let slow = times(of: "/slow", requests)
+    #expect(slow.count == 3 && slow[1] - slow[0] >= 2.9, "three quarters of a tenth of the time")
+    let report = try folders.report("a")
+    #expect(report.counts == Report.Counts(total: 2, filtered: 2))
+    #expect(report.entries.map(\.attempts) == [3, 1])
+    #expect(try folders.contents("a/entries.jsonl").count { $0 == UInt8(ascii: "\n") } == 2)
+  }
+
+  @Test func `run waits no longer than --max-duration, and the next start goes on`() throws {
+    try folders.drop("job.txt", server.url("a?503") + "\n" + server.url("b") + "\n")
+    let first = try folders.run(["--retry-for", "1h", "--max-duration", "6", "--filters", "none", "--verbose"])
+    #expect(first.status == 75, "\(first.error)")
+    #expect(first.error.contains("a: deferred after try 1"))
+    #expect(!folders.exists("job/report.json"))
+    let status = try DarkroomProcess.run(["status"] + folders.named).output
+    #expect(status.contains("job job: waiting for the next start, 1 deferred until 20"), "\(status)")
+    // Without --retry-for what is deferred is due.
+    let second = try folders.run(["--filters", "none"])
+    #expect(second.status == 0, "\(second.error)")
+    #expect(try (0..<3).map { _ in try server.nextRequest().path }.sorted() == ["/a", "/a", "/b"])
+    #expect(try folders.report("job").entries.map(\.attempts) == [2, 1])
+  }
+
+  @Test func `a signal stops a run that waits for deferred entries at once`() throws {
+    try folders.drop("job.txt", server.url("a?503") + "\n")
+    let run = try folders.start("run", ["--retry-for", "2d"])
+    #expect(try run.waitForLine(containing: "a: deferred after try 1, the next in") != nil)
+    run.send(SIGTERM)
+    #expect(try run.finish().status == 143)
+  }
+}

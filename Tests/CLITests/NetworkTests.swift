@@ -1,0 +1,110 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.blocking) struct NetworkTests {
+  @Test(arguments: [1, 3], ["0", "2"])
+  func `while no server answers the queues pause, and no entry fails or is counted as tried`(
+    hosts: Int, retries: String
+  ) throws {
+    let server = try RestartedServer(answering: 20)
+    let folders = try DarkroomFolders()
+    let urls = (0..<60).map { server.url("\($0)", host: "127.0.0.\(1 + $0 % hosts)") }
+    try folders.drop("job.txt", urls.map { $0 + "\n" }.joined())
+    let run = try folders.start("run", ["--retries", retries, "--filters", "none"])
+    #expect(try run.waitForLine(containing: "paused: network") != nil)
+    // The status is written once a second.
+    while try !DarkroomProcess.run(["status", "--json"] + folders.named).output.contains("\"cause\":\"network\"") {}
+    try server.start()
+    #expect(try run.waitForLine(containing: "resumed") != nil)
+    let finished = try run.finish()
+    #expect(finished.status == 0, "\(finished.error)")
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 60, filtered: 60))
+    #expect(report.pauses?.map(\.cause).contains("network") == true)
+    #expect(report.paused_s > 0)
+    #expect(report.entries.map(\.attempts) == Array(repeating: 1, count: 60))
+  }
+
+  @Test func `run ends with 75 when the network stays away for longer than it may wait, and goes on later`() throws {
+    let server = try RestartedServer(answering: 5)
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", (0..<30).map { server.url("\($0)") + "\n" }.joined())
+    let run = try folders.run(["--lock-wait", "0.2", "--filters", "none"])
+    #expect(run.status == 75, "\(run.error)")
+    #expect(run.error.contains("network"))
+    try server.start()
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    #expect(try folders.report("job").counts.filtered == 30)
+  }
+
+  @Test func `a signal ends a run that is paused for the network`() throws {
+    let server = try RestartedServer(answering: 5)
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", (0..<30).map { server.url("\($0)") + "\n" }.joined())
+    let run = try folders.start("run", ["--filters", "none"])
+    #expect(try run.waitForLine(containing: "paused: network") != nil)
+    run.send(SIGTERM)
+    #expect(try run.finish().status == 143)
+  }
+
+  @Test func `hosts that never answered are no outage: the list may be dead`() throws {
+    let folders = try DarkroomFolders()
+    let server = try RestartedServer(answering: 1)
+    let dead = server.url("gone")
+    // Nobody listens any more.
+    try folders.drop("first.txt", server.url("only") + "\n")
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    try folders.drop("job.txt", (0..<30).map { "\(dead)\($0)\n" }.joined())
+    let run = try folders.run(["--retries", "1"])
+    #expect(run.status == 1, "\(run.error)")
+    let report = try folders.report("job")
+    #expect(report.counts.failed == 30 && report.pauses == nil)
+    #expect(report.entries.map(\.attempts) == Array(repeating: 2, count: 30))
+  }
+
+  @Test func `a host that stays silent is soon asked only once for each entry`() throws {
+    // A full queue of connections: further ones get no answer, not even a refusal.
+    let silent = try PythonServer(
+      """
+      import socket, sys, time
+      listener = socket.socket()
+      listener.bind(("127.0.0.2", 0))
+      listener.listen(0)
+      filling = []
+      for _ in range(8):
+          connection = socket.socket()
+          connection.setblocking(False)
+          connection.connect_ex(listener.getsockname())
+          filling.append(connection)
+      time.sleep(0.1)
+      print(listener.getsockname()[1], flush=True)
+      while True:
+          time.sleep(60)
+      """)
+    let server = try FlakyServer()
+    let folders = try DarkroomFolders()
+    let lines = (0..<24).flatMap { ["http://127.0.0.2:\(silent.port)/\($0)", server.url("\($0)")] }
+    try folders.drop("job.txt", lines.map { $0 + "\n" }.joined())
+    let run = try folders.run(["--retries", "3", "--connect-timeout", "0.3"])
+    #expect(run.status == 1, "\(run.error)")
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 48, filtered: 24, failed: 24))
+    let failed = report.entries.filter { $0.error != nil }
+    #expect(failed.allSatisfy { $0.error?.code == "timeout" })
+    #expect(failed.count { $0.attempts == 1 } >= 12, "\(failed.map(\.attempts))")
+  }
+
+  @Test func `all tries of an entry together take no longer than they may`() throws {
+    let server = try FlakyServer()
+    let gate = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    let failing = server.url("a?" + Array(repeating: "500", count: 60).joined(separator: ","))
+    try folders.drop("job.txt", "\(failing)\n\(gate.url("stalled"))\n\(server.url("fine"))\n")
+    let run = try folders.run(["--retries", "50", "--entry-timeout", "1.5", "--low-speed", "1K"])
+    #expect(run.status == 1, "\(run.error)")
+    let rows = try folders.report("job").entries
+    #expect(rows.map(\.error?.code) == ["http-status", "timeout", nil])
+    #expect(rows[0].attempts < 20 && rows[1].attempts == 1)
+  }
+}
