@@ -34,10 +34,10 @@ import Testing
       }
     }
 
-    /// How many connections carried requests.
-    func connections() throws -> Int {
+    /// How many connections carried the last requests.
+    func connections(last requests: Int) throws -> Int {
       let log = try String(contentsOfFile: folder.file("connections.log"), encoding: .utf8)
-      return Set(log.split(separator: "\n")).count
+      return Set(log.split(separator: "\n").suffix(requests)).count
     }
   }
 
@@ -96,13 +96,13 @@ import Testing
 
   @Test(
     "streams share connections, as many as the server allows on each, besides those of the first tries",
-    arguments: [(128, 6), (10, 6), (1, 20)])
+    arguments: [(128, 6), (10, 6), (1, 24)])
   func streams(allowed: Int, connections: Int) async throws {
     let server = try Server(
       "http2_max_concurrent_streams \(allowed); location = /a { limit_rate 30k; }\n", isHTTP2: true)
     let downloads = try server.downloads()
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<150 {
+      for _ in 0..<300 {
         group.addTask {
           let (result, body) = try await downloads.fetch(server.url("a"))
           #expect(try result.get().answer?.isHTTP2 == true)
@@ -111,7 +111,8 @@ import Testing
       }
       try await group.waitForAll()
     }
-    #expect(try server.connections() <= connections)
+    // Once the number of streams is learned. Those of the whole time are more on a slow machine: idle ones are closed.
+    #expect(try server.connections(last: 50) <= connections)
   }
 
   @Test("a server that ends its HTTP/2 connections in between loses no transfer")
@@ -127,6 +128,6 @@ import Testing
       }
       try await group.waitForAll()
     }
-    #expect(try server.connections() >= 15)
+    #expect(try server.connections(last: 300) >= 15)
   }
 }
