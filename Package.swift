@@ -49,7 +49,7 @@ let package = Package(
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
     .testTarget(name: "ManifestsTests", dependencies: ["Manifests", "TestSupport"]),
-    .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"]),
+    .testTarget(name: "SchedulingTests", dependencies: ["Scheduling", "TestSupport"]),
     .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"], exclude: ["Goldens"]),
     .testTarget(name: "TransferTests", dependencies: ["Transfer", "TestSupport"]),
     .testTarget(name: "LedgerTests", dependencies: ["Ledger", "TestSupport"]),

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Scheduling
@@ -53,7 +54,7 @@ private struct RandomWork {
   private(set) var difference: String?
 
   init(seed: UInt64) {
-    random = SplitMix64(state: seed)
+    random = SplitMix64(seed: seed)
     perHost = Int.random(in: 1...4, using: &random)
     naive = NaiveScheduler(perHost: perHost)
   }
@@ -224,18 +225,5 @@ private struct RandomWork {
       let held = job.sites.keys.filter { naive.hosts[$0].map { $0.throttle.until > now } ?? false }
       if Set(scheduler.held(job: number, now: now).map(\.host)) != Set(held) { difference = "held are \(held)" }
     }
-  }
-}
-
-/// Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
-private struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

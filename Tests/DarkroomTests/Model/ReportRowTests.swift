@@ -1,24 +1,12 @@
 import Imaging
 import JSON
+import TestSupport
 import Testing
 import Transfer
 
 @testable import Darkroom
 
 @Suite struct ReportRowTests {
-  /// Numbers that are the same at every run (SplitMix64).
-  private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9e37_79b9_7f4a_7c15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-      z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-      return z ^ (z >> 31)
-    }
-  }
-
   enum Kind: CaseIterable {
     case filtered, filteredFile, reused, coalesced, failedDownload, failedStatus, failedFilter, conflict, cancelled
 
@@ -39,7 +27,7 @@ import Transfer
     .object(["k": .array([.null, .object(["": .string("")]), .number(1e-300)]), "state": .string("filtered")]),
   ]
 
-  private static func picture(_ numbers: inout Numbers) -> ImageInfo {
+  private static func picture(_ numbers: inout SplitMix64) -> ImageInfo {
     ImageInfo(
       format: ImageFormat.allCases.randomElement(using: &numbers) ?? .jpeg,
       width: .random(in: 1...100_000, using: &numbers),
@@ -59,7 +47,7 @@ import Transfer
   }
 
   /// A row of a kind, with everything that such a row may have.
-  private static func row(_ kind: Kind, _ numbers: inout Numbers) -> ReportRow {
+  private static func row(_ kind: Kind, _ numbers: inout SplitMix64) -> ReportRow {
     func text() -> String { texts.randomElement(using: &numbers) ?? "" }
     func milliseconds() -> Double? { Bool.random(using: &numbers) ? .random(in: 0...1e6, using: &numbers) : nil }
     let isMade = [.filtered, .filteredFile, .reused, .coalesced].contains(kind)
@@ -91,7 +79,7 @@ import Transfer
 
   @Test(arguments: Kind.allCases)
   func `a row comes back from its JSON as it was, and the JSON from it`(kind: Kind) throws {
-    var numbers = Numbers(state: 42)
+    var numbers = SplitMix64(seed: 42)
     for _ in 0..<300 {
       let row = Self.row(kind, &numbers)
       let text = row.json.text
@@ -134,7 +122,7 @@ import Transfer
 
   @Test(arguments: Kind.allCases)
   func `the source of a row with a result is found in its text`(kind: Kind) {
-    var numbers = Numbers(state: 7)
+    var numbers = SplitMix64(seed: 7)
     for number in 0..<300 {
       var row = Self.row(kind, &numbers)
       let sha256 = String(String(repeating: "0123456789abcdef", count: 4).dropFirst(number % 3) + "xyz").prefix(64)
