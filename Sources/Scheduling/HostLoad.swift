@@ -28,8 +28,8 @@ struct HostLoad: Sendable {
   /// When the first of them started; nil without any.
   private var waitingSince: Int?
 
-  /// Milliseconds of downloads in the queue.
-  var spent = 0
+  /// By how many milliseconds its downloads have exceeded what is usual, together.
+  var excess = 0
 
   /// How many jobs have something at it.
   var jobs = 0
@@ -52,8 +52,8 @@ struct HostLoad: Sendable {
     throttle.spacing = allowance.interval
   }
 
-  /// The time spent, in units that are large enough to rank it behind others.
-  var quanta: Int { spent / HostScheduler.quantum }
+  /// The excess, in units that are large enough to rank it behind others.
+  var quanta: Int { excess / HostScheduler.quantum }
 
   /// - Parameter places: Those of a host without a rule.
   func hasRoom(_ places: HostPlaces, now: Int) -> Bool {

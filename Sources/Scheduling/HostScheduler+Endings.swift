@@ -27,7 +27,7 @@ extension HostScheduler {
     guard let slot = hosts.slot(of: host), hosts.loads[slot].downloading > 0 else { return nil }
     if !hasBegun { hosts.loads[slot].beginning -= 1 }
     hosts.ended(slot, contact, began: began, now: now, retries: backoff.retries)
-    hosts.loads[slot].spent += milliseconds
+    hosts.loads[slot].excess += max(0, milliseconds - Self.usual)
     var hold: Double?
     switch answer {
     case .served: hosts.loads[slot].throttle.served()

@@ -1,9 +1,9 @@
 /// Decides which entry starts next, over all live jobs.
 ///
-/// First by priority; then the jobs take turns, also at each host; then comes the host that has spent the least time in the
-/// download queue, to ten seconds, of those that have room; then the entry that comes first in its manifest. So a small job
-/// beside a large one is done in the time of a few entries, each manifest is worked on in its order, connections stay warm,
-/// and slow hosts fall behind the others instead of occupying all places. The limits of a host hold across jobs.
+/// First by priority; then the jobs take turns, also at each host; then comes the host whose downloads have exceeded the
+/// usual time by the least, to ten seconds, of those that have room; then the entry that comes first in its manifest. So a
+/// small job beside a large one is done in the time of a few entries, each manifest is worked on in its order, connections
+/// stay warm, and slow hosts fall behind the others instead of occupying all places. The limits of a host hold across jobs.
 ///
 /// It holds the hosts that have been started and have something left: a few, however many the manifests name. Jobs and hosts
 /// are numbers that the caller chooses. Times are milliseconds of any clock.
@@ -43,6 +43,10 @@ package struct HostScheduler {
 
   /// A difference of less than this, in milliseconds, does not rank a host behind another.
   package static let quantum = 10_000
+
+  /// What a download may take, in milliseconds, without ranking its host behind others. Otherwise a host with many entries
+  /// fell behind for their number, and would be the last to end.
+  package static let usual = 1000
 
   /// The time, in milliseconds, after which the downloads of a host that has not answered take no place from others.
   package static let silentAfter = 2000

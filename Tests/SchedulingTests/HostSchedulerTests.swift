@@ -42,7 +42,12 @@ import Testing
     #expect(try #require(finished.first) <= 100)
   }
 
-  @Test func `priority comes before the time spent at a host`() {
+  @Test func `a host of many entries that are served fast does not fall behind for their number`() throws {
+    let result = Self.work([(600, 200)] + Array(repeating: (entries: 30, milliseconds: 200), count: 100), places: 16)
+    #expect(try #require(result.finished[1]) <= 600 * 200 / 6 + 1000)
+  }
+
+  @Test func `priority comes before the time lost at a host`() {
     var scheduler = HostScheduler()
     scheduler.add(job: 1)
     scheduler.start(job: 1, host: 1, next: .init(priority: 0, position: 5), now: 0)

@@ -90,18 +90,18 @@ import Testing
     #expect(scheduler.choose(now: 0, perHost: 6) == .init(job: 1, kind: .host(1)), "and is not lost")
   }
 
-  @Test func `time that one job has spent at a host ranks it behind for another`() {
+  @Test func `time that one job has lost at a host ranks it behind for another`() {
     var scheduler = HostScheduler()
     for job in [1, 2] { scheduler.add(job: job) }
     scheduler.start(job: 1, host: 1, next: .init(priority: 2, position: 1), now: 0)
     scheduler.admit(job: 2, host: 1, next: .init(priority: 2, position: 0), now: 0)
     scheduler.admit(job: 2, host: 2, next: .init(priority: 2, position: 1), now: 0)
     #expect(scheduler.choose(now: 0, perHost: 6) == .init(job: 2, kind: .host(1)))
-    scheduler.leave(job: 1, host: 1, spent: HostScheduler.quantum - 1, at: 0)
+    scheduler.leave(job: 1, host: 1, spent: HostScheduler.usual + HostScheduler.quantum - 1, at: 0)
     #expect(scheduler.choose(now: 0, perHost: 6) == .init(job: 2, kind: .host(1)))
     scheduler.start(job: 2, host: 1, next: .init(priority: 2, position: 0), now: 0)
     scheduler.start(job: 1, host: 1, next: nil, now: 0)
-    scheduler.leave(job: 1, host: 1, spent: 1, at: 0)
+    scheduler.leave(job: 1, host: 1, spent: HostScheduler.usual + 1, at: 0)
     #expect(scheduler.choose(now: 0, perHost: 6) == .init(job: 2, kind: .host(2)))
   }
 }

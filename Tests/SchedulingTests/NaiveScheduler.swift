@@ -119,7 +119,7 @@ struct NaiveScheduler {
     _ host: Int, spent: Int, began: Int, _ answer: HostScheduler.Answer, now: Int, backoff: Backoff
   ) {
     hosts[host]?.downloading -= 1
-    hosts[host]?.spent += spent
+    hosts[host]?.spent += max(0, spent - HostScheduler.usual)
     switch answer {
     case .served: hosts[host]?.throttle.served()
     case .refused(let asked):
