@@ -3,6 +3,7 @@ extension JSONValue {
   /// (jansson, which reads for us, writes all 17 digits); one that JSON cannot express is null.
   package var text: String {
     var text: [UInt8] = []
+    text.reserveCapacity(1024)
     write(to: &text)
     return String(decoding: text, as: UTF8.self)
   }

@@ -1,5 +1,5 @@
 /// A JSON value. Objects keep their order.
-package indirect enum JSONValue: Sendable, Equatable {
+package enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
   case integer(Int)

@@ -36,6 +36,9 @@ final class DeliveryQueue: Sendable {
   struct Committed: Sendable {
     let record: PhotoRecord
     let row: ReportRow
+
+    /// The row as JSON.
+    let text: String
   }
 
   /// What waits for the next batch.

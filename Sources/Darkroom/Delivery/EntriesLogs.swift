@@ -9,7 +9,7 @@ final class EntriesLogs: Sendable {
   /// - Throws: `SystemError`.
   func append(_ rows: [DeliveryQueue.Committed]) throws(SystemError) {
     guard let run = rows.first?.record.run else { return }
-    try Self.append(rows.map { $0.row.json.text + "\n" }.joined(), to: file(run.number, run.folder.entriesLog))
+    try Self.append(rows.map { $0.text + "\n" }.joined(), to: file(run.number, run.folder.entriesLog))
   }
 
   /// Closes a run's file.

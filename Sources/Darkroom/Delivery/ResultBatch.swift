@@ -113,7 +113,7 @@ struct ResultBatch {
 
   /// The records, once `ends` are durable.
   var committed: [DeliveryQueue.Committed] {
-    items.map { DeliveryQueue.Committed(record: $0.record, row: $0.row) }
+    items.map { DeliveryQueue.Committed(record: $0.record, row: $0.row, text: $0.entry.row) }
   }
 
   /// Removes what could not be placed. Not before `ends` are durable: an intent whose staged file is gone means that the

@@ -1,6 +1,6 @@
-/// Counts, in bounded memory, how often each source occurs among the rows of a job that have a result, to tell whether one
-/// occurs so often that the report warns of it. Different sources may share a counter, so that it may count too many and
-/// never too few.
+/// Counts, in bounded memory, for how many URLs each source occurs among the rows of a job that have a result, to tell
+/// whether that is so often that the report warns of it. Different sources may share a counter, and only a URL that follows
+/// itself is known to be the same, so that it may count too many.
 final class SourceCounts: @unchecked Sendable {  // it has one owner at a time
   /// How many different requests with the same source are doubtful: 5, and in jobs of more than 50 000 entries one in
   /// 10 000.
@@ -8,6 +8,9 @@ final class SourceCounts: @unchecked Sendable {  // it has one owner at a time
 
   /// A power of two of them, at most 1 Mi; none for a job that cannot have so many requests.
   private var counters: [UInt16]
+
+  /// The hash value of the URL that each counter has counted last.
+  private var urls: [UInt32]
 
   /// Whether a source may have occurred that often.
   private(set) var isAnyFrequent = false
@@ -17,13 +20,16 @@ final class SourceCounts: @unchecked Sendable {  // it has one owner at a time
     threshold = max(5, total / 10_000)
     var count = total < threshold ? 0 : 64
     while count < total, count > 0, count < 1 << 20 { count *= 2 }
-    counters = Array(repeating: 0, count: count)
+    (counters, urls) = (Array(repeating: 0, count: count), Array(repeating: 0, count: count))
   }
 
   /// Adds a row of the report.
   func add(_ row: ReportRow) {
     guard !counters.isEmpty, row.state == .filtered, let source = row.source else { return }
     let place = place(of: source.sha256)
+    let url = UInt32(truncatingIfNeeded: row.url.hashValue)
+    guard counters[place] == 0 || urls[place] != url else { return }
+    urls[place] = url
     counters[place] += counters[place] == .max ? 0 : 1
     if isFrequent(place) { isAnyFrequent = true }
   }

@@ -7,8 +7,9 @@ import Testing
 @Suite struct SameSourcesTests {
   private func digest(_ number: Int) -> String { MessageDigest.hexDigest(of: "\(number)") }
 
-  private func row(_ sha256: String, state: ReportRow.State = .filtered) -> ReportRow {
-    .sample(state: state, source: .init(picture: nil, bytes: 1, sha256: sha256, httpStatus: 200))
+  private func row(_ sha256: String, url: Int, state: ReportRow.State = .filtered) -> ReportRow {
+    .sample(
+      url: "http://h/\(url)", state: state, source: .init(picture: nil, bytes: 1, sha256: sha256, httpStatus: 200))
   }
 
   @Test(arguments: [(1, 5), (5, 5), (59_999, 5), (60_000, 6), (1_000_000, 100)])
@@ -19,24 +20,30 @@ import Testing
   @Test func `a source is frequent when as many rows have it, whatever others have`() {
     let counts = SourceCounts(total: 10_000)
     for number in 0..<4 {
-      counts.add(row(digest(0)))
-      counts.add(row(digest(0), state: .failed))
+      counts.add(row(digest(0), url: number))
+      counts.add(row(digest(0), url: number, state: .failed))
       #expect(!counts.isAnyFrequent, "\(number)")
     }
-    counts.add(row(digest(0)))
+    counts.add(row(digest(0), url: 4))
     #expect(counts.isAnyFrequent && counts.isFrequent(digest(0)))
     #expect((1...1000).filter { counts.isFrequent(digest($0)) }.count < 3, "few share a counter")
   }
 
   @Test func `a job of a few entries counts nothing`() {
     let counts = SourceCounts(total: 4)
-    for _ in 0..<9 { counts.add(row(digest(0))) }
+    for number in 0..<9 { counts.add(row(digest(0), url: number)) }
     #expect(!counts.isAnyFrequent && !counts.isFrequent(digest(0)))
+  }
+
+  @Test func `one URL many times is not looked at twice`() {
+    let counts = SourceCounts(total: 10_000)
+    for _ in 0..<10_000 { counts.add(row(digest(0), url: 0)) }
+    #expect(!counts.isAnyFrequent)
   }
 
   @Test func `in a large job of different sources hardly any is looked at twice`() {
     let counts = SourceCounts(total: 200_000)
-    for number in 0..<200_000 { counts.add(row(digest(number))) }
+    for number in 0..<200_000 { counts.add(row(digest(number), url: number)) }
     #expect((0..<200_000).filter { counts.isFrequent(digest($0)) }.count < 20)
   }
 

@@ -75,10 +75,11 @@ extension JobManifest {
 extension ReportRow {
   /// A row of an entry.
   static func sample(
-    _ index: Int = 0, state: State, output: Output? = nil, source: Source? = nil, failure: Failure? = nil
+    _ index: Int = 0, url: String = "http://h/", state: State, output: Output? = nil, source: Source? = nil,
+    failure: Failure? = nil
   ) -> ReportRow {
     ReportRow(
-      index: index, name: "\(index)", url: "http://h/", finalURL: nil, state: state, isReused: false,
+      index: index, name: "\(index)", url: url, finalURL: nil, state: state, isReused: false,
       isCoalesced: false, priority: "normal", attempts: 1, output: output, source: source, filters: "none",
       timings: Timings(), failure: failure, metadata: nil)
   }
