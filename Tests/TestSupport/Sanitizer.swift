@@ -4,4 +4,7 @@ import Foundation
 package enum Sanitizer {
   /// The thread sanitizer keeps what it knows in a file, and dies under a limit on the size of files.
   package static let isThread = dlsym(nil, "__tsan_init") != nil
+
+  /// Any of them makes the program several times slower.
+  package static let isActive = isThread || dlsym(nil, "__asan_init") != nil
 }

@@ -84,7 +84,7 @@ import Testing
       }
       let seconds = try await fetch(
         count, server.url("a", isHTTP2: isHTTP2), data, downloads, rate: isTotal ? nil : 500_000, isHTTP2: isHTTP2)
-      #expect(seconds > 1.8 && seconds < 60, "of all: \(isTotal)")
+      #expect(seconds > 1.8, "of all: \(isTotal)")
     }
   }
 
@@ -95,7 +95,7 @@ import Testing
     let downloads = try server.downloads()
     let seconds = try await fetch(
       100, server.url("a", isHTTP2: isHTTP2), data, downloads, rate: 300_000, isHTTP2: isHTTP2)
-    #expect(seconds > 1.3 && seconds < 60)
+    #expect(seconds > 1.3)
   }
 
   @Test("a pause that is longer than a transfer may be slow is no timeout", arguments: [false, true])
