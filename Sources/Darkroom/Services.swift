@@ -106,7 +106,7 @@ final class Services {
     return LiveJobs(
       queue: JobQueue(goal: .watch, unfinished: unfinished), pending: pending, delivery: delivery,
       suspension: Suspension(outbox: outbox, downloads: downloads, minFree: configuration.minFree),
-      network: NetworkWatch(configuration: configuration.transfer) { [send] in send(.probed($0)) },
+      network: NetworkWatch(configuration: configuration.transfer, engine: engine) { [send] in send(.probed($0)) },
       planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
       send: { [send] in send(.job($0)) })
   }
@@ -124,7 +124,7 @@ final class Services {
     jobs.pending.configure(configuration, engine: engine)
     jobs.scheduler.configure(configuration.hosts)
     jobs.suspension.configure(minFree: configuration.minFree)
-    jobs.network.configure(configuration.transfer)
+    jobs.network.configure(configuration.transfer, engine: engine)
     jobs.planner = planner(configuration, jobs.delivery)
     cacheSize = configuration.cacheSize
     cache?.resize(to: cacheSize)

@@ -16,6 +16,8 @@ package struct OutageDetector: Sendable {
     package let hosts: [Int]
     /// Whether a host has to answer a request: all failures were silences, and a connection would show too little.
     package let needsAnswer: Bool
+    /// Whether names have to be resolved anew: the resolver is among what failed.
+    package var needsLookup = false
   }
 
   private enum Phase: Equatable {
@@ -70,6 +72,7 @@ package struct OutageDetector: Sendable {
   private var failures = 0
   private var firstFailure = 0
   private var areSilences = true
+  private var hasResolverFailed = false
   private var threshold = OutageDetector.threshold
   private var probeValidUntil = Int.min
   private var round = 0
@@ -98,12 +101,15 @@ package struct OutageDetector: Sendable {
   }
 
   /// Records that a download failed without an answer, or in the middle of one.
-  /// - Parameter isSilence: Whether nothing came until the time was over.
-  package mutating func downloadFailed(isSilence: Bool, now: Int) {
+  /// - Parameters:
+  ///   - isSilence: Whether nothing came until the time was over.
+  ///   - isOfResolver: Whether the host's name could not be resolved. Default: false.
+  package mutating func downloadFailed(isSilence: Bool, isOfResolver: Bool = false, now: Int) {
     guard !answered.isEmpty, phase != .suppressed else { return }
-    if failures == 0 { (firstFailure, areSilences) = (now, true) }
+    if failures == 0 { (firstFailure, areSilences, hasResolverFailed) = (now, true, false) }
     failures += 1
     areSilences = areSilences && isSilence
+    hasResolverFailed = hasResolverFailed || isOfResolver
   }
 
   /// Whether it must be known whether there is an outage before an entry is given up.
@@ -194,7 +200,7 @@ package struct OutageDetector: Sendable {
 
   private mutating func probe(_ hosts: [Int]) -> Probe {
     round += 1
-    return Probe(round: round, hosts: hosts, needsAnswer: areSilences)
+    return Probe(round: round, hosts: hosts, needsAnswer: areSilences, needsLookup: hasResolverFailed)
   }
 
   private mutating func declare(_ now: Int) {

@@ -6,8 +6,9 @@ import Transfer
 /// Finds out whether a host, or the proxy that leads to it, can be reached: with a TCP connection and, if asked for, a
 /// request that any server answers in some way.
 struct NetworkProbe: Sendable {
-  private let host: String
-  private let port: String
+  private let endpoint: HostEndpoint
+
+  /// The host that the request is for.
   private let name: String
   private let needsAnswer: Bool
 
@@ -17,6 +18,9 @@ struct NetworkProbe: Sendable {
   /// How long connecting may take and how long an answer may, in milliseconds.
   private static let timeout: Int32 = 3000
 
+  /// How many addresses are tried.
+  private static let addressLimit = 4
+
   /// - Parameters:
   ///   - url: A URL of the host.
   ///   - needsAnswer: Whether a connection is not enough. It always is with a proxy.
@@ -24,43 +28,46 @@ struct NetworkProbe: Sendable {
     guard let location = try? SourceLocation(parsing: url), let name = location.host else { return nil }
     self.name = name
     let proxy = configuration.proxies.proxy(forScheme: location.scheme.rawValue, host: name)
-    let text = proxy.map { $0.contains("://") ? $0 : "http://" + $0 } ?? location.requestText
-    guard let parts = URLComponents(string: text), let host = parts.host else { return nil }
-    self.host = host.trimmingCharacters(in: ["[", "]"])
-    let standard = proxy == nil ? (location.scheme == .https ? 443 : 80) : 1080
-    port = String(parts.port ?? standard)
+    guard let endpoint = proxy.map(Self.endpoint) ?? HostEndpoint(location) else { return nil }
+    self.endpoint = endpoint
     self.needsAnswer = needsAnswer && proxy == nil
     policy = proxy == nil ? configuration.addressPolicy : nil
   }
 
-  /// Blocks the thread until it is known: for as long as resolving takes, and some seconds.
-  func run() -> Bool {
-    var hints = addrinfo()
-    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    var found: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(host, port, &hints, &found) == 0 else { return false }
-    defer { freeaddrinfo(found) }
-    return sequence(first: found) { $0?.pointee.ai_next }.prefix { $0 != nil }.prefix(4).contains {
-      $0.map { isAllowed($0.pointee) && isReachable($0.pointee) } ?? false
+  private static func endpoint(ofProxy url: String) -> HostEndpoint? {
+    guard let parts = URLComponents(string: url.contains("://") ? url : "http://" + url), let host = parts.host,
+      let location = try? SourceLocation(parsing: "http://\(host):\(parts.port ?? 1080)/")
+    else { return nil }
+    return HostEndpoint(location)
+  }
+
+  /// Finds the addresses to connect to.
+  /// - Parameters:
+  ///   - isAfresh: Whether the resolver is asked for a name whose addresses are known.
+  ///   - completion: Called once, on any thread; it must return quickly.
+  func findAddresses(
+    with engine: TransferEngine, isAfresh: Bool, completion: @escaping @Sendable ([IPAddress]) -> Void
+  ) {
+    switch endpoint.host {
+    case .addresses(let addresses): completion(addresses)
+    case .name(let name): engine.findAddresses(of: name, isAfresh: isAfresh, completion: completion)
     }
   }
 
-  private func isAllowed(_ info: addrinfo) -> Bool {
-    guard let policy else { return true }
-    var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-    guard getnameinfo(info.ai_addr, info.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
-    else { return false }
-    let address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return IPAddress(address.prefix { $0 != "%" }).map { policy.verdict(for: $0) == .allowed } ?? false
+  /// Blocks the thread until it is known whether one of the addresses is reachable: for some seconds.
+  func run(_ addresses: [IPAddress]) -> Bool {
+    addresses.prefix(Self.addressLimit).contains { address in
+      policy.map { $0.verdict(for: address) == .allowed } != false && isReachable(address)
+    }
   }
 
-  private func isReachable(_ info: addrinfo) -> Bool {
-    let type = info.ai_socktype | Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-    let socket = Glibc.socket(info.ai_family, type, info.ai_protocol)
+  private func isReachable(_ address: IPAddress) -> Bool {
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let socket = Glibc.socket(address.family, type, 0)
     guard socket >= 0 else { return false }
     defer { close(socket) }
-    guard connect(socket, info.ai_addr, info.ai_addrlen) == 0 || errno == EINPROGRESS, wait(socket, for: POLLOUT)
-    else { return false }
+    let begins = address.withSocketAddress(port: endpoint.port) { connect(socket, $0, $1) == 0 || errno == EINPROGRESS }
+    guard begins, wait(socket, for: POLLOUT) else { return false }
     var (error, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
     guard getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0, error == 0 else { return false }
     return !needsAnswer || answers(socket)

@@ -28,15 +28,24 @@ final class NetworkWatch {
   /// The hosts whose probes are under way. A resolver without a network may take its time.
   private var underWay: Set<Int> = []
   private var configuration: TransferConfiguration
+  private var engine: TransferEngine
   private let send: @Sendable (ProbeResult) -> Void
 
-  /// - Parameter send: Called on any thread with the result of each probe.
-  init(configuration: TransferConfiguration, send: @escaping @Sendable (ProbeResult) -> Void) {
+  /// - Parameters:
+  ///   - engine: What is known of names there need not be asked for again.
+  ///   - send: Called on any thread with the result of each probe.
+  init(
+    configuration: TransferConfiguration, engine: TransferEngine, send: @escaping @Sendable (ProbeResult) -> Void
+  ) {
     self.configuration = configuration
+    self.engine = engine
     self.send = send
   }
 
-  func configure(_ configuration: TransferConfiguration) { self.configuration = configuration }
+  func configure(_ configuration: TransferConfiguration, engine: TransferEngine) {
+    self.configuration = configuration
+    self.engine = engine
+  }
 
   /// Why the queues are paused; nil when the network is not known to be down.
   var reason: String? {
@@ -67,7 +76,9 @@ final class NetworkWatch {
     if let failure = live.failure, failure.mayComeOfOutage {
       let suspicion = detector.suspicion
       if live.usage.isOwn {
-        detector.downloadFailed(isSilence: live.usage.contact == .silent, now: Clock.monotonicMilliseconds)
+        detector.downloadFailed(
+          isSilence: live.usage.contact == .silent, isOfResolver: failure.isOfResolver(live.usage.contact),
+          now: Clock.monotonicMilliseconds)
       }
       return suspicion
     }
@@ -118,8 +129,10 @@ final class NetworkWatch {
       else { continue }
       begun += 1
       underWay.insert(host)
-      DispatchQueue(label: "Network probe").async { [send] in
-        send(ProbeResult(host: host, round: probe.round, hasAnswered: target.run()))
+      target.findAddresses(with: engine, isAfresh: probe.needsLookup) { [send] addresses in
+        DispatchQueue(label: "Network probe").async {
+          send(ProbeResult(host: host, round: probe.round, hasAnswered: target.run(addresses)))
+        }
       }
     }
     detector.probeBegan(round: probe.round, count: begun)
@@ -140,6 +153,15 @@ extension EntryFailure {
     switch code {
     case .dns, .connect, .timeout, .network, .truncated: return true
     default: return false
+    }
+  }
+
+  /// Whether the resolver failed, or was waited for too long.
+  fileprivate func isOfResolver(_ contact: Reachability.Contact) -> Bool {
+    switch code {
+    case .download(.dns): true
+    case .download(.timeout): contact == .unknown
+    default: false
     }
   }
 }

@@ -5,6 +5,7 @@ import System
 enum TransferOrder: Sendable {
   case start(QueuedTransfer)
   case cancel(TransferID)
+  case find(NameQuery)
   /// A name was looked up.
   case resolved(String, NameLookup)
 }
@@ -21,7 +22,7 @@ final class TransferLoop {
   private let resolver: NameResolver
   private var gate: HostGate<WaitingTransfer>
   private let rates: RateLimiter<UnsafeMutableRawPointer>
-  private var names = NameRequests<HTTPTransfer>()
+  private var names = NameRequests<NameUser>()
 
   /// Transfers that libcurl has.
   private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
@@ -54,6 +55,14 @@ final class TransferLoop {
     }
   }
 
+  /// What waits for a name.
+  private enum NameUser {
+    case transfer(HTTPTransfer)
+    case query(NameQuery)
+
+    var transfer: HTTPTransfer? { if case .transfer(let transfer) = self { transfer } else { nil } }
+  }
+
   /// Runs until the mailbox is closed; then cancels all transfers.
   func run() {
     while true {
@@ -63,6 +72,7 @@ final class TransferLoop {
         switch order {
         case .start(let transfer): admit(transfer)
         case .cancel(let id): cancelled.insert(id)
+        case .find(let query): isClosed ? query.completion(nil) : find(query)
         case .resolved(let name, let lookup): resolved(name, lookup)
         }
       }
@@ -80,6 +90,17 @@ final class TransferLoop {
     resolver.close()
     for waiting in gate.removeWaiting(where: { _ in true }) { waiting.queued.completeCancelled() }
     cancelStarted { _ in true }
+    for case .query(let query) in names.removeWaiting(where: { _ in true }) { query.completion(nil) }
+  }
+
+  private func find(_ query: NameQuery) {
+    let now = Clock.monotonicSeconds
+    let deadline = now + configuration.connectTimeout / .seconds(1)
+    switch names.request(query.name, .query(query), isAfresh: query.isAfresh, now: now, deadline: deadline) {
+    case .known(let lookup): query.completion(lookup)
+    case .lookUp: resolver.start(query.name)
+    case .wait: break
+    }
   }
 
   private func admit(_ queued: QueuedTransfer) {
@@ -111,7 +132,7 @@ final class TransferLoop {
     guard let (name, _) = transfer.name else { return add(transfer) }
     transfer.waitingSince = now
     let deadline = now + transfer.connectTimeout / .seconds(1)
-    switch names.request(name, transfer, now: now, deadline: deadline) {
+    switch names.request(name, .transfer(transfer), now: now, deadline: deadline) {
     case .known(let lookup): return add(transfer, lookup, now: nil)
     case .lookUp: resolver.start(name)
     case .wait: break
@@ -121,8 +142,11 @@ final class TransferLoop {
 
   private func resolved(_ name: String, _ lookup: NameLookup) {
     let now = Clock.monotonicSeconds
-    for transfer in names.finish(name, lookup, now: now) {
-      if !add(transfer, lookup, now: now) { release(transfer.slotHost) }
+    for user in names.finish(name, lookup, now: now) {
+      switch user {
+      case .transfer(let transfer): if !add(transfer, lookup, now: now) { release(transfer.slotHost) }
+      case .query(let query): query.completion(lookup)
+      }
     }
   }
 
@@ -225,9 +249,13 @@ final class TransferLoop {
       if check <= now {
         let overdue = names.removeOverdue(now: now)
         names.forgetAbandoned(resolver.withdraw)
-        for transfer in overdue {
-          transfer.queued.completion(.failure(transfer.resolvingTimeout))
-          release(transfer.slotHost)
+        for user in overdue {
+          switch user {
+          case .transfer(let transfer):
+            transfer.queued.completion(.failure(transfer.resolvingTimeout))
+            release(transfer.slotHost)
+          case .query(let query): query.completion(nil)
+          }
         }
         check = names.nextCheck ?? .infinity
       }
@@ -243,9 +271,9 @@ final class TransferLoop {
 
   /// Cancels transfers that have a slot.
   private func cancelStarted(where matches: (HTTPTransfer) -> Bool) {
-    let stopped = names.removeWaiting(where: matches)
+    let stopped = names.removeWaiting { $0.transfer.map(matches) == true }
     names.forgetAbandoned(resolver.withdraw)
-    for transfer in stopped {
+    for transfer in stopped.compactMap(\.transfer) {
       release(transfer.slotHost)
       transfer.queued.completeCancelled()
     }

@@ -27,9 +27,13 @@ struct NameRequests<Element> {
   init(cache: NameCache = NameCache()) { self.cache = cache }
 
   /// Asks for a name.
-  /// - Parameter deadline: Until when the element may wait; in seconds of the same clock as `now`.
-  mutating func request(_ name: String, _ element: Element, now: Double, deadline: Double) -> Step {
-    if let lookup = cache.lookup(name, now: now) { return .known(lookup) }
+  /// - Parameters:
+  ///   - isAfresh: Whether what is known of it does not count. Default: it does.
+  ///   - deadline: Until when the element may wait; in seconds of the same clock as `now`.
+  mutating func request(
+    _ name: String, _ element: Element, isAfresh: Bool = false, now: Double, deadline: Double
+  ) -> Step {
+    if !isAfresh, let lookup = cache.lookup(name, now: now) { return .known(lookup) }
     let isFirst = waiting[name] == nil
     earliestDeadline = min(earliestDeadline, deadline)
     waiting[name, default: []].append(Waiting(element: element, deadline: deadline))

@@ -31,7 +31,7 @@ import Transfer
       delivery: deliveries.queue,
       suspension: Suspension(
         outbox: outbox, downloads: DownloadCache(folder: deliveries.root.file("cache"), limit: 0), minFree: 0),
-      network: NetworkWatch(configuration: configuration.transfer) { _ in },
+      network: NetworkWatch(configuration: configuration.transfer, engine: engine) { _ in },
       planner: JobPlanner(
         inbox: inbox.path, outbox: outbox, state: deliveries.state, ledger: deliveries.ledger,
         delivery: deliveries.queue, indexes: JobIndexPool(), configuration: configuration),
