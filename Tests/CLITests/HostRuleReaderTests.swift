@@ -51,14 +51,20 @@ import Transfer
   @Test(arguments: [
     (#"[]"#, #""hosts" must be an object of rules by host"#),
     (#"{"a.test": 1}"#, #""hosts": "a.test" must be an object"#),
-    (#"{"http://a.test": {}}"#, #""hosts": "http://a.test" must"#),
+    (
+      #"{"http://a.test": {}}"#,
+      #""hosts": "http://a.test" must be a host, not a URL; did you mean "a.test"?"#
+    ),
+    (#"{"https://A.test:81/x?y": {}}"#, #"not a URL; did you mean "a.test:81"?"#),
+    (#"{"http://": {}}"#, #""hosts": "http://" must be a host, not a URL"#),
+    (#"{"a.test": {"interval": 86401}}"#, #""interval" must be a number of seconds from 0 to 86400, not "86401""#),
     (#"{"a.test": {"per-hots": 1}}"#, #""hosts": "a.test": unknown key "per-hots"; did you mean "per-host"?"#),
     (#"{"a.test": {"headers": 1}}"#, #"did you mean "headers-file"?"#),
     (
       #"{"a.test": {"per-host": 0}}"#,
       #""hosts": "a.test": "per-host" must be a whole number from 1 to 1024, not "0""#
     ),
-    (#"{"a.test": {"interval": -1}}"#, #""interval" must be a number of seconds of at least 0, not "-1""#),
+    (#"{"a.test": {"interval": -1}}"#, #""interval" must be a number of seconds from 0 to 86400, not "-1""#),
     (#"{"a.test": {"max-rate": "fast"}}"#, #""max-rate" must be a number of bytes"#),
     (#"{"a.test": {"max-rate": 0}}"#, #""max-rate" must be at least 1"#),
     (#"{"a.test": {"connect-timeout": true}}"#, #""connect-timeout" must be a number or a string"#),
@@ -77,12 +83,12 @@ import Transfer
   }
 
   @Test func `a misspelt "hosts" is told apart, and no option is called so`() throws {
-    try write(#"{"host": {}}"#, to: "config.json")
     let words = ["watch", "--config", folder.file("config.json")]
-    #expect(throws: UsageError.self) { try Settings(Arguments(words), environment: [:]) }
-    try write(#"{"hots": 1}"#, to: "config.json")
-    let error = #expect(throws: UsageError.self) { try Settings(Arguments(words), environment: [:]) }
-    #expect(error?.description.hasSuffix(#"unknown key "hots"; did you mean "hosts"?"#) == true)
+    for (name, value) in [("host", "{}"), ("hots", "1"), ("Hosts", "null")] {
+      try write(#"{"\#(name)": \#(value)}"#, to: "config.json")
+      let error = #expect(throws: UsageError.self) { try Settings(Arguments(words), environment: [:]) }
+      #expect(error?.description.hasSuffix(#"unknown key "\#(name)"; did you mean "hosts"?"#) == true, "\(name)")
+    }
     #expect(throws: UsageError.self) { try Settings(Arguments(["watch"]), environment: ["DARKROOM_HOSTS": "{}"]) }
   }
 
@@ -98,7 +104,8 @@ import Transfer
     #expect(one.secrets?.contains("s3") == false)
     let error = #expect(throws: UsageError.self) { try rule(hosts) }
     #expect(
-      error?.description.hasSuffix("headers, line 3: the environment variable TOKEN is not set, or empty") == true)
+      error?.description == folder.file("config.json") + #": "hosts": "a.test": "headers-file": "#
+        + folder.file("headers") + ", line 3: the environment variable TOKEN is not set, or empty")
   }
 
   @Test(arguments: [
@@ -119,7 +126,8 @@ import Transfer
     func message(_ path: String) -> String? {
       #expect(throws: UsageError.self) { try rule(#"{"a.test": {"\#(key)": "\#(path)"}}"#) }?.description
     }
-    #expect(message("missing")?.contains(#""hosts": "a.test": "\#(key)" cannot be read: "#) == true)
+    let place = folder.file("config.json") + #": "hosts": "a.test": "\#(key)" "#
+    #expect(message("missing")?.hasPrefix(place + "cannot be read: " + folder.file("missing")) == true)
     #expect(message("/dev/null")?.contains("must be a regular file") == true)
     #expect(message(".")?.contains("must be a regular file") == true)
     try write(String(repeating: "#", count: 65_537), to: "long")
@@ -150,10 +158,33 @@ import Transfer
 
   @Test func `a file that is open to others is a warning`() throws {
     try write("A: b", to: "open", mode: 0o640)
-    try write("A: b", to: "closed")
+    try write("default login u password p", to: "closed")
     let hosts = #"{"a.test": {"headers-file": "open"}, "b.test": {"headers-file": "open", "netrc": "closed"}}"#
     let warnings = try settings(hosts).resolved().hosts.warnings
     #expect(warnings.count == 1 && warnings[0].hasPrefix(folder.file("open") + " "))
+  }
+
+  @Test(arguments: [
+    ("", false), ("# machine a.test login u password p\n", false), ("machine a.test\n", false),
+    ("login u password p", false),
+    ("machine a.test login", false), ("machine a.test\n login u\n", true), ("default password p", true),
+  ])
+  func `a netrc file that gives no host a password is a warning`(text: String, isUseful: Bool) throws {
+    try write(text, to: "mine")
+    let settings = try settings(#"{"a.test": {"netrc": "mine"}, "b.test": {"netrc": "mine"}}"#)
+    let warnings = try settings.resolved().hosts.warnings
+    #expect(warnings.isEmpty == isUseful && warnings.count < 2)
+    #expect(warnings.allSatisfy { $0.hasPrefix(folder.file("mine") + " gives no host a password") })
+  }
+
+  @Test func `files are named in full, also beneath a folder that is not`() throws {
+    try write(#"{"hosts": {"a.test": {"headers-file": "no/headers"}}}"#, to: "config.json")
+    let folders = try DarkroomFolders()
+    let run = try DarkroomProcess.run(
+      script: "darkroom run --config config.json --inbox '\(folders.inbox)' --outbox '\(folders.outbox)'", in: folder)
+    #expect(run.status == 64)
+    let prefix = #"config.json: "hosts": "a.test": "headers-file" cannot be read: "# + folder.file("no/headers")
+    #expect(run.error.contains(prefix), "\(run.error)")
   }
 
   @Test func `who only looks reads no secrets`() throws {

@@ -58,6 +58,15 @@ import Testing
     #expect(settings.configuration.transfer.timeout == .seconds(120))
   }
 
+  @Test func `no picture can be both small enough and large enough: a usage error names both limits`() throws {
+    let words = ["run", "--min-pixels", "2M", "--max-pixels", "1M"]
+    let error = #expect(throws: UsageError.self) { try Settings(Arguments(words), environment: [:]) }
+    #expect(
+      error?.description == "--min-pixels is 2000000 and --max-pixels is 1000000: every picture would fail")
+    let variables = ["DARKROOM_MIN_PIXELS": "1M"]
+    #expect(throws: Never.self) { try Settings(Arguments(["run", "--max-pixels", "1M"]), environment: variables) }
+  }
+
   @Test(arguments: ["", "h", "1w", "1 h", "-1h", "1hh", "1H", "nan", "inf", "infd", "1e9d", "8:00"])
   func `what is no time is a usage error that names some`(text: String) {
     let error = #expect(throws: UsageError.self) { try OptionValue<Double>.duration(from: 0).parse(text) }

@@ -22,6 +22,7 @@ package struct HostPattern: Sendable, Equatable, CustomStringConvertible {
   /// - Throws: `ParseError`.
   package init(parsing text: String) throws(ParseError) {
     description = text
+    if text.contains("://") { throw ParseError(message: "must be a host, not a URL" + Self.suggestion(for: text)) }
     let (host, port) = try Self.split(text)
     self.port = port
     if host == "*" {
@@ -39,6 +40,13 @@ package struct HostPattern: Sendable, Equatable, CustomStringConvertible {
       throw ParseError(message: "names an address, beneath which there are no hosts")
     }
     name = isBeneath ? "*." + canonical : canonical
+  }
+
+  /// The host of a URL, with its port if the URL names one.
+  private static func suggestion(for url: String) -> String {
+    guard let location = try? SourceLocation(parsing: url), let host = location.canonicalHost else { return "" }
+    let port = location.port.flatMap { [80, 443].contains($0) ? nil : ":\($0)" } ?? ""
+    return "; did you mean \"\(host)\(port)\"?"
   }
 
   private static let delimiters = Set("*/?#\\@%,".unicodeScalars)

@@ -33,7 +33,9 @@ struct ConfigFile {
       }
       hosts = members.first { $0.key == "hosts" }?.value
       values = try members.filter { !$0.key.hasPrefix("_") && $0.key != "hosts" }.map {
-        ($0.key, try Self.text($0, in: path))
+        // What a misspelt key is set to says nothing.
+        _ = try Settings.option(forKey: $0.key, in: path)
+        return ($0.key, try Self.text($0, in: path))
       }
     } catch let error as JSONError {
       throw UsageError("\(path): \(error.code == .empty ? "the file is empty" : "\(error)")")

@@ -38,7 +38,8 @@ struct HostRuleReader {
 
   private static let keys = [
     Key("per-host", \.perHost, .whole(1...1024)),
-    Key("interval", \.interval, .seconds(from: 0)),
+    // More than a day is a mistake: a host would hardly be asked at all.
+    Key("interval", \.interval, .seconds(from: 0, to: 86_400)),
     Key("max-rate", \.settings.maxRate, .rate),
     Key("connect-timeout", \.settings.connectTimeout, .seconds(from: 0.001)),
     Key("timeout", \.settings.timeout, .seconds(from: 0.001)),
@@ -99,11 +100,12 @@ struct HostRuleReader {
     return rule
   }
 
-  /// A path, which is relative to the configuration file's folder.
+  /// The full path of a file whose path is relative to the configuration file's folder.
   private func path(_ text: String) -> String {
     if text.hasPrefix("/") { return text }
-    let folder = (file as NSString).deletingLastPathComponent
-    return folder.isEmpty ? text : folder + "/" + text
+    let current = FileManager.default.currentDirectoryPath
+    let folder = ((file.hasPrefix("/") ? file : current + "/" + file) as NSString).deletingLastPathComponent
+    return (folder == "/" ? "" : folder) + "/" + text
   }
 
   /// The file that curl would use.

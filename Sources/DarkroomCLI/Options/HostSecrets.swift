@@ -5,6 +5,9 @@ import Transfer
 
 /// Reads the files of rules for hosts: header fields, and `.netrc`. No message holds a value of theirs.
 struct HostSecrets {
+  /// The configuration file.
+  let file: String
+
   /// What `${NAME}` stands for in the value of a header field.
   let environment: [String: String]
 
@@ -15,19 +18,21 @@ struct HostSecrets {
   /// - Throws: `UsageError` that names the file.
   func read(for rules: HostRules) throws -> HostRules {
     var openFiles: Set<String> = []
+    var uselessFiles: Set<String> = []
     var files: [String: MemoryFile] = [:]
     var read = try rules.mapped { rule in
       var rule = rule
       var secrets: [String] = []
       if let path = rule.headersFile {
         let text = try self.text(of: path, key: "headers-file", of: rule, &openFiles)
-        rule.settings.headers = try fields(text, of: path)
+        rule.settings.headers = try fields(text, of: path, at: place("headers-file", of: rule))
         secrets += rule.settings.headers.map(\.line)
       }
       if let path = rule.netrcFile {
         let text = try self.text(of: path, key: "netrc", of: rule, &openFiles)
         let file = try files[text] ?? memoryFile(text, of: rule)
         files[text] = file
+        if !Self.hasEntry(text) { uselessFiles.insert(path) }
         rule.settings.netrc = file
         secrets.append(text)
       }
@@ -37,13 +42,29 @@ struct HostSecrets {
     read.warnings = openFiles.sorted().map {
       "\($0) holds secrets and is open to others: make it yours alone (chmod 600)"
     }
+    read.warnings += uselessFiles.sorted().map {
+      "\($0) gives no host a password: it has no \"machine\" or \"default\" with a \"login\" or \"password\""
+    }
     return read
+  }
+
+  /// Whether a text in the format of `.netrc` gives any machine a user name or a password.
+  private static func hasEntry(_ text: String) -> Bool {
+    let lines = text.split(whereSeparator: \.isNewline).filter { !$0.drop(while: \.isWhitespace).hasPrefix("#") }
+    let words = lines.flatMap { $0.split(whereSeparator: \.isWhitespace) }
+    guard let entry = words.firstIndex(where: { $0 == "machine" || $0 == "default" }) else { return false }
+    return words[entry...].dropLast().contains { $0 == "login" || $0 == "password" }
+  }
+
+  /// A key of a rule as messages name it.
+  private func place(_ key: String, of rule: HostRule) -> String {
+    "\(file): \"hosts\": \"\(rule.pattern)\": \"\(key)\""
   }
 
   private func text(
     of path: String, key: String, of rule: HostRule, _ openFiles: inout Set<String>
   ) throws -> String {
-    let what = "\"hosts\": \"\(rule.pattern)\": \"\(key)\""
+    let what = place(key, of: rule)
     do {
       let file = try OpenFile(reading: path)
       let status = try file.status()
@@ -57,7 +78,7 @@ struct HostSecrets {
       }
       return text
     } catch let error as SystemError {
-      throw UsageError("\(what) cannot be read: \(error)")
+      throw UsageError("\(what) cannot be read: \(path): \(error)")
     }
   }
 
@@ -66,12 +87,12 @@ struct HostSecrets {
     do {
       return try MemoryFile(text)
     } catch let error as SystemError {
-      throw UsageError("\"hosts\": \"\(rule.pattern)\": \"netrc\" cannot be kept in memory: \(error)")
+      throw UsageError("\(place("netrc", of: rule)) cannot be kept in memory: \(error)")
     }
   }
 
   /// The header fields of a file: `NAME: VALUE`, one on each line. Blank lines and those that begin with `#` are ignored.
-  private func fields(_ text: String, of path: String) throws -> [HeaderField] {
+  private func fields(_ text: String, of path: String, at place: String) throws -> [HeaderField] {
     var fields: [HeaderField] = []
     // By bytes: to Swift a carriage return and a line feed are one character.
     let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -82,9 +103,9 @@ struct HostSecrets {
         let field = try HeaderField(parsing: line)
         fields.append(try HeaderField(field.name, try expanded(field.value)))
       } catch let error as SourceRequest.ParseError {
-        throw UsageError("\(path), line \(index + 1): \(error.message)")
+        throw UsageError("\(place): \(path), line \(index + 1): \(error.message)")
       } catch let error as UsageError {
-        throw UsageError("\(path), line \(index + 1): \(error)")
+        throw UsageError("\(place): \(path), line \(index + 1): \(error)")
       }
     }
     return fields

@@ -49,11 +49,13 @@ extension OptionValue where Value == Int {
 }
 
 extension OptionValue where Value == Double {
-  /// A number of seconds, 1e9 at most. `s`, `m`, `h` and `d` mean seconds, minutes, hours and days.
-  static func seconds(from least: Double) -> OptionValue {
-    OptionValue(name: "SECONDS", limits: least > 0 ? "at least \(least.plain)" : nil) { text in
-      guard let value = Double(duration: text), value.isFinite, value >= least, value <= 1e9 else {
-        throw UsageError("must be a number of seconds of at least \(least.plain), not \"\(text)\"")
+  /// A number of seconds. `s`, `m`, `h` and `d` mean seconds, minutes, hours and days.
+  /// - Parameter most: Default: 1e9, which stands for any.
+  static func seconds(from least: Double, to most: Double = 1e9) -> OptionValue {
+    let range = most < 1e9 ? "from \(least.plain) to \(most.plain)" : "of at least \(least.plain)"
+    return OptionValue(name: "SECONDS", limits: least > 0 ? "at least \(least.plain)" : nil) { text in
+      guard let value = Double(duration: text), value.isFinite, value >= least, value <= most else {
+        throw UsageError("must be a number of seconds \(range), not \"\(text)\"")
       }
       return value
     } text: {

@@ -22,7 +22,8 @@ extension Settings {
       } ?? configuration.defaultState
     // Who only looks need not be able to read secrets.
     if !isReading {
-      configuration.hosts = try HostSecrets(environment: environment).read(for: configuration.hosts)
+      let secrets = HostSecrets(file: configPath ?? "", environment: environment)
+      configuration.hosts = try secrets.read(for: configuration.hosts)
     }
     return configuration
   }

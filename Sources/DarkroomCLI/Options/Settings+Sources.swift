@@ -15,6 +15,7 @@ extension Settings {
     self.environment = environment
     let file = arguments.options.last { $0.name == "config" }?.value ?? environment["DARKROOM_CONFIG"]
     if let file = try ConfigFile(named: file, environment: environment) {
+      configPath = file.path
       if let hosts = file.hosts {
         configuration.hosts = try HostRuleReader(file: file.path, environment: environment).rules(hosts)
       }
@@ -37,6 +38,10 @@ extension Settings {
             + "not for \(command)")
       }
       try apply(option, option.valueName == nil ? "1" : given.value, as: "--" + option.name)
+    }
+    if let least = configuration.minPixels, least > configuration.maxPixels {
+      throw UsageError(
+        "--min-pixels is \(least) and --max-pixels is \(configuration.maxPixels): every picture would fail")
     }
   }
 
@@ -66,7 +71,9 @@ extension Settings {
     }
   }
 
-  private static func option(forKey key: String, in file: String) throws -> Option {
+  /// The option that a key of the configuration file sets.
+  /// - Throws: `UsageError` for an unknown key, with the nearest known one.
+  static func option(forKey key: String, in file: String) throws -> Option {
     if let option = OptionTable.general.first(where: { $0.name == key && key != "config" }) { return option }
     let error =
       OptionTable.unavailable.contains(key)

@@ -22,6 +22,8 @@ struct Settings: Sendable {
 
   /// The configuration file.
   var config: String?
+  /// The configuration file that was read; nil without any.
+  var configPath: String?
   /// The environment that the settings are from.
   var environment: [String: String] = [:]
   var verbosity = Verbosity.normal
