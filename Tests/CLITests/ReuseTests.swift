@@ -40,6 +40,23 @@ import Testing
     return new.reduce(into: [:]) { $0[String($1.split(separator: " ")[8]), default: 0] += 1 }
   }
 
+  @Test func `a run that began with --refresh keeps to it when the next start goes on`() throws {
+    try serve(["a.jpg", "b.jpg"])
+    _ = try run(["a.jpg", "b.jpg"])
+    let lock = folders.inbox + "/x.lock"
+    try Data().write(to: URL(fileURLWithPath: lock))
+    var seen = 0
+    _ = try statuses(after: &seen)
+    try folders.drop("job.txt", ["a.jpg", "b.jpg"].map { nginx.url($0) + "\n" }.joined())
+    #expect(try folders.run(["--refresh", "--lock-wait", "0.2"]).status == 75)
+    try FileManager.default.removeItem(atPath: lock)
+    #expect(try folders.run().status == 0)
+    #expect(try statuses(after: &seen) == ["200": 2])
+    #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2))
+    let next = try run(["a.jpg", "b.jpg"])
+    #expect(next.counts.reused == 2, "it holds for its run only")
+  }
+
   @Test func `what has not changed is neither sent nor made again`() throws {
     let sources = (0..<100).map { "p\($0).jpg" }
     try serve(sources)

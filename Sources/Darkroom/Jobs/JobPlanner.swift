@@ -73,7 +73,8 @@ struct JobPlanner: Sendable {
     }
     let run = RunContext(
       number: number, runID: job.runID, folder: outbox.job(job.name),
-      staging: Staging(folder: outbox.staging(of: state), runID: job.runID), accepted: manifest.accepted)
+      staging: Staging(folder: outbox.staging(of: state), runID: job.runID), accepted: manifest.accepted,
+      isRefreshing: manifest.refresh == true)
     let unsynced = try Folder.create(run.folder.path)
     let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
     let hasOutputs = try ledger.hasOutputs(job: job.name)

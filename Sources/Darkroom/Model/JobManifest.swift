@@ -27,6 +27,9 @@ struct JobManifest: Sendable, Equatable, Codable {
   let outputFormat: String
   let quality: Int
 
+  /// Whether everything was to be asked for again; nil for false, and in ledgers of earlier versions.
+  let refresh: Bool?
+
   /// The extension of the file's name, `.gz` included.
   var fileExtension: String { ManifestFileName(file)?.suffix ?? format }
 
@@ -52,5 +55,6 @@ struct JobManifest: Sendable, Equatable, Codable {
     filters = configuration.filters.description
     outputFormat = configuration.output.format?.rawValue ?? "keep"
     quality = configuration.output.quality
+    refresh = configuration.refresh ? true : nil
   }
 }

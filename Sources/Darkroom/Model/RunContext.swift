@@ -11,6 +11,9 @@ struct RunContext: Sendable {
   /// When the job was accepted, in milliseconds since 1970, UTC.
   var accepted = Int.max
 
+  /// Whether what earlier runs downloaded and made is ignored, whatever the process that continues the run is told.
+  var isRefreshing = false
+
   /// The job's name.
   var job: String { folder.name }
 }

@@ -147,6 +147,7 @@ final class PendingOperations {
     reportsAnswer: Bool = false
   ) {
     var earlier = earlier ?? EarlierResults(folder: record.run.folder, outputs: [])
+    let isRefreshing = isRefreshing || record.run.isRefreshing
     earlier.mayBeReused = !isRefreshing
     let results = ResultAccess(cache: cache, earlier: earlier, shared: sharedFiltrations)
     let filtration = ImageFiltration(record, access: results, limits: limits, metadata: metadata)
