@@ -79,6 +79,18 @@ import Testing
     #expect(runs(fifth) == ["y": 1, "z": 1])
   }
 
+  @Test func `rows are compared by name, whatever the format was`() throws {
+    try serve("a", "b")
+    _ = try run("a", "b", status: 0)
+    try serve("b", shade: 2)
+    let second = try run("a", "b", options: ["--format", "jpeg"], status: 0)
+    #expect(second.since_last == Report.SinceLast(changed: 1, unchanged: 1))
+    #expect(second.entries.map { $0.source?.changed } == [false, true])
+    #expect(folders.exists("job/images/a.jpg") && folders.exists("job/images/a.png"))
+    let third = try run("a", "b", status: 0)
+    #expect(third.since_last == Report.SinceLast(unchanged: 2))
+  }
+
   static let points = [
     ("fdatasync", [3, 7, 12, 20, 28, 36]), ("renameat2", [1, 2]), ("rename", [2, 4, 6]), ("fsync", [2, 6, 9, 12]),
     ("unlink", [1, 3, 5]), ("ftruncate", [1, 4, 8, 12]),
@@ -111,7 +123,7 @@ import Testing
     #expect(first.status == 1 && first.error.contains("2 failed"), "nothing is known of them: \(first.error)")
 
     try drop(["a", "x", "y"])
-    let second = try folders.run(["--quiet", "--accept-failures", "known"])
+    let second = try folders.run(["--quiet", "--accept-failures", "Known"])
     #expect(second.status == 0 && second.error.isEmpty, "\(second.error)")
     #expect(try folders.report("job").state == "partial")
     let wait = try DarkroomProcess.run(["wait", "job"] + folders.named)

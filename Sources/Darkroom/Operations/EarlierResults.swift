@@ -13,10 +13,9 @@ struct EarlierResults: Sendable {
   /// Whether they may stand for what is to be made.
   var mayBeReused = true
 
-  /// The paths at which results of an entry may lie.
+  /// The paths at which results of an entry may lie: also those of another format, with which the entry is compared.
   static func targets(of entry: Entry) -> [String] {
-    let formats = entry.options.format.map { [$0] } ?? ImageFormat.allCases
-    return formats.map { JobFolder.image(entry.name, extension: $0.fileExtension) }
+    ImageFormat.allCases.map { JobFolder.image(entry.name, extension: $0.fileExtension) }
   }
 
   /// The entry's result, if it would become the same again and nobody has changed or removed it since.
