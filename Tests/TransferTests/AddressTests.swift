@@ -51,6 +51,18 @@ import Testing
     #expect((policy.verdict(for: try #require(IPAddress(text))) == .allowed) == isAllowed)
   }
 
+  @Test func `a host is refused when all its addresses are, each with what would allow it`() throws {
+    let addresses = [IPAddress.v6(1), .v4(0x7f00_0001)]
+    #expect(
+      AddressPolicy().refusal(of: addresses) == "::1 is a loopback address; --allow-net ::1/128 would allow it; and "
+        + "127.0.0.1 is a loopback address; --allow-net 127.0.0.0/8 would allow it")
+    let policy = AddressPolicy(allowing: [try Network(parsing: "127.0.0.0/8")])
+    #expect(policy.refusal(of: addresses) == nil && policy.refusal(of: []) == nil)
+    let location = try SourceLocation(parsing: "http://localhost/a")
+    let message = TransferConfiguration().preflightFailure(of: location)?.message
+    #expect(message?.contains("--allow-net 127.0.0.0/8") == true && message?.contains("--allow-net ::1/128") == true)
+  }
+
   @Test("the reason names the address, what it is, and the option")
   func reason() throws {
     let policy = AddressPolicy()

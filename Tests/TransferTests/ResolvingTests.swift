@@ -160,13 +160,17 @@ import Testing
     let ipv6 = try #require(IPAddress("2001:db8::1"))
     let names = Names([
       "both.example": .addresses([ipv6, .v4(0x0a00_0001), .v4(0x7f00_0001)]),
-      "private.example": .addresses([.v4(0x0a00_0001)]),
+      "private.example": .addresses([.v4(0x0a00_0001), ipv6, .v4(0x0a00_0002)]),
     ])
     let downloads = try Downloads(lookUp: names.lookUp)
     #expect(try await downloads.failure(site.url("both.example")).error == nil)
     let error = try #require(try await downloads.failure(site.url("private.example")).error)
     #expect(error.code == .addressNotAllowed)
-    #expect(error.message.contains("10.0.0.1"))
+    for advice in [
+      "10.0.0.1 is a private address; --allow-net 10.0.0.0/8 would allow it",
+      "10.0.0.2 is a private address; --allow-net 10.0.0.0/8 would allow it",
+      "2001:db8::1 is a documentation address; --allow-net 2001:db8::/32 would allow it",
+    ] { #expect(error.message.contains(advice), "\(error.message)") }
   }
 
   @Test func `behind a proxy no name is resolved`() async throws {

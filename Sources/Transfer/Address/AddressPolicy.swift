@@ -23,6 +23,17 @@ package struct AddressPolicy: Sendable {
     return .refused("\(what) \(special.kind); --allow-net \(special.network) would allow it")
   }
 
+  /// Why addresses of one host are refused, each with the option that would allow it; `nil` when one of them is allowed, or
+  /// there are none.
+  func refusal(of addresses: [IPAddress]) -> String? {
+    var reasons: [String] = []
+    for address in addresses {
+      guard case .refused(let reason) = verdict(for: address) else { return nil }
+      if !reasons.contains(reason) { reasons.append(reason) }
+    }
+    return reasons.isEmpty ? nil : reasons.joined(separator: "; and ")
+  }
+
   /// The address itself or the first one embedded in it that is refused, and its special network.
   private func violation(by address: IPAddress) -> (IPAddress, SpecialNetwork)? {
     if allowedNetworks.contains(where: { $0.contains(address) }) { return nil }

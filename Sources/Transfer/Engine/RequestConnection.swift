@@ -18,7 +18,8 @@ struct RequestConnection {
   private let addressPolicy: AddressPolicy
   private let openConnections: OpenConnections
   private var endpoints: OpenConnections.Endpoints?
-  private var addressRefusal: String?
+  private var refusedAddresses: [IPAddress] = []
+  private var otherRefusal: String?
   private var hasAllowedAddress = false
 
   /// - Parameter isNew: Whether an open connection must not be reused. Default: `false`.
@@ -34,8 +35,8 @@ struct RequestConnection {
     self.openConnections = openConnections
   }
 
-  /// Why the policy refuses an address of the host; `nil` when it allows one of them.
-  var refusal: String? { hasAllowedAddress ? nil : addressRefusal }
+  /// Why the policy refuses all addresses of the host; `nil` when it allows one of them.
+  var refusal: String? { hasAllowedAddress ? nil : addressPolicy.refusal(of: refusedAddresses) ?? otherRefusal }
 
   /// Opens a socket for an address if the policy allows it or it is the proxy's; no packet is sent to any other.
   /// - Returns: The descriptor, or -1.
@@ -44,11 +45,11 @@ struct RequestConnection {
     // The address is longer than the declared type of its field, so it is read through the pointer to the structure.
     let bytes = UnsafeRawPointer(target) + (MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
     guard let address = IPAddress(bytes, length: length) else {
-      addressRefusal = "an address of family \(target.pointee.family) is neither IPv4 nor IPv6"
+      otherRefusal = "an address of family \(target.pointee.family) is neither IPv4 nor IPv6"
       return -1
     }
-    if proxy == nil, case .refused(let reason) = addressPolicy.verdict(for: address) {
-      addressRefusal = reason
+    if proxy == nil, case .refused = addressPolicy.verdict(for: address) {
+      refusedAddresses.append(address)
       return -1
     }
     hasAllowedAddress = true

@@ -26,8 +26,7 @@ extension TransferConfiguration {
     guard let address = location.literalAddress else { return }
     // The name localhost has two addresses; one of them allowed suffices.
     let isName = location.host?.contains("localhost") == true
-    if isName, let other = IPAddress("::1"), addressPolicy.verdict(for: other) == .allowed { return }
-    guard case .refused(let reason) = addressPolicy.verdict(for: address) else { return }
+    guard let reason = addressPolicy.refusal(of: [address] + (isName ? [.v6(1)] : [])) else { return }
     throw TransferError(.addressNotAllowed, "\(location.redacted): \(reason)")
   }
 }
