@@ -108,5 +108,42 @@ import Testing
     #expect(try folders.report("job").state == "succeeded")
   }
 
+  /// What `status --json` prints, as far as it concerns rates and pauses.
+  private struct Rates: Decodable {
+    struct Job: Decodable {
+      let rate: Double?
+      let seconds_left: Double?
+    }
+    struct Pause: Decodable {}
+    let jobs: [Job]
+    let pauses: [Pause]
+  }
+
+  private func rates(_ folders: DarkroomFolders) throws -> Rates {
+    let run = try DarkroomProcess.run(["status", "--json"] + folders.named)
+    return try JSONDecoder().decode(Rates.self, from: Data(run.output.utf8))
+  }
+
+  @Test func `the rate does not fall during a pause`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\nchelsea.jpg\n" + server.url("0") + "\n")
+    let watch = try folders.start("watch", ["--filters", "none", "--verbose"])
+    for _ in 0..<2 { #expect(try watch.waitForLine(containing: ": filtered") != nil) }
+    #expect(try server.nextRequest() == "/0")
+    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
+    #expect(try watch.waitForLine(containing: "paused: x.lock") != nil)
+    var paused = try rates(folders)
+    while paused.pauses.isEmpty { paused = try rates(folders) }
+    // The time that passes is what must not count.
+    Thread.sleep(forTimeInterval: 2.5)
+    let later = try rates(folders)
+    let (rate, laterRate) = (try #require(paused.jobs.first?.rate), try #require(later.jobs.first?.rate))
+    #expect(laterRate == rate && later.jobs.first?.seconds_left == paused.jobs.first?.seconds_left)
+    try server.release(1)
+    watch.send(SIGTERM)
+    _ = try watch.finish()
+  }
+
   private var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
 }

@@ -22,8 +22,9 @@ final class JobRun {
     /// What the rows that are durable add up to.
     var tally: JobTally
 
-    /// When this process began with it, and how many of its rows there were then.
-    let began: (seconds: Double, ended: Int)
+    /// When this process began with it, in milliseconds of the clock that stands still during pauses, and how many of its
+    /// rows there were then.
+    let began: (milliseconds: Int, ended: Int)
 
     var isDone: Bool { tally.counts.total >= plan.total }
   }

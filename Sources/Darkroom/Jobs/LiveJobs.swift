@@ -67,6 +67,9 @@ final class LiveJobs {
     scheduler.isOutage = { [network] in network.detector.isOutage($0) }
   }
 
+  /// Milliseconds of a clock that stands still during pauses.
+  var activeTime: Int { suspension.activity.now(Clock.monotonicMilliseconds) }
+
   /// In the order in which they became live.
   var inOrder: [JobRun] { runs.values.sorted { $0.number < $1.number } }
 
@@ -131,7 +134,7 @@ final class LiveJobs {
     scheduler.add(run: number, plan.index, deferred: plan.deferred)
     // Here they would only take memory.
     plan.deferred = []
-    run.phase = .running(.init(plan: plan, tally: plan.tally, began: (now, ended)))
+    run.phase = .running(.init(plan: plan, tally: plan.tally, began: (activeTime, ended)))
     (run.since, run.lastStarted) = (now, now)
     let deferred = scheduler.deferred(run: number).count
     observe(.jobStarted(job: run.name, total: plan.total, ended: ended, deferred: deferred))

@@ -27,7 +27,7 @@ final class StatusWriter {
     guard now >= next || isUrgent else { return }
     lastPhases = phases
     next = now + 1
-    let status = status(of: jobs, ignored: ignored, now: now)
+    let status = status(of: jobs, ignored: ignored)
     guard status != last else { return }
     last = status
     var dated = status
@@ -50,11 +50,12 @@ final class StatusWriter {
     try Folder.rename(written, to: path)
   }
 
-  private func status(of jobs: LiveJobs, ignored: Set<InboxScan.Ignored>, now: Double) -> Status {
+  private func status(of jobs: LiveJobs, ignored: Set<InboxScan.Ignored>) -> Status {
     var status = Status(version: Tool.version, inbox: inbox, outbox: outbox)
     status.running = true
     status.process = Int(getpid())
-    status.jobs = jobs.inOrder.compactMap { Status.Job($0, jobs.scheduler, now: now) }
+    let active = jobs.activeTime
+    status.jobs = jobs.inOrder.compactMap { Status.Job($0, jobs.scheduler, active: active) }
     status.jobs += jobs.queue.unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
     (status.queued, status.queued_total) = jobs.queue.queued(limit: Status.listLimit)
     status.queues = jobs.pending.status
@@ -76,7 +77,8 @@ final class StatusWriter {
 
 extension Status.Job {
   /// A live job; nil until it is in the ledger.
-  fileprivate init?(_ run: JobRun, _ scheduler: EntryScheduler, now: Double) {
+  /// - Parameter active: Milliseconds of the clock that stands still during pauses.
+  fileprivate init?(_ run: JobRun, _ scheduler: EntryScheduler, active: Int) {
     guard let runID = run.accepted?.job.runID else { return nil }
     switch run.phase {
     case .planning: self.init(job: run.name, run_id: runID, state: "planning")
@@ -89,7 +91,7 @@ extension Status.Job {
         transfers: scheduler.transfers(run: run.number))
       addHeldHosts(run, scheduler)
       addDeferred(run, scheduler)
-      addRate(running, now: now)
+      addRate(running, active: active)
     case .finishing(let finishing):
       let counts = finishing.outcome.counts
       self.init(
@@ -119,9 +121,9 @@ extension Status.Job {
     if wait > 0 { deferred_until = JSONValue.time((Clock.wallMilliseconds + wait + 999) / 1000 * 1000).string }
   }
 
-  private mutating func addRate(_ running: JobRun.Running, now: Double) {
+  private mutating func addRate(_ running: JobRun.Running, active: Int) {
     let ended = running.tally.counts.total
-    let rate = Double(ended - running.began.ended) / max(0.001, now - running.began.seconds)
+    let rate = Double(ended - running.began.ended) * 1000 / Double(max(1, active - running.began.milliseconds))
     guard rate > 0 else { return }
     self.rate = (rate * 10).rounded() / 10
     let left = running.plan.total - ended - (deferred ?? 0)
