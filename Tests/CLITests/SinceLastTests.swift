@@ -137,7 +137,12 @@ import Testing
 
     try drop(["a", "x", "z"])
     let third = try folders.run(["--quiet", "--accept-failures", "known"])
-    #expect(third.status == 1 && third.error.contains("2 failed (1 of them new)"), "\(third.error)")
+    #expect(third.status == 1)
+    #expect(third.error.contains("2 failed (1 of them new: z, http-status)"), "\(third.error)")
+
+    try drop(["a", "b"])
+    let fourth = try folders.run(["--quiet"])
+    #expect(fourth.error.contains("1 failed (new: b, http-status)"), "\(fourth.error)")
   }
 
   @Test(arguments: [

@@ -11,6 +11,9 @@ final class Console {
   private let output: StandardOutput
   let progressLine = ProgressLine()
   private var progress = JobsProgress()
+
+  /// The first failure of each live job that is not known from its last run, with its code.
+  private var newFailures: [String: String] = [:]
   private var lastShown = ContinuousClock.now - .seconds(1)
 
   /// - Parameter isJSON: Whether standard output gets events instead of results.
@@ -70,6 +73,7 @@ final class Console {
   private func log(_ row: ReportRow, of job: String) {
     progress.add(row, of: job)
     if let failure = row.failure {
+      if failure.runs ?? 1 == 1, newFailures[job] == nil { newFailures[job] = "\(row.name), \(failure.code)" }
       log(.normal, "\(job): \(row.name): \(failure.code): \(failure.message)")
     } else {
       log(.verbose, "\(job): \(row.name): \(row.state.rawValue)")
@@ -80,6 +84,7 @@ final class Console {
     progress.end(summary.job)
     for problem in summary.problems { log(.quiet, "\(summary.job): rejected: \(problem)") }
     if summary.state != .rejected { logCounts(of: summary) }
+    newFailures[summary.job] = nil
     progressLine.clear()
     if !isJSON { result(summary.report) }
   }
@@ -91,19 +96,22 @@ final class Console {
       isFine || summary.isAccepted ? .normal : .quiet,
       "\(summary.job): \(summary.state.rawValue): \(counts.filtered) filtered"
         + (counts.reused > 0 ? " (\(counts.reused) reused)" : "") + ", \(counts.failed) failed"
-        + Self.comparison(summary)
+        + comparison(summary)
         + (counts.cancelled > 0 ? ", \(counts.cancelled) cancelled" : "")
         + " in \(summary.seconds.shown) s" + (isFine ? "" : "; see \(summary.report)"))
   }
 
-  /// What is new about a job's failures, to follow their number; empty for a job's first run.
-  private static func comparison(_ summary: JobSummary) -> String {
-    guard let since = summary.sinceLast else { return "" }
+  /// What is new about a job's failures, to follow their number; empty for a job's first run, unless a single entry failed.
+  /// The mail of a nightly run is this line: it names what is to be looked at, if that is one entry.
+  private func comparison(_ summary: JobSummary) -> String {
+    // What an earlier process found out is not known here.
+    let only = (summary.sinceLast?.failedNew ?? summary.counts.failed) == 1 ? newFailures[summary.job] : nil
+    guard let since = summary.sinceLast else { return only.map { " (\($0))" } ?? "" }
     let failed =
       switch (since.failedNew, since.failedAgain) {
-      case (_, 0): ""
+      case (_, 0): only.map { " (new: \($0))" } ?? ""
       case (0, _): " (as last time)"
-      case (let new, _): " (\(new) of them new)"
+      case (let new, _): " (\(new) of them new\(only.map { ": " + $0 } ?? ""))"
       }
     return failed + (since.recovered > 0 ? ", \(since.recovered) recovered" : "")
   }
