@@ -10,6 +10,8 @@ Folders are made in TMPDIR.
 """
 import collections, json, os, pathlib, re, shutil, statistics, subprocess, sys, tempfile
 
+import processes
+
 SAMPLE = pathlib.Path(__file__).resolve().parent.parent / "Samples" / "chelsea.jpg"
 OPTIONS = {"jobs": [], "entries": ["--filters", "none"]}
 
@@ -41,13 +43,10 @@ def command(program, root, kind):
 def measure(program, root, kind, count):
     prepare(root, kind, count)
     os.sync()
-    child = subprocess.Popen(command(program, root, kind), stdout=subprocess.DEVNULL)
-    start = os.times().elapsed
-    _, status, usage = os.wait4(child.pid, 0)
-    wall = os.times().elapsed - start
+    _, wall, cpu, peak, status = processes.measured(command(program, root, kind))
     if status:
-        sys.exit(f"{program} ended with {os.waitstatus_to_exitcode(status)}")
-    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+        sys.exit(f"{program} ended with {status}")
+    return wall, cpu, peak
 
 
 def syncs(program, root, kind, count):

@@ -1,5 +1,7 @@
 """Runs contenders of the benchmarks as whole processes, and measures them."""
-import collections, dataclasses, json, os, signal, subprocess, threading, time
+import collections, dataclasses, json, os, pathlib, subprocess, sys
+
+MEASURED = pathlib.Path(__file__).resolve().with_name("measured.py")
 
 
 @dataclasses.dataclass
@@ -26,23 +28,28 @@ def run(command, folder, limit=600.0, **variables):
                    if not name.startswith(("DARKROOM_", "SSL_CERT_")) and not name.lower().endswith("_proxy")}
     environment |= {"XDG_CONFIG_HOME": str(folder), **variables}
     log = folder / "errors.log"
-    began = time.time()
     with open(log, "wb") as errors:
-        process = subprocess.Popen([str(word) for word in command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True)
-    timer = threading.Timer(limit, os.killpg, (process.pid, signal.SIGKILL))
-    timer.start()
-    try:
-        _, status, usage = os.wait4(process.pid, 0)
-    except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
-        raise
-    finally:
-        timer.cancel()
-    wall = time.time() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return Ended(began, wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024,
-                 None if wall >= limit else process.returncode, log.read_text(errors="replace"))
+        began, wall, cpu, peak, status = measured(command, limit, cwd=folder, env=environment, stderr=errors)
+    return Ended(began, wall, cpu, peak, None if wall >= limit else status, log.read_text(errors="replace"))
+
+
+def measured(command, limit=1e6, **options):
+    """Runs a command: when it began, seconds of wall time and CPU, its own peak in MiB, its exit status.
+
+    Options are those of `subprocess.Popen`. The command is killed after `limit` seconds, and when this is interrupted.
+    """
+    reading, writing = os.pipe()
+    with open(reading, "rb") as told:
+        starter = subprocess.Popen([sys.executable, "-S", MEASURED, str(writing), str(limit), *map(str, command)],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=[writing], **options)
+        os.close(writing)
+        try:
+            numbers = told.read().split()
+        finally:
+            starter.terminate()
+            starter.wait()
+    began, wall, cpu, peak = map(float, numbers[:4])
+    return began, wall, cpu, peak / 1024, int(numbers[4])
 
 
 def darkroom(program, folder, *operands):
