@@ -259,6 +259,9 @@ package final class Darkroom {
     if stopDeadline == nil, let due = jobs.network.detector.due {
       untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
     }
+    if let due = jobs.pending.nextPaceCheck {
+      untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
+    }
     if let stopDeadline { return min(untilScan, max(0.05, stopDeadline - now)) }
     if let timeLimit { untilScan = min(untilScan, max(0, timeLimit - now)) }
     guard let start = jobs.nextStart else { return untilScan }

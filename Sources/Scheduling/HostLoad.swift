@@ -15,6 +15,9 @@ struct HostLoad: Sendable {
   /// Those of them of which it is not known that they have begun.
   var beginning = 0
 
+  /// Those of them that are too slow, see `DownloadPace`.
+  var slow = 0
+
   /// Downloads at once that a rule allows; nil without one.
   private var perHost: Int?
 
@@ -60,7 +63,9 @@ struct HostLoad: Sendable {
     guard number != HostScheduler.files else { return true }
     let places = perHost.map(HostPlaces.init(fixed:)) ?? places
     let room = reach.room(places, usual: concurrency.room(places))
-    guard downloading < min(room, throttle.room), throttle.nextStart <= now else { return false }
+    // Unless the operator gave a number, slow downloads leave one place to others.
+    let withSlow = places.isFixed ? room : max(room, min(slow + 1, 2 * room))
+    guard downloading < min(withSlow, throttle.room), throttle.nextStart <= now else { return false }
     return throttle.spacing == 0 || beginning == 0
   }
 

@@ -18,14 +18,16 @@ extension HostScheduler {
   ///   - milliseconds: How long it was in the queue.
   ///   - began: When it started.
   ///   - hasBegun: Whether `downloadBegan` was called for it.
+  ///   - isSlow: Whether `downloadIsSlow` was called for it.
   ///   - contact: What it says of whether the host answers.
   /// - Returns: How long the host is held, in seconds, if that is new.
   package mutating func downloadEnded(
-    host: Int, spent milliseconds: Int, began: Int, hasBegun: Bool = false, _ answer: Answer,
+    host: Int, spent milliseconds: Int, began: Int, hasBegun: Bool = false, isSlow: Bool = false, _ answer: Answer,
     contact: Reachability.Contact = .unknown, now: Int, backoff: Backoff
   ) -> Double? {
     guard let slot = hosts.slot(of: host), hosts.loads[slot].downloading > 0 else { return nil }
     if !hasBegun { hosts.loads[slot].beginning -= 1 }
+    if isSlow { hosts.loads[slot].slow -= 1 }
     hosts.ended(slot, contact, began: began, now: now, retries: backoff.retries)
     hosts.loads[slot].excess += max(0, milliseconds - Self.usual)
     var hold: Double?
@@ -39,6 +41,13 @@ extension HostScheduler {
     // A job that was removed does not call `finished`.
     hosts.removeIfUnused(slot, now: now)
     return hold
+  }
+
+  /// Records that a download is too slow: its host may have room for another.
+  package mutating func downloadIsSlow(host: Int) {
+    guard let slot = hosts.slot(of: host) else { return }
+    hosts.loads[slot].slow += 1
+    unblock(slot)
   }
 
   /// Has an entry tried again from `due` on. `finished` is to be called for its last try afterwards.

@@ -21,6 +21,31 @@ import Testing
     #expect(gate.next("h") == 32)
   }
 
+  @Test func `slow elements leave a slot to others, and none where the limit is a number`() {
+    var gate = HostGate<Int>(limit: .auto)
+    #expect((0..<100).filter { gate.acquire("h", $0) } == Array(0..<6))
+    for _ in 0..<5 { gate.slowBegan("h") }
+    #expect(gate.next("h") == nil, "one is not slow")
+    gate.slowBegan("h")
+    #expect(gate.next("h") == 6 && gate.next("h") == nil)
+    for number in 7..<12 {
+      gate.slowBegan("h")
+      #expect(gate.next("h") == number && gate.next("h") == nil)
+    }
+    gate.slowBegan("h")
+    #expect(gate.next("h") == nil, "at most as many as there are slots")
+    for _ in 0..<12 {
+      gate.slowEnded("h")
+      gate.release("h")
+    }
+    #expect((0..<100).prefix { _ in gate.next("h") != nil }.count == 6)
+
+    var fixed = HostGate<Int>(limit: HostLimit(fixed: 2))
+    #expect((0..<4).filter { fixed.acquire("h", $0) } == [0, 1])
+    for _ in 0..<2 { fixed.slowBegan("h") }
+    #expect(fixed.next("h") == nil)
+  }
+
   @Test func `a server that allows fewer streams gets no more than it has room for`() {
     var limit = StreamLimit(.auto)
     limit.count(isHTTP2: true, isReused: false, couldShare: false)

@@ -21,6 +21,14 @@ extension EntryScheduler {
     hosts.downloadBegan(host: entry.host, at: time, isRepeated: entry.hasBegun)
   }
 
+  /// Records that a download is too slow: its host may have room for another.
+  func downloadIsSlow(_ id: PhotoRecord.ID) {
+    guard let job = jobs[id.run], let entry = job.started[id.position], entry.isDownloading, !entry.isSlow
+    else { return }
+    job.started[id.position]?.isSlow = true
+    hosts.downloadIsSlow(host: entry.host)
+  }
+
   /// Records that an answer to a download has begun to arrive.
   func hostAnswered(_ id: PhotoRecord.ID) {
     guard let entry = jobs[id.run]?.started[id.position], entry.isDownloading else { return }

@@ -141,7 +141,8 @@ final class EntryScheduler {
     guard let job = jobs[id.run], let entry = job.started[id.position], entry.isDownloading else { return nil }
     job.started[id.position]?.isDownloading = false
     let hold = hosts.downloadEnded(
-      host: entry.host, spent: usage.milliseconds, began: entry.since, hasBegun: entry.hasBegun, answer,
+      host: entry.host, spent: usage.milliseconds, began: entry.since, hasBegun: entry.hasBegun,
+      isSlow: entry.isSlow, answer,
       contact: usage.contact, now: now, backoff: backoff)
     guard entry.host != HostScheduler.files else { return nil }
     job.transfers.add(

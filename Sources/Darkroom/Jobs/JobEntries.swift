@@ -41,6 +41,9 @@ final class JobEntries {
 
     /// Whether it was reported that its download has begun.
     var hasBegun = false
+
+    /// Whether its download is too slow.
+    var isSlow = false
   }
 
   /// A host that was not started, with its first entry.

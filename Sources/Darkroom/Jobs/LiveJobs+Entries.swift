@@ -16,6 +16,8 @@ extension LiveJobs {
 
   /// Starts entries while the window has room.
   func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?) throws {
+    // Also while nothing may start: when it is due the loop runs.
+    for record in pending.findSlowDownloads(now: Clock.monotonicMilliseconds) { scheduler.downloadIsSlow(record.id) }
     guard mayStart else { return }
     pending.adjustPlaces(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
     let perHost = HostPlaces(configuration.transfer.perHost)
@@ -62,6 +64,7 @@ extension LiveJobs {
 
   /// Takes in that an entry's download has ended: its host has room for another, unless it asked for a hold.
   func downloadEnded(_ record: PhotoRecord, backoff: Backoff) {
+    let wasSlow = pending.isSlow(record.id)
     pending.downloadHasEnded(record)
     let live = record.snapshot
     if let host = scheduler.hostName(record.id), let started = scheduler.started(record.id),
@@ -71,8 +74,9 @@ extension LiveJobs {
     }
     let wasAnswering = scheduler.reachability(ofHostOf: record.id).answers
     if live.usage.isOwn {
+      if live.source != nil { pending.measureSpeed(bytes: live.usage.bytes, milliseconds: live.usage.milliseconds) }
       pending.measureEnd(
-        isFailure: wasAnswering && live.failure?.code.mayComeOfLoad == true, isSuspect: network.isSuspect)
+        isFailure: wasAnswering && !wasSlow && live.failure?.code.mayComeOfLoad == true, isSuspect: network.isSuspect)
     }
     let hold = scheduler.downloadEnded(
       record.id, live.usage, HostScheduler.Answer(live), now: Clock.monotonicMilliseconds, backoff: backoff)

@@ -62,6 +62,10 @@ package struct Configuration: Sendable {
   /// Limits and rules for downloads. Default: those of `TransferConfiguration`, and `darkroom/VERSION` as user agent.
   package var transfer = TransferConfiguration()
 
+  /// How long a download may stay below ten times `lowSpeed` before it leaves its place to others, in seconds. No option
+  /// sets it. Default: 60.
+  package var slowAfter = 60.0
+
   /// What is done otherwise at some hosts. Default: nothing.
   package var hosts = HostRules()
 

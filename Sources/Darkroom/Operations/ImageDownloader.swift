@@ -17,6 +17,9 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   }
 
   let record: PhotoRecord
+
+  /// What has arrived; nothing while it waits for another download.
+  let progress = TransferProgress()
   private let engine: TransferEngine
   private let access: CacheAccess
   private let shared: SharedDownloads
@@ -70,7 +73,10 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   private func begin() {
     do {
       let location = try SourceLocation(parsing: record.url)
-      guard location.scheme != .file else { return try transfer(location) }
+      guard location.scheme != .file else {
+        progress.setLimited()
+        return try transfer(location)
+      }
       let request = record.entry.request
       let rule = rules.rule(for: location)
       let key = SharedDownloads.Key(
@@ -114,7 +120,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     let request = TransferRequest(
       location: location, request: record.entry.request, destination: file.descriptor, checksum: record.entry.checksum,
       validators: known?.validators, validatorScope: sourceName.map { location.scope(of: $0) },
-      settings: settings.limited(by: record.settings), answered: reportAnswer)
+      settings: settings.limited(by: record.settings), progress: progress, answered: reportAnswer)
     self.began?(record, Clock.monotonicMilliseconds)
     let transfer = engine.start(request) { [self] result in
       let time = began.duration(to: .now)
@@ -200,6 +206,11 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     default: return begin()
     }
     finish()
+  }
+
+  /// Keeps other transfers of its host waiting no more, because it is too slow.
+  func leaveSlot() {
+    if let transfer = live.withLock({ $0.transfer }) { engine.leaveSlot(transfer) }
   }
 
   override func cancel() {

@@ -28,6 +28,8 @@ final class PendingOperations {
     fileprivate var isDownloading = true
     /// Downloaded and not yet filtered.
     fileprivate var bytes = 0
+    /// How fast the download is; nil until it is seen to run.
+    fileprivate var pace: DownloadPace?
   }
 
   let shared = SharedDownloads()
@@ -48,6 +50,10 @@ final class PendingOperations {
   private var places: DownloadWindow
   private var downloadLimit: DownloadLimit
   private var silent = 0
+
+  /// The downloads that are too slow, and when they are to be looked for again.
+  private var slow: SlowDownloads
+  private var nextPaceTime = 0
   private let downloadEnded: @Sendable (PhotoRecord) -> Void
   private let ended: @Sendable (PhotoRecord) -> Void
 
@@ -76,6 +82,7 @@ final class PendingOperations {
     downloadLimit = configuration.downloads
     places = downloadLimit.window
     window = AdmissionWindow(places.limit, configuration.filtrations)
+    slow = SlowDownloads(limit: configuration.slowLimit)
     downloadQueue.name = "Download queue"
     downloadQueue.underlyingQueue = downloadStarts
     filtrationQueue.name = "Filtration queue"
@@ -91,6 +98,7 @@ final class PendingOperations {
     isRefreshing = configuration.refresh
     maxBytes = configuration.transfer.maxBytes
     rules = configuration.hosts
+    slow.limit = configuration.slowLimit
     if configuration.downloads != downloadLimit {
       downloadLimit = configuration.downloads
       places = downloadLimit.window
@@ -104,12 +112,58 @@ final class PendingOperations {
   ///   the number is fixed.
   func adjustPlaces(silent: Int) {
     self.silent = places.isFixed ? 0 : min(silent, max(0, DownloadWindow.most - places.limit))
-    if places.limit + self.silent != downloadQueue.maxConcurrentOperationCount { setPlaces() }
+    if downloadLimitNow != downloadQueue.maxConcurrentOperationCount { setPlaces() }
+  }
+
+  /// How many downloads may run: as many as there are places, and beside them those that are silent or slow.
+  private var downloadLimitNow: Int {
+    places.limit + silent
+      + (slow.count > 0 ? slow.beside(places: places.limit, now: Clock.monotonicMilliseconds) : 0)
   }
 
   private func setPlaces() {
-    window = AdmissionWindow(places.limit + silent, filtrationQueue.maxConcurrentOperationCount)
-    downloadQueue.maxConcurrentOperationCount = places.limit + silent
+    let limit = downloadLimitNow
+    window = AdmissionWindow(limit, filtrationQueue.maxConcurrentOperationCount)
+    downloadQueue.maxConcurrentOperationCount = limit
+  }
+
+  // MARK: Slow downloads
+
+  /// When `findSlowDownloads` is to be called, in milliseconds of the monotonic clock; nil while nothing is downloaded.
+  var nextPaceCheck: Int? {
+    slow.limit.bytesPerSecond > 0 && occupancy.contains { $0.downloads > 0 } ? nextPaceTime : nil
+  }
+
+  /// How many downloads are too slow.
+  var slowDownloads: Int { slow.count }
+
+  /// Whether the download of an entry is too slow.
+  func isSlow(_ id: PhotoRecord.ID) -> Bool { inProgress[id]?.pace?.isSlow == true }
+
+  /// Finds the downloads that have been too slow for a while, when that is due.
+  /// - Returns: Those that are since this was last called.
+  func findSlowDownloads(now: Int) -> [PhotoRecord] {
+    guard let due = nextPaceCheck, due <= now else { return [] }
+    nextPaceTime = now + max(20, slow.limit.period / 12)
+    var found: [PhotoRecord] = []
+    for index in inProgress.values.indices {
+      let chain = inProgress.values[index]
+      guard chain.isDownloading, chain.download.isExecuting, !chain.download.progress.isLimited else { continue }
+      var pace = chain.pace ?? DownloadPace(began: now)
+      let wasSlow = pace.isSlow
+      pace.received(chain.download.progress.bytes, now: now, limit: slow.limit)
+      inProgress.values[index].pace = pace
+      guard pace.isSlow, !wasSlow else { continue }
+      slow.began()
+      chain.download.leaveSlot()
+      found.append(chain.download.record)
+    }
+    return found
+  }
+
+  /// Measures how fast a download was that succeeded.
+  func measureSpeed(bytes: Int, milliseconds: Int) {
+    slow.succeeded(bytes: bytes, milliseconds: milliseconds, now: Clock.monotonicMilliseconds)
   }
 
   // MARK: Room
@@ -185,6 +239,7 @@ final class PendingOperations {
     guard inProgress[record.id]?.isDownloading == true else { return }
     let bytes = record.snapshot.source?.bytes ?? 0
     inProgress[record.id]?.isDownloading = false
+    if isSlow(record.id) { slow.ended() }
     inProgress[record.id]?.bytes = bytes
     let rank = record.entry.priority.rank
     occupancy[rank].downloads -= 1
@@ -245,5 +300,12 @@ final class PendingOperations {
 extension AdmissionWindow {
   fileprivate init(_ downloads: Int, _ filtrations: Int) {
     self.init(downloads: downloads, filtrations: filtrations, descriptors: DescriptorLimit.current)
+  }
+}
+
+extension Configuration {
+  /// Downloads that are slower leave their places to others.
+  fileprivate var slowLimit: DownloadPace.Limit {
+    DownloadPace.Limit(bytesPerSecond: 10 * transfer.lowSpeed, period: max(1, Int(slowAfter * 1000)))
   }
 }

@@ -58,6 +58,8 @@ package struct Status: Sendable, Equatable, Codable {
     package let running: Int
     /// Entries whose operation waits.
     package let waiting: Int
+    /// How many of the downloads that run have left their places because they are slow; nil without any.
+    package var slow: Int?
   }
 
   package struct Queues: Sendable, Equatable, Codable {

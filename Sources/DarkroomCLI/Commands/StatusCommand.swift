@@ -77,5 +77,7 @@ extension Status.Job {
 }
 
 extension Status.Queue {
-  fileprivate var progress: String { "\(running) of \(limit) running, \(waiting) waiting" }
+  fileprivate var progress: String {
+    "\(running) of \(limit) running, " + (slow.map { "\($0) slow, " } ?? "") + "\(waiting) waiting"
+  }
 }

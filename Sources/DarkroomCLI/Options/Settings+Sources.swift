@@ -10,6 +10,9 @@ extension Settings {
     } catch {
       throw UsageError(error.message)
     }
+    if let seconds = environment["DARKROOM_TEST_SLOW_AFTER"].flatMap(Double.init), seconds > 0, seconds < 1e9 {
+      configuration.slowAfter = seconds
+    }
     let given = Set(arguments.options.map(\.name))
     let variables = try Self.variables(environment)
     self.environment = environment
@@ -56,7 +59,7 @@ extension Settings {
 
   /// The options that the environment sets, in the order of their variables.
   private static func variables(_ environment: [String: String]) throws -> [(option: Option, value: String)] {
-    // Variables of other programs, and those that this program sets for others.
+    // Variables of other programs and of the tests, and those that this program sets for others.
     let reserved = ["DARKROOM_JOB_", "DARKROOM_TEST_"]
     return try environment.sorted { $0.key < $1.key }.compactMap { variable, value in
       guard variable.hasPrefix("DARKROOM_"), !reserved.contains(where: variable.hasPrefix) else { return nil }

@@ -19,6 +19,9 @@ final class HTTPTransfer {
   /// The host whose slot in the `HostGate` the transfer occupies.
   var slotHost: String
 
+  /// Whether it is too slow to keep others of its host from a slot.
+  var isSlow = false
+
   /// The name to resolve for the current request, and the port. `nil`: the host is an address, or a proxy resolves it.
   private(set) var name: (name: String, port: String)?
 
@@ -195,6 +198,7 @@ final class HTTPTransfer {
   /// Counts bytes of a body that arrived, whether or not libcurl delivers them.
   func countArrived(_ bytes: Int) {
     response.countArrived(bytes)
+    queued.request.progress?.add(bytes)
     // The transfer still has the connection, so that it can be examined.
     if response.isBodyComplete, connection.hasUnreadBytes { response.countArrived(1) }
   }

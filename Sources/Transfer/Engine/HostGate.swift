@@ -5,17 +5,23 @@ struct HostGate<Element> {
   private struct Host {
     var limit: StreamLimit
     var occupied = 0
+    var slow = 0
     var waiting: [Element] = []
+
+    /// Unless the limit is a number, slow elements leave one slot to others.
+    var isFree: Bool {
+      occupied < limit.transfers || !limit.isFixed && occupied < min(slow + 1, 2 * limit.transfers)
+    }
 
     /// The methods change the array in place: a copy of it would cost time in proportion to what waits.
     mutating func acquire(_ element: Element) -> Bool {
-      let isFree = occupied < limit.transfers
+      let isFree = isFree
       if isFree { occupied += 1 } else { waiting.append(element) }
       return isFree
     }
 
     mutating func next() -> Element? {
-      guard !waiting.isEmpty, occupied < limit.transfers else { return nil }
+      guard !waiting.isEmpty, isFree else { return nil }
       occupied += 1
       return waiting.removeFirst()
     }
@@ -43,6 +49,12 @@ struct HostGate<Element> {
   mutating func release(_ host: String) {
     if hosts[host]?.release() == false { hosts[host] = nil }
   }
+
+  /// Records that an element that occupies a slot is slow.
+  mutating func slowBegan(_ host: String) { hosts[host]?.slow += 1 }
+
+  /// Records that a slow element is about to release its slot.
+  mutating func slowEnded(_ host: String) { hosts[host]?.slow -= 1 }
 
   /// The next element that has waited, if there is a slot, which it occupies from now on.
   mutating func next(_ host: String) -> Element? { hosts[host]?.next() }

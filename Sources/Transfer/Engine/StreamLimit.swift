@@ -10,6 +10,9 @@ struct StreamLimit {
   /// Whether the last answer came with HTTP/2. `nil`: there was none.
   private(set) var isHTTP2: Bool?
 
+  /// Whether it is a number that holds whatever the host does.
+  var isFixed: Bool { limit.connections == limit.streams }
+
   private let limit: HostLimit
   private var ceiling: Int
   private var answers = 0

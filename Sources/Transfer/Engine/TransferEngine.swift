@@ -63,6 +63,9 @@ package final class TransferEngine: Sendable {
     mailbox.post(.cancel(id))
   }
 
+  /// Has a transfer that is too slow keep others of its host waiting no more, unless the limit for hosts is a number.
+  package func leaveSlot(_ id: TransferID) { mailbox.post(.leaveSlot(id)) }
+
   /// Finds the addresses of a host's name, among those that transfers know or else with the resolver that they use.
   /// - Parameters:
   ///   - name: In lower case and ASCII, as `HostEndpoint` has it.

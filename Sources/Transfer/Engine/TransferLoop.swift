@@ -5,6 +5,7 @@ import System
 enum TransferOrder: Sendable {
   case start(QueuedTransfer)
   case cancel(TransferID)
+  case leaveSlot(TransferID)
   case find(NameQuery)
   /// A name was looked up.
   case resolved(String, NameLookup)
@@ -72,6 +73,7 @@ final class TransferLoop {
         switch order {
         case .start(let transfer): admit(transfer)
         case .cancel(let id): cancelled.insert(id)
+        case .leaveSlot(let id): leaveSlot(id)
         case .find(let query): isClosed ? query.completion(nil) : find(query)
         case .resolved(let name, let lookup): resolved(name, lookup)
         }
@@ -144,7 +146,7 @@ final class TransferLoop {
     let now = Clock.monotonicSeconds
     for user in names.finish(name, lookup, now: now) {
       switch user {
-      case .transfer(let transfer): if !add(transfer, lookup, now: now) { release(transfer.slotHost) }
+      case .transfer(let transfer): if !add(transfer, lookup, now: now) { release(transfer) }
       case .query(let query): query.completion(lookup)
       }
     }
@@ -172,6 +174,8 @@ final class TransferLoop {
     if let rate = rates.rate(transfer.slotHost) {
       rates.begin(transfer.slotHost)
       transfer.limiter = rates
+      // What each of many transfers gets of it may be less than what is too slow.
+      if rate < configuration.lowSpeed * 2560 { transfer.queued.request.progress?.setLimited() }
       // A stream can wait behind a paused one of its connection, which libcurl's check takes for its own slowness.
       let isChecked = !isHTTPS || isHTTP2 == false || rate >= 1 << 20
       transfer.easy.set(CURLOPT_LOW_SPEED_LIMIT, isChecked ? configuration.lowSpeed : 0)
@@ -221,16 +225,34 @@ final class TransferLoop {
     remove(transfer)
     let host = transfer.location.host ?? ""
     if host != transfer.slotHost {
-      release(transfer.slotHost)
+      release(transfer)
       transfer.slotHost = host
       guard gate.acquire(host, .redirected(transfer)) else { return }
     }
-    if !submit(transfer) { release(host) }
+    if !submit(transfer) { release(transfer) }
+  }
+
+  /// Releases the slot of a transfer, and starts those that wait for one.
+  private func release(_ transfer: HTTPTransfer) {
+    if transfer.isSlow { gate.slowEnded(transfer.slotHost) }
+    transfer.isSlow = false
+    release(transfer.slotHost)
+  }
+
+  private func leaveSlot(_ id: TransferID) {
+    guard let transfer = running.values.first(where: { $0.queued.id == id }), !transfer.isSlow else { return }
+    transfer.isSlow = true
+    gate.slowBegan(transfer.slotHost)
+    startWaiting(transfer.slotHost)
   }
 
   /// Releases a slot of a host, and starts the transfers that wait for one.
   private func release(_ host: String) {
     gate.release(host)
+    startWaiting(host)
+  }
+
+  private func startWaiting(_ host: String) {
     while let next = gate.next(host) {
       let isStarted =
         switch next {
@@ -253,7 +275,7 @@ final class TransferLoop {
           switch user {
           case .transfer(let transfer):
             transfer.queued.completion(.failure(transfer.resolvingTimeout))
-            release(transfer.slotHost)
+            release(transfer)
           case .query(let query): query.completion(nil)
           }
         }
@@ -274,7 +296,7 @@ final class TransferLoop {
     let stopped = names.removeWaiting { $0.transfer.map(matches) == true }
     names.forgetAbandoned(resolver.withdraw)
     for transfer in stopped.compactMap(\.transfer) {
-      release(transfer.slotHost)
+      release(transfer)
       transfer.queued.completeCancelled()
     }
     for transfer in running.values.filter(matches) { finish(transfer, cancelled(transfer)) }
@@ -282,7 +304,7 @@ final class TransferLoop {
 
   private func finish(_ transfer: HTTPTransfer, _ result: Result<TransferOutcome, TransferError>) {
     remove(transfer)
-    release(transfer.slotHost)
+    release(transfer)
     transfer.queued.completion(result)
   }
 

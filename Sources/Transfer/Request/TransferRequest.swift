@@ -27,11 +27,14 @@ package struct TransferRequest: Sendable {
   /// not for a file. It must return quickly. Default: `nil`.
   package let answered: (@Sendable () -> Void)?
 
+  /// Where the bytes that arrive are counted; not those of a file. Default: `nil`.
+  package let progress: TransferProgress?
+
   /// Creates a request.
   package init(
     location: SourceLocation, request: SourceRequest = .plain, destination: Int32, checksum: Checksum? = nil,
     validators: Validators? = nil, validatorScope: String? = nil, settings: HostSettings = HostSettings(),
-    answered: (@Sendable () -> Void)? = nil
+    progress: TransferProgress? = nil, answered: (@Sendable () -> Void)? = nil
   ) {
     self.location = location
     self.request = request
@@ -40,6 +43,7 @@ package struct TransferRequest: Sendable {
     self.validators = validators
     self.validatorScope = validatorScope
     self.settings = settings
+    self.progress = progress
     self.answered = answered
   }
 }
