@@ -107,4 +107,54 @@ import Testing
     #expect(rows.map(\.error?.code) == ["http-status", "timeout", nil])
     #expect(rows[0].attempts < 20 && rows[1].attempts == 1)
   }
+
+  @Test(.enabled(if: PrivateNetwork.isAvailable, "unshare is not allowed here"))
+  func `while no name can be resolved the queues pause, although addresses are known that answer`() throws {
+    let run = try ResolverOutage.run(pictures: 60, answering: 20)
+    #expect(run.status == 0 && run.outages == 1)
+    #expect(run.report.counts == Report.Counts(total: 60, filtered: 60))
+    #expect(run.report.pauses?.map(\.cause).contains("network") == true)
+    #expect(run.report.entries.map(\.attempts) == Array(repeating: 1, count: 60))
+  }
+
+  @Test(arguments: [[], ["--downloads", "16"]])
+  func `with many hosts downloads become more than 16, unless told otherwise`(options: [String]) throws {
+    let server = try PythonServer(
+      """
+      import socket, sys, threading, time
+      body = open(sys.argv[1], "rb").read()
+      listener = socket.socket()
+      listener.bind(("", 0))
+      listener.listen(256)
+      print(listener.getsockname()[1], flush=True)
+      lock, running, most = threading.Lock(), 0, 0
+
+      def answer(connection):
+          global running, most
+          with connection:
+              is_question = b"GET /most" in connection.recv(4096)
+              with lock:
+                  running += not is_question
+                  most = max(most, running)
+              # A while in which more downloads at once are of use.
+              time.sleep(0 if is_question else 0.3)
+              with lock:
+                  running -= not is_question
+                  if is_question:
+                      print(most, flush=True)
+              head = "HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body)
+              connection.sendall(head.encode() + body)
+
+      while True:
+          threading.Thread(target=answer, args=(listener.accept()[0],), daemon=True).start()
+      """, [packageRoot + "/Samples/coffee.jpg"])
+    let folders = try DarkroomFolders()
+    let urls = (0..<480).map { "http://127.0.0.\(1 + $0 % 48):\(server.port)/\($0)\n" }
+    try folders.drop("job.txt", urls.joined())
+    let run = try folders.run(["--filters", "none"] + options)
+    #expect(run.status == 0, "\(run.error)")
+    try LoopbackSocket.request("/most", port: server.port)
+    let most = try #require(Int(try server.nextLine()))
+    #expect(options.isEmpty ? most > 20 : most <= 16, "\(most)")
+  }
 }

@@ -88,4 +88,24 @@ import Testing
     for job in ["job", "parked"] { #expect(try folders.report(job).state == "succeeded") }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folders.inbox) == [".darkroom-instance"])
   }
+
+  @Test func `a manifest that is dropped anew while the one that is done is taken away is done, too`() throws {
+    try folders.drop("job.txt", "coffee.jpg\n")
+    // The program has looked at the manifest, and waits before it moves it.
+    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+    let run = try DarkroomProcess(
+      script: """
+        strace -f -qq -o /dev/null -P '\(folders.inbox)' -e trace=renameat2 -e inject=renameat2:delay_enter=2000000 \
+          darkroom \(words)
+        """, in: folders.folder)
+    let limit = Date() + 120
+    while !FileManager.default.fileExists(atPath: parking), Date() < limit { usleep(1000) }
+    try folders.drop("job.txt", "chelsea.jpg\n")
+    #expect(try run.finish().status == 0)
+    let next = try folders.run(["--filters", "none"])
+    #expect(next.status == 0, "\(next.error)")
+    #expect(try folders.report("job").entries.map(\.name) == ["chelsea"])
+    #expect(try folders.inboxNames().isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: parking))
+  }
 }
