@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
@@ -23,10 +24,29 @@ static inline int clinux_lock(int descriptor) {
   return fcntl(descriptor, 37 /* F_OFD_SETLK, declared only for _GNU_SOURCE */, &lock);
 }
 
-/// See `clinux_lock`. Returns 1 when another open file description holds the lock, 0 when none does, -1 with `errno`.
-static inline int clinux_is_locked(int descriptor) {
+/// See `clinux_lock`. Returns 1 when another open file description holds the lock for writing, 2 when one holds it for
+/// reading, 0 when none does, -1 with `errno`.
+static inline int clinux_lock_holder(int descriptor) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  return fcntl(descriptor, 36 /* F_OFD_GETLK */, &lock) != 0 ? -1 : lock.l_type != F_UNLCK;
+  if (fcntl(descriptor, 36 /* F_OFD_GETLK */, &lock) != 0) return -1;
+  return lock.l_type == F_UNLCK ? 0 : lock.l_type == F_WRLCK ? 1 : 2;
+}
+
+/// `flock` has the name of a structure, which hides it from Swift. Takes the lock of a folder or file for this open file
+/// description and does not wait. Returns 0, or -1 with `errno`.
+static inline int clinux_lock_folder(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
+
+/// `openat2` has no wrapper in the C library. Opens a path beneath a folder and follows no symbolic link on the way.
+static inline int clinux_open_beneath(int folder, const char *path, int flags) {
+  struct open_how how = {
+      .flags = (unsigned)flags, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+  return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
+
+/// `O_TMPFILE` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. Creates a file without a name
+/// on the folder's file system, open for reading and writing.
+static inline int clinux_create_nameless(int folder, unsigned mode) {
+  return openat(folder, ".", 020000000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, mode);
 }
 
 /// `sync_file_range` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. Has the writing of
@@ -54,4 +74,9 @@ static inline int clinux_create_in_memory(const char *name) {
 /// or `AT_FDCWD`.
 static inline int clinux_rename_noreplace(int from_folder, const char *from, int to_folder, const char *to) {
   return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, RENAME_NOREPLACE);
+}
+
+/// See `clinux_rename_noreplace`. Two files exchange their names.
+static inline int clinux_exchange(int from_folder, const char *from, int to_folder, const char *to) {
+  return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, RENAME_EXCHANGE);
 }

@@ -83,9 +83,10 @@ package final class Darkroom {
   /// Processes what lies in the inbox now, or the files named, and returns.
   ///
   /// After `--max-duration` running operations get their time to finish, and the rest stays for the next start.
-  package func run(manifests: [String] = []) throws -> Summary {
+  /// - Parameter names: What files are called that have no name of their own, by their paths.
+  package func run(manifests: [String] = [], called names: [String: String] = [:]) throws -> Summary {
     timeLimit = configuration.maxDuration.map { Clock.monotonicSeconds + $0 }
-    let named = try manifests.map { try NamedManifest($0, inbox: services.inbox.path) }
+    let named = try manifests.map { try NamedManifest($0, as: names[$0], inbox: services.inbox.path) }
     return try work(named.isEmpty ? .inbox : .named(named))
   }
 
@@ -111,7 +112,7 @@ package final class Darkroom {
     }
     jobs.queue = JobQueue(goal: goal, unfinished: services.unfinished)
     observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path))
-    for warning in configuration.hosts.warnings { observe(.warning(warning)) }
+    for warning in services.warnings + configuration.hosts.warnings { observe(.warning(warning)) }
     do {
       while try runOnce() {}
       jobs.closePauses()
@@ -155,6 +156,11 @@ package final class Darkroom {
     do throws(SystemError) {
       let view = try watcher.scan(now: now) { jobs.queue.fresh(of: $0) }
       isInboxUnreadable = false
+      if view.hasReturned {
+        observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path))
+        jobs.queue.inboxReturned()
+        watcher.scanNow()
+      }
       locks = view.locks
       for ignored in view.ignored { observe(.fileIgnored(name: ignored.file.description, why: ignored.why)) }
       jobs.queue.update(view.fresh, settled: view.settled)

@@ -16,11 +16,15 @@ final class Services {
   /// What could not be put in order at the start; nil for most.
   let trouble: String?
 
+  /// What others have put in the way, and does no harm.
+  let warnings: [String]
+
   /// How many jobs may be live, those included that have yielded their place.
   let liveLimit: Int
 
   private let send: @Sendable (Darkroom.Message) -> Void
   private let instances: [InstanceLock]
+  private let staging: OpenFolder
   private let downloads: DownloadCache
   private let indexes = JobIndexPool()
 
@@ -44,44 +48,52 @@ final class Services {
   init(configuration: Configuration, send: @escaping @Sendable (Darkroom.Message) -> Void) throws {
     self.send = send
     inbox = try Inbox(path: Folder.resolved(configuration.inbox), extraLock: configuration.lockFile)
-    outbox = OutboxFolder(path: try Folder.resolved(configuration.outbox))
-    try Folder.createDurably(outbox.hidden, mode: 0o700)
-    outboxIdentity = try FileStatus(of: outbox.hidden).identity
+    let path = try Folder.resolved(configuration.outbox)
+    outbox = OutboxFolder(path: path, handle: try OpenFolder(path))
+    let hidden = try outbox.openHidden()
+    outboxIdentity = try hidden.status().identity
     try Folder.createDurably(configuration.state, mode: 0o700)
     state = StateFolder(path: try Folder.resolved(configuration.state))
-    instances = try Self.takeInstanceLocks(inbox: inbox, outbox: outbox, state: state)
-    try Folder.createDurably(outbox.staging(of: state), mode: 0o700)
+    let trouble = try inbox.own()
+    warnings = trouble.map { ["the inbox has no file that says which process owns it: \($0)"] } ?? []
+    instances = try Self.takeInstanceLocks(outbox: outbox, hidden, state: state)
+    let created: [String]
+    (staging, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
+    for folder in created { try Folder.sync(folder) }
     try Folder.createDurably(state.jobs, mode: 0o700)
     lastActive = (try? FileStatus(of: state.ledger)).map { Int($0.identity.modified.sinceEpoch * 1000) } ?? 0
     ledger = try Ledger(path: state.ledger)
     unfinished = try ledger.liveJobs().map { ($0, try JobManifest(text: $0.details)) }
-    trouble = Self.emptyParkingFolder(of: inbox, unfinished)
+    self.trouble = Self.emptyParkingFolder(of: inbox, unfinished, ledger)
     downloads = DownloadCache(folder: state.cache, limit: configuration.cacheSize) { send(.cacheFailed("\($0)")) }
     cacheSize = configuration.cacheSize
     engine = TransferEngine(configuration: configuration.engine)
     liveLimit = max(configuration.jobs, min(1024, DescriptorLimit.current / 16))
     try state.adoptOlderLayout()
-    try OrphanCleanup(staging: outbox.staging(of: state), state: state).run(
+    try OrphanCleanup(staging: staging, state: state).run(
       keeping: unfinished.map(\.job), ledger: ledger)
   }
 
   private static func takeInstanceLocks(
-    inbox: Inbox, outbox: OutboxFolder, state: StateFolder
+    outbox: OutboxFolder, _ hidden: OpenFolder, state: StateFolder
   ) throws -> [InstanceLock] {
-    var locks = [
-      try InstanceLock(file: inbox.file(Inbox.instanceFile), of: inbox.path),
-      try InstanceLock(file: outbox.instanceFile, of: outbox.path),
-    ]
-    if state.path != outbox.hidden { locks.append(try InstanceLock(file: state.instanceFile, of: state.path)) }
+    let name = OutboxFolder.instanceName
+    var locks = [try InstanceLock(name, in: hidden, of: outbox.path)]
+    if state.path != outbox.hidden { locks.append(try InstanceLock(name, in: OpenFolder(state.path))) }
     return locks
   }
 
   private static func emptyParkingFolder(
-    of inbox: Inbox, _ unfinished: [(job: LedgerJob, manifest: JobManifest)]
+    of inbox: Inbox, _ unfinished: [(job: LedgerJob, manifest: JobManifest)], _ ledger: Ledger
   ) -> String? {
     let finishing = unfinished.filter { $0.job.state == .finishing }.map(\.manifest.identity)
     do {
-      try ManifestRemoval.resume(inbox: inbox.path, finishing: finishing)
+      try ManifestRemoval.resume(inbox: inbox.folder, finishing: finishing) { file in
+        guard case .manifest(let job) = InboxFile(named: FileName(file)), let ended = try? ledger.lastEnded(job: job),
+          let manifest = try? JobManifest(text: ended.details), manifest.file == file
+        else { return nil }
+        return manifest.identity
+      }
       return nil
     } catch {
       return "what an earlier process was moving out of the inbox is left where it is: \(error)"
@@ -113,7 +125,8 @@ final class Services {
 
   private func planner(_ configuration: Configuration, _ delivery: DeliveryQueue) -> JobPlanner {
     JobPlanner(
-      inbox: inbox.path, outbox: outbox, state: state, ledger: ledger, delivery: delivery, indexes: indexes,
+      inbox: inbox, outbox: outbox, staging: staging, state: state, ledger: ledger, delivery: delivery,
+      indexes: indexes,
       configuration: configuration)
   }
 

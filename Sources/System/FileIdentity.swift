@@ -32,6 +32,9 @@ package struct FileIdentity: Sendable, Hashable {
     changed = Time(status.st_ctim)
   }
 
+  /// Whether they are of one file or folder, whatever has been done to it since.
+  package func isSameNode(as other: FileIdentity) -> Bool { (device, inode) == (other.device, other.inode) }
+
   /// The form that is kept in the ledger. The device is left out: its number may be another after a restart.
   package var text: String {
     "\(inode) \(size) \(modified.seconds).\(modified.nanoseconds) \(changed.seconds).\(changed.nanoseconds)"

@@ -10,6 +10,15 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
   /// The name as text; nil when it is not UTF-8.
   package var text: String? { String(validating: bytes, as: UTF8.self) }
 
+  /// Calls a function of C with the name.
+  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    (bytes + [0]).withUnsafeBytes { raw in
+      raw.withMemoryRebound(to: CChar.self) { text in
+        text.baseAddress.map(body) ?? body("")  // never: there is the NUL
+      }
+    }
+  }
+
   /// The name for a message: what is not UTF-8, and control characters, as `\x…`.
   package var description: String {
     let scalars = text.map { Array($0.unicodeScalars) } ?? bytes.map { UnicodeScalar($0) }

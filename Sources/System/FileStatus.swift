@@ -11,6 +11,9 @@ package struct FileStatus: Sendable {
   /// The user whose file it is.
   package let owner: uid_t
 
+  /// How many names it has.
+  package let links: Int
+
   /// Whether others than its owner may read, write or execute it.
   package let isOpenToOthers: Bool
 
@@ -19,6 +22,7 @@ package struct FileStatus: Sendable {
   package init(_ status: stat) {
     identity = FileIdentity(status)
     owner = status.st_uid
+    links = Int(status.st_nlink)
     isOpenToOthers = status.st_mode & 0o077 != 0
     kind =
       switch status.st_mode & S_IFMT {
@@ -54,11 +58,11 @@ package struct FileStatus: Sendable {
   /// `fstatat`: of a name in an open folder, of a symbolic link itself.
   /// - Returns: nil when there is no such name.
   /// - Throws: `SystemError`.
-  package init?(of name: String, in folder: OpenFile) throws(SystemError) {
+  package init?(of name: FileName, in folder: OpenFolder) throws(SystemError) {
     var status = stat()
-    guard fstatat(folder.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+    guard name.withCString({ fstatat(folder.descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
       if errno == ENOENT { return nil }
-      throw SystemError("fstatat", folder.path + "/" + name)
+      throw SystemError("fstatat", folder.path + "/" + name.description)
     }
     self.init(status)
   }

@@ -55,11 +55,11 @@ package enum Folder {
 
   /// The names in a folder but `.` and `..`, as bytes, in no order.
   package static func names(in path: String) throws(SystemError) -> [FileName] {
-    try names(in: OpenFile(folder: path))
+    try names(in: OpenFolder(path))
   }
 
   /// The names in an open folder but `.` and `..`, as bytes, in no order.
-  package static func names(in folder: OpenFile) throws(SystemError) -> [FileName] {
+  package static func names(in folder: OpenFolder) throws(SystemError) -> [FileName] {
     let path = folder.path
     // The stream closes its descriptor, and reads from where that stands: so it gets one of its own.
     let descriptor = openat(folder.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)

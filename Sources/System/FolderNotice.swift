@@ -4,6 +4,6 @@ package enum FolderNotice: Sendable, Equatable {
   case complete(FileName)
   /// It appeared or is being written.
   case begun(FileName)
-  /// Notices were lost.
+  /// Notices were lost, or the folder itself was moved, removed or unmounted.
   case lost
 }

@@ -15,6 +15,19 @@ package final class OpenFile: Sendable {
     self.path = path
   }
 
+  /// Standard input. Opened anew by a name, a pipe would not wait for its writer.
+  package static func standardInput() throws(SystemError) -> OpenFile {
+    let copy = fcntl(0, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { throw SystemError("fcntl", "standard input") }
+    return OpenFile(adopting: copy, path: "standard input")
+  }
+
+  /// Takes over an open descriptor.
+  init(adopting descriptor: Int32, path: String) {
+    self.descriptor = descriptor
+    self.path = path
+  }
+
   deinit { close(descriptor) }
 
   /// Opens for reading; never waits for a pipe's writer.
@@ -49,13 +62,6 @@ package final class OpenFile: Sendable {
   /// Opens a folder, to sync it.
   package convenience init(folder path: String) throws(SystemError) {
     try self.init(opening: path, O_RDONLY | O_DIRECTORY)
-  }
-
-  /// Opens a folder by its name in another; follows no link.
-  package init(folder name: String, in folder: OpenFile) throws(SystemError) {
-    path = folder.path + "/" + name
-    descriptor = openat(folder.descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else { throw SystemError("open", path) }
   }
 
   package func status() throws(SystemError) -> FileStatus {
@@ -180,11 +186,22 @@ package final class OpenFile: Sendable {
     return true
   }
 
-  /// Whether another process holds the file's lock. Looking takes nothing away from anybody.
-  package func isLocked() throws(SystemError) -> Bool {
-    let answer = clinux_is_locked(descriptor)
-    guard answer >= 0 else { throw SystemError("fcntl", path) }
-    return answer == 1
+  /// Who holds a file's lock.
+  package enum LockHolder: Sendable { case nobody, writer, reader }
+
+  /// Who else holds the file's lock. Looking takes nothing away from anybody.
+  package func lockHolder() throws(SystemError) -> LockHolder {
+    switch clinux_lock_holder(descriptor) {
+    case 0: return .nobody
+    case 1: return .writer
+    case 2: return .reader
+    default: throw SystemError("fcntl", path)
+    }
+  }
+
+  /// Takes away the permissions of others than the owner.
+  package func makePrivate() throws(SystemError) {
+    guard fchmod(descriptor, 0o600) == 0 else { throw SystemError("fchmod", path) }
   }
 
   /// Cuts the file off after so many bytes.
@@ -197,8 +214,17 @@ extension OpenFile {
   /// Whether a path names a regular file with these contents. A symbolic link does not.
   /// - Parameter sha256: In lower-case hexadecimal.
   package static func holds(_ path: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
+    try holds(bytes: bytes, sha256: sha256) { () throws(SystemError) in
+      try OpenFile(reading: path, followingLinks: false)
+    }
+  }
+
+  /// Whether what is opened is a regular file with these contents; no, when there is none.
+  static func holds(
+    bytes: Int, sha256: String, _ open: () throws(SystemError) -> OpenFile
+  ) throws(SystemError) -> Bool {
     do {
-      let file = try OpenFile(reading: path, followingLinks: false)
+      let file = try open()
       let status = try file.status()
       guard status.kind == .file, status.size == bytes else { return false }
       return try MessageDigest.hexDigest(ofDescriptor: file.descriptor) == sha256

@@ -17,7 +17,7 @@ package struct ManifestDrop {
     guard let manifest = ManifestFileName(file) else {
       throw StopError.missing("\(path): \(ManifestFormats.refusal)")
     }
-    let source = try Self.open(path)
+    let source = try Self.checked(path) { () throws(SystemError) in try OpenFile(reading: path) }
     let job = name ?? manifest.visibleStem
     try drop(as: job + "." + manifest.suffix) { copy in try source.eachChunk { try copy.write($0) } }
     return job
@@ -46,9 +46,9 @@ package struct ManifestDrop {
     }
     let names: [FileName]
     do {
-      names = try Folder.names(in: folder.path)
+      names = try folder.open().names()
     } catch {
-      guard error.code == ENOENT || error.code == ENOTDIR else { throw error }
+      guard [ENOENT, ENOTDIR, ELOOP].contains(error.code) else { throw error }
       throw StopError.missing("there is no job \"\(job)\" in the outbox")
     }
     let manifests = names.compactMap(\.text).filter(JobFolder.isManifest)
@@ -58,15 +58,15 @@ package struct ManifestDrop {
     guard manifests.count == 1 else {
       throw StopError.missing("\(folder.path) holds several manifests: \(manifests.sorted().joined(separator: ", "))")
     }
-    let source = try Self.open(folder.file(name), followingLinks: false)
+    let source = try Self.checked(folder.file(name)) { () throws(SystemError) in try folder.open(file: name) }
     try drop(as: job + "." + suffix) { copy in try source.eachChunk { try copy.write($0) } }
   }
 
   /// Opens a manifest.
   /// - Throws: `StopError.missing`.
-  private static func open(_ path: String, followingLinks: Bool = true) throws -> OpenFile {
+  private static func checked(_ path: String, _ open: () throws(SystemError) -> OpenFile) throws -> OpenFile {
     do {
-      let file = try OpenFile(reading: path, followingLinks: followingLinks)
+      let file = try open()
       guard try file.status().kind == .file else { throw StopError.missing("\(path): it is no file") }
       return file
     } catch let error as SystemError {
@@ -78,18 +78,38 @@ package struct ManifestDrop {
     guard case .manifest = InboxFile(named: FileName(name)) else {
       throw StopError.missing("\(name) would be passed over in the inbox; give it another name")
     }
-    let written = inbox + "/.darkroom-add-" + RunID.make()
-    let file = try OpenFile(creating: written, mode: 0o600)
+    let folder = try OpenFolder(inbox)
+    let written = ".darkroom-add-" + RunID.make()
     do {
-      try write(file)
-      try file.sync()
-      guard try Folder.renameWithoutReplacing(written, to: inbox + "/" + name) else {
+      // A file without a name goes with the process, whatever ends it.
+      if let file = try? folder.createNameless(mode: 0o600) {
+        try write(file)
+        try file.sync()
+        try give(file, the: written, in: folder)
+      } else {
+        let file = try folder.create(file: written, mode: 0o600)
+        try write(file)
+        try file.sync()
+      }
+      // Instances take a file that is renamed in at once.
+      guard try folder.renameWithoutReplacing(written, to: folder, as: name) else {
         throw StopError.taken("\(name) is in the inbox already; wait until it is done, or give another --name")
       }
     } catch {
-      try? Folder.removeFile(written)
+      try? folder.remove(written)
       throw error
     }
-    try Folder.sync(inbox)
+    try folder.sync()
+  }
+
+  /// Gives a file its name; without `/proc` to a copy of it.
+  private func give(_ file: OpenFile, the name: String, in folder: OpenFolder) throws(SystemError) {
+    do {
+      try folder.name(file, as: name)
+    } catch  where error.code == ENOENT {
+      let copy = try folder.create(file: name, mode: 0o600)
+      try file.copy(to: copy)
+      try copy.sync()
+    }
   }
 }

@@ -9,16 +9,16 @@ final class EntriesLogs: Sendable {
   /// - Throws: `SystemError`.
   func append(_ rows: [DeliveryQueue.Committed]) throws(SystemError) {
     guard let run = rows.first?.record.run else { return }
-    try Self.append(rows.map { $0.text + "\n" }.joined(), to: file(run.number, run.folder.entriesLog))
+    try Self.append(rows.map { $0.text + "\n" }.joined(), to: file(run))
   }
 
   /// Closes a run's file.
   func close(_ run: Int) { files.withLock { $0[run] = nil } }
 
-  private func file(_ run: Int, _ path: String) throws(SystemError) -> OpenFile {
-    if let open = files.withLock({ $0[run] }) { return open }
-    let opened = try OpenFile(appending: path)
-    files.withLock { $0[run] = opened }
+  private func file(_ run: RunContext) throws(SystemError) -> OpenFile {
+    if let open = files.withLock({ $0[run.number] }) { return open }
+    let opened = try run.folder.open().open(appending: Folder.name(of: run.folder.entriesLog))
+    files.withLock { $0[run.number] = opened }
     return opened
   }
 

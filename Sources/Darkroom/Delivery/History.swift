@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import System
 
 /// Puts what an earlier run of a job left aside, so that `report.json` exists only when this run is done.
@@ -9,23 +10,33 @@ struct History {
   /// earlier run.
   /// - Throws: `SystemError`.
   func putAside() throws(SystemError) {
-    let names = try Folder.names(in: folder.path).compactMap(\.text).filter(isOfRun)
+    let job = try folder.open()
+    let names = try job.names().compactMap(\.text).filter(isOfRun)
     if names.isEmpty { return }
-    if try isUnbegun(names) { return }
-    let target = folder.history + "/" + earlierRun()
-    try Folder.createDurably(target)
+    if try isUnbegun(names, in: job) { return }
     // The report goes last: as long as it is there, what is left belongs to it.
-    for name in names.sorted(by: { ($0 == "report.json" ? 1 : 0, $0) < ($1 == "report.json" ? 1 : 0, $1) }) {
-      try Folder.rename(folder.file(name), to: target + "/" + name)
+    let sorted = names.sorted { ($0 == "report.json" ? 1 : 0, $0) < ($1 == "report.json" ? 1 : 0, $1) }
+    let target = try freeFolder(for: sorted)
+    for name in sorted where try !job.renameWithoutReplacing(name, to: target, as: name) {
+      throw SystemError("rename", target.path + "/" + name, code: EEXIST)
     }
-    try Folder.sync(target)
-    try Folder.sync(folder.path)
+    try target.sync()
+    try job.sync()
+  }
+
+  /// The earlier run's folder in `history`, or another when somebody has put files of these names there.
+  private func freeFolder(for names: [String]) throws(SystemError) -> OpenFolder {
+    let target = try folder.createDurably("history/" + earlierRun())
+    for name in names where try target.status(of: name) != nil {
+      return try folder.createDurably("history/" + RunID.make())
+    }
+    return target
   }
 
   /// Whether all there is is the empty log of a run that had not begun when the program died.
-  private func isUnbegun(_ names: [String]) throws(SystemError) -> Bool {
+  private func isUnbegun(_ names: [String], in job: OpenFolder) throws(SystemError) -> Bool {
     guard names == ["entries.jsonl"] else { return false }
-    return try FileStatus(of: folder.entriesLog).size == 0
+    return try job.status(of: "entries.jsonl")?.size == 0
   }
 
   private func isOfRun(_ name: String) -> Bool {

@@ -14,7 +14,7 @@ enum ManifestRemoval {
     let name = Folder.name(of: path)
     guard let inbox = try openIfThere(Folder.parent(of: path)) else { return }
     for _ in 0..<100 {
-      guard try FileStatus(of: name, in: inbox)?.identity.text == identity else { return }
+      guard try inbox.status(of: name)?.identity.text == identity else { return }
       guard let parking = try take(name, from: inbox) else { continue }
       defer { parking.removeIfEmpty() }
       if try parking.identity(of: name).map({ isSameFile($0, identity) }) == true {
@@ -29,7 +29,7 @@ enum ManifestRemoval {
 
   /// Moves a file into the folder.
   /// - Returns: The folder; nil when the file or the folder has gone meanwhile.
-  private static func take(_ name: String, from inbox: OpenFile) throws(SystemError) -> ParkingFolder? {
+  private static func take(_ name: String, from inbox: OpenFolder) throws(SystemError) -> ParkingFolder? {
     do throws(SystemError) {
       guard let parking = try ParkingFolder(in: inbox, isCreated: true) else { return nil }
       do throws(SystemError) {
@@ -45,18 +45,21 @@ enum ManifestRemoval {
   }
 
   /// Ends what a program that died had begun: a manifest whose job is finishing is removed, another is put back.
-  /// - Parameter finishing: The identities of the manifests whose jobs are finishing.
+  /// - Parameters:
+  ///   - finishing: The identities of the manifests whose jobs are finishing.
+  ///   - ended: The identity of the manifest of a name whose job ended last. What is put back is another file than was
+  ///     accepted, by its ctime, and would be processed again.
   /// - Throws: `SystemError`, the first, when something cannot be done; the rest has been done then.
-  static func resume(inbox path: String, finishing: [String]) throws(SystemError) {
-    guard let inbox = try openIfThere(path), let parking = try ParkingFolder(in: inbox, isCreated: false) else {
-      return
-    }
+  static func resume(
+    inbox: OpenFolder, finishing: [String], ended: (String) -> String? = { _ in nil }
+  ) throws(SystemError) {
+    guard let parking = try ParkingFolder(in: inbox, isCreated: false) else { return }
     defer { parking.removeIfEmpty() }
     var failure: SystemError?
     for name in try parking.names {
       do {
         guard let found = try parking.identity(of: name) else { continue }
-        let isDone = finishing.contains { isSameFile(found, $0) }
+        let isDone = (finishing + [ended(name)].compactMap { $0 }).contains { isSameFile(found, $0) }
         if isDone { try parking.remove(name) } else { try parking.putBack(name) }
       } catch {
         failure = failure ?? error
@@ -65,9 +68,9 @@ enum ManifestRemoval {
     if let failure { throw failure }
   }
 
-  private static func openIfThere(_ folder: String) throws(SystemError) -> OpenFile? {
+  private static func openIfThere(_ folder: String) throws(SystemError) -> OpenFolder? {
     do {
-      return try OpenFile(folder: folder)
+      return try OpenFolder(folder)
     } catch  where error.code == ENOENT {
       return nil
     }

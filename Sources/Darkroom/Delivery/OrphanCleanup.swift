@@ -4,7 +4,7 @@ import System
 
 /// Removes what a process that was killed left in staging and in the state folder, and nobody needs.
 struct OrphanCleanup {
-  let staging: String
+  let staging: OpenFolder
   let state: StateFolder
 
   /// Removes everything but what the unfinished jobs are about to deliver, and their snapshots.
@@ -14,9 +14,7 @@ struct OrphanCleanup {
     for job in unfinished {
       needed.formUnion(try ledger.intended(run: job.runID).compactMap { $0.delivery?.staged })
     }
-    for name in try Folder.names(in: staging).compactMap(\.text) where !needed.contains(name) {
-      try FileManager.default.removeItem(atPath: staging + "/" + name)
-    }
+    for name in try staging.names().compactMap(\.text) where !needed.contains(name) { try staging.remove(name) }
     let live = Set(unfinished.map(\.runID))
     for name in try Folder.names(in: state.jobs).compactMap(\.text) where !live.contains(StateFolder.runID(of: name)) {
       try FileManager.default.removeItem(atPath: state.jobs + "/" + name)

@@ -9,35 +9,37 @@ import System
 struct ParkingFolder {
   static let name = ".darkroom-done"
 
-  private let inbox: OpenFile
-  private let folder: OpenFile
+  private let inbox: OpenFolder
+  private let folder: OpenFolder
 
   /// Opens the folder.
   /// - Parameter isCreated: Whether it is created when it is missing.
   /// - Returns: nil when it is missing and not to be created.
   /// - Throws: `SystemError` when the name is that of a symbolic link, of a file, or of another user's folder.
-  init?(in inbox: OpenFile, isCreated: Bool) throws(SystemError) {
-    let path = inbox.path + "/" + Self.name
-    let isNew = isCreated && mkdirat(inbox.descriptor, Self.name, 0o700) == 0
-    if isCreated, !isNew, errno != EEXIST { throw SystemError("mkdirat", path) }
-    do {
-      folder = try OpenFile(folder: Self.name, in: inbox)
-    } catch  where error.code == ENOENT && !isCreated {
-      return nil
-    }
-    // Some file systems, such as network shares, give new folders to another user.
-    let owner = try folder.status().owner
-    guard isNew || owner == geteuid() else {
-      throw SystemError("the folder is another user's", path, code: EPERM)
+  init?(in inbox: OpenFolder, isCreated: Bool) throws(SystemError) {
+    var isNew = false
+    if isCreated {
+      let (folder, changed) = try inbox.create(Self.name, mode: 0o700)
+      (self.folder, isNew) = (folder, !changed.isEmpty)
+    } else {
+      do {
+        folder = try inbox.folder(Self.name)
+      } catch  where error.code == ENOENT {
+        return nil
+      }
     }
     self.inbox = inbox
+    let status = try folder.status()
+    guard isNew || inbox.isOurs(status) else {
+      throw SystemError("the folder is another user's", folder.path, code: EPERM)
+    }
   }
 
   /// The names in it that are UTF-8.
-  var names: [String] { get throws(SystemError) { try Folder.names(in: folder).compactMap(\.text) } }
+  var names: [String] { get throws(SystemError) { try folder.names().compactMap(\.text) } }
 
   /// The identity of a file in it; nil when there is none of that name.
-  func identity(of name: String) throws(SystemError) -> FileIdentity? { try FileStatus(of: name, in: folder)?.identity }
+  func identity(of name: String) throws(SystemError) -> FileIdentity? { try folder.status(of: name)?.identity }
 
   /// Moves a file from the inbox into the folder.
   /// - Throws: `SystemError`, also when there is a file of that name already.
@@ -47,27 +49,17 @@ struct ParkingFolder {
     // The file system does not know the flag. Nobody else gives names in this folder, so a look before is as good; and a
     // rename takes whatever has the name in the inbox by then, which link and unlink would not.
     guard try identity(of: name) == nil else { throw failure("renameat", name, code: EEXIST) }
-    guard renameat(inbox.descriptor, name, folder.descriptor, name) == 0 else { throw failure("renameat", name) }
+    try inbox.rename(name, to: folder, as: name)
   }
 
   /// Moves a file back into the inbox, unless its name has been taken there; then it stays.
-  func putBack(_ name: String) throws(SystemError) {
-    if clinux_rename_noreplace(folder.descriptor, name, inbox.descriptor, name) == 0 || errno == EEXIST { return }
-    guard errno == EINVAL || errno == ENOSYS else { throw failure("renameat2", name) }
-    guard linkat(folder.descriptor, name, inbox.descriptor, name, 0) == 0 else {
-      if errno == EEXIST { return }
-      throw failure("linkat", name)
-    }
-    try remove(name)
-  }
+  func putBack(_ name: String) throws(SystemError) { _ = try folder.renameWithoutReplacing(name, to: inbox, as: name) }
 
   /// Removes a file from the folder.
-  func remove(_ name: String) throws(SystemError) {
-    guard unlinkat(folder.descriptor, name, 0) == 0 || errno == ENOENT else { throw failure("unlinkat", name) }
-  }
+  func remove(_ name: String) throws(SystemError) { try folder.remove(name) }
 
   /// Removes the folder from the inbox, if it is empty.
-  func removeIfEmpty() { unlinkat(inbox.descriptor, Self.name, AT_REMOVEDIR) }
+  func removeIfEmpty() { inbox.removeIfEmpty(Self.name) }
 
   private func failure(_ operation: String, _ name: String, code: Int32 = errno) -> SystemError {
     SystemError(operation, folder.path + "/" + name, code: code)

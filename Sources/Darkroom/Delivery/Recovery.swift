@@ -39,7 +39,8 @@ struct Recovery {
       try index.fill { for entry in page { try index.markEnded(entry.position) } }
     }
     // The last lines may be missing or torn.
-    try Folder.rename(log.path, to: run.folder.entriesLog)
+    try run.staging.open().rename(
+      Folder.name(of: log.path), to: run.folder.createDurably(), as: Folder.name(of: run.folder.entriesLog))
     return tally
   }
 

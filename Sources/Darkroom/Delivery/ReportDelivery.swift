@@ -47,11 +47,12 @@ struct ReportDelivery: Sendable {
   /// - Throws: `SystemError`.
   func place() throws(SystemError) {
     // Whoever waited for the results may have taken the folder away.
-    try Folder.createDurably(run.folder.path)
+    let (folder, staging) = (try run.folder.createDurably(), try run.staging.open())
     for document in documents {
-      try Folder.rename(document.staged, to: document.path)
+      let staged = Folder.name(of: document.staged)
+      try staging.rename(staged, to: folder, as: Folder.name(of: document.path))
       // A rename between two names of one file, as after a crash, does nothing.
-      try Folder.removeFile(document.staged)
+      try staging.remove(staged)
     }
   }
 

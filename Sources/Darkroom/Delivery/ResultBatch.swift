@@ -25,6 +25,9 @@ struct ResultBatch {
   private let ledger: Ledger
   private var items: [Item] = []
 
+  /// The folders to which results go, by their paths.
+  private var opened: [String: OpenFolder] = [:]
+
   init(_ records: [PhotoRecord], ledger: Ledger) {
     self.records = records
     self.ledger = ledger
@@ -39,12 +42,21 @@ struct ResultBatch {
     let records = records
     DispatchQueue.concurrentPerform(iterations: records.count) { Self.sync(records[$0]) }
     var changed: Set<String> = []
-    var created: [String: EntryFailure?] = [:]
+    var failures: [String: EntryFailure] = [:]
     for record in records {
       guard let result = record.snapshot.result else { continue }
       let folder = Folder.parent(of: record.run.folder.file(record.target(of: result)))
-      if created[folder] == nil { created[folder] = Self.create(folder, changing: &changed) }
-      guard let failure = created[folder] ?? nil else { continue }
+      if opened[folder] == nil, failures[folder] == nil {
+        do throws(SystemError) {
+          let target = record.target(of: result)
+          let (made, above) = try record.run.folder.create(target.contains("/") ? Folder.parent(of: target) : "")
+          opened[folder] = made
+          changed.formUnion(above)
+        } catch {
+          failures[folder] = EntryFailure(creating: folder, error)
+        }
+      }
+      guard let failure = failures[folder] else { continue }
       record.fail(failure)
       record.run.staging.remove(result.staged)
     }
@@ -65,18 +77,6 @@ struct ResultBatch {
     }
   }
 
-  /// - Returns: Why the folder cannot be created; nil when it is there.
-  private static func create(_ folder: String, changing changed: inout Set<String>) -> EntryFailure? {
-    do {
-      changed.formUnion(try Folder.create(folder))
-      return nil
-    } catch  where error.code == ENOTDIR || error.code == EEXIST {
-      return .conflict("the folder \(folder) cannot be made: a file has its name")
-    } catch {
-      return EntryFailure(error)
-    }
-  }
-
   /// What is recorded before files are renamed.
   var intents: [LedgerChange] {
     items.compactMap { $0.entry.delivery == nil ? nil : .intend($0.entry, run: $0.record.run.runID) }
@@ -91,9 +91,10 @@ struct ResultBatch {
       guard let delivery = items[index].entry.delivery else { continue }
       do {
         let run = record.run
-        try Placement(folder: run.folder, staging: run.staging, ledger: ledger).place(delivery)
+        let folder = Folder.parent(of: run.folder.file(delivery.target))
+        try Placement(folder: run.folder, staging: run.staging, ledger: ledger).place(delivery, in: opened[folder])
         items[index].entry.delivery?.identity = record.snapshot.result?.identity
-        folders.insert(Folder.parent(of: run.folder.file(delivery.target)))
+        folders.insert(folder)
       } catch {
         var failure = EntryFailure(error, otherwise: .io)
         // The intent is in the ledger.

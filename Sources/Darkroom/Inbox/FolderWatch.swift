@@ -11,7 +11,8 @@ final class FolderWatch: Sendable {
   init(folder: String) {
     let opened = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
     let events = UInt32(
-      IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)
+      IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_MOVE_SELF
+        | IN_DELETE_SELF)
     if opened >= 0, inotify_add_watch(opened, folder, events) < 0 {
       close(opened)
       descriptor = -1
@@ -36,7 +37,8 @@ final class FolderWatch: Sendable {
         let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
         let start = offset + MemoryLayout<inotify_event>.size
         let name = FileName(bytes: buffer[start..<start + Int(event.len)].prefix { $0 != 0 }.map { $0 })
-        if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
+        let isOfFolder = event.mask & UInt32(IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED) != 0
+        if isOfFolder || event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
           notices.append(.lost)
         } else if event.mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO) != 0 {
           notices.append(.complete(name))

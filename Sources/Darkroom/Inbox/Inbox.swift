@@ -1,7 +1,8 @@
 import Glibc
 import System
 
-/// The folder into which manifests and locks are dropped.
+/// The folder into which manifests and locks are dropped. Others may write to it: everything in it is reached by way of its
+/// descriptor, and no symbolic link is followed.
 struct Inbox: Sendable {
   /// The file that says which process owns the inbox; a dot file, so it is no manifest.
   static let instanceFile = ".darkroom-instance"
@@ -11,38 +12,45 @@ struct Inbox: Sendable {
   /// One more lock file to honour, anywhere.
   var extraLock: String?
 
-  func file(_ name: String) -> String { path + "/" + name }
-
-  /// The folder as it was at the start. Another one under its path, as when a share is not mounted, is not looked at.
-  private let folder: FileIdentity
+  private let handle: InboxFolder
 
   /// - Throws: `SystemError`.
   init(path: String, extraLock: String?) throws(SystemError) {
     self.path = path
     self.extraLock = extraLock
-    folder = try FileStatus(of: path).identity
+    handle = try InboxFolder(path)
   }
+
+  /// The folder as it was opened, also while another one has its path.
+  var folder: OpenFolder { handle.current }
+
+  /// The path of a file in it, for messages and for the ledger.
+  func file(_ name: String) -> String { path + "/" + name }
+
+  /// Becomes the one instance on the inbox.
+  /// - Returns: Why the file that says so is not to be had; nil for most.
+  /// - Throws: `StopError.busy`, `SystemError`.
+  func own() throws -> String? { try handle.own() }
 
   /// Looks at everything in the folder.
   /// - Throws: `SystemError` when the folder cannot be read, or is another one. That says nothing of what is in it.
   func scan() throws(SystemError) -> InboxScan {
     var scan = InboxScan()
-    let found = try FileStatus(of: path).identity
-    guard (found.device, found.inode) == (folder.device, folder.inode) else {
-      throw SystemError("the folder is another one than at the start", path, code: ESTALE)
-    }
-    for name in try Folder.names(in: path) {
+    let folder = try handle.present()
+    for name in try folder.names() {
       switch InboxFile(named: name) {
-      case .lock: scan.locks.append(Lock(name: name.description, path: file(name.text ?? "")))
-      case .skipped: break
+      case .lock: scan.locks.append(Lock(name, in: folder))
+      case .skipped: if InboxLeftovers.isOne(name) { scan.leftovers.append(name) }
       case .ignored(let why):
-        if let kind = kind(of: name), kind != .folder { scan.ignored.append(.init(file: name, why: why)) }
+        if let kind = try? FileStatus(of: name, in: folder)?.kind, kind != .folder {
+          scan.ignored.append(.init(file: name, why: why))
+        }
       case .manifest(let job):
         do {
-          let status = try FileStatus(of: file(name.text ?? ""))
+          // It may have gone away since the listing.
+          guard let status = try FileStatus(of: name, in: folder) else { continue }
           switch status.kind {
-          case .file where access(file(name.text ?? ""), R_OK) != 0:
-            // It may have gone away meanwhile.
+          case .file where !folder.mayRead(name.text ?? ""):
             if errno != ENOENT { scan.ignored.append(.init(file: name, why: "it cannot be read")) }
           case .file:
             scan.manifests.append(.init(file: name.text ?? "", job: job, identity: status.identity))
@@ -50,10 +58,8 @@ struct Inbox: Sendable {
           case .link: scan.ignored.append(.init(file: name, why: "it is a symbolic link"))
           case let kind: scan.ignored.append(.init(file: name, why: "it is a \(kind)"))
           }
-        } catch  where error.code != ENOENT {
-          scan.ignored.append(.init(file: name, why: "it cannot be examined: \(error)"))
         } catch {
-          // It went away between the listing and the look.
+          scan.ignored.append(.init(file: name, why: "it cannot be examined: \(error)"))
         }
       }
     }
@@ -71,13 +77,5 @@ struct Inbox: Sendable {
     } catch {
       return error.code != ENOENT && error.code != ENOTDIR
     }
-  }
-
-  private func kind(of name: FileName) -> FileStatus.Kind? {
-    var status = stat()
-    let found = (Array(path.utf8) + [0x2f] + name.bytes + [0]).withUnsafeBytes { bytes in
-      bytes.withMemoryRebound(to: CChar.self) { $0.baseAddress.map { lstat($0, &status) } ?? -1 }
-    }
-    return found == 0 ? FileStatus(status).kind : nil
   }
 }

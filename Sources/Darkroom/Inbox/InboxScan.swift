@@ -22,4 +22,7 @@ struct InboxScan: Sendable, Equatable {
   var manifests: [Manifest] = []
   var locks: [Lock] = []
   var ignored: [Ignored] = []
+
+  /// What commands may have left that were killed.
+  var leftovers: [FileName] = []
 }

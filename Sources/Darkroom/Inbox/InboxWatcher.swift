@@ -16,13 +16,19 @@ final class InboxWatcher {
 
     /// What is newly ignored.
     let ignored: [InboxScan.Ignored]
+
+    /// Whether the inbox was not there at the last scan, and is again.
+    let hasReturned: Bool
   }
 
   private(set) var inbox: Inbox
-  private let watch: FolderWatch
+  private var watch: FolderWatch
   private var settling: Settling
   private var schedule = ScanSchedule()
   private var interval: Double
+
+  /// Whether the inbox was not there at the last scan.
+  private var isLost = false
 
   /// What is neither a manifest nor a lock.
   private(set) var ignored: Set<InboxScan.Ignored> = []
@@ -65,14 +71,29 @@ final class InboxWatcher {
   /// - Throws: `SystemError` when the inbox cannot be read. Nothing follows from that for what is in it.
   func scan(now: Double, wanted: ([InboxScan.Manifest]) -> [InboxScan.Manifest]) throws(SystemError) -> View {
     defer { schedule.scanned(from: now, to: Clock.monotonicSeconds, interval: interval) }
-    let scan = try inbox.scan()
+    let scan: InboxScan
+    do {
+      scan = try inbox.scan()
+    } catch {
+      isLost = true
+      throw error
+    }
+    let hasReturned = isLost
+    // The kernel's notices end with a mount.
+    if hasReturned {
+      watch = FolderWatch(folder: inbox.path)
+      settling.note(.lost)
+    }
+    isLost = false
+    InboxLeftovers.remove(scan.leftovers, from: inbox.folder)
     let before = ignored
     ignored = Set(scan.ignored)
     let fresh = wanted(scan.manifests)
     let files = fresh.map { (name: $0.key, identity: $0.identity) }
     let settled = settling.settled(files, now: now, wallClock: Clock.wallSeconds).map { fresh[$0] }
     return View(
-      locks: scan.locks, fresh: fresh, settled: settled, ignored: scan.ignored.filter { !before.contains($0) })
+      locks: scan.locks, fresh: fresh, settled: settled, ignored: scan.ignored.filter { !before.contains($0) },
+      hasReturned: hasReturned)
   }
 }
 

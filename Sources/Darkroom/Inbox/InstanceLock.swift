@@ -1,19 +1,53 @@
 import Glibc
 import System
 
-/// The right to be the one instance on a folder: a file lock that the kernel releases when the process dies.
+/// The right to be the one instance on a folder. The kernel releases it when the process dies.
+///
+/// It is the lock of a file in the folder that only its owner may open: who may only read a file could hold its lock, too.
+/// The folder itself is locked besides, so that no second instance begins when the file is removed. Anybody who may read the
+/// folder can do that; so it counts only if the process that holds it is an instance of this user or of root.
 package final class InstanceLock: Sendable {
-  private let file: OpenFile
+  /// Why the lock's file is not to be had; the folder is locked all the same.
+  let trouble: String?
+
+  /// What the file holds: the process's id and what no other process has written.
+  private let text = "\(getpid())\n\(RunID.make())\n"
+  private let name: String
+  private let folder: OpenFolder
+  private let file: OpenFile?
 
   /// Takes the lock.
+  /// - Parameters:
+  ///   - name: Of the file.
+  ///   - owned: What messages say is owned; nil for the folder.
+  ///   - isHostile: Whether others may write to the folder: then something else of the file's name is no error.
   /// - Throws: `StopError.busy` when another process holds it; `SystemError`.
-  init(file path: String, of folder: String) throws {
-    file = try OpenFile(updating: path, mode: 0o644)
-    guard try file.lockExclusively() else {
-      throw StopError.busy(folder: folder, process: Self.process(file))
+  init(_ name: String, in folder: OpenFolder, of owned: String? = nil, isHostile: Bool = false) throws {
+    self.name = name
+    self.folder = folder
+    if let holder = try FolderLock.take(folder) {
+      throw StopError.busy(folder: owned ?? folder.path, process: holder)
     }
-    try file.truncate()
-    try file.write("\(getpid())\n")
+    do throws(SystemError) {
+      file = try InstanceFile(name, in: folder).lock()
+      trouble = nil
+    } catch  where error.code == EBUSY {
+      let file = try? folder.open(reading: name)
+      throw StopError.busy(folder: owned ?? folder.path, process: file.flatMap(Self.process))
+    } catch {
+      guard isHostile, (try? folder.status(of: name)) != nil else { throw error }
+      (file, trouble) = (nil, "\(error)")
+    }
+    try file?.truncate()
+    try file?.write(text)
+  }
+
+  /// Whether a folder is the one that was locked, whatever its device and inode are now.
+  func isHeld(in other: OpenFolder) -> Bool {
+    guard file != nil, let found = try? other.open(reading: name), let status = try? found.status(),
+      status.kind == .file, other.isOurs(status)
+    else { return false }
+    return (try? found.readStart(256)) == Array(text.utf8)
   }
 
   /// The process that holds a lock; nil when none does.
@@ -21,7 +55,7 @@ package final class InstanceLock: Sendable {
   package static func holder(file path: String) throws(SystemError) -> Int? {
     do {
       let file = try OpenFile(reading: path)
-      return try file.isLocked() ? process(file) ?? 0 : nil
+      return try file.lockHolder() == .writer ? process(file) ?? 0 : nil
     } catch  where error.code == ENOENT {
       return nil
     }

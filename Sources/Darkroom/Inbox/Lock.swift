@@ -12,13 +12,18 @@ package struct Lock: Sendable, Hashable {
   /// link: whoever may put locks into the inbox may not read every file that we can.
   init(name: String, path: String) {
     self.name = name
-    reason = Self.firstLine(of: path)
+    reason = Self.firstLine(of: try? OpenFile(reading: path, followingLinks: false))
   }
 
-  private static func firstLine(of path: String) -> String? {
-    guard let file = try? OpenFile(reading: path, followingLinks: false), (try? file.status().kind) == .file,
-      let start = try? file.readStart(1024)
-    else { return nil }
+  /// Reads the reason of a lock in the inbox.
+  init(_ name: FileName, in folder: OpenFolder) {
+    self.name = name.description
+    let isFile = (try? FileStatus(of: name, in: folder)?.kind) == .file
+    reason = Self.firstLine(of: isFile ? name.text.flatMap { try? folder.open(reading: $0) } : nil)
+  }
+
+  private static func firstLine(of file: OpenFile?) -> String? {
+    guard let file, (try? file.status().kind) == .file, let start = try? file.readStart(1024) else { return nil }
     let line = String(decoding: start.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     let shown = line.unicodeScalars.filter { $0.properties.generalCategory != .control }
     let text = String(String(String.UnicodeScalarView(shown)).prefix(200))

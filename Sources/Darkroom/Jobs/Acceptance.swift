@@ -12,25 +12,27 @@ struct Acceptance {
   let record: (LedgerJob, JobManifest) throws -> Void
 
   /// Copies the file to a private snapshot, because a writer may still hold it open, and records the job.
-  /// - Parameter isInbox: Whether the file lies in the inbox: then a symbolic link is not followed, and the file is to
-  ///   be moved away when the job is done.
+  /// - Parameter file: Its name; nil for the path's last component.
+  /// - Parameter inbox: The inbox, if the file lies there: then a symbolic link is not followed, and the file is to be moved
+  ///   away when the job is done.
   /// - Parameter expected: The file as it was when it was found settled; nil to take it as it is.
   /// - Returns: nil when the file changed or went away, also while it was being copied: it is not settled; or when it is
   ///   no regular file (any more).
   /// - Throws: `SystemError`, `SQLiteError`. Nothing is left behind then, so that a full disk does not get fuller.
   func accept(
-    path: String, job name: String, format: String, isInbox: Bool, as expected: FileIdentity? = nil
+    path: String, called file: String? = nil, in inbox: OpenFolder?, job name: String, format: String,
+    as expected: FileIdentity? = nil
   ) throws -> LedgerJob? {
     let runID = RunID.make()
-    let file = Folder.name(of: path)
+    let file = file ?? Folder.name(of: path)
     let snapshot = state.snapshot(runID, extension: ManifestFileName(file)?.suffix ?? format)
     var isAccepted = false
     defer { if !isAccepted { try? Folder.removeFile(snapshot) } }
-    guard let (sha256, identity) = try copy(path, followingLinks: !isInbox, to: snapshot),
+    guard let (sha256, identity) = try copy(path, in: inbox, to: snapshot),
       identity == expected ?? identity
     else { return nil }
     let manifest = JobManifest(
-      file: file, format: format, sha256: sha256, inboxPath: isInbox ? path : nil, identity: identity.text,
+      file: file, format: format, sha256: sha256, inboxPath: inbox == nil ? nil : path, identity: identity.text,
       accepted: Clock.wallMilliseconds, configuration: configuration)
     let job = LedgerJob(runID: runID, name: name, details: try manifest.text)
     try record(job, manifest)
@@ -40,9 +42,9 @@ struct Acceptance {
 
   /// - Returns: nil when the file went away, or was not the same at the end as at the beginning.
   private func copy(
-    _ path: String, followingLinks: Bool, to snapshot: String
+    _ path: String, in inbox: OpenFolder?, to snapshot: String
   ) throws -> (sha256: String, identity: FileIdentity)? {
-    guard let source = try openIfThere(path, followingLinks: followingLinks) else { return nil }
+    guard let source = try openIfThere(path, in: inbox) else { return nil }
     let status = try source.status()
     guard status.kind == .file else { return nil }
     let identity = status.identity
@@ -60,9 +62,10 @@ struct Acceptance {
     return (digest.hexDigest(), identity)
   }
 
-  private func openIfThere(_ path: String, followingLinks: Bool) throws(SystemError) -> OpenFile? {
+  private func openIfThere(_ path: String, in inbox: OpenFolder?) throws(SystemError) -> OpenFile? {
     do {
-      return try OpenFile(reading: path, followingLinks: followingLinks)
+      if let inbox { return try inbox.open(reading: Folder.name(of: path)) }
+      return try OpenFile(reading: path)
     } catch  where error.code == ENOENT || error.code == ELOOP || error.code == ENXIO {
       return nil
     }

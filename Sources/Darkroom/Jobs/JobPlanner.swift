@@ -8,9 +8,11 @@ struct JobPlanner: Sendable {
   /// A manifest up to this size, in bytes, has its index in memory.
   static let memoryLimit = 256 << 10
 
-  /// The inbox's path, symbolic links resolved.
-  let inbox: String
+  let inbox: Inbox
   let outbox: OutboxFolder
+
+  /// Staging, held open; nil to open it anew each time.
+  var staging: OpenFolder?
   let state: StateFolder
   let ledger: Ledger
   let delivery: DeliveryQueue
@@ -31,16 +33,15 @@ struct JobPlanner: Sendable {
   func accept(_ manifest: InboxScan.Manifest, during pauses: [LedgerPause]) throws -> LedgerJob? {
     guard let format = ManifestFileName(manifest.file)?.format else { return nil }
     return try acceptance(during: pauses).accept(
-      path: inbox + "/" + manifest.file, job: manifest.job, format: format.name, isInbox: true,
-      as: manifest.identity)
+      path: inbox.file(manifest.file), in: inbox.folder, job: manifest.job, format: format.name, as: manifest.identity)
   }
 
   /// Accepts a file that was named. It stays where it is, unless it lies in the inbox.
   /// - Throws: `StopError.missing` when it changed or went away.
   func accept(_ file: NamedManifest, during pauses: [LedgerPause]) throws -> LedgerJob {
     let accepted = try acceptance(during: pauses).accept(
-      path: file.path, job: file.job, format: file.format, isInbox: file.isInInbox)
-    guard let accepted else { throw StopError.missing("\(file.path): it is being written, or went away") }
+      path: file.path, called: file.file, in: file.isInInbox ? inbox.folder : nil, job: file.job, format: file.format)
+    guard let accepted else { throw StopError.missing("\(file.description): it is being written, or went away") }
     return accepted
   }
 
@@ -51,7 +52,7 @@ struct JobPlanner: Sendable {
       known.file == manifest.file, known.identity == manifest.identity.text
     else { return nil }
     do {
-      try ManifestRemoval.remove(inbox + "/" + manifest.file, identity: manifest.identity.text)
+      try ManifestRemoval.remove(inbox.file(manifest.file), identity: manifest.identity.text)
       return .alreadyDone(trouble: nil)
     } catch {
       return .alreadyDone(trouble: "\(error)")
@@ -64,7 +65,7 @@ struct JobPlanner: Sendable {
   /// - Parameters:
   ///   - number: The run's, in this process.
   ///   - isResumed: Whether it is an earlier process's.
-  /// - Throws: `SystemError`, `SQLiteError`, `StopError.broken`; `CancellationError` soon after `isCancelled` returns true.
+  /// - Throws: `FolderObstacle`, `SystemError`, `SQLiteError`, `StopError.broken`; `CancellationError` soon after `isCancelled` returns true.
   func plan(
     _ job: LedgerJob, _ manifest: JobManifest, number: Int, isResumed: Bool, isCancelled: () -> Bool
   ) throws -> Plan {
@@ -73,9 +74,9 @@ struct JobPlanner: Sendable {
     }
     let run = RunContext(
       number: number, runID: job.runID, folder: outbox.job(job.name),
-      staging: Staging(folder: outbox.staging(of: state), runID: job.runID), accepted: manifest.accepted,
-      isRefreshing: manifest.refresh == true)
-    let unsynced = try Folder.create(run.folder.path)
+      staging: Staging(folder: outbox.staging(of: state), runID: job.runID, handle: staging),
+      accepted: manifest.accepted, isRefreshing: manifest.refresh == true)
+    let (folder, unsynced) = try run.folder.prepare()
     let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
     let hasOutputs = try ledger.hasOutputs(job: job.name)
     let lastRun = try ledger.lastRun(job: job.name)
@@ -97,7 +98,7 @@ struct JobPlanner: Sendable {
     if problems.isEmpty {
       try index.prepareHosts()
       // For whoever follows it from the beginning.
-      _ = try OpenFile(appending: run.folder.entriesLog)
+      _ = try folder.open(appending: Folder.name(of: run.folder.entriesLog))
     }
     return Plan(
       job: job, run: run, manifest: manifest, index: index, total: total, hasOutputs: hasOutputs,

@@ -86,6 +86,9 @@ struct JobQueue {
     if open[key]?.text == identity { open[key] = nil }
   }
 
+  /// Has files that were dealt with looked at again: the inbox was away, and what was to be removed from it could not be.
+  mutating func inboxReturned() { passed = [:] }
+
   // MARK: Taking
 
   /// Takes out the next job to become live. A manifest of the inbox that is not passed then is seen again at the next
@@ -151,7 +154,7 @@ struct JobQueue {
   /// The manifests that wait to become live, settled or not: the first so many, and how many there are.
   func queued(limit: Int) -> (files: [String], total: Int) {
     let inInbox = (present ?? []).lazy.filter { open[$0.key] != nil }.map(\.file)
-    let names = named.prefix(limit).map(\.path)
+    let names = named.prefix(limit).map(\.description)
     return (names + inInbox.prefix(max(0, limit - names.count)), named.count + open.count)
   }
 }

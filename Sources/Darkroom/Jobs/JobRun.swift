@@ -49,8 +49,10 @@ final class JobRun {
   /// nil until the job is in the ledger.
   var accepted: (job: LedgerJob, manifest: JobManifest)?
 
-  /// Its pauses.
-  var pauses: [LedgerPause] = []
+  private var pauseLog = PauseLog()
+
+  /// Its pauses, the oldest first.
+  var pauses: [LedgerPause] { pauseLog.pauses }
 
   /// Records of it that are being delivered.
   var undelivered = 0
@@ -110,10 +112,7 @@ final class JobRun {
   /// - Returns: The change for the ledger; nil while the job is not in it.
   func record(_ pause: LedgerPause) -> LedgerChange? {
     guard let accepted else { return nil }
-    let clipped = pause.clipped(to: accepted.manifest.accepted)
-    pauses.removeAll { ($0.cause, $0.lock, $0.began) == (clipped.cause, clipped.lock, clipped.began) }
-    pauses.append(clipped)
-    return .pause(clipped, run: accepted.job.runID)
+    return .pause(pauseLog.record(pause.clipped(to: accepted.manifest.accepted)), run: accepted.job.runID)
   }
 }
 
@@ -131,7 +130,7 @@ extension JobPlanning.Source {
   var description: String {
     switch self {
     case .unfinished(let job): "job \(job.name)"
-    case .named(let file): file.path
+    case .named(let file): file.description
     case .dropped(let manifest): manifest.file
     }
   }

@@ -5,6 +5,9 @@ import System
 struct NamedManifest: Sendable, Equatable {
   /// Where it lies: the file itself when it is a manifest of the inbox, whatever link led there.
   let path: String
+
+  /// The file's name, from which its job has its own.
+  let file: String
   let job: String
   let format: String
   let isInInbox: Bool
@@ -12,16 +15,22 @@ struct NamedManifest: Sendable, Equatable {
   /// Tells whether the file is still the one that was named.
   let identity: String
 
-  /// - Parameter inbox: The inbox's path, symbolic links resolved.
+  /// What messages call it.
+  var description: String { file == Folder.name(of: path) ? path : file }
+
+  /// - Parameters:
+  ///   - name: What a file is called that has no name of its own, such as standard input's.
+  ///   - inbox: The inbox's path, symbolic links resolved.
   /// - Throws: `StopError.missing` when the file cannot be a manifest, or cannot be read.
-  init(_ path: String, inbox: String) throws {
+  init(_ path: String, as name: String? = nil, inbox: String) throws {
     // What a link leads to in the inbox is a manifest there only if its name is one's.
     let inInbox = (try? Folder.resolved(path)).flatMap { file in
       Folder.parent(of: file) == inbox && ManifestFileName(Folder.name(of: file)) != nil ? file : nil
     }
     isInInbox = inInbox != nil
     self.path = inInbox ?? path
-    guard let name = ManifestFileName(Folder.name(of: self.path)) else {
+    file = name ?? Folder.name(of: self.path)
+    guard let name = ManifestFileName(file) else {
       throw StopError.missing("\(path): \(ManifestFormats.refusal)")
     }
     job = name.visibleStem

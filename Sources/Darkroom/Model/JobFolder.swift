@@ -1,9 +1,13 @@
 import Manifests
+import System
 
 /// Where the things of one job lie.
 struct JobFolder: Sendable {
   let path: String
   let name: String
+
+  /// The outbox, held open; nil to open it anew each time.
+  var outbox: OpenFolder?
 
   var report: String { path + "/report.json" }
   var entriesLog: String { path + "/entries.jsonl" }

@@ -1,3 +1,4 @@
+import Glibc
 import System
 import Transfer
 
@@ -5,18 +6,44 @@ import Transfer
 struct OutboxFolder: Sendable {
   let path: String
 
+  /// The folder, held open; nil for those who only look.
+  var handle: OpenFolder?
+
   /// What is not for users: staging, and by default the state.
   var hidden: String { path + "/.darkroom" }
 
   /// Staging for those who keep their ledger in a state folder; another ledger's files are none of our business.
   func staging(of state: StateFolder) -> String {
+    hidden + "/" + stagingName(of: state)
+  }
+
+  /// The same, relative to `hidden`.
+  func stagingName(of state: StateFolder) -> String {
     let digest = MessageDigest()
     Array(state.path.utf8).withUnsafeBytes(digest.update)
-    return hidden + "/staging/" + digest.hexDigest().prefix(8)
+    return "staging/" + digest.hexDigest().prefix(8)
   }
 
   /// The file that says which process owns the outbox.
-  var instanceFile: String { hidden + "/instance" }
+  var instanceFile: String { hidden + "/" + Self.instanceName }
 
-  func job(_ name: String) -> JobFolder { JobFolder(path: path + "/" + name, name: name) }
+  static let instanceName = "instance"
+
+  func job(_ name: String) -> JobFolder { JobFolder(path: path + "/" + name, name: name, outbox: handle) }
+
+  /// Opens the hidden folder, and creates it when it is missing.
+  /// - Throws: `StopError.outbox` when its name is a symbolic link's, or it is another user's; `SystemError`.
+  func openHidden() throws -> OpenFolder {
+    let outbox = try OpenFolder(path)
+    let name = Folder.name(of: hidden)
+    if let kind = try outbox.status(of: name)?.kind, kind != .folder {
+      throw StopError.outbox("\(hidden) is a \(kind == .link ? "symbolic link" : "\(kind)"): move it away")
+    }
+    let (folder, changed) = try outbox.create(name, mode: 0o700)
+    for path in changed { try Folder.sync(path) }
+    guard try outbox.isOurs(folder.status()) else {
+      throw StopError.outbox("\(hidden) is another user's: move it away")
+    }
+    return folder
+  }
 }

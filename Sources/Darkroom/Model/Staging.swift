@@ -7,6 +7,9 @@ struct Staging: Sendable {
   let folder: String
   let runID: String
 
+  /// The folder, held open; nil to open it anew each time.
+  var handle: OpenFolder?
+
   func path(_ name: String) -> String { folder + "/" + name }
 
   /// The name of an entry's downloaded source.
@@ -18,16 +21,30 @@ struct Staging: Sendable {
   /// The name of a file of the job itself, such as its report.
   func document(_ name: String) -> String { "\(runID)-\(name)" }
 
+  /// The folder itself.
+  func open() throws(SystemError) -> OpenFolder {
+    if let handle { return handle }
+    return try OpenFolder(folder)
+  }
+
   /// Creates a file; what an earlier attempt of the same run left under the name is removed.
-  func create(_ name: String) throws(SystemError) -> OpenFile {
+  func create(_ name: String, mode: mode_t = 0o666) throws(SystemError) -> OpenFile {
+    let folder = try open()
     do {
-      return try OpenFile(creating: path(name))
+      return try folder.create(file: name, mode: mode)
     } catch  where error.code == EEXIST {
-      try Folder.removeFile(path(name))
-      return try OpenFile(creating: path(name))
+      try folder.remove(name)
+      return try folder.create(file: name, mode: mode)
     }
   }
 
+  /// Opens a file for reading.
+  func open(_ name: String) throws(SystemError) -> OpenFile { try open().open(reading: name) }
+
+  /// Gives a file from elsewhere a name here, too, or a copy where that is refused.
+  /// - Returns: Whether the name is there now, with the whole file.
+  func link(_ path: String, as name: String) -> Bool { (try? open().link(path, orCopyTo: name)) ?? false }
+
   /// Removes a file, if it is there and can be removed: staging is emptied at every start.
-  func remove(_ name: String) { try? Folder.removeFile(path(name)) }
+  func remove(_ name: String) { try? open().remove(name) }
 }

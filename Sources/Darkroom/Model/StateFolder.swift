@@ -6,7 +6,6 @@ struct StateFolder: Sendable {
   let path: String
 
   var ledger: String { path + "/ledger.sqlite" }
-  var instanceFile: String { path + "/instance" }
   var jobs: String { path + "/jobs" }
   var cache: String { path + "/cache" }
   var status: String { path + "/status.json" }

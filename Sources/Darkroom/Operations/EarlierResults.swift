@@ -47,6 +47,6 @@ struct EarlierResults: Sendable {
     guard let identity = try? FileStatus(of: path).identity.text else { return nil }
     if identity == output.identity { return identity }
     // Looked at before its bytes are read: a change in between shows the next time.
-    return try OpenFile.holds(path, bytes: output.bytes, sha256: output.sha256) ? identity : nil
+    return try folder.holds(output.target, bytes: output.bytes, sha256: output.sha256) ? identity : nil
   }
 }

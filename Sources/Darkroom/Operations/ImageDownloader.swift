@@ -200,7 +200,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     case .downloaded:
       guard var source = leader.source else { return begin() }
       staging.remove(download)
-      guard source.isCached || Folder.link(path, orCopyTo: staging.path(download)) else { return begin() }
+      guard source.isCached || staging.link(path, as: download) else { return begin() }
       source.isCoalesced = true
       record.downloaded(source, taking: .zero)
     default: return begin()

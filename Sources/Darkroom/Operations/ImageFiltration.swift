@@ -154,7 +154,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private var result: String { staging.result(record.entry.position) }
 
   private func open(_ source: PhotoRecord.Source) throws -> OpenFile {
-    guard source.isCached else { return try OpenFile(reading: staging.path(download)) }
+    guard source.isCached else { return try staging.open(download) }
     if let file = access.cache?.open(source.sha256) { return file }
     access.cache?.drop(source.sha256)
     throw EntryFailure.cache

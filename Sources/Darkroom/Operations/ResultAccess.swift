@@ -41,7 +41,7 @@ extension ResultAccess.Original {
     if let made = live.result {
       self.init(file: made.file, picture: made.picture, bytes: made.bytes, sha256: made.sha256)
     } else if let reused = live.reused,
-      let file = try? OpenFile(reading: record.run.folder.file(reused.target), followingLinks: false)
+      let file = try? record.run.folder.open(file: reused.target)
     {
       self.init(file: file, picture: reused.picture, bytes: reused.bytes, sha256: reused.sha256)
     } else {

@@ -33,23 +33,21 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
   private func write(
     _ name: String, _ path: String, mode: UInt32, _ body: (OpenFile) throws -> Void
   ) throws -> ReportDelivery.Document {
-    let staged = run.staging.path(run.staging.document(name))
-    try Folder.removeFile(staged)
-    let file = try OpenFile(creating: staged, mode: mode)
+    let file = try run.staging.create(run.staging.document(name), mode: mode)
     try body(file)
     try file.sync()
-    return ReportDelivery.Document(staged: staged, path: path)
+    return ReportDelivery.Document(staged: file.path, path: path)
   }
 
   /// The snapshot is on disk already: it gets a second name where the file system allows it.
   private func stageManifest() throws -> ReportDelivery.Document {
-    let staged = run.staging.path(run.staging.document("manifest"))
-    try Folder.removeFile(staged)
+    let (staging, name) = (try run.staging.open(), run.staging.document("manifest"))
+    try staging.remove(name)
     let snapshot = state.snapshot(run.runID, extension: manifest.fileExtension)
-    guard Folder.link(snapshot, orCopyTo: staged) else { throw SystemError("link", staged) }
-    try OpenFile(reading: staged).sync()
+    guard staging.link(snapshot, orCopyTo: name) else { throw SystemError("link", run.staging.path(name)) }
+    try staging.open(reading: name).sync()
     return ReportDelivery.Document(
-      staged: staged, path: run.folder.manifest(extension: manifest.fileExtension))
+      staged: run.staging.path(name), path: run.folder.manifest(extension: manifest.fileExtension))
   }
 
   private func writeReport(_ file: OpenFile) throws {

@@ -20,11 +20,15 @@ struct PauseCommand: Command {
     let path = try invocation.lockFile()
     let reason = invocation.settings.reason
     // An existing lock keeps its reason unless a new one is given. The file appears with its reason, never without.
-    let written = Folder.parent(of: path) + "/.darkroom-pause-\(getpid())"
-    try Folder.removeFile(written)
-    try OpenFile(creating: written).write(reason.map { $0.replacing("\n", with: " ") + "\n" } ?? "")
-    if reason != nil { try Folder.rename(written, to: path) }
-    if reason == nil, try !Folder.renameWithoutReplacing(written, to: path) { try Folder.removeFile(written) }
+    let (inbox, name) = (try OpenFolder(Folder.parent(of: path)), Folder.name(of: path))
+    let written = ".darkroom-pause-\(UUID().uuidString)"
+    defer { try? inbox.remove(written) }
+    try inbox.create(file: written).write(reason.map { $0.replacing("\n", with: " ") + "\n" } ?? "")
+    if reason == nil {
+      _ = try inbox.renameWithoutReplacing(written, to: inbox, as: name)
+    } else {
+      try inbox.rename(written, to: inbox, as: name)
+    }
     invocation.console.note("paused by \(path)")
     return .success
   }

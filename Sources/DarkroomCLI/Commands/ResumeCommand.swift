@@ -15,8 +15,9 @@ struct ResumeCommand: Command {
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     let path = try invocation.lockFile()
-    let existed = FileManager.default.fileExists(atPath: path)
-    try Folder.removeFile(path)
+    let (inbox, name) = (try OpenFolder(Folder.parent(of: path)), Folder.name(of: path))
+    let existed = try inbox.status(of: name) != nil
+    try inbox.remove(name)
     invocation.console.note("\(path) \(existed ? "was removed" : "did not exist")")
     let remaining = try StatusReader.pauses(
       inbox: Folder.parent(of: path), lockFile: invocation.settings.configuration.lockFile)

@@ -31,27 +31,35 @@ struct RunCommand: Command {
       return .tryAgain
     }
     let signals = StopSignals(line: invocation.console.progressLine, stop: darkroom.stop)
-    let summary = try withExtendedLifetime(input) { try darkroom.run(manifests: manifests) }
+    let summary = try withExtendedLifetime(input) {
+      try darkroom.run(manifests: manifests, called: input.map { [$0.path: StandardInputManifest.name] } ?? [:])
+    }
     if let signal = signals.first { return signal == SIGINT ? .interrupted : .terminated }
     return ExitCode(summary)
   }
 }
 
-/// A manifest of JSON lines from standard input, in a temporary file that is removed with the value. Its job is called
-/// `stdin`.
+/// A manifest of JSON lines from standard input, in a temporary file without a name, which goes with the process, whatever
+/// ends it. Its job is called `stdin`.
 private final class StandardInputManifest {
-  let path: String
-  private let folder: String
+  static let name = "stdin.jsonl"
+
+  private let file: OpenFile
+
+  /// Under which this process opens the file.
+  var path: String { "/proc/self/fd/\(file.descriptor)" }
 
   /// Reads standard input to its end.
-  /// - Throws: `SystemError`.
+  /// - Throws: `SystemError`, also when `/proc` is not mounted.
   init() throws {
-    folder = FileManager.default.temporaryDirectory.path + "/darkroom-input-\(UUID().uuidString)"
-    path = folder + "/stdin.jsonl"
-    try Folder.create(folder, mode: 0o700)
-    let (input, file) = (try OpenFile(reading: "/dev/stdin"), try OpenFile(creating: path, mode: 0o600))
-    try input.eachChunk { try file.write($0) }
+    let folder = try OpenFolder(FileManager.default.temporaryDirectory.path)
+    if let nameless = try? folder.createNameless() {
+      file = nameless
+    } else {
+      let name = "darkroom-input-\(UUID().uuidString)"
+      file = try folder.create(file: name, mode: 0o600)
+      try folder.remove(name)
+    }
+    try OpenFile.standardInput().eachChunk { try file.write($0) }
   }
-
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
 }

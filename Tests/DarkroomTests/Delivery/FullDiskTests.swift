@@ -29,14 +29,17 @@ struct FullDiskTests {
     try disk.fill(leaving: 1)
     for _ in 0..<2 {
       let error = #expect(throws: SQLiteError.self) {
-        try acceptance.accept(path: path, job: "a", format: "txt", isInbox: true)
+        try acceptance.accept(
+          path: path, in: OpenFolder(Folder.parent(of: path)), job: "a", format: "txt")
       }
       #expect(error?.isOutOfSpace == true)
       #expect(try deliveries.jobs.isEmpty)
       #expect(try deliveries.ledger.liveJobs().isEmpty)
     }
     try disk.empty()
-    #expect(try acceptance.accept(path: path, job: "a", format: "txt", isInbox: true) != nil)
+    #expect(
+      try acceptance.accept(
+        path: path, in: OpenFolder(Folder.parent(of: path)), job: "a", format: "txt") != nil)
     #expect(try deliveries.jobs.count == 1)
     #expect(try deliveries.ledger.liveJobs().count == 1)
   }

@@ -53,7 +53,7 @@ import Testing
       }
       try? ManifestRemoval.remove(path, identity: before)
       done.wait()
-      try ManifestRemoval.resume(inbox: inbox.path, finishing: [])
+      try ManifestRemoval.resume(inbox: OpenFolder(inbox.path), finishing: [])
       #expect(inbox.text("a.json") == "new \(number)")
     }
     #expect(try inbox.names() == ["a.json"])
@@ -61,11 +61,11 @@ import Testing
 
   @Test("what a process that died had moved aside is put back, over nothing")
   func putBack() throws {
-    try ManifestRemoval.resume(inbox: inbox.path, finishing: [])
+    try ManifestRemoval.resume(inbox: OpenFolder(inbox.path), finishing: [])
     try inbox.makeFolder(ParkingFolder.name)
     for name in ["a.json", "b.json"] { try inbox.write("parked", as: ParkingFolder.name + "/" + name) }
     try inbox.write("newer", as: "b.json")
-    try ManifestRemoval.resume(inbox: inbox.path, finishing: [])
+    try ManifestRemoval.resume(inbox: OpenFolder(inbox.path), finishing: [])
     #expect(inbox.text("a.json") == "parked" && inbox.text("b.json") == "newer")
     #expect(inbox.text(ParkingFolder.name + "/b.json") == "parked", "nothing is lost")
   }
@@ -75,8 +75,21 @@ import Testing
     try inbox.makeFolder(ParkingFolder.name)
     let parked = try inbox.write("done", as: ParkingFolder.name + "/a.json")
     let identity = try FileStatus(of: parked).identity.text
-    try ManifestRemoval.resume(inbox: inbox.path, finishing: [identity])
+    try ManifestRemoval.resume(inbox: OpenFolder(inbox.path), finishing: [identity])
     #expect(try inbox.names() == [])
+  }
+
+  @Test("what a process that died had moved aside, and whose job has ended, is removed, and not processed again")
+  func endedJob() throws {
+    try inbox.makeFolder(ParkingFolder.name)
+    for name in ["a.json", "b.json"] { try inbox.write("parked", as: name) }
+    // A rename changes the ctime.
+    let before = try identity()
+    for name in ["a.json", "b.json"] {
+      try Folder.rename(inbox.file(name), to: inbox.file(ParkingFolder.name + "/" + name))
+    }
+    try ManifestRemoval.resume(inbox: OpenFolder(inbox.path), finishing: []) { _ in before }
+    #expect(try inbox.names() == ["b.json"])
   }
 
   /// What has the parking folder's name and is none.
@@ -116,7 +129,7 @@ import Testing
     let before = (try everything(in: elsewhere), try everything(in: inbox))
     let ours = try FileStatus(of: elsewhere.file("a.json")).identity.text
     #expect(throws: SystemError.self) { try ManifestRemoval.remove(path, identity: identity()) }
-    #expect(throws: SystemError.self) { try ManifestRemoval.resume(inbox: inbox.path, finishing: [ours]) }
+    #expect(throws: SystemError.self) { try ManifestRemoval.resume(inbox: OpenFolder(inbox.path), finishing: [ours]) }
     #expect(try everything(in: elsewhere) == before.0)
     #expect(try everything(in: inbox) == before.1)
   }

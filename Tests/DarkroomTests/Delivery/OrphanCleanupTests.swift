@@ -21,7 +21,7 @@ import Testing
       try outbox.root.write("x", as: "state/jobs/\(run).index")
     }
     let live = try outbox.ledger.liveJobs()
-    let cleanup = OrphanCleanup(staging: outbox.staging.folder, state: outbox.state)
+    let cleanup = OrphanCleanup(staging: try outbox.staging.open(), state: outbox.state)
     for _ in 0..<2 {
       try cleanup.run(keeping: live, ledger: outbox.ledger)
       #expect(try outbox.staged == [intended.staged])

@@ -33,7 +33,7 @@ import Transfer
         outbox: outbox, downloads: DownloadCache(folder: deliveries.root.file("cache"), limit: 0), minFree: 0),
       network: NetworkWatch(configuration: configuration.transfer, engine: engine) { _ in },
       planner: JobPlanner(
-        inbox: inbox.path, outbox: outbox, state: deliveries.state, ledger: deliveries.ledger,
+        inbox: inbox, outbox: outbox, state: deliveries.state, ledger: deliveries.ledger,
         delivery: deliveries.queue, indexes: JobIndexPool(), configuration: configuration),
       lastActive: 0, observe: { _ in }, send: { mailbox.post($0) })
     try deliveries.root.write("http://h/a\nhttp://h/b\n", as: "inbox/a.txt")

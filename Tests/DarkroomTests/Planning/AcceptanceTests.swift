@@ -14,10 +14,12 @@ import Testing
   private let folder: TemporaryFolder
   private let ledger: Ledger
   private let acceptance: Acceptance
+  private let inbox: OpenFolder
 
   init() throws {
     folder = try TemporaryFolder()
     for name in ["inbox", "state/jobs"] { try folder.makeFolder(name) }
+    inbox = try OpenFolder(folder.file("inbox"))
     let ledger = try Ledger(path: folder.file("state/ledger.sqlite"))
     self.ledger = ledger
     let configuration = Configuration(
@@ -29,7 +31,7 @@ import Testing
   }
 
   private func accept(_ name: String) throws -> LedgerJob? {
-    try acceptance.accept(path: folder.file(name), job: "a", format: "txt", isInbox: true)
+    try acceptance.accept(path: folder.file(name), in: inbox, job: "a", format: "txt")
   }
 
   @Test("an accepted manifest has a snapshot with its bytes, a row in the ledger, and stays where it is")
@@ -52,7 +54,7 @@ import Testing
     let name = "darkroom-test-\(UUID().uuidString).txt"
     try Data("http://h/a".utf8).write(to: URL(fileURLWithPath: name))
     defer { unlink(name) }
-    let job = try #require(try acceptance.accept(path: name, job: "a", format: "txt", isInbox: false))
+    let job = try #require(try acceptance.accept(path: name, in: nil, job: "a", format: "txt"))
     let manifest = try JobManifest(text: job.details)
     #expect(manifest.file == name && manifest.inboxPath == nil)
   }
@@ -96,7 +98,7 @@ import Testing
     try folder.write("bytes", as: "inbox/a.CSV.gz")
     for _ in 0..<2 {
       #expect(throws: Refusal.self) {
-        try acceptance.accept(path: folder.file("inbox/a.CSV.gz"), job: "a", format: "csv", isInbox: true)
+        try acceptance.accept(path: folder.file("inbox/a.CSV.gz"), in: inbox, job: "a", format: "csv")
       }
       #expect(try folder.names(in: "state/jobs").isEmpty)
     }
@@ -109,7 +111,7 @@ import Testing
     try folder.write("http://h/a\n", as: "inbox/a.txt")
     let expected = try FileStatus(of: folder.file("inbox/a.txt")).identity
     func accept() throws -> LedgerJob? {
-      try acceptance.accept(path: folder.file("inbox/a.txt"), job: "a", format: "txt", isInbox: true, as: expected)
+      try acceptance.accept(path: folder.file("inbox/a.txt"), in: inbox, job: "a", format: "txt", as: expected)
     }
     #expect(try accept() != nil)
     try Folder.rename(folder.write("http://h/b\n", as: "inbox/.b"), to: folder.file("inbox/a.txt"))
@@ -133,7 +135,7 @@ import Testing
     try folder.write("http://h/a\n", as: "inbox/a.txt")
     for _ in 0..<tries {
       #expect(throws: SQLiteError.self) {
-        try acceptance.accept(path: folder.file("inbox/a.txt"), job: "a", format: "txt", isInbox: true)
+        try acceptance.accept(path: folder.file("inbox/a.txt"), in: inbox, job: "a", format: "txt")
       }
     }
     #expect(try folder.names(in: "other/jobs").isEmpty)

@@ -16,7 +16,7 @@ import Testing
     let outbox = OutboxFolder(path: deliveries.root.file("out"))
     try Folder.create(outbox.staging(of: deliveries.state))
     planner = JobPlanner(
-      inbox: deliveries.root.file("inbox"), outbox: outbox,
+      inbox: try Inbox(path: deliveries.root.file("inbox"), extraLock: nil), outbox: outbox,
       state: deliveries.state, ledger: deliveries.ledger, delivery: deliveries.queue, indexes: JobIndexPool(),
       configuration: Configuration(filters: try Recipe(parsing: "none"), processors: 1))
   }
@@ -38,7 +38,7 @@ import Testing
 
   /// A manifest of the inbox as a scan finds it.
   private func scanned(_ file: String = "job.txt") throws -> InboxScan.Manifest {
-    let manifests = try Inbox(path: planner.inbox, extraLock: nil).scan().manifests
+    let manifests = try planner.inbox.scan().manifests
     return try #require(manifests.first { $0.file == file })
   }
 
@@ -85,7 +85,7 @@ import Testing
 
   @Test func `of a packed manifest, and of a job with outputs, nobody knows how large the index will be`() throws {
     let packed = try Gzip.packed([Array("http://h/a\n".utf8)])
-    try packed.write(to: URL(fileURLWithPath: planner.inbox + "/packed.txt.gz"))
+    try packed.write(to: URL(fileURLWithPath: planner.inbox.path + "/packed.txt.gz"))
     let plan = try plan(accept("packed.txt.gz"))
     #expect(plan.total == 1 && hasIndexFile(plan))
     try remember(1)
@@ -131,7 +131,7 @@ import Testing
       .advance(job.runID, to: .running), .finish(failed, run: job.runID, job: "job"), .pause(pause, run: job.runID),
     ])
     job.state = .running
-    try Folder.removeFile(planner.inbox + "/job.txt")
+    try Folder.removeFile(planner.inbox.path + "/job.txt")
     let plan = try plan(job, isResumed: true)
     #expect(plan.total == 3 && plan.tally.counts.total == 1 && plan.tally.counts.failed == 1)
     #expect(plan.pauses == [pause])
@@ -168,7 +168,7 @@ import Testing
 
   @Test func `a file that was named and went away is missing, one that is there is accepted where it lies`() throws {
     let path = try deliveries.root.write("http://h/a\n", as: "named.txt")
-    let file = try NamedManifest(path, inbox: planner.inbox)
+    let file = try NamedManifest(path, inbox: planner.inbox.path)
     let job = try planner.accept(file, during: [])
     #expect(job.name == "named")
     #expect(try JobManifest(text: job.details).inboxPath == nil)

@@ -1,0 +1,80 @@
+import CLinux
+import Glibc
+
+/// Names in an open folder that are given, changed and taken away.
+extension OpenFolder {
+  /// Renames a file, over whatever has the new name.
+  package func rename(_ name: String, to folder: OpenFolder, as newName: String) throws(SystemError) {
+    guard renameat(descriptor, name, folder.descriptor, newName) == 0 else { throw failure("rename", newName, folder) }
+  }
+
+  /// Renames unless there is something under the new name: `renameat2` with `RENAME_NOREPLACE`, or `link` and `unlink`
+  /// where the file system refuses the flag.
+  /// - Returns: Whether it was renamed.
+  package func renameWithoutReplacing(
+    _ name: String, to folder: OpenFolder, as newName: String
+  ) throws(SystemError) -> Bool {
+    if clinux_rename_noreplace(descriptor, name, folder.descriptor, newName) == 0 { return true }
+    if errno == EEXIST { return false }
+    guard errno == EINVAL || errno == ENOSYS else { throw failure("renameat2", newName, folder) }
+    if linkat(descriptor, name, folder.descriptor, newName, 0) != 0 {
+      if errno == EEXIST { return false }
+      throw failure("link", newName, folder)
+    }
+    unlinkat(descriptor, name, 0)
+    return true
+  }
+
+  /// Has two names in the folder stand for each other's file.
+  /// - Throws: On file systems that cannot do it, too.
+  package func exchange(_ name: String, with other: String) throws(SystemError) {
+    guard clinux_exchange(descriptor, name, descriptor, other) == 0 else { throw failure("renameat2", other, self) }
+  }
+
+  /// Gives a file from elsewhere a name here, too, or a copy where that is refused.
+  /// - Returns: Whether the name is there now, with the whole file; `errno` tells why not.
+  package func link(_ path: String, orCopyTo name: String) -> Bool {
+    if linkat(AT_FDCWD, path, descriptor, name, 0) == 0 { return true }
+    guard [EPERM, ENOTSUP, ENOSYS, EMLINK, EXDEV].contains(errno) else { return false }
+    do {
+      try OpenFile(reading: path).copy(to: create(file: name, mode: 0o600))
+      return true
+    } catch {
+      if error.code != EEXIST { unlinkat(descriptor, name, 0) }
+      errno = error.code
+      return false
+    }
+  }
+
+  /// Gives a file without a name one that is not taken. Needs `/proc`.
+  package func name(_ file: OpenFile, as name: String) throws(SystemError) {
+    guard linkat(AT_FDCWD, "/proc/self/fd/\(file.descriptor)", descriptor, name, AT_SYMLINK_FOLLOW) == 0 else {
+      throw failure("link", name, self)
+    }
+  }
+
+  /// Removes a file; one that is not there is no error.
+  package func remove(_ name: String) throws(SystemError) {
+    guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else { throw failure("unlink", name, self) }
+  }
+
+  /// Removes a folder, if it is empty.
+  package func removeIfEmpty(_ name: String) { unlinkat(descriptor, name, AT_REMOVEDIR) }
+
+  /// The names in it, as bytes, in no order.
+  package func names() throws(SystemError) -> [FileName] { try Folder.names(in: self) }
+
+  /// Whether something in the folder is this process's: its user's or, where the file system gives new files to another user,
+  /// as some shares do, that user's.
+  package func isOurs(_ status: FileStatus) -> Bool {
+    if status.owner == geteuid() { return true }
+    let probe = ".darkroom-owner-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+    guard let file = try? create(file: probe, mode: 0o600) else { return false }
+    defer { unlinkat(descriptor, probe, 0) }
+    return (try? file.status().owner) == status.owner
+  }
+
+  private func failure(_ operation: String, _ name: String, _ folder: OpenFolder) -> SystemError {
+    SystemError(operation, folder.path + "/" + name)
+  }
+}

@@ -1,0 +1,165 @@
+import CLinux
+import Glibc
+
+/// A folder that is held open. Whatever others change meanwhile, nothing that is done by way of it leaves it: no symbolic
+/// link is followed and no `..`. Folders beneath it are resolved by the kernel in one call (`openat2`, Linux 5.6) or, where
+/// that is missing, in steps with `O_NOFOLLOW`.
+///
+/// Names are single components unless a parameter is called `path`; paths are relative. Methods throw `SystemError`, with
+/// `ELOOP` or `ENOTDIR` for a symbolic link in the way of a folder.
+package final class OpenFolder: Sendable {
+  /// How folders beneath it are resolved.
+  package enum Resolution: Sendable { case kernel, steps }
+
+  package let descriptor: Int32
+
+  /// For messages.
+  package let path: String
+  private let resolution: Resolution
+
+  private init(adopting descriptor: Int32, path: String, _ resolution: Resolution) throws(SystemError) {
+    guard descriptor >= 0 else { throw SystemError("open", path) }
+    self.descriptor = descriptor
+    self.path = path
+    self.resolution = resolution
+  }
+
+  /// Opens a folder that the operator named: symbolic links in the path are followed.
+  package convenience init(_ path: String, resolution: Resolution = .kernel) throws(SystemError) {
+    try self.init(adopting: Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: path, resolution)
+  }
+
+  deinit { close(descriptor) }
+
+  package func status() throws(SystemError) -> FileStatus {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw SystemError("fstat", path) }
+    return FileStatus(status)
+  }
+
+  /// `fsync`.
+  package func sync() throws(SystemError) {
+    guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
+  }
+
+  private func file(_ name: String) -> String { path + "/" + name }
+
+  // MARK: Folders beneath it
+
+  /// Opens a folder beneath it; itself for an empty path.
+  package func folder(_ path: String) throws(SystemError) -> OpenFolder {
+    if path.isEmpty { return self }
+    let opened = openBeneath(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK)
+    return try OpenFolder(adopting: opened, path: file(path), resolution)
+  }
+
+  /// Opens a folder beneath it, and creates those that are missing.
+  /// - Returns: The folder, and the paths of those that got a new name in them and are to be synced for it to last, outermost
+  ///   first.
+  package func create(
+    _ path: String, mode: mode_t = 0o777
+  ) throws(SystemError) -> (folder: OpenFolder, changed: [String]) {
+    do {
+      return (try folder(path), [])
+    } catch  where error.code == ENOENT {}
+    var (reached, changed) = (self, [String]())
+    for name in path.split(separator: "/").map(String.init) {
+      let next: OpenFolder
+      (next, changed) = try reached.step(creating: name, mode: mode, after: changed)
+      reached = next
+    }
+    return (reached, changed)
+  }
+
+  private func step(
+    creating name: String, mode: mode_t, after changed: [String]
+  ) throws(SystemError) -> (OpenFolder, [String]) {
+    let isNew = mkdirat(descriptor, name, mode) == 0
+    guard isNew || errno == EEXIST else { throw SystemError("mkdir", file(name)) }
+    return (try folder(name), isNew ? changed + [path] : changed)
+  }
+
+  /// - Returns: A descriptor, or -1 with `errno`.
+  private func openBeneath(_ path: String, _ flags: Int32) -> Int32 {
+    if resolution == .kernel {
+      // A rename on the way may have it start again.
+      for _ in 0..<16 {
+        let opened = clinux_open_beneath(descriptor, path, flags | O_CLOEXEC)
+        if opened >= 0 { return opened }
+        if errno != EAGAIN && errno != EINTR { break }
+      }
+      // EPERM is what sandboxes answer that do not know the call.
+      guard errno == ENOSYS || errno == EPERM else { return -1 }
+    }
+    return openInSteps(path.split(separator: "/").map(String.init)[...], from: descriptor, flags)
+  }
+
+  private func openInSteps(_ names: ArraySlice<String>, from folder: Int32, _ flags: Int32) -> Int32 {
+    guard let name = names.first, name != ".." else {
+      errno = names.isEmpty ? ENOENT : EXDEV
+      return -1
+    }
+    let isLast = names.count == 1
+    let opened = openat(folder, name, (isLast ? flags : O_RDONLY | O_DIRECTORY) | O_NOFOLLOW | O_CLOEXEC)
+    if isLast || opened < 0 { return opened }
+    defer {
+      let code = errno
+      close(opened)
+      errno = code
+    }
+    return openInSteps(names.dropFirst(), from: opened, flags)
+  }
+
+  // MARK: Files
+
+  /// Opens a file beneath it for reading; never waits for a pipe's writer.
+  package func open(reading path: String) throws(SystemError) -> OpenFile {
+    try opened(openBeneath(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW), path)
+  }
+
+  /// Creates a file that must not exist yet, open for reading and writing.
+  package func create(file name: String, mode: mode_t = 0o666) throws(SystemError) -> OpenFile {
+    try opened(openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode), name)
+  }
+
+  /// Opens a regular file for appending or, if it may be missing, creates it.
+  package func open(appending name: String, mode: mode_t = 0o666) throws(SystemError) -> OpenFile {
+    try regular(name, O_WRONLY | O_CREAT | O_APPEND, mode)
+  }
+
+  /// Opens a regular file for reading and writing, creates it when missing, keeps what is there.
+  package func open(updating name: String, mode: mode_t = 0o666) throws(SystemError) -> OpenFile {
+    try regular(name, O_RDWR | O_CREAT, mode)
+  }
+
+  /// Creates a file without a name, which is gone when it is closed unless it is given one.
+  /// - Throws: Where the file system has none, too.
+  package func createNameless(mode: mode_t = 0o600) throws(SystemError) -> OpenFile {
+    try opened(clinux_create_nameless(descriptor, mode), ".")
+  }
+
+  private func regular(_ name: String, _ flags: Int32, _ mode: mode_t) throws(SystemError) -> OpenFile {
+    let file = try opened(openat(descriptor, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode), name)
+    guard try file.status().kind == .file else { throw SystemError("open", file.path, code: EINVAL) }
+    return file
+  }
+
+  private func opened(_ descriptor: Int32, _ name: String) throws(SystemError) -> OpenFile {
+    guard descriptor >= 0 else { throw SystemError("open", file(name)) }
+    return OpenFile(adopting: descriptor, path: file(name))
+  }
+
+  /// What a name stands for, a symbolic link for itself; nil when there is nothing of that name.
+  package func status(of name: String) throws(SystemError) -> FileStatus? {
+    try FileStatus(of: FileName(name), in: self)
+  }
+
+  /// Whether a file may be read by this process's user.
+  package func mayRead(_ name: String) -> Bool { faccessat(descriptor, name, R_OK, 0) == 0 }
+
+  /// Whether a name is that of a regular file with these contents.
+  /// - Parameter sha256: In lower-case hexadecimal.
+  package func holds(_ name: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
+    try OpenFile.holds(bytes: bytes, sha256: sha256) { () throws(SystemError) in try open(reading: name) }
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// What has the names of a job's folders is something else.
+@Suite struct JobFolderTests {
+  private let outbox: Outbox
+  private let elsewhere: TemporaryFolder
+
+  init() throws {
+    outbox = try Outbox()
+    elsewhere = try TemporaryFolder()
+    try elsewhere.write("precious", as: "report.json")
+  }
+
+  private func replace(_ name: String) throws {
+    try? FileManager.default.removeItem(atPath: outbox.root.file("out/" + name))
+    try outbox.root.link("out/" + name, to: elsewhere.path)
+  }
+
+  @Test(arguments: ["job", "job/images", "job/originals", "job/previews", "job/history", "job/entries.jsonl"])
+  func `a symbolic link keeps the job from beginning, by its name`(name: String) throws {
+    try replace(name)
+    let obstacle = #expect(throws: FolderObstacle.self) { try outbox.folder.prepare() }
+    #expect(obstacle == FolderObstacle(path: outbox.root.file("out/" + name), kind: .link))
+    #expect(obstacle?.description.contains("out/\(name) is a symbolic link") == true)
+    #expect(try elsewhere.names() == ["report.json"])
+  }
+
+  @Test func `so does a file in the way of the folder, and a pipe in the way of the log`() throws {
+    #expect(mkfifo(outbox.folder.entriesLog, 0o600) == 0)
+    var obstacle = #expect(throws: FolderObstacle.self) { try outbox.folder.prepare() }
+    #expect(obstacle?.kind == .pipe)
+    try FileManager.default.removeItem(atPath: outbox.folder.path)
+    try outbox.root.write("theirs", as: "out/job")
+    obstacle = #expect(throws: FolderObstacle.self) { try outbox.folder.prepare() }
+    #expect(obstacle == FolderObstacle(path: outbox.folder.path, kind: .file))
+    #expect(outbox.root.text("out/job") == "theirs")
+  }
+
+  @Test func `a folder that is missing is created, and the outbox is to be synced`() throws {
+    try FileManager.default.removeItem(atPath: outbox.folder.path)
+    #expect(try outbox.folder.prepare().changed == [outbox.root.file("out")])
+    #expect(try outbox.folder.prepare().changed.isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func `a result is not placed by way of a symbolic link, nor at a restart`(isRecovery: Bool) throws {
+    try replace("job/images")
+    let delivery = try outbox.delivery("new")
+    let error = #expect(throws: (any Error).self) {
+      if isRecovery { try outbox.placement.recover(delivery) } else { try outbox.placement.place(delivery) }
+    }
+    #expect(!isRecovery || (error as? EntryFailure)?.code == .nameConflict)
+    #expect(try elsewhere.names() == ["report.json"])
+    #expect(try outbox.staged.count == 1)
+  }
+
+  @Test(arguments: ["job", "job/history"])
+  func `nothing is put aside by way of a symbolic link`(name: String) throws {
+    try outbox.write("{}", to: "report.json")
+    try replace(name)
+    #expect(throws: SystemError.self) { try History(folder: outbox.folder).putAside() }
+    #expect(try elsewhere.names() == ["report.json"] && elsewhere.text("report.json") == "precious")
+  }
+}
