@@ -29,7 +29,8 @@ struct PauseLog: Equatable {
     }
     let last = pauses[place]
     pauses[place] = LedgerPause(
-      cause: last.cause, lock: last.lock, reason: pause.reason ?? last.reason, began: last.began, ended: pause.ended)
+      cause: last.cause, lock: last.lock, reason: pause.reason ?? last.reason, began: last.began,
+      ended: pause.ended.map { max($0, last.ended ?? $0) })
     return pauses[place]
   }
 

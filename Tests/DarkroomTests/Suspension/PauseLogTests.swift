@@ -50,6 +50,12 @@ import Testing
     #expect(log.pauses.last?.ended == 9_995_000)
   }
 
+  @Test mutating func `a pause within another of its lock ends neither`() {
+    _ = log.record(pause(0, 9000))
+    _ = log.record(pause(1000, 2000))
+    #expect(log.pauses == [pause(0, 9000)])
+  }
+
   @Test mutating func `what comes late is put where it belongs`() {
     _ = log.record(pause("b.lock", 9000, 9500))
     _ = log.record(pause("a.lock", 1000, 1500))
