@@ -77,6 +77,7 @@ package final class Darkroom {
     status = StatusWriter(
       path: services.state.status, inbox: services.inbox.path, outbox: services.outbox.path)
     patience = Patience(configuration)
+    if let notice = services.notice { observe(.warning(notice)) }
     if let trouble = services.trouble { jobs.report(trouble: trouble) }
   }
 
@@ -106,9 +107,10 @@ package final class Darkroom {
   // MARK: The loop
 
   private func work(_ goal: JobQueue.Goal) throws -> Summary {
+    var isClean = false
     defer {
       jobs.shutDown()
-      services.shutDown(jobs.pending)
+      services.shutDown(jobs.pending, isClean: isClean)
     }
     jobs.queue = JobQueue(goal: goal, unfinished: services.unfinished)
     observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path))
@@ -116,7 +118,9 @@ package final class Darkroom {
     do {
       while try runOnce() {}
       jobs.closePauses()
+      isClean = true
     } catch {
+      isClean = !error.isOfLedger
       // What has no room has none now.
       jobs.delivery.abandon()
       jobs.closePauses()
@@ -268,7 +272,11 @@ package final class Darkroom {
     if let due = jobs.pending.nextPaceCheck {
       untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
     }
+    if let due = status.due { untilScan = min(untilScan, max(0, due - now)) }
     if let stopDeadline { return min(untilScan, max(0.05, stopDeadline - now)) }
+    if jobs.queue.goal != .watch, let deadline = patience.deadline {
+      untilScan = min(untilScan, max(0, deadline - now))
+    }
     if let timeLimit { untilScan = min(untilScan, max(0, timeLimit - now)) }
     guard let start = jobs.nextStart else { return untilScan }
     return min(untilScan, Double(max(0, start - Clock.monotonicMilliseconds)) / 1000)

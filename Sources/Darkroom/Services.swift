@@ -13,6 +13,10 @@ final class Services {
   /// What an earlier process left to be done.
   let unfinished: [(job: LedgerJob, manifest: JobManifest)]
 
+  /// What is to be said about the ledger; nil for most.
+  let notice: String?
+  private let opening: LedgerOpening
+
   /// What could not be put in order at the start; nil for most.
   let trouble: String?
 
@@ -62,7 +66,8 @@ final class Services {
     for folder in created { try Folder.sync(folder) }
     try Folder.createDurably(state.jobs, mode: 0o700)
     lastActive = (try? FileStatus(of: state.ledger)).map { Int($0.identity.modified.sinceEpoch * 1000) } ?? 0
-    ledger = try Ledger(path: state.ledger)
+    opening = LedgerOpening(state: state, outbox: outbox)
+    (ledger, notice) = try opening.open()
     unfinished = try ledger.liveJobs().map { ($0, try JobManifest(text: $0.details)) }
     self.trouble = Self.emptyParkingFolder(of: inbox, unfinished, ledger)
     downloads = DownloadCache(folder: state.cache, limit: configuration.cacheSize) { send(.cacheFailed("\($0)")) }
@@ -146,13 +151,15 @@ final class Services {
   // MARK: The end
 
   /// Ends everything that runs on threads of its own.
-  func shutDown(_ pending: PendingOperations) {
+  /// - Parameter isClean: Whether the ledger is in order, as far as is known.
+  func shutDown(_ pending: PendingOperations, isClean: Bool) {
     // After an error some may run, or wait for others and then begin.
     pending.cancelAll()
     for earlier in earlierEngines { earlier.engine?.shutdown() }
     engine.shutdown()
     pending.waitForEndings()
     downloads.commit()
+    if isClean { opening.close() }
   }
 
   /// Checks that the outbox is still the folder that this process owns: another instance may own another one, and what is

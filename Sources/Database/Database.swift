@@ -23,7 +23,7 @@ package final class Database {
   }
 
   package let path: String
-  private let connection: OpaquePointer
+  let connection: OpaquePointer
   private var statements: [String: Statement] = [:]
 
   /// The path of a database that lies in memory.
@@ -65,6 +65,11 @@ package final class Database {
       throw SQLiteError(code: code, message: message, path: path)
     }
     sqlite3_busy_timeout(opened, 5000)
+    let registered = RowDigest.register(on: opened)
+    guard registered == SQLITE_OK else {
+      sqlite3_close_v2(opened)
+      throw SQLiteError(code: registered, message: "out of memory", path: path)
+    }
     return opened
   }
 

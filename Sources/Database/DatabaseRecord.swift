@@ -25,10 +25,12 @@ package struct Columns: Sendable, ExpressibleByArrayLiteral {
   /// `?, ?, ?`
   package let placeholders: String
 
-  package let count: Int
+  package let list: [String]
+
+  package var count: Int { list.count }
 
   package init(arrayLiteral names: String...) {
-    count = names.count
+    list = names
     self.names = names.joined(separator: ", ")
     placeholders = names.map { _ in "?" }.joined(separator: ", ")
   }

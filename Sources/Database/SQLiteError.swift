@@ -16,6 +16,9 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// Whether the file is damaged, or is another program's.
   package var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR].contains(code & 0xff) }
 
+  /// Whether the file's structure is damaged.
+  package var isDatabaseMalformed: Bool { code & 0xff == SQLITE_CORRUPT }
+
   /// Whether the file system has no room for the change; nothing was changed then.
   package var isOutOfSpace: Bool { code & 0xff == SQLITE_FULL }
 

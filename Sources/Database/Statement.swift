@@ -25,6 +25,15 @@ package final class Statement {
     return String(decoding: buffer, as: UTF8.self)
   }
 
+  /// Whatever is in a column; a value of another type than these counts as null.
+  package func value(_ column: Int32) -> SQLiteValue {
+    switch sqlite3_column_type(handle, column) {
+    case SQLITE_INTEGER: .integer(integer(column))
+    case SQLITE_TEXT: .optional(text(column))
+    default: .null
+    }
+  }
+
   /// Whether a column is null.
   package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 

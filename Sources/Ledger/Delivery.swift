@@ -1,5 +1,5 @@
 /// A file to be moved from staging to its final name.
-package struct Delivery: Sendable, Equatable {
+package struct Delivery: Sendable, Equatable, Codable {
   /// File name in the staging folder.
   package let staged: String
 

@@ -5,7 +5,8 @@ import Dispatch
 ///
 /// It belongs to one process (SQLite's exclusive locking). The database belongs to a queue of its own, on which calls from
 /// other threads are carried out one after the other; they wait for a commit that is under way, so nothing calls it that is
-/// not to wait for the disk. Methods throw `SQLiteError`, and have changed nothing then.
+/// not to wait for the disk. Methods throw `SQLiteError`, or `LedgerError.damaged` for a row that is not what was
+/// written, and have changed nothing then.
 package final class Ledger: @unchecked Sendable {  // what changes is used on the queue only
   private let database: Database
 
@@ -21,9 +22,12 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
     try database.execute("BEGIN EXCLUSIVE; COMMIT")
     try LedgerSchema.migrations.apply(to: database)
     lastSequence = try database.first("SELECT coalesce(max(sequence), 0) FROM jobs") { $0.integer(0) } ?? 0
+    guard (0..<1 << 48).contains(lastSequence) else {
+      throw LedgerError.damaged(path: path, why: "a job is number \(lastSequence)")
+    }
   }
 
-  private func perform<T>(_ body: (Database) throws -> T) throws -> T {
+  func perform<T>(_ body: (Database) throws -> T) throws -> T {
     try queue.sync { try body(database) }
   }
 
@@ -39,16 +43,15 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
 
   /// The jobs that have not ended, in the order of their acceptance.
   package func liveJobs() throws -> [LedgerJob] {
-    try perform { try $0.records(LedgerJob.live) }
+    try perform { try $0.intactRecords(of: .jobs, LedgerJob.live) }
   }
 
   /// The last run of a job that ended, nil when there was none.
   package func lastEnded(job name: String) throws -> LedgerJob? {
-    try perform { try $0.record(Self.getLastEnded, [.text(name)]) }
+    let clause = "WHERE name = ? AND state = 'ended' ORDER BY sequence DESC LIMIT 1"
+    let jobs: [LedgerJob] = try perform { try $0.intactRecords(of: .jobs, clause, [.text(name)]) }
+    return jobs.first
   }
-
-  private static let getLastEnded = LedgerJob.select(
-    "FROM jobs WHERE name = ? AND state = 'ended' ORDER BY sequence DESC LIMIT 1")
 
   // MARK: Entries
 
@@ -76,7 +79,7 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
   }
 
   private func entries(_ clause: String, _ values: [SQLiteValue]) throws -> [LedgerEntry] {
-    try perform { try $0.records(LedgerEntry.select("FROM entries WHERE " + clause), values) }
+    try perform { try $0.intactRecords(of: .entries, "WHERE " + clause, values) }
   }
 
   // MARK: Deferrals
@@ -92,20 +95,22 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
   }
 
   private func deferrals(run runID: String, after position: Int) throws -> [LedgerDeferral] {
-    let query = LedgerDeferral.select(
-      "FROM deferred WHERE run_id = ? AND position > ? AND \(LedgerDeferral.isOpen) "
-        + "ORDER BY position LIMIT \(Self.pageSize)")
-    return try perform { try $0.records(query, [.text(runID), .integer(position)]) }
+    let clause = """
+      WHERE run_id = ? AND position > ? AND \(LedgerDeferral.isOpen) ORDER BY position LIMIT \(Self.pageSize)
+      """
+    return try perform { try $0.intactRecords(of: .deferred, clause, [.text(runID), .integer(position)]) }
   }
 
   // MARK: Outputs
 
   /// The file that a job last delivered under a path, nil when it never did.
   package func output(job name: String, target: String) throws -> LedgerOutput? {
-    try perform { try $0.record(Self.getOutput, [.text(name), .text(target)]) }
+    let values = [SQLiteValue.text(name), .text(target)]
+    let outputs: [LedgerOutput] = try perform {
+      try $0.intactRecords(of: .outputs, "WHERE job = ? AND target = ?", values)
+    }
+    return outputs.first
   }
-
-  private static let getOutput = LedgerOutput.select("FROM outputs WHERE job = ? AND target = ?")
 
   /// Whether a job has delivered anything in any of its runs.
   package func hasOutputs(job name: String) throws -> Bool {
@@ -124,16 +129,21 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
   }
 
   private func outputs(job name: String, after target: String) throws -> [LedgerOutput] {
-    let query = LedgerOutput.select(
-      "FROM outputs WHERE job = ? AND target > ? ORDER BY target LIMIT \(Self.pageSize)")
-    return try perform { try $0.records(query, [.text(name), .text(target)]) }
+    let clause = "WHERE job = ? AND target > ? ORDER BY target LIMIT \(Self.pageSize)"
+    return try perform { try $0.intactRecords(of: .outputs, clause, [.text(name), .text(target)]) }
   }
 
   // MARK: Failures
 
   /// The run with which a job's next is compared; nil when there was none.
   package func lastRun(job name: String) throws -> String? {
-    try perform { try $0.first("SELECT run_id FROM last_runs WHERE job = ?", [.text(name)]) { $0.text(0) ?? "" } }
+    try perform { database in
+      let query = LedgerTable.lastRuns.select(["run_id"], "WHERE job = ?")
+      return try database.first(query, [.text(name)]) { row in
+        try database.checkIntact(row, .lastRuns, ["run_id"])
+        return row.text(0) ?? ""
+      }
+    }
   }
 
   /// Whether something failed in a run that is its job's last.
@@ -153,18 +163,14 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
   }
 
   private func failures(run runID: String, after name: String) throws -> [LedgerFailure] {
-    let query = LedgerFailure.select(
-      "FROM failures WHERE run_id = ? AND name > ? ORDER BY name LIMIT \(Self.pageSize)")
-    return try perform { try $0.records(query, [.text(runID), .text(name)]) }
+    let clause = "WHERE run_id = ? AND name > ? ORDER BY name LIMIT \(Self.pageSize)"
+    return try perform { try $0.intactRecords(of: .failures, clause, [.text(runID), .text(name)]) }
   }
 
   // MARK: Pauses
 
   /// The pauses of a run, the oldest first.
   package func pauses(run runID: String) throws -> [LedgerPause] {
-    try perform { database in
-      try database.records(
-        LedgerPause.select("FROM pauses WHERE run_id = ? ORDER BY began_ms, lock"), [.text(runID)])
-    }
+    try perform { try $0.intactRecords(of: .pauses, "WHERE run_id = ? ORDER BY began_ms, lock", [.text(runID)]) }
   }
 }

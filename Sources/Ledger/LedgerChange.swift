@@ -5,9 +5,9 @@ package enum LedgerChange: Sendable {
   /// Adds a job; of the earlier runs of the same job only the last that ended is still remembered.
   case accept(LedgerJob)
 
-  /// Moves a job forward; `outcome` is kept as it is when nil. An ended job keeps no entries, no
+  /// Moves a job forward; `outcome` and `documents` are kept as they are when nil. An ended job keeps no entries, no
   /// deferrals and no pauses.
-  case advance(_ runID: String, to: LedgerJob.State, outcome: String? = nil)
+  case advance(_ runID: String, to: LedgerJob.State, outcome: String? = nil, documents: [Delivery]? = nil)
 
   /// Has the next run of a job compare itself with this one, which is about to end. Without it an ended run's failures are
   /// forgotten, and those of the run before are kept.
@@ -22,6 +22,12 @@ package enum LedgerChange: Sendable {
   /// An entry is tried again later. What it comes to then ends the deferral.
   case postpone(LedgerDeferral, run: String)
 
+  /// A file that an earlier run of a job delivered, as its report says. Nothing changes for one that is known.
+  case recall(Delivery, job: String)
+
+  /// A failure of a run that has ended, as its report says.
+  case recallFailure(LedgerFailure, run: String)
+
   /// The beginning or, with the same cause, lock and beginning, the end of a pause.
   case pause(LedgerPause, run: String)
 }
@@ -34,13 +40,16 @@ extension LedgerChange {
     case .accept(let job):
       lastSequence += 1
       try Self.accept(job, sequence: lastSequence, database)
-    case .advance(let runID, let state, let outcome): try Self.advance(runID, to: state, outcome, database)
+    case .advance(let runID, let state, let outcome, let documents):
+      try Self.advance(runID, to: state, outcome, documents, database)
     case .remember(let runID, let job): try LedgerFailure.remember(runID, job: job, database)
     case .intend(let entry, let runID): try Self.put(entry, ended: false, run: runID, database)
     case .finish(let entry, let runID, let job): try Self.finish(entry, run: runID, job: job, database)
     case .postpone(let deferral, let runID):
-      try database.run(Self.putDeferral, [.text(runID)] + deferral.values)
-    case .pause(let pause, let runID): try database.run(Self.putPause, [.text(runID)] + pause.values)
+      try database.run(LedgerTable.deferred.put, [.text(runID)] + deferral.values)
+    case .recall(let delivery, let job): try Self.recall(LedgerOutput(delivery), job: job, database)
+    case .recallFailure(let failure, let runID): try failure.put(run: runID, database)
+    case .pause(let pause, let runID): try database.run(LedgerTable.pauses.put, [.text(runID)] + pause.values)
     }
   }
 
@@ -50,19 +59,23 @@ extension LedgerChange {
       DELETE FROM jobs WHERE name = ?1 AND state = 'ended' AND sequence <
         (SELECT max(sequence) FROM jobs WHERE name = ?1 AND state = 'ended')
       """, [.text(job.name)])
-    try database.run(
-      """
-      INSERT INTO jobs (\(LedgerJob.columns.names), sequence)
-      VALUES (\(LedgerJob.columns.placeholders), ?)
-      """, job.values + [.integer(sequence)])
+    try database.run(addJob, job.values + [.integer(sequence)])
   }
 
+  /// A run that is there already is not replaced.
+  private static let addJob = LedgerTable.jobs.add
+
   private static func advance(
-    _ runID: String, to state: LedgerJob.State, _ outcome: String?, _ database: Database
+    _ runID: String, to state: LedgerJob.State, _ outcome: String?, _ documents: [Delivery]?, _ database: Database
   ) throws {
     try database.run(
-      "UPDATE jobs SET state = ?, outcome = coalesce(?, outcome) WHERE run_id = ?",
-      [.text(state.rawValue), .optional(outcome), .text(runID)])
+      changeJob,
+      [.text(state.rawValue), .optional(outcome), .optional(documents.map { LedgerJob.text($0) ?? "" }), .text(runID)])
+    if database.changes == 0,
+      try database.first("SELECT 1 FROM jobs WHERE run_id = ?", [.text(runID)], row: { _ in true }) == true
+    {
+      throw LedgerError.damaged(path: database.path, why: "the row of run \(runID) is not what was written")
+    }
     guard state == .ended else { return }
     try database.run("DELETE FROM entries WHERE run_id = ?", [.text(runID)])
     try database.run("DELETE FROM deferred WHERE run_id = ?", [.text(runID)])
@@ -73,36 +86,34 @@ extension LedgerChange {
   private static func finish(_ entry: LedgerEntry, run runID: String, job: String, _ database: Database) throws {
     try put(entry, ended: true, run: runID, database)
     if let known = entry.refreshed {
-      try database.run(
-        "UPDATE outputs SET identity = ? WHERE job = ? AND target = ?",
-        [.text(known.identity), .text(job), .text(known.target)])
+      try database.run(changeIdentity, [.text(known.identity), .text(job), .text(known.target)])
     }
     try entry.failure?.put(run: runID, database)
     guard let delivery = entry.delivery else { return }
-    try database.run(putOutput, [.text(job)] + LedgerOutput(delivery).values)
+    try database.run(LedgerTable.outputs.put, [.text(job)] + LedgerOutput(delivery).values)
+  }
+
+  private static func recall(_ output: LedgerOutput, job: String, _ database: Database) throws {
+    let known = try database.first(
+      "SELECT 1 FROM outputs WHERE job = ? AND target = ? AND bytes = ? AND sha256 = ?",
+      [.text(job), .text(output.target), .integer(output.bytes), .text(output.sha256)], row: { _ in true })
+    if known == nil { try database.run(LedgerTable.outputs.put, [.text(job)] + output.values) }
   }
 
   private static func put(_ entry: LedgerEntry, ended: Bool, run runID: String, _ database: Database) throws {
-    try database.run(putEntry, [.text(runID), .integer(ended ? 1 : 0)] + entry.values)
+    try database.run(LedgerTable.entries.put, [.text(runID), .integer(ended ? 1 : 0)] + entry.values)
   }
 
-  private static let putEntry = """
-    INSERT OR REPLACE INTO entries (run_id, ended, \(LedgerEntry.columns.names))
-    VALUES (?, ?, \(LedgerEntry.columns.placeholders))
+  // What is changed must be what was written: damage is not to get a digest that fits.
+  private static let changeJob = """
+    UPDATE jobs SET state = ?1, outcome = coalesce(?2, outcome), documents = coalesce(?3, documents), digest =
+    \(LedgerTable.jobs.digest(
+      changing: ["state": "?1", "outcome": "coalesce(?2, outcome)", "documents": "coalesce(?3, documents)"]))
+    WHERE run_id = ?4 AND \(LedgerTable.jobs.isIntact)
     """
 
-  private static let putOutput = """
-    INSERT OR REPLACE INTO outputs (job, \(LedgerOutput.columns.names))
-    VALUES (?, \(LedgerOutput.columns.placeholders))
-    """
-
-  private static let putDeferral = """
-    INSERT OR REPLACE INTO deferred (run_id, \(LedgerDeferral.columns.names))
-    VALUES (?, \(LedgerDeferral.columns.placeholders))
-    """
-
-  private static let putPause = """
-    INSERT OR REPLACE INTO pauses (run_id, \(LedgerPause.columns.names))
-    VALUES (?, \(LedgerPause.columns.placeholders))
+  private static let changeIdentity = """
+    UPDATE outputs SET identity = ?1, digest = \(LedgerTable.outputs.digest(changing: ["identity": "?1"]))
+    WHERE job = ?2 AND target = ?3 AND \(LedgerTable.outputs.isIntact)
     """
 }

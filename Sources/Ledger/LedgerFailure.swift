@@ -35,19 +35,15 @@ extension LedgerFailure: DatabaseRecord {
 extension LedgerFailure {
   /// Keeps a failure of a run that has not ended.
   func put(run runID: String, _ database: Database) throws {
-    try database.run(Self.insertion, [.text(runID)] + values)
+    try database.run(LedgerTable.failures.put, [.text(runID)] + values)
   }
-
-  private static let insertion = """
-    INSERT OR REPLACE INTO failures (run_id, \(columns.names)) VALUES (?, \(columns.placeholders))
-    """
 
   /// Makes a run the last of its job: its failures are kept, those of the one before are removed.
   static func remember(_ runID: String, job: String, _ database: Database) throws {
     try database.run(
       "DELETE FROM failures WHERE run_id = (SELECT run_id FROM last_runs WHERE job = ? AND run_id != ?)",
       [.text(job), .text(runID)])
-    try database.run("INSERT OR REPLACE INTO last_runs (job, run_id) VALUES (?, ?)", [.text(job), .text(runID)])
+    try database.run(LedgerTable.lastRuns.put, [.text(job), .text(runID)])
   }
 
   /// Removes the failures of a run that has ended, unless it is the last of its job.

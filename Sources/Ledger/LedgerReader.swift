@@ -25,14 +25,28 @@ package enum LedgerReader {
       guard try database.first("SELECT 1 FROM sqlite_schema LIMIT 1", row: { _ in true }) != nil else {
         return .jobs([])
       }
-      return .jobs(try database.records(LedgerJob.live))
+      return .jobs(try liveJobs(database))
+    } catch let error as LedgerError where error.isDamageOfLedger {
+      return .unknown(why: error.description)
     } catch let error as SQLiteError {
+      if error.isDatabaseMalformed {
+        return .unknown(why: LedgerError.damaged(path: path, why: "\(error)").description)
+      }
       if error.isForWantOfRecovery {
         return .unknown(why: "a process died while it changed \(path), and the next start undoes that change")
       }
       guard error.isBusy else { throw error }
       return .unknown(why: "another process has \(path) open")
     }
+  }
+
+  /// Rows have had digests since version 5.
+  private static func liveJobs(_ database: Database) throws -> [LedgerJob] {
+    if try Migrations.version(of: database) >= LedgerSchema.firstWithDigests {
+      return try database.intactRecords(of: .jobs, LedgerJob.live)
+    }
+    return try database.records(
+      "SELECT run_id, name, state, details, outcome, NULL FROM jobs " + LedgerJob.live)
   }
 
   /// How many entries of each run are deferred, and when the first is tried again, in milliseconds since 1970. A ledger of

@@ -80,15 +80,44 @@ enum LedgerSchema {
       PRIMARY KEY (run_id, position)
     ) STRICT, WITHOUT ROWID;
     """,
+    """
+    -- The files that a finishing job is about to deliver besides its results: JSON; null or empty: they are not staged.
+    ALTER TABLE jobs ADD COLUMN documents TEXT;
+
+    -- A digest of all other columns of the row, in an order of its own for each table: see `LedgerTable`.
+    ALTER TABLE jobs ADD COLUMN digest INTEGER;
+    ALTER TABLE entries ADD COLUMN digest INTEGER;
+    ALTER TABLE outputs ADD COLUMN digest INTEGER;
+    ALTER TABLE pauses ADD COLUMN digest INTEGER;
+    ALTER TABLE last_runs ADD COLUMN digest INTEGER;
+    ALTER TABLE failures ADD COLUMN digest INTEGER;
+    ALTER TABLE deferred ADD COLUMN digest INTEGER;
+    UPDATE jobs SET digest = row_digest(run_id, name, state, details, outcome, documents, sequence);
+    UPDATE entries SET digest = row_digest(run_id, ended, position, row, staged, target, bytes, sha256, origin);
+    UPDATE outputs SET digest = row_digest(job, target, bytes, sha256, origin, identity);
+    UPDATE pauses SET digest = row_digest(run_id, cause, lock, reason, began_ms, ended_ms);
+    UPDATE last_runs SET digest = row_digest(job, run_id);
+    UPDATE failures SET digest = row_digest(run_id, name, first_seen, runs, code);
+    UPDATE deferred SET digest = row_digest(run_id, position, attempts, due_ms, wait_ms, first_ms);
+    """,
   ]
+
+  /// The version from which on rows have digests.
+  static let firstWithDigests = 5
+
+  /// No version of the program has had so many migrations.
+  private static let implausible = 10_000
 
   /// - Throws: `LedgerError.newer` for a ledger that a newer program wrote.
   static func rejectNewer(_ database: Database) throws {
     try rejectNewer(Migrations.version(of: database), path: database.path)
   }
 
-  /// - Throws: `LedgerError.newer` for a version that this program does not know.
+  /// - Throws: `LedgerError.newer` for a version that this program does not know; `.damaged` for one that no program wrote.
   static func rejectNewer(_ version: Int, path: String) throws(LedgerError) {
+    guard (0..<implausible).contains(version) else {
+      throw .damaged(path: path, why: "its version is \(version)")
+    }
     guard migrations.isKnown(version) else {
       throw .newer(path: path, version: version, known: migrations.newest)
     }

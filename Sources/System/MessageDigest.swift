@@ -50,6 +50,12 @@ package final class MessageDigest {
     EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
   }
 
+  /// Adds a text's UTF-8. Not allowed after `hexDigest()`.
+  package func update(_ text: String) {
+    var text = text
+    text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
+  }
+
   /// Ends the digest; later calls give the same answer.
   /// - Returns: lower-case hexadecimal digits, 64 of them for SHA-256.
   package func hexDigest() -> String {
@@ -73,9 +79,8 @@ package final class MessageDigest {
 
   /// The SHA-256 of a text's UTF-8.
   package static func hexDigest(of text: String) -> String {
-    var text = text
     let digest = MessageDigest()
-    text.withUTF8 { digest.update(UnsafeRawBufferPointer($0)) }
+    digest.update(text)
     return digest.hexDigest()
   }
 

@@ -59,19 +59,23 @@ import Testing
     #expect(try bytes == before)
   }
 
-  @Test("a ledger of every earlier version is brought to this one, and keeps what it has", arguments: 1..<2)
+  @Test("a ledger of every earlier version is brought to this one, and keeps what it has", arguments: 1..<5)
   func earlier(version: Int) throws {
     for migration in LedgerSchema.migrations.scripts[..<version] { try change(migration) }
     try change(
       "INSERT INTO jobs VALUES ('r', 'j', 'running', '{}', NULL, 1)",
-      "INSERT INTO entries VALUES ('r', 0, 0, 's', 'images/a.jpg', 5, 'ab', '{}')",
-      "INSERT INTO outputs VALUES ('j', 'images/b.jpg', 7, 'cd')",
+      """
+      INSERT INTO entries (run_id, position, ended, staged, target, bytes, sha256, row)
+      VALUES ('r', 0, 0, 's', 'images/a.jpg', 5, 'ab', '{}')
+      """,
+      "INSERT INTO outputs (job, target, bytes, sha256) VALUES ('j', 'images/b.jpg', 7, 'cd')",
       "PRAGMA user_version = \(version)")
     let ledger = try Ledger(path: path)
     #expect(try ledger.liveJobs().map(\.runID) == ["r"])
     #expect(try ledger.intended(run: "r").first?.delivery?.target == "images/a.jpg")
     let output = try ledger.output(job: "j", target: "images/b.jpg")
     #expect(output == LedgerOutput(target: "images/b.jpg", bytes: 7, sha256: "cd", origin: nil, identity: nil))
+    #expect(try ledger.check(bytes: 1) { false })
   }
 
   @Test(

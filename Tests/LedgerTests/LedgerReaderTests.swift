@@ -56,7 +56,11 @@ import Testing
   func `a ledger of an earlier version is read as it is`(version: Int) throws {
     for migration in LedgerSchema.migrations.scripts[..<version] { try change(migration) }
     try change(
-      "INSERT INTO jobs VALUES ('r', 'j', 'running', '{}', NULL, 1)", "PRAGMA user_version = \(version)")
+      "INSERT INTO jobs (run_id, name, state, details, sequence) VALUES ('r', 'j', 'running', '{}', 1)",
+      "PRAGMA user_version = \(version)")
+    if version >= LedgerSchema.firstWithDigests {
+      try change("UPDATE jobs SET digest = \(LedgerTable.jobs.digest(changing: [:]))")
+    }
     #expect(try read() == .jobs([LedgerJob(runID: "r", name: "j", state: .running, details: "{}")]))
   }
 
@@ -87,6 +91,13 @@ import Testing
     #expect(throws: SQLiteError.self) { try read() }
   }
 
+  @Test func `of a damaged ledger it says that it is damaged`() throws {
+    try Ledger(path: path).commit([.accept(LedgerJob(runID: "r", name: "j", details: "{}"))])
+    try change("UPDATE jobs SET details = '{ }'")
+    guard case .unknown(let why) = try read() else { return #expect(Bool(false), "it was read") }
+    #expect(why.contains("damaged") && why.contains(path))
+  }
+
   @Test func `a change that a process died over is not undone, and it says that it cannot tell`() throws {
     try Ledger(path: path).commit([.accept(LedgerJob(runID: "r", name: "j", details: "{}"))])
     let dead = try TemporaryFolder()
@@ -97,7 +108,7 @@ import Testing
       try database.execute(
         """
         WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
-        INSERT INTO outputs SELECT 'j', i, 1, 'ab', NULL, NULL FROM n
+        INSERT INTO outputs (job, target, bytes, sha256) SELECT 'j', i, 1, 'ab' FROM n
         """)
       // What a kill would leave: locks are not copied.
       for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {

@@ -3,6 +3,7 @@ package struct Report: Decodable, Sendable {
   package let job: String
   package let run_id: String
   package let state: String
+  package let duration_s: Double
   package let paused_s: Double
   package let pauses: [Pause]?
   package let counts: Counts

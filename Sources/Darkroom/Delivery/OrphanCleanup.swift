@@ -13,6 +13,7 @@ struct OrphanCleanup {
     var needed: Set<String> = []
     for job in unfinished {
       needed.formUnion(try ledger.intended(run: job.runID).compactMap { $0.delivery?.staged })
+      needed.formUnion(job.documents.map(\.staged))
     }
     for name in try staging.names().compactMap(\.text) where !needed.contains(name) { try staging.remove(name) }
     let live = Set(unfinished.map(\.runID))

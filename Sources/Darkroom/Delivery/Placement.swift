@@ -8,22 +8,33 @@ struct Placement {
   let staging: Staging
   let ledger: Ledger
 
-  /// Moves a staged file to its final name, over nothing but what this job delivered earlier.
+  /// Moves a staged file to its final name, over nothing but what this job delivered earlier. A file of our user that has
+  /// exactly the bytes already is taken for it.
   /// - Parameter opened: The folder to which it goes, if that is open already.
   /// - Throws: `EntryFailure` with `name-conflict` when something else has the name; `SystemError`, `SQLiteError`.
   func place(_ delivery: Delivery, in opened: OpenFolder? = nil) throws {
     let target = try opened ?? folder.open(delivery.subfolder)
     let (staged, name) = (try staging.open(), Folder.name(of: delivery.target))
     if try staged.renameWithoutReplacing(delivery.staged, to: target, as: name) { return }
-    guard let ours = try ledger.output(job: folder.name, target: delivery.target) else {
-      throw EntryFailure.conflict(
-        "\(delivery.target) exists, and this job has not delivered it; it was left as it is: move it away")
+    let ours = try ledger.output(job: folder.name, target: delivery.target)
+    if let ours, try target.holds(name, bytes: ours.bytes, sha256: ours.sha256) {
+      return try staged.rename(delivery.staged, to: target, as: name)
     }
-    guard try target.holds(name, bytes: ours.bytes, sha256: ours.sha256) else {
-      throw EntryFailure.conflict(
-        "\(delivery.target) was changed since this job delivered it; it was left as it is: move it away")
-    }
-    try staged.rename(delivery.staged, to: target, as: name)
+    if try Self.adopt(name, in: target, as: delivery) { return staging.remove(delivery.staged) }
+    throw EntryFailure.conflict(
+      ours == nil
+        ? "\(delivery.target) exists, and this job has not delivered it; it was left as it is: move it away"
+        : "\(delivery.target) was changed since this job delivered it; it was left as it is: move it away")
+  }
+
+  /// Brings a file that is equal to the one to be delivered, and our user's, to the disk.
+  /// - Returns: Whether it is equal.
+  private static func adopt(_ name: String, in target: OpenFolder, as delivery: Delivery) throws -> Bool {
+    guard let status = try? target.status(of: name), status.kind == .file, status.owner == geteuid(),
+      try target.holds(name, bytes: delivery.bytes, sha256: delivery.sha256)
+    else { return false }
+    try target.open(reading: name).sync()
+    return true
   }
 
   /// Completes a delivery that was interrupted when the program died.

@@ -2,13 +2,10 @@ import Ledger
 import System
 
 /// The documents of a finished run, written and synced in staging, on their way to the outbox.
+///
+/// They are delivered once, like results: what they are is recorded before they are renamed, and from then on they are not
+/// written again. A document that is no longer in staging was renamed, and whoever waited for it may have taken it away.
 struct ReportDelivery: Sendable {
-  /// A file in staging and the path that it is to have.
-  struct Document: Sendable {
-    let staged: String
-    let path: String
-  }
-
   /// What was delivered, and what went wrong without consequences for it.
   struct Outcome: Sendable {
     let job: JobOutcome
@@ -21,10 +18,13 @@ struct ReportDelivery: Sendable {
   let outcome: JobOutcome
 
   /// In the order in which they are placed: the report is the last.
-  let documents: [Document]
+  let documents: [Delivery]
 
   /// What is recorded before they are renamed.
   let intent: LedgerChange
+
+  /// Whether some of them may have been placed already: by an earlier attempt, or by a process that died.
+  var isRepeated = false
 
   /// What is recorded when they are on disk.
   var ends: [LedgerChange] {
@@ -35,24 +35,45 @@ struct ReportDelivery: Sendable {
   var folders: [String] { [run.folder.path] }
 
   /// - Throws: `EncodingError`.
-  init(run: RunContext, manifest: JobManifest, outcome: JobOutcome, documents: [Document]) throws {
+  init(run: RunContext, manifest: JobManifest, outcome: JobOutcome, documents: [Delivery]) throws {
     self.run = run
     self.manifest = manifest
     self.outcome = outcome
     self.documents = documents
-    intent = .advance(run.runID, to: .finishing, outcome: try outcome.text)
+    intent = .advance(run.runID, to: .finishing, outcome: try outcome.text, documents: documents)
   }
 
-  /// Gives the documents their final names. Done again after a crash, it gives the same.
+  /// The delivery that an earlier process recorded.
+  /// - Returns: nil when there is none, or when what is left of it in staging is not what was recorded.
+  /// - Throws: `SystemError`, `DecodingError`, `EncodingError`.
+  init?(recorded job: LedgerJob, run: RunContext, manifest: JobManifest) throws {
+    guard job.state == .finishing, !job.documents.isEmpty else { return nil }
+    let staging = try run.staging.open()
+    for document in job.documents {
+      guard try staging.status(of: document.staged) != nil else { continue }
+      guard try staging.holds(document.staged, bytes: document.bytes, sha256: document.sha256) else { return nil }
+    }
+    try self.init(
+      run: run, manifest: manifest, outcome: JobOutcome(text: job.outcome ?? ""), documents: job.documents)
+    isRepeated = true
+  }
+
+  /// Gives the documents their final names.
   /// - Throws: `SystemError`.
   func place() throws(SystemError) {
+    let staging = try run.staging.open()
+    var left = documents
+    if isRepeated {
+      left = []
+      for document in documents where try staging.status(of: document.staged) != nil { left.append(document) }
+    }
+    if left.isEmpty { return }
     // Whoever waited for the results may have taken the folder away.
-    let (folder, staging) = (try run.folder.createDurably(), try run.staging.open())
-    for document in documents {
-      let staged = Folder.name(of: document.staged)
-      try staging.rename(staged, to: folder, as: Folder.name(of: document.path))
+    let folder = try run.folder.createDurably()
+    for document in left {
+      try staging.rename(document.staged, to: folder, as: document.target)
       // A rename between two names of one file, as after a crash, does nothing.
-      try staging.remove(staged)
+      try staging.remove(document.staged)
     }
   }
 

@@ -76,6 +76,13 @@ struct JobPlanner: Sendable {
       number: number, runID: job.runID, folder: outbox.job(job.name),
       staging: Staging(folder: outbox.staging(of: state), runID: job.runID, handle: staging),
       accepted: manifest.accepted, isRefreshing: manifest.refresh == true)
+    if let report = try ReportDelivery(recorded: job, run: run, manifest: manifest) { return try plan(job, report) }
+    var job = job
+    if !job.documents.isEmpty {
+      // They are written anew, and from then on what is not in staging has not been placed.
+      (job.state, job.documents) = (.running, [])
+      try ledger.commit([.advance(job.runID, to: .running, documents: [])])
+    }
     let (folder, unsynced) = try run.folder.prepare()
     let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
     let hasOutputs = try ledger.hasOutputs(job: job.name)
@@ -105,6 +112,15 @@ struct JobPlanner: Sendable {
       isFirst: lastRun == nil, hasFailures: hasFailures, sources: sources, problems: problems, tally: tally,
       deferred: deferred,
       pauses: isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced)
+  }
+
+  /// A job whose report is to be delivered, and nothing else.
+  private func plan(_ job: LedgerJob, _ report: ReportDelivery) throws -> Plan {
+    let total = report.outcome.counts.total
+    return Plan(
+      job: job, run: report.run, manifest: report.manifest, index: try indexes.take(), total: total, hasOutputs: false,
+      sources: SourceCounts(total: 0), problems: [], tally: JobTally(), deferred: [], pauses: [], unsynced: [],
+      report: report)
   }
 
   private func copyFailures(of runID: String, to index: JobIndex) throws {

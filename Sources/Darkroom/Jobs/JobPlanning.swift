@@ -120,4 +120,7 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
 
   /// Folders that have a new name in them, and were not synced.
   let unsynced: [String]
+
+  /// The report that an earlier process was delivering: nothing else is left to be done then.
+  var report: ReportDelivery?
 }

@@ -34,6 +34,9 @@ final class JobRun {
     let plan: Plan
     let outcome: JobOutcome
 
+    /// Its documents, once they are written; then they are not written again.
+    var report: ReportDelivery?
+
     /// Whether that is under way; if not, it waits for space.
     var isUnderWay = false
   }
@@ -53,6 +56,9 @@ final class JobRun {
 
   /// Its pauses, the oldest first.
   var pauses: [LedgerPause] { pauseLog.pauses }
+
+  /// How long it takes; nil until the job is in the ledger.
+  var time: RunTime?
 
   /// Records of it that are being delivered.
   var undelivered = 0

@@ -21,12 +21,32 @@ extension LiveJobs {
   func resumePauses(_ run: JobRun, _ plan: Plan) -> [LedgerChange] {
     let started = plan.manifest.accepted
     var changes: [LedgerChange] = []
+    defer { if case .unfinished = run.source { run.time = runTime(after: plan, run) } }
     for var pause in plan.pauses {
       if pause.ended == nil, !suspension.adopt(pause) { pause.ended = max(pause.began, lastActive) }
       if let change = run.record(pause) { changes.append(change) }
     }
     let tracked = suspension.pauses.ended(since: started) + suspension.pauses.open(since: started)
     return changes + tracked.compactMap(run.record)
+  }
+
+  /// Measures a run from now on.
+  func runTime(earlier: RunTime.Elapsed = .init(total: 0, paused: 0)) -> RunTime {
+    let now = Clock.monotonicMilliseconds
+    return RunTime(now: now, paused: suspension.activity.paused(now), earlier: earlier)
+  }
+
+  /// Measures a run that an earlier process began, and whose pauses are known.
+  private func runTime(after plan: Plan, _ run: JobRun) -> RunTime {
+    let (start, now) = (plan.manifest.accepted, Clock.wallMilliseconds)
+    let paused = Int(PauseTracker.paused(run.pauses, until: now) * 1000)
+    return runTime(earlier: .init(from: start, to: now, paused: paused))
+  }
+
+  /// How long a run has taken; nil before it is in the ledger.
+  func elapsed(_ run: JobRun) -> RunTime.Elapsed? {
+    let now = Clock.monotonicMilliseconds
+    return run.time?.elapsed(now: now, paused: suspension.activity.paused(now))
   }
 
   /// Ends the pauses of all runs, because the program does, and delivers what was submitted.

@@ -13,6 +13,7 @@ final class LiveJobs {
   enum Message: Sendable {
     case accepted(run: Int, LedgerJob, JobManifest)
     case planned(run: Int, Result<JobPlanning.Result, any Error>)
+    case written(run: Int, ReportDelivery)
     case unwritten(run: Int, any Error)
   }
 
@@ -92,11 +93,13 @@ final class LiveJobs {
     switch message {
     case .accepted(let number, let job, let manifest):
       runs[number]?.accepted = (job, manifest)
+      runs[number]?.time = runTime()
       if manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
       observe(.jobAccepted(job: job.name, file: manifest.file))
     case .planned(let number, let result):
       guard let run = runs[number] else { return }
       try withTrouble(about: run, retrying: true) { try planned(run, result.get()) }
+    case .written(let number, let report): deliver(report, of: number)
     case .unwritten(let number, let error): try reported(number, .failure(error))
     }
   }
@@ -118,9 +121,10 @@ final class LiveJobs {
   private func adopt(_ plan: Plan, for run: JobRun) throws {
     delivery.record(resumePauses(run, plan), syncing: plan.unsynced)
     if plan.job.state == .finishing {
-      run.phase = .finishing(.init(plan: plan, outcome: try JobOutcome(text: plan.job.outcome ?? "")))
+      let outcome = try plan.report?.outcome ?? JobOutcome(text: plan.job.outcome ?? "")
+      run.phase = .finishing(.init(plan: plan, outcome: outcome, report: plan.report))
     } else if !plan.problems.isEmpty {
-      run.phase = .finishing(.init(plan: plan, outcome: JobOutcome(rejected: plan.problems)))
+      run.phase = .finishing(.init(plan: plan, outcome: JobOutcome(rejected: plan.problems, taking: elapsed(run))))
     } else {
       run.phase = .ready(plan)
     }
@@ -185,7 +189,8 @@ final class LiveJobs {
     guard let run = runs[number] else { return }
     if case .running(let running) = run.phase {
       let outcome = JobOutcome(
-        running.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, isFirst: running.plan.isFirst)
+        running.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, taking: elapsed(run),
+        isFirst: running.plan.isFirst)
       scheduler.remove(run: number)
       run.phase = .finishing(.init(plan: running.plan, outcome: outcome))
     }
@@ -193,17 +198,27 @@ final class LiveJobs {
     delivery.record(closePauses(run))
     finishing.isUnderWay = true
     run.phase = .finishing(finishing)
+    if let report = finishing.report { return delivery.deliver(report) }
     let file = ReportFile(
       run: finishing.plan.run, manifest: finishing.plan.manifest, outcome: finishing.outcome,
       pauses: run.pauses, index: finishing.plan.index, ledger: planner.ledger, state: planner.state,
       sources: finishing.plan.sources)
-    DispatchQueue(label: "Report").async(group: background) { [delivery, send] in
+    DispatchQueue(label: "Report").async(group: background) { [send] in
       do {
-        delivery.deliver(try file.write())
+        send(.written(run: number, try file.write()))
       } catch {
         send(.unwritten(run: number, error))
       }
     }
+  }
+
+  /// Delivers the documents of a run. They are kept for another attempt: what was recorded is not written again.
+  private func deliver(_ report: ReportDelivery, of number: Int) {
+    guard let run = runs[number], case .finishing(var finishing) = run.phase else { return }
+    finishing.report = report
+    finishing.report?.isRepeated = true
+    run.phase = .finishing(finishing)
+    delivery.deliver(report)
   }
 
   /// Takes in what became of a run's report.
@@ -260,11 +275,11 @@ final class LiveJobs {
 
 extension JobOutcome {
   /// The outcome of a job whose manifest has problems.
-  fileprivate init(rejected problems: [ManifestProblem]) {
+  fileprivate init(rejected problems: [ManifestProblem], taking elapsed: RunTime.Elapsed?) {
     self.init(
       state: .rejected, counts: Counts(), bytes: Bytes(), transfers: Transfers(),
       problems: problems.map { Problem(code: $0.code.rawValue, message: $0.message, place: $0.place.description) },
-      finished: Clock.wallMilliseconds)
+      finished: Clock.wallMilliseconds, elapsed: elapsed)
   }
 }
 
@@ -274,6 +289,6 @@ extension JobSummary {
       job: job, state: outcome.state, counts: outcome.counts, sinceLast: outcome.sinceLast,
       isAccepted: isAccepted, transfers: outcome.transfers,
       problems: outcome.problems.map { ($0.place.isEmpty ? "" : $0.place + ": ") + $0.message },
-      report: plan.run.folder.report, seconds: Double(outcome.finished - plan.manifest.accepted) / 1000)
+      report: plan.run.folder.report, seconds: Double(outcome.duration(since: plan.manifest.accepted)) / 1000)
   }
 }

@@ -16,13 +16,21 @@ struct Patience {
     settleTime = configuration.settle + configuration.pollInterval
   }
 
+  /// When the time is over unless something goes on, as `Clock.monotonicSeconds`; nil while something does, or when there
+  /// is no limit. As the last `check` found it.
+  private(set) var deadline: Double?
+
   /// - Throws: `StopError` when nothing has gone on for longer than `--lock-wait`, once what runs has finished.
   mutating func check(_ jobs: LiveJobs, now: Double) throws {
+    deadline = nil
     try checkUnsettled(jobs, now)
     // What is being delivered does not go on either, when it is stuck.
     guard let limit, jobs.pending.isIdle, jobs.undelivered == 0 || jobs.suspension.stuckSince != nil,
-      let since = jobs.suspension.since, Double(Clock.wallMilliseconds - since) / 1000 >= limit
+      let since = jobs.suspension.since
     else { return }
+    let end = Double(since) / 1000 + limit
+    deadline = end
+    guard now >= end else { return }
     throw StopError.pausedTooLong(seconds: limit, causes: jobs.suspension.pauses.description)
   }
 
@@ -30,7 +38,9 @@ struct Patience {
     guard jobs.runs.isEmpty, jobs.undelivered == 0, jobs.suspension.since == nil else { return unsettledSince = nil }
     let since = unsettledSince ?? now
     unsettledSince = since
-    guard let limit, now - since >= limit + settleTime else { return }
+    guard let limit else { return }
+    deadline = since + limit + settleTime
+    guard now >= since + limit + settleTime else { return }
     throw StopError.unsettled(files: jobs.queue.queued(limit: 10).files, seconds: limit)
   }
 }

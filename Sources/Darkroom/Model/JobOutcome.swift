@@ -37,6 +37,9 @@ package struct JobOutcome: Sendable, Equatable, Codable {
   /// Milliseconds since 1970, UTC.
   package let finished: Int
 
+  /// How long it took; nil for what an earlier version recorded.
+  var elapsed: RunTime.Elapsed?
+
   /// How the rows compare with those of the job's last run; nil when there was none.
   package var sinceLast: SinceLast?
 }
@@ -53,11 +56,17 @@ extension JobOutcome {
 
   /// The outcome of a job all of whose rows are durable.
   /// - Parameter isFirst: Whether there was no run with which this one can be compared.
-  init(_ tally: JobTally, _ transfers: Transfers, at now: Int, isFirst: Bool = true) {
+  init(
+    _ tally: JobTally, _ transfers: Transfers, at now: Int, taking elapsed: RunTime.Elapsed? = nil, isFirst: Bool = true
+  ) {
     self.init(
       state: tally.counts.state, counts: tally.counts, bytes: tally.bytes, transfers: transfers, problems: [],
-      finished: now, sinceLast: isFirst ? nil : tally.changes)
+      finished: now, elapsed: elapsed, sinceLast: isFirst ? nil : tally.changes)
   }
+
+  /// How long the run took, in milliseconds.
+  /// - Parameter accepted: When it began, in milliseconds since 1970.
+  func duration(since accepted: Int) -> Int { elapsed?.total ?? max(0, finished - accepted) }
 
   /// Whether the next run is compared with this one: not with one that was rejected or cancelled, which tells nothing of
   /// its entries.

@@ -1,4 +1,5 @@
 import Database
+import Ledger
 import System
 
 /// An error that may be for want of space on a file system: then what failed is to be tried again later.
@@ -12,5 +13,5 @@ extension SQLiteError: OutOfSpaceError {}
 
 extension Error {
   /// Whether the ledger failed: then nothing can go on.
-  var isOfLedger: Bool { self is SQLiteError }
+  var isOfLedger: Bool { self is SQLiteError || self is LedgerError }
 }

@@ -6,6 +6,12 @@ struct StateFolder: Sendable {
   let path: String
 
   var ledger: String { path + "/ledger.sqlite" }
+  /// There while a process uses the ledger: one that is found at a start was left by a process that died.
+  var useMark: String { path + "/in-use" }
+
+  /// What was damaged, a folder for each time.
+  var damaged: String { path + "/damaged" }
+
   var jobs: String { path + "/jobs" }
   var cache: String { path + "/cache" }
   var status: String { path + "/status.json" }

@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import Ledger
 import System
@@ -18,39 +19,52 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
   /// How often the sources of the rows occur; nil when that does not matter.
   var sources: SourceCounts?
 
-  /// Writes and syncs everything. Done again after a crash, it writes the same.
+  /// Writes and syncs everything, and syncs the log of the rows. Done again after a crash, it writes the same.
   /// - Throws: `SystemError`, `SQLiteError`.
   func write() throws -> ReportDelivery {
-    var documents: [ReportDelivery.Document] = []
+    if outcome.counts.total > 0 { try syncEntriesLog() }
+    var documents: [Delivery] = []
     if outcome.counts.failed > 0 {
-      documents.append(try write("failed.jsonl", run.folder.failedManifest, mode: 0o600, writeFailures))
+      documents.append(try write("failed.jsonl", to: run.folder.failedManifest, mode: 0o600, writeFailures))
     }
     documents.append(try stageManifest())
-    documents.append(try write("report.json", run.folder.report, mode: 0o666, writeReport))
+    documents.append(try write("report.json", to: run.folder.report, mode: 0o666, writeReport))
     return try ReportDelivery(run: run, manifest: manifest, outcome: outcome, documents: documents)
   }
 
+  /// All rows are in the log, whoever wrote them: before the report tells that the run is done they are on disk.
+  private func syncEntriesLog() throws(SystemError) {
+    do {
+      try run.folder.open(file: Folder.name(of: run.folder.entriesLog)).sync()
+    } catch  where error.code == ENOENT {
+      // Whoever waited for the results may have taken the folder away.
+    }
+  }
+
   private func write(
-    _ name: String, _ path: String, mode: UInt32, _ body: (OpenFile) throws -> Void
-  ) throws -> ReportDelivery.Document {
-    let file = try run.staging.create(run.staging.document(name), mode: mode)
+    _ name: String, to path: String, mode: UInt32, _ body: (DigestedFile) throws -> Void
+  ) throws -> Delivery {
+    let staged = run.staging.document(name)
+    let file = DigestedFile(try run.staging.create(staged, mode: mode))
     try body(file)
     try file.sync()
-    return ReportDelivery.Document(staged: file.path, path: path)
+    return Delivery(staged: staged, target: Folder.name(of: path), bytes: file.size, sha256: file.digest.hexDigest())
   }
 
   /// The snapshot is on disk already: it gets a second name where the file system allows it.
-  private func stageManifest() throws -> ReportDelivery.Document {
+  private func stageManifest() throws -> Delivery {
     let (staging, name) = (try run.staging.open(), run.staging.document("manifest"))
     try staging.remove(name)
     let snapshot = state.snapshot(run.runID, extension: manifest.fileExtension)
     guard staging.link(snapshot, orCopyTo: name) else { throw SystemError("link", run.staging.path(name)) }
-    try staging.open(reading: name).sync()
-    return ReportDelivery.Document(
-      staged: run.staging.path(name), path: run.folder.manifest(extension: manifest.fileExtension))
+    let file = try staging.open(reading: name)
+    try file.sync()
+    let target = run.folder.manifest(extension: manifest.fileExtension)
+    return Delivery(
+      staged: name, target: Folder.name(of: target), bytes: try file.status().size, sha256: manifest.sha256)
   }
 
-  private func writeReport(_ file: OpenFile) throws {
+  private func writeReport(_ file: DigestedFile) throws {
     let head = ReportHead(
       run: run, manifest: manifest, outcome: outcome, pauses: pauses, warnings: try warnings())
     var text = "{"
@@ -83,7 +97,7 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
     return same.warnings
   }
 
-  private func writeFailures(_ file: OpenFile) throws {
+  private func writeFailures(_ file: DigestedFile) throws {
     try ledger.eachEndedPage(run: run.runID) { rows in
       for row in rows {
         guard let failure = try ReportRow(parsing: row.row).failure, let entry = try index.entry(at: row.position)
@@ -92,6 +106,25 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
       }
     }
   }
+}
+
+/// A file that is written from its beginning, with the digest of what was written.
+private final class DigestedFile {
+  let digest = MessageDigest()
+  private(set) var size = 0
+  private let file: OpenFile
+
+  init(_ file: OpenFile) { self.file = file }
+
+  /// - Throws: `SystemError`.
+  func write(_ text: String) throws(SystemError) {
+    try file.write(text)
+    digest.update(text)
+    size += text.utf8.count
+  }
+
+  /// - Throws: `SystemError`.
+  func sync() throws(SystemError) { try file.sync() }
 }
 
 extension Entry {

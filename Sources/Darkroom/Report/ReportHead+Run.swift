@@ -18,8 +18,9 @@ extension ReportHead {
       ]),
       "started_at": .time(started),
       "finished_at": .time(outcome.finished),
-      "duration_s": .number(Double(outcome.finished - started) / 1000),
-      "paused_s": .number(PauseTracker.paused(pauses, until: outcome.finished)),
+      "duration_s": .number(Double(outcome.duration(since: started)) / 1000),
+      "paused_s": .number(
+        outcome.elapsed.map { Double($0.paused) / 1000 } ?? PauseTracker.paused(pauses, until: outcome.finished)),
       "pauses": pauses.isEmpty ? nil : .array(pauses.map { $0.json(until: outcome.finished) }),
       "counts": outcome.counts.json,
       "since_last": outcome.sinceLast?.json,

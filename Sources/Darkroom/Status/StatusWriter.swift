@@ -9,6 +9,9 @@ final class StatusWriter {
   private let inbox: String
   private let outbox: String
   private var next = 0.0
+
+  /// When a change may be written that came too soon after the last, as `Clock.monotonicSeconds`; nil when there may be none.
+  private(set) var due: Double?
   private var last: Status?
   private var lastPhases: [Int: LiveJob.Phase] = [:]
 
@@ -24,7 +27,11 @@ final class StatusWriter {
   func write(_ jobs: LiveJobs, ignored: Set<InboxScan.Ignored>, now: Double) {
     let phases = jobs.runs.mapValues(\.live.phase)
     let isUrgent = phases.count <= Self.few && phases != lastPhases || jobs.runs.values.contains(where: isMissing)
-    guard now >= next || isUrgent else { return }
+    guard now >= next || isUrgent else {
+      due = next
+      return
+    }
+    due = nil
     lastPhases = phases
     next = now + 1
     let status = status(of: jobs, ignored: ignored)

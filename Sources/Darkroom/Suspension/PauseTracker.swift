@@ -14,9 +14,6 @@ struct PauseTracker {
   /// The last pauses that have ended, for jobs that were not live meanwhile: at most 32.
   private var past: [LedgerPause] = []
 
-  /// Since when there has been a cause without a break; nil while there is none.
-  private(set) var pausedSince: Int?
-
   var isPaused: Bool { !current.isEmpty }
 
   /// The causes that hold now, in words.
@@ -40,7 +37,6 @@ struct PauseTracker {
         change.began.append(cause)
       }
     }
-    pausedSince = current.isEmpty ? nil : pausedSince ?? now
     return change
   }
 

@@ -12,7 +12,7 @@ final class Suspension {
   /// Until when the queues are suspended because a write was refused for want of space, as `Clock.monotonicSeconds`.
   private(set) var diskFullUntil = 0.0
 
-  /// Since when, in milliseconds since 1970, writing has failed for want of space without a success in between.
+  /// Since when, as `Clock.monotonicMilliseconds`, writing has failed for want of space without a success in between.
   private(set) var stuckSince: Int?
 
   init(outbox: OutboxFolder, downloads: DownloadCache, minFree: Int) {
@@ -70,13 +70,13 @@ final class Suspension {
   func waitForSpace(now: Double) {
     _ = downloads.clear()
     diskFullUntil = now + 5
-    stuckSince = stuckSince ?? Clock.wallMilliseconds
+    stuckSince = stuckSince ?? Clock.monotonicMilliseconds
     needsScan = true
   }
 
   /// Records that something could be written.
   func wroteSomething() { stuckSince = nil }
 
-  /// Since when nothing goes on, in milliseconds since 1970; nil when something does.
-  var since: Int? { [pauses.pausedSince, stuckSince].compactMap { $0 }.min() }
+  /// Since when nothing goes on, as `Clock.monotonicMilliseconds`; nil when something does.
+  var since: Int? { [activity.since, stuckSince].compactMap { $0 }.min() }
 }

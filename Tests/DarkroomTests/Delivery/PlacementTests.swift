@@ -20,12 +20,11 @@ import Testing
 
   @Test(
     "whatever is not ours stays",
-    arguments: ["file", "equal", "folder", "link", "dangling", "pipe", "changed", "of another job"])
+    arguments: ["file", "folder", "link", "dangling", "pipe", "changed", "of another job"])
   func foreign(kind: String) throws {
     let target = outbox.folder.file("images/a.jpg")
     switch kind {
     case "file": try outbox.write("theirs", to: "images/a.jpg")
-    case "equal": try outbox.write("new", to: "images/a.jpg")
     case "folder": mkdir(target, 0o777)
     case "link":
       // Even a link to what we delivered: it is not the file that we delivered.
@@ -47,6 +46,16 @@ import Testing
     #expect(failure?.code == .nameConflict && failure?.message.contains("images/a.jpg") == true)
     #expect(try FileStatus(of: target).identity == before)
     #expect(outbox.text("images/nowhere") == nil)
+  }
+
+  @Test("a file of ours that is equal already is taken for the result", arguments: [false, true])
+  func equal(isKnownAsAnother: Bool) throws {
+    if isKnownAsAnother { try outbox.remember(outbox.delivery("ours", isStaged: false)) }
+    try outbox.write("new", to: "images/a.jpg")
+    let before = try FileStatus(of: outbox.folder.file("images/a.jpg")).identity
+    try outbox.placement.place(outbox.delivery("new"))
+    #expect(try FileStatus(of: outbox.folder.file("images/a.jpg")).identity == before)
+    #expect(try outbox.staged.isEmpty)
   }
 
   @Test("what this job delivered earlier is replaced")

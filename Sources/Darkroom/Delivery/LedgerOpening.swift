@@ -1,0 +1,91 @@
+import Glibc
+import Ledger
+import System
+
+/// Opens the ledger at the start. After an unclean end, and when jobs are to be continued, it is checked; one that is damaged
+/// is set aside, and a new one is made from what is left: its rows that are what was written, reports and pictures.
+struct LedgerOpening {
+  /// How long the check may take, in seconds. What it leaves is checked when it is read.
+  static let checkTime = 10.0
+
+  let state: StateFolder
+  let outbox: OutboxFolder
+
+  /// Where the new ledger is made.
+  private var new: String { state.path + "/ledger-new.sqlite" }
+
+  /// - Returns: The ledger, and what is to be said about it; nil for most.
+  /// - Throws: `SQLiteError`, `LedgerError`, `SystemError`.
+  func open() throws -> (ledger: Ledger, notice: String?) {
+    let wasUnclean = try FileStatus.exists(state.useMark) || hasJournal
+    var notice: String?
+    let ledger: Ledger
+    do {
+      ledger = try checked(wasUnclean)
+    } catch  where error.isDamageOfLedger {
+      notice = try replace(because: error)
+      ledger = try Ledger(path: state.ledger)
+    }
+    // Not synced: a commit of the ledger syncs the folder, too, or the journal that it leaves tells as much. And where there
+    // is no room for it the program works without.
+    _ = try? OpenFile(updating: state.useMark, mode: 0o600)
+    return (ledger, notice)
+  }
+
+  /// Records that nothing uses the ledger any more, and that it is in order.
+  func close() { unlink(state.useMark) }
+
+  private var hasJournal: Bool { ((try? FileStatus(of: state.ledger + "-journal"))?.size ?? 0) > 0 }
+
+  private func checked(_ wasUnclean: Bool) throws -> Ledger {
+    let ledger = try Ledger(path: state.ledger)
+    guard try wasUnclean || !ledger.liveJobs().isEmpty else { return ledger }
+    let end = Clock.monotonicSeconds + Self.checkTime
+    _ = try ledger.check(bytes: FileStatus(of: state.ledger).size) { Clock.monotonicSeconds >= end }
+    return ledger
+  }
+
+  /// Makes a new ledger, and puts it in the place of the damaged one, which keeps another name. Until that is done the
+  /// damaged one is where it was, and the next start does it again.
+  private func replace(because damage: any Error) throws -> String {
+    let folder = state.damaged + "/" + RunID.make()
+    try Folder.createDurably(folder, mode: 0o700)
+    for path in [new, new + "-journal"] { try Folder.removeFile(path) }
+    let rebuilt: LedgerRebuild.Result
+    do {
+      // Both are closed before the files are moved.
+      let ledger = try Ledger(path: new)
+      rebuilt = try LedgerRebuild(state: state, outbox: outbox, ledger: ledger).run()
+    }
+    try Folder.removeFile(new + "-journal")
+    let lost = try rebuilt.orphans.filter { name in
+      try Folder.renameWithoutReplacing(state.jobs + "/" + name, to: folder + "/" + name)
+    }
+    for name in ["", "-journal", "-wal", "-shm"] {
+      let path = state.ledger + name
+      guard try FileStatus.exists(path) else { continue }
+      guard Folder.link(path, orCopyTo: folder + "/" + Folder.name(of: path)) else {
+        throw SystemError("link", folder + "/" + Folder.name(of: path))
+      }
+      // A journal would be taken for the new ledger's.
+      if !name.isEmpty { try Folder.removeFile(path) }
+    }
+    try Folder.sync(folder)
+    try Folder.rename(new, to: state.ledger)
+    try Folder.sync(state.path)
+    return notice(damage, folder, rebuilt, lost: lost.count)
+  }
+
+  private func notice(_ damage: any Error, _ folder: String, _ rebuilt: LedgerRebuild.Result, lost: Int) -> String {
+    var text = """
+      the ledger was damaged, and lies in \(folder) now (\(damage)); a new one was made from \(rebuilt.rows) of its rows \
+      and \(rebuilt.reports) reports
+      """
+    if lost > 0 {
+      text += """
+        ; the manifests of \(lost) jobs that it lost lie beside it: those that are still in the inbox are processed anew
+        """
+    }
+    return text
+  }
+}

@@ -1,0 +1,98 @@
+import Ledger
+import System
+
+/// Makes a ledger from what is left of a damaged one, and from the reports and pictures in the outbox.
+///
+/// Every row of the damaged one with the right digest is taken over. Reports, and the logs of runs that have none yet, tell
+/// which pictures are ours. What is lost of a live job is done again, and gives the same files.
+struct LedgerRebuild {
+  /// What it was made from.
+  struct Result {
+    let rows: Int
+    let reports: Int
+
+    /// Files in `jobs` that belong to no job of the new ledger.
+    let orphans: [String]
+  }
+
+  private static let pageSize = 512
+
+  let state: StateFolder
+  let outbox: OutboxFolder
+  let ledger: Ledger
+
+  /// - Throws: `SQLiteError`, `SystemError`.
+  func run() throws -> Result {
+    let rows = try ledger.salvage(from: state.ledger)
+    var reports = 0
+    for name in try Folder.names(in: outbox.path).compactMap(\.text) where !name.hasPrefix(".") {
+      guard (try? FileStatus(of: outbox.path + "/" + name))?.kind == .folder else { continue }
+      reports += try add(outbox.job(name))
+    }
+    let live = try ledger.liveJobs().filter { job in try !endIfReported(job) }
+    let runs = Set(live.map(\.runID))
+    let names = ((try? Folder.names(in: state.jobs)) ?? []).compactMap(\.text)
+    let orphans = names.filter { !$0.hasSuffix(".index") && !runs.contains(StateFolder.runID(of: $0)) }
+    return Result(rows: rows, reports: reports, orphans: orphans)
+  }
+
+  /// Adds what a job's reports say, from the oldest on.
+  /// - Returns: How many reports there are.
+  private func add(_ folder: JobFolder) throws -> Int {
+    let earlier = ((try? Folder.names(in: folder.history)) ?? []).compactMap(\.text).sorted()
+    let reports = (earlier.map { "\(folder.history)/\($0)/report.json" } + [folder.report]).compactMap { path in
+      (try? ReportHead(of: path)).map { (path, $0) }
+    }
+    for (path, _) in reports { try addOutputs(of: path, folder) }
+    if (try? FileStatus(of: folder.entriesLog))?.kind == .file { try addOutputs(of: folder.entriesLog, folder) }
+    if let (path, head) = reports.last(where: { $0.1.countsForNext }), let runID = head.runID {
+      try addFailures(of: path, runID, folder)
+    }
+    return reports.count
+  }
+
+  /// A picture that is still as long as it was is taken to be ours: before it is replaced its digest is compared.
+  private func addOutputs(of path: String, _ folder: JobFolder) throws {
+    var page: [LedgerChange] = []
+    try ReportRow.each(of: path) { row in
+      guard let output = row.output, let status = try? FileStatus(of: folder.file(output.file)),
+        status.kind == .file, status.size == output.bytes
+      else { return }
+      let delivery = Delivery(staged: "", target: output.file, bytes: output.bytes, sha256: output.sha256)
+      page.append(.recall(delivery, job: folder.name))
+      if page.count < Self.pageSize { return }
+      try ledger.commit(page)
+      page = []
+    }
+    try ledger.commit(page)
+  }
+
+  private func addFailures(of path: String, _ runID: String, _ folder: JobFolder) throws {
+    var page: [LedgerChange] = [.remember(runID, job: folder.name)]
+    try ReportRow.each(of: path) { row in
+      if let failure = row.ledgerFailure(name: row.name) { page.append(.recallFailure(failure, run: runID)) }
+      if page.count < Self.pageSize { return }
+      try ledger.commit(page)
+      page = []
+    }
+    try ledger.commit(page)
+  }
+
+  /// A job whose report was delivered has ended, whatever a row of the damaged ledger said; but for one that was being
+  /// delivered, which its documents in staging tell.
+  /// - Returns: Whether it has ended.
+  private func endIfReported(_ job: LedgerJob) throws -> Bool {
+    let folder = outbox.job(job.name)
+    guard job.documents.isEmpty else { return false }
+    let isReported =
+      try (try? ReportHead(of: folder.report))?.runID == job.runID
+      || FileStatus.exists(folder.history + "/" + job.runID)
+    if isReported { try ledger.commit([.advance(job.runID, to: .ended)]) }
+    return isReported
+  }
+}
+
+extension ReportHead {
+  /// As `JobOutcome.countsForNext`.
+  fileprivate var countsForNext: Bool { state != nil && state != .rejected && counts?.cancelled == 0 }
+}

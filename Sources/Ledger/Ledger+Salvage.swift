@@ -1,0 +1,55 @@
+import Database
+
+extension Ledger {
+  /// Takes over the rows of a damaged ledger that are what was written. Others, and what they refer to, are left.
+  /// - Parameter path: Of the damaged file. A change that a process died over is undone in it.
+  /// - Returns: How many rows were taken over.
+  /// - Throws: `SQLiteError`, about this ledger.
+  package func salvage(from path: String) throws -> Int {
+    guard let damaged = try? Database(path: path, durability: .powerCut),
+      let version = try? Migrations.version(of: damaged),
+      (LedgerSchema.firstWithDigests...LedgerSchema.migrations.newest).contains(version)
+    else { return 0 }
+    return try perform { database in
+      // A later migration may have added columns: rows are what was written in the version that wrote them.
+      guard version == LedgerSchema.migrations.newest else { return 0 }
+      return try database.transaction {
+        var (runs, count): (Set<String>, Int) = ([], 0)
+        for table in LedgerTable.all { count += try Self.copy(table, from: damaged, to: database, runs: &runs) }
+        return count
+      }
+    }
+  }
+
+  /// Copies rows from the beginning to the first that cannot be read, and from the end to the last.
+  private static func copy(
+    _ table: LedgerTable, from damaged: Database, to database: Database, runs: inout Set<String>
+  ) throws -> Int {
+    let columns = table.columns.joined(separator: ", ")
+    let belongsToJob = table.isPartOfJob
+    var count = 0
+    for order in ["ASC", "DESC"] {
+      let keys = table.key.map { "\($0) \(order)" }.joined(separator: ", ")
+      var failure: (any Error)?
+      do {
+        try damaged.run("SELECT \(columns) FROM \(table.name) WHERE \(table.isIntact) ORDER BY \(keys)") { row in
+          let values = (0..<table.columns.count).map { row.value(Int32($0)) }
+          if table.name == LedgerTable.jobs.name, case .text(let runID) = values[0] { runs.insert(runID) }
+          if belongsToJob, case .text(let runID) = values[0], !runs.contains(runID) { return }
+          do {
+            try database.run(table.addIfMissing, values)
+            count += database.changes
+          } catch {
+            failure = error
+            throw error
+          }
+        }
+        break
+      } catch {
+        // Damage ends the reading; trouble with the new ledger ends everything.
+        if let failure { throw failure }
+      }
+    }
+    return count
+  }
+}

@@ -1,0 +1,86 @@
+import Database
+
+/// A table of the ledger: its columns in the order of the digest that each of its rows has of them.
+struct LedgerTable: Sendable {
+  let name: String
+
+  /// All columns but the digest.
+  let columns: [String]
+
+  /// The columns in whose order the rows lie in the file.
+  let key: [String]
+
+  /// Holds for a row that is what was written.
+  let isIntact: String
+
+  /// Writes a row, in the place of one with the same key. It takes values for `columns`.
+  let put: String
+
+  /// Writes a row. It takes values for `columns`.
+  let add: String
+
+  /// Writes a row unless there is one with its key. It takes values for `columns`.
+  let addIfMissing: String
+
+  /// Whether its rows belong to those of `jobs`, by their first column.
+  var isPartOfJob: Bool { ["pauses", "deferred", "entries"].contains(name) }
+
+  private init(_ name: String, _ columns: [String], key: [String]) {
+    self.name = name
+    self.columns = columns
+    self.key = key
+    isIntact = "digest IS row_digest(\(columns.joined(separator: ", ")))"
+    let numbered = (1...columns.count).map { "?\($0)" }.joined(separator: ", ")
+    let row = "\(name) (\(columns.joined(separator: ", ")), digest) VALUES (\(numbered), row_digest(\(numbered)))"
+    put = "INSERT OR REPLACE INTO " + row
+    add = "INSERT INTO " + row
+    addIfMissing = "INSERT OR IGNORE INTO " + row
+  }
+
+  /// The digest of a row some of whose columns get other values: what belongs into `SET digest = …`.
+  /// - Parameter changed: Expressions for columns.
+  func digest(changing changed: [String: String]) -> String {
+    "row_digest(\(columns.map { changed[$0] ?? $0 }.joined(separator: ", ")))"
+  }
+
+  /// A query that yields columns, and after them whether the row is intact.
+  func select(_ columns: Columns, _ rest: String) -> String {
+    "SELECT \(columns.names), \(isIntact) FROM \(name) \(rest)"
+  }
+
+  static let jobs = LedgerTable("jobs", LedgerJob.columns.list + ["sequence"], key: ["rowid"])
+  static let entries = LedgerTable(
+    "entries", ["run_id", "ended"] + LedgerEntry.columns.list, key: ["run_id", "position"])
+  static let outputs = LedgerTable("outputs", ["job"] + LedgerOutput.columns.list, key: ["job", "target"])
+  static let pauses = LedgerTable(
+    "pauses", ["run_id"] + LedgerPause.columns.list, key: ["run_id", "cause", "lock", "began_ms"])
+  static let lastRuns = LedgerTable("last_runs", ["job", "run_id"], key: ["job"])
+  static let failures = LedgerTable("failures", ["run_id"] + LedgerFailure.columns.list, key: ["run_id", "name"])
+  static let deferred = LedgerTable("deferred", ["run_id"] + LedgerDeferral.columns.list, key: ["run_id", "position"])
+
+  /// All tables, such that each comes after those that it refers to, and those that grow come last.
+  static let all = [jobs, lastRuns, pauses, deferred, failures, entries, outputs]
+}
+
+extension Database {
+  /// The records that a query yields.
+  /// - Parameter rest: What follows the table's name, such as `WHERE run_id = ?`.
+  /// - Throws: `SQLiteError`; `LedgerError.damaged` for a row that is not what was written.
+  func intactRecords<R: DatabaseRecord>(
+    of table: LedgerTable, _ rest: String, _ values: [SQLiteValue] = []
+  ) throws -> [R] {
+    var records: [R] = []
+    try run(table.select(R.columns, rest), values) { row in
+      try checkIntact(row, table, R.columns)
+      records.append(try R(row))
+    }
+    return records
+  }
+
+  /// Throws unless a row of `LedgerTable.select` is what was written.
+  func checkIntact(_ row: Statement, _ table: LedgerTable, _ columns: Columns) throws(LedgerError) {
+    guard row.integer(Int32(columns.count)) == 1 else {
+      throw .damaged(path: path, why: "a row of \(table.name) is not what was written")
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import System
+import TestSupport
+import Testing
+
+/// The program is killed in the middle of a job, 8 random bytes are written into its ledger, and it is started again.
+@Suite(.blocking) struct DamagedLedgerTests {
+  private static let count = 40
+  private static let names = ["coffee.jpg", "chelsea-small.png", "rocket.jpg"]
+
+  @Test func `8 random bytes in the ledger of a killed run never give a wrong report`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    let lines = (0..<Self.count).map { #"{"url":"\#(Self.names[$0 % 3])","name":"picture \#($0)"}"# + "\n" }
+    try folders.drop("job.jsonl", lines.joined() + #"{"url":"\#(server.url("last"))","name":"last"}"# + "\n")
+    let first = try folders.start("run", ["--verbose", "--filters", "none"])
+    for _ in 0..<Self.count { #expect(try first.waitForLine(containing: ": filtered") != nil) }
+    _ = try server.nextRequest()
+    first.send(SIGKILL)
+    _ = try first.finish()
+    try server.release(10_000)
+
+    let template = folders.folder.file("template")
+    try FileManager.default.moveItem(atPath: folders.outbox, toPath: template)
+    let manifest = try Data(contentsOf: URL(fileURLWithPath: folders.inbox + "/job.jsonl"))
+    var (found, rows) = (0, 0)
+    for seed in UInt64(0)..<60 {
+      try FileManager.default.copyItem(atPath: template, toPath: folders.outbox)
+      try DamagedFile.overwrite(folders.outbox + "/.darkroom/ledger.sqlite", seed: seed)
+      let run = try folders.run(["--filters", "none"])
+      #expect(run.status == 0, "seed \(seed): \(run.error)")
+      if run.error.contains("the ledger was damaged") {
+        found += 1
+        #expect(folders.exists(".darkroom/damaged"), "seed \(seed)")
+      }
+      rows += try check(folders, "seed \(seed): \(run.error)")
+      try FileManager.default.removeItem(atPath: folders.outbox)
+      try folders.drop("job.jsonl", manifest)
+    }
+    // Whatever is not noticed hit bytes that nothing is read from.
+    #expect(found > 10)
+    #expect(rows == 60 * (Self.count + 1))
+  }
+
+  /// Expects a report that is right.
+  /// - Returns: How many rows it has.
+  private func check(_ folders: DarkroomFolders, _ comment: Comment) throws -> Int {
+    let report = try folders.report("job")
+    #expect(report.state == "succeeded", comment)
+    #expect(report.counts.total == Self.count + 1 && report.counts.filtered == Self.count + 1, comment)
+    #expect(report.entries.map(\.name) == (0..<Self.count).map { "picture \($0)" } + ["last"], comment)
+    for (index, row) in report.entries.enumerated() {
+      let output = try #require(row.output, comment)
+      let source = index < Self.count ? Self.names[index % 3] : "coffee.jpg"
+      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: folders.outbox + "/job/" + output.file))
+      #expect(try MessageDigest.hexDigest(ofDescriptor: file.fileDescriptor) == output.sha256, comment)
+      #expect(row.url.hasSuffix(index < Self.count ? source : "/last"), comment)
+      try file.close()
+    }
+    #expect(try folders.inboxNames().isEmpty, comment)
+    #expect(try folders.staged().isEmpty, comment)
+    return report.entries.count
+  }
+
+  @Test(arguments: ["no database at all", ""])
+  func `a ledger that is lost altogether is made again from reports`(contents: String) throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\nmissing.jpg\n")
+    #expect(try folders.run().status == 1)
+    let ledger = folders.outbox + "/.darkroom/ledger.sqlite"
+    try Data((contents + String(repeating: "x", count: 4096)).utf8).write(to: URL(fileURLWithPath: ledger))
+    // Other bytes are to replace what the lost ledger knew to be ours; what failed did so before.
+    try folders.drop("job.txt", "coffee.jpg\nmissing.jpg\n")
+    let again = try folders.run(["--quality", "30"])
+    #expect(again.status == 1 && again.error.contains("the ledger was damaged"), "\(again.error)")
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 2, filtered: 1, failed: 1))
+    #expect(report.entries.last?.error?.code == "file-not-found" && report.entries.last?.error?.runs == 2)
+    #expect(try !folders.run().error.contains("damaged"), "it is said once")
+  }
+
+  @Test func `status tells of a damaged ledger, and changes nothing`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try folders.run().status == 0)
+    let ledger = folders.outbox + "/.darkroom/ledger.sqlite"
+    let mark = folders.outbox + "/.darkroom/in-use"
+    #expect(!FileManager.default.fileExists(atPath: mark), "it ended cleanly")
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: ledger))
+    bytes.replaceSubrange(100..<300, with: Data(repeating: 0x55, count: 200))
+    try bytes.write(to: URL(fileURLWithPath: ledger))
+    let status = try DarkroomProcess.run(["status"] + folders.named)
+    #expect((status.output + status.error).contains(ledger), "\(status.output)\(status.error)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: ledger)) == bytes)
+    #expect(!folders.exists(".darkroom/damaged"))
+  }
+}

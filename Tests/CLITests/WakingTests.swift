@@ -1,0 +1,41 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// With a long `--poll-interval` nothing waits for the next scan that does not depend on it.
+@Suite(.blocking) struct WakingTests {
+  private static let options = ["--filters", "none", "--poll-interval", "1000"]
+
+  /// Runs a command, for a minute at most.
+  private func run(
+    _ command: String, _ options: [String], _ folders: DarkroomFolders
+  ) throws -> DarkroomProcess.Finished {
+    let words = options.map { "'\($0)'" }.joined(separator: " ")
+    return try DarkroomProcess.run(script: "timeout 60 darkroom \(command) \(words)", in: folders.folder)
+  }
+
+  @Test func `wait returns when the job has ended, although many others are live`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    let watch = try folders.start("watch", Self.options + ["--verbose"])
+    #expect(try watch.waitForLine(containing: "watching") != nil)
+    for number in 0..<6 { try folders.drop("long\(number).txt", server.url("\(number)") + "\n") }
+    for _ in 0..<6 { _ = try server.nextRequest() }
+    // One after the other, so that the status has to be written again soon after it was.
+    for number in 0..<5 {
+      try folders.drop("short\(number).txt", "coffee.jpg\n")
+      let wait = try run("wait short\(number)", folders.named, folders)
+      #expect(wait.status == 0, "124 is the end of its time: \(wait.error)")
+    }
+    try server.release(100)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
+  @Test func `--lock-wait ends a run in time`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\n")
+    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/a.lock"))
+    #expect(try run("run", folders.options + Self.options + ["--lock-wait", "0.5"], folders).status == 75)
+  }
+}
