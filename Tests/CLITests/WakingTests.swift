@@ -20,7 +20,7 @@ import Testing
     let watch = try folders.start("watch", Self.options + ["--verbose"])
     #expect(try watch.waitForLine(containing: "watching") != nil)
     for number in 0..<6 { try folders.drop("long\(number).txt", server.url("\(number)") + "\n") }
-    for _ in 0..<6 { _ = try server.nextRequest() }
+    for _ in 0..<6 { #expect(try watch.waitForLine(containing: ": 1 entry") != nil) }
     // One after the other, so that the status has to be written again soon after it was.
     for number in 0..<5 {
       try folders.drop("short\(number).txt", "coffee.jpg\n")
