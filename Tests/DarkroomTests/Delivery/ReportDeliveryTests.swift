@@ -1,0 +1,69 @@
+import Imaging
+import Ledger
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// What a process that died left of the delivery of a report.
+@Suite struct ReportDeliveryTests {
+  private let outbox: Outbox
+  private let report: ReportDelivery
+  private var target: String { outbox.folder.report }
+
+  init() throws {
+    outbox = try Outbox()
+    try outbox.root.write("snapshot", as: "state/jobs/\(Outbox.runID).txt")
+    var tally = JobTally()
+    tally.add(.sample(0, state: .failed))
+    report = try ReportFile(
+      run: outbox.run, manifest: Self.manifest(), outcome: JobOutcome(tally, Transfers(), at: 5000), pauses: [],
+      index: JobIndex(creating: .memory), ledger: outbox.ledger, state: outbox.state
+    ).write()
+    try outbox.ledger.commit([report.intent])
+  }
+
+  private func recorded() throws -> ReportDelivery? {
+    let job = try #require(outbox.ledger.liveJobs().first)
+    return try ReportDelivery(recorded: job, run: outbox.run, manifest: Self.manifest())
+  }
+
+  private static func manifest() throws -> JobManifest {
+    JobManifest(
+      file: "job.txt", format: "txt", sha256: Outbox.sha256("snapshot"), inboxPath: nil, identity: "", accepted: 1000,
+      configuration: Configuration(filters: try Recipe(parsing: "none"), processors: 1))
+  }
+
+  @Test func `what is staged is delivered, once`() throws {
+    let found = try #require(try recorded())
+    #expect(found.documents == report.documents && found.outcome == report.outcome)
+    #expect(found.documents.last?.target == "report.json")
+    for _ in 0..<2 { try found.place() }
+    #expect(try ReportHead(of: target)?.runID == Outbox.runID)
+    #expect(try outbox.staged.isEmpty)
+    try Folder.removeFile(target)
+    try found.place()
+    #expect(try !FileStatus.exists(target), "whoever waited for it has taken it away")
+  }
+
+  @Test func `what was placed before the process died is not placed again, the rest is`() throws {
+    let first = report.documents[0]
+    try Folder.rename(outbox.staging.path(first.staged), to: outbox.root.file("taken"))
+    try #require(try recorded()).place()
+    #expect(try !FileStatus.exists(outbox.folder.file(first.target)))
+    #expect(try FileStatus.exists(target))
+  }
+
+  @Test func `a document that is not what was staged is to be written again`() throws {
+    let last = try #require(report.documents.last)
+    try outbox.root.write("half", as: "staging/" + last.staged)
+    #expect(try recorded() == nil)
+  }
+
+  @Test func `the cleanup at a start leaves what is about to be delivered`() throws {
+    let cleanup = OrphanCleanup(staging: outbox.staging.folder, state: outbox.state)
+    try cleanup.run(keeping: outbox.ledger.liveJobs(), ledger: outbox.ledger)
+    #expect(try outbox.staged.count == report.documents.count)
+  }
+}
