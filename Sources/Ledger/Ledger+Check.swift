@@ -8,7 +8,7 @@ extension Ledger {
   ///   - structureLimit: Of a file with more bytes the structure is not checked: that is not interrupted.
   /// - Returns: Whether there was time for everything.
   /// - Throws: `LedgerError.damaged`, `SQLiteError`.
-  package func check(bytes: Int, structureLimit: Int = 1 << 30, isOver: @escaping () -> Bool) throws -> Bool {
+  package func check(bytes: Int, structureLimit: Int = 4 << 30, isOver: @escaping () -> Bool) throws -> Bool {
     try perform { database in
       let isChecked: Void? = try database.limited(by: isOver) {
         if bytes <= structureLimit { try Self.checkStructure(database) }
