@@ -1,0 +1,89 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `script/check-outbox`: finds what is wrong with an outbox, and nothing where nothing is.
+@Suite(.blocking) struct OutboxCheckTests {
+  private let folders: DarkroomFolders
+
+  /// An outbox as the program leaves it: `a` has run twice, an entry of `b` has failed.
+  init() throws {
+    folders = try DarkroomFolders()
+    let picture = "coffee.jpg\n"
+    try folders.drop("a.txt", picture)
+    try folders.drop("b.txt", "rocket.jpg\nmissing.jpg\nchelsea.jpg\n")
+    #expect(try folders.run(["--filters", "none"]).status == 1)
+    try folders.drop("a.csv", "url,name\nchelsea-small.png,one\nrocket.jpg,two\nrocket.jpg,three\n")
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+  }
+
+  private func check(_ options: [String] = []) throws -> (status: Int32, result: Result) {
+    let words = [TestPython.interpreter, packageRoot + "/script/check-outbox", folders.outbox, "--json"] + options
+    let finished = try DarkroomProcess.run(
+      script: words.map { "'\($0)'" }.joined(separator: " "), in: folders.folder)
+    return (finished.status, try JSONDecoder().decode(Result.self, from: Data(finished.output.utf8)))
+  }
+
+  private struct Result: Decodable {
+    struct Problem: Decodable {
+      let kind, path, message: String
+    }
+    let ok, running, decoded: Bool
+    let jobs, runs, rows, files: Int
+    let problems: [Problem]
+  }
+
+  @Test func `an outbox as the program leaves it has no problems`() throws {
+    let (status, result) = try check(["--inbox", folders.inbox, "--done"])
+    #expect(status == 0 && result.ok && result.decoded && !result.running, "\(result.problems)")
+    #expect(result.jobs == 2 && result.runs == 3 && result.rows == 7 && result.files == 5)
+  }
+
+  @Test(arguments: OutboxDamage.all)
+  func `damage is found and named`(damage: OutboxDamage) throws {
+    _ = try TestPython.run(OutboxDamage.prelude + damage.script, [folders.outbox, folders.inbox])
+    let (status, result) = try check(["--inbox", folders.inbox, "--done"])
+    #expect(status == 1)
+    #expect(Set(result.problems.map(\.kind)) == Set([damage.kind] + damage.consequences), "\(result.problems)")
+  }
+
+  @Test func `every kind of problem has an outbox that is broken so`() throws {
+    let kinds = try DarkroomProcess.run(script: "\(packageRoot)/script/check-outbox --kinds", in: folders.folder).output
+    let names = kinds.split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
+    #expect(Set(names) == Set(OutboxDamage.all.map(\.kind)))
+  }
+
+  @Test func `what is under way while an instance runs is no problem`() throws {
+    let watch = try folders.start("watch", ["--filters", "none", "--verbose"])
+    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let damage = ["staging-left", "snapshot-left"].compactMap { kind in OutboxDamage.all.first { $0.kind == kind } }
+    for damage in damage {
+      _ = try TestPython.run(OutboxDamage.prelude + damage.script, [folders.outbox, folders.inbox])
+    }
+    let (status, result) = try check(["--inbox", folders.inbox])
+    #expect(status == 0 && result.running, "\(result.problems)")
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
+  @Test func `a job that was interrupted is no problem unless all must be done`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    try folders.drop("c.txt", server.url("1") + "\n" + server.url("2") + "\n")
+    let run = try folders.start("run", ["--downloads", "2", "--filters", "none"])
+    for _ in 0..<2 { _ = try server.nextRequest() }
+    run.send(SIGKILL)
+    _ = try run.finish()
+    #expect(try check().status == 0)
+    let (status, result) = try check(["--done", "--inbox", folders.inbox])
+    #expect(status == 1)
+    #expect(result.problems.contains { $0.kind == "job-unfinished" })
+    #expect(result.problems.contains { $0.kind == "inbox-manifest" })
+  }
+
+  @Test(arguments: [("--wrong", Int32(64)), ("", 64), ("'/nowhere'", 66)])
+  func `mistakes have exit codes of their own`(arguments: String, status: Int32) throws {
+    let finished = try DarkroomProcess.run(
+      script: "\(packageRoot)/script/check-outbox \(arguments)", in: folders.folder)
+    #expect(finished.status == status, "\(finished.error)")
+  }
+}

@@ -1,0 +1,272 @@
+"""One trial of script/chaos: a small piece of work, a fault at one call, a restart, and the checks."""
+import collections
+import errno
+import importlib.machinery
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+from dataclasses import dataclass, field
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+CHANGING = (
+    "open write pwrite writev pwritev rename link symlink unlink mkdir rmdir fsync fdatasync sync_file_range ftruncate "
+    "fallocate fchmod chmod fchown utimens copy_range mknod")
+ALLOCATING = "open write pwrite writev pwritev rename link symlink mkdir fsync fdatasync fallocate copy_range"
+
+# The faults, and the calls that can end so on some file system.
+FAULTS = {
+    "kill": CHANGING,
+    "torn": CHANGING,
+    "EIO": CHANGING,
+    "EIO-read": "openread read",
+    "ENOSPC": ALLOCATING,
+    "EDQUOT": ALLOCATING,
+    "EROFS": CHANGING,
+    "EMFILE": "open openread",
+    "ENFILE": "open openread",
+    "EINTR": CHANGING + " openread read",
+}
+
+# What the jobs come to, if nobody is to blame: names of entries, and `filtered` or the code of their error.
+EXPECTED = {
+    "a": {"astronaut": "filtered", "chelsea": "filtered", "missing": "file-not-found", "coffee": "filtered"},
+    "b": {"s": "filtered", "rocket": "filtered"},
+    "c": {"x/one": "filtered", "two": "file-not-found", "three": "filtered", "four": "filtered", "five": "filtered"},
+}
+MANIFESTS = {
+    "a.txt": "astronaut.jpg\nchelsea.jpg\nmissing.jpg\ncoffee.jpg\n",
+    "b.jsonl": '{"url": "chelsea-small.png", "filters": "sepia(0.8)", "name": "s", "metadata": {"id": 1}}\n"rocket.jpg"\n',
+    "c.csv": "url,name\ncoffee.jpg,x/one\nmissing.jpg,two\nrocket.jpg,three\nrocket.jpg,four\nchelsea.jpg,five\n",
+}
+# An earlier run of `c`: one result is replaced, one stays, one is new.
+EARLIER = {"c.csv": "url,name\ncoffee.jpg,x/one\nastronaut.jpg,three\nmissing.jpg,two\nrocket.jpg,four\n"}
+
+MAXIMUM_CALLS = 32768
+SECONDS = 60
+
+
+def load_checker():
+    """The module of script/check-outbox."""
+    loader = importlib.machinery.SourceFileLoader("check_outbox", os.path.join(ROOT, "script/check-outbox"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_outbox", loader))
+    loader.exec_module(module)
+    return module
+
+
+check_outbox = load_checker()
+
+
+@dataclass
+class Fault:
+    """What happens at which call, from 1."""
+
+    name: str
+    at: int
+    times: int = 1
+
+    def environment(self):
+        code = self.name.split("-")[0]
+        return {
+            "CHAOS_AT": str(self.at), "CHAOS_TIMES": str(self.times), "CHAOS_CALLS": f" {FAULTS[self.name]} ",
+            "CHAOS_FAULT": code if code in ("kill", "torn") else str(getattr(errno, code)),
+        }
+
+    @property
+    def kills(self):
+        return self.name in ("kill", "torn")
+
+
+@dataclass
+class Finding:
+    """What went wrong in a trial."""
+
+    faults: list
+    calls: list
+    what: list = field(default_factory=list)
+    said: str = ""
+
+    def __str__(self):
+        steps = ", then ".join(f"{fault.name} at {fault.at} ({call})" for fault, call in zip(self.faults, self.calls))
+        return f"{steps}: " + "; ".join(self.what)
+
+
+def build_library(folder):
+    """Compiles the library that counts calls. Returns its path."""
+    library = os.path.join(folder, "faults.so")
+    subprocess.run(
+        ["gcc", "-O1", "-shared", "-fPIC", "-o", library, os.path.join(HERE, "faults.c"), "-ldl"], check=True)
+    return library
+
+
+class Workload:
+    """Three jobs whose sources are files, one of them with an earlier run, and the folders in which they are run."""
+
+    def __init__(self, folder, program, library, options=()):
+        self.folder = os.path.realpath(folder)
+        self.program = program
+        self.library = library
+        self.options = list(options)
+        self.decoded = {}
+        self.happened = collections.Counter()
+        self.template = os.path.join(self.folder, "template")
+        for name in ("inbox", "outbox", "sources"):
+            os.makedirs(os.path.join(self.template, name))
+        for name in ("astronaut.jpg", "chelsea.jpg", "coffee.jpg", "rocket.jpg", "chelsea-small.png"):
+            shutil.copy(os.path.join(ROOT, "Samples", name), os.path.join(self.template, "sources"))
+        self.drop(self.template, EARLIER)
+        ended = self.run(self.template)
+        if ended.returncode != 1:
+            raise RuntimeError(f"the earlier run ended with {ended.returncode}: {ended.stderr}")
+
+    def drop(self, folder, manifests):
+        for name, text in manifests.items():
+            with open(os.path.join(folder, "inbox", "." + name), "w", encoding="utf-8") as file:
+                file.write(text)
+            os.rename(os.path.join(folder, "inbox", "." + name), os.path.join(folder, "inbox", name))
+
+    def arguments(self, folder):
+        return [
+            self.program, "run", "--inbox", folder + "/inbox", "--outbox", folder + "/outbox",
+            "--file-root", folder + "/sources", "--settle", "0", "--poll-interval", "0.05", "--retries", "0",
+            "--filters", "none", "--min-free", "0", "--lock-wait", "2", *self.options]
+
+    def run(self, folder, fault=None, count_file=None):
+        """Runs the program to its end, by itself or by the fault."""
+        variables = {
+            key: value for key, value in os.environ.items()
+            if not key.startswith(("DARKROOM_", "CHAOS_")) and not key.lower().endswith("_proxy")}
+        if count_file:
+            variables |= {"LD_PRELOAD": self.library, "CHAOS_ROOT": folder, "CHAOS_MAP": count_file}
+            variables |= fault.environment() if fault else {"CHAOS_CALLS": f" {CHANGING} "}
+        return subprocess.run(
+            self.arguments(folder), env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True, errors="replace", timeout=SECONDS)
+
+    def fresh(self, name):
+        """A folder with the earlier run and the three manifests."""
+        folder = os.path.join(self.folder, name)
+        shutil.copytree(self.template, folder)
+        self.drop(folder, MANIFESTS)
+        return folder
+
+    def calls(self, fault_name):
+        """The number of calls that count for a fault when nothing happens."""
+        folder = self.fresh("count-" + fault_name)
+        count_file = folder + ".calls"
+        self.run(folder, Fault(fault_name, 0), count_file)
+        number, _ = read_calls(count_file)
+        shutil.rmtree(folder)
+        os.unlink(count_file)
+        return number
+
+    def trial(self, name, faults, keep=False):
+        """Runs with one fault after the other, then without, and checks. Returns a finding, or None."""
+        folder = self.fresh(name)
+        finding = Finding(list(faults), [])
+        try:
+            for fault in faults:
+                self.suffer(folder, fault, finding)
+            self.restart(folder, finding)
+            self.check(folder, finding)
+        except subprocess.TimeoutExpired as hung:
+            finding.what.append(f"did not end within {hung.timeout:.0f} s")
+            finding.said += str(hung.stderr or "")
+        if not (keep and finding.what):
+            shutil.rmtree(folder)
+        return finding if finding.what else None
+
+    def suffer(self, folder, fault, finding):
+        count_file = folder + ".calls"
+        try:
+            ended = self.run(folder, fault, count_file)
+        finally:
+            count, calls = read_calls(count_file)
+            came = 0 < fault.at <= len(calls)
+            finding.calls.append(anonymous(calls[fault.at - 1]) if came else "never came")
+            self.happened[fault.name] += came
+            if os.path.exists(count_file):
+                os.unlink(count_file)
+        finding.said += ended.stderr
+        expected = {0, 1, 73, 75} if not fault.kills else {0, 1, -signal.SIGKILL}
+        if ended.returncode not in expected:
+            finding.what.append(f"ended with {ended.returncode}: {last_line(ended.stderr)}")
+
+    def restart(self, folder, finding):
+        ended = self.run(folder)
+        finding.said += ended.stderr
+        if ended.returncode not in (0, 1):
+            finding.what.append(f"restarted, ended with {ended.returncode}: {last_line(ended.stderr)}")
+
+    def check(self, folder, finding):
+        """Whether everything has come to what it was to come to, and the outbox is consistent."""
+        checker = check_outbox.Checker(
+            folder + "/outbox", inbox=folder + "/inbox", done=True, decoded=self.decoded)
+        checker.run()
+        finding.what += [anonymous(str(problem)) for problem in checker.problems[:5]]
+        for job, expected in EXPECTED.items():
+            self.check_job(folder, job, expected, finding)
+        jobs = sorted(name for name in os.listdir(folder + "/outbox") if not name.startswith("."))
+        if jobs != sorted(EXPECTED):
+            finding.what.append(f"the outbox has the jobs {jobs}")
+
+    def check_job(self, folder, job, expected, finding):
+        path = f"{folder}/outbox/{job}"
+        try:
+            with open(path + "/report.json", encoding="utf-8") as file:
+                rows = json.load(file)["entries"]
+        except (OSError, ValueError) as error:
+            finding.what.append(f"{job} has no report: {type(error).__name__}")
+            return
+        found = {row["name"]: row.get("error", {}).get("code", row["state"]) for row in rows}
+        messages = {row["name"]: row.get("error", {}).get("message", "") for row in rows}
+        for name in expected | found:
+            if found.get(name) == expected.get(name) or self.is_to_blame(finding, name, found.get(name)):
+                continue
+            message = anonymous(messages.get(name, "").replace(folder, ""))
+            finding.what.append(f"entry {name} is {found.get(name)}, not {expected.get(name)} ({message})")
+        runs = len(os.listdir(path + "/history")) if os.path.isdir(path + "/history") else 0
+        if runs != (1 if job == "c" else 0):
+            finding.what.append(f"{job} has {runs} earlier runs in history")
+
+    def is_to_blame(self, finding, name, code):
+        """Whether an entry may fail: an I/O error of its own source is its failure."""
+        return code == "io" and any(
+            fault.name.startswith("EIO") and call.split(" ")[-1].startswith("/sources/")
+            for fault, call in zip(finding.faults, finding.calls))
+
+
+def read_calls(path):
+    """How many calls were counted, and "NAME PATH" of each."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return 0, []
+    count, = struct.unpack_from("Q", data)
+    calls = []
+    for index in range(min(count, MAXIMUM_CALLS)):
+        start = 128 + index * 128
+        words = [data[start:start + 16], data[start + 16:start + 128]]
+        calls.append(" ".join(word.split(b"\0")[0].decode("utf-8", "replace") for word in words))
+    return count, calls
+
+
+def anonymous(text):
+    """A text without what differs from trial to trial."""
+    text = re.sub(r"\d{8}T\d{6}Z-[0-9a-f]{8}", "RUN", text)
+    text = re.sub(r"/staging/[0-9a-f]{8}", "/staging", text)
+    text = re.sub(r"/\S*darkroom-chaos-[^/]+/[^/]+(?=/)", "", text)
+    text = re.sub(r"^\d{4}-\d\d-\d\dT[0-9:]+Z ", "", text)
+    return re.sub(r"RUN-\d+\.", "RUN-N.", text)
+
+
+def last_line(text):
+    lines = [line for line in text.splitlines() if line.strip()]
+    return anonymous(lines[-1][:300]) if lines else "(nothing was said)"
