@@ -15,6 +15,16 @@ from dataclasses import dataclass, field
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
+def load_checker():
+    """The module of script/check-outbox."""
+    loader = importlib.machinery.SourceFileLoader("check_outbox", os.path.join(ROOT, "script/check-outbox"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_outbox", loader))
+    loader.exec_module(module)
+    return module
+
+
+check_outbox = load_checker()
+
 CHANGING = (
     "open write pwrite writev pwritev rename link symlink unlink mkdir rmdir fsync fdatasync sync_file_range ftruncate "
     "fallocate fchmod chmod fchown utimens copy_range mknod")
@@ -48,19 +58,14 @@ MANIFESTS = {
 # An earlier run of `c`: one result is replaced, one stays, one is new.
 EARLIER = {"c.csv": "url,name\ncoffee.jpg,x/one\nastronaut.jpg,three\nmissing.jpg,two\nrocket.jpg,four\n"}
 
+# What may be wrong between a kill and the next start. What is in place under a final name must be complete even then.
+BETWEEN = set(check_outbox.KINDS) - {
+    "report-unreadable", "counts-wrong", "duplicate-row", "duplicate-output", "duplicate-run", "result-missing",
+    "result-not-regular", "result-size", "result-digest", "result-undecodable", "result-dimensions",
+}
+
 MAXIMUM_CALLS = 32768
 SECONDS = 60
-
-
-def load_checker():
-    """The module of script/check-outbox."""
-    loader = importlib.machinery.SourceFileLoader("check_outbox", os.path.join(ROOT, "script/check-outbox"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_outbox", loader))
-    loader.exec_module(module)
-    return module
-
-
-check_outbox = load_checker()
 
 
 @dataclass
@@ -113,6 +118,7 @@ class Workload:
         self.program = program
         self.library = library
         self.options = list(options)
+        self.environment = {}
         self.decoded = {}
         self.happened = collections.Counter()
         self.template = os.path.join(self.folder, "template")
@@ -145,6 +151,7 @@ class Workload:
         if count_file:
             variables |= {"LD_PRELOAD": self.library, "CHAOS_ROOT": folder, "CHAOS_MAP": count_file}
             variables |= fault.environment() if fault else {"CHAOS_CALLS": f" {CHANGING} "}
+        variables |= self.environment
         return subprocess.run(
             self.arguments(folder), env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True, errors="replace", timeout=SECONDS)
@@ -197,6 +204,13 @@ class Workload:
         expected = {0, 1, 73, 75} if not fault.kills else {0, 1, -signal.SIGKILL}
         if ended.returncode not in expected:
             finding.what.append(f"ended with {ended.returncode}: {last_line(ended.stderr)}")
+        self.check_between(folder, finding)
+
+    def check_between(self, folder, finding):
+        """Whether all that has a final name is complete, before the program has had a chance to mend anything."""
+        checker = check_outbox.Checker(folder + "/outbox", decoded=self.decoded, ignore=BETWEEN)
+        checker.run()
+        finding.what += [f"before the restart: {anonymous(str(problem))}" for problem in checker.problems[:5]]
 
     def restart(self, folder, finding):
         ended = self.run(folder)
