@@ -69,10 +69,11 @@ def soak(program, folder, seconds):
     os.mkdir(outbox)
     drop(folder, "config.json", "{}")
     with open(folder + "/log", "wb") as log, open(folder + "/reports", "wb") as reports:
+        variables = {key: value for key, value in os.environ.items() if not key.startswith("DARKROOM_")}
         watch = subprocess.Popen(
             [program, "watch", "--inbox", inbox, "--outbox", outbox, "--config", config, "--settle", "0",
              "--poll-interval", "0.2", "--verbose", "--file-root", ROOT + "/Samples", "--min-free", "0"],
-            stdin=subprocess.DEVNULL, stdout=reports, stderr=log)
+            env=variables, stdin=subprocess.DEVNULL, stdout=reports, stderr=log)
         # Before it says so, SIGHUP ends it, as it does any program.
         while watch.poll() is None and b"watching" not in open(folder + "/log", "rb").read():
             time.sleep(0.05)
