@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-/// `DarkroomCLI → Darkroom → {Imaging, Transfer, Ledger, Manifests, Scheduling} → {System, JSON, Database} → C*`. Modules of
+/// `DarkroomCLI → Darkroom → {Imaging, Transfer, Ledger, Manifests, Scheduling, Sandbox} → {System, JSON, Database} → C*`. Modules of
 /// one level never import one another.
 let package = Package(
   name: "darkroom",
@@ -22,6 +22,8 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     .target(name: "CPlanes"),
+    // libseccomp, from Debian, and the calls around it.
+    .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
     .target(name: "System", dependencies: ["CCrypto", "CLinux"]),
     .target(name: "JSON", dependencies: ["CJansson"]),
     .target(name: "Database", dependencies: ["CSQLite"]),
@@ -31,11 +33,12 @@ let package = Package(
     .target(name: "Ledger", dependencies: ["Database"]),
     .target(name: "Manifests", dependencies: ["CZlib", "JSON", "System"]),
     .target(name: "Scheduling", dependencies: ["System"]),
+    .target(name: "Sandbox", dependencies: ["CSandbox", "System"]),
 
     .target(
       name: "Darkroom",
       dependencies: [
-        "CLinux", "Database", "Imaging", "JSON", "Ledger", "Manifests", "Scheduling", "System", "Transfer",
+        "CLinux", "Database", "Imaging", "JSON", "Ledger", "Manifests", "Sandbox", "Scheduling", "System", "Transfer",
       ]),
     .executableTarget(
       name: "DarkroomCLI",
@@ -45,6 +48,8 @@ let package = Package(
 
     // What the tests share: temporary folders, loopback servers, Python tools.
     .target(name: "TestSupport", dependencies: ["CZlib"], path: "Tests/TestSupport"),
+    // A decoding worker that does what a hijacked one would try.
+    .executableTarget(name: "HostileWorker", dependencies: ["Darkroom"], path: "Tests/HostileWorker"),
     .testTarget(name: "SystemTests", dependencies: ["System", "TestSupport"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
@@ -53,7 +58,8 @@ let package = Package(
     .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"], exclude: ["Goldens"]),
     .testTarget(name: "TransferTests", dependencies: ["Transfer", "TestSupport"]),
     .testTarget(name: "LedgerTests", dependencies: ["Ledger", "TestSupport"]),
-    .testTarget(name: "DarkroomTests", dependencies: ["Darkroom", "TestSupport"]),
+    .testTarget(name: "SandboxTests", dependencies: ["Sandbox", "TestSupport"]),
+    .testTarget(name: "DarkroomTests", dependencies: ["Darkroom", "HostileWorker", "TestSupport"]),
     .testTarget(name: "StructureTests", dependencies: ["TestSupport"]),
     .testTarget(name: "CLITests", dependencies: ["DarkroomCLI", "TestSupport"], exclude: ["Snapshots"]),
   ],

@@ -24,6 +24,15 @@ static inline int clinux_lock(int descriptor) {
   return fcntl(descriptor, 37 /* F_OFD_SETLK, declared only for _GNU_SOURCE */, &lock);
 }
 
+/// `fcntl` is variadic. Returns 1 when nobody, not even this process, has the file open for writing, or maps it so: a read
+/// lease is had only then. Returns 0 when somebody does, or the file system has no leases. The descriptor is open for
+/// reading only.
+static inline int clinux_has_no_writer(int descriptor) {
+  if (fcntl(descriptor, 1024 /* F_SETLEASE, declared only for _GNU_SOURCE */, F_RDLCK) != 0) return 0;
+  fcntl(descriptor, 1024, F_UNLCK);
+  return 1;
+}
+
 /// See `clinux_lock`. Returns 1 when another open file description holds the lock for writing, 2 when one holds it for
 /// reading, 0 when none does, -1 with `errno`.
 static inline int clinux_lock_holder(int descriptor) {

@@ -29,6 +29,7 @@ package final class Darkroom {
     case operationsEnded(PhotoRecord)
     case delivery(DeliveryQueue.Message)
     case cacheFailed(String)
+    case worker(DecodingPool.Notice)
     case probed(NetworkWatch.ProbeResult)
     case configure(@Sendable () throws -> Configuration)
     case stop
@@ -200,6 +201,7 @@ package final class Darkroom {
     case .probed(let result): jobs.network.handle(result)
     case .delivery(let message): try jobs.handle(message)
     case .cacheFailed(let why): observe(.warning("the download cache is not used until the next start: \(why)"))
+    case .worker(let notice): observe(Event(notice, jobs.pending.decoding.pool.counts))
     case .configure(let read):
       do {
         adopt(try read())

@@ -30,6 +30,7 @@ final class Services {
   private let instances: [InstanceLock]
   private let staging: OpenFolder
   private let downloads: DownloadCache
+  private let journal: FiltrationJournal?
   private let indexes = JobIndexPool()
 
   /// The outbox as it was at the start.
@@ -69,6 +70,8 @@ final class Services {
     opening = LedgerOpening(state: state, outbox: outbox)
     (ledger, notice) = try opening.open()
     unfinished = try ledger.liveJobs().map { ($0, try JobManifest(text: $0.details)) }
+    // Without it everything works, but for a picture that ends the program again and again.
+    journal = try? FiltrationJournal(folder: state.path, runs: Set(unfinished.map(\.job.runID)))
     self.trouble = Self.emptyParkingFolder(of: inbox, unfinished, ledger)
     downloads = DownloadCache(folder: state.cache, limit: configuration.cacheSize) { send(.cacheFailed("\($0)")) }
     cacheSize = configuration.cacheSize
@@ -115,8 +118,9 @@ final class Services {
     let delivery = DeliveryQueue(
       staging: outbox.staging(of: state), state: state, ledger: ledger, cache: downloads
     ) { [send] in send(.delivery($0)) }
+    let pool = DecodingPool(configuration) { [send] in send(.worker($0)) }
     let pending = PendingOperations(
-      configuration: configuration, engine: engine,
+      configuration: configuration, engine: engine, decoding: DecodingAccess(pool: pool, journal: journal),
       downloadBegan: { [send] in send(.downloadBegan($0, at: $1)) },
       hostAnswered: { [send] in send(.hostAnswered($0)) },
       downloadEnded: { [send] in send(.downloadEnded($0)) }, ended: { [send] in send(.operationsEnded($0)) })
@@ -158,6 +162,7 @@ final class Services {
     for earlier in earlierEngines { earlier.engine?.shutdown() }
     engine.shutdown()
     pending.waitForEndings()
+    pending.decoding.pool.close()
     downloads.commit()
     if isClean { opening.close() }
   }

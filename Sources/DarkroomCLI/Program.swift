@@ -8,6 +8,7 @@ import System
 enum Program {
   /// Runs the command that the words name.
   static func run(_ words: [String], environment: [String: String]) -> ExitCode {
+    if words.first == DecodingWorker.command { DecodingWorker.run(Array(words.dropFirst())) }
     // A reader of standard output that goes away must not end the program in the middle of a job.
     signal(SIGPIPE, SIG_IGN)
     // Nor must a limit on the size of files: the write fails with EFBIG instead.

@@ -51,6 +51,13 @@ package final class OpenFile: Sendable {
     guard try status().kind == .file else { throw SystemError("open", path, code: EINVAL) }
   }
 
+  /// Takes over a descriptor, which is closed when the file is released.
+  /// - Parameter name: What errors call it.
+  package init(owning descriptor: Int32, named name: String) {
+    self.descriptor = descriptor
+    path = name
+  }
+
   /// Creates a file in memory that only its owner may read.
   /// - Parameter name: What tools call it.
   init(inMemory name: String) throws(SystemError) {
@@ -175,6 +182,10 @@ package final class OpenFile: Sendable {
   package func sync() throws(SystemError) {
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
   }
+
+  /// Whether nobody, this process included, has the file open for writing, by whatever name. False also where the file
+  /// system cannot tell. The file must be open for reading only.
+  package var hasNoWriter: Bool { clinux_has_no_writer(descriptor) == 1 }
 
   /// Takes the file's exclusive lock, which the kernel releases when the process dies.
   /// - Returns: Whether it was free.

@@ -10,7 +10,7 @@ import Testing
   static let layers = [
     ["DarkroomCLI"],
     ["Darkroom"],
-    ["Imaging", "Transfer", "Ledger", "Manifests", "Scheduling"],
+    ["Imaging", "Transfer", "Ledger", "Manifests", "Scheduling", "Sandbox"],
     ["System", "JSON", "Database"],
   ]
 

@@ -33,6 +33,19 @@ package enum Event: Sendable {
   case configured
   /// The program was told to stop or, for `run`, the time of `--max-duration` is over.
   case stopping(isOutOfTime: Bool)
+  /// A worker that decodes pictures was lost: it ended, took too much time, or was killed because of what it did.
+  case workerLost(job: String?, name: String?, why: String, workers: DecodingPool.Counts)
   /// A problem that does not stop the program.
   case warning(String)
+}
+
+extension Event {
+  /// What is known of workers.
+  init(_ notice: DecodingPool.Notice, _ counts: DecodingPool.Counts) {
+    switch notice {
+    case .lost(let job, let entry, let why): self = .workerLost(job: job, name: entry, why: why, workers: counts)
+    case .unconfined:
+      self = .warning("this system does not confine the processes that decode pictures (seccomp)")
+    }
+  }
 }

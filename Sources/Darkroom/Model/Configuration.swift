@@ -81,6 +81,13 @@ package struct Configuration: Sendable {
   /// Both queues are suspended while the outbox's file system has fewer free bytes. Default: 256 MiB.
   package var minFree = 256 << 20
 
+  /// Where pictures are decoded. Default: in worker processes.
+  package var isolation = Isolation.process
+
+  /// The program that is started as a worker. Default: none, then pictures are decoded in this process, whatever
+  /// `isolation` says.
+  package var workerProgram: String?
+
   /// How long running operations may take after a signal to stop, in seconds. Default: 20.
   package var grace = 20.0
 

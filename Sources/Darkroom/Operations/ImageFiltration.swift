@@ -11,6 +11,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private let access: ResultAccess
   private let limits: ImageLimits
   private let metadata: MetadataPolicy
+  private let decoding: DecodingAccess
 
   private struct Shared {
     /// The result of which this is the first filtration.
@@ -21,8 +22,11 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
 
   private let shared = Mutex(Shared())
 
-  init(_ record: PhotoRecord, access: ResultAccess, limits: ImageLimits, metadata: MetadataPolicy) {
+  init(
+    _ record: PhotoRecord, access: ResultAccess, decoding: DecodingAccess, limits: ImageLimits, metadata: MetadataPolicy
+  ) {
     self.record = record
+    self.decoding = decoding
     self.access = access
     self.limits = limits
     self.metadata = metadata
@@ -116,20 +120,48 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       try check(file, source)
       staging.remove(download)
     }
-    let picture = try ImageInfo.probe(file.descriptor, limits: limits)
+    let reading = source.isShared ? try OpenFile(reading: staging.path(staged), followingLinks: false) : file
+    let picture = try perform(.probe, from: reading).pictures.source
     try finish(file, picture, source.sha256, as: key, from: picture, staged: staged, since: began)
   }
 
   // MARK: What is made
 
   private func filter(_ source: OpenFile, into key: ResultKey, since began: ContinuousClock.Instant) throws {
-    let file = try staging.create(result)
     var options = record.entry.options
     options.metadata = metadata
-    let pass = ImagePass(recipe: record.entry.recipe, options: options, limits: limits)
-    let pictures = try pass.run(from: source.descriptor, to: file.descriptor, isCancelled: { self.isCancelled })
+    let (pictures, own) = try perform(.filter(record.entry.recipe, options), from: source)
+    let file = try own ?? finishedResult()
+    guard try ImageFormat.sniffed(from: file.readStart(16)) == pictures.output.format else {
+      throw ImagingError(code: .decoderCrashed, message: "what the decoder wrote is no \(pictures.output.format)")
+    }
     let sha256 = try MessageDigest.hexDigest(ofDescriptor: file.descriptor)
     try finish(file, pictures.output, sha256, as: key, from: pictures.source, since: began)
+  }
+
+  private func perform(
+    _ work: DecodingTask.Work, from source: OpenFile
+  ) throws -> (pictures: ImagePassResult, file: OpenFile?) {
+    let isCancelled = { self.isCancelled }
+    let slot = try decoding.journal?.enter(
+      FiltrationJournal.Key(runID: record.run.runID, position: record.entry.position), isCancelled: isCancelled)
+    defer { if let slot { decoding.journal?.leave(slot) } }
+    return try decoding.pool.perform(
+      DecodingTask(work, limits: limits), from: source,
+      subject: DecodingPool.Subject(job: record.run.job, entry: record.entry.shownName), isCancelled: isCancelled
+    ) {
+      try staging.create(result)
+    }
+  }
+
+  /// Opens what a worker has written. A worker that was taken over may have kept the file; then, and where the file system
+  /// cannot tell, a copy is the result: nobody alters that.
+  private func finishedResult() throws -> OpenFile {
+    let file = try OpenFile(reading: staging.path(result), followingLinks: false)
+    if file.hasNoWriter { return file }
+    let copy = try staging.create(result)
+    try file.copy(to: copy)
+    return copy
   }
 
   private func finish(

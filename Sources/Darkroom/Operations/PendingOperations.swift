@@ -32,6 +32,9 @@ final class PendingOperations {
     fileprivate var pace: DownloadPace?
   }
 
+  /// What filtrations decode with.
+  let decoding: DecodingAccess
+
   let shared = SharedDownloads()
   private let sharedFiltrations = SharedFiltrations()
   private(set) var inProgress: [PhotoRecord.ID: Chain] = [:]
@@ -58,18 +61,20 @@ final class PendingOperations {
   private let ended: @Sendable (PhotoRecord) -> Void
 
   /// - Parameters:
+  ///   - decoding: What filtrations decode with. Default: what the configuration says, without a journal.
   ///   - downloadBegan: Called on any thread when the download of an entry that was started so begins its request, with the
   ///     time in milliseconds, or makes none because it waits for another.
   ///   - hostAnswered: Called on the engine's thread when the first answer to an entry that was started so begins to arrive.
   ///   - downloadEnded: Called on any thread when the download of an entry has ended, whether it succeeded or not.
   ///   - ended: Called on any thread when both operations of an entry have finished, after `downloadEnded`.
   init(
-    configuration: Configuration, engine: TransferEngine,
+    configuration: Configuration, engine: TransferEngine, decoding: DecodingAccess? = nil,
     downloadBegan: @escaping @Sendable (PhotoRecord, Int?) -> Void = { _, _ in },
     hostAnswered: @escaping @Sendable (PhotoRecord) -> Void = { _ in },
     downloadEnded: @escaping @Sendable (PhotoRecord) -> Void, ended: @escaping @Sendable (PhotoRecord) -> Void
   ) {
     self.engine = engine
+    self.decoding = decoding ?? DecodingAccess(pool: DecodingPool(configuration))
     self.downloadBegan = downloadBegan
     self.hostAnswered = hostAnswered
     self.downloadEnded = downloadEnded
@@ -104,6 +109,7 @@ final class PendingOperations {
       places = downloadLimit.window
     }
     filtrationQueue.maxConcurrentOperationCount = configuration.filtrations
+    decoding.pool.configure(configuration)
     setPlaces()
   }
 
@@ -204,7 +210,8 @@ final class PendingOperations {
     let isRefreshing = isRefreshing || record.run.isRefreshing
     earlier.mayBeReused = !isRefreshing
     let results = ResultAccess(cache: cache, earlier: earlier, shared: sharedFiltrations)
-    let filtration = ImageFiltration(record, access: results, limits: limits, metadata: metadata)
+    let filtration = ImageFiltration(
+      record, access: results, decoding: decoding, limits: limits, metadata: metadata)
     let access = CacheAccess(
       cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: record.run.runID,
       since: record.run.accepted)
@@ -219,6 +226,8 @@ final class PendingOperations {
     filtration.addDependency(download)
     filtration.completionBlock = { [ended] in ended(record) }
     inProgress[record.id] = Chain(download: download, filtration: filtration)
+    // What is there already is hardly made again.
+    if !earlier.mayBeReused || earlier.outputs.isEmpty { decoding.pool.prepare(for: inProgress.count) }
     let rank = record.entry.priority.rank
     occupancy[rank].entries += 1
     occupancy[rank].downloads += 1

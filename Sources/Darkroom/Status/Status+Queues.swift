@@ -39,3 +39,13 @@ extension PendingOperations {
         waiting: counts[.waitsForFiltration, default: 0]))
   }
 }
+
+extension DecodingPool {
+  /// The workers; nil when there are none because this process decodes.
+  var status: Status.Workers? {
+    guard hasWorkers else { return nil }
+    let counts = counts
+    return Status.Workers(
+      running: counts.running, started: counts.started, lost: counts.lost, confinement: counts.confinement.names)
+  }
+}

@@ -68,6 +68,16 @@ package struct Status: Sendable, Equatable, Codable {
     package let filtration: Queue
   }
 
+  /// The processes that decode pictures.
+  package struct Workers: Sendable, Equatable, Codable {
+    package let running: Int
+    /// How many were started, and how many of them were lost, since the program began.
+    package let started: Int
+    package let lost: Int
+    /// What the kernel holds them with: `seccomp`, `landlock`, `no-new-privs`.
+    package let confinement: [String]
+  }
+
   package struct Pause: Sendable, Equatable, Codable {
     package let cause: String
     package var lock: String?
@@ -100,6 +110,8 @@ package struct Status: Sendable, Equatable, Codable {
   package var queued: [String] = []
   package var queued_total = 0
   package var queues: Queues?
+  /// nil when the program itself decodes.
+  package var workers: Workers?
   /// Hosts in use that have rules, `hostLimit` of them at most; nil without any.
   package var ruled_hosts: [RuledHost]?
   package var ruled_hosts_total: Int?

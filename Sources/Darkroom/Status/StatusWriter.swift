@@ -66,6 +66,7 @@ final class StatusWriter {
     status.jobs += jobs.queue.unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
     (status.queued, status.queued_total) = jobs.queue.queued(limit: Status.listLimit)
     status.queues = jobs.pending.status
+    status.workers = jobs.pending.decoding.pool.status
     let ruled = jobs.scheduler.ruledHosts(limit: Status.hostLimit)
     if ruled.total > 0 {
       status.ruled_hosts = ruled.hosts.map { Status.RuledHost(host: $0.name, rules: $0.patterns) }

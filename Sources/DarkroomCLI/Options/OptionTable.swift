@@ -58,6 +58,9 @@ enum OptionTable {
     Option("downloads", \.configuration.downloads, .downloadLimit, "downloads at once"),
     Option(
       "filtrations", \.configuration.filtrations, .whole(1...1024), default: "processors", "filtrations at once"),
+    Option(
+      "isolation", \.configuration.isolation, .choice, of: ["run", "watch"],
+      "decode pictures in worker processes that the kernel confines, or in the program itself"),
     Option("per-host", \.configuration.transfer.perHost, .hostLimit, "downloads at once from one host"),
   ]
 

@@ -36,6 +36,8 @@ struct Settings: Sendable {
   init() {
     inbox = FolderSetting(path: configuration.inbox)
     outbox = FolderSetting(path: configuration.outbox)
+    // Whatever has become of the file meanwhile.
+    configuration.workerProgram = "/proc/self/exe"
   }
 
   /// A folder. The default ones are created when they are missing; named ones must exist.

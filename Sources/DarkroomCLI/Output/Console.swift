@@ -30,6 +30,9 @@ final class Console {
     case .watching(let inbox, let outbox): log(.verbose, "watching \(inbox), writing to \(outbox)")
     case .fileIgnored(let name, let why): log(.quiet, "\(name) in the inbox is ignored: \(why)")
     case .inboxUnreadable(let error): log(.quiet, "the inbox cannot be read: \(error)")
+    case .workerLost(let job, let name, let why, _):
+      let entry = [job, name].compactMap { $0 }.joined(separator: "/")
+      log(.normal, "\(entry.isEmpty ? "" : entry + ": ")a worker was lost: \(why)")
     case .warning(let text): log(.quiet, "warning: \(text)")
     case .configured: log(.normal, "the configuration was reloaded")
     case .stopping(let isOutOfTime):

@@ -27,6 +27,7 @@ extension Event {
     case .causeGone(_, let remaining): remaining.isEmpty ? "resumed" : "pause-cause-gone"
     case .configured: "configured"
     case .stopping: "stopping"
+    case .workerLost: "worker-lost"
     case .warning: "warning"
     }
   }
@@ -66,6 +67,13 @@ extension Event {
       .object([
         "cause": .string(cause.kind), "lock": cause.lock.isEmpty ? nil : .string(cause.lock),
         "reason": cause.reason.map { .string($0) },
+      ])
+    case .workerLost(let job, let name, let why, let workers):
+      .object([
+        "job": job.map { .string($0) }, "name": name.map { .string($0) }, "why": .string(why),
+        "workers": .object([
+          "running": .integer(workers.running), "started": .integer(workers.started), "lost": .integer(workers.lost),
+        ]),
       ])
     case .stopping(let isOutOfTime): .object(["why": isOutOfTime ? .string("max-duration") : nil])
     case .configured: .object([])

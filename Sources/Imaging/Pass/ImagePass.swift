@@ -19,6 +19,10 @@ package struct ImagePass: Sendable {
     self.limits = limits
   }
 
+  /// Grants the memory that a pass needs, before anything is decoded.
+  /// - Throws: `image-too-large`, `cancelled`.
+  package typealias Reserve = (PassDemand) throws(ImagingError) -> Void
+
   /// Processes one picture.
   ///
   /// `source` must be seekable and is read from its beginning; `destination` is written from its offset on. Neither is
@@ -29,10 +33,30 @@ package struct ImagePass: Sendable {
   package func run(
     from source: Int32, to destination: Int32, isCancelled: () -> Bool = { false }
   ) throws(ImagingError) -> ImagePassResult {
+    try run(from: source, to: destination, isCancelled: isCancelled) { plan throws(ImagingError) in
+      try limits.memory.share(plan.heldBytes, for: plan.decoder.size, isCancelled: isCancelled)
+    }
+  }
+
+  /// Processes one picture, with memory that somebody else grants instead of the limits' budget.
+  /// - Throws: `ImagingError` of any code.
+  package func run(
+    from source: Int32, to destination: Int32, isCancelled: () -> Bool = { false }, reserve: Reserve
+  ) throws(ImagingError) -> ImagePassResult {
+    try run(from: source, to: destination, isCancelled: isCancelled) { plan throws(ImagingError) in
+      try reserve(plan.demand)
+      return nil
+    }
+  }
+
+  private func run(
+    from source: Int32, to destination: Int32, isCancelled: () -> Bool,
+    share: (PassPlan) throws(ImagingError) -> WholePictureMemory.Share?
+  ) throws(ImagingError) -> ImagePassResult {
     if isCancelled() { throw .cancelled }
     let decoder = try ImageFormat.open(source, limits: limits)
     let plan = try plan(for: decoder, format: options.format ?? decoder.info.format)
-    let share = try limits.memory.share(plan.heldBytes, for: decoder.size, isCancelled: isCancelled)
+    let share = try share(plan)
     defer { withExtendedLifetime(share) {} }
     for strategy in Self.strategies {
       guard let pass = strategy.init(plan) else { continue }
@@ -77,4 +101,16 @@ package struct ImagePassResult: Sendable, Equatable {
   package let source: ImageInfo
   /// The result.
   package let output: ImageInfo
+
+  package init(source: ImageInfo, output: ImageInfo) { (self.source, self.output) = (source, output) }
+}
+
+/// What a pass needs, known before anything is decoded.
+package struct PassDemand: Sendable, Equatable {
+  /// Bytes that are held of whole pictures; 0 for passes row by row.
+  package let heldBytes: Int
+  /// Pixels of the largest picture on the way from the source to the result.
+  package let pixels: Int
+
+  package init(heldBytes: Int, pixels: Int) { (self.heldBytes, self.pixels) = (heldBytes, pixels) }
 }

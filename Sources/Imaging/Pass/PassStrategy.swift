@@ -25,4 +25,10 @@ struct PassPlan {
   var heldBytes: Int {
     decoder.wholePictureBytes + pipeline.heldBytes + encoder.wholePictureBytes(settings)
   }
+
+  /// What the pass needs.
+  var demand: PassDemand {
+    let pixels = ([decoder.size] + pipeline.sizes).map { $0.width * $0.height }.max() ?? 0
+    return PassDemand(heldBytes: heldBytes, pixels: pixels)
+  }
 }

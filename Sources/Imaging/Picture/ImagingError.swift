@@ -18,6 +18,8 @@ package struct ImagingError: Error, Sendable, CustomStringConvertible {
     case imageTooSmall = "image-too-small"
     /// The picture was read, but the result cannot be made.
     case filterFailed = "filter-failed"
+    /// What decoded the picture ended, or did not end in time.
+    case decoderCrashed = "decoder-crashed"
     /// The system failed to read or write; `systemError` has the reason.
     case io
     /// The caller asked to stop.
@@ -38,7 +40,8 @@ package struct ImagingError: Error, Sendable, CustomStringConvertible {
     systemError = 0
   }
 
-  private init(systemError: Int32, message: String) {
+  /// Creates an `io` error from an errno(3).
+  package init(systemError: Int32, message: String) {
     code = .io
     self.message = message
     self.systemError = systemError
@@ -50,7 +53,7 @@ package struct ImagingError: Error, Sendable, CustomStringConvertible {
   }
 
   /// Thrown when `isCancelled` returns true.
-  static let cancelled = ImagingError(code: .cancelled, message: "cancelled")
+  package static let cancelled = ImagingError(code: .cancelled, message: "cancelled")
 
   /// The code and the message.
   package var description: String { "\(code.rawValue): \(message)" }

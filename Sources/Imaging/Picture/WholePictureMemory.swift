@@ -33,7 +33,7 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
   }
 
   /// A part of the budget, released with the object.
-  final class Share {
+  package final class Share: Sendable {
     private let memory: WholePictureMemory
     private let bytes: Int
 
@@ -91,15 +91,18 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
   }
 
   /// Takes all that a pass needs in one step, so that no pass waits while it holds a part; waits until enough is free.
+  /// - Parameter picture: What the error calls the picture, such as its size.
   /// - Throws: `image-too-large` when `bytes` exceeds the budget; `cancelled`.
-  func share(_ bytes: Int, for size: PictureSize, isCancelled: () -> Bool) throws(ImagingError) -> Share {
+  package func share(
+    _ bytes: Int, for picture: any CustomStringConvertible, isCancelled: () -> Bool
+  ) throws(ImagingError) -> Share {
     guard bytes <= limit else {
       throw ImagingError(
         code: .imageTooLarge,
         message: """
           \(limit) bytes are the limit for what is held of pictures that are interlaced, progressive, WebP, turned or \
           blurred; \
-          \(size) needs \(bytes)
+          \(picture) needs \(bytes)
           """)
     }
     freed.lock()

@@ -19,9 +19,13 @@ final class Chains {
   /// A source that is there: a picture of 64 KB.
   static let source = "chelsea-small.png"
 
-  /// - Parameter whenDownloaded: Called where downloads end, before anything else.
+  /// - Parameters:
+  ///   - fileRoot: Where the sources are.
+  ///   - pool: What decodes. Default: this process.
+  ///   - whenDownloaded: Called where downloads end, before anything else.
   init(
-    downloads: Int = 4, filtrations: Int = 2, whenDownloaded: @escaping @Sendable () -> Void = {}
+    downloads: Int = 4, filtrations: Int = 2, fileRoot: String = packageRoot + "/Samples", pool: DecodingPool? = nil,
+    whenDownloaded: @escaping @Sendable () -> Void = {}
   ) throws {
     folder = try TemporaryFolder()
     let (mailbox, downloaded) = (try Mailbox<PhotoRecord>(), try Mailbox<PhotoRecord>())
@@ -29,11 +33,13 @@ final class Chains {
     var configuration = Configuration(
       inbox: folder.path, outbox: folder.path, filters: try Recipe(parsing: "none"), processors: filtrations)
     configuration.downloads = .fixed(downloads)
-    configuration.transfer.fileRoot = packageRoot + "/Samples"
+    if pool != nil { configuration.workerProgram = Workers.program }
+    configuration.transfer.fileRoot = fileRoot
     configuration.transfer.addressPolicy = AddressPolicy(allowing: [try Network(parsing: "127.0.0.0/8")])
     engine = TransferEngine(configuration: configuration.transfer)
     pending = PendingOperations(
-      configuration: configuration, engine: engine, hostAnswered: { answered.post($0) },
+      configuration: configuration, engine: engine, decoding: pool.map { DecodingAccess(pool: $0) },
+      hostAnswered: { answered.post($0) },
       downloadEnded: {
         whenDownloaded()
         downloaded.post($0)

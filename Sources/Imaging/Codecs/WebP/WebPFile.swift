@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads the chunks of a WebP file without moving its offset.
+/// Reads the chunks of a WebP file; its offset does not matter.
 struct WebPFile {
   /// The offset of the first chunk: after `RIFF`, the size and `WEBP`.
   static let firstChunk: Int64 = 12
@@ -9,16 +9,17 @@ struct WebPFile {
   let end: Int64
   private let file: FileReader
 
-  /// Reads the header of an open file, which must stay open.
+  /// Reads the header of an open file, which must stay open. Its offset is at the end afterwards.
   /// - Throws: `image-truncated` when the file is shorter than the header's size, `io`.
   init(_ descriptor: Int32) throws(ImagingError) {
     file = FileReader(descriptor)
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .io(errno, doing: "the picture cannot be read") }
+    // Not fstat: glibc asks the kernel by newfstatat, which a confined process may not call because it takes paths, too.
+    let size = Int64(lseek(descriptor, 0, SEEK_END))
+    guard size >= 0 else { throw .io(errno, doing: "the picture cannot be read") }
     let head = try file.bytes(12, at: 0)
-    guard head.count == 12 else { throw Self.truncated(Int64(status.st_size), 12) }
+    guard head.count == 12 else { throw Self.truncated(size, 12) }
     end = 8 + Int64(head[4..<8].littleEndianInteger)
-    guard end <= Int64(status.st_size) else { throw Self.truncated(Int64(status.st_size), end) }
+    guard end <= size else { throw Self.truncated(size, end) }
   }
 
   /// Reads the header of the chunk at an offset; nil when there is no room for one before `limit`.

@@ -1,0 +1,92 @@
+import Imaging
+import Sandbox
+
+/// What a worker says. Each reply is a message; whatever it says is checked, since a picture may have taken the worker over.
+enum DecodingReply: Sendable, Equatable {
+  /// It waits for tasks, confined so.
+  case ready(Confinement)
+  /// It is about to do something that takes so much; when that is memory, it waits for leave.
+  case demand(PassDemand)
+  case finished(ImagePassResult)
+  case failed(ImagingError)
+
+  /// The largest message.
+  static let maxBytes = 1024
+
+  /// The most bytes of text in an error.
+  private static let maxText = 512
+
+  var message: [UInt8] {
+    var writer = MessageWriter()
+    switch self {
+    case .ready(let confinement):
+      writer.writeByte(0)
+      writer.writeByte(confinement.rawValue)
+    case .demand(let demand):
+      writer.writeByte(1)
+      writer.write(demand.heldBytes)
+      writer.write(demand.pixels)
+    case .finished(let result):
+      writer.writeByte(2)
+      writer.write(result.source)
+      writer.write(result.output)
+    case .failed(let error):
+      writer.writeByte(3)
+      writer.writeByte(index(of: error.code, in: ImagingError.Code.allCases))
+      writer.write(Int(error.systemError))
+      writer.writeRest(String(decoding: Array(error.message.utf8.prefix(Self.maxText)), as: UTF8.self))
+    }
+    return writer.bytes
+  }
+
+  /// Reads a message; nil when it is none.
+  init?(_ message: [UInt8]) {
+    var reader = MessageReader(message)
+    switch reader.byte() {
+    case 0:
+      guard let measures = reader.byte() else { return nil }
+      self = .ready(Confinement(rawValue: measures))
+    case 1:
+      guard let bytes = reader.integer(in: 0...Int.max), let pixels = reader.integer(in: 0...Int.max)
+      else { return nil }
+      self = .demand(PassDemand(heldBytes: bytes, pixels: pixels))
+    case 2:
+      guard let source = reader.picture(), let output = reader.picture() else { return nil }
+      self = .finished(ImagePassResult(source: source, output: output))
+    case 3:
+      guard let error = reader.error(maxText: Self.maxText) else { return nil }
+      self = .failed(error)
+    default: return nil
+    }
+    guard reader.isAtEnd else { return nil }
+  }
+
+  static func == (one: DecodingReply, other: DecodingReply) -> Bool { one.message == other.message }
+}
+
+extension MessageWriter {
+  fileprivate mutating func write(_ picture: ImageInfo) {
+    writeByte(index(of: picture.format, in: ImageFormat.allCases))
+    for number in [picture.width, picture.height, picture.frames] { write(number) }
+  }
+}
+
+extension MessageReader {
+  fileprivate mutating func picture() -> ImageInfo? {
+    guard let format = member(of: ImageFormat.allCases), let width = integer(in: 1...ImageLimits.maxSide),
+      let height = integer(in: 1...ImageLimits.maxSide), let frames = integer(in: 0...Int(UInt32.max))
+    else { return nil }
+    return ImageInfo(format: format, width: width, height: height, frames: frames)
+  }
+
+  fileprivate mutating func error(maxText: Int) -> ImagingError? {
+    guard let code = member(of: ImagingError.Code.allCases), let number = integer(in: 0...4095) else { return nil }
+    let text = restText()
+    // It goes to reports, logs and terminals.
+    guard text.utf8.count <= maxText + 8, code != .cancelled,
+      text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f && !(0x80...0x9f).contains($0.value) })
+    else { return nil }
+    return code == .io
+      ? ImagingError(systemError: Int32(number), message: text) : ImagingError(code: code, message: text)
+  }
+}

@@ -1,0 +1,49 @@
+/// Writes the fields of a message one after the other.
+struct MessageWriter {
+  private(set) var bytes: [UInt8] = []
+
+  mutating func writeByte(_ value: UInt8) { bytes.append(value) }
+
+  /// Writes eight bytes, the lowest first.
+  mutating func write(_ value: Int) {
+    withUnsafeBytes(of: Int64(value).littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  /// Writes what is left of the message.
+  mutating func writeRest(_ text: String) { bytes.append(contentsOf: text.utf8) }
+}
+
+/// Reads the fields of a message. Nothing of it is trusted: every method returns nil when the message does not have what is
+/// asked for.
+struct MessageReader {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+  /// Whether all has been read.
+  var isAtEnd: Bool { rest.isEmpty }
+
+  mutating func byte() -> UInt8? { rest.popFirst() }
+
+  /// Reads eight bytes, the lowest first.
+  /// - Parameter range: What the number must be in.
+  mutating func integer(in range: ClosedRange<Int>) -> Int? {
+    guard rest.count >= 8 else { return nil }
+    let bits = rest.prefix(8).enumerated().reduce(UInt64(0)) { $0 | UInt64($1.element) << (8 * UInt64($1.offset)) }
+    rest = rest.dropFirst(8)
+    let value = Int(Int64(bitPattern: bits))
+    return range.contains(value) ? value : nil
+  }
+
+  /// Reads an index into a list.
+  mutating func member<Member>(of list: [Member]) -> Member? {
+    guard let index = byte(), Int(index) < list.count else { return nil }
+    return list[Int(index)]
+  }
+
+  /// Reads what is left as UTF-8. Bytes that are none become U+FFFD.
+  mutating func restText() -> String {
+    defer { rest = [] }
+    return String(decoding: rest, as: UTF8.self)
+  }
+}

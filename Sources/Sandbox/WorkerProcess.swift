@@ -1,0 +1,125 @@
+import CSandbox
+import Glibc
+import Synchronization
+import System
+
+/// A child process that shares a socket with this one and inherits nothing else. It is killed and waited for when it is
+/// released.
+package final class WorkerProcess: Sendable {
+  package let socket: MessageSocket
+  private let processID: pid_t
+  private let ending = Mutex<Ending?>(nil)
+
+  /// How a process ended.
+  package enum Ending: Sendable, Equatable, CustomStringConvertible {
+    case exited(Int32)
+    case signalled(Int32)
+    /// Somebody else has waited for it.
+    case unknown
+
+    /// Whether it ended because it got no memory.
+    package var isOutOfMemory: Bool { self == .exited(Int32(CSANDBOX_OUT_OF_MEMORY)) }
+
+    package var description: String {
+      switch self {
+      case .exited(let status): "exited with \(status)"
+      case .signalled(let signal): "was ended by signal \(signal) (\(String(cString: strsignal(signal))))"
+      case .unknown: "has ended"
+      }
+    }
+  }
+
+  /// Starts a program.
+  /// - Parameters:
+  ///   - program: Its path.
+  ///   - arguments: Without its name.
+  ///   - wait: How long `socket` waits for a message at most, in milliseconds.
+  /// - Throws: `SystemError`.
+  package init(_ program: String, _ arguments: [String], wait: Int) throws(SystemError) {
+    let (own, other) = try MessageSocket.pair(wait: wait)
+    var pid: pid_t = 0
+    let keepsErrors: Int32 = Confinement.isSanitized ? 1 : 0
+    let failure = Self.withStrings(["darkroom"] + arguments) { arguments in
+      Self.withStrings(Self.environment) { environment in
+        csandbox_spawn(program, arguments, environment, other.descriptor, keepsErrors, &pid)
+      }
+    }
+    withExtendedLifetime(other) {}
+    guard failure == 0 else { throw SystemError("posix_spawn", program, code: failure) }
+    socket = own
+    processID = pid
+  }
+
+  deinit { end() }
+
+  /// Kills it, if need be, and waits for its end.
+  package func end() {
+    // Once it has been waited for, its number may be another process's.
+    guard ending.withLock({ $0 }) == nil else { return }
+    kill(processID, SIGKILL)
+    _ = wait()
+  }
+
+  /// How a process ended that has closed its socket. One that lives on, because it closed nothing but that, is killed after
+  /// a second.
+  package func endingByItself() -> Ending {
+    let deadline = Clock.monotonicSeconds + 1
+    while Clock.monotonicSeconds < deadline {
+      if csandbox_has_ended(processID) == 1 { return wait() }
+      usleep(1000)
+    }
+    end()
+    return wait()
+  }
+
+  /// Waits for the end of a process that was killed or has closed its socket.
+  package func wait() -> Ending {
+    if let ending = ending.withLock({ $0 }) { return ending }
+    let status = csandbox_wait(processID)
+    return ending.withLock { ending in
+      // Of two that wait one learns how it ended.
+      if status >= 0 || ending == nil {
+        ending = status < 0 ? .unknown : status >= 256 ? .signalled(status - 256) : .exited(status)
+      }
+      return ending ?? .unknown
+    }
+  }
+
+  /// Seconds of processor time that it has used.
+  package var processorTime: Double {
+    var clock: clockid_t = 0
+    var time = timespec()
+    guard clock_getcpuclockid(processID, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  /// Seconds of processor time after which the kernel ends it.
+  package func limitProcessorTime(to seconds: Int) {
+    _ = csandbox_set_limit(processID, Int32(RLIMIT_CPU.rawValue), UInt64(seconds))
+  }
+
+  /// Bytes of memory that it may have.
+  package var memoryLimit: UInt64 { csandbox_limit(processID, Int32(RLIMIT_DATA.rawValue)) }
+
+  package func limitMemory(to bytes: UInt64) {
+    _ = csandbox_set_limit(processID, Int32(RLIMIT_DATA.rawValue), bytes)
+  }
+
+  /// A worker gets no variables but what the loader and the sanitizers need.
+  private static var environment: [String] {
+    let kept = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"]
+    return kept.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
+  }
+
+  /// Calls a function with an array of C strings that ends with a null pointer.
+  private static func withStrings<Result>(
+    _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+  ) -> Result {
+    let copies = strings.map { strdup($0) } + [nil]
+    defer { for copy in copies { free(copy) } }
+    return copies.withUnsafeBufferPointer { buffer in
+      // An array that is not empty has an address.
+      body(buffer.baseAddress.unsafelyUnwrapped)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Imaging
+import Sandbox
+import Synchronization
+import System
+import TestSupport
+
+@testable import Darkroom
+
+/// A pool of workers that do what their pictures say, see `HostileWorker`.
+final class Workers: Sendable {
+  let pool: DecodingPool
+  let folder: TemporaryFolder
+  private let notices = Notices()
+
+  private final class Notices: Sendable { let lost = Mutex<[String]>([]) }
+
+  /// What the pool said of lost workers.
+  var lost: [String] { notices.lost.withLock { $0 } }
+
+  static let program = URL(fileURLWithPath: DarkroomProcess.path).deletingLastPathComponent().path + "/HostileWorker"
+
+  init(places: Int = 1, seconds: Double = 600, wallFactor: Double = 10, memory: Int = 256 << 20) throws {
+    folder = try TemporaryFolder()
+    var limits = WorkerLimits(memory: MemoryBudget(available: memory, workers: 1))
+    (limits.baseTime, limits.wallFactor) = (seconds, wallFactor)
+    let notices = notices
+    pool = DecodingPool(
+      DecodingPool.Settings(program: Self.program, places: places, maxPixels: 1_000_000, limits: limits)
+    ) { notice in
+      if case .lost(_, _, let why) = notice { notices.lost.withLock { $0.append(why) } }
+    }
+  }
+
+  deinit { pool.close() }
+
+  /// Filters a source: a deed, or a picture.
+  @discardableResult
+  func filter(
+    _ source: Data, recipe: String = "sepia(1)", isCancelled: () -> Bool = { false }
+  ) throws -> (pictures: ImagePassResult, result: Data) {
+    let (input, output) = (folder.file("source"), folder.file("result"))
+    try source.write(to: URL(fileURLWithPath: input))
+    let work = DecodingTask.Work.filter(try Recipe(parsing: recipe), OutputOptions())
+    let task = DecodingTask(work, limits: ImageLimits(maxPixels: 1_000_000))
+    let (pictures, _) = try pool.perform(task, from: OpenFile(reading: input), isCancelled: isCancelled) {
+      try Folder.removeFile(output)
+      return try OpenFile(creating: output)
+    }
+    return (pictures, try Data(contentsOf: URL(fileURLWithPath: output)))
+  }
+
+  @discardableResult
+  func attempt(_ deed: String) throws -> ImagePassResult { try filter(Data("HOSTILE \(deed)".utf8)).pictures }
+
+  static var picture: Data {
+    get throws { try Data(contentsOf: URL(fileURLWithPath: packageRoot + "/Samples/chelsea-small.png")) }
+  }
+}

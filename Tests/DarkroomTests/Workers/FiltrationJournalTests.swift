@@ -1,0 +1,103 @@
+import Foundation
+import Imaging
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// A picture that ends the whole program costs its own row.
+@Suite struct FiltrationJournalTests {
+  private typealias Key = FiltrationJournal.Key
+
+  private static let poison = FiltrationJournal.Key(runID: "run-1", position: 7)
+  private static let innocent = FiltrationJournal.Key(runID: "run-1", position: 8)
+
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// The journal as a new process finds it: what was entered and not left stays in the file.
+  private func start(_ runs: Set<String> = ["run-1"]) throws -> FiltrationJournal {
+    try FiltrationJournal(folder: folder.path, runs: runs)
+  }
+
+  @Test func `an entry that was inside a filtration at three ends of the program is a suspect`() throws {
+    for _ in 1...3 {
+      let journal = try start()
+      #expect(!journal.isSuspect(Self.poison))
+      _ = try journal.enter(Self.poison)
+    }
+    #expect(try start().isSuspect(Self.poison))
+  }
+
+  @Test func `what has left its filtration is not to blame`() throws {
+    for _ in 1...3 {
+      let journal = try start()
+      let slot = try journal.enter(Self.innocent)
+      _ = try journal.enter(Self.poison)
+      journal.leave(slot)
+    }
+    let journal = try start()
+    #expect(journal.isSuspect(Self.poison))
+    #expect(!journal.isSuspect(Self.innocent))
+  }
+
+  @Test func `a suspect over which the program ends again fails`() throws {
+    for _ in 1...4 { _ = try start().enter(Self.poison) }
+    let journal = try start()
+    let error = #expect(throws: ImagingError.self) { try journal.enter(Self.poison) }
+    #expect(error?.code == .decoderCrashed)
+    #expect(error?.message == "the program ended 4 times while it filtered this picture")
+    _ = try journal.enter(Self.innocent)
+  }
+
+  @Test func `a suspect that has not begun when the program ends stays one`() throws {
+    for _ in 1...3 { _ = try start().enter(Self.poison) }
+    _ = try start().enter(Self.innocent)
+    #expect(try start().isSuspect(Self.poison))
+  }
+
+  @Test func `what is known of a run ends with it`() throws {
+    for _ in 1...4 { _ = try start().enter(Self.poison) }
+    _ = try start([])
+    #expect(throws: Never.self) { try start().enter(Self.poison) }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a suspect is filtered while nothing else is`() throws {
+    for _ in 1...3 { _ = try start().enter(Self.poison) }
+    let journal = try start()
+    let other = try journal.enter(Self.innocent)
+    let order = Mutex<[String]>([])
+    let (entered, mayLeave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let done = DispatchGroup()
+    Thread.detachNewThread(in: done) {
+      guard let slot = try? journal.enter(Self.poison) else { return }
+      order.withLock { $0.append("alone") }
+      entered.signal()
+      mayLeave.wait()
+      order.withLock { $0.append("left") }
+      journal.leave(slot)
+    }
+    order.withLock { $0.append("other left") }
+    journal.leave(other)
+    entered.wait()
+    // It is not let in while a suspect is.
+    #expect(throws: ImagingError.self) { try journal.enter(Self.innocent, isCancelled: { true }) }
+    mayLeave.signal()
+    done.wait()
+    _ = try journal.enter(Self.innocent)
+    #expect(order.withLock { $0 } == ["other left", "alone", "left"])
+  }
+}
+
+extension Thread {
+  fileprivate static func detachNewThread(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+    group.enter()
+    detachNewThread {
+      body()
+      group.leave()
+    }
+  }
+}
