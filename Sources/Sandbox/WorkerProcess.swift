@@ -52,10 +52,12 @@ package final class WorkerProcess: Sendable {
 
   deinit { end() }
 
+  /// Whether it has been waited for. From then on its number may be another process's.
+  private var hasEnded: Bool { ending.withLock { $0 } != nil }
+
   /// Kills it, if need be, and waits for its end.
   package func end() {
-    // Once it has been waited for, its number may be another process's.
-    guard ending.withLock({ $0 }) == nil else { return }
+    guard !hasEnded else { return }
     kill(processID, SIGKILL)
     _ = wait()
   }
@@ -95,13 +97,15 @@ package final class WorkerProcess: Sendable {
 
   /// Seconds of processor time after which the kernel ends it.
   package func limitProcessorTime(to seconds: Int) {
+    guard !hasEnded else { return }
     _ = csandbox_set_limit(processID, Int32(RLIMIT_CPU.rawValue), UInt64(seconds))
   }
 
   /// Bytes of memory that it may have.
-  package var memoryLimit: UInt64 { csandbox_limit(processID, Int32(RLIMIT_DATA.rawValue)) }
+  package var memoryLimit: UInt64 { hasEnded ? 0 : csandbox_limit(processID, Int32(RLIMIT_DATA.rawValue)) }
 
   package func limitMemory(to bytes: UInt64) {
+    guard !hasEnded else { return }
     _ = csandbox_set_limit(processID, Int32(RLIMIT_DATA.rawValue), bytes)
   }
 

@@ -116,7 +116,9 @@ import Testing
     try folders.drop("job.jsonl", Self.slowAndQuick)
     let options = ["--isolation", "none", "--filtrations", "1"]
     for _ in 1...4 {
-      let run = try folders.start("run", options)
+      let run = try folders.start("run", options + ["--verbose"])
+      // By then it has learned from the journal what an earlier one died over.
+      _ = try run.waitForLine(containing: "2 entries")
       while !isInside(position: 0, folders), kill(run.processID, 0) == 0 { usleep(1000) }
       run.send(SIGKILL)
       _ = try run.finish()

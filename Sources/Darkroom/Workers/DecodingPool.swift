@@ -70,9 +70,12 @@ package final class DecodingPool: Sendable {
   /// Has tasks that begin from now on use another configuration. Workers that are too many end when they are idle.
   func configure(_ configuration: Configuration) {
     let ended = state.withLock { state in
-      let program = state.settings.program
-      state.settings = Settings(configuration, state.settings.limits)
-      guard state.settings.program != program else { return [DecodingClient]() }
+      let before = state.settings
+      state.settings = Settings(configuration, before.limits)
+      // The size of the files that a worker may write is that of the largest picture when it began.
+      guard (state.settings.program, state.settings.maxPixels) != (before.program, before.maxPixels) else {
+        return [DecodingClient]()
+      }
       defer { state.idle = [] }
       state.counts.running -= state.idle.count
       return state.idle
