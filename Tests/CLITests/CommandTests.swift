@@ -127,7 +127,8 @@ import Testing
     #expect((before["ignored"] as? [[String: Any]])?.first?["file"] as? String == "notes.docx")
     let watch = try folders.start("watch", ["--filters", "none", "--jobs", "1"])
     for _ in 0..<2 { _ = try server.nextRequest() }
-    let during = try status(folders)
+    var during = try status(folders)
+    for _ in 0..<500 where (during["jobs"] as? [[String: Any]])?.count != 2 { during = try status(folders) }
     #expect(during["running"] as? Bool == true)
     #expect(during["process"] as? Int == Int(watch.processID))
     let job = (during["jobs"] as? [[String: Any]])?.first

@@ -8,14 +8,15 @@ import Testing
     (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
   }
 
-  /// Calls that come after the report has its name, and before the ledger says that the job has ended.
+  /// Calls in the inbox that come after the report has its name, and before the ledger says that the job has ended.
   @Test(arguments: ["mkdirat", "unlinkat"], [true, false])
   func `killed while the manifest is moved away, the report does not appear again`(call: String, isTaken: Bool) throws {
     let folders = try DarkroomFolders()
     try folders.drop("job.txt", "coffee.jpg\nmissing.jpg\n")
     let killed = try DarkroomProcess.run(
       script: """
-        strace -f -qq -o /dev/null -e trace=\(call) -e inject=\(call):signal=KILL:when=1 darkroom \(words(folders)) || true
+        strace -f -qq -o /dev/null -P '\(folders.inbox)' -P '\(folders.inbox)/.darkroom-done' -e trace=\(call) \
+          -e inject=\(call):signal=KILL:when=1 darkroom \(words(folders)) || true
         """, in: folders.folder)
     #expect(folders.exists("job/report.json"), "\(killed.error)")
     let report = try folders.contents("job/report.json")
@@ -38,12 +39,12 @@ import Testing
     try folders.drop("job.txt", "coffee.jpg\nrocket.jpg\n")
     let log = folders.folder.file("calls")
     let run = try DarkroomProcess.run(
-      script: "strace -f -y -qq -s 400 -o '\(log)' -e trace=fsync,rename darkroom \(words(folders))", in: folders.folder
-    )
+      script: "strace -f -y -qq -s 400 -o '\(log)' -e trace=fsync,renameat darkroom \(words(folders))",
+      in: folders.folder)
     #expect(run.status == 0, "\(run.error)")
     let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
     let synced = calls.firstIndex { $0.contains("fsync(") && $0.contains("/job/entries.jsonl>") }
-    let renamed = calls.firstIndex { $0.contains("rename(") && $0.contains("/job/report.json\"") }
+    let renamed = calls.firstIndex { $0.contains("renameat(") && $0.contains("\"report.json\"") }
     #expect(try #require(synced) < #require(renamed))
   }
 }

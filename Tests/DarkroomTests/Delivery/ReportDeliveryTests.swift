@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test func `the cleanup at a start leaves what is about to be delivered`() throws {
-    let cleanup = OrphanCleanup(staging: outbox.staging.folder, state: outbox.state)
+    let cleanup = OrphanCleanup(staging: try outbox.staging.open(), state: outbox.state)
     try cleanup.run(keeping: outbox.ledger.liveJobs(), ledger: outbox.ledger)
     #expect(try outbox.staged.count == report.documents.count)
   }
