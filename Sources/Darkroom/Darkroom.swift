@@ -41,6 +41,8 @@ package final class Darkroom {
     package let states: Set<JobOutcome.State>
     /// Whether a job could not be worked on, or its manifest not be moved.
     package let hadTrouble: Bool
+    /// Whether a manifest that was named is not there, or cannot be read.
+    package let isMissing: Bool
     /// Whether `--max-duration` ran out and something is left for the next start.
     package let isUnfinished: Bool
   }
@@ -79,7 +81,7 @@ package final class Darkroom {
       path: services.state.status, inbox: services.inbox.path, outbox: services.outbox.path)
     patience = Patience(configuration)
     if let notice = services.notice { observe(.warning(notice)) }
-    if let trouble = services.trouble { jobs.report(trouble: trouble) }
+    for trouble in services.troubles { jobs.report(trouble: trouble) }
   }
 
   /// Processes what lies in the inbox now, or the files named, and returns.
@@ -121,16 +123,16 @@ package final class Darkroom {
       jobs.closePauses()
       isClean = true
     } catch {
-      isClean = !error.isOfLedger
+      isClean = !error.isOfLedger(services.state)
       // What has no room has none now.
       jobs.delivery.abandon()
       jobs.closePauses()
       // When the outbox has gone, that explains every other error.
-      try services.checkOutbox()
+      if let missing = try services.checkOutbox() { throw missing }
       throw error
     }
     return Summary(
-      states: jobs.summary.states, hadTrouble: jobs.summary.hadTrouble,
+      states: jobs.summary.states, hadTrouble: jobs.summary.hadTrouble, isMissing: jobs.summary.isMissing,
       isUnfinished: isOutOfTime && !(jobs.runs.isEmpty && jobs.queue.isOver))
   }
 
@@ -150,13 +152,16 @@ package final class Darkroom {
     try jobs.admit(now: now, configuration, cache: services.cache)
     status.write(jobs, ignored: watcher.ignored, now: now)
     if isOver(now) { return false }
-    if jobs.queue.goal != .watch, stopDeadline == nil { try patience.check(jobs, now: now) }
+    if jobs.queue.goal != .watch, stopDeadline == nil {
+      try patience.check(jobs, isInboxUnreadable: isInboxUnreadable, now: now)
+    }
     mailbox.wait(alongside: watcher.descriptor, seconds: timeToWait(now))
     return true
   }
 
   private func scan(_ now: Double) throws {
-    try services.checkOutbox()
+    if let missing = try services.checkOutbox() { jobs.suspension.suspect(missing) }
+    if !jobs.queue.holds.isEmpty { jobs.queue.free = jobs.suspension.freeForState }
     var locks: [Lock]?
     do throws(SystemError) {
       let view = try watcher.scan(now: now) { jobs.queue.fresh(of: $0) }
@@ -170,7 +175,8 @@ package final class Darkroom {
       for ignored in view.ignored { observe(.fileIgnored(name: ignored.file.description, why: ignored.why)) }
       jobs.queue.update(view.fresh, settled: view.settled)
     } catch {
-      guard jobs.queue.goal == .watch else { throw StopError.missing("the inbox cannot be read: \(error)") }
+      let mayPass = error.cause.isOfMachine && error.cause != .permission
+      guard jobs.queue.goal == .watch || mayPass else { throw StopError.missing("the inbox cannot be read: \(error)") }
       if !isInboxUnreadable { observe(.inboxUnreadable(error.description)) }
       isInboxUnreadable = true
     }
@@ -217,7 +223,9 @@ package final class Darkroom {
     let mayStart = stopDeadline == nil && now >= jobs.suspension.diskFullUntil
     // All rows of such a job are durable: its report takes no longer than what runs.
     let mayFinish = mayStart || isOutOfTime && now >= jobs.suspension.diskFullUntil
-    let limits = JobLimits(places: mayStart ? configuration.jobs : 0, live: services.liveLimit)
+    // What is planned takes room, too.
+    let mayPlan = mayStart && !jobs.suspension.hasDiskCause
+    let limits = JobLimits(places: mayPlan ? configuration.jobs : 0, live: services.liveLimit)
     let actions = reconcile(
       wanted: &jobs.queue, live: jobs.inOrder.map(\.live), limits: limits, now: now,
       isPaused: jobs.suspension.isPaused, resumedAt: resumedAt)
@@ -280,6 +288,7 @@ package final class Darkroom {
       untilScan = min(untilScan, max(0, deadline - now))
     }
     if let timeLimit { untilScan = min(untilScan, max(0, timeLimit - now)) }
+    if let end = jobs.nextHoldEnd, end > now { untilScan = min(untilScan, end - now) }
     guard let start = jobs.nextStart else { return untilScan }
     return min(untilScan, Double(max(0, start - Clock.monotonicMilliseconds)) / 1000)
   }

@@ -17,8 +17,8 @@ final class Services {
   let notice: String?
   private let opening: LedgerOpening
 
-  /// What could not be put in order at the start; nil for most.
-  let trouble: String?
+  /// What could not be put in order at the start, a message each; empty for most.
+  let troubles: [String]
 
   /// What others have put in the way, and does no harm.
   let warnings: [String]
@@ -62,6 +62,7 @@ final class Services {
     let trouble = try inbox.own()
     warnings = trouble.map { ["the inbox has no file that says which process owns it: \($0)"] } ?? []
     instances = try Self.takeInstanceLocks(outbox: outbox, hidden, state: state)
+    let hadStaging = try FileStatus.exists(outbox.staging(of: state))
     let created: [String]
     (staging, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
     for folder in created { try Folder.sync(folder) }
@@ -69,17 +70,21 @@ final class Services {
     lastActive = (try? FileStatus(of: state.ledger)).map { Int($0.identity.modified.sinceEpoch * 1000) } ?? 0
     opening = LedgerOpening(state: state, outbox: outbox)
     (ledger, notice) = try opening.open()
-    unfinished = try ledger.liveJobs().map { ($0, try JobManifest(text: $0.details)) }
+    let store = DamagedJobs(state: state, outbox: outbox, ledger: ledger)
+    let (unfinished, damaged) = try store.takeOut(of: try ledger.liveJobs())
+    self.unfinished = unfinished
+    if !hadStaging { try Self.checkIntents(unfinished.map(\.job), ledger, staging: outbox.staging(of: state)) }
     // Without it everything works, but for a picture that ends the program again and again.
     journal = try? FiltrationJournal(folder: state.path, runs: Set(unfinished.map(\.job.runID)))
-    self.trouble = Self.emptyParkingFolder(of: inbox, unfinished, ledger)
+    troubles =
+      damaged.map(\.description) + [Self.emptyParkingFolder(of: inbox, unfinished, ledger)].compactMap { $0 }
     downloads = DownloadCache(folder: state.cache, limit: configuration.cacheSize) { send(.cacheFailed("\($0)")) }
     cacheSize = configuration.cacheSize
     engine = TransferEngine(configuration: configuration.engine)
     liveLimit = max(configuration.jobs, min(1024, DescriptorLimit.current / 16))
     try state.adoptOlderLayout()
     try OrphanCleanup(staging: staging, state: state).run(
-      keeping: unfinished.map(\.job), ledger: ledger)
+      keeping: unfinished.map(\.job) + damaged.filter { $0.folder == nil }.map(\.job), ledger: ledger)
   }
 
   private static func takeInstanceLocks(
@@ -126,7 +131,7 @@ final class Services {
       downloadEnded: { [send] in send(.downloadEnded($0)) }, ended: { [send] in send(.operationsEnded($0)) })
     return LiveJobs(
       queue: JobQueue(goal: .watch, unfinished: unfinished), pending: pending, delivery: delivery,
-      suspension: Suspension(outbox: outbox, downloads: downloads, minFree: configuration.minFree),
+      suspension: Suspension(outbox: outbox, state: state, downloads: downloads, minFree: configuration.minFree),
       network: NetworkWatch(configuration: configuration.transfer, engine: engine) { [send] in send(.probed($0)) },
       planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
       send: { [send] in send(.job($0)) })
@@ -169,16 +174,31 @@ final class Services {
 
   /// Checks that the outbox is still the folder that this process owns: another instance may own another one, and what is
   /// written into an unmounted share's mount point is lost.
-  /// - Throws: `StopError.outbox`.
-  func checkOutbox() throws {
+  /// - Returns: Why it cannot be examined now, or that it is missing, as while a share is not mounted; nil when it is there.
+  /// - Throws: `StopError.outbox` when another is there.
+  func checkOutbox() throws -> StopError? {
     do {
       let found = try FileStatus(of: outbox.hidden).identity
-      if (found.device, found.inode) == (outboxIdentity.device, outboxIdentity.inode) { return }
+      if (found.device, found.inode) == (outboxIdentity.device, outboxIdentity.inode) { return nil }
     } catch  where error.code != ENOENT && error.code != ENOTDIR {
-      return
-    } catch {}
+      return .outbox("\(outbox.path): the outbox cannot be examined: \(error)")
+    } catch {
+      return .outbox("\(outbox.path): the outbox was removed, or is not mounted")
+    }
     throw StopError.outbox(
-      "\(outbox.path): the outbox was removed or replaced; what is not done stays for the next start")
+      "\(outbox.path): the outbox was replaced; what is not done stays for the next start")
+  }
+
+  /// Checks that the outbox may be the one in which an earlier process was about to deliver something: when it is not
+  /// mounted, all that was delivered would seem to have been taken away.
+  /// - Throws: `StopError.outbox`.
+  private static func checkIntents(_ unfinished: [LedgerJob], _ ledger: Ledger, staging: String) throws {
+    guard try unfinished.contains(where: { try !$0.documents.isEmpty || !ledger.intended(run: $0.runID).isEmpty })
+    else { return }
+    rmdir(staging)
+    throw StopError.outbox(
+      "\(staging): the folder is missing in which results wait to be delivered; is the outbox mounted? Create it to go "
+        + "on without them")
   }
 }
 

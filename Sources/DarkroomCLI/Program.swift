@@ -76,8 +76,9 @@ enum Program {
     case is UsageError: .usage
     case StopError.busy, StopError.taken, StopError.pausedTooLong, StopError.unsettled: .tryAgain
     case StopError.missing: .missing
-    case let error as any OutOfSpaceError where error.isOutOfSpace: .tryAgain
-    case StopError.outbox, is StandardOutput.Failure, is SystemError, is SQLiteError, is LedgerError: .cannotWrite
+    case let error where error.isOutOfSpace: .tryAgain
+    case StopError.outbox, StopError.machine, is StandardOutput.Failure, is SystemError, is SQLiteError, is LedgerError:
+      .cannotWrite
     default: .internalError
     }
   }

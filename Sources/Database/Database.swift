@@ -30,15 +30,19 @@ package final class Database {
   package static let inMemory = ":memory:"
 
   /// Opens the file, and creates it when missing: for its owner alone, as SQLite's own files beside it then are.
-  /// - Parameter examine: Called before anything is changed; what it throws leaves the file as it was.
+  /// - Parameters:
+  ///   - isCreated: Whether it is created when missing. Default: true.
+  ///   - examine: Called before anything is changed; what it throws leaves the file as it was.
   /// - Throws: `SQLiteError` when it cannot be opened or is not a database; what `examine` throws.
-  package init(path: String, durability: Durability, examine: (Database) throws -> Void = { _ in }) throws {
+  package init(
+    path: String, durability: Durability, isCreated: Bool = true, examine: (Database) throws -> Void = { _ in }
+  ) throws {
     self.path = path
-    if path != Self.inMemory {
+    if path != Self.inMemory, isCreated {
       let created = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       if created >= 0 { close(created) }
     }
-    connection = try Self.connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    connection = try Self.connect(path, SQLITE_OPEN_READWRITE | (isCreated ? SQLITE_OPEN_CREATE : 0))
     try execute("PRAGMA locking_mode = EXCLUSIVE")
     try examine(self)
     try execute(durability.pragmas)
@@ -61,8 +65,9 @@ package final class Database {
     let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard let opened, code == SQLITE_OK else {
       let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      let number = opened.map { sqlite3_system_errno($0) } ?? ENOMEM
       sqlite3_close_v2(opened)
-      throw SQLiteError(code: code, message: message, path: path)
+      throw SQLiteError(code: code, message: message, path: path, systemError: number)
     }
     sqlite3_busy_timeout(opened, 5000)
     let registered = RowDigest.register(on: opened)
@@ -127,7 +132,9 @@ package final class Database {
   package func rollBack() { try? execute("ROLLBACK") }
 
   func failure(_ code: Int32) -> SQLiteError {
-    SQLiteError(code: code, message: String(cString: sqlite3_errmsg(connection)), path: path)
+    SQLiteError(
+      code: code, message: String(cString: sqlite3_errmsg(connection)), path: path,
+      systemError: sqlite3_system_errno(connection))
   }
 
   private func prepared(_ sql: String) throws -> Statement {

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// What SQLite answered when it did not do what was asked.
 package struct SQLiteError: Error, CustomStringConvertible {
@@ -8,9 +9,24 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// SQLite's own words, and the file they are about.
   package let description: String
 
-  package init(code: Int32, message: String, path: String) {
+  /// `errno` of the system call that failed (`sqlite3_system_errno`); 0 when none did. With `SQLITE_IOERR`,
+  /// `SQLITE_CANTOPEN` and `SQLITE_FULL`.
+  package let systemError: Int32
+
+  /// The file.
+  package let path: String
+
+  package init(code: Int32, message: String, path: String, systemError: Int32 = 0) {
     self.code = code
-    description = "\(path): \(message) (SQLite result code \(code))"
+    self.path = path
+    self.systemError = Self.mayHaveSystemError(code) ? systemError : 0
+    let number = self.systemError == 0 ? "" : ", errno \(systemError)"
+    description = "\(path): \(message) (SQLite result code \(code)\(number))"
+  }
+
+  /// SQLite keeps the number of an earlier call when it fails without one.
+  private static func mayHaveSystemError(_ code: Int32) -> Bool {
+    [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(code & 0xff)
   }
 
   /// Whether the file is damaged, or is another program's.
@@ -19,8 +35,24 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// Whether the file's structure is damaged.
   package var isDatabaseMalformed: Bool { code & 0xff == SQLITE_CORRUPT }
 
-  /// Whether the file system has no room for the change; nothing was changed then.
-  package var isOutOfSpace: Bool { code & 0xff == SQLITE_FULL }
+  /// Whether the file system has no room for the change; nothing was changed then. A write says so itself; a sync and a
+  /// file that grows in another way by `errno`.
+  package var isOutOfSpace: Bool {
+    code & 0xff == SQLITE_FULL
+      || code & 0xff == SQLITE_IOERR && (systemError == ENOSPC || systemError == EDQUOT)
+  }
+
+  /// Whether memory is used up, or the library has no descriptor left.
+  package var isExhaustion: Bool {
+    code & 0xff == SQLITE_NOMEM || [EMFILE, ENFILE, ENOMEM].contains(systemError)
+  }
+
+  /// Whether the file could not be read, written or opened: what the same connection would do next is not known, so that
+  /// the file is to be opened anew.
+  package var isFailureOfFile: Bool {
+    [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL]
+      .contains(code & 0xff)
+  }
 
   /// Whether another connection has the file locked.
   package var isBusy: Bool { code & 0xff == SQLITE_BUSY }

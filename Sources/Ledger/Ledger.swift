@@ -8,7 +8,11 @@ import Dispatch
 /// not to wait for the disk. Methods throw `SQLiteError`, or `LedgerError.damaged` for a row that is not what was
 /// written, and have changed nothing then.
 package final class Ledger: @unchecked Sendable {  // what changes is used on the queue only
-  private let database: Database
+  private let path: String
+
+  /// nil after the file could not be read or written: it is opened anew, because a sync that has failed is not tried again
+  /// on the same descriptor.
+  private var database: Database?
 
   /// The place of the job that was accepted last: to find it in the file takes the longer, the more jobs there are.
   private var lastSequence: Int
@@ -17,18 +21,35 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
   /// Opens the ledger, creates it when missing, and brings an older one to this version.
   /// - Throws: `LedgerError`, `SQLiteError`.
   package init(path: String) throws {
-    database = try Database(path: path, durability: .powerCut, examine: LedgerSchema.rejectNewer)
-    // Reading takes a shared lock only; this takes the exclusive one, which is kept until the ledger is closed.
-    try database.execute("BEGIN EXCLUSIVE; COMMIT")
-    try LedgerSchema.migrations.apply(to: database)
+    self.path = path
+    let database = try Self.open(path, isCreated: true)
+    self.database = database
     lastSequence = try database.first("SELECT coalesce(max(sequence), 0) FROM jobs") { $0.integer(0) } ?? 0
     guard (0..<1 << 48).contains(lastSequence) else {
       throw LedgerError.damaged(path: path, why: "a job is number \(lastSequence)")
     }
   }
 
+  private static func open(_ path: String, isCreated: Bool) throws -> Database {
+    let database = try Database(
+      path: path, durability: .powerCut, isCreated: isCreated, examine: LedgerSchema.rejectNewer)
+    // Reading takes a shared lock only; this takes the exclusive one, which is kept until the ledger is closed.
+    try database.execute("BEGIN EXCLUSIVE; COMMIT")
+    try LedgerSchema.migrations.apply(to: database)
+    return database
+  }
+
   func perform<T>(_ body: (Database) throws -> T) throws -> T {
-    try queue.sync { try body(database) }
+    try queue.sync {
+      do {
+        let database = try database ?? Self.open(path, isCreated: false)
+        self.database = database
+        return try body(database)
+      } catch let error as SQLiteError where error.isFailureOfFile {
+        database = nil
+        throw error
+      }
+    }
   }
 
   /// Makes changes, in order, in one commit.
@@ -44,6 +65,23 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
   /// The jobs that have not ended, in the order of their acceptance.
   package func liveJobs() throws -> [LedgerJob] {
     try perform { try $0.intactRecords(of: .jobs, LedgerJob.live) }
+  }
+
+  /// Whether a run was accepted.
+  package func hasJob(_ runID: String) throws -> Bool {
+    try perform { database in
+      try database.first("SELECT 1 FROM jobs WHERE run_id = ?", [.text(runID)]) { _ in true } ?? false
+    }
+  }
+
+  /// Whether a run of the same job was accepted after a run.
+  package func hasLaterRun(than runID: String, job name: String) throws -> Bool {
+    try perform { database in
+      try database.first(
+        "SELECT 1 FROM jobs WHERE name = ?1 AND sequence > (SELECT sequence FROM jobs WHERE run_id = ?2) LIMIT 1",
+        [.text(name), .text(runID)]
+      ) { _ in true } ?? false
+    }
   }
 
   /// The last run of a job that ended, nil when there was none.

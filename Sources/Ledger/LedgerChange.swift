@@ -5,6 +5,9 @@ package enum LedgerChange: Sendable {
   /// Adds a job; of the earlier runs of the same job only the last that ended is still remembered.
   case accept(LedgerJob)
 
+  /// Removes a run that has not ended, and all that is recorded of its entries. What it has delivered stays the job's.
+  case remove(_ runID: String)
+
   /// Moves a job forward; `outcome` and `documents` are kept as they are when nil. An ended job keeps no entries, no
   /// deferrals and no pauses.
   case advance(_ runID: String, to: LedgerJob.State, outcome: String? = nil, documents: [Delivery]? = nil)
@@ -40,6 +43,7 @@ extension LedgerChange {
     case .accept(let job):
       lastSequence += 1
       try Self.accept(job, sequence: lastSequence, database)
+    case .remove(let runID): try Self.remove(runID, database)
     case .advance(let runID, let state, let outcome, let documents):
       try Self.advance(runID, to: state, outcome, documents, database)
     case .remember(let runID, let job): try LedgerFailure.remember(runID, job: job, database)
@@ -64,6 +68,12 @@ extension LedgerChange {
 
   /// A run that is there already is not replaced.
   private static let addJob = LedgerTable.jobs.add
+
+  private static func remove(_ runID: String, _ database: Database) throws {
+    for table in ["jobs", "entries", "deferred", "pauses", "failures"] {
+      try database.run("DELETE FROM \(table) WHERE run_id = ?", [.text(runID)])
+    }
+  }
 
   private static func advance(
     _ runID: String, to state: LedgerJob.State, _ outcome: String?, _ documents: [Delivery]?, _ database: Database

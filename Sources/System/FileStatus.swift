@@ -40,7 +40,7 @@ package struct FileStatus: Sendable {
   /// - Throws: `SystemError`.
   package init(of path: String) throws(SystemError) {
     var status = stat()
-    guard lstat(path, &status) == 0 else { throw SystemError("lstat", path) }
+    guard uninterrupted({ lstat(path, &status) }) == 0 else { throw SystemError("lstat", path) }
     self.init(status)
   }
 
@@ -60,7 +60,7 @@ package struct FileStatus: Sendable {
   /// - Throws: `SystemError`.
   package init?(of name: FileName, in folder: OpenFolder) throws(SystemError) {
     var status = stat()
-    guard name.withCString({ fstatat(folder.descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
+    guard uninterrupted({ name.withCString { fstatat(folder.descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) } }) == 0 else {
       if errno == ENOENT { return nil }
       throw SystemError("fstatat", folder.path + "/" + name.description)
     }

@@ -7,26 +7,45 @@ package enum Folder {
   /// - Returns: The folders that got a new name in them and are to be synced for it to last, outermost first.
   @discardableResult
   package static func create(_ path: String, mode: mode_t = 0o777) throws(SystemError) -> [String] {
-    if mkdir(path, mode) == 0 { return [parent(of: path)] }
+    var changed: [String] = []
+    try create(path, beneath: nil, mode: mode, changed: &changed)
+    return changed
+  }
+
+  /// Creates a folder and those above it.
+  /// - Parameters:
+  ///   - root: A folder above it that is not created: when it is missing, as when a share is not mounted, that is an error.
+  ///   - changed: Gets the folders that got a new name in them and are to be synced for it to last, outermost first; also
+  ///     when an error is thrown.
+  package static func create(
+    _ path: String, beneath root: String?, mode: mode_t = 0o777, changed: inout [String]
+  ) throws(SystemError) {
+    if uninterrupted({ mkdir(path, mode) }) == 0 { return changed.append(parent(of: path)) }
     switch errno {
     case EEXIST:
       // A symbolic link to a folder will do, as it does for mkdir -p.
       var status = stat()
-      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-        throw SystemError("mkdir", path, code: ENOTDIR)
+      guard uninterrupted({ stat(path, &status) }) == 0 else {
+        let code = errno
+        throw SystemError("mkdir", path, code: ErrorCause(errno: code).isOfMachine ? code : ENOTDIR)
       }
-      return []
-    case ENOENT:
-      let above = try create(parent(of: path), mode: mode)
-      guard mkdir(path, mode) == 0 || errno == EEXIST else { throw SystemError("mkdir", path) }
-      return above + [parent(of: path)]
+      guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError("mkdir", path, code: ENOTDIR) }
+    case ENOENT where parent(of: path) != root && parent(of: path) != path:
+      try create(parent(of: path), beneath: root, mode: mode, changed: &changed)
+      guard uninterrupted({ mkdir(path, mode) }) == 0 || errno == EEXIST else { throw SystemError("mkdir", path) }
+      changed.append(parent(of: path))
     default: throw SystemError("mkdir", path)
     }
   }
 
   /// Creates a folder and those above it, and syncs what got a new name in it.
-  package static func createDurably(_ path: String, mode: mode_t = 0o777) throws(SystemError) {
-    for above in try create(path, mode: mode) { try sync(above) }
+  /// - Parameter root: As for `create`.
+  package static func createDurably(
+    _ path: String, beneath root: String? = nil, mode: mode_t = 0o777
+  ) throws(SystemError) {
+    var changed: [String] = []
+    try create(path, beneath: root, mode: mode, changed: &changed)
+    for above in changed { try sync(above) }
   }
 
   /// The last component of a path.
@@ -44,11 +63,11 @@ package enum Folder {
     try OpenFile(folder: path).sync()
   }
 
-  /// Syncs a folder, if it is still there.
+  /// Syncs a folder, if it is still there, and still a folder.
   package static func syncIfThere(_ path: String) throws(SystemError) {
     do {
       try sync(path)
-    } catch  where error.code == ENOENT {
+    } catch  where error.code == ENOENT || error.code == ENOTDIR {
       return
     }
   }
@@ -62,7 +81,7 @@ package enum Folder {
   package static func names(in folder: OpenFolder) throws(SystemError) -> [FileName] {
     let path = folder.path
     // The stream closes its descriptor, and reads from where that stands: so it gets one of its own.
-    let descriptor = openat(folder.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let descriptor = uninterrupted { openat(folder.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard descriptor >= 0 else { throw SystemError("open", path) }
     guard let stream = fdopendir(descriptor) else {
       let code = errno
@@ -83,28 +102,28 @@ package enum Folder {
   }
 
   package static func rename(_ from: String, to target: String) throws(SystemError) {
-    guard Glibc.rename(from, target) == 0 else { throw SystemError("rename", target) }
+    guard uninterrupted({ Glibc.rename(from, target) }) == 0 else { throw SystemError("rename", target) }
   }
 
   /// Renames unless there is something under the new name: `renameat2` with `RENAME_NOREPLACE`, or `link` and `unlink`
   /// where the file system refuses the flag.
   /// - Returns: Whether it was renamed.
   package static func renameWithoutReplacing(_ from: String, to target: String) throws(SystemError) -> Bool {
-    if clinux_rename_noreplace(AT_FDCWD, from, AT_FDCWD, target) == 0 { return true }
+    if uninterrupted({ clinux_rename_noreplace(AT_FDCWD, from, AT_FDCWD, target) }) == 0 { return true }
     if errno == EEXIST { return false }
     guard errno == EINVAL || errno == ENOSYS else { throw SystemError("renameat2", target) }
-    if Glibc.link(from, target) != 0 {
+    if uninterrupted({ Glibc.link(from, target) }) != 0 {
       if errno == EEXIST { return false }
       throw SystemError("link", target)
     }
-    unlink(from)
+    _ = uninterrupted { unlink(from) }
     return true
   }
 
   /// Gives a file a second name, or a copy where that is refused: by the file system, or because it is another.
   /// - Returns: Whether the name is there now, with the whole file; `errno` tells why not.
   package static func link(_ path: String, orCopyTo target: String) -> Bool {
-    if Glibc.link(path, target) == 0 { return true }
+    if uninterrupted({ Glibc.link(path, target) }) == 0 { return true }
     guard [EPERM, ENOTSUP, ENOSYS, EMLINK, EXDEV].contains(errno) else { return false }
     do {
       try OpenFile(reading: path).copy(to: OpenFile(creating: target, mode: 0o600))
@@ -118,7 +137,7 @@ package enum Folder {
 
   /// Removes a file; one that is not there is no error.
   package static func removeFile(_ path: String) throws(SystemError) {
-    guard unlink(path) == 0 || errno == ENOENT else { throw SystemError("unlink", path) }
+    guard uninterrupted({ unlink(path) }) == 0 || errno == ENOENT else { throw SystemError("unlink", path) }
   }
 
   /// The path with symbolic links resolved.
@@ -131,7 +150,14 @@ package enum Folder {
   /// The bytes that are free for us on the file system that holds a folder.
   package static func freeSpace(_ path: String) throws(SystemError) -> Int {
     var status = statvfs()
-    guard statvfs(path, &status) == 0 else { throw SystemError("statvfs", path) }
+    guard uninterrupted({ statvfs(path, &status) }) == 0 else { throw SystemError("statvfs", path) }
     return Int(status.f_bavail) * Int(status.f_frsize)
+  }
+
+  /// How many bytes the file system that holds a folder can hold at most for us.
+  package static func totalSpace(_ path: String) throws(SystemError) -> Int {
+    var status = statvfs()
+    guard uninterrupted({ statvfs(path, &status) }) == 0 else { throw SystemError("statvfs", path) }
+    return Int(status.f_blocks) * Int(status.f_frsize)
   }
 }

@@ -9,7 +9,7 @@ package final class OpenFile: Sendable {
   package let path: String
 
   private init(opening path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemError) {
-    let opened = open(path, flags | O_CLOEXEC, mode)
+    let opened = uninterrupted { open(path, flags | O_CLOEXEC, mode) }
     guard opened >= 0 else { throw SystemError("open", path) }
     descriptor = opened
     self.path = path
@@ -73,7 +73,7 @@ package final class OpenFile: Sendable {
 
   package func status() throws(SystemError) -> FileStatus {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw SystemError("fstat", path) }
+    guard uninterrupted({ fstat(descriptor, &status) }) == 0 else { throw SystemError("fstat", path) }
     return FileStatus(status)
   }
 
@@ -103,7 +103,9 @@ package final class OpenFile: Sendable {
   /// Up to `count` bytes from the file's beginning, wherever reading stands.
   package func readStart(_ count: Int) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
-    let got = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+    let got = bytes.withUnsafeMutableBytes { bytes in
+      uninterrupted { pread(descriptor, bytes.baseAddress, bytes.count, 0) }
+    }
     guard got >= 0 else { throw SystemError("read", path) }
     return Array(bytes.prefix(got))
   }
@@ -152,7 +154,7 @@ package final class OpenFile: Sendable {
         copied += count
       } else if errno != EINTR {
         // Sandboxes and network file systems refuse it in many ways.
-        if SystemError.isOutOfSpace(errno) { throw SystemError("copy_file_range", target.path) }
+        if ErrorCause(errno: errno) == .space { throw SystemError("copy_file_range", target.path) }
         return try copyByHand(to: target, from: copied)
       }
     }
@@ -178,9 +180,10 @@ package final class OpenFile: Sendable {
   /// less. It promises nothing, and a file system that cannot do it is no error.
   package func startWriting() { _ = clinux_start_writing(descriptor) }
 
-  /// `fsync`. It is never tried again on the same descriptor: a second one may report success for lost pages.
+  /// `fsync`. One that has failed is never tried again on the same descriptor: a second one may report success for lost
+  /// pages. One that a signal has interrupted has not.
   package func sync() throws(SystemError) {
-    guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
+    guard uninterrupted({ fsync(descriptor) }) == 0 else { throw SystemError("fsync", path) }
   }
 
   /// Whether nobody, this process included, has the file open for writing, by whatever name. False also where the file
@@ -217,7 +220,7 @@ package final class OpenFile: Sendable {
 
   /// Cuts the file off after so many bytes.
   package func truncate(to size: Int = 0) throws(SystemError) {
-    guard ftruncate(descriptor, size) == 0 else { throw SystemError("ftruncate", path) }
+    guard uninterrupted({ ftruncate(descriptor, size) }) == 0 else { throw SystemError("ftruncate", path) }
   }
 }
 
@@ -225,21 +228,27 @@ extension OpenFile {
   /// Whether a path names a regular file with these contents. A symbolic link does not.
   /// - Parameter sha256: In lower-case hexadecimal.
   package static func holds(_ path: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
-    try holds(bytes: bytes, sha256: sha256) { () throws(SystemError) in
-      try OpenFile(reading: path, followingLinks: false)
-    }
+    try holds(
+      bytes: bytes, sha256: sha256,
+      { () throws(SystemError) in try OpenFile(reading: path, followingLinks: false) },
+      exists: { () throws(SystemError) in try FileStatus.exists(path) })
   }
 
   /// Whether what is opened is a regular file with these contents; no, when there is none.
+  /// - Parameter exists: Throws when nothing can be told of the file.
   static func holds(
-    bytes: Int, sha256: String, _ open: () throws(SystemError) -> OpenFile
+    bytes: Int, sha256: String, _ open: () throws(SystemError) -> OpenFile, exists: () throws(SystemError) -> Bool
   ) throws(SystemError) -> Bool {
     do {
       let file = try open()
       let status = try file.status()
       guard status.kind == .file, status.size == bytes else { return false }
-      return try MessageDigest.hexDigest(ofDescriptor: file.descriptor) == sha256
-    } catch  where [ENOENT, ELOOP, ENXIO, EACCES, ENOTDIR].contains(error.code) {
+      return try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path) == sha256
+    } catch  where error.cause == .permission {
+      // Not when its folder may not be searched now: that says nothing of the file.
+      _ = try exists()
+      return false
+    } catch  where [.missing, .occupied].contains(error.cause) || error.code == ENXIO {
       return false
     }
   }

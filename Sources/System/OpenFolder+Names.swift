@@ -5,7 +5,9 @@ import Glibc
 extension OpenFolder {
   /// Renames a file, over whatever has the new name.
   package func rename(_ name: String, to folder: OpenFolder, as newName: String) throws(SystemError) {
-    guard renameat(descriptor, name, folder.descriptor, newName) == 0 else { throw failure("rename", newName, folder) }
+    guard uninterrupted({ renameat(descriptor, name, folder.descriptor, newName) }) == 0 else {
+      throw failure("rename", newName, folder)
+    }
   }
 
   /// Renames unless there is something under the new name: `renameat2` with `RENAME_NOREPLACE`, or `link` and `unlink`
@@ -14,27 +16,27 @@ extension OpenFolder {
   package func renameWithoutReplacing(
     _ name: String, to folder: OpenFolder, as newName: String
   ) throws(SystemError) -> Bool {
-    if clinux_rename_noreplace(descriptor, name, folder.descriptor, newName) == 0 { return true }
+    if uninterrupted({ clinux_rename_noreplace(descriptor, name, folder.descriptor, newName) }) == 0 { return true }
     if errno == EEXIST { return false }
     guard errno == EINVAL || errno == ENOSYS else { throw failure("renameat2", newName, folder) }
-    if linkat(descriptor, name, folder.descriptor, newName, 0) != 0 {
+    if uninterrupted({ linkat(descriptor, name, folder.descriptor, newName, 0) }) != 0 {
       if errno == EEXIST { return false }
       throw failure("link", newName, folder)
     }
-    unlinkat(descriptor, name, 0)
+    _ = uninterrupted { unlinkat(descriptor, name, 0) }
     return true
   }
 
   /// Has two names in the folder stand for each other's file.
   /// - Throws: On file systems that cannot do it, too.
   package func exchange(_ name: String, with other: String) throws(SystemError) {
-    guard clinux_exchange(descriptor, name, descriptor, other) == 0 else { throw failure("renameat2", other, self) }
+    guard uninterrupted({ clinux_exchange(descriptor, name, descriptor, other) }) == 0 else { throw failure("renameat2", other, self) }
   }
 
   /// Gives a file from elsewhere a name here, too, or a copy where that is refused.
   /// - Returns: Whether the name is there now, with the whole file; `errno` tells why not.
   package func link(_ path: String, orCopyTo name: String) -> Bool {
-    if linkat(AT_FDCWD, path, descriptor, name, 0) == 0 { return true }
+    if uninterrupted({ linkat(AT_FDCWD, path, descriptor, name, 0) }) == 0 { return true }
     guard [EPERM, ENOTSUP, ENOSYS, EMLINK, EXDEV].contains(errno) else { return false }
     do {
       try OpenFile(reading: path).copy(to: create(file: name, mode: 0o600))
@@ -48,14 +50,15 @@ extension OpenFolder {
 
   /// Gives a file without a name one that is not taken. Needs `/proc`.
   package func name(_ file: OpenFile, as name: String) throws(SystemError) {
-    guard linkat(AT_FDCWD, "/proc/self/fd/\(file.descriptor)", descriptor, name, AT_SYMLINK_FOLLOW) == 0 else {
+    let path = "/proc/self/fd/\(file.descriptor)"
+    guard uninterrupted({ linkat(AT_FDCWD, path, descriptor, name, AT_SYMLINK_FOLLOW) }) == 0 else {
       throw failure("link", name, self)
     }
   }
 
   /// Removes a file; one that is not there is no error.
   package func remove(_ name: String) throws(SystemError) {
-    guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else { throw failure("unlink", name, self) }
+    guard uninterrupted({ unlinkat(descriptor, name, 0) }) == 0 || errno == ENOENT else { throw failure("unlink", name, self) }
   }
 
   /// Removes a folder, if it is empty.

@@ -26,20 +26,21 @@ package final class OpenFolder: Sendable {
 
   /// Opens a folder that the operator named: symbolic links in the path are followed.
   package convenience init(_ path: String, resolution: Resolution = .kernel) throws(SystemError) {
-    try self.init(adopting: Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: path, resolution)
+    let opened = uninterrupted { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    try self.init(adopting: opened, path: path, resolution)
   }
 
   deinit { close(descriptor) }
 
   package func status() throws(SystemError) -> FileStatus {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw SystemError("fstat", path) }
+    guard uninterrupted({ fstat(descriptor, &status) }) == 0 else { throw SystemError("fstat", path) }
     return FileStatus(status)
   }
 
   /// `fsync`.
   package func sync() throws(SystemError) {
-    guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
+    guard uninterrupted({ fsync(descriptor) }) == 0 else { throw SystemError("fsync", path) }
   }
 
   private func file(_ name: String) -> String { path + "/" + name }
@@ -59,24 +60,33 @@ package final class OpenFolder: Sendable {
   package func create(
     _ path: String, mode: mode_t = 0o777
   ) throws(SystemError) -> (folder: OpenFolder, changed: [String]) {
+    var changed: [String] = []
+    return (try create(path, mode: mode, changed: &changed), changed)
+  }
+
+  /// Opens a folder beneath it, and creates those that are missing.
+  /// - Parameter changed: Gets the paths of those that got a new name in them and are to be synced for it to last, outermost
+  ///   first; also when an error is thrown.
+  package func create(
+    _ path: String, mode: mode_t = 0o777, changed: inout [String]
+  ) throws(SystemError) -> OpenFolder {
     do {
-      return (try folder(path), [])
+      return try folder(path)
     } catch  where error.code == ENOENT {}
-    var (reached, changed) = (self, [String]())
+    var reached = self
     for name in path.split(separator: "/").map(String.init) {
-      let next: OpenFolder
-      (next, changed) = try reached.step(creating: name, mode: mode, after: changed)
-      reached = next
+      reached = try reached.step(creating: name, mode: mode, changed: &changed)
     }
-    return (reached, changed)
+    return reached
   }
 
   private func step(
-    creating name: String, mode: mode_t, after changed: [String]
-  ) throws(SystemError) -> (OpenFolder, [String]) {
-    let isNew = mkdirat(descriptor, name, mode) == 0
+    creating name: String, mode: mode_t, changed: inout [String]
+  ) throws(SystemError) -> OpenFolder {
+    let isNew = uninterrupted { mkdirat(descriptor, name, mode) } == 0
     guard isNew || errno == EEXIST else { throw SystemError("mkdir", file(name)) }
-    return (try folder(name), isNew ? changed + [path] : changed)
+    if isNew { changed.append(path) }
+    return try folder(name)
   }
 
   /// - Returns: A descriptor, or -1 with `errno`.
@@ -84,9 +94,9 @@ package final class OpenFolder: Sendable {
     if resolution == .kernel {
       // A rename on the way may have it start again.
       for _ in 0..<16 {
-        let opened = clinux_open_beneath(descriptor, path, flags | O_CLOEXEC)
+        let opened = uninterrupted { clinux_open_beneath(descriptor, path, flags | O_CLOEXEC) }
         if opened >= 0 { return opened }
-        if errno != EAGAIN && errno != EINTR { break }
+        if errno != EAGAIN { break }
       }
       // EPERM is what sandboxes answer that do not know the call.
       guard errno == ENOSYS || errno == EPERM else { return -1 }
@@ -100,7 +110,8 @@ package final class OpenFolder: Sendable {
       return -1
     }
     let isLast = names.count == 1
-    let opened = openat(folder, name, (isLast ? flags : O_RDONLY | O_DIRECTORY) | O_NOFOLLOW | O_CLOEXEC)
+    let step = (isLast ? flags : O_RDONLY | O_DIRECTORY) | O_NOFOLLOW | O_CLOEXEC
+    let opened = uninterrupted { openat(folder, name, step) }
     if isLast || opened < 0 { return opened }
     defer {
       let code = errno
@@ -119,7 +130,8 @@ package final class OpenFolder: Sendable {
 
   /// Creates a file that must not exist yet, open for reading and writing.
   package func create(file name: String, mode: mode_t = 0o666) throws(SystemError) -> OpenFile {
-    try opened(openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode), name)
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    return try opened(uninterrupted { openat(descriptor, name, flags, mode) }, name)
   }
 
   /// Opens a regular file for appending or, if it may be missing, creates it.
@@ -135,11 +147,12 @@ package final class OpenFolder: Sendable {
   /// Creates a file without a name, which is gone when it is closed unless it is given one.
   /// - Throws: Where the file system has none, too.
   package func createNameless(mode: mode_t = 0o600) throws(SystemError) -> OpenFile {
-    try opened(clinux_create_nameless(descriptor, mode), ".")
+    try opened(uninterrupted { clinux_create_nameless(descriptor, mode) }, ".")
   }
 
   private func regular(_ name: String, _ flags: Int32, _ mode: mode_t) throws(SystemError) -> OpenFile {
-    let file = try opened(openat(descriptor, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode), name)
+    let safe = flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let file = try opened(uninterrupted { openat(descriptor, name, safe, mode) }, name)
     guard try file.status().kind == .file else { throw SystemError("open", file.path, code: EINVAL) }
     return file
   }
@@ -160,6 +173,8 @@ package final class OpenFolder: Sendable {
   /// Whether a name is that of a regular file with these contents.
   /// - Parameter sha256: In lower-case hexadecimal.
   package func holds(_ name: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
-    try OpenFile.holds(bytes: bytes, sha256: sha256) { () throws(SystemError) in try open(reading: name) }
+    try OpenFile.holds(
+      bytes: bytes, sha256: sha256, { () throws(SystemError) in try open(reading: name) },
+      exists: { () throws(SystemError) in try status(of: name) != nil })
   }
 }

@@ -20,11 +20,11 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
 
   package var description: String { "\(path): \(systemMessage(code)) (\(operation))" }
 
-  /// Whether the file system has no room: `ENOSPC` or `EDQUOT`.
-  package var isOutOfSpace: Bool { Self.isOutOfSpace(code) }
+  /// What kind of failure it is.
+  package var cause: ErrorCause { ErrorCause(errno: code) }
 
-  /// Whether an `errno` means that the file system has no room.
-  package static func isOutOfSpace(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
+  /// Whether the file system has no room: `ENOSPC` or `EDQUOT`.
+  package var isOutOfSpace: Bool { cause == .space }
 }
 
 /// The C library's message for an `errno` (`strerror_r`), such as `No space left on device`.

@@ -50,14 +50,15 @@ import Testing
     Case(66, "a manifest that is missing") { try $0.run(["missing.txt"]) },
     Case(66, "a folder that is missing") { try DarkroomProcess.run(["run", "--inbox", $0.inbox + "/missing"]) },
     Case(66, "a job that is missing") { try DarkroomProcess.run(["wait", "missing"] + $0.named) },
-    Case(70, "a ledger with a job of a format that nobody knows") { folders in
+    Case(73, "a ledger with a job of a format that nobody knows") { folders in
       try interrupt(folders)
-      try alter(folders, "UPDATE jobs SET details = replace(details, '\"format\":\"txt\"', '\"format\":\"yaml\"')")
+      try AlteredLedger.alter(
+        folders, "UPDATE jobs SET details = replace(details, '\"format\":\"txt\"', '\"format\":\"yaml\"')")
       return try folders.run()
     },
-    Case(70, "a ledger whose words are not ours") { folders in
+    Case(73, "a ledger whose words are not ours") { folders in
       try interrupt(folders)
-      try alter(folders, "UPDATE jobs SET details = '{'")
+      try AlteredLedger.alter(folders, "UPDATE jobs SET details = '{'")
       return try folders.run()
     },
     Case(73, "a state folder that is a file") { folders in
@@ -93,40 +94,6 @@ import Testing
     #expect(try stopped(by: SIGTERM, in: folders).status == 143)
   }
 
-  /// Does to a job's row in the ledger what the program never would, and gives the row a digest that fits.
-  private static func alter(_ folders: DarkroomFolders, _ statement: String) throws {
-    let script = """
-      import glob, sqlite3, sys
-
-      def row_digest(*values):
-          words = []
-          for value in values:
-              if value is None:
-                  words.append(2)
-              elif isinstance(value, int):
-                  words += [1, value % 2**64]
-              else:
-                  text = value.encode()
-                  words.append(len(text) << 8 | 3)
-                  words += [int.from_bytes(text[i:i + 8], "little") for i in range(0, len(text), 8)]
-          digest = 0x6A09E667F3BCC908
-          for word in words:
-              digest = (digest ^ word) * 0x9E3779B97F4A7C15 % 2**64
-              digest ^= digest >> 32
-          return digest - 2**64 if digest >> 63 else digest
-
-      for path in glob.glob(sys.argv[1] + "/.darkroom/ledger*"):
-          if not path.endswith(("-journal", "-wal", "-shm")):
-              with sqlite3.connect(path) as database:
-                  database.create_function("row_digest", -1, row_digest)
-                  digest = "row_digest(run_id, name, state, details, outcome, documents, sequence)"
-                  assert database.execute(f"SELECT digest = {digest} FROM jobs").fetchall() == [(1,)]
-                  assert database.execute(sys.argv[2]).rowcount == 1
-                  database.execute(f"UPDATE jobs SET digest = {digest}")
-      """
-    _ = try TestPython.run(script, [folders.outbox, statement])
-  }
-
   @Test(arguments: cases)
   func `is what the documentation says`(_ example: Case) throws {
     let folders = try DarkroomFolders()
@@ -139,6 +106,7 @@ import Testing
   @Test func `every code of the help has its row above`() throws {
     let help = try DarkroomProcess.run(["help"]).output
     let codes = Set(help.matches(of: /\n  ([0-9]+)\ /).compactMap { Int32($0.1) })
-    #expect(codes == Set(Self.cases.map(\.code)))
+    // Nothing is known that is an internal error: what cannot be read is set aside.
+    #expect(codes == Set(Self.cases.map(\.code) + [70]))
   }
 }

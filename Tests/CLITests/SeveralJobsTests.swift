@@ -117,22 +117,6 @@ import Testing
     for job in ["a", "b"] { #expect(try folders.report(job).counts.filtered == 40) }
   }
 
-  @Test func `a job that cannot be worked on is not run anew from another manifest before the next start`() throws {
-    try Data().write(to: URL(fileURLWithPath: folders.outbox + "/job"))
-    let watch = try folders.start("watch", ["--filters", "none"])
-    try folders.drop("job.txt", server.url("old") + "\n")
-    #expect(try watch.waitForLine(containing: "cannot be worked on now") != nil)
-    try FileManager.default.removeItem(atPath: folders.outbox + "/job")
-    try folders.drop("job.txt", server.url("new") + "\n")
-    try folders.drop("other.txt", server.url("other") + "\n")
-    #expect(try watch.waitForLine(containing: "other: succeeded") != nil)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
-    #expect(try folders.run(["--filters", "none"]).status == 0)
-    #expect(try (0..<3).map { _ in try server.nextRequest() } == ["/other", "/old", "/new"])
-    #expect(try folders.report("job").entries.map(\.name) == ["new"])
-  }
-
   @Test func `two manifests of one job are processed one after the other`() throws {
     try folders.drop("cats.txt", urls("text", 2))
     try folders.drop("cats.json", #"["\#(server.url("json"))"]"#)

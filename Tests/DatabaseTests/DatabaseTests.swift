@@ -69,9 +69,25 @@ import Testing
     #expect(scripts.isKnown(version) == isKnown)
   }
 
-  @Test("a full disk is told apart", arguments: [(Int32(13), true), (11, false), (778, false), (1, false)])
-  func outOfSpace(code: Int32, isOutOfSpace: Bool) {
-    #expect(SQLiteError(code: code, message: "", path: "").isOutOfSpace == isOutOfSpace)
+  @Test(
+    "a full disk is told apart, also when a sync finds out, and so is a quota",
+    arguments: [
+      (Int32(13), Int32(0), true), (1034, ENOSPC, true), (1034, EDQUOT, true), (778, EDQUOT, true), (778, EIO, false),
+      (778, 0, false), (11, ENOSPC, false), (1, ENOSPC, false),
+    ])
+  func outOfSpace(code: Int32, number: Int32, isOutOfSpace: Bool) {
+    #expect(SQLiteError(code: code, message: "", path: "", systemError: number).isOutOfSpace == isOutOfSpace)
+  }
+
+  @Test("an error has the number of the system call that failed")
+  func systemError() throws {
+    let folder = try TemporaryFolder()
+    let error = #expect(throws: SQLiteError.self) {
+      try Database(path: folder.file("nowhere/x"), durability: .none, isCreated: false)
+    }
+    #expect(error?.systemError == ENOENT && error?.isFailureOfFile == true)
+    #expect(error?.path == folder.file("nowhere/x"))
+    #expect(try folder.names().isEmpty)
   }
 }
 

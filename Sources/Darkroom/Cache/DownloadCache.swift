@@ -13,8 +13,8 @@ import Transfer
 ///
 /// Nothing is synced, and what the cache hands out is to be checked against its digest. Room is made before a file is
 /// added, so that the limit holds whenever the process dies; files that the index does not contain then are removed by the
-/// next start. A failure of the cache is nobody else's: on a full disk a change is given up, after any other failure the
-/// cache is empty until the next start.
+/// next start. A failure of the cache is nobody else's: on a full disk, or without memory or descriptors, a change is given
+/// up, after any other failure the cache is empty until the next start.
 final class DownloadCache: @unchecked Sendable {  // the index is used on the queue only
   private enum Phase { case unopened, open, failed }
 
@@ -137,7 +137,7 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
     guard shared.withLock({ $0.phase != .failed }) else { return }
     // The next start removes what cannot be removed now.
     if let index { try? removeLost(of: index) }
-    if (error as? any OutOfSpaceError)?.isOutOfSpace == true { return }
+    if let cause = error.localCause, [.space, .exhaustion, .interrupted].contains(cause) { return }
     shared.withLock { $0.phase = .failed }
     index = nil
     // The next start begins it anew, and removes the files that no index contains.

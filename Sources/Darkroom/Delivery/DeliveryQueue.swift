@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import Ledger
+import Scheduling
 import Synchronization
 import System
 
@@ -20,12 +21,19 @@ final class DeliveryQueue: Sendable {
   enum Message: Sendable {
     /// These records' rows are durable.
     case committed([Committed])
-    /// There was no room for these records' results.
-    case rejected([PhotoRecord])
+    /// These records' results could not be brought to the disk, through no fault of theirs: they are to be made again.
+    case rejected([PhotoRecord], any Error)
     /// There is no room for the ledger: it is tried again until there is.
     case noSpace
+    /// The ledger or a log cannot be written, and is tried again until it can.
+    case failing(any Error)
+    /// So many records' results are complete and cannot be delivered now, and why, for each run concerned: they are tried
+    /// again. Sent when that has changed.
+    case held(count: Int, obstacles: [Int: any Error])
     /// A run's report was delivered, or why it was not.
     case reported(run: Int, Result<ReportDelivery.Outcome, any Error>)
+    /// The documents of a run's report, of which nothing is recorded, may not be on disk: they are to be written again.
+    case unstaged(run: Int, any Error)
     /// Rows are durable, and could not be added to a run's `entries.jsonl`.
     case unlogged(run: Int, any Error)
     /// The program cannot go on.
@@ -50,9 +58,14 @@ final class DeliveryQueue: Sendable {
     var changes: [LedgerChange] = []
     /// Folders that have a new name in them, and are to be synced before what lies beneath them counts as delivered.
     var folders: Set<String> = []
+    /// What earlier batches could not place.
+    var held: [ResultBatch.Item] = []
+    /// Whether logs are to be written that could not be before.
+    var flushesLogs = false
 
     var isEmpty: Bool {
-      records.isEmpty && reports.isEmpty && acceptances.isEmpty && changes.isEmpty && folders.isEmpty
+      records.isEmpty && reports.isEmpty && acceptances.isEmpty && changes.isEmpty && folders.isEmpty && held.isEmpty
+        && !flushesLogs
     }
   }
 
@@ -70,13 +83,29 @@ final class DeliveryQueue: Sendable {
     var lastBatch: ContinuousClock.Instant?
   }
 
-  private let staging: String
-  private let state: StateFolder
-  private let ledger: Ledger
-  private let cache: DownloadCache
-  private let send: @Sendable (Message) -> Void
-  private let logs = EntriesLogs()
+  /// What could not be delivered, and is tried again.
+  struct Held: Sendable {
+    var items: [ResultBatch.Item] = []
+    /// Folders that could not be synced.
+    var folders: Set<String> = []
+    var hasLogs = false
+    /// How often it was tried in a row without success.
+    var attempts = 0
+    var due: ContinuousClock.Instant?
+    /// How many records, folders and logs it was said to be.
+    var told = 0
+
+    var isEmpty: Bool { items.isEmpty && folders.isEmpty && !hasLogs }
+  }
+
+  let staging: String
+  let state: StateFolder
+  let ledger: Ledger
+  let cache: DownloadCache
+  let send: @Sendable (Message) -> Void
+  let logs = EntriesLogs()
   private let waiting = Mutex(Waiting())
+  let held = Mutex(Held())
   private let abandoned = DispatchSemaphore(value: 0)
   private let queue = DispatchQueue(label: "Delivery")
 
@@ -160,10 +189,16 @@ final class DeliveryQueue: Sendable {
   }
 
   private func deliverBatch() {
-    let batch = waiting.withLock { waiting in
+    var batch = waiting.withLock { waiting in
       let batch = waiting.batch
       waiting = Waiting(lastBatch: .now)
       return batch
+    }
+    held.withLock { held in
+      guard let due = held.due, due <= .now else { return }
+      (batch.held, batch.flushesLogs) = (held.items, held.hasLogs)
+      batch.folders.formUnion(held.folders)
+      held = Held(attempts: held.attempts, told: held.told)
     }
     guard !batch.isEmpty else { return }
     do {
@@ -174,77 +209,52 @@ final class DeliveryQueue: Sendable {
     }
   }
 
-  // MARK: A batch
-
-  private func deliver(_ batch: Batch) throws {
-    var folders = batch.folders
-    var results = ResultBatch(batch.records, ledger: ledger)
-    let (prepared, unfit) = results.prepare()
-    folders.formUnion(prepared)
-    if !unfit.isEmpty { send(.rejected(unfit)) }
-    if !batch.acceptances.isEmpty { try Folder.sync(state.jobs) }
-    if !results.isEmpty || !batch.reports.isEmpty { try Folder.sync(staging) }
-    // Before rows say who has brought a source.
-    if !results.isEmpty { cache.commit() }
-    let changes =
-      batch.changes + batch.acceptances.flatMap(\.changes) + results.intents + batch.reports.map(\.intent)
-    do {
-      try ledger.commit(changes)
-    } catch let error as SQLiteError where error.isOutOfSpace {
-      return reject(batch, results, folders, error)
-    }
-    for acceptance in batch.acceptances { acceptance.completion(.success(())) }
-    folders.formUnion(results.place())
-    let reports = batch.reports.map { report in (report, Result { try report.place() }) }
-    for (report, placed) in reports { if case .success = placed { folders.formUnion(report.folders) } }
-    // Whoever waits for the results may have taken a folder away already.
-    for folder in folders { try Folder.syncIfThere(folder) }
-    let outcomes = reports.map { report, placed in (report, placed.map { report.removeManifest() }) }
-    let ended = outcomes.flatMap { report, outcome in (try? outcome.get()) == nil ? [] : report.ends }
-    try waitingForRoom { try ledger.commit(results.ends + ended) }
-    results.removeUnplaced()
-    let committed = results.committed
-    for rows in Dictionary(grouping: committed, by: \.record.run.number).values {
-      try append(rows)
-    }
-    if !results.isEmpty { send(.committed(committed)) }
-    for (report, outcome) in outcomes {
-      if (try? outcome.get()) != nil {
-        state.remove(report.run.runID, extension: report.manifest.fileExtension)
-      }
-      send(.reported(run: report.run.number, outcome))
-    }
-  }
-
-  /// Adds rows that are durable to their run's log. What goes wrong but for want of space is only that run's.
-  private func append(_ rows: [Committed]) throws {
-    do {
-      try waitingForRoom { try logs.append(rows) }
-    } catch let error as SystemError where !error.isOutOfSpace {
-      send(.unlogged(run: rows.first?.record.run.number ?? 0, error))
-    }
-  }
-
-  /// There was no room for the intents: nothing of the batch has happened.
-  /// - Parameter folders: Those that have a new name in them.
-  private func reject(_ batch: Batch, _ results: ResultBatch, _ folders: Set<String>, _ error: SQLiteError) {
-    for acceptance in batch.acceptances { acceptance.completion(.failure(error)) }
-    results.removeStaged()
-    if !results.isEmpty { send(.rejected(results.records)) }
-    for report in batch.reports { send(.reported(run: report.run.number, .failure(error))) }
+  /// Has changes made and folders synced with the next batch, which nothing asks for.
+  func putBack(_ changes: [LedgerChange], _ folders: Set<String>) {
     waiting.withLock { waiting in
-      waiting.batch.changes = batch.changes + waiting.batch.changes
+      waiting.batch.changes = changes + waiting.batch.changes
       waiting.batch.folders.formUnion(folders)
     }
   }
 
-  /// Does something again and again while there is no room for it.
-  private func waitingForRoom(_ body: () throws -> Void) throws {
+  /// Has what could not be delivered tried again after a while.
+  /// - Parameter wasTried: Whether it had been held before.
+  func hold(_ items: [ResultBatch.Item], unsynced: Set<String>, wasTried: Bool) {
+    let logs = logs.waiting
+    let (message, delay): (Message?, Duration?) = held.withLock { held in
+      held.items += items
+      held.folders.formUnion(unsynced)
+      held.hasLogs = !logs.isEmpty
+      guard !held.isEmpty else {
+        defer { held = Held() }
+        return (held.told > 0 ? .held(count: 0, obstacles: [:]) : nil, nil)
+      }
+      var obstacles: [Int: any Error] = logs
+      for item in held.items { obstacles[item.record.run.number] = item.obstacle }
+      let count = held.items.count + held.folders.count + logs.count
+      let hasChanged = held.told != count || wasTried
+      held.told = count
+      var delay: Duration?
+      if held.due == nil {
+        held.attempts += 1
+        let wait = Duration.seconds(LocalBackoff.seconds(attempts: held.attempts))
+        (held.due, delay) = (.now + wait, wait)
+      }
+      return (hasChanged ? .held(count: held.items.count, obstacles: obstacles) : nil, delay)
+    }
+    if let message { send(message) }
+    guard let delay else { return }
+    queue.asyncAfter(deadline: .now() + .microseconds(Int(delay.milliseconds * 1000) + 1000)) { self.deliverBatch() }
+  }
+
+  /// Does something again and again while the machine fails it.
+  /// - Parameter isAwaited: Whether it is done again after such an error, which is thrown otherwise.
+  func retrying(after isAwaited: (any Error) -> Bool, _ body: () throws -> Void) throws {
     while true {
       do {
         return try body()
-      } catch let error as any OutOfSpaceError where error.isOutOfSpace {
-        send(.noSpace)
+      } catch let error where error.isOfMachine && isAwaited(error) {
+        send(error.isOutOfSpace ? .noSpace : .failing(error))
         guard abandoned.wait(timeout: .now() + 1) == .timedOut else {
           // For what waits next.
           abandoned.signal()

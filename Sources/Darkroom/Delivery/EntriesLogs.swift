@@ -3,23 +3,68 @@ import System
 
 /// The files `entries.jsonl` of live runs: a line for each row, as rows end.
 final class EntriesLogs: Sendable {
-  private let files = Mutex<[Int: OpenFile]>([:])
+  private struct Log {
+    var file: OpenFile?
+    /// Lines that could not be written when it was their turn.
+    var backlog = ""
+    /// Why not; nil when there is no backlog.
+    var error: SystemError?
+    /// Where it lies.
+    let folder: JobFolder
+  }
 
-  /// Appends rows of one run, all or none.
+  private let logs = Mutex<[Int: Log]>([:])
+
+  /// Appends rows of one run, all or none, after those that wait. When the machine is to blame they wait for the next call
+  /// or for `flush`.
   /// - Throws: `SystemError`.
   func append(_ rows: [DeliveryQueue.Committed]) throws(SystemError) {
     guard let run = rows.first?.record.run else { return }
-    try Self.append(rows.map { $0.text + "\n" }.joined(), to: file(run))
+    let log = logs.withLock { logs in
+      let log = logs[run.number] ?? Log(folder: run.folder)
+      logs[run.number] = log
+      return log
+    }
+    _ = try append(log.backlog + rows.map { $0.text + "\n" }.joined(), to: log, run.number)
   }
 
-  /// Closes a run's file.
-  func close(_ run: Int) { files.withLock { $0[run] = nil } }
+  /// Writes what waits of a run, and syncs it: what is written in time is synced before the report is written.
+  /// - Throws: `SystemError`; it waits still then, unless it is only not on disk.
+  func flush(_ run: Int) throws(SystemError) {
+    guard let log = logs.withLock({ $0[run] }), !log.backlog.isEmpty else { return }
+    try append(log.backlog, to: log, run).sync()
+  }
 
-  private func file(_ run: RunContext) throws(SystemError) -> OpenFile {
-    if let open = files.withLock({ $0[run.number] }) { return open }
-    let opened = try run.folder.open().open(appending: Folder.name(of: run.folder.entriesLog))
-    files.withLock { $0[run.number] = opened }
-    return opened
+  /// The runs with lines that wait, and why.
+  var waiting: [Int: SystemError] { logs.withLock { $0.compactMapValues(\.error) } }
+
+  /// Closes a run's file.
+  func close(_ run: Int) { logs.withLock { $0[run] = nil } }
+
+  private func append(_ lines: String, to log: Log, _ run: Int) throws(SystemError) -> OpenFile {
+    do throws(SystemError) {
+      let file = try Self.open(log)
+      try Self.append(lines, to: file)
+      logs.withLock { logs in
+        logs[run]?.file = file
+        logs[run]?.backlog = ""
+        logs[run]?.error = nil
+      }
+      return file
+    } catch {
+      logs.withLock { logs in
+        logs[run]?.file = nil
+        guard error.cause.isOfMachine, error.cause != .space else { return }
+        logs[run]?.backlog = lines
+        logs[run]?.error = error
+      }
+      throw error
+    }
+  }
+
+  private static func open(_ log: Log) throws(SystemError) -> OpenFile {
+    if let file = log.file { return file }
+    return try log.folder.open().open(appending: Folder.name(of: log.folder.entriesLog))
   }
 
   private static func append(_ lines: String, to file: OpenFile) throws(SystemError) {

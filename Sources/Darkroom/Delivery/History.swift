@@ -45,9 +45,19 @@ struct History {
   }
 
   /// The earlier run's name, from the beginning of its report; from the folder's time when that does not tell.
-  private func earlierRun() -> String {
-    if let runID = (try? ReportHead(of: folder.report))?.runID, RunID.isValid(runID) { return runID }
+  /// - Throws: `SystemError` when the report may be read later.
+  private func earlierRun() throws(SystemError) -> String {
+    if let runID = try reportHead()?.runID, RunID.isValid(runID) { return runID }
     let modified = (try? FileStatus(of: folder.path).identity.modified.sinceEpoch) ?? 0
     return RunID.make(at: Date(timeIntervalSince1970: modified))
+  }
+
+  private func reportHead() throws(SystemError) -> ReportHead? {
+    do {
+      return try ReportHead(of: folder.report)
+    } catch {
+      if error.cause.isOfMachine && error.cause != .permission { throw error }
+      return nil
+    }
   }
 }

@@ -77,7 +77,7 @@ enum ManifestRemoval {
   }
 
   /// A rename changes the ctime and nothing else.
-  private static func isSameFile(_ found: FileIdentity, _ identity: String) -> Bool {
+  static func isSameFile(_ found: FileIdentity, _ identity: String) -> Bool {
     found.text.split(separator: " ").dropLast().elementsEqual(identity.split(separator: " ").dropLast())
   }
 }

@@ -7,7 +7,8 @@ struct OrphanCleanup {
   let staging: OpenFolder
   let state: StateFolder
 
-  /// Removes everything but what the unfinished jobs are about to deliver, and their snapshots.
+  /// Removes everything but what the unfinished jobs are about to deliver, and their snapshots. What cannot be removed
+  /// stays.
   /// - Throws: `SystemError`, `SQLiteError`.
   func run(keeping unfinished: [LedgerJob], ledger: Ledger) throws {
     var needed: Set<String> = []
@@ -15,10 +16,10 @@ struct OrphanCleanup {
       needed.formUnion(try ledger.intended(run: job.runID).compactMap { $0.delivery?.staged })
       needed.formUnion(job.documents.map(\.staged))
     }
-    for name in try staging.names().compactMap(\.text) where !needed.contains(name) { try staging.remove(name) }
+    for name in try staging.names().compactMap(\.text) where !needed.contains(name) { try? staging.remove(name) }
     let live = Set(unfinished.map(\.runID))
     for name in try Folder.names(in: state.jobs).compactMap(\.text) where !live.contains(StateFolder.runID(of: name)) {
-      try FileManager.default.removeItem(atPath: state.jobs + "/" + name)
+      try? FileManager.default.removeItem(atPath: state.jobs + "/" + name)
     }
   }
 }

@@ -44,7 +44,7 @@ struct ParkingFolder {
   /// Moves a file from the inbox into the folder.
   /// - Throws: `SystemError`, also when there is a file of that name already.
   func takeIn(_ name: String) throws(SystemError) {
-    if clinux_rename_noreplace(inbox.descriptor, name, folder.descriptor, name) == 0 { return }
+    if uninterrupted({ clinux_rename_noreplace(inbox.descriptor, name, folder.descriptor, name) }) == 0 { return }
     guard errno == EINVAL || errno == ENOSYS else { throw failure("renameat2", name) }
     // The file system does not know the flag. Nobody else gives names in this folder, so a look before is as good; and a
     // rename takes whatever has the name in the inbox by then, which link and unlink would not.

@@ -49,11 +49,14 @@ struct Placement {
       if try FileStatus.exists(folder.file(delivery.target)) {
         throw EntryFailure.conflict("\(delivery.target) was replaced by someone else")
       }
+      // Where the file system is not mounted everything is missing, which says nothing.
+      _ = try FileStatus(of: staging.folder)
       return
     }
     do throws(SystemError) {
       _ = try folder.createDurably(delivery.subfolder)
     } catch {
+      guard error.cause == .occupied else { throw error }
       throw EntryFailure(creating: folder.file(delivery.subfolder), error)
     }
     try place(delivery)

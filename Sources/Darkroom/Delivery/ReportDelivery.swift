@@ -58,6 +58,14 @@ struct ReportDelivery: Sendable {
     isRepeated = true
   }
 
+  /// Whether all of them were placed, if they were recorded.
+  /// - Throws: `SystemError`.
+  func isPlaced() throws(SystemError) -> Bool {
+    let staging = try run.staging.open()
+    for document in documents where try staging.status(of: document.staged) != nil { return false }
+    return true
+  }
+
   /// Gives the documents their final names.
   /// - Throws: `SystemError`.
   func place() throws(SystemError) {
@@ -81,8 +89,19 @@ struct ReportDelivery: Sendable {
   func removeManifest() -> Outcome {
     var outcome = Outcome(job: outcome)
     guard let path = manifest.inboxPath else { return outcome }
+    if manifest.tooLarge != nil, !documents.contains(where: { JobFolder.isManifest($0.target) }) {
+      outcome.manifestTrouble = "\(path): there is no room for it anywhere else"
+      return outcome
+    }
+    var identity = manifest.identity
+    // That its second name was given to it changed its ctime.
+    if manifest.tooLarge != nil, let found = try? FileStatus(of: path).identity,
+      ManifestRemoval.isSameFile(found, identity)
+    {
+      identity = found.text
+    }
     do {
-      try ManifestRemoval.remove(path, identity: manifest.identity)
+      try ManifestRemoval.remove(path, identity: identity)
     } catch {
       outcome.manifestTrouble = "\(error)"
     }

@@ -4,9 +4,10 @@ import Glibc
 import Ledger
 import System
 
-/// The terminal records of a batch, on their way to the outbox.
+/// The terminal records of a batch, on their way to the outbox, and those that were held by an earlier one.
 struct ResultBatch {
-  private struct Item {
+  /// A record with its row.
+  struct Item: Sendable {
     let record: PhotoRecord
     var row: ReportRow
     var entry: LedgerEntry
@@ -14,59 +15,56 @@ struct ResultBatch {
     /// A staged file that could not be placed. It is removed when the ledger knows.
     var unplaced: String?
 
+    /// Why the file cannot be placed now, which is not its entry's fault; nil for most.
+    var obstacle: (any Error)?
+
+    /// Whether the ledger has its intent: its file may have its final name already, and no file in staging means that it
+    /// had.
+    var isIntended = false
+
     init(_ record: PhotoRecord) {
       self.record = record
       row = record.row()
       entry = record.ledgerEntry(row)
     }
+
+    /// The folder that its file goes to; nil without a file.
+    var folder: String? {
+      entry.delivery.map { Folder.parent(of: record.run.folder.file($0.target)) }
+    }
   }
 
-  private(set) var records: [PhotoRecord]
+  private var records: [PhotoRecord]
   private let ledger: Ledger
-  private var items: [Item] = []
+  private var items: [Item]
 
   /// The folders to which results go, by their paths.
   private var opened: [String: OpenFolder] = [:]
 
-  init(_ records: [PhotoRecord], ledger: Ledger) {
+  /// - Parameter held: What earlier batches could not place.
+  init(_ records: [PhotoRecord], held: [Item] = [], ledger: Ledger) {
     self.records = records
     self.ledger = ledger
+    items = held
+    for index in items.indices { items[index].obstacle = nil }
   }
 
-  var isEmpty: Bool { records.isEmpty }
+  var isEmpty: Bool { records.isEmpty && items.isEmpty }
 
-  /// Brings the results' bytes to the disk, and creates the folders that they go to.
-  /// - Returns: The folders that got a new name in them, and the records for whose results there was no room: they are no
-  ///   longer part of the batch.
-  mutating func prepare() -> (folders: Set<String>, unfit: [PhotoRecord]) {
+  // MARK: Preparing
+
+  /// Brings the results' bytes to the disk. When that fails the entry is started again: a sync is not repeated on the same
+  /// file.
+  /// - Returns: The records whose results are not on disk: they are no longer part of the batch.
+  mutating func syncFiles() -> [PhotoRecord] {
     let records = records
     DispatchQueue.concurrentPerform(iterations: records.count) { Self.sync(records[$0]) }
-    var changed: Set<String> = []
-    var failures: [String: EntryFailure] = [:]
-    for record in records {
-      guard let result = record.snapshot.result else { continue }
-      let folder = Folder.parent(of: record.run.folder.file(record.target(of: result)))
-      if opened[folder] == nil, failures[folder] == nil {
-        do throws(SystemError) {
-          let target = record.target(of: result)
-          let (made, above) = try record.run.folder.create(target.contains("/") ? Folder.parent(of: target) : "")
-          opened[folder] = made
-          changed.formUnion(above)
-        } catch {
-          failures[folder] = EntryFailure(creating: folder, error)
-        }
-      }
-      guard let failure = failures[folder] else { continue }
-      record.fail(failure)
-      record.run.staging.remove(result.staged)
-    }
-    let unfit = records.filter(\.waitsForSpace)
-    if !unfit.isEmpty { self.records.removeAll(where: \.waitsForSpace) }
-    items = self.records.map(Item.init)
-    return (changed, unfit)
+    let unfit = records.filter(\.waitsForMachine)
+    items += (unfit.isEmpty ? records : records.filter { !$0.waitsForMachine }).map(Item.init)
+    self.records = []
+    return unfit
   }
 
-  /// When a sync fails the entry does: it is not tried again on the same file.
   private static func sync(_ record: PhotoRecord) {
     guard let result = record.snapshot.result else { return }
     do {
@@ -77,34 +75,110 @@ struct ResultBatch {
     }
   }
 
-  /// What is recorded before files are renamed.
-  var intents: [LedgerChange] {
-    items.compactMap { $0.entry.delivery == nil ? nil : .intend($0.entry, run: $0.record.run.runID) }
+  /// Creates the folders that results go to. A name that is taken fails the entries, what the machine is to blame for holds
+  /// them.
+  /// - Returns: The folders that got a new name in them.
+  mutating func createFolders() -> Set<String> {
+    var changed: Set<String> = []
+    var failures: [String: any Error] = [:]
+    for index in items.indices where items[index].obstacle == nil {
+      guard let delivery = items[index].entry.delivery, let folder = items[index].folder else { continue }
+      if opened[folder] == nil, failures[folder] == nil {
+        var new: [String] = []
+        do throws(SystemError) {
+          opened[folder] = try items[index].record.run.folder.create(delivery.subfolder, changed: &new)
+        } catch {
+          let isTaken = error.cause == .occupied || error.cause == .other
+          failures[folder] = isTaken ? EntryFailure(creating: folder, error) : error
+        }
+        changed.formUnion(new)
+      }
+      guard let error = failures[folder] else { continue }
+      if let conflict = error as? EntryFailure { fail(index, conflict) } else { items[index].obstacle = error }
+    }
+    return changed
   }
 
-  /// Gives the results their final names. What cannot be placed fails its entry.
+  /// Fails an entry for good. Its staged file is removed when the ledger knows, if it has the intent.
+  private mutating func fail(_ index: Int, _ failure: EntryFailure) {
+    let (record, staged, isIntended) = (
+      items[index].record, items[index].entry.delivery?.staged, items[index].isIntended
+    )
+    var failure = failure
+    failure.disposition = .final
+    record.fail(failure)
+    items[index] = Item(record)
+    if isIntended { items[index].unplaced = staged } else if let staged { record.run.staging.remove(staged) }
+  }
+
+  /// Has all results wait: nothing of the batch is recorded.
+  mutating func hold(_ error: any Error) {
+    for index in items.indices where items[index].entry.delivery != nil { items[index].obstacle = error }
+  }
+
+  /// Takes out the results of which no intent is recorded, and removes their files: they are made again.
+  mutating func reject() -> [PhotoRecord] {
+    let rejected = items.filter { !$0.isIntended }
+    items.removeAll { !$0.isIntended }
+    for item in rejected { if let delivery = item.entry.delivery { item.record.run.staging.remove(delivery.staged) } }
+    return rejected.map(\.record)
+  }
+
+  // MARK: Placing
+
+  /// What is recorded before files are renamed.
+  var intents: [LedgerChange] {
+    items.compactMap { item in
+      item.entry.delivery == nil || item.obstacle != nil || item.isIntended
+        ? nil : .intend(item.entry, run: item.record.run.runID)
+    }
+  }
+
+  /// Gives the results, whose intents are recorded, their final names. What cannot be placed fails its entry, or waits when
+  /// the machine is to blame.
   /// - Returns: The folders in which they are now.
   mutating func place() -> Set<String> {
     var folders: Set<String> = []
-    for index in items.indices {
-      let record = items[index].record
-      guard let delivery = items[index].entry.delivery else { continue }
+    for index in items.indices where items[index].obstacle == nil {
+      guard let delivery = items[index].entry.delivery, let folder = items[index].folder else { continue }
+      let (record, wasIntended) = (items[index].record, items[index].isIntended)
+      items[index].isIntended = true
       do {
         let run = record.run
-        let folder = Folder.parent(of: run.folder.file(delivery.target))
-        try Placement(folder: run.folder, staging: run.staging, ledger: ledger).place(delivery, in: opened[folder])
+        let placement = Placement(folder: run.folder, staging: run.staging, ledger: ledger)
+        if wasIntended {
+          try placement.recover(delivery)
+        } else {
+          try placement.place(delivery, in: opened[folder])
+        }
         items[index].entry.delivery?.identity = record.snapshot.result?.identity
         folders.insert(folder)
+      } catch let error where error.isOfMachineForOwnFile {
+        items[index].obstacle = error
       } catch {
-        var failure = EntryFailure(error, otherwise: .io)
-        // The intent is in the ledger.
-        failure.disposition = .final
-        record.fail(failure)
-        items[index] = Item(record)
-        items[index].unplaced = delivery.staged
+        fail(index, EntryFailure(error, otherwise: .io))
       }
     }
     return folders
+  }
+
+  /// Has results wait whose folder, or one above it, is not on disk.
+  mutating func hold(beneath unsynced: [String: any Error]) {
+    guard !unsynced.isEmpty else { return }
+    for index in items.indices where items[index].obstacle == nil {
+      guard let folder = items[index].folder else { continue }
+      items[index].obstacle = unsynced.first { folder == $0.key || folder.hasPrefix($0.key + "/") }?.value
+    }
+  }
+
+  /// Takes out what cannot be placed now.
+  mutating func takeHeld() -> [Item] {
+    let held = items.filter { $0.obstacle != nil }
+    guard !held.isEmpty else { return [] }
+    items.removeAll { $0.obstacle != nil }
+    // It may take long: no descriptor is kept meanwhile.
+    for item in held { item.record.closeResult() }
+    return held
   }
 
   /// What is recorded when files and folders are on disk.
@@ -122,13 +196,8 @@ struct ResultBatch {
   func removeUnplaced() {
     for item in items { if let file = item.unplaced { item.record.run.staging.remove(file) } }
   }
-
-  /// Removes everything that was staged: no intent was recorded.
-  func removeStaged() {
-    for item in items { if let delivery = item.entry.delivery { item.record.run.staging.remove(delivery.staged) } }
-  }
 }
 
 extension PhotoRecord {
-  fileprivate var waitsForSpace: Bool { snapshot.failure?.disposition == .waitForSpace }
+  fileprivate var waitsForMachine: Bool { snapshot.failure?.isOfMachine == true }
 }

@@ -11,6 +11,9 @@ struct Acceptance {
   /// Records a job, and returns when that is durable.
   let record: (LedgerJob, JobManifest) throws -> Void
 
+  /// A manifest up to this size, in bytes, waits for space as everything else does.
+  private static let noticeable = 1 << 20
+
   /// Copies the file to a private snapshot, because a writer may still hold it open, and records the job.
   /// - Parameter file: Its name; nil for the path's last component.
   /// - Parameter inbox: The inbox, if the file lies there: then a symbolic link is not followed, and the file is to be moved
@@ -18,48 +21,70 @@ struct Acceptance {
   /// - Parameter expected: The file as it was when it was found settled; nil to take it as it is.
   /// - Returns: nil when the file changed or went away, also while it was being copied: it is not settled; or when it is
   ///   no regular file (any more).
-  /// - Throws: `SystemError`, `SQLiteError`. Nothing is left behind then, so that a full disk does not get fuller.
+  /// - Throws: `SystemError`, `SQLiteError`, `SpaceNeeded`. Nothing is left behind then, so that a full disk does not get
+  ///   fuller.
   func accept(
     path: String, called file: String? = nil, in inbox: OpenFolder?, job name: String, format: String,
     as expected: FileIdentity? = nil
   ) throws -> LedgerJob? {
     let runID = RunID.make()
     let file = file ?? Folder.name(of: path)
+    guard let source = try openIfThere(path, in: inbox) else { return nil }
+    let status = try source.status()
+    guard status.kind == .file, status.identity == expected ?? status.identity else { return nil }
+    let tooLarge = try room(for: status.size, file: file)
     let snapshot = state.snapshot(runID, extension: ManifestFileName(file)?.suffix ?? format)
-    var isAccepted = false
-    defer { if !isAccepted { try? Folder.removeFile(snapshot) } }
-    guard let (sha256, identity) = try copy(path, in: inbox, to: snapshot),
-      identity == expected ?? identity
-    else { return nil }
-    let manifest = JobManifest(
-      file: file, format: format, sha256: sha256, inboxPath: inbox == nil ? nil : path, identity: identity.text,
+    var isLeft = false
+    defer { if !isLeft { try? Folder.removeFile(snapshot) } }
+    guard let sha256 = try copy(source, status.identity, to: snapshot, isKept: tooLarge == nil) else { return nil }
+    var manifest = JobManifest(
+      file: file, format: format, sha256: sha256, inboxPath: inbox == nil ? nil : path, identity: status.identity.text,
       accepted: Clock.wallMilliseconds, configuration: configuration)
+    manifest.tooLarge = tooLarge
     let job = LedgerJob(runID: runID, name: name, details: try manifest.text)
-    try record(job, manifest)
-    isAccepted = true
+    do {
+      try record(job, manifest)
+    } catch {
+      // A commit that failed may have been made; if it was not, the next start removes the file.
+      isLeft = error.isOfMachine && !error.isOutOfSpace && error.isOfLedger(state)
+      throw error
+    }
+    isLeft = true
     return job
   }
 
-  /// - Returns: nil when the file went away, or was not the same at the end as at the beginning.
+  /// - Returns: Why there can never be room for a file; nil when there is.
+  /// - Throws: `SpaceNeeded` when there is none now.
+  private func room(for size: Int, file: String) throws -> String? {
+    guard size >= Self.noticeable else { return nil }
+    let total = try Folder.totalSpace(state.path)
+    let limit = total > configuration.minFree ? total - configuration.minFree : total
+    guard size <= limit else {
+      return "it has \(ByteCount(size)), and the state folder's file system has room for \(ByteCount(limit))"
+    }
+    guard try Folder.freeSpace(state.path) - configuration.minFree >= size else {
+      throw SpaceNeeded(bytes: size, file: file)
+    }
+    return nil
+  }
+
+  /// - Parameter isKept: Whether the copy is made, and not only an empty file.
+  /// - Returns: The digest; nil when the file was not the same at the end as at the beginning.
   private func copy(
-    _ path: String, in inbox: OpenFolder?, to snapshot: String
-  ) throws -> (sha256: String, identity: FileIdentity)? {
-    guard let source = try openIfThere(path, in: inbox) else { return nil }
-    let status = try source.status()
-    guard status.kind == .file else { return nil }
-    let identity = status.identity
+    _ source: OpenFile, _ identity: FileIdentity, to snapshot: String, isKept: Bool
+  ) throws -> String? {
     let copy = try OpenFile(creating: snapshot, mode: 0o600)
     let digest = MessageDigest()
     var copied = 0
     // A file that grows faster than it is read would never end.
     try source.eachChunk(upTo: identity.size + 1) { chunk in
       digest.update(chunk)
-      try copy.write(chunk)
+      if isKept { try copy.write(chunk) }
       copied += chunk.count
     }
     guard try source.status().identity == identity, copied == identity.size else { return nil }
     try copy.sync()
-    return (digest.hexDigest(), identity)
+    return digest.hexDigest()
   }
 
   private func openIfThere(_ path: String, in inbox: OpenFolder?) throws(SystemError) -> OpenFile? {

@@ -49,7 +49,7 @@ struct JobPlanner: Sendable {
   /// - Returns: nil when its job has not.
   func removeIfDone(_ manifest: InboxScan.Manifest) -> JobPlanning.Result? {
     guard let ended = try? ledger.lastEnded(job: manifest.job), let known = try? JobManifest(text: ended.details),
-      known.file == manifest.file, known.identity == manifest.identity.text
+      known.file == manifest.file, known.identity == manifest.identity.text, known.tooLarge == nil
     else { return nil }
     do {
       try ManifestRemoval.remove(inbox.file(manifest.file), identity: manifest.identity.text)
@@ -61,39 +61,112 @@ struct JobPlanner: Sendable {
 
   // MARK: Planning
 
+  /// Reads the manifest of an accepted job.
+  /// - Throws: `DamagedJob`.
+  func manifest(of job: LedgerJob) throws -> JobManifest { try DamagedJobs.manifest(of: job) }
+
+  /// Sets aside a job that cannot be read.
+  /// - Throws: `SystemError`, `SQLiteError`.
+  func setAside(_ damaged: DamagedJob) throws -> DamagedJob {
+    var damaged = damaged
+    damaged.folder = try DamagedJobs(state: state, outbox: outbox, ledger: ledger).setAside(damaged)
+    return damaged
+  }
+
   /// Plans an accepted job or, when it is an earlier process's, finds out how far that came.
   /// - Parameters:
   ///   - number: The run's, in this process.
   ///   - isResumed: Whether it is an earlier process's.
-  /// - Throws: `FolderObstacle`, `SystemError`, `SQLiteError`, `StopError.broken`; `CancellationError` soon after `isCancelled` returns true.
+  /// - Throws: `FolderObstacle`, `SystemError`, `SQLiteError`, `SpaceNeeded`; `DamagedJob` when an earlier process's cannot
+  ///   be read; `CancellationError` soon after `isCancelled` returns true.
   func plan(
-    _ job: LedgerJob, _ manifest: JobManifest, number: Int, isResumed: Bool, isCancelled: () -> Bool
+    _ job: LedgerJob, _ manifest: JobManifest, number: Int, isResumed: Bool, isCancelled: @escaping () -> Bool
   ) throws -> Plan {
     guard let format = ManifestFormats.all.first(where: { $0.name == manifest.format }) else {
-      throw StopError.broken("the ledger has a job of format \(manifest.format), which this version does not know")
+      throw DamagedJob(job: job, why: "its format is \(manifest.format), which this version does not know")
     }
     let run = RunContext(
       number: number, runID: job.runID, folder: outbox.job(job.name),
       staging: Staging(folder: outbox.staging(of: state), runID: job.runID, handle: staging),
       accepted: manifest.accepted, isRefreshing: manifest.refresh == true)
-    if let report = try ReportDelivery(recorded: job, run: run, manifest: manifest) { return try plan(job, report) }
-    var job = job
+    // Where the outbox is not mounted nothing is to be made.
+    guard try FileStatus.exists(run.staging.folder) else {
+      throw SystemError("the outbox is not there", run.staging.folder, code: ESTALE)
+    }
+    let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
+    let source = Planner(format: format, file: ManifestFile(path: snapshot), defaults: try manifest.defaults)
+    let task = Task(
+      job: job, run: run, manifest: manifest, planner: source, snapshot: snapshot, isResumed: isResumed,
+      isCancelled: isCancelled)
+    var unsynced: [String] = []
+    do {
+      return try plan(task, &unsynced)
+    } catch {
+      // What is done at the next try counts on it, and the disk is not to get fuller.
+      delivery.record([], syncing: unsynced)
+      state.removeIndex(job.runID)
+      run.staging.remove(run.staging.document("entries.jsonl"))
+      guard isResumed, error.isOfUnreadableRecord else { throw error }
+      throw DamagedJob(job: job, why: "\(error)")
+    }
+  }
+
+  /// - Parameter unsynced: Gets the folders that have a new name in them, also when an error is thrown.
+  private func plan(_ task: Task, _ unsynced: inout [String]) throws -> Plan {
+    var task = task
+    let job = task.job
+    let isSuperseded = try task.isResumed && ledger.hasLaterRun(than: job.runID, job: job.name)
+    // The report of a run that is superseded has not been delivered as long as one of its documents is in staging.
+    if let report = try ReportDelivery(recorded: job, run: task.run, manifest: task.manifest),
+      try !isSuperseded || report.isPlaced()
+    {
+      return try plan(job, report)
+    }
+    if task.isResumed { try check(task.snapshot, of: job, task.manifest) }
     if !job.documents.isEmpty {
       // They are written anew, and from then on what is not in staging has not been placed.
-      (job.state, job.documents) = (.running, [])
+      (task.job.state, task.job.documents) = (.running, [])
       try ledger.commit([.advance(job.runID, to: .running, documents: [])])
     }
-    let (folder, unsynced) = try run.folder.prepare()
-    let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
+    if isSuperseded {
+      task.run = task.run.inHistory
+      return try planSuperseded(task)
+    }
+    let folder = try task.run.folder.prepare(changed: &unsynced)
+    return try plan(task, in: folder, unsynced)
+  }
+
+  /// A job to be planned.
+  struct Task {
+    var job: LedgerJob
+    var run: RunContext
+    let manifest: JobManifest
+    let planner: Planner
+    let snapshot: String
+    let isResumed: Bool
+    let isCancelled: () -> Bool
+  }
+
+  /// Checks that an earlier process's snapshot is what was accepted.
+  /// - Throws: `DamagedJob`, `SystemError`.
+  private func check(_ snapshot: String, of job: LedgerJob, _ manifest: JobManifest) throws {
+    guard manifest.tooLarge == nil else { return }
+    do throws(SystemError) {
+      let file = try OpenFile(reading: snapshot, followingLinks: false)
+      guard try file.status().kind == .file,
+        try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: snapshot) == manifest.sha256
+      else { throw SystemError("the snapshot is not what was accepted", snapshot, code: EINVAL) }
+    } catch  where !error.cause.isOfMachine {
+      throw DamagedJob(job: job, why: error.description)
+    }
+  }
+
+  private func plan(_ task: Task, in folder: OpenFolder, _ unsynced: [String]) throws -> Plan {
+    let (job, run, manifest) = (task.job, task.run, task.manifest)
     let hasOutputs = try ledger.hasOutputs(job: job.name)
     let lastRun = try ledger.lastRun(job: job.name)
     let hasFailures = try lastRun.map(ledger.hasFailures) ?? false
-    let isSmall =
-      try FileStatus(of: snapshot).size <= Self.memoryLimit && !hasOutputs && !hasFailures
-      && !snapshot.hasSuffix(".gz")
-    let index = try isSmall ? indexes.take() : JobIndex(creating: .file(state.index(job.runID)))
-    let planner = Planner(format: format, file: ManifestFile(path: snapshot), defaults: try manifest.defaults)
-    let problems = try planner.plan(into: index, isCancelled: isCancelled)
+    let (index, problems) = try makeIndex(task, isInMemory: !hasOutputs && !hasFailures)
     if job.state == .accepted, unsynced.isEmpty { try History(folder: run.folder).putAside() }
     if hasFailures, let lastRun { try copyFailures(of: lastRun, to: index) }
     let total = try index.count()
@@ -110,8 +183,8 @@ struct JobPlanner: Sendable {
     return Plan(
       job: job, run: run, manifest: manifest, index: index, total: total, hasOutputs: hasOutputs,
       isFirst: lastRun == nil, hasFailures: hasFailures, sources: sources, problems: problems, tally: tally,
-      deferred: deferred,
-      pauses: isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced)
+      deferred: deferred, pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
+      outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil)
   }
 
   /// A job whose report is to be delivered, and nothing else.

@@ -27,6 +27,8 @@ final class JobPlanning: Sendable {
     /// The file is one whose job has ended, and that could only not be moved away; with what keeps it from that now.
     case alreadyDone(trouble: String?)
     case cancelled
+    /// Nobody can work on it, and nothing of it is left in the ledger.
+    case setAside(DamagedJob)
   }
 
   private let source: Source
@@ -73,13 +75,15 @@ final class JobPlanning: Sendable {
         guard let new = try planner.accept(manifest, during: pauses) else { return .notSettled }
         job = new
       }
-      let manifest = try JobManifest(text: job.details)
+      let manifest = try planner.manifest(of: job)
       accepted(job, manifest)
       let isCancelled = { self.isCancelled.load(ordering: .relaxed) }
       return .planned(
         try planner.plan(job, manifest, number: number, isResumed: isResumed, isCancelled: isCancelled))
     } catch is CancellationError {
       return .cancelled
+    } catch let damaged as DamagedJob {
+      return .setAside(try planner.setAside(damaged))
     }
   }
 }
@@ -123,4 +127,7 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
 
   /// The report that an earlier process was delivering: nothing else is left to be done then.
   var report: ReportDelivery?
+
+  /// What the run came to, when there is nothing left to do but its report; nil for most.
+  var outcome: JobOutcome?
 }

@@ -41,6 +41,12 @@ struct JobQueue {
   /// by it then.
   private var blocked: Set<String> = []
 
+  /// The names of jobs that could not begin, and are tried again.
+  private(set) var holds: [String: JobHold] = [:]
+
+  /// The bytes that are free in the state folder's file system, as of the last look.
+  var free = Int.max
+
   /// Files that were dealt with, as they were then.
   private var passed: [FileName: String] = [:]
 
@@ -76,6 +82,7 @@ struct JobQueue {
     open = Dictionary(fresh.map { ($0.key, $0.identity) }, uniquingKeysWith: { first, _ in first })
     self.settled = settled[...]
     waiting = []
+    isToBeScanned = false
   }
 
   /// Has a file, as it is, looked at no more.
@@ -94,14 +101,17 @@ struct JobQueue {
   /// Takes out the next job to become live. A manifest of the inbox that is not passed then is seen again at the next
   /// scan.
   /// - Parameter isLive: Whether a job of a name is live: then others of the name wait.
-  mutating func next(isLive: (String) -> Bool) -> JobPlanning.Source? {
+  /// - Parameter now: Jobs that are held longer wait. Default: none are.
+  mutating func next(now: Double = .infinity, isLive isTaken: (String) -> Bool) -> JobPlanning.Source? {
     guard present != nil else { return nil }
+    let (holds, free) = (holds, free)
+    let isLive = holds.isEmpty ? isTaken : { isTaken($0) || holds[$0]?.holds(now: now, free: free) == true }
     if let place = unfinished.firstIndex(where: { !isLive($0.name) }) {
       return .unfinished(unfinished.remove(at: place))
     }
     if let place = named.firstIndex(where: { !isLive($0.job) && !hasUnfinished($0.job) }) {
       let file = named.remove(at: place)
-      return resumed.contains(file.identity) ? next(isLive: isLive) : .named(file)
+      return resumed.contains(file.identity) ? next(now: now, isLive: isTaken) : .named(file)
     }
     if case .named = goal { return nil }
     if let place = waiting.firstIndex(where: { mayStart($0, isLive) }) { return .dropped(waiting.remove(at: place)) }
@@ -117,6 +127,24 @@ struct JobQueue {
   }
 
   private func hasUnfinished(_ job: String) -> Bool { unfinished.contains { $0.name == job } }
+
+  /// Has a job that could not begin, and all manifests of its name, wait until they are tried again.
+  mutating func hold(_ job: String, _ hold: JobHold) { holds[job] = hold }
+
+  /// Records that a job could begin.
+  mutating func release(_ job: String) { holds[job] = nil }
+
+  /// Has the manifest of a run that was set aside looked at again.
+  mutating func forget(_ manifest: JobManifest) {
+    guard manifest.inboxPath != nil else { return }
+    let key = FileName(manifest.file)
+    passed[key] = nil
+    wanted?.insert(key)
+    isToBeScanned = true
+  }
+
+  /// Whether the inbox may have a manifest that was not looked at before.
+  private var isToBeScanned = false
 
   /// Leaves all manifests of a job for the next start.
   mutating func block(_ job: String) {
@@ -144,7 +172,7 @@ struct JobQueue {
     switch goal {
     case .watch: return false
     case .named: return true
-    case .inbox: return open.isEmpty
+    case .inbox: return open.isEmpty && !isToBeScanned
     }
   }
 

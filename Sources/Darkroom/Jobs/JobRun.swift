@@ -52,6 +52,9 @@ final class JobRun {
   /// nil until the job is in the ledger.
   var accepted: (job: LedgerJob, manifest: JobManifest)?
 
+  /// Why its report, or the results of some of its entries, cannot be delivered now; nil for most.
+  var hold: JobHold?
+
   private var pauseLog = PauseLog()
 
   /// Its pauses, the oldest first.
@@ -89,7 +92,7 @@ final class JobRun {
     case .finishing(let finishing):
       LiveJob(
         number: number, name: name, phase: finishing.isUnderWay ? .finishing : .unreported, since: since,
-        lastStarted: lastStarted)
+        lastStarted: lastStarted, due: hold?.due ?? 0)
     }
   }
 

@@ -10,7 +10,7 @@ extension LiveJobs {
   /// When an entry may start that may not now, or might have since `admit` was last called, in milliseconds of the
   /// monotonic clock; nil when that does not depend on the time.
   var nextStart: Int? {
-    guard mayStart, pending.lowestPriorityWithRoom(besides: undelivered) != nil else { return nil }
+    guard mayStart, pending.lowestPriorityWithRoom(besides: undelivered - held) != nil else { return nil }
     return scheduler.nextChange
   }
 
@@ -21,7 +21,7 @@ extension LiveJobs {
     guard mayStart else { return }
     pending.adjustPlaces(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
     let perHost = HostPlaces(configuration.transfer.perHost)
-    while let lowest = pending.lowestPriorityWithRoom(besides: undelivered) {
+    while let lowest = pending.lowestPriorityWithRoom(besides: undelivered - held) {
       let next = try scheduler.next(now: Clock.monotonicMilliseconds, perHost: perHost, lowest: lowest)
       guard let next, let run = runs[next.run], let plan = run.plan else { break }
       run.lastStarted = now
@@ -108,6 +108,7 @@ extension LiveJobs {
     case .deliver: deliver(record)
     case .awaitOutageCheck: awaitingOutageCheck.append(record)
     case .waitForSpace: waitForSpace(record)
+    case .waitForMachine: waitForMachine(record, live.failure ?? .cache)
     case .restart: scheduler.retry(record.id, attempts: nil, due: now, now: now)
     case .leave: break
     case .retry(let seconds):
@@ -160,14 +161,22 @@ extension LiveJobs {
       undelivered -= committed.count
       suspension.wroteSomething()
       for item in committed { ended(item.record, item.row) }
-    case .rejected(let records):
+    case .rejected(let records, let error):
       undelivered -= records.count
       for record in records {
         runs[record.run.number]?.undelivered -= 1
-        waitForSpace(record)
+        let failure = record.snapshot.failure
+        if failure?.isOfMachine == true ? failure?.disposition == .waitForSpace : error.isOutOfSpace {
+          waitForSpace(record)
+        } else {
+          waitForMachine(record, failure.flatMap { $0.isOfMachine ? $0 : nil } ?? error)
+        }
       }
+    case .held(let count, let obstacles): setHeld(count, obstacles)
+    case .failing(let error): suspension.fail(error, now: Clock.monotonicSeconds)
     case .noSpace: suspension.waitForSpace(now: Clock.monotonicSeconds)
     case .reported(let run, let result): try reported(run, result)
+    case .unstaged(let run, let error): try unstaged(run, error)
     case .unlogged(let run, let error):
       observe(.warning("entries.jsonl of job \(runs[run]?.name ?? "") lacks rows: \(error)"))
     case .broken(let error): throw error
@@ -176,6 +185,7 @@ extension LiveJobs {
 
   private func ended(_ record: PhotoRecord, _ row: ReportRow) {
     scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
+    if !machineFailures.isEmpty { clearFailures(of: record) }
     guard let run = runs[record.run.number], case .running(var running) = run.phase else { return }
     run.undelivered -= 1
     running.tally.add(row)
@@ -200,7 +210,8 @@ extension HostScheduler.Answer {
     switch live.failure?.disposition {
     case .hostRefused(let asked)?: self = .refused(asked)
     case .restart?: self = .served
-    case .final?, .retry?, .waitForSpace?: self = (live.failure?.httpStatus ?? 500) < 500 ? .served : .none
+    case .final?, .retry?, .waitForSpace?, .waitForMachine?:
+      self = (live.failure?.httpStatus ?? 500) < 500 ? .served : .none
     case nil: self = .none
     }
   }

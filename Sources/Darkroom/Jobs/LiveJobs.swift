@@ -7,7 +7,7 @@ import Transfer
 /// The jobs that are live, from the start of their planning to the end of their report. It belongs to the thread of
 /// `Darkroom`: what threads of its own do comes back as a `Message`.
 ///
-/// What goes wrong with one job is reported, and the others go on; want of space is waited out.
+/// What goes wrong with one job is reported, and the others go on; want of space and failures of the machine are waited out.
 final class LiveJobs {
   /// What other threads report of a job.
   enum Message: Sendable {
@@ -23,11 +23,13 @@ final class LiveJobs {
     var states: Set<JobOutcome.State> = []
     /// Whether a job could not be worked on, or its manifest not be moved.
     var hadTrouble = false
+    /// Whether a manifest that was named is not there, or cannot be read.
+    var isMissing = false
   }
 
   var queue: JobQueue
-  private(set) var runs: [Int: JobRun] = [:]
-  private(set) var summary = Summary()
+  var runs: [Int: JobRun] = [:]
+  var summary = Summary()
   let scheduler = EntryScheduler()
   let pending: PendingOperations
   let delivery: DeliveryQueue
@@ -49,6 +51,12 @@ final class LiveJobs {
 
   /// Records that are being delivered.
   var undelivered = 0
+
+  /// Of these, those whose results cannot be delivered now.
+  var held = 0
+
+  /// How often entries that are to be tried again were failed by the machine.
+  var machineFailures: [PhotoRecord.ID: Int] = [:]
   var isStopping = false
 
   init(
@@ -98,16 +106,19 @@ final class LiveJobs {
       observe(.jobAccepted(job: job.name, file: manifest.file))
     case .planned(let number, let result):
       guard let run = runs[number] else { return }
-      try withTrouble(about: run, retrying: true) { try planned(run, result.get()) }
+      try withTrouble(about: run, isPlanning: true) { try planned(run, result.get()) }
     case .written(let number, let report): deliver(report, of: number)
     case .unwritten(let number, let error): try reported(number, .failure(error))
     }
   }
 
   private func planned(_ run: JobRun, _ result: JobPlanning.Result) throws {
+    queue.release(run.name)
+    suspension.plannedSomething()
     switch result {
     case .planned(let plan) where !isStopping: try adopt(plan, for: run)
     case .planned, .cancelled, .notSettled: runs[run.number] = nil
+    case .setAside(let damaged): setAside(run, damaged)
     case .alreadyDone(let trouble):
       runs[run.number] = nil
       guard case .dropped(let manifest) = run.source else { return }
@@ -120,8 +131,7 @@ final class LiveJobs {
 
   private func adopt(_ plan: Plan, for run: JobRun) throws {
     delivery.record(resumePauses(run, plan), syncing: plan.unsynced)
-    if plan.job.state == .finishing {
-      let outcome = try plan.report?.outcome ?? JobOutcome(text: plan.job.outcome ?? "")
+    if let outcome = plan.report?.outcome ?? plan.outcome {
       run.phase = .finishing(.init(plan: plan, outcome: outcome, report: plan.report))
     } else if !plan.problems.isEmpty {
       run.phase = .finishing(.init(plan: plan, outcome: JobOutcome(rejected: plan.problems, taking: elapsed(run))))
@@ -172,7 +182,7 @@ final class LiveJobs {
 
   /// Whether nothing is being delivered.
   var isDelivered: Bool {
-    undelivered == 0
+    undelivered == held
       && !runs.values.contains { if case .finishing(let finishing) = $0.phase { finishing.isUnderWay } else { false } }
   }
 
@@ -221,55 +231,40 @@ final class LiveJobs {
     delivery.deliver(report)
   }
 
+  /// Takes in that the documents of a run may not be on disk.
+  func unstaged(_ number: Int, _ error: any Error) throws {
+    guard let run = runs[number], case .finishing(var finishing) = run.phase else { return }
+    finishing.report = nil
+    run.phase = .finishing(finishing)
+    try reported(number, .failure(error))
+  }
+
   /// Takes in what became of a run's report.
   func reported(_ number: Int, _ result: Result<ReportDelivery.Outcome, any Error>) throws {
     guard let run = runs[number], case .finishing(var finishing) = run.phase else { return }
     finishing.isUnderWay = false
     run.phase = .finishing(finishing)
-    try withTrouble(about: run, retrying: false) {
+    try withTrouble(about: run, isPlanning: false) {
       let outcome = try result.get()
       if let trouble = outcome.manifestTrouble {
         summary.hadTrouble = true
         observe(.warning("the manifest cannot be moved out of the inbox: \(trouble)"))
       }
       suspension.wroteSomething()
+      run.hold = nil
       remove(run)
       let accepted = planner.configuration.acceptFailures
       let isAccepted = outcome.job.state != .succeeded && accepted?.accepts(outcome.job) == true
-      summary.states.insert(isAccepted ? .succeeded : outcome.job.state)
+      // What a later run says of the job counts.
+      if outcome.job.state != .superseded { summary.states.insert(isAccepted ? .succeeded : outcome.job.state) }
       observe(.jobEnded(JobSummary(run.name, outcome.job, finishing.plan, isAccepted: isAccepted)))
     }
   }
 
-  private func remove(_ run: JobRun) {
+  func remove(_ run: JobRun) {
     delivery.forget(run: run.number)
     if let index = run.plan?.index { planner.indexes.give(back: index) }
     runs[run.number] = nil
-  }
-
-  /// Does something that is about one job. Want of space suspends the queues, and it is tried again; other trouble is
-  /// reported, and the job stays in the ledger, for the next start.
-  /// - Parameter retrying: Whether the job becomes live anew after want of space.
-  private func withTrouble(about run: JobRun, retrying: Bool, _ body: () throws -> Void) throws {
-    do {
-      try body()
-    } catch let error as any OutOfSpaceError where error.isOutOfSpace {
-      suspension.waitForSpace(now: Clock.monotonicSeconds)
-      guard retrying else { return }
-      remove(run)
-      // Once it is in the ledger it is not accepted again.
-      queue.retry(run.accepted.map { .unfinished($0.job) } ?? run.source)
-    } catch let error where !error.isOfLedger && !(error is StopError) {
-      summary.hadTrouble = true
-      let what = retrying ? run.source.description : "the report of job \(run.name)"
-      observe(.warning("\(what) cannot be worked on now: \(error)"))
-      if run.accepted != nil {
-        queue.block(run.name)
-      } else if case .dropped(let manifest) = run.source {
-        queue.pass(manifest.file, identity: manifest.identity.text)
-      }
-      remove(run)
-    }
   }
 }
 

@@ -11,6 +11,12 @@ struct Patience {
   /// Since when there has been nothing to do but to wait for manifests that are still being written.
   private var unsettledSince: Double?
 
+  /// Since when something waits for the machine.
+  private var troubleSince: Double?
+
+  /// How long that may be, in seconds.
+  static let troubleLimit = 60.0
+
   init(_ configuration: Configuration) {
     limit = configuration.lockWait
     settleTime = configuration.settle + configuration.pollInterval
@@ -21,17 +27,35 @@ struct Patience {
   private(set) var deadline: Double?
 
   /// - Throws: `StopError` when nothing has gone on for longer than `--lock-wait`, once what runs has finished.
-  mutating func check(_ jobs: LiveJobs, now: Double) throws {
+  mutating func check(_ jobs: LiveJobs, isInboxUnreadable: Bool = false, now: Double) throws {
     deadline = nil
     try checkUnsettled(jobs, now)
+    try checkTrouble(jobs, isInboxUnreadable, now)
     // What is being delivered does not go on either, when it is stuck.
     guard let limit, jobs.pending.isIdle, jobs.undelivered == 0 || jobs.suspension.stuckSince != nil,
       let since = jobs.suspension.since
     else { return }
-    let end = Double(since) / 1000 + limit
-    deadline = end
-    guard now >= end else { return }
-    throw StopError.pausedTooLong(seconds: limit, causes: jobs.suspension.pauses.description)
+    try wait(until: Double(since) / 1000 + limit, now) {
+      let causes = [jobs.suspension.pauses.description] + jobs.queue.holds.values.map(\.reason)
+      return .pausedTooLong(seconds: limit, causes: causes.filter { !$0.isEmpty }.joined(separator: ", "))
+    }
+  }
+
+  /// - Throws: What `error` returns when the time is over.
+  private mutating func wait(until end: Double, _ now: Double, or error: () -> StopError) throws {
+    guard now < end else { throw error() }
+    deadline = min(deadline ?? end, end)
+  }
+
+  /// - Throws: `StopError.machine` when something waits for the machine for too long, and nothing else goes on.
+  private mutating func checkTrouble(_ jobs: LiveJobs, _ isInboxUnreadable: Bool, _ now: Double) throws {
+    guard let reason = jobs.machineTrouble ?? (isInboxUnreadable ? "the inbox cannot be read" : nil) else {
+      return troubleSince = nil
+    }
+    let since = max(troubleSince ?? now, jobs.suspension.lastWritten)
+    troubleSince = since
+    guard jobs.pending.isIdle else { return }
+    try wait(until: since + Self.troubleLimit, now) { .machine(reason: reason, seconds: Self.troubleLimit) }
   }
 
   private mutating func checkUnsettled(_ jobs: LiveJobs, _ now: Double) throws {
@@ -39,8 +63,8 @@ struct Patience {
     let since = unsettledSince ?? now
     unsettledSince = since
     guard let limit else { return }
-    deadline = since + limit + settleTime
-    guard now >= since + limit + settleTime else { return }
-    throw StopError.unsettled(files: jobs.queue.queued(limit: 10).files, seconds: limit)
+    try wait(until: since + limit + settleTime, now) {
+      .unsettled(files: jobs.queue.queued(limit: 10).files, seconds: limit)
+    }
   }
 }

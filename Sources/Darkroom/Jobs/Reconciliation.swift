@@ -22,6 +22,9 @@ struct LiveJob: Equatable {
 
   /// When an entry of it last started, in seconds.
   let lastStarted: Double
+
+  /// When the report is tried again that could not be delivered, in seconds.
+  var due = 0.0
 }
 
 /// How many jobs may be live.
@@ -60,14 +63,14 @@ func reconcile(
   wanted queue: inout JobQueue, live: [LiveJob], limits: JobLimits, now: Double, isPaused: Bool, resumedAt: Double
 ) -> [JobAction] {
   let held = live.filter { $0.hasPlace(now: now, isPaused: isPaused, resumedAt: resumedAt) }
-  let done = live.filter { $0.phase == .done || $0.phase == .unreported }
+  let done = live.filter { $0.phase == .done || $0.phase == .unreported && $0.due <= now }
   let ready = live.filter { $0.phase == .ready }
   let begun = ready.prefix(max(0, limits.places - held.count { $0.phase == .running }))
   var actions = done.map { JobAction.finish($0.number) } + begun.map { JobAction.begin($0.number) }
   var names = Set(live.map(\.name))
   var planned = ready.count - begun.count + held.count { $0.phase == .planning }
   var count = live.count
-  while planned < limits.places, count < limits.live, let next = queue.next(isLive: names.contains) {
+  while planned < limits.places, count < limits.live, let next = queue.next(now: now, isLive: names.contains) {
     actions.append(.start(next))
     names.insert(next.job)
     planned += 1

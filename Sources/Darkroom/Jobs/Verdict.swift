@@ -14,6 +14,8 @@ enum Verdict: Equatable {
   case awaitOutageCheck
   /// It is tried again when there is space.
   case waitForSpace
+  /// It is tried again after a while: the machine failed.
+  case waitForMachine
   /// It is started again; the last try does not count.
   case restart
   /// It is left for the next start.
@@ -72,7 +74,7 @@ extension Verdict {
   private var givesUp: Bool {
     switch self {
     case .deliver, .postpone, .useMirror: true
-    case .retry, .awaitOutageCheck, .waitForSpace, .restart, .leave: false
+    case .retry, .awaitOutageCheck, .waitForSpace, .waitForMachine, .restart, .leave: false
     }
   }
 
@@ -83,6 +85,7 @@ extension Verdict {
     let verdict: Verdict
     switch entry.failure?.disposition {
     case .waitForSpace: verdict = .waitForSpace
+    case .waitForMachine: verdict = .waitForMachine
     case .restart: verdict = .restart
     case .retry(let asked):
       let isLast = entry.wasDeferred || entry.isHostSilent
@@ -118,7 +121,7 @@ extension EndedEntry {
     guard let failure, failure.code.stage == .download, failure.isRetryable || mirrorMayPass else { return nil }
     switch failure.disposition {
     case .retry(let asked), .hostRefused(let asked): return deferral.wait(age: age, asked: asked)
-    case .final, .waitForSpace, .restart: return deferral.wait(age: age, asked: nil)
+    case .final, .waitForSpace, .waitForMachine, .restart: return deferral.wait(age: age, asked: nil)
     }
   }
 }

@@ -14,6 +14,9 @@ struct EntryFailure: Error, Sendable, Equatable {
     case hostRefused(after: Double?)
     /// There was no room for a file of ours: the entry waits until there is.
     case waitForSpace
+    /// The machine failed, and it says nothing of the entry, which is started again: a disk error, a read-only file system,
+    /// no memory or descriptor left, permissions that were taken away.
+    case waitForMachine
     /// It says nothing of the entry, which is started again: the cache's copy was no good.
     case restart
   }
@@ -29,8 +32,18 @@ struct EntryFailure: Error, Sendable, Equatable {
   var isRetryable: Bool {
     switch disposition {
     case .retry, .hostRefused: true
-    case .final, .waitForSpace, .restart: false
+    case .final, .waitForSpace, .waitForMachine, .restart: false
     }
+  }
+
+  /// Whether it is nobody's: no row says so, and the entry is started again.
+  var isOfMachine: Bool { disposition == .waitForSpace || disposition == .waitForMachine }
+}
+
+extension EntryFailure.Disposition {
+  /// What follows from an error with a file that only this program makes and removes.
+  init(ownFile cause: ErrorCause) {
+    self = cause == .space ? .waitForSpace : cause.isOfMachineForOwnFile ? .waitForMachine : .final
   }
 }
 
@@ -40,8 +53,10 @@ extension EntryFailure {
     message = error.message
     httpStatus = error.httpStatus
     disposition =
-      if error.systemError.map(SystemError.isOutOfSpace) == true {
-        .waitForSpace
+      if let number = error.systemError, error.code == .io, !error.isOfSource {
+        Disposition(ownFile: ErrorCause(errno: number))
+      } else if let number = error.systemError, error.isOfSource, ErrorCause(errno: number) == .exhaustion {
+        .waitForMachine
       } else if !error.isRetryable {
         .final
       } else if error.isHostRefusal {
@@ -54,13 +69,14 @@ extension EntryFailure {
   init(_ error: ImagingError) {
     code = error.code == .io ? .io : .filter(error.code)
     message = error.message
-    if SystemError.isOutOfSpace(error.systemError) { disposition = .waitForSpace }
+    if error.code == .io { disposition = Disposition(ownFile: ErrorCause(errno: error.systemError)) }
   }
 
-  init(_ error: SystemError) {
+  /// What went wrong with a file of ours, such as one in staging.
+  init(_ error: any LocalError) {
     code = .io
-    message = error.description
-    if error.isOutOfSpace { disposition = .waitForSpace }
+    message = "\(error)"
+    disposition = Disposition(ownFile: error.cause)
   }
 
   /// What an operation threw.
@@ -70,7 +86,7 @@ extension EntryFailure {
     case let failure as EntryFailure: self = failure
     case let error as TransferError: self.init(error)
     case let error as ImagingError: self.init(error)
-    case let error as SystemError: self.init(error)
+    case let error as any LocalError: self.init(error)
     default: self.init(code: code, message: "\(error)")
     }
   }

@@ -3,62 +3,63 @@ import System
 
 /// The job's folder and those in it, opened beneath the outbox: no symbolic link is followed.
 extension JobFolder {
-  /// The outbox.
-  private func root() throws(SystemError) -> OpenFolder {
+  /// The outbox. It is never created: when it is missing, a share may not be mounted.
+  private func openOutbox() throws(SystemError) -> OpenFolder {
     if let outbox { return outbox }
-    return try OpenFolder(Folder.parent(of: path))
+    return try OpenFolder(root)
   }
 
   /// The path of something beneath the outbox.
   private func beneath(_ path: String) -> String {
-    let folder = Folder.name(of: self.path)
+    let folder = String(self.path.dropFirst(root.count + 1))
     return path.isEmpty ? folder : folder + "/" + path
   }
 
   /// Opens the folder, or one in it.
   /// - Parameter subfolder: A relative path.
-  func open(_ subfolder: String = "") throws(SystemError) -> OpenFolder { try root().folder(beneath(subfolder)) }
+  func open(_ subfolder: String = "") throws(SystemError) -> OpenFolder { try openOutbox().folder(beneath(subfolder)) }
 
   /// Opens the folder, or one in it, and creates what is missing.
-  /// - Returns: The folder, and the paths of those that got a new name in them.
-  func create(_ subfolder: String = "") throws(SystemError) -> (folder: OpenFolder, changed: [String]) {
-    try root().create(beneath(subfolder))
+  /// - Parameter changed: Gets the paths of those that got a new name in them, also when an error is thrown.
+  func create(_ subfolder: String = "", changed: inout [String]) throws(SystemError) -> OpenFolder {
+    try openOutbox().create(beneath(subfolder), changed: &changed)
   }
 
   /// Opens the folder, or one in it, and creates and syncs what is missing.
   func createDurably(_ subfolder: String = "") throws(SystemError) -> OpenFolder {
-    let (folder, changed) = try create(subfolder)
+    var changed: [String] = []
+    let folder = try create(subfolder, changed: &changed)
     for path in changed { try Folder.sync(path) }
     return folder
   }
 
   /// Opens a file for reading.
   /// - Parameter target: Its path relative to the job's folder.
-  func open(file target: String) throws(SystemError) -> OpenFile { try root().open(reading: beneath(target)) }
+  func open(file target: String) throws(SystemError) -> OpenFile { try openOutbox().open(reading: beneath(target)) }
 
   /// Whether a path relative to the job's folder is that of a regular file with these contents.
   /// - Parameter sha256: In lower-case hexadecimal.
   func holds(_ target: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
-    try root().holds(beneath(target), bytes: bytes, sha256: sha256)
+    try openOutbox().holds(beneath(target), bytes: bytes, sha256: sha256)
   }
 
   /// Creates the job's folder, if need be.
-  /// - Returns: The folder, and the paths of those that got a new name in them.
+  /// - Parameter changed: Gets the paths of those that got a new name in them, also when an error is thrown.
   /// - Throws: `FolderObstacle` when the folder, or one of those that every job has, is a symbolic link, the folder a file, or
   ///   the log anything but a file; `SystemError`.
-  func prepare() throws -> (folder: OpenFolder, changed: [String]) {
-    let outbox = try root()
+  func prepare(changed: inout [String]) throws -> OpenFolder {
+    let outbox = try openOutbox()
     if let kind = try outbox.status(of: Folder.name(of: path))?.kind, kind != .folder {
       throw FolderObstacle(path: path, kind: kind)
     }
-    let (folder, changed) = try create()
-    if !changed.isEmpty { return (folder, changed) }
+    let folder = try create(changed: &changed)
+    if !changed.isEmpty { return folder }
     for name in ["images", "originals", "previews", "history"] where try folder.status(of: name)?.kind == .link {
       throw FolderObstacle(path: file(name), kind: .link)
     }
     if let kind = try folder.status(of: Folder.name(of: entriesLog))?.kind, kind != .file {
       throw FolderObstacle(path: entriesLog, kind: kind)
     }
-    return (folder, changed)
+    return folder
   }
 }

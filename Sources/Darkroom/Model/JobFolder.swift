@@ -6,8 +6,19 @@ struct JobFolder: Sendable {
   let path: String
   let name: String
 
+  /// The outbox's path.
+  let root: String
+
   /// The outbox, held open; nil to open it anew each time.
   var outbox: OpenFolder?
+
+  /// - Parameter root: A folder above it. Default: the one above.
+  init(path: String, name: String, root: String? = nil, outbox: OpenFolder? = nil) {
+    self.path = path
+    self.name = name
+    self.root = root ?? Folder.parent(of: path)
+    self.outbox = outbox
+  }
 
   var report: String { path + "/report.json" }
   var entriesLog: String { path + "/entries.jsonl" }

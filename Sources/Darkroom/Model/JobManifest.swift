@@ -30,6 +30,9 @@ struct JobManifest: Sendable, Equatable, Codable {
   /// Whether everything was to be asked for again; nil for false, and in ledgers of earlier versions.
   let refresh: Bool?
 
+  /// Why there is no room for a snapshot, however much is removed: then there is none. Default: nil, there is one.
+  var tooLarge: String?
+
   /// The extension of the file's name, `.gz` included.
   var fileExtension: String { ManifestFileName(file)?.suffix ?? format }
 

@@ -4,6 +4,8 @@ import Foundation
 package struct JobOutcome: Sendable, Equatable, Codable {
   package enum State: String, Sendable, Codable {
     case succeeded, partial, failed, cancelled, rejected
+    /// An earlier run that had not ended when a later one of the same job began.
+    case superseded
   }
 
   /// How many rows there are of each kind.
@@ -68,9 +70,16 @@ extension JobOutcome {
   /// - Parameter accepted: When it began, in milliseconds since 1970.
   func duration(since accepted: Int) -> Int { elapsed?.total ?? max(0, finished - accepted) }
 
+  /// The same, of a run that a later one has superseded.
+  var superseded: JobOutcome {
+    JobOutcome(
+      state: .superseded, counts: counts, bytes: bytes, transfers: transfers, problems: problems, finished: finished,
+      elapsed: elapsed)
+  }
+
   /// Whether the next run is compared with this one: not with one that was rejected or cancelled, which tells nothing of
   /// its entries.
-  var countsForNext: Bool { state != .rejected && counts.cancelled == 0 }
+  var countsForNext: Bool { state != .rejected && state != .superseded && counts.cancelled == 0 }
 }
 
 extension JobOutcome.Counts {

@@ -183,6 +183,9 @@ final class PhotoRecord: Sendable {
     }
   }
 
+  /// Forgets the result's file, which is complete in staging and cannot be delivered yet.
+  func closeResult() { live.withLock { $0.result = nil } }
+
   /// To `cancelled`, unless the record is terminal.
   func cancel() {
     live.withLock {

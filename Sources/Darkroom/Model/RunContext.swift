@@ -14,6 +14,15 @@ struct RunContext: Sendable {
   /// Whether what earlier runs downloaded and made is ignored, whatever the process that continues the run is told.
   var isRefreshing = false
 
+  /// The same run, whose documents go to its folder of `history`.
+  var inHistory: RunContext {
+    RunContext(
+      number: number, runID: runID,
+      folder: JobFolder(
+        path: folder.history + "/" + runID, name: folder.name, root: folder.root, outbox: folder.outbox),
+      staging: staging, accepted: accepted, isRefreshing: isRefreshing)
+  }
+
   /// The job's name.
   var job: String { folder.name }
 }

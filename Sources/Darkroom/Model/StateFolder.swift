@@ -9,7 +9,7 @@ struct StateFolder: Sendable {
   /// There while a process uses the ledger: one that is found at a start was left by a process that died.
   var useMark: String { path + "/in-use" }
 
-  /// What was damaged, a folder for each time.
+  /// What was damaged: a folder for each ledger that was set aside, and for each run that could not be read.
   var damaged: String { path + "/damaged" }
 
   var jobs: String { path + "/jobs" }
@@ -26,8 +26,11 @@ struct StateFolder: Sendable {
   /// Removes what a run has in `jobs`: nobody needs it when the run has ended, and the next start removes what is left.
   func remove(_ runID: String, extension suffix: String) {
     unlink(snapshot(runID, extension: suffix))
-    unlink(index(runID))
+    removeIndex(runID)
   }
+
+  /// Removes what was planned of a run.
+  func removeIndex(_ runID: String) { unlink(index(runID)) }
 
   /// Moves what a version up to 0.1 has left, with a folder for each run, to where it lies now.
   /// - Throws: `SystemError`.

@@ -14,6 +14,8 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
   case unsettled(files: [String], seconds: Double)
   /// The outbox cannot be written.
   case outbox(String)
+  /// The machine failed for so long that `run` gives up.
+  case machine(reason: String, seconds: Double)
   /// Something that should not happen.
   case broken(String)
 
@@ -22,6 +24,8 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
     case .busy(let folder, let process?): "another instance owns \(folder): process \(process)"
     case .busy(let folder, nil): "another instance owns \(folder)"
     case .missing(let message), .taken(let message), .outbox(let message), .broken(let message): message
+    case .machine(let reason, let seconds):
+      "tried again for \(seconds.formatted()) s; what is not done stays for the next start: \(reason)"
     case .unsettled(let files, let seconds):
       "still being written after \(seconds.formatted()) s, the limit of --lock-wait: \(files.joined(separator: ", "))"
     case .pausedTooLong(let seconds, let causes):

@@ -120,7 +120,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       try check(file, source)
       staging.remove(download)
     }
-    let reading = source.isShared ? try OpenFile(reading: staging.path(staged), followingLinks: false) : file
+    let reading = source.isShared ? try staging.open(staged) : file
     let picture = try perform(.probe, from: reading).pictures.source
     try finish(file, picture, source.sha256, as: key, from: picture, staged: staged, since: began)
   }
@@ -157,7 +157,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   /// Opens what a worker has written. A worker that was taken over may have kept the file; then, and where the file system
   /// cannot tell, a copy is the result: nobody alters that.
   private func finishedResult() throws -> OpenFile {
-    let file = try OpenFile(reading: staging.path(result), followingLinks: false)
+    let file = try staging.open(result)
     if file.hasNoWriter { return file }
     let copy = try staging.create(result)
     try file.copy(to: copy)

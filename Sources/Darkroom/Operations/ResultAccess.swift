@@ -26,7 +26,7 @@ struct ResultAccess: Sendable {
       guard let status = try? file.status(), status.kind == .file, status.size == bytes else { return false }
       do {
         try file.copy(to: copy)
-      } catch  where !error.isOutOfSpace {
+      } catch  where !error.cause.isOfMachine {
         return false
       }
       return (try? MessageDigest.hexDigest(ofDescriptor: copy.descriptor)) == sha256

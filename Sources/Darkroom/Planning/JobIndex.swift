@@ -178,6 +178,16 @@ final class JobIndex {
     }
   }
 
+  /// Calls `body` with the entries that have not ended, in the manifest's order, a page at a time.
+  func eachPendingPage(_ body: ([Entry]) throws -> Void) throws {
+    let clause = "WHERE pending = 1 AND position > ? ORDER BY position LIMIT 1000"
+    var page = try entries(clause, [.integer(-1)])
+    while let last = page.last {
+      try body(page)
+      page = try entries(clause, [.integer(last.position)])
+    }
+  }
+
   /// The entry at a place of the manifest.
   func entry(at position: Int) throws -> Entry? {
     try entries("WHERE position = ?", [.integer(position)]).first

@@ -11,15 +11,19 @@ struct Planner {
   let defaults: EntryDefaults
 
   /// Fills the index.
+  /// - Parameter checkSpace: Called from time to time; what it throws ends the planning.
   /// - Returns: What makes the whole manifest rejected, at most `problemLimit`; empty when it is fine.
   /// - Throws: `SystemError`, `SQLiteError`; `CancellationError` soon after `isCancelled` returns true.
-  func plan(into index: JobIndex, isCancelled: () -> Bool = { false }) throws -> [ManifestProblem] {
+  func plan(
+    into index: JobIndex, isCancelled: () -> Bool = { false }, checkSpace: () throws -> Void = {}
+  ) throws -> [ManifestProblem] {
     var reader = EntryReader(defaults: defaults)
     var position = 0
     do {
       try index.fill {
         try format.read(file, .entries) { item in
           if isCancelled() { throw CancellationError() }
+          if position & 4095 == 4095 { try checkSpace() }
           switch item {
           case .defaults(let value, let place): reader.readDefaults(value, at: place)
           case .entry(let value, let key, let place):

@@ -22,12 +22,22 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
   /// Writes and syncs everything, and syncs the log of the rows. Done again after a crash, it writes the same.
   /// - Throws: `SystemError`, `SQLiteError`.
   func write() throws -> ReportDelivery {
+    do {
+      return try writeAll()
+    } catch {
+      // On a full disk it takes room that others need, and it is written again.
+      for name in ["failed.jsonl", "manifest", "report.json"] { run.staging.remove(run.staging.document(name)) }
+      throw error
+    }
+  }
+
+  private func writeAll() throws -> ReportDelivery {
     if outcome.counts.total > 0 { try syncEntriesLog() }
     var documents: [Delivery] = []
     if outcome.counts.failed > 0 {
       documents.append(try write("failed.jsonl", to: run.folder.failedManifest, mode: 0o600, writeFailures))
     }
-    documents.append(try stageManifest())
+    if let manifest = try stageManifest() { documents.append(manifest) }
     documents.append(try write("report.json", to: run.folder.report, mode: 0o666, writeReport))
     return try ReportDelivery(run: run, manifest: manifest, outcome: outcome, documents: documents)
   }
@@ -52,12 +62,39 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
   }
 
   /// The snapshot is on disk already: it gets a second name where the file system allows it.
-  private func stageManifest() throws -> Delivery {
+  /// - Returns: nil when there is no snapshot, and no room for the file either.
+  private func stageManifest() throws -> Delivery? {
+    if manifest.tooLarge != nil { return try stageUncopied() }
     let (staging, name) = (try run.staging.open(), run.staging.document("manifest"))
     try staging.remove(name)
     let snapshot = state.snapshot(run.runID, extension: manifest.fileExtension)
     guard staging.link(snapshot, orCopyTo: name) else { throw SystemError("link", run.staging.path(name)) }
     let file = try staging.open(reading: name)
+    try file.sync()
+    let target = run.folder.manifest(extension: manifest.fileExtension)
+    return Delivery(
+      staged: name, target: Folder.name(of: target), bytes: try file.status().size, sha256: manifest.sha256)
+  }
+
+  /// The file of which there is no snapshot gets a second name, or is copied where that is refused.
+  private func stageUncopied() throws -> Delivery? {
+    let (staging, name) = (try run.staging.open(), run.staging.document("manifest"))
+    try staging.remove(name)
+    guard let path = manifest.inboxPath, staging.link(path, orCopyTo: name) else { return nil }
+    let file: OpenFile
+    do {
+      file = try staging.open(reading: name)
+      guard try file.status().kind == .file,
+        try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path) == manifest.sha256
+      else {
+        try staging.remove(name)
+        return nil
+      }
+    } catch  where error.cause == .occupied {
+      // Somebody has put a symbolic link in its place.
+      try staging.remove(name)
+      return nil
+    }
     try file.sync()
     let target = run.folder.manifest(extension: manifest.fileExtension)
     return Delivery(

@@ -95,6 +95,12 @@ package struct Status: Sendable, Equatable, Codable {
   }
 
   package var schema_version = Status.schemaVersion
+  /// A job that can neither begin nor end now, or some of whose results cannot be delivered; it is tried again.
+  package struct Wait: Sendable, Equatable, Codable {
+    package let job: String
+    package let why: String
+  }
+
   package let version: String
   package let inbox: String
   package let outbox: String
@@ -104,6 +110,9 @@ package struct Status: Sendable, Equatable, Codable {
   package var updated_at: String?
   /// Jobs that have not ended: the live ones first, in the order in which they became live.
   package var jobs: [Job] = []
+  /// Jobs that wait because something is in their way: `listLimit` of them at most; nil without any.
+  package var waits: [Wait]?
+  package var waits_total: Int?
   /// Why it cannot be told which jobs have not ended; nil when it can.
   package var jobs_unknown: String?
   /// Manifests that wait for their turn: the first `listLimit` of them.

@@ -53,7 +53,8 @@ package struct StatusReader {
         let deferred = (try? LedgerReader.deferred(path: state.ledger)) ?? [:]
         for job in jobs {
           status.jobs.append(Status.Job(waiting: job, deferred: deferred[job.runID]))
-          live.insert(try JobManifest(text: job.details).identity)
+          // One that cannot be read is set aside by the next start.
+          if let manifest = try? JobManifest(text: job.details) { live.insert(manifest.identity) }
         }
       case .unknown(let why): status.jobs_unknown = why
       }

@@ -53,8 +53,14 @@ final class StatusWriter {
   private func replace(with text: String) throws {
     let written = path + ".new"
     try Folder.removeFile(written)
-    try OpenFile(creating: written, mode: 0o600).write(text)
-    try Folder.rename(written, to: path)
+    do {
+      try OpenFile(creating: written, mode: 0o600).write(text)
+      try Folder.rename(written, to: path)
+    } catch {
+      // On a full disk it takes room that others need.
+      unlink(written)
+      throw error
+    }
   }
 
   private func status(of jobs: LiveJobs, ignored: Set<InboxScan.Ignored>) -> Status {
@@ -64,6 +70,11 @@ final class StatusWriter {
     let active = jobs.activeTime
     status.jobs = jobs.inOrder.compactMap { Status.Job($0, jobs.scheduler, active: active) }
     status.jobs += jobs.queue.unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
+    let waits = jobs.waits
+    if !waits.isEmpty {
+      status.waits = waits.prefix(Status.listLimit).map { Status.Wait(job: $0.job, why: $0.why) }
+      status.waits_total = waits.count
+    }
     (status.queued, status.queued_total) = jobs.queue.queued(limit: Status.listLimit)
     status.queues = jobs.pending.status
     status.workers = jobs.pending.decoding.pool.status

@@ -9,13 +9,23 @@ final class Suspension {
   private let downloads: DownloadCache
   private var minFree: Int
 
+  /// The state folder; nil when it need not be looked at.
+  private let state: StateFolder?
+
+  /// An error of the machine's that was met since everything could be written.
+  private var suspected: String?
+
+  /// Why nothing can be recorded, and until when that is taken to be so, as `Clock.monotonicSeconds`.
+  private var failing: (reason: String, until: Double)?
+
   /// Until when the queues are suspended because a write was refused for want of space, as `Clock.monotonicSeconds`.
   private(set) var diskFullUntil = 0.0
 
   /// Since when, as `Clock.monotonicMilliseconds`, writing has failed for want of space without a success in between.
   private(set) var stuckSince: Int?
 
-  init(outbox: OutboxFolder, downloads: DownloadCache, minFree: Int) {
+  init(outbox: OutboxFolder, state: StateFolder? = nil, downloads: DownloadCache, minFree: Int) {
+    self.state = state
     self.outbox = outbox
     self.downloads = downloads
     self.minFree = minFree
@@ -54,28 +64,84 @@ final class Suspension {
   // MARK: Space
 
   private func diskCause(_ now: Double) -> [PauseCause] {
-    guard var free = try? Folder.freeSpace(outbox.path) else { return [] }
-    // What was downloaded before is worth less than what is to be done.
-    if free < minFree, downloads.clear() { free = (try? Folder.freeSpace(outbox.path)) ?? free }
-    if free < minFree {
-      return [.disk(reason: "\(ByteCount(free)) free in the outbox, and --min-free is \(ByteCount(minFree))")]
+    if let failure = failure(now) { return [.disk(reason: failure)] }
+    for (folder, name) in [(outbox.path, "outbox"), (state?.path, "state folder")] {
+      guard let folder, var free = try? Folder.freeSpace(folder) else { continue }
+      // What was downloaded before is worth less than what is to be done.
+      if free < minFree, downloads.clear() { free = (try? Folder.freeSpace(folder)) ?? free }
+      if free < minFree {
+        return [.disk(reason: "\(ByteCount(free)) free in the \(name), and --min-free is \(ByteCount(minFree))")]
+      }
     }
     return now < diskFullUntil ? [.disk(reason: "a write was refused for want of space")] : []
+  }
+
+  /// Whether a want of space, or a failure of the machine, suspends the queues.
+  var hasDiskCause: Bool { pauses.open(since: 0).contains { $0.cause == PauseCause.disk(reason: "").kind } }
+
+  /// The bytes that are free in the state folder's file system, beyond `--min-free`.
+  var freeForState: Int {
+    guard let path = state?.path, let free = try? Folder.freeSpace(path) else { return .max }
+    return free - minFree
+  }
+
+  // MARK: Failures of the machine
+
+  /// Why nothing can be written; nil when something can.
+  private func failure(_ now: Double) -> String? {
+    if let failing, now < failing.until { return failing.reason }
+    guard let suspected else { return nil }
+    guard let state else { return suspected }
+    if let error = WriteProbe.failure(
+      in: [(outbox.path, Folder.name(of: outbox.hidden) + "/" + outbox.stagingName(of: state)), (state.jobs, "")]), !error.isOutOfSpace {
+      return error.description
+    }
+    self.suspected = nil
+    return nil
+  }
+
+  /// Records an error of the machine's. If nothing else can be written either, the queues are suspended until it can.
+  func suspect(_ error: any Error) {
+    if suspected == nil { needsScan = true }
+    suspected = "\(error)"
+  }
+
+  /// Suspends the queues for a while because nothing can be recorded.
+  func fail(_ error: any Error, now: Double) {
+    needsScan = true
+    failing = ("\(error)", now + 5)
+  }
+
+  /// An error of the machine's that holds, in words; nil when none is known.
+  var failureReason: String? {
+    if let failing, Clock.monotonicSeconds < failing.until { return failing.reason }
+    return suspected
   }
 
   /// Whether the causes are to be looked at anew.
   private(set) var needsScan = false
 
   /// Suspends the queues for a while because something could not be written for want of space.
-  func waitForSpace(now: Double) {
+  /// - Parameter isForAll: Whether others wait, too: not for one that needs more than they do. Default: true.
+  func waitForSpace(now: Double, isForAll: Bool = true) {
     _ = downloads.clear()
-    diskFullUntil = now + 5
+    if isForAll { diskFullUntil = now + 5 }
     stuckSince = stuckSince ?? Clock.monotonicMilliseconds
     needsScan = true
   }
 
   /// Records that something could be written.
-  func wroteSomething() { stuckSince = nil }
+  func wroteSomething() {
+    stuckSince = nil
+    failing = nil
+    lastWritten = Clock.monotonicSeconds
+  }
+
+  /// Records that there was room for the plan of a job.
+  func plannedSomething() { stuckSince = nil }
+
+  /// When something could be written last, as `Clock.monotonicSeconds`.
+  private(set) var lastWritten = Clock.monotonicSeconds
 
   /// Since when nothing goes on, as `Clock.monotonicMilliseconds`; nil when something does.
   var since: Int? { [activity.since, stuckSince].compactMap { $0 }.min() }

@@ -42,7 +42,8 @@ extension ExitCode {
     if summary.isUnfinished {
       self = summary.hadTrouble ? .cannotWrite : .tryAgain
     } else {
-      self.init(summary.states, hadTrouble: summary.hadTrouble)
+      let code = ExitCode(summary.states, hadTrouble: summary.hadTrouble)
+      self = summary.isMissing && [.success, .entriesFailed].contains(code) ? .missing : code
     }
   }
 

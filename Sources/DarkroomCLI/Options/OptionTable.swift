@@ -42,7 +42,7 @@ enum OptionTable {
       "max-duration", \.configuration.maxDuration, .duration(from: 0.001), of: ["run"], default: "for ever",
       "how long to work before leaving the rest to the next start and ending with 75"),
     Option(
-      "min-free", \.configuration.minFree, .bytes, "pause while the outbox's file system has less free space"),
+      "min-free", \.configuration.minFree, .bytes, "pause while the outbox's or the state's file system has less"),
     Option(
       "poll-interval", \.configuration.pollInterval, .seconds(from: 0.01), of: ["run", "watch", "wait"],
       "how often the inbox is scanned"),

@@ -41,7 +41,8 @@ final class FileCopy: Sendable {
       if count < 0 {
         let number = errno
         if number == EINTR { continue }
-        throw TransferError(.io, "cannot read \(location.redacted): \(systemMessage(number))", systemError: number)
+        throw TransferError(
+          .io, "cannot read \(location.redacted): \(systemMessage(number))", systemError: number, isOfSource: true)
       }
       try body.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }

@@ -24,18 +24,17 @@ struct FileRoot {
   /// the result (`/proc/self/fd`) is checked, and the same file opened by its descriptor, so that renames and links made
   /// in the meantime cannot lead out of the folder.
   /// - Throws: `file-not-found` for a file that is missing, unreadable, or not regular; `address-not-allowed` for one that
-  ///   is not beneath the folder.
+  ///   is not beneath the folder; `io` when the system fails, which says nothing of the file.
   func open(_ location: SourceLocation) throws(TransferError) -> Opened {
     let shown = location.redacted
     let given = location.requestText
     let fullPath = given.utf8.first == UInt8(ascii: "/") ? given : path + "/" + given
-    let found = Glibc.open(fullPath, O_PATH | O_CLOEXEC)
+    let found = uninterrupted { Glibc.open(fullPath, O_PATH | O_CLOEXEC) }
     guard found >= 0 else { throw Self.notFound(shown, errno) }
     defer { close(found) }
 
     guard let real = Self.link("/proc/self/fd/\(found)"), let root = Self.realPath(of: path) else {
-      throw TransferError(
-        .fileNotFound, "\(shown) or the file root \(path) cannot be resolved", systemError: errno)
+      throw Self.notFound("\(shown) or the file root \(path) cannot be resolved", errno)
     }
     guard real == root || real.utf8.starts(with: (root == "/" ? root : root + "/").utf8) else {
       throw TransferError(.addressNotAllowed, "\(shown) does not lie beneath --file-root \(path)")
@@ -46,13 +45,19 @@ struct FileRoot {
       let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "a special file"
       throw TransferError(.fileNotFound, "\(shown) is \(kind), not a regular file")
     }
-    let descriptor = Glibc.open("/proc/self/fd/\(found)", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+    let descriptor = uninterrupted {
+      Glibc.open("/proc/self/fd/\(found)", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+    }
     guard descriptor >= 0 else { throw Self.notFound(shown, errno) }
     return Opened(descriptor: descriptor, size: Int(status.st_size))
   }
 
   private static func notFound(_ shown: String, _ number: Int32) -> TransferError {
-    TransferError(.fileNotFound, "\(shown): \(systemMessage(number))", systemError: number)
+    // Whoever may not read a file is told so; the other causes of the machine say nothing of the file.
+    let cause = ErrorCause(errno: number)
+    let isOfFile = !cause.isOfMachine || cause == .permission
+    return TransferError(
+      isOfFile ? .fileNotFound : .io, "\(shown): \(systemMessage(number))", systemError: number, isOfSource: true)
   }
 
   private static func link(_ path: String) -> String? {

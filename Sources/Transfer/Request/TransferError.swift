@@ -32,15 +32,20 @@ package struct TransferError: Error, Sendable, Hashable {
   /// failed.
   package var systemError: Int32?
 
+  /// Whether it is the source's file that could not be read, and not ours that could not be written. Default: `false`.
+  package var isOfSource = false
+
   /// Creates an error.
   package init(
-    _ code: Code, _ message: String, httpStatus: Int? = nil, finalURL: String? = nil, systemError: Int32? = nil
+    _ code: Code, _ message: String, httpStatus: Int? = nil, finalURL: String? = nil, systemError: Int32? = nil,
+    isOfSource: Bool = false
   ) {
     self.code = code
     self.message = message
     self.httpStatus = httpStatus
     self.finalURL = finalURL
     self.systemError = systemError
+    self.isOfSource = isOfSource
   }
 
   /// The error of a transfer that was cancelled.
@@ -48,10 +53,11 @@ package struct TransferError: Error, Sendable, Hashable {
     TransferError(.cancelled, "\(location.redacted) was cancelled")
   }
 
-  /// Whether the same request may succeed later: `dns`, `connect`, `timeout`, `truncated`, `network`, and
-  /// `http-status` with 408, 425, 429, 500, 502, 503 or 504.
+  /// Whether the same request may succeed later: `dns`, `connect`, `timeout`, `truncated`, `network`, `io` of a source's
+  /// file, and `http-status` with 408, 425, 429, 500, 502, 503 or 504.
   package var isRetryable: Bool {
-    code.isTransient || code == .httpStatus && httpStatus.map(Self.transientStatuses.contains) == true
+    code.isTransient || code == .io && isOfSource
+      || code == .httpStatus && httpStatus.map(Self.transientStatuses.contains) == true
   }
 
   /// Whether the host asks for fewer requests, whatever they are for: status 429, or 503 with `Retry-After`.

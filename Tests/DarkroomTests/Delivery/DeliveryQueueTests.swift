@@ -77,15 +77,20 @@ import Testing
     #expect(deliveries.wait(isBroken: true).broken != nil)
   }
 
-  @Test func `what is durable stays accepted when the rest of the batch goes wrong`() throws {
-    let notAFolder = try deliveries.root.write("x", as: "file") + "/x"
+  @Test func `what cannot be synced costs no other its acceptance, and what lies beneath waits`() throws {
+    let run = try deliveries.run(1)
+    // Opening a link that leads to itself fails, whoever asks.
+    let loop = deliveries.root.file("out/job-1/images")
+    try deliveries.root.link("out/job-1/images", to: loop)
     for number in 0..<20 {
-      // To sync it fails, after the first commit.
-      queue.record([], syncing: [notAFolder])
+      queue.record([], syncing: [loop])
       try queue.accept(LedgerJob(runID: "r\(number)", name: "j", details: ""), during: [])
     }
-    #expect(deliveries.wait(isBroken: true).broken is SystemError)
-    #expect(try deliveries.ledger.liveJobs().count == 20)
+    #expect(try deliveries.ledger.liveJobs().count == 21)
+    #expect(deliveries.wait(held: 1).broken == nil)
+    try FileManager.default.removeItem(atPath: loop)
+    queue.deliver(try deliveries.filtered(0, of: run), isUrgent: true)
+    #expect(deliveries.wait(records: 1).rows.map(\.state) == [.filtered])
   }
 
   @Test func `changes are made in their order, before what is submitted with them`() throws {

@@ -24,6 +24,7 @@ import Transfer
     let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
     engine = TransferEngine(configuration: configuration.transfer)
     let inbox = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil)
+    try Folder.create(outbox.staging(of: deliveries.state))
     jobs = LiveJobs(
       queue: JobQueue(goal: .watch, unfinished: []),
       pending: PendingOperations(
@@ -81,8 +82,11 @@ import Transfer
     engine.shutdown()
   }
 
-  @Test func `a job that cannot be planned is reported, and stays in the ledger for the next start`() throws {
-    try plan(.failure(SystemError("open", "snapshot", code: EIO)))
+  @Test func `a job that run cannot plan is reported, and stays in the ledger for the next start`() throws {
+    let fresh = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil).scan().manifests
+    jobs.queue = JobQueue(goal: .inbox, unfinished: [])
+    jobs.queue.update(jobs.queue.fresh(of: fresh), settled: fresh)
+    try plan(.failure(SystemError("mkdir", "out/a", code: ENOTDIR)))
     #expect(jobs.runs.isEmpty && jobs.summary.hadTrouble)
     #expect(jobs.queue.isEmpty)
     #expect(try deliveries.ledger.liveJobs().count == 1)
@@ -201,10 +205,43 @@ import Transfer
     engine.shutdown()
   }
 
-  @Test func `what goes wrong with the ledger stops the program`() throws {
+  @Test func `a damaged ledger stops the program`() throws {
     #expect(throws: SQLiteError.self) {
-      try plan(.failure(SQLiteError(code: 10, message: "disk I/O error", path: "l")))
+      try plan(.failure(SQLiteError(code: 11, message: "malformed", path: deliveries.state.ledger)))
     }
+    engine.shutdown()
+  }
+
+  private static let troubles: [any Error] = [
+    SQLiteError(code: 778, message: "disk I/O error", path: "LEDGER", systemError: EIO),
+    SQLiteError(code: 11, message: "malformed", path: "index"), SystemError("open", "f", code: EMFILE),
+    SystemError("mkdir", "out/a", code: ENOTDIR), StopError.broken("?"),
+  ]
+
+  @Test(arguments: troubles.indices)
+  func `a job that cannot be planned is held and planned again, and no other waits for it`(number: Int) throws {
+    try plan(.failure(Self.troubles[number]))
+    #expect(jobs.runs.isEmpty)
+    let hold = try #require(jobs.queue.holds["a"])
+    #expect(hold.attempts == 1 && jobs.waits.map(\.job) == ["a"])
+    #expect(jobs.queue.next(now: hold.due - 0.1) { _ in false } == nil, "it waits")
+    let accepted = try #require(deliveries.ledger.liveJobs().first)
+    #expect(jobs.queue.next(now: hold.due) { _ in false } == .unfinished(accepted))
+    jobs.queue.retry(.unfinished(accepted))
+    try plan()
+    #expect(jobs.waits.isEmpty)
+    engine.shutdown()
+  }
+
+  @Test func `run gives up after a minute without success`() throws {
+    try plan(.failure(SystemError("open", "f", code: EMFILE)))
+    var patience = Patience(Configuration(filters: try Recipe(parsing: "none"), processors: 1))
+    let now = Clock.monotonicSeconds
+    try patience.check(jobs, now: now)
+    try patience.check(jobs, now: now + 59)
+    jobs.suspension.wroteSomething()
+    try patience.check(jobs, now: now + 60)
+    #expect(throws: StopError.self) { try patience.check(jobs, now: now + 121) }
     engine.shutdown()
   }
 }

@@ -70,6 +70,8 @@ import Testing
     // Nothing of the entry's doing, and no reason to stop.
     Case(disposition: .waitForSpace, attempts: 99, hasMirror: true, expected: .waitForSpace),
     Case(disposition: .waitForSpace, isStopping: true, expected: .waitForSpace),
+    Case(disposition: .waitForMachine, attempts: 99, hasMirror: true, expected: .waitForMachine),
+    Case(disposition: .waitForMachine, isStopping: true, expected: .waitForMachine),
     Case(disposition: .restart, attempts: 99, hasMirror: true, expected: .restart),
     Case(disposition: .restart, isStopping: true, expected: .restart),
   ]

@@ -1,3 +1,4 @@
+import Database
 import Glibc
 import Imaging
 import System
@@ -19,7 +20,10 @@ import Transfer
     (httpStatus(500, retryAfter: 7), .retry(after: 7)), (httpStatus(404), .final),
     (TransferError(.connect, ""), .retry(after: nil)), (TransferError(.tls, ""), .final),
     (TransferError(.io, "", systemError: ENOSPC), .waitForSpace),
-    (TransferError(.io, "", systemError: EDQUOT), .waitForSpace), (TransferError(.io, "", systemError: EIO), .final),
+    (TransferError(.io, "", systemError: EDQUOT), .waitForSpace),
+    (TransferError(.io, "", systemError: EIO), .waitForMachine), (TransferError(.io, "", systemError: EFBIG), .final),
+    (TransferError(.io, "", systemError: EIO, isOfSource: true), .retry(after: nil)),
+    (TransferError(.fileNotFound, "", systemError: ENOENT, isOfSource: true), .final),
   ]
 
   @Test(arguments: cases)
@@ -34,8 +38,22 @@ import Transfer
 
   @Test func `want of space is waited out, whatever was being written`() {
     #expect(EntryFailure(SystemError("write", "f", code: ENOSPC)).disposition == .waitForSpace)
-    #expect(EntryFailure(SystemError("write", "f", code: EIO)).disposition == .final)
+    #expect(EntryFailure(SystemError("write", "f", code: EFBIG)).disposition == .final)
     #expect(!EntryFailure(SystemError("write", "f", code: ENOSPC)).isRetryable)
+  }
+
+  @Test(arguments: [EIO, EROFS, EACCES, EPERM, EMFILE, ENFILE, ENOMEM, ESTALE, ENOENT])
+  func `what the machine has failed is nobody's failure, whatever was being done`(code: Int32) {
+    let error = SystemError("open", "f", code: code)
+    #expect(EntryFailure(error).disposition == .waitForMachine)
+    #expect(EntryFailure(error as any Error, otherwise: .download(.network)).isOfMachine)
+    #expect(!EntryFailure(error).isRetryable)
+  }
+
+  @Test func `no memory for the source's file is the machine's, and the ledger's errors are those of its file`() {
+    #expect(EntryFailure(TransferError(.io, "", systemError: EMFILE, isOfSource: true)).disposition == .waitForMachine)
+    #expect(EntryFailure(SQLiteError(code: 778, message: "", path: "l", systemError: EIO)).isOfMachine)
+    #expect(!EntryFailure(SQLiteError(code: 11, message: "", path: "l")).isOfMachine)
   }
 
   @Test func `an error is taken for what it is, and one of no known type has the code of where it happened`() {

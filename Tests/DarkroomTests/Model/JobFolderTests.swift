@@ -25,7 +25,8 @@ import Testing
   @Test(arguments: ["job", "job/images", "job/originals", "job/previews", "job/history", "job/entries.jsonl"])
   func `a symbolic link keeps the job from beginning, by its name`(name: String) throws {
     try replace(name)
-    let obstacle = #expect(throws: FolderObstacle.self) { try outbox.folder.prepare() }
+    var changed: [String] = []
+    let obstacle = #expect(throws: FolderObstacle.self) { try outbox.folder.prepare(changed: &changed) }
     #expect(obstacle == FolderObstacle(path: outbox.root.file("out/" + name), kind: .link))
     #expect(obstacle?.description.contains("out/\(name) is a symbolic link") == true)
     #expect(try elsewhere.names() == ["report.json"])
@@ -33,19 +34,24 @@ import Testing
 
   @Test func `so does a file in the way of the folder, and a pipe in the way of the log`() throws {
     #expect(mkfifo(outbox.folder.entriesLog, 0o600) == 0)
-    var obstacle = #expect(throws: FolderObstacle.self) { try outbox.folder.prepare() }
+    var changed: [String] = []
+    var obstacle = #expect(throws: FolderObstacle.self) { try outbox.folder.prepare(changed: &changed) }
     #expect(obstacle?.kind == .pipe)
     try FileManager.default.removeItem(atPath: outbox.folder.path)
     try outbox.root.write("theirs", as: "out/job")
-    obstacle = #expect(throws: FolderObstacle.self) { try outbox.folder.prepare() }
+    obstacle = #expect(throws: FolderObstacle.self) { try outbox.folder.prepare(changed: &changed) }
     #expect(obstacle == FolderObstacle(path: outbox.folder.path, kind: .file))
     #expect(outbox.root.text("out/job") == "theirs")
   }
 
   @Test func `a folder that is missing is created, and the outbox is to be synced`() throws {
     try FileManager.default.removeItem(atPath: outbox.folder.path)
-    #expect(try outbox.folder.prepare().changed == [outbox.root.file("out")])
-    #expect(try outbox.folder.prepare().changed.isEmpty)
+    var changed: [String] = []
+    _ = try outbox.folder.prepare(changed: &changed)
+    #expect(changed == [outbox.root.file("out")])
+    changed = []
+    _ = try outbox.folder.prepare(changed: &changed)
+    #expect(changed.isEmpty)
   }
 
   @Test(arguments: [false, true])

@@ -61,7 +61,10 @@ import Testing
     try folder.write("chelsea-small.png\nmissing.png\n", as: "state/jobs/run-0001/manifest.txt")
     do {
       let ledger = try Ledger(path: state.ledger)
-      let details = try JobManifest.sample(file: "job.txt").text
+      let manifest = JobManifest(
+        file: "job.txt", format: "txt", sha256: MessageDigest.hexDigest(of: "chelsea-small.png\nmissing.png\n"),
+        inboxPath: nil, identity: "", accepted: 1000, configuration: configuration)
+      let details = try manifest.text
       let failed = LedgerEntry(
         position: 1, delivery: nil, row: ReportRow.sample(1, state: .failed, failure: .init(.conflict("m"))).json.text)
       try ledger.commit([

@@ -27,8 +27,13 @@ final class Deliveries: Sendable {
   struct Sent {
     var committed: [DeliveryQueue.Committed] = []
     var rejected: [PhotoRecord] = []
+    var held = 0
+    var obstacles: [Int: any Error] = [:]
+    var heldMessages = 0
+    var unstaged: [Int: any Error] = [:]
     var reported: [Int: Result<ReportDelivery.Outcome, any Error>] = [:]
     var noSpace = 0
+    var failing = 0
     var broken: (any Error)?
     var unlogged: (any Error)?
 
@@ -123,18 +128,26 @@ final class Deliveries: Sendable {
   }
 
   /// Waits until so much was sent.
-  func wait(records: Int = 0, reports: Int = 0, noSpace: Int = 0, isBroken: Bool = false) -> Sent {
+  func wait(
+    records: Int = 0, reports: Int = 0, noSpace: Int = 0, failing: Int = 0, held: Int = 0, isBroken: Bool = false
+  ) -> Sent {
     var sent = Sent()
-    while sent.committed.count + sent.rejected.count < records || sent.reported.count < reports
-      || sent.noSpace < noSpace || isBroken && sent.broken == nil
+    while sent.committed.count + sent.rejected.count < records || sent.reported.count + sent.unstaged.count < reports
+      || sent.noSpace < noSpace || sent.failing < failing
+      || sent.heldMessages < held || isBroken && sent.broken == nil
     {
       mailbox.wait()
       for message in mailbox.collect() {
         switch message {
         case .committed(let committed): sent.committed += committed
-        case .rejected(let records): sent.rejected += records
+        case .rejected(let records, _): sent.rejected += records
+        case .held(let count, let obstacles):
+          (sent.held, sent.obstacles) = (count, obstacles)
+          sent.heldMessages += 1
+        case .failing: sent.failing += 1
         case .noSpace: sent.noSpace += 1
         case .reported(let run, let result): sent.reported[run] = result
+        case .unstaged(let run, let error): sent.unstaged[run] = error
         case .unlogged(_, let error): sent.unlogged = error
         case .broken(let error): sent.broken = error
         }

@@ -1,0 +1,107 @@
+import Foundation
+import JSON
+import Ledger
+import Manifests
+import System
+
+/// Sets aside the jobs that cannot be read, so that the others go on: what is left of one lies in `damaged/RUNID`, and
+/// nothing of it in the ledger but what it has delivered. A manifest of it that is still in the inbox is a new job.
+struct DamagedJobs {
+  let state: StateFolder
+  let outbox: OutboxFolder
+  let ledger: Ledger
+
+  /// Reads the manifests of jobs, and sets aside those whose records make no sense.
+  /// - Returns: The others, and what was set aside.
+  func takeOut(
+    of jobs: [LedgerJob]
+  ) throws -> (unfinished: [(job: LedgerJob, manifest: JobManifest)], damaged: [DamagedJob]) {
+    var unfinished: [(job: LedgerJob, manifest: JobManifest)] = []
+    var damaged: [DamagedJob] = []
+    for job in jobs {
+      do {
+        unfinished.append((job, try Self.manifest(of: job)))
+      } catch var found as DamagedJob {
+        // What cannot be moved now is left for the next start.
+        do { found.folder = try setAside(found) } catch let error where !error.isOfLedger(state) {}
+        damaged.append(found)
+      }
+    }
+    return (unfinished, damaged)
+  }
+
+  /// - Throws: `DamagedJob`.
+  static func manifest(of job: LedgerJob) throws -> JobManifest {
+    let manifest: JobManifest
+    do {
+      manifest = try JobManifest(text: job.details)
+    } catch {
+      throw DamagedJob(job: job, why: "its record is damaged")
+    }
+    guard ManifestFormats.all.contains(where: { $0.name == manifest.format }) else {
+      throw DamagedJob(job: job, why: "its format is \(manifest.format), which this version does not know")
+    }
+    guard InboxFile.isJobName(job.name), RunID.isValid(job.runID) else {
+      throw DamagedJob(job: job, why: "its record is damaged")
+    }
+    return manifest
+  }
+
+  /// - Returns: Where it lies now.
+  /// - Throws: `SystemError`, `SQLiteError`.
+  @discardableResult
+  func setAside(_ damaged: DamagedJob) throws -> String {
+    let job = damaged.job
+    let isNamed = RunID.isValid(job.runID)
+    let folder = state.damaged + "/" + (isNamed ? job.runID : String(MessageDigest.hexDigest(of: job.runID).prefix(16)))
+    try Folder.createDurably(folder, mode: 0o700)
+    try write(damaged, to: folder)
+    if isNamed { try move(job.runID, to: folder) }
+    try Folder.sync(folder)
+    try ledger.commit(delivered(job) + [.remove(job.runID)])
+    return folder
+  }
+
+  private func write(_ damaged: DamagedJob, to folder: String) throws {
+    let job = damaged.job
+    let record = JSONValue.object([
+      "why": .string(damaged.why), "run_id": .string(job.runID), "job": .string(job.name),
+      "state": .string(job.state.rawValue), "details": .string(job.details),
+      "outcome": job.outcome.map { .string($0) },
+    ])
+    for name in ["record.json", "entries.jsonl"] { try Folder.removeFile(folder + "/" + name) }
+    let file = try OpenFile(creating: folder + "/record.json", mode: 0o600)
+    try file.write(record.text + "\n")
+    try file.sync()
+    let rows = try OpenFile(creating: folder + "/entries.jsonl", mode: 0o600)
+    try ledger.eachEndedPage(run: job.runID) { page in try rows.write(page.map { $0.row + "\n" }.joined()) }
+    try rows.sync()
+  }
+
+  private func move(_ runID: String, to folder: String) throws(SystemError) {
+    for name in try Folder.names(in: state.jobs).compactMap(\.text) where StateFolder.runID(of: name) == runID {
+      if name.hasSuffix(".index") {
+        try Folder.removeFile(state.jobs + "/" + name)
+      } else {
+        try Folder.rename(state.jobs + "/" + name, to: folder + "/" + name)
+      }
+    }
+  }
+
+  /// What it was delivering and has delivered: these files are the job's.
+  private func delivered(_ job: LedgerJob) throws -> [LedgerChange] {
+    let folder = outbox.job(job.name)
+    guard InboxFile.isJobName(job.name) else { return [] }
+    return try ledger.intended(run: job.runID).filter { entry in
+      guard let delivery = entry.delivery else { return false }
+      return (try? folder.holds(delivery.target, bytes: delivery.bytes, sha256: delivery.sha256)) == true
+    }.map { .finish($0, run: job.runID, job: job.name) }
+  }
+}
+
+extension InboxFile {
+  /// Whether a name can be a job's, and is no path.
+  fileprivate static func isJobName(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.count <= jobNameLimit && !name.contains("/") && name != "." && name != ".."
+  }
+}

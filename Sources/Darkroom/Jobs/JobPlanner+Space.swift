@@ -1,0 +1,44 @@
+import Database
+import Manifests
+import System
+
+/// The room that a job's plan takes in the state folder.
+extension JobPlanner {
+  /// An index smaller than this, in bytes, waits for space as everything else does.
+  private static let noticeable = 1 << 20
+
+  /// Plans a manifest into an index.
+  /// - Parameter isInMemory: Whether the index of a small manifest may lie in memory.
+  /// - Returns: The index, and what makes the manifest rejected; also that it is too large for the file system.
+  /// - Throws: `SpaceNeeded` when there is no room for the index now; as `Planner.plan`.
+  func makeIndex(_ task: Task, isInMemory: Bool) throws -> (JobIndex, [ManifestProblem]) {
+    if let why = task.manifest.tooLarge {
+      return (try indexes.take(), [ManifestProblem(.tooLarge, why, at: .file)])
+    }
+    let size = try FileStatus(of: task.snapshot).size
+    let isSmall = isInMemory && size <= Self.memoryLimit && !task.snapshot.hasSuffix(".gz")
+    let path = state.index(task.job.runID)
+    do {
+      let index = try isSmall ? indexes.take() : JobIndex(creating: .file(path))
+      let check = { if try Folder.freeSpace(state.path) < configuration.minFree { throw FreeSpaceIsScarce() } }
+      let problems = try task.planner.plan(into: index, isCancelled: task.isCancelled, checkSpace: isSmall ? {} : check)
+      return (index, problems)
+    } catch let error where error.isOutOfSpace && !isSmall {
+      let reached = (try? FileStatus(of: path).size) ?? 0
+      guard reached >= Self.noticeable else { throw error }
+      state.removeIndex(task.job.runID)
+      let needed = reached / 4 * 5
+      let room = try Folder.totalSpace(state.path) - configuration.minFree
+      guard size + needed > room else { throw SpaceNeeded(bytes: needed, file: task.manifest.file) }
+      let why =
+        "its index needs more than \(ByteCount(reached)), and the state folder's file system has room for "
+        + "\(ByteCount(room))"
+      return (try indexes.take(), [ManifestProblem(.tooLarge, why, at: .file)])
+    }
+  }
+
+  /// Less is free than `--min-free`.
+  private struct FreeSpaceIsScarce: LocalError {
+    var cause: ErrorCause { .space }
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Imaging
+import JSON
+import Ledger
+import System
+import Transfer
+
+/// Runs that had not ended when a later one of the same job was accepted.
+extension JobPlanner {
+  /// Plans such a run: it delivers nothing any more, and its report goes to `history`. What was delivered keeps its row, the
+  /// other entries are cancelled.
+  func planSuperseded(_ task: Task) throws -> Plan {
+    let (job, run) = (task.job, task.run)
+    let (index, problems) = try makeIndex(task, isInMemory: true)
+    let staged = try endIntents(of: job)
+    var tally = JobTally()
+    try ledger.eachEndedPage(run: job.runID) { page in
+      for entry in page { tally.add(try ReportRow(parsing: entry.row)) }
+      try index.fill { for entry in page { try index.markEnded(entry.position) } }
+    }
+    if problems.isEmpty {
+      try index.eachPendingPage { page in
+        try ledger.commit(
+          page.map { entry in
+            let record = PhotoRecord(entry, run: run)
+            record.cancel()
+            let row = record.row()
+            tally.add(row)
+            return .finish(record.ledgerEntry(row), run: job.runID, job: job.name)
+          })
+      }
+    }
+    // Not before: an intent whose staged file is gone means that the file was delivered.
+    for name in staged { run.staging.remove(name) }
+    let outcome = JobOutcome(tally, Transfers(), at: Clock.wallMilliseconds).superseded
+    return Plan(
+      job: job, run: run, manifest: task.manifest, index: index, total: tally.counts.total, hasOutputs: false,
+      sources: SourceCounts(total: tally.counts.total), problems: problems, tally: tally, deferred: [],
+      pauses: try ledger.pauses(run: job.runID), unsynced: [], outcome: outcome)
+  }
+
+  /// Records what was delivered of what was about to be.
+  /// - Returns: The staged files of the rest, which is not delivered: that would be over what a later run has.
+  private func endIntents(of job: LedgerJob) throws -> [String] {
+    let folder = outbox.job(job.name)
+    var (ended, staged): ([LedgerChange], [String]) = ([], [])
+    for entry in try ledger.intended(run: job.runID) {
+      guard let delivery = entry.delivery else { continue }
+      staged.append(delivery.staged)
+      if try folder.holds(delivery.target, bytes: delivery.bytes, sha256: delivery.sha256) {
+        ended.append(.finish(entry, run: job.runID, job: job.name))
+      }
+    }
+    try ledger.commit(ended)
+    return staged
+  }
+}
+
+extension Error {
+  /// Whether something that was recorded cannot be read back.
+  var isOfUnreadableRecord: Bool {
+    self is DecodingError || self is JSONError || self is ReportRow.RowError || self is RecipeError
+      || self is Checksum.ParseError
+  }
+}

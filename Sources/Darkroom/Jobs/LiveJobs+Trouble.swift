@@ -1,0 +1,150 @@
+import Ledger
+import Scheduling
+import System
+
+/// What goes wrong with one job: it is held and tried again, and the others go on.
+extension LiveJobs {
+  /// Does something that is about one job. Want of space suspends the queues, and it is tried again. So it is, after a
+  /// while, after other trouble: by `watch` always, by `run` when the machine is to blame; otherwise the job stays in the
+  /// ledger for the next start.
+  /// - Parameter isPlanning: Whether the job is being planned, or else its report delivered.
+  /// - Throws: `SQLiteError` when the ledger is damaged.
+  func withTrouble(about run: JobRun, isPlanning: Bool, _ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error where error.isOfLedger(planner.state) && !error.isOfMachine {
+      throw error
+    } catch let error where error.isOutOfSpace {
+      waitForSpace(run, isPlanning: isPlanning, error)
+    } catch StopError.missing(let message) {
+      summary.isMissing = true
+      observe(.warning(message))
+      remove(run)
+    } catch let error where error.isOfMachineForOwnFile || queue.goal == .watch {
+      if error.isOfMachineForOwnFile { suspension.suspect(error) }
+      hold(run, isPlanning: isPlanning, error)
+    } catch {
+      summary.hadTrouble = true
+      observe(.warning("\(run.what(isPlanning: isPlanning)) cannot be worked on now: \(error)"))
+      if run.accepted != nil {
+        queue.block(run.name)
+      } else if case .dropped(let manifest) = run.source {
+        queue.pass(manifest.file, identity: manifest.identity.text)
+      }
+      remove(run)
+    }
+  }
+
+  private func waitForSpace(_ run: JobRun, isPlanning: Bool, _ error: any Error) {
+    let now = Clock.monotonicSeconds
+    guard let needed = error as? SpaceNeeded else {
+      suspension.waitForSpace(now: now)
+      if isPlanning { planAgain(run) }
+      return
+    }
+    // It is more than others need.
+    suspension.waitForSpace(now: now, isForAll: false)
+    warn(run, isPlanning: true, "\(error)", last: queue.holds[run.name], "when there is room")
+    queue.hold(run.name, JobHold("\(error)", after: queue.holds[run.name], space: needed.bytes, now: now))
+    planAgain(run)
+  }
+
+  /// Has a run planned again. Once it is in the ledger it is not accepted again.
+  private func planAgain(_ run: JobRun) {
+    remove(run)
+    queue.retry(run.accepted.map { .unfinished($0.job) } ?? run.source)
+  }
+
+  private func hold(_ run: JobRun, isPlanning: Bool, _ error: any Error) {
+    let last = isPlanning ? queue.holds[run.name] : run.hold
+    let hold = JobHold("\(error)", after: last, now: Clock.monotonicSeconds)
+    let wait = LocalBackoff.seconds(attempts: hold.attempts)
+    warn(run, isPlanning: isPlanning, hold.reason, last: last, "in \(Int(wait)) s, and then again")
+    if isPlanning {
+      queue.hold(run.name, hold)
+      planAgain(run)
+    } else {
+      run.hold = hold
+    }
+  }
+
+  /// Says once what holds a job.
+  private func warn(_ run: JobRun, isPlanning: Bool, _ reason: String, last: JobHold?, _ again: String) {
+    guard reason != last?.reason else { return }
+    observe(
+      .warning("\(run.what(isPlanning: isPlanning)) cannot be worked on now, and is tried again \(again): \(reason)"))
+  }
+
+  /// A run cannot be worked on by anybody: its manifest, if it is still in the inbox, is a new one.
+  func setAside(_ run: JobRun, _ damaged: DamagedJob) {
+    summary.hadTrouble = true
+    observe(.warning(damaged.description))
+    if let manifest = run.accepted?.manifest { queue.forget(manifest) }
+    remove(run)
+  }
+
+  // MARK: Entries
+
+  /// Has an entry that the machine has failed tried again after a while.
+  func waitForMachine(_ record: PhotoRecord, _ error: any Error) {
+    let attempts = machineFailures[record.id, default: 0] + 1
+    machineFailures[record.id] = attempts
+    let now = Clock.monotonicMilliseconds
+    scheduler.retry(
+      record.id, attempts: nil, due: now + Int(LocalBackoff.seconds(attempts: attempts) * 1000), now: now)
+    suspension.suspect(error)
+    runs[record.run.number]?.hold = JobHold("\(error)", after: nil, now: Clock.monotonicSeconds)
+  }
+
+  /// An entry has ended that the machine may have failed before.
+  func clearFailures(of record: PhotoRecord) {
+    guard machineFailures.removeValue(forKey: record.id) != nil,
+      !machineFailures.keys.contains(where: { $0.run == record.id.run }), held == 0
+    else { return }
+    runs[record.run.number]?.hold = nil
+  }
+
+  /// Takes in that so many results cannot be delivered now, and why.
+  func setHeld(_ count: Int, _ obstacles: [Int: any Error]) {
+    held = count
+    for run in runs.values {
+      guard case .running = run.phase else { continue }
+      guard let error = obstacles[run.number] else {
+        run.hold = nil
+        continue
+      }
+      let last = run.hold
+      run.hold = JobHold("\(error)", after: last, now: Clock.monotonicSeconds)
+      if "\(error)" != last?.reason {
+        observe(.warning("results of job \(run.name) cannot be delivered now, and are tried again: \(error)"))
+      }
+    }
+    if let error = obstacles.values.first { suspension.suspect(error) }
+  }
+
+  /// Why something waits for the machine, in words; nil when nothing does.
+  var machineTrouble: String? {
+    suspension.failureReason ?? runs.values.compactMap(\.hold?.reason).min()
+      ?? queue.holds.values.filter { $0.space == nil }.map(\.reason).min()
+  }
+
+  /// The jobs that wait because something is in their way, and why.
+  var waits: [(job: String, why: String)] {
+    let live = runs.values.compactMap { run in run.hold.map { (job: run.name, why: $0.reason) } }
+    return (live + queue.holds.map { (job: $0.key, why: $0.value.reason) }).sorted { $0.job < $1.job }
+  }
+
+  /// When a job that is held may be tried again, in seconds; nil when none is.
+  var nextHoldEnd: Double? {
+    guard !queue.holds.isEmpty || runs.values.contains(where: { $0.hold != nil }) else { return nil }
+    let reports = runs.values.compactMap { run -> Double? in
+      if case .finishing(let finishing) = run.phase, !finishing.isUnderWay { run.hold?.due } else { nil }
+    }
+    return (reports + queue.holds.values.filter { $0.space == nil }.map(\.due)).min()
+  }
+}
+
+extension JobRun {
+  /// What messages call what is being done.
+  fileprivate func what(isPlanning: Bool) -> String { isPlanning ? source.description : "the report of job \(name)" }
+}

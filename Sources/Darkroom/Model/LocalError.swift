@@ -1,0 +1,35 @@
+import Database
+import Ledger
+import System
+
+/// An error of the machine's or of a file of ours, whose cause is known.
+package protocol LocalError: Error {
+  var cause: ErrorCause { get }
+}
+
+extension SystemError: LocalError {}
+
+extension SQLiteError: LocalError {
+  package var cause: ErrorCause {
+    if isOutOfSpace { return .space }
+    if isExhaustion { return .exhaustion }
+    return isFailureOfFile ? .device : .other
+  }
+}
+
+extension Error {
+  /// The cause, if it is known.
+  var localCause: ErrorCause? { (self as? any LocalError)?.cause }
+
+  /// Whether the ledger failed, or is damaged.
+  func isOfLedger(_ state: StateFolder) -> Bool { (self as? SQLiteError)?.path == state.ledger || self is LedgerError }
+
+  /// Whether the machine is to blame: what failed is tried again.
+  var isOfMachine: Bool { localCause?.isOfMachine == true }
+
+  /// The same for something that only this program makes and removes.
+  var isOfMachineForOwnFile: Bool { localCause?.isOfMachineForOwnFile == true }
+
+  /// Whether a file system has no room.
+  package var isOutOfSpace: Bool { localCause == .space }
+}

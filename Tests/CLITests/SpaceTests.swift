@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Disks that manifests fill.
+@Suite(.blocking, .disabled(if: SmallDisk.obstacle != nil, Comment(rawValue: SmallDisk.obstacle ?? "")))
+struct SpaceTests {
+  private let folders: DarkroomFolders
+  private let state: String
+
+  init() throws {
+    folders = try DarkroomFolders()
+    state = folders.folder.file("state")
+    try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
+  }
+
+  /// A manifest of some bytes with one entry.
+  private func drop(_ name: String, bytes: Int) throws {
+    try folders.drop(name, "coffee.jpg\n" + String(repeating: "#\n", count: bytes / 2))
+  }
+
+  @Test func `a manifest that the state's file system can never hold is rejected, and the others are processed`() throws
+  {
+    let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 2048)
+    try drop("huge.txt", bytes: 3 << 20)
+    try folders.drop("good.txt", "coffee.jpg\n")
+    let run = try folders.run(["--filters", "none", "--min-free", "0", "--state", state])
+    #expect(run.status == 65, "\(run.error)")
+    #expect(try folders.report("huge").errors?.map(\.code) == ["too-large"])
+    #expect(try folders.report("good").state == "succeeded")
+    #expect(try folders.contents("huge/manifest.txt").count == 11 + (3 << 20))
+    #expect(try folders.inboxNames().isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: state + "/jobs").isEmpty)
+    withExtendedLifetime(disk) {}
+  }
+
+  @Test func `a manifest that needs more room than there is waits for it without holding others up`() throws {
+    let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 8192)
+    try Data(count: 5 << 20).write(to: URL(fileURLWithPath: state + "/filler"))
+    let watch = try folders.start("watch", ["--filters", "none", "--min-free", "0", "--state", state])
+    try drop("huge.txt", bytes: 4 << 20)
+    #expect(try watch.waitForLine(containing: "tried again when there is room: huge.txt needs 4 MiB") != nil)
+    try folders.drop("good.txt", "coffee.jpg\n")
+    #expect(try watch.waitForLine(containing: "good: succeeded") != nil)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: state + "/jobs").isEmpty, "nothing is left behind")
+    try FileManager.default.removeItem(atPath: state + "/filler")
+    #expect(try watch.waitForLine(containing: "huge: succeeded") != nil)
+    watch.send(SIGTERM)
+    let ended = try watch.finish()
+    #expect(ended.status == 0)
+    #expect(!ended.error.contains("paused: disk"), "\(ended.error)")
+    withExtendedLifetime(disk) {}
+  }
+
+  @Test func `an index that does not fit is given up, leaves nothing, and is rejected when it can never fit`() throws {
+    let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 6144)
+    // Each entry takes more in the index than in the manifest.
+    let lines = (0..<40_000).map { "http://h.example/\($0)/picture-with-a-long-name.jpg\n" }.joined()
+    try folders.drop("big.txt", lines)
+    try folders.drop("good.txt", "coffee.jpg\n")
+    let run = try folders.run(["--filters", "none", "--min-free", "0", "--state", state, "--lock-wait", "30"])
+    #expect(run.status == 65, "\(run.error)")
+    let report = try folders.report("big")
+    #expect(report.state == "rejected" && report.errors?.map(\.code) == ["too-large"])
+    #expect(try folders.report("good").state == "succeeded")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: state + "/jobs").isEmpty)
+    withExtendedLifetime(disk) {}
+  }
+
+  @Test func `min-free holds for the state's file system, too, and nothing is planned meanwhile`() throws {
+    let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 4096)
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let watch = try folders.start("watch", ["--filters", "none", "--min-free", "8M", "--state", state])
+    #expect(try watch.waitForLine(containing: "free in the state folder, and --min-free is 8 MiB") != nil)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: state + "/jobs").isEmpty)
+    try disk.resize(kilobytes: 16384)
+    #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+}
