@@ -60,7 +60,10 @@ package struct FileStatus: Sendable {
   /// - Throws: `SystemError`.
   package init?(of name: FileName, in folder: OpenFolder) throws(SystemError) {
     var status = stat()
-    guard uninterrupted({ name.withCString { fstatat(folder.descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) } }) == 0 else {
+    let result = uninterrupted {
+      name.withCString { fstatat(folder.descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }
+    }
+    guard result == 0 else {
       if errno == ENOENT { return nil }
       throw SystemError("fstatat", folder.path + "/" + name.description)
     }

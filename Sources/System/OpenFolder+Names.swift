@@ -30,7 +30,9 @@ extension OpenFolder {
   /// Has two names in the folder stand for each other's file.
   /// - Throws: On file systems that cannot do it, too.
   package func exchange(_ name: String, with other: String) throws(SystemError) {
-    guard uninterrupted({ clinux_exchange(descriptor, name, descriptor, other) }) == 0 else { throw failure("renameat2", other, self) }
+    guard uninterrupted({ clinux_exchange(descriptor, name, descriptor, other) }) == 0 else {
+      throw failure("renameat2", other, self)
+    }
   }
 
   /// Gives a file from elsewhere a name here, too, or a copy where that is refused.
@@ -58,7 +60,9 @@ extension OpenFolder {
 
   /// Removes a file; one that is not there is no error.
   package func remove(_ name: String) throws(SystemError) {
-    guard uninterrupted({ unlinkat(descriptor, name, 0) }) == 0 || errno == ENOENT else { throw failure("unlink", name, self) }
+    guard uninterrupted({ unlinkat(descriptor, name, 0) }) == 0 || errno == ENOENT else {
+      throw failure("unlink", name, self)
+    }
   }
 
   /// Removes a folder, if it is empty.

@@ -30,7 +30,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "a.txt cannot be worked on now, and is tried again") != nil)
     let found = try waitForWaits(1)
     #expect(found.first?["job"] as? String == "a")
-    #expect((found.first?["why"] as? String)?.contains("Not a directory") == true, "\(found)")
+    #expect((found.first?["why"] as? String)?.contains("/a is a file, and is left as it is") == true, "\(found)")
     try folders.drop("b.txt", "coffee.jpg\n")
     #expect(try watch.waitForLine(containing: "b: succeeded") != nil)
     try FileManager.default.removeItem(atPath: folders.outbox + "/a")

@@ -8,15 +8,18 @@ import Testing
     (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
   }
 
-  /// Calls in the inbox that come after the report has its name, and before the ledger says that the job has ended.
-  @Test(arguments: ["mkdirat", "unlinkat"], [true, false])
-  func `killed while the manifest is moved away, the report does not appear again`(call: String, isTaken: Bool) throws {
+  /// Calls that come after the report has its name, and before the ledger says that the job has ended, each with the folder
+  /// that it works on.
+  @Test(arguments: [("mkdirat", ""), ("unlinkat", "/.darkroom-done")], [true, false])
+  func `killed while the manifest is moved away, the report does not appear again`(
+    at: (call: String, folder: String), isTaken: Bool
+  ) throws {
     let folders = try DarkroomFolders()
     try folders.drop("job.txt", "coffee.jpg\nmissing.jpg\n")
     let killed = try DarkroomProcess.run(
       script: """
-        strace -f -qq -o /dev/null -P '\(folders.inbox)' -P '\(folders.inbox)/.darkroom-done' -e trace=\(call) \
-          -e inject=\(call):signal=KILL:when=1 darkroom \(words(folders)) || true
+        strace -f -qq -o /dev/null -P '\(folders.inbox)\(at.folder)' -e trace=\(at.call) \
+          -e inject=\(at.call):signal=KILL:when=1 darkroom \(words(folders)) || true
         """, in: folders.folder)
     #expect(folders.exists("job/report.json"), "\(killed.error)")
     let report = try folders.contents("job/report.json")
@@ -44,7 +47,7 @@ import Testing
     #expect(run.status == 0, "\(run.error)")
     let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
     let synced = calls.firstIndex { $0.contains("fsync(") && $0.contains("/job/entries.jsonl>") }
-    let renamed = calls.firstIndex { $0.contains("renameat(") && $0.contains("\"report.json\"") }
+    let renamed = calls.firstIndex { $0.contains("renameat(") && $0.contains("/job>, \"report.json\"") }
     #expect(try #require(synced) < #require(renamed))
   }
 }

@@ -93,7 +93,9 @@ final class Suspension {
     guard let suspected else { return nil }
     guard let state else { return suspected }
     if let error = WriteProbe.failure(
-      in: [(outbox.path, Folder.name(of: outbox.hidden) + "/" + outbox.stagingName(of: state)), (state.jobs, "")]), !error.isOutOfSpace {
+      in: [(outbox.path, Folder.name(of: outbox.hidden) + "/" + outbox.stagingName(of: state)), (state.jobs, "")]),
+      !error.isOutOfSpace
+    {
       return error.description
     }
     self.suspected = nil
