@@ -11,6 +11,8 @@ enum Program {
     if words.first == DecodingWorker.command { DecodingWorker.run(Array(words.dropFirst())) }
     // A reader of standard output that goes away must not end the program in the middle of a job.
     signal(SIGPIPE, SIG_IGN)
+    // A supervisor may have left it ignored: then the kernel would not keep how workers ended.
+    signal(SIGCHLD, SIG_DFL)
     // Nor must a limit on the size of files: the write fails with EFBIG instead.
     signal(SIGXFSZ, SIG_IGN)
     DescriptorLimit.raise()

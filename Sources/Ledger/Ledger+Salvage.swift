@@ -4,12 +4,16 @@ extension Ledger {
   /// Takes over the rows of a damaged ledger that are what was written. Others, and what they refer to, are left.
   /// - Parameter path: Of the damaged file. A change that a process died over is undone in it.
   /// - Returns: How many rows were taken over.
-  /// - Throws: `SQLiteError`, about this ledger.
+  /// - Throws: `SQLiteError`, about this ledger, or about what is no damage of the other one: then nothing is lost.
   package func salvage(from path: String) throws -> Int {
-    guard let damaged = try? Database(path: path, durability: .powerCut),
-      let version = try? Migrations.version(of: damaged),
-      (LedgerSchema.firstWithDigests...LedgerSchema.migrations.newest).contains(version)
-    else { return 0 }
+    let (damaged, version): (Database, Int)
+    do {
+      damaged = try Database(path: path, durability: .powerCut)
+      version = try Migrations.version(of: damaged)
+    } catch let error where error.isDamageOfLedger {
+      return 0
+    }
+    guard (LedgerSchema.firstWithDigests...LedgerSchema.migrations.newest).contains(version) else { return 0 }
     return try perform { database in
       // A later migration may have added columns: rows are what was written in the version that wrote them.
       guard version == LedgerSchema.migrations.newest else { return 0 }
@@ -46,8 +50,9 @@ extension Ledger {
         }
         break
       } catch {
-        // Damage ends the reading; trouble with the new ledger ends everything.
+        // Damage ends the reading; trouble with the new ledger, or with the machine, ends everything.
         if let failure { throw failure }
+        guard error.isDamageOfLedger else { throw error }
       }
     }
     return count

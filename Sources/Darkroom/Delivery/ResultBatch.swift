@@ -153,7 +153,7 @@ struct ResultBatch {
         }
         items[index].entry.delivery?.identity = record.snapshot.result?.identity
         folders.insert(folder)
-      } catch let error where error.isOfMachineForOwnFile {
+      } catch let error where error.isOfMachineForOwnFile || error.isDamageOfLedger {
         items[index].obstacle = error
       } catch {
         fail(index, EntryFailure(error, otherwise: .io))

@@ -315,6 +315,6 @@ extension AdmissionWindow {
 extension Configuration {
   /// Downloads that are slower leave their places to others.
   fileprivate var slowLimit: DownloadPace.Limit {
-    DownloadPace.Limit(bytesPerSecond: 10 * transfer.lowSpeed, period: max(1, Int(slowAfter * 1000)))
+    DownloadPace.Limit(bytesPerSecond: 10 * min(transfer.lowSpeed, 1 << 40), period: max(1, Int(slowAfter * 1000)))
   }
 }

@@ -107,7 +107,7 @@ package final class DecodingPool: Sendable {
       if let client { giveBack(client) }
       let isAwaited = state.withLock { state in
         state.starting -= 1
-        guard state.waiting > state.starting else { return false }
+        guard state.waiting > 0 else { return false }
         state.waiting -= 1
         return true
       }
@@ -210,7 +210,7 @@ package final class DecodingPool: Sendable {
 
   private func start() throws(SystemError) -> DecodingClient {
     let settings = state.withLock { $0.settings }
-    guard let program = settings.program else { throw SystemError("start", "worker", code: ECANCELED) }
+    guard let program = settings.program else { throw SystemError("start", "worker", code: EAGAIN) }
     let client = try startOne(program, settings, triesLeft: 3)
     let isFirst = state.withLock { state in
       state.counts.started += 1

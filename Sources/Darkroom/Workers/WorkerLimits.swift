@@ -23,9 +23,11 @@ package struct WorkerLimits: Sendable, Equatable {
   /// What the kernel holds a worker to.
   /// - Parameter maxPixels: Of a result: eight bytes each, when nothing compresses it.
   func process(maxPixels: Int) -> ProcessLimits {
-    ProcessLimits(
-      memory: memory.perWorker, extraMemory: memory.shared, fileSize: 8 * maxPixels + (64 << 20),
-      processorTime: Int(time(pixels: maxPixels)) * 2 + 60)
+    // A number that means "no limit" must not overflow.
+    let pixels = min(maxPixels, 1 << 40)
+    return ProcessLimits(
+      memory: memory.perWorker, extraMemory: memory.shared, fileSize: 8 * pixels + (64 << 20),
+      processorTime: Int(time(pixels: pixels)) * 2 + 60)
   }
 }
 

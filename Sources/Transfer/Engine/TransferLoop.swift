@@ -175,7 +175,7 @@ final class TransferLoop {
       rates.begin(transfer.slotHost)
       transfer.limiter = rates
       // What each of many transfers gets of it may be less than what is too slow.
-      if rate < configuration.lowSpeed * 2560 { transfer.queued.request.progress?.setLimited() }
+      if rate / 2560 < configuration.lowSpeed { transfer.queued.request.progress?.setLimited() }
       // A stream can wait behind a paused one of its connection, which libcurl's check takes for its own slowness.
       let isChecked = !isHTTPS || isHTTP2 == false || rate >= 1 << 20
       transfer.easy.set(CURLOPT_LOW_SPEED_LIMIT, isChecked ? configuration.lowSpeed : 0)
