@@ -7,13 +7,27 @@ struct FileReader {
   /// Creates a reader of a seekable file, which is not closed.
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
+  /// The file's size in bytes. The offset is at the end afterwards.
+  ///
+  /// Not fstat: glibc asks the kernel by newfstatat, which a confined process may not call because it takes paths, too.
+  /// - Throws: `io`.
+  func size() throws(ImagingError) -> Int64 {
+    let size = Int64(lseek(descriptor, 0, SEEK_END))
+    guard size >= 0 else { throw .io(errno, doing: "the picture cannot be read") }
+    return size
+  }
+
   /// Reads up to `count` bytes from an offset; fewer at the file's end.
   /// - Throws: `io`.
   func bytes(_ count: Int, at offset: Int64) throws(ImagingError) -> [UInt8] {
-    var buffer = [UInt8](repeating: 0, count: count)
-    let read = buffer.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, count, off_t(offset)) }
-    guard read >= 0 else { throw .io(errno, doing: "the picture cannot be read") }
-    buffer.removeSubrange(read...)
-    return buffer
+    var failure: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      var read: Int
+      repeat { read = pread(descriptor, buffer.baseAddress, count, off_t(offset)) } while read < 0 && errno == EINTR
+      if read < 0 { failure = errno }
+      initialized = max(read, 0)
+    }
+    guard failure == 0 else { throw .io(failure, doing: "the picture cannot be read") }
+    return bytes
   }
 }

@@ -16,6 +16,8 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
   let hasGrey: Bool
   /// Whether files can have 16 bits per sample.
   let has16Bit: Bool
+  /// The type that reads the layout of files that are only copied.
+  let structure: any PictureStructure.Type
   /// The type that reads files.
   let decoder: any RowDecoder.Type
   /// The type that writes files; nil for formats that are only read.
@@ -23,7 +25,8 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
 
   init(
     name: String, displayName: String, fileExtension: String, signature: FormatSignature, hasAlpha: Bool, hasGrey: Bool,
-    has16Bit: Bool, decoder: any RowDecoder.Type, encoder: (any RowEncoder.Type)?
+    has16Bit: Bool, structure: any PictureStructure.Type, decoder: any RowDecoder.Type,
+    encoder: (any RowEncoder.Type)?
   ) {
     rawValue = name
     self.displayName = displayName
@@ -32,6 +35,7 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
     self.hasAlpha = hasAlpha
     self.hasGrey = hasGrey
     self.has16Bit = has16Bit
+    self.structure = structure
     self.decoder = decoder
     self.encoder = encoder
   }

@@ -16,12 +16,12 @@ package struct ImageInfo: Sendable, Equatable {
   /// The size.
   var size: PictureSize { PictureSize(width: width, height: height) }
 
-  /// Reads the header of the picture in an open file, whose bytes are then used unchanged. Nothing is decoded, so damage
-  /// beyond the header is not detected. The file must be seekable and is read from its beginning; its offset afterwards is
-  /// undefined, and it is not closed.
+  /// Reads the header of the picture in an open file without the format's library. Nothing is decoded, so damage beyond the
+  /// header is not detected. The file must be seekable and is read from its beginning; its offset afterwards is undefined,
+  /// and it is not closed.
   /// - Throws: all codes but `filter-failed` and `cancelled`.
   package static func probe(_ descriptor: Int32, limits: ImageLimits = ImageLimits()) throws(ImagingError) -> ImageInfo
   {
-    try ImageFormat.open(descriptor, limits: limits).info
+    try ImageFormat.structure(of: FileReader(descriptor), limits: limits).info
   }
 }

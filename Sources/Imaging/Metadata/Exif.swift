@@ -82,28 +82,50 @@ struct Exif {
     bytes.replaceSubrange((field.place - 6)..<(field.place + 4), with: typeCountValue)
   }
 
+  /// Whether the first directory has a field that can be read.
+  var isReadable: Bool { !directory(at: number(4, at: 4)).fields.isEmpty }
+
   /// A stream with only the artist and the copyright; nil when there is neither.
-  func copyrightOnly() -> Exif? {
-    let kept = directory(at: number(4, at: 4)).fields.compactMap { field -> (tag: Int, text: [UInt8])? in
+  func copyrightOnly() -> Exif? { Exif(rights, isLittleEndian: isLittleEndian) }
+
+  /// A stream for a copy, whose pixels are not turned: with the orientation, unless it is upright, and, if the policy keeps
+  /// them, with the artist and the copyright. nil when there is nothing to keep.
+  func reduced(to policy: MetadataPolicy) -> Exif? {
+    guard policy != .all else { return self }
+    let turned = orientation == .upright ? [] : [encoded(orientation.rawValue, 2)]
+    return Exif(
+      turned.map { (Tag.orientation, 3, $0) } + (policy == .copyright ? rights : []), isLittleEndian: isLittleEndian)
+  }
+
+  /// The artist and the copyright, as tag, type and bytes.
+  private var rights: [(tag: Int, type: Int, value: [UInt8])] {
+    directory(at: number(4, at: 4)).fields.compactMap { field in
       guard field.tag == Tag.artist || field.tag == Tag.copyright, field.type == 2, let text = text(of: field) else {
         return nil
       }
-      return (field.tag, text)
+      return (field.tag, 2, text)
     }
-    guard !kept.isEmpty else { return nil }
-    var result = Array(bytes[..<4]) + encoded(8, 4) + encoded(kept.count, 2)
+  }
+
+  /// Creates a stream of one directory; nil when it would be empty.
+  /// - Parameter fields: Of the types ASCII and SHORT.
+  private init?(_ fields: [(tag: Int, type: Int, value: [UInt8])], isLittleEndian: Bool) {
+    guard !fields.isEmpty else { return nil }
+    self.isLittleEndian = isLittleEndian
+    bytes = isLittleEndian ? [0x49, 0x49, 0x2A, 0] : [0x4D, 0x4D, 0, 0x2A]
+    bytes += encoded(8, 4) + encoded(fields.count, 2)
     var values: [UInt8] = []
-    let valuesAt = 8 + 2 + 12 * kept.count + 4
-    for (tag, text) in kept {
-      result += encoded(tag, 2) + encoded(2, 2) + encoded(text.count, 4)
-      if text.count <= 4 {
-        result += text + [UInt8](repeating: 0, count: 4 - text.count)
+    let valuesAt = 8 + 2 + 12 * fields.count + 4
+    for (tag, type, value) in fields {
+      bytes += encoded(tag, 2) + encoded(type, 2) + encoded(value.count / (type == 3 ? 2 : 1), 4)
+      if value.count <= 4 {
+        bytes += value + [UInt8](repeating: 0, count: 4 - value.count)
       } else {
-        result += encoded(valuesAt + values.count, 4)
-        values += text + (text.count % 2 == 1 ? [0] : [])
+        bytes += encoded(valuesAt + values.count, 4)
+        values += value + (value.count % 2 == 1 ? [0] : [])
       }
     }
-    return Exif(result + [0, 0, 0, 0] + values)
+    bytes += [0, 0, 0, 0] + values
   }
 
   private func text(of field: Field) -> [UInt8]? {

@@ -2,8 +2,9 @@ import CFuzzer
 import Foundation
 import Imaging
 
-/// One picture, decoded, filtered and encoded: the last byte picks the recipe, the format and what is kept of metadata. It
-/// ends in a picture or in an error of the picture, and in nothing else.
+/// One picture, copied, and decoded, filtered and encoded: the last byte picks the recipe, the format and what is kept of
+/// metadata. It ends in a picture or in an error of the picture, and in nothing else, and the header that is read for a copy
+/// is that which the decoder reads.
 func filterPicture(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let bytes, count > 0 else { return 0 }
   let choice = Int(bytes[count - 1])
@@ -13,16 +14,42 @@ func filterPicture(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     metadata: MetadataPolicy.allCases[choice % 3])
   guard ftruncate(source, 0) == 0, pwrite(source, bytes, count, 0) == count, ftruncate(result, 0) == 0 else { exit(70) }
   lseek(result, 0, SEEK_SET)
+  let copy = copyPicture(options.metadata, limits)
   do throws(ImagingError) {
     let pass = ImagePass(recipe: recipes[choice % recipes.count], options: options, limits: limits)
     let pictures = try pass.run(from: source, to: result)
     let output = try ImageInfo.probe(result, limits: limits)
     precondition(output == pictures.output)
+    precondition((try? copy.get()) == pictures.source)
   } catch {
+    if case .failure(let refusal) = copy { precondition(refusal.code == error.code, "\(refusal), \(error)") }
     precondition(error.code != .io && error.code != .cancelled, "\(error)")
   }
   precondition(limits.memory.bytesInUse == 0)
   return 0
+}
+
+/// Copies the picture, whose copy has nothing more to lose.
+private func copyPicture(_ metadata: MetadataPolicy, _ limits: ImageLimits) -> Result<ImageInfo, ImagingError> {
+  do throws(ImagingError) {
+    let copy = try LosslessCopy(of: source, keeping: metadata, limits: limits)
+    let bytes = copy.parts.flatMap { part in
+      switch part {
+      case .bytes(let bytes): bytes
+      case .range(let range):
+        [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+          count = pread(source, buffer.baseAddress, range.count, off_t(range.lowerBound))
+          precondition(count == range.count)
+        }
+      }
+    }
+    guard ftruncate(copied, 0) == 0, pwrite(copied, bytes, bytes.count, 0) == bytes.count else { exit(70) }
+    let again = try LosslessCopy(of: copied, keeping: metadata, limits: limits)
+    precondition(again.isWholeFile && again.info == copy.info)
+    return .success(copy.info)
+  } catch {
+    return .failure(error)
+  }
 }
 
 private let recipes = [
@@ -33,6 +60,7 @@ private let recipes = [
 ].compactMap { try? Recipe(parsing: $0) }
 private let source = scratch()
 private let result = scratch()
+private let copied = scratch()
 
 /// An open file without a name.
 private func scratch() -> Int32 {

@@ -3,5 +3,6 @@ extension ImageFormat {
   package static let jpeg = ImageFormat(
     name: "jpeg", displayName: "JPEG", fileExtension: "jpg",
     signature: FormatSignature(bytes: [0xFF, 0xD8, 0xFF], distinctiveCount: 2),
-    hasAlpha: false, hasGrey: true, has16Bit: false, decoder: JPEGDecoder.self, encoder: JPEGEncoder.self)
+    hasAlpha: false, hasGrey: true, has16Bit: false, structure: JPEGStructure.self,
+    decoder: JPEGDecoder.self, encoder: JPEGEncoder.self)
 }

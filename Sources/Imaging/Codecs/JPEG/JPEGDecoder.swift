@@ -143,10 +143,7 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
   private static func checkColours(_ codec: jpeg_decompress_struct) throws(ImagingError) {
     switch codec.jpeg_color_space {
     case JCS_GRAYSCALE, JCS_YCbCr, JCS_RGB, JCS_CMYK, JCS_YCCK: return
-    default:
-      throw ImagingError(
-        code: .unsupportedFormat,
-        message: "the JPEG has \(codec.num_components) components of an unknown colour space")
+    default: throw .unknownColours(components: Int(codec.num_components))
     }
   }
 

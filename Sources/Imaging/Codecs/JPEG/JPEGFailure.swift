@@ -29,7 +29,7 @@ final class JPEGFailure {
         .unsupportedFormat
       default: .imageCorrupt
       }
-    return ImagingError(code: code, message: "the JPEG cannot be decoded: \(text)")
+    return .jpeg(text, code: code)
   }
 
   /// The error of an encoder.

@@ -5,5 +5,6 @@ extension ImageFormat {
   package static let png = ImageFormat(
     name: "png", displayName: "PNG", fileExtension: "png",
     signature: FormatSignature(bytes: [0x89, 0x50, 0x4E, 0x47, nil, nil, nil, nil], distinctiveCount: 2),
-    hasAlpha: true, hasGrey: true, has16Bit: true, decoder: PNGDecoder.self, encoder: PNGEncoder.self)
+    hasAlpha: true, hasGrey: true, has16Bit: true, structure: PNGStructure.self,
+    decoder: PNGDecoder.self, encoder: PNGEncoder.self)
 }

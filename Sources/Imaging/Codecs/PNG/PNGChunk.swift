@@ -1,3 +1,5 @@
+import CPNG
+
 /// The chunks with metadata of PNG files (W3C PNG, third edition, § 11.3).
 enum PNGChunk {
   /// Names, of four letters.
@@ -6,6 +8,43 @@ enum PNGChunk {
   static let text = Array("iTXt".utf8)
   static let density = Array("pHYs".utf8)
   static let end = Array("IEND".utf8)
+  static let header = Array("IHDR".utf8)
+  static let palette = Array("PLTE".utf8)
+  static let transparency = Array("tRNS".utf8)
+  static let data = Array("IDAT".utf8)
+  static let frameData = Array("fdAT".utf8)
+
+  /// Ancillary chunks on which depends how the pixels look: transparency, colours, density, background, palettes, frames of
+  /// an animation.
+  private static let pixelChunks: Set<[UInt8]> = Set(
+    [
+      "tRNS", "iCCP", "sRGB", "gAMA", "cHRM", "cICP", "mDCV", "mDCv", "cLLI", "cLLi", "sBIT", "pHYs", "bKGD", "hIST",
+      "sPLT", "acTL", "fcTL", "fdAT",
+    ].map { Array($0.utf8) })
+
+  /// Keywords of texts about rights (§ 11.3.3.1).
+  static let rightsKeywords = [Array("Author".utf8), Array("Copyright".utf8)]
+  /// The longest keyword.
+  static let maxKeyword = 79
+
+  /// Whether a byte may be part of a name.
+  static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
+
+  /// Whether a picture can be decoded without chunks of this name (§ 5.4).
+  static func isAncillary(_ name: [UInt8]) -> Bool { name.first.map { $0 & 0x20 != 0 } ?? false }
+
+  /// Whether it depends on chunks of this name how the pixels look.
+  static func affectsPixels(_ name: [UInt8]) -> Bool { pixelChunks.contains(name) }
+
+  /// Whether chunks of this name hold a keyword and a text.
+  static func isText(_ name: [UInt8]) -> Bool { ["tEXt", "zTXt", "iTXt"].contains { name.elementsEqual($0.utf8) } }
+
+  /// The bytes of a chunk: length, name, content and checksum.
+  static func encoded(_ name: [UInt8], _ content: [UInt8]) -> [UInt8] {
+    let checked = name + content
+    let checksum = crc32(0, checked, uInt(checked.count))
+    return [UInt8](bigEndian: content.count, count: 4) + checked + [UInt8](bigEndian: Int(checksum), count: 4)
+  }
 
   /// Whether chunks of this name hold metadata.
   static func isMetadata(_ name: [UInt8]) -> Bool {

@@ -16,7 +16,7 @@ final class PNGDecoder: RowDecoder {
   private var nextRow = 0
 
   /// The longest chunk besides IDAT.
-  private static let maxChunkBytes = 16 << 20
+  static let maxChunkBytes = 16 << 20
 
   /// Skips every ancillary chunk, whose metadata `PNGMetadataReader` reads; returns an error for unknown critical chunks
   /// (W3C PNG, third edition, § 5.4).

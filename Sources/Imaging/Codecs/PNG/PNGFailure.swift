@@ -21,9 +21,7 @@ final class PNGFailure {
     if storage.pointee.system_error != 0 {
       return .io(storage.pointee.system_error, doing: "the picture cannot be read")
     }
-    return ImagingError(
-      code: storage.pointee.ended != 0 ? .imageTruncated : .imageCorrupt,
-      message: "the PNG cannot be decoded: \(text)")
+    return .png(text, code: storage.pointee.ended != 0 ? .imageTruncated : .imageCorrupt)
   }
 
   /// The error of an encoder.

@@ -1,5 +1,3 @@
-import CWebP
-
 /// The contents of a WebP file (RFC 9649), read from its chunks: the place of the first frame, and the metadata.
 struct WebPContainer {
   /// The first frame of an animation, or the picture.
@@ -23,8 +21,8 @@ struct WebPContainer {
 
   /// The largest number of chunks that are read.
   private static let maxChunks = 100_000
-  /// The largest number of bytes that libwebp needs to read a bit stream's header.
-  private static let headBytes = 40
+  /// The largest number of bytes of a bit stream's header, with that of its chunk.
+  private static let headBytes = 8 + WebPStreamHeader.maxBytes
 
   /// The contents of `VP8X`.
   private struct Canvas {
@@ -32,10 +30,10 @@ struct WebPContainer {
     let isAnimation: Bool
   }
 
-  /// Reads the chunks of an open file, whose offset does not change. Allocates no memory for pixels.
+  /// Reads the chunks of a file, without libwebp. Allocates no memory for pixels.
+  /// - Parameter readsMetadata: Whether metadata is read; if not, there is none.
   /// - Throws: `image-truncated`, `image-corrupt`, `io`.
-  init(_ descriptor: Int32) throws(ImagingError) {
-    let file = try WebPFile(descriptor)
+  init(_ file: WebPFile, readsMetadata: Bool = true) throws(ImagingError) {
     var (place, canvas, metadata) = (WebPFile.firstChunk, Canvas?.none, Metadata())
     var (pieces, frame, frames, walked) = ([WebPChunk](), Frame?.none, 0, 0)
     while let chunk = try file.chunk(at: place, before: file.end) {
@@ -51,7 +49,7 @@ struct WebPContainer {
       case "VP8 ", "VP8L":
         guard frame == nil, canvas?.isAnimation != true else { break }
         frame = try Self.frame(pieces + [chunk], file)
-      case "ICCP", "EXIF", "XMP ":
+      case "ICCP" where readsMetadata, "EXIF" where readsMetadata, "XMP " where readsMetadata:
         if let item = try Self.item(chunk, file) { metadata.append(item) }
       default: break
       }
@@ -101,15 +99,13 @@ struct WebPContainer {
   private static func frame(_ chunks: [WebPChunk], _ file: WebPFile) throws(ImagingError) -> Frame {
     guard let stream = chunks.last else { throw .webp("it has no picture") }
     let head = try file.bytes(min(headBytes, 8 + stream.count), at: stream.start)
-    var features = WebPBitstreamFeatures()
-    guard WebPGetFeatures(head, head.count, &features) == VP8_STATUS_OK else {
-      throw .webp("the head of its bit stream makes no sense")
-    }
     let isLossless = stream.name == "VP8L"
+    let content = head.dropFirst(8)
+    guard let header = isLossless ? WebPStreamHeader(lossless: content) : WebPStreamHeader(lossy: content, of: stream)
+    else { throw .webp("the head of its bit stream makes no sense") }
     return Frame(
-      width: Int(features.width), height: Int(features.height),
-      hasAlpha: isLossless ? features.has_alpha != 0 : chunks.count > 1, isLossless: isLossless,
-      chunks: isLossless ? [stream] : chunks)
+      width: header.width, height: header.height, hasAlpha: isLossless ? header.hasAlpha : chunks.count > 1,
+      isLossless: isLossless, chunks: isLossless ? [stream] : chunks)
   }
 
   private static func item(_ chunk: WebPChunk, _ file: WebPFile) throws(ImagingError) -> Metadata.Item? {
@@ -118,11 +114,13 @@ struct WebPContainer {
     switch chunk.name {
     case "ICCP": return .icc(bytes)
     case "XMP ": return .xmp(bytes)
-    // Some writers keep JPEG's identifier.
-    default:
-      let identifier = Exif.identifier
-      return .exif(bytes.starts(with: identifier) ? Array(bytes.dropFirst(identifier.count)) : bytes)
+    default: return .exif(exif(in: bytes))
     }
+  }
+
+  /// The TIFF stream in a chunk `EXIF`: some writers keep JPEG's identifier.
+  static func exif(in content: [UInt8]) -> [UInt8] {
+    content.starts(with: Exif.identifier) ? Array(content.dropFirst(Exif.identifier.count)) : content
   }
 }
 

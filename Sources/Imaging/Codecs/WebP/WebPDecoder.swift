@@ -23,8 +23,8 @@ final class WebPDecoder: RowDecoder {
   private static let bufferBytes = 64 << 10
 
   init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
-    file = try WebPFile(descriptor)
-    container = try WebPContainer(descriptor)
+    file = try WebPFile(FileReader(descriptor))
+    container = try WebPContainer(file)
     try limits.check(width: container.width, height: container.height)
     let frame = container.frame
     let isCovered = frame.width == container.width && frame.height == container.height

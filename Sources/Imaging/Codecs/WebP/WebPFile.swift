@@ -1,21 +1,19 @@
-import Glibc
-
-/// Reads the chunks of a WebP file; its offset does not matter.
+/// Reads the chunks of a WebP file.
 struct WebPFile {
   /// The offset of the first chunk: after `RIFF`, the size and `WEBP`.
   static let firstChunk: Int64 = 12
 
   /// The end of the last chunk according to the header; bytes after it are ignored.
   let end: Int64
+  /// The file's size.
+  let size: Int64
   private let file: FileReader
 
-  /// Reads the header of an open file, which must stay open. Its offset is at the end afterwards.
+  /// Reads the header of a file.
   /// - Throws: `image-truncated` when the file is shorter than the header's size, `io`.
-  init(_ descriptor: Int32) throws(ImagingError) {
-    file = FileReader(descriptor)
-    // Not fstat: glibc asks the kernel by newfstatat, which a confined process may not call because it takes paths, too.
-    let size = Int64(lseek(descriptor, 0, SEEK_END))
-    guard size >= 0 else { throw .io(errno, doing: "the picture cannot be read") }
+  init(_ file: FileReader) throws(ImagingError) {
+    self.file = file
+    size = try file.size()
     let head = try file.bytes(12, at: 0)
     guard head.count == 12 else { throw Self.truncated(size, 12) }
     end = 8 + Int64(head[4..<8].littleEndianInteger)

@@ -1,0 +1,235 @@
+/// The header of a JPEG file (ITU-T T.81 annex B): its segments up to the first scan. Checked as libjpeg-turbo checks them,
+/// with the same errors.
+struct JPEGHeader {
+  /// A segment that can hold metadata: an application's, or a comment.
+  struct Segment {
+    /// The marker's code: 0xE0…0xEF, 0xFE.
+    let marker: UInt8
+    /// The offset of the marker, with fill bytes before it.
+    let start: Int64
+    /// The offset of the content.
+    let content: Int64
+    /// The offset of what follows the segment.
+    let end: Int64
+
+    /// Bytes of content.
+    var count: Int { Int(end - content) }
+  }
+
+  /// Columns and rows.
+  private(set) var (width, height) = (0, 0)
+  /// The segments that can hold metadata, in order; more than `CopiedParts.limit` are not listed.
+  private(set) var segments: [Segment] = []
+  /// Whether there are segments that are not listed.
+  private(set) var hasMoreSegments = false
+  /// A reader at the first scan's coded data.
+  private(set) var reader: SequentialReader
+
+  private var precision = 0
+  private var components: [Component] = []
+  private var hasFrame = false
+
+  private struct Component {
+    let id, horizontal, vertical: Int
+  }
+
+  /// Limits of libjpeg: components in a frame and a scan, tables of each kind, and sampling factors.
+  private static let (maxComponents, maxScanComponents, tables, arithmeticTables, maxSampling) = (10, 4, 4, 16, 4)
+
+  /// Reads the header of a file with JPEG's signature.
+  /// - Throws: `unsupported-format`, `image-corrupt`, `image-truncated`, `image-too-large`, `image-too-small`, `io`.
+  init(_ file: FileReader, limits: ImageLimits) throws(ImagingError) {
+    reader = SequentialReader(file, at: 2)
+    while try readSegment() {}
+    try check(limits)
+  }
+
+  /// Reads a segment; returns false after the header of the first scan.
+  private mutating func readSegment() throws(ImagingError) -> Bool {
+    let start = reader.offset
+    let marker = try nextMarker()
+    switch marker {
+    case 0xD8: throw .jpeg("Invalid JPEG file structure: two SOI markers")
+    case 0xC0, 0xC1, 0xC2, 0xC9, 0xCA: try readFrame()
+    case 0xC3, 0xC5...0xC8, 0xCB, 0xCD...0xCF:
+      throw .jpeg("Unsupported JPEG process: SOF type \(Self.hexadecimal(marker))", code: .unsupportedFormat)
+    case 0xDA:
+      try readScanHeader()
+      return false
+    case 0xD9:
+      throw .jpeg(hasFrame ? "Invalid JPEG file structure: missing SOS marker" : "JPEG datastream contains no image")
+    case 0xC4: try readHuffmanTables()
+    case 0xCC: try readArithmeticTables()
+    case 0xDB: try readQuantizationTables()
+    case 0xDD:
+      guard try number(2) == 4 else { throw Self.wrongLength }
+      _ = try number(2)
+    case 0xDC: try skipSegment()
+    case 0xE0...0xEF, 0xFE:
+      let content = try skipSegment()
+      guard segments.count < CopiedParts.limit else {
+        hasMoreSegments = true
+        break
+      }
+      segments.append(Segment(marker: marker, start: start, content: content, end: reader.offset))
+    case 0x01, 0xD0...0xD7: break
+    default: throw .jpeg("Unsupported marker type \(Self.hexadecimal(marker))")
+    }
+    return true
+  }
+
+  /// Reads a marker's code, after fill bytes.
+  private mutating func nextMarker() throws(ImagingError) -> UInt8 {
+    var unexpected = 0
+    var code: UInt8
+    repeat {
+      code = try byte()
+      while code != 0xFF {
+        unexpected += 1
+        code = try byte()
+      }
+      repeat { code = try byte() } while code == 0xFF
+      if code == 0 { unexpected += 2 }
+    } while code == 0
+    guard unexpected == 0 else {
+      throw .jpeg("Corrupt JPEG data: \(unexpected) extraneous bytes before marker \(Self.hexadecimal(code))")
+    }
+    return code
+  }
+
+  /// Skips a segment, and returns the offset of its content. A length below 2 is taken for 2.
+  @discardableResult
+  private mutating func skipSegment() throws(ImagingError) -> Int64 {
+    let length = try number(2)
+    defer { reader.skip(max(length - 2, 0)) }
+    return reader.offset
+  }
+
+  private mutating func readFrame() throws(ImagingError) {
+    let length = try number(2)
+    precision = try number(1)
+    height = try number(2)
+    width = try number(2)
+    let count = try number(1)
+    guard !hasFrame else { throw .jpeg("Invalid JPEG file structure: two SOF markers") }
+    guard width > 0, height > 0, count > 0 else { throw .jpeg("Empty JPEG image (DNL not supported)") }
+    guard length == 8 + 3 * count else { throw Self.wrongLength }
+    for _ in 0..<count {
+      let (id, factors, _) = (try number(1), try number(1), try number(1))
+      components.append(Component(id: id, horizontal: factors >> 4, vertical: factors & 15))
+    }
+    hasFrame = true
+  }
+
+  private mutating func readScanHeader() throws(ImagingError) {
+    guard hasFrame else { throw .jpeg("Invalid JPEG file structure: SOS before SOF") }
+    let (length, count) = (try number(2), try number(1))
+    guard length == 2 * count + 6, 1...Self.maxScanComponents ~= count else { throw Self.wrongLength }
+    // The component of each place in the scan; libjpeg looks a component up among those whose place is free.
+    var chosen = [Int?](repeating: nil, count: Self.maxScanComponents)
+    for place in 0..<count {
+      let (id, _) = (try number(1), try number(1))
+      let found = components.indices.prefix(Self.maxScanComponents).first {
+        components[$0].id == id && chosen[$0] == nil
+      }
+      guard let found, !chosen[..<place].contains(found) else {
+        throw .jpeg("Invalid component ID \(id) in SOS")
+      }
+      chosen[place] = found
+    }
+    _ = try number(3)
+  }
+
+  private mutating func readHuffmanTables() throws(ImagingError) {
+    var left = try number(2) - 2
+    while left > 16 {
+      let index = try number(1)
+      var count = 0
+      for _ in 0..<16 { count += try number(1) }
+      left -= 17
+      guard count <= 256, count <= left else { throw .jpeg("Bogus Huffman table definition") }
+      if count > 0, try reader.next(count) == nil { throw Self.truncated }
+      left -= count
+      let table = index & 0x10 == 0 ? index : index - 0x10
+      guard table < Self.tables else { throw .jpeg("Bogus DHT index \(table)") }
+    }
+    guard left == 0 else { throw Self.wrongLength }
+  }
+
+  private mutating func readQuantizationTables() throws(ImagingError) {
+    var left = try number(2) - 2
+    while left > 0 {
+      let head = try number(1)
+      guard head & 15 < Self.tables else { throw .jpeg("Bogus DQT index \(head & 15)") }
+      let count = head >> 4 == 0 ? 64 : 128
+      guard try reader.next(count) != nil else { throw Self.truncated }
+      left -= 1 + count
+    }
+    guard left == 0 else { throw Self.wrongLength }
+  }
+
+  private mutating func readArithmeticTables() throws(ImagingError) {
+    var left = try number(2) - 2
+    while left > 0 {
+      let (index, value) = (try number(1), try number(1))
+      left -= 2
+      guard index < 2 * Self.arithmeticTables else { throw .jpeg("Bogus DAC index \(index)") }
+      guard index >= Self.arithmeticTables || value & 15 <= value >> 4 else {
+        throw .jpeg("Bogus DAC value 0x\(String(value, radix: 16))")
+      }
+    }
+    guard left == 0 else { throw Self.wrongLength }
+  }
+
+  private func check(_ limits: ImageLimits) throws(ImagingError) {
+    guard max(width, height) <= JPEGEncoder.maxSide else {
+      // The limit of pixels takes precedence over that of the library.
+      try limits.check(width: width, height: height)
+      throw .jpeg("Maximum supported image dimension is \(JPEGEncoder.maxSide) pixels", code: .imageTooLarge)
+    }
+    guard precision == 8 else {
+      throw .jpeg("Unsupported JPEG data precision \(precision)", code: .unsupportedFormat)
+    }
+    guard components.count <= Self.maxComponents else {
+      throw .jpeg("Too many color components: \(components.count), max \(Self.maxComponents)")
+    }
+    let factors = components.flatMap { [$0.horizontal, $0.vertical] }
+    guard factors.allSatisfy({ 1...Self.maxSampling ~= $0 }) else { throw .jpeg("Bogus sampling factors") }
+    try limits.check(width: width, height: height)
+    guard [1, 3, 4].contains(components.count) else { throw .unknownColours(components: components.count) }
+  }
+
+  // MARK: Bytes
+
+  private mutating func byte() throws(ImagingError) -> UInt8 {
+    guard let byte = try reader.next() else { throw Self.truncated }
+    return byte
+  }
+
+  /// Reads an integer of so many bytes.
+  private mutating func number(_ count: Int) throws(ImagingError) -> Int {
+    var number = 0
+    for _ in 0..<count { number = number << 8 | Int(try byte()) }
+    return number
+  }
+
+  private static func hexadecimal(_ byte: UInt8) -> String {
+    (byte < 16 ? "0x0" : "0x") + String(byte, radix: 16)
+  }
+
+  private static let truncated = ImagingError.jpeg("Premature end of input file", code: .imageTruncated)
+  private static let wrongLength = ImagingError.jpeg("Bogus marker length")
+}
+
+extension ImagingError {
+  /// The error for a JPEG file, in libjpeg's words.
+  static func jpeg(_ text: String, code: Code = .imageCorrupt) -> ImagingError {
+    ImagingError(code: code, message: "the JPEG cannot be decoded: \(text)")
+  }
+
+  /// The error for a JPEG file with a number of components for which no colour space is known.
+  static func unknownColours(components: Int) -> ImagingError {
+    ImagingError(
+      code: .unsupportedFormat, message: "the JPEG has \(components) components of an unknown colour space")
+  }
+}

@@ -1,0 +1,46 @@
+/// A copy of a picture that is not decoded: the coded picture bit for bit, without the metadata that a policy does not keep
+/// and without what follows the picture's end.
+package struct LosslessCopy: Sendable {
+  /// A part of the copy.
+  package enum Part: Sendable, Equatable {
+    /// Bytes of the file, by their offsets.
+    case range(Range<Int64>)
+    /// Other bytes.
+    case bytes([UInt8])
+  }
+
+  /// The contents of the header.
+  package let info: ImageInfo
+  /// What the copy consists of, in order.
+  package let parts: [Part]
+  /// Whether the copy is the file itself: there is nothing to leave out.
+  package let isWholeFile: Bool
+  /// Whether metadata is left out because it cannot be read.
+  package let hasUnreadableMetadata: Bool
+
+  /// Reads the header of the picture in an open file and finds out what a copy of it consists of, without decoding: damage
+  /// beyond the header is not detected. No library of a format sees the file. The file must be seekable and is read from
+  /// its beginning; its offset afterwards is undefined, and it is not closed.
+  /// - Throws: all codes but `filter-failed` and `cancelled`.
+  package init(
+    of descriptor: Int32, keeping policy: MetadataPolicy, limits: ImageLimits = ImageLimits()
+  ) throws(ImagingError) {
+    let file = FileReader(descriptor)
+    let structure = try ImageFormat.structure(of: file, limits: limits)
+    let copied = try structure.copiedParts(policy)
+    info = structure.info
+    parts = copied.parts
+    isWholeFile = copied.parts == [.range(0..<(try file.size()))]
+    hasUnreadableMetadata = copied.hasUnreadableMetadata
+  }
+}
+
+extension ImageFormat {
+  /// Reads the header of the picture in a file, whose format is detected by the content.
+  /// - Throws: all codes but `filter-failed` and `cancelled`.
+  static func structure(of file: FileReader, limits: ImageLimits) throws(ImagingError) -> any PictureStructure {
+    let header = try file.bytes(ContentKind.headerBytes, at: 0)
+    guard let format = sniffed(from: header) else { throw ContentKind(of: header).error }
+    return try format.structure.init(file, limits: limits)
+  }
+}

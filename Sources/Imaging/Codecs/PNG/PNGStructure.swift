@@ -1,0 +1,84 @@
+/// The layout of a PNG file (W3C PNG, third edition): its chunks, the end of the picture, and what follows it.
+struct PNGStructure: PictureStructure {
+  let info: ImageInfo
+  private let file: FileReader
+
+  /// The chunk at an offset.
+  private struct Place {
+    let name: [UInt8]
+    let start: Int64
+    let length: Int
+
+    var end: Int64 { start + Int64(length) + 12 }
+  }
+
+  init(_ file: FileReader, limits: ImageLimits) throws(ImagingError) {
+    self.file = file
+    let header = try PNGHeader(file, limits: limits)
+    info = ImageInfo(format: .png, width: header.width, height: header.height)
+  }
+
+  func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts {
+    let size = try file.size()
+    var (parts, hasExif) = (CopiedParts(), false)
+    var reader = SequentialReader(file, at: 8)
+    while let chunk = try Self.nextChunk(&reader), chunk.end <= size {
+      try parts.keep(upTo: chunk.start)
+      if chunk.name == PNGChunk.exif, policy != .all {
+        try appendExif(chunk, isFirst: !hasExif, policy, to: &parts)
+        hasExif = true
+      } else if try isKept(chunk, policy) {
+        try parts.keep(upTo: chunk.end)
+      } else {
+        parts.drop(upTo: chunk.end)
+      }
+      if chunk.name == PNGChunk.end { return parts }
+      reader.skip(chunk.length + 4)
+    }
+    try keepRest(to: size, policy, &parts)
+    return parts
+  }
+
+  /// The next chunk; nil when there is none, or what is there is none.
+  private static func nextChunk(_ reader: inout SequentialReader) throws(ImagingError) -> Place? {
+    let start = reader.offset
+    guard let head = try reader.next(8), head.suffix(4).allSatisfy(PNGChunk.isLetter) else { return nil }
+    return Place(name: Array(head.suffix(4)), start: start, length: head.prefix(4).bigEndianInteger)
+  }
+
+  /// The end of a file without IEND: the beginning of a chunk, or what no decoder reads. Only pixels are kept of it.
+  private func keepRest(to size: Int64, _ policy: MetadataPolicy, _ parts: inout CopiedParts) throws(ImagingError) {
+    let name = try file.bytes(4, at: parts.offset + 4)
+    if policy == .all || name.isEmpty || name == PNGChunk.data || name == PNGChunk.frameData {
+      try parts.keep(upTo: size)
+    } else {
+      parts.hasUnreadableMetadata = true
+    }
+  }
+
+  private func isKept(_ chunk: Place, _ policy: MetadataPolicy) throws(ImagingError) -> Bool {
+    guard policy != .all, PNGChunk.isAncillary(chunk.name), !PNGChunk.affectsPixels(chunk.name) else { return true }
+    guard policy == .copyright, PNGChunk.isText(chunk.name) else { return false }
+    let keyword = try file.bytes(min(PNGChunk.maxKeyword + 1, chunk.length), at: chunk.start + 8).prefix { $0 != 0 }
+    return PNGChunk.rightsKeywords.contains(Array(keyword))
+  }
+
+  /// Only the first EXIF stream counts.
+  private func appendExif(
+    _ chunk: Place, isFirst: Bool, _ policy: MetadataPolicy, to parts: inout CopiedParts
+  ) throws(ImagingError) {
+    guard isFirst else { return parts.drop(upTo: chunk.end) }
+    let isRead = chunk.length <= ImageLimits.maxMetadataBytes
+    let content = isRead ? try file.bytes(chunk.length, at: chunk.start + 8) : []
+    guard let exif = Exif(content), exif.isReadable else {
+      parts.hasUnreadableMetadata = true
+      return parts.drop(upTo: chunk.end)
+    }
+    guard let kept = exif.reduced(to: policy) else { return parts.drop(upTo: chunk.end) }
+    if kept.bytes == content {
+      try parts.keep(upTo: chunk.end)
+    } else {
+      try parts.replace(upTo: chunk.end, by: PNGChunk.encoded(chunk.name, kept.bytes))
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/// How a picture's file is laid out, read in memory-safe code without the format's library and without decoding: enough for
+/// a copy. The verdict on the header is that of the format's `RowDecoder`.
+protocol PictureStructure: SendableMetatype {
+  /// Reads the header.
+  /// - Throws: `unsupported-format`, `image-corrupt`, `image-truncated`, `image-too-large`, `image-too-small`, `io`, as the
+  ///   format's decoder does.
+  init(_ file: FileReader, limits: ImageLimits) throws(ImagingError)
+
+  /// The contents of the header.
+  var info: ImageInfo { get }
+
+  /// The parts of the file that make up a copy: the coded picture as it is, what it depends on, and the metadata that a
+  /// policy keeps. What follows the picture's end is never among them.
+  /// - Throws: `image-corrupt` when there are too many parts, `io`.
+  func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts
+}
