@@ -146,27 +146,41 @@ package final class OpenFile: Sendable {
   /// file systems allow. Where reading stands does not matter, and stays, so that several threads may copy the same file.
   package func copy(to target: OpenFile) throws(SystemError) {
     if clinux_clone(target.descriptor, descriptor) == 0 { return }
-    var copied = 0
-    while true {
-      let count = clinux_copy_range(descriptor, copied, target.descriptor, 1 << 30)
-      if count == 0 { return }
+    _ = try append(0..<Int.max, to: target)
+  }
+
+  /// Appends a range of the file to another: in the kernel, or by hand, whichever the file systems allow. Where reading
+  /// stands does not matter, and stays.
+  /// - Throws: `SystemError`, also when the file ends before the range does.
+  package func copy(_ range: Range<Int>, to target: OpenFile) throws(SystemError) {
+    guard try append(range, to: target) == range.upperBound else { throw SystemError("read", path, code: EIO) }
+  }
+
+  /// - Returns: The offset of the first byte that was not copied: the range's end, or the file's.
+  private func append(_ range: Range<Int>, to target: OpenFile) throws(SystemError) -> Int {
+    var copied = range.lowerBound
+    while copied < range.upperBound {
+      let count = clinux_copy_range(descriptor, copied, target.descriptor, min(1 << 30, range.upperBound - copied))
+      if count == 0 { return copied }
       if count > 0 {
         copied += count
       } else if errno != EINTR {
         // Sandboxes and network file systems refuse it in many ways.
         if ErrorCause(errno: errno) == .space { throw SystemError("copy_file_range", target.path) }
-        return try copyByHand(to: target, from: copied)
+        return try appendByHand(copied..<range.upperBound, to: target)
       }
     }
+    return copied
   }
 
-  private func copyByHand(to target: OpenFile, from start: Int) throws(SystemError) {
+  /// - Returns: The offset of the first byte that was not copied.
+  private func appendByHand(_ range: Range<Int>, to target: OpenFile) throws(SystemError) -> Int {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
     defer { buffer.deallocate() }
-    var copied = start
-    while true {
-      let count = pread(descriptor, buffer.baseAddress, buffer.count, copied)
-      if count == 0 { return }
+    var copied = range.lowerBound
+    while copied < range.upperBound {
+      let count = pread(descriptor, buffer.baseAddress, min(buffer.count, range.upperBound - copied), copied)
+      if count == 0 { return copied }
       if count > 0 {
         try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         copied += count
@@ -174,6 +188,7 @@ package final class OpenFile: Sendable {
         throw SystemError("read", path)
       }
     }
+    return copied
   }
 
   /// Has the system begin to write what is not on the disk yet (`sync_file_range`), so that a later sync of this file waits

@@ -84,6 +84,7 @@ package struct Report: Decodable, Sendable {
     package let source: Source?
     package let output: Output?
     package let error: Failure?
+    package let warnings: [Problem]?
   }
 
   package struct Source: Decodable, Sendable, Equatable {

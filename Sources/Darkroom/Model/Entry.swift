@@ -44,6 +44,9 @@ struct Entry: Sendable, Equatable {
   /// Any JSON, copied to the report.
   var metadata: JSONValue?
 
+  /// Whether the result is a lossless copy: recipe `none`, format `keep`.
+  var isCopied: Bool { recipe.isEmpty && options.format == nil }
+
   /// The name that people know the entry by.
   var shownName: String { originalName ?? name }
 }

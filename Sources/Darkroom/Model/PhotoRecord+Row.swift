@@ -45,7 +45,7 @@ extension PhotoRecord {
           picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, httpStatus: $0.httpStatus, isChanged: isChanged)
       },
       filters: entry.recipe.description, timings: live.timings,
-      failure: live.failure.map { .init($0, after: lastFailure) },
+      failure: live.failure.map { .init($0, after: lastFailure) }, warnings: live.result?.warnings ?? [],
       metadata: entry.metadata)
   }
 

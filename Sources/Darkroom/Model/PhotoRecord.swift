@@ -39,6 +39,8 @@ final class PhotoRecord: Sendable {
     let bytes: Int
     let sha256: String
     let key: ResultKey
+    /// What is doubtful about it.
+    var warnings: [ReportRow.Warning] = []
 
     /// Identifies the file once it has its final name; nil when it was changed already.
     var identity: String? {

@@ -20,6 +20,7 @@ extension ReportRow {
       "filters": .string(filters),
       "timings_ms": timings.json,
       "error": failure?.json,
+      "warnings": warnings.isEmpty ? nil : .array(warnings.map(\.json)),
       "metadata": metadata,
     ])
   }
@@ -38,13 +39,29 @@ extension ReportRow {
       priority: json["priority"]?.string ?? Entry.Priority.normal.rawValue, attempts: attempts,
       output: json["output"].flatMap(Output.init), source: json["source"].flatMap(Source.init),
       filters: json["filters"]?.string ?? "", timings: Timings(json["timings_ms"]),
-      failure: json["error"].flatMap(Failure.init), metadata: json["metadata"])
+      failure: json["error"].flatMap(Failure.init),
+      warnings: Warning.list(in: json["warnings"]), metadata: json["metadata"])
   }
 
   /// A text that is no row of a report.
   struct RowError: Error, CustomStringConvertible {
     let text: String
     var description: String { "this is no row of a report: \(text.prefix(200))" }
+  }
+}
+
+extension ReportRow.Warning {
+  fileprivate var json: JSONValue { .object(["code": .string(code.rawValue), "message": .string(message)]) }
+
+  /// Reads a list, without codes of other versions.
+  fileprivate static func list(in json: JSONValue?) -> [Self] {
+    guard case .array(let list) = json else { return [] }
+    return list.compactMap { json in
+      guard let code = json["code"]?.string.flatMap(Code.init(rawValue:)), let message = json["message"]?.string else {
+        return nil
+      }
+      return Self(code: code, message: message)
+    }
   }
 }
 

@@ -29,6 +29,19 @@ package struct ReportRow: Sendable, Equatable {
     var isChanged: Bool?
   }
 
+  /// What is doubtful about a row although it did not fail by it.
+  struct Warning: Sendable, Equatable {
+    /// Stable codes.
+    enum Code: String, Sendable, CaseIterable {
+      /// Metadata of a picture that was copied could not be read, and was left out.
+      case metadataUnreadable = "metadata-unreadable"
+    }
+
+    let code: Code
+    /// For people.
+    let message: String
+  }
+
   /// How long the stages took, in milliseconds.
   struct Timings: Sendable, Equatable {
     var queued: Double?
@@ -67,6 +80,7 @@ package struct ReportRow: Sendable, Equatable {
   let filters: String
   let timings: Timings
   package var failure: Failure?
+  var warnings: [Warning] = []
   let metadata: JSONValue?
 
   /// The row of an entry whose result turned out to be undeliverable.

@@ -5,16 +5,16 @@ struct ResultKey: Sendable, Hashable {
   /// The source's SHA-256, the format, quality and metadata asked for, and the recipe.
   let text: String
 
-  /// Whether the result is the source itself.
+  /// Whether the result is a lossless copy of the source.
   let isCopy: Bool
 
   /// - Parameter sha256: The source's.
   init(of sha256: String, for entry: Entry, metadata: MetadataPolicy) {
     let options = entry.options
-    isCopy = entry.recipe.isEmpty && options.format == nil
+    isCopy = entry.isCopied
     text =
       isCopy
-      ? sha256 + " copied"
+      ? "\(sha256) copied \(metadata)"
       : "\(sha256) \(options.format?.rawValue ?? "keep") \(options.quality) \(metadata) \(entry.recipe)"
   }
 }

@@ -108,7 +108,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     return true
   }
 
-  /// Recipe `none`, format `keep`: the source's bytes are the result, once its header has been checked.
+  /// Recipe `none`, format `keep`: the source's bytes are the result, without what `--metadata` does not keep, once the
+  /// header has been checked.
   private func keep(_ source: PhotoRecord.Source, as key: ResultKey, since began: ContinuousClock.Instant) throws {
     var (staged, file) = (download, try open(source))
     // What the cache or another entry gave is not delivered itself: whoever changes the one would change the other. What
@@ -120,9 +121,25 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       try check(file, source)
       staging.remove(download)
     }
-    let reading = source.isShared ? try staging.open(staged) : file
-    let picture = try perform(.probe, from: reading).pictures.source
-    try finish(file, picture, source.sha256, as: key, from: picture, staged: staged, since: began)
+    // Not by a worker: no library reads the file, and asking one would take longer.
+    let copy = try recorded { try LosslessCopy(of: file.descriptor, keeping: metadata, limits: limits) }
+    guard !copy.isWholeFile else {
+      return try finish(file, copy.info, source.sha256, as: key, from: copy.info, staged: staged, since: began)
+    }
+    if source.isShared { staging.remove(result) }
+    let shortened = try staging.create(result)
+    for part in copy.parts {
+      if isCancelled { throw ImagingError.cancelled }
+      switch part {
+      case .range(let range): try file.copy(Int(range.lowerBound)..<Int(range.upperBound), to: shortened)
+      case .bytes(let bytes): try bytes.withUnsafeBytes { try shortened.write($0) }
+      }
+    }
+    staging.remove(download)
+    let sha256 = try MessageDigest.hexDigest(ofDescriptor: shortened.descriptor)
+    try finish(
+      shortened, copy.info, sha256, as: key, from: copy.info, since: began,
+      warnings: copy.hasUnreadableMetadata ? [.unreadableMetadata] : [])
   }
 
   // MARK: What is made
@@ -130,7 +147,15 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private func filter(_ source: OpenFile, into key: ResultKey, since began: ContinuousClock.Instant) throws {
     var options = record.entry.options
     options.metadata = metadata
-    let (pictures, own) = try perform(.filter(record.entry.recipe, options), from: source)
+    let task = DecodingTask(record.entry.recipe, options, limits: limits)
+    let (pictures, own) = try recorded {
+      try decoding.pool.perform(
+        task, from: source, subject: DecodingPool.Subject(job: record.run.job, entry: record.entry.shownName),
+        isCancelled: { self.isCancelled }
+      ) {
+        try staging.create(result)
+      }
+    }
     let file = try own ?? finishedResult()
     guard try ImageFormat.sniffed(from: file.readStart(16)) == pictures.output.format else {
       throw ImagingError(code: .decoderCrashed, message: "what the decoder wrote is no \(pictures.output.format)")
@@ -139,19 +164,13 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     try finish(file, pictures.output, sha256, as: key, from: pictures.source, since: began)
   }
 
-  private func perform(
-    _ work: DecodingTask.Work, from source: OpenFile
-  ) throws -> (pictures: ImagePassResult, file: OpenFile?) {
-    let isCancelled = { self.isCancelled }
+  /// Reads a picture, and has it written down that the entry is inside a filtration meanwhile.
+  private func recorded<Result>(_ read: () throws -> Result) throws -> Result {
     let slot = try decoding.journal?.enter(
-      FiltrationJournal.Key(runID: record.run.runID, position: record.entry.position), isCancelled: isCancelled)
+      FiltrationJournal.Key(runID: record.run.runID, position: record.entry.position),
+      isCancelled: { self.isCancelled })
     defer { if let slot { decoding.journal?.leave(slot) } }
-    return try decoding.pool.perform(
-      DecodingTask(work, limits: limits), from: source,
-      subject: DecodingPool.Subject(job: record.run.job, entry: record.entry.shownName), isCancelled: isCancelled
-    ) {
-      try staging.create(result)
-    }
+    return try read()
   }
 
   /// Opens what a worker has written. A worker that was taken over may have kept the file; then, and where the file system
@@ -166,13 +185,13 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
 
   private func finish(
     _ file: OpenFile, _ picture: ImageInfo, _ sha256: String, as key: ResultKey, from source: ImageInfo,
-    staged: String? = nil, since began: ContinuousClock.Instant
+    staged: String? = nil, since began: ContinuousClock.Instant, warnings: [ReportRow.Warning] = []
   ) throws {
     // The delivery has to wait less for it.
     file.startWriting()
     let result = PhotoRecord.Result(
       staged: staged ?? result, file: file, picture: picture, bytes: try file.status().size, sha256: sha256,
-      key: key)
+      key: key, warnings: warnings)
     let isChanged = record.snapshot.source.flatMap { access.earlier.isChanged($0.sha256) }
     record.filtered(result, from: source, isChanged: isChanged, taking: began.duration(to: .now))
   }
@@ -202,4 +221,9 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
     try record.entry.checksum?.check(file.descriptor, of: SourceLocation.redacted(record.url))
   }
+}
+
+extension ReportRow.Warning {
+  fileprivate static let unreadableMetadata = Self(
+    code: .metadataUnreadable, message: "metadata of the picture cannot be read, and is not in the copy")
 }

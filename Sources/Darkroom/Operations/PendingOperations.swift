@@ -226,8 +226,10 @@ final class PendingOperations {
     filtration.addDependency(download)
     filtration.completionBlock = { [ended] in ended(record) }
     inProgress[record.id] = Chain(download: download, filtration: filtration)
-    // What is there already is hardly made again.
-    if !earlier.mayBeReused || earlier.outputs.isEmpty { decoding.pool.prepare(for: inProgress.count) }
+    // What is there already is hardly made again, and what is copied is not decoded.
+    if !record.entry.isCopied, !earlier.mayBeReused || earlier.outputs.isEmpty {
+      decoding.pool.prepare(for: inProgress.count)
+    }
     let rank = record.entry.priority.rank
     occupancy[rank].entries += 1
     occupancy[rank].downloads += 1

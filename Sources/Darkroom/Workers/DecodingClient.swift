@@ -59,19 +59,18 @@ final class DecodingClient: Sendable {
 
   /// Has it do a task.
   /// - Parameters:
-  ///   - result: An empty file; nil when the task has none.
+  ///   - result: An empty file.
   ///   - memory: What is held of whole pictures is taken from it.
   /// - Throws: `ImagingError` when the picture is at fault, or the task was cancelled: then the worker is killed;
   ///   `WorkerLoss`.
   func perform(
-    _ task: DecodingTask, from source: OpenFile, to result: OpenFile?, memory: WholePictureMemory,
+    _ task: DecodingTask, from source: OpenFile, to result: OpenFile, memory: WholePictureMemory,
     isCancelled: () -> Bool
   ) throws -> ImagePassResult {
     let began = Clock.monotonicSeconds
     let timeBefore = process.processorTime
     allowTime(beginning: timeBefore, task)
-    let descriptors = [source.descriptor] + (result.map { [$0.descriptor] } ?? [])
-    guard process.socket.send(task.message, descriptors: descriptors) else { throw lost() }
+    guard process.socket.send(task.message, descriptors: [source.descriptor, result.descriptor]) else { throw lost() }
     var (time, waited, share) = (limits.time(pixels: 0), 0.0, WholePictureMemory.Share?.none)
     var (hasDemanded, refusal) = (false, ImagingError?.none)
     defer { if share != nil { process.limitMemory(to: usualMemory.withLock { $0 }) } }

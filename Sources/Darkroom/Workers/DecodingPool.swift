@@ -142,11 +142,11 @@ package final class DecodingPool: Sendable {
     create: () throws -> OpenFile
   ) throws -> (pictures: ImagePassResult, file: OpenFile?) {
     guard hasWorkers else {
-      let file = task.hasResult ? try create() : nil
+      let file = try create()
       var share: WholePictureMemory.Share?
       defer { withExtendedLifetime(share) {} }
       let pictures = try task.perform(
-        from: source.descriptor, to: file?.descriptor ?? -1, memory: memory, isCancelled: isCancelled
+        from: source.descriptor, to: file.descriptor, memory: memory, isCancelled: isCancelled
       ) { demand throws(ImagingError) in
         share = try memory.share(demand.heldBytes, for: "the picture", isCancelled: isCancelled)
       }
@@ -171,7 +171,7 @@ package final class DecodingPool: Sendable {
     _ task: DecodingTask, _ source: OpenFile, _ subject: Subject, isFresh: Bool, _ isCancelled: () -> Bool,
     _ create: () throws -> OpenFile
   ) throws -> ImagePassResult {
-    let result = task.hasResult ? try create() : nil
+    let result = try create()
     let client = try isFresh ? start() : take()
     do {
       let pictures = try client.perform(

@@ -1,30 +1,21 @@
 import Imaging
 
-/// What is to be done with a picture: by this process, or as the message in which a worker is sent it.
+/// A picture that is to be decoded, filtered and encoded: by this process, or as the message in which a worker is sent it.
 package struct DecodingTask: Sendable {
-  package enum Work: Sendable {
-    /// The header is read.
-    case probe
-    /// The picture is decoded, filtered and encoded.
-    case filter(Recipe, OutputOptions)
-  }
-
-  package let work: Work
+  package let recipe: Recipe
+  package let options: OutputOptions
   package let maxPixels: Int
   package let minPixels: Int
 
-  init(_ work: Work, limits: ImageLimits) {
-    self.work = work
+  init(_ recipe: Recipe, _ options: OutputOptions, limits: ImageLimits) {
+    (self.recipe, self.options) = (recipe, options)
     (maxPixels, minPixels) = (limits.maxPixels, limits.minPixels)
   }
-
-  /// Whether something is written.
-  package var hasResult: Bool { if case .filter = work { true } else { false } }
 
   /// Does it.
   /// - Parameters:
   ///   - source: A descriptor that is open for reading.
-  ///   - result: A descriptor that is open for writing; not used by `probe`.
+  ///   - result: A descriptor that is open for writing.
   ///   - memory: Keeps blocks of memory for the next picture.
   ///   - reserve: Grants the memory of whole pictures.
   /// - Throws: `ImagingError` of any code.
@@ -34,23 +25,14 @@ package struct DecodingTask: Sendable {
   ) throws(ImagingError) -> ImagePassResult {
     var limits = ImageLimits(maxPixels: maxPixels, memory: memory)
     limits.minPixels = minPixels
-    switch work {
-    case .probe:
-      let picture = try ImageInfo.probe(source, limits: limits)
-      return ImagePassResult(source: picture, output: picture)
-    case .filter(let recipe, let options):
-      let pass = ImagePass(recipe: recipe, options: options, limits: limits)
-      return try pass.run(from: source, to: result, isCancelled: isCancelled, reserve: reserve)
-    }
+    let pass = ImagePass(recipe: recipe, options: options, limits: limits)
+    return try pass.run(from: source, to: result, isCancelled: isCancelled, reserve: reserve)
   }
 
   /// Whether a result can be that of this task, as far as limits and options tell.
   func allows(_ result: ImagePassResult) -> Bool {
-    guard [result.source, result.output].allSatisfy({ $0.width * $0.height <= maxPixels }) else { return false }
-    switch work {
-    case .probe: return result.source == result.output
-    case .filter(_, let options): return result.output.format == options.format ?? result.source.format
-    }
+    [result.source, result.output].allSatisfy { $0.width * $0.height <= maxPixels }
+      && result.output.format == options.format ?? result.source.format
   }
 }
 
@@ -62,15 +44,10 @@ extension DecodingTask {
     var writer = MessageWriter()
     writer.write(maxPixels)
     writer.write(minPixels)
-    switch work {
-    case .probe: writer.writeByte(0)
-    case .filter(let recipe, let options):
-      writer.writeByte(1)
-      writer.writeByte(UInt8(options.quality))
-      writer.writeByte(index(of: options.metadata, in: MetadataPolicy.allCases))
-      writer.writeByte(options.format.map { index(of: $0, in: ImageFormat.allCases) + 1 } ?? 0)
-      writer.writeRest(recipe.description)
-    }
+    writer.writeByte(UInt8(options.quality))
+    writer.writeByte(index(of: options.metadata, in: MetadataPolicy.allCases))
+    writer.writeByte(options.format.map { index(of: $0, in: ImageFormat.allCases) + 1 } ?? 0)
+    writer.writeRest(recipe.description)
     return writer.bytes
   }
 
@@ -78,19 +55,14 @@ extension DecodingTask {
   /// - Parameter recipe: Parses a recipe.
   init?(_ message: [UInt8], recipe: (String) -> Recipe?) {
     var reader = MessageReader(message)
-    guard let maxPixels = reader.integer(in: 0...Int.max), let minPixels = reader.integer(in: 0...Int.max),
-      let kind = reader.byte()
-    else { return nil }
-    (self.maxPixels, self.minPixels) = (maxPixels, minPixels)
-    guard kind == 1 else {
-      work = .probe
-      return
-    }
     let formats = [ImageFormat?.none] + ImageFormat.allCases
-    guard let quality = reader.byte(), let metadata = reader.member(of: MetadataPolicy.allCases),
+    guard let maxPixels = reader.integer(in: 0...Int.max), let minPixels = reader.integer(in: 0...Int.max),
+      let quality = reader.byte(), let metadata = reader.member(of: MetadataPolicy.allCases),
       let format = reader.member(of: formats), let recipe = recipe(reader.restText())
     else { return nil }
-    work = .filter(recipe, OutputOptions(format: format, quality: Int(quality), metadata: metadata))
+    (self.maxPixels, self.minPixels) = (maxPixels, minPixels)
+    self.recipe = recipe
+    options = OutputOptions(format: format, quality: Int(quality), metadata: metadata)
   }
 }
 

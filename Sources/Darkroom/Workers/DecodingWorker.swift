@@ -47,9 +47,9 @@ package struct DecodingWorker {
   private mutating func doNext() -> Bool {
     guard let (bytes, descriptors) = socket.receiveWithDescriptors() else { return false }
     guard let task = DecodingTask(bytes, recipe: { recipe($0) }),
-      descriptors.count == (task.hasResult ? 2 : 1)
+      descriptors.count == 2
     else { return false }
-    let reply = reply(to: task, source: descriptors[0], result: task.hasResult ? descriptors[1] : -1)
+    let reply = reply(to: task, source: descriptors[0], result: descriptors[1])
     // Whoever gets the reply is the only one that has the files.
     for descriptor in descriptors { close(descriptor) }
     return socket.write(reply.message)

@@ -74,7 +74,10 @@ import Transfer
       output: isMade ? .init(file: text(), picture: picture, bytes: 7, sha256: text()) : nil,
       source: kind.hasSource ? source : nil, filters: text(),
       timings: .init(queued: milliseconds(), download: milliseconds(), filter: milliseconds()),
-      failure: failure, metadata: metadata.randomElement(using: &numbers) ?? nil)
+      failure: failure,
+      warnings: kind == .filtered && Bool.random(using: &numbers)
+        ? [.init(code: .metadataUnreadable, message: text())] : [],
+      metadata: metadata.randomElement(using: &numbers) ?? nil)
   }
 
   @Test(arguments: Kind.allCases)
@@ -92,8 +95,10 @@ import Transfer
 
   @Test func `what a row does not have is left out of its JSON`() {
     let json = ReportRow.sample(state: .cancelled).json
-    for key in ["final_url", "reused", "coalesced", "recovered", "output", "source", "timings_ms", "error", "metadata"]
-    {
+    for key in [
+      "final_url", "reused", "coalesced", "recovered", "output", "source", "timings_ms", "error", "warnings",
+      "metadata",
+    ] {
       #expect(json[key] == nil, "\(key)")
     }
   }

@@ -41,8 +41,8 @@ final class Workers: Sendable {
   ) throws -> (pictures: ImagePassResult, result: Data) {
     let (input, output) = (folder.file("source"), folder.file("result"))
     try source.write(to: URL(fileURLWithPath: input))
-    let work = DecodingTask.Work.filter(try Recipe(parsing: recipe), OutputOptions())
-    let task = DecodingTask(work, limits: ImageLimits(maxPixels: 1_000_000))
+    let task = DecodingTask(
+      try Recipe(parsing: recipe), OutputOptions(), limits: ImageLimits(maxPixels: 1_000_000))
     let (pictures, _) = try pool.perform(task, from: OpenFile(reading: input), isCancelled: isCancelled) {
       try Folder.removeFile(output)
       return try OpenFile(creating: output)

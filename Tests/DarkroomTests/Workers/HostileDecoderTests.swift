@@ -128,7 +128,7 @@ import Testing
     var settings = DecodingPool.Settings(Configuration(), WorkerLimits(memory: memory))
     settings.program = nil
     let own = DecodingPool(settings)
-    let task = DecodingTask(.filter(try Recipe(parsing: recipe), OutputOptions()), limits: ImageLimits())
+    let task = DecodingTask(try Recipe(parsing: recipe), OutputOptions(), limits: ImageLimits())
     let result = try own.perform(task, from: OpenFile(reading: packageRoot + "/Samples/chelsea-small.png")) {
       try OpenFile(creating: workers.folder.file("own"))
     }

@@ -1,0 +1,112 @@
+import Foundation
+import System
+import TestSupport
+import Testing
+
+/// Recipe `none` with the format `keep`: pictures are copied, without being decoded.
+@Suite(.blocking, .timeLimit(.minutes(10))) struct CopyTests {
+  private let folders: DarkroomFolders
+  private let pictures: TemporaryFolder
+  private let nginx: Nginx
+
+  init() throws {
+    folders = try DarkroomFolders()
+    pictures = try TemporaryFolder()
+    nginx = try Nginx(serving: pictures.path)
+  }
+
+  /// Has the server serve a picture with EXIF that names a maker and whoever has the rights, and with a trailer.
+  /// - Parameter damage: Makes the EXIF unreadable.
+  private func serve(_ name: String, damage: Bool = false) throws {
+    let script = """
+      import sys
+      from PIL import Image
+      exif = Image.Exif()
+      exif[0x010F] = 'MAKER'; exif[0x8298] = 'SOMEBODY'
+      bytes = b'Exif' + bytes(2) + b'nonsense MAKER' if sys.argv[2] == 'true' else exif.tobytes()
+      Image.new('RGB', (40, 30), (1, 2, 3)).save(sys.argv[1], exif=bytes)
+      open(sys.argv[1], 'ab').write(b'TRAILER')
+      """
+    _ = try TestPython.run(script, [pictures.file(name), "\(damage)"])
+  }
+
+  /// Drops the same manifest again and runs it.
+  private func run(_ names: [String], _ options: [String] = []) throws -> Report {
+    try folders.drop("job.txt", names.map { nginx.url($0) + "\n" }.joined())
+    let run = try folders.run(["--filters", "none"] + options)
+    #expect(run.status == 0, "\(run.error)")
+    return try folders.report("job")
+  }
+
+  private func digest(_ path: String) throws -> String {
+    let file = try OpenFile(reading: path)
+    defer { withExtendedLifetime(file) {} }
+    return try MessageDigest.hexDigest(ofDescriptor: file.descriptor)
+  }
+
+  private func has(_ text: String, in file: String) throws -> Bool {
+    try folders.contents("job/" + file).range(of: Data(text.utf8)) != nil
+  }
+
+  @Test func `a copy keeps what --metadata says, and another --metadata makes it again`() throws {
+    try serve("a.jpg")
+    let source = try Data(contentsOf: URL(fileURLWithPath: pictures.file("a.jpg")))
+    for (policy, hasMaker, hasRights) in [
+      ("copyright", false, true), ("none", false, false), ("all", true, true), ("none", false, false),
+    ] {
+      for isAgain in [false, true] {
+        let row = try #require(try run(["a.jpg"], ["--metadata", policy]).entries.first)
+        let output = try #require(row.output)
+        #expect((row.reused ?? false) == isAgain, "\(policy)")
+        #expect(try has("MAKER", in: output.file) == hasMaker)
+        #expect(try has("SOMEBODY", in: output.file) == hasRights)
+        #expect(try !has("TRAILER", in: output.file))
+        #expect(output.width == 40 && output.height == 30 && row.warnings == nil)
+        let copy = try folders.contents("job/" + output.file)
+        #expect(try output.bytes == copy.count && output.sha256 == digest(folders.outbox + "/job/" + output.file))
+        #expect(try row.source?.bytes == source.count && row.source?.sha256 == digest(pictures.file("a.jpg")))
+      }
+    }
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test func `a copy of what the cache or another entry has loses metadata, and they do not`() throws {
+    try serve("a.jpg")
+    let source = try Data(contentsOf: URL(fileURLWithPath: pictures.file("a.jpg")))
+    try folders.drop(
+      "job.jsonl", (0..<3).map { "{\"url\": \"\(nginx.url("a.jpg"))\", \"name\": \"p\($0)\"}\n" }.joined())
+    #expect(try folders.run(["--filters", "none", "--metadata", "none"]).status == 0)
+    let first = try (0..<3).map { try folders.contents("job/images/p\($0).jpg") }
+    #expect(Set(first).count == 1 && first[0].count < source.count)
+    try folders.drop("other.txt", nginx.url("a.jpg") + "\n")
+    #expect(try folders.run(["--filters", "none", "--metadata", "all"]).status == 0)
+    #expect(try folders.contents("other/images/a.jpg") == source.dropLast(7))
+    #expect(try nginx.accessLog().filter { $0.contains(" 200 ") }.count == 1)
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test func `metadata that cannot be read is left out of a copy, with a warning`() throws {
+    try serve("a.jpg", damage: true)
+    let row = try #require(try run(["a.jpg"]).entries.first)
+    #expect(row.warnings?.map(\.code) == ["metadata-unreadable"])
+    #expect(try !has("MAKER", in: "images/a.jpg"))
+    #expect(try run(["a.jpg"], ["--metadata", "all"]).entries.first?.warnings == nil)
+    #expect(try has("MAKER", in: "images/a.jpg"))
+  }
+
+  @Test func `what is only copied needs no worker`() throws {
+    let watch = try folders.start("watch", ["--json", "--filters", "none"])
+    try folders.drop("job.txt", "coffee.jpg\nchelsea-small.png\nCREDITS.md\n")
+    #expect(try DarkroomProcess.run(["wait", "job"] + folders.named).status == 1)
+    let report = try folders.report("job")
+    #expect(report.entries.map { $0.error?.code } == [nil, nil, "not-an-image"])
+    let tasks = "/proc/\(watch.processID)/task/"
+    let children = try FileManager.default.contentsOfDirectory(atPath: tasks).flatMap { task in
+      let path = tasks + task + "/children"
+      return ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(separator: " ")
+    }
+    #expect(children.isEmpty)
+    watch.send(SIGTERM)
+    _ = try watch.finish()
+  }
+}
