@@ -29,6 +29,7 @@ package final class Darkroom {
     case operationsEnded(PhotoRecord)
     case delivery(DeliveryQueue.Message)
     case cacheFailed(String)
+    case cacheCleared
     case worker(DecodingPool.Notice)
     case probed(NetworkWatch.ProbeResult)
     case configure(@Sendable () throws -> Configuration)
@@ -53,6 +54,7 @@ package final class Darkroom {
   private let jobs: LiveJobs
   private let status: StatusWriter
   private let observe: (Event) -> Void
+  private let retry: LocalRetry
   private var configuration: Configuration
   private var patience: Patience
   private var isInboxUnreadable = false
@@ -66,19 +68,24 @@ package final class Darkroom {
   private var resumedAt = 0.0
 
   /// Takes possession of the folders, opens the ledger and completes what an earlier process left.
-  /// - Parameter observe: Called on the thread that calls `run` or `watchInbox`.
-  /// - Throws: `StopError`, `SystemError`, `SQLiteError`, `LedgerError`.
-  package init(configuration: Configuration, observe: @escaping (Event) -> Void) throws {
+  /// - Parameters:
+  ///   - retry: How long what the machine fails is tried again. Default: not at all.
+  ///   - observe: Called on the thread that calls `run` or `watchInbox`.
+  /// - Throws: `StopError`, `SystemError`, `SQLiteError`, `LedgerError`; `CancellationError` when `retry` is told to stop.
+  package init(
+    configuration: Configuration, retry: LocalRetry = .none, observe: @escaping (Event) -> Void
+  ) throws {
     self.configuration = configuration
+    self.retry = retry
     self.observe = observe
-    let mailbox = try Mailbox<Message>()
-    self.mailbox = mailbox
-    services = try Services(configuration: configuration) { mailbox.post($0) }
+    (mailbox, services) = try retry.run {
+      let mailbox = try Mailbox<Message>()
+      return (mailbox, try Services(configuration: configuration) { mailbox.post($0) })
+    }
     watcher = InboxWatcher(inbox: services.inbox, configuration: configuration)
     jobs = services.jobs(configuration: configuration, observe: observe)
     jobs.scheduler.configure(configuration.hosts)
-    status = StatusWriter(
-      path: services.state.status, inbox: services.inbox.path, outbox: services.outbox.path)
+    status = StatusWriter(in: services.hidden, inbox: services.inbox.path, outbox: services.outbox.path)
     patience = Patience(configuration)
     if let notice = services.notice { observe(.warning(notice)) }
     for trouble in services.troubles { jobs.report(trouble: trouble) }
@@ -90,7 +97,10 @@ package final class Darkroom {
   /// - Parameter names: What files are called that have no name of their own, by their paths.
   package func run(manifests: [String] = [], called names: [String: String] = [:]) throws -> Summary {
     timeLimit = configuration.maxDuration.map { Clock.monotonicSeconds + $0 }
-    let named = try manifests.map { try NamedManifest($0, as: names[$0], inbox: services.inbox.path) }
+    let inbox = services.inbox.path
+    let named = try manifests.map { file in
+      try retry.run { try NamedManifest(file, as: names[file], inbox: inbox) }
+    }
     return try work(named.isEmpty ? .inbox : .named(named))
   }
 
@@ -100,6 +110,9 @@ package final class Darkroom {
   /// Tells the program to stop, from any thread: running operations get their time to finish, the rest stays for the next
   /// start.
   package var stop: @Sendable () -> Void { { [mailbox] in mailbox.post(.stop) } }
+
+  /// To be called, on any thread, before the process is ended at once: what is inside a filtration is not to blame for that.
+  package var forgetFiltrations: @Sendable () -> Void { { [journal = services.journal] in journal?.close() } }
 
   /// Has the program read its configuration again, from any thread. The folders stay; what has begun continues as it was;
   /// a configuration that makes no sense changes nothing.
@@ -149,11 +162,11 @@ package final class Darkroom {
       if jobs.suspension.needsScan { watcher.scanNow() }
     }
     reconcileJobs(now)
-    try jobs.admit(now: now, configuration, cache: services.cache)
+    jobs.admit(now: now, configuration, cache: services.cache)
     status.write(jobs, ignored: watcher.ignored, now: now)
     if isOver(now) { return false }
     if jobs.queue.goal != .watch, stopDeadline == nil {
-      try patience.check(jobs, isInboxUnreadable: isInboxUnreadable, now: now)
+      try patience.check(jobs, inboxTrouble: inboxTrouble, now: now)
     }
     mailbox.wait(alongside: watcher.descriptor, seconds: timeToWait(now))
     return true
@@ -164,7 +177,9 @@ package final class Darkroom {
     if !jobs.queue.holds.isEmpty { jobs.queue.free = jobs.suspension.freeForState }
     var locks: [Lock]?
     do throws(SystemError) {
-      let view = try watcher.scan(now: now) { jobs.queue.fresh(of: $0) }
+      let view = try watcher.scan(now: now) { scan in
+        jobs.queue.fresh(of: scan.manifests, unexamined: Set(scan.unexamined.map(\.file)))
+      }
       isInboxUnreadable = false
       if view.hasReturned {
         observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path))
@@ -173,6 +188,9 @@ package final class Darkroom {
       }
       locks = view.locks
       for ignored in view.ignored { observe(.fileIgnored(name: ignored.file.description, why: ignored.why)) }
+      for file in view.unexamined {
+        observe(.warning("\(file.file) in the inbox cannot be examined now, and is tried again: \(file.why)"))
+      }
       jobs.queue.update(view.fresh, settled: view.settled)
     } catch {
       let mayPass = error.cause.isOfMachine && error.cause != .permission
@@ -181,6 +199,11 @@ package final class Darkroom {
       isInboxUnreadable = true
     }
     suspendOrResume(locks, now)
+  }
+
+  /// What of the inbox cannot be read now, in words; nil when all can.
+  private var inboxTrouble: String? {
+    isInboxUnreadable ? "the inbox cannot be read" : watcher.unexamined.map { "the inbox: \($0.why)" }.min()
   }
 
   /// Both queues are suspended while there is a cause; not while the program is stopping, since nothing starts then and
@@ -203,10 +226,11 @@ package final class Darkroom {
     case .downloadBegan(let record, let time): jobs.downloadBegan(record, at: time)
     case .hostAnswered(let record): jobs.scheduler.hostAnswered(record.id)
     case .downloadEnded(let record): jobs.downloadEnded(record, backoff: configuration.backoff)
-    case .operationsEnded(let record): try jobs.operationsEnded(record, configuration)
+    case .operationsEnded(let record): jobs.operationsEnded(record, configuration)
     case .probed(let result): jobs.network.handle(result)
     case .delivery(let message): try jobs.handle(message)
     case .cacheFailed(let why): observe(.warning("the download cache is not used until the next start: \(why)"))
+    case .cacheCleared: jobs.suspension.cacheWasCleared()
     case .worker(let notice): observe(Event(notice, jobs.pending.decoding.pool.counts))
     case .configure(let read):
       do {
@@ -224,7 +248,7 @@ package final class Darkroom {
     // All rows of such a job are durable: its report takes no longer than what runs.
     let mayFinish = mayStart || isOutOfTime && now >= jobs.suspension.diskFullUntil
     // What is planned takes room, too.
-    let mayPlan = mayStart && !jobs.suspension.hasDiskCause
+    let mayPlan = mayStart && !jobs.suspension.hasDiskCause && !jobs.suspension.awaitsRoom
     let limits = JobLimits(places: mayPlan ? configuration.jobs : 0, live: services.liveLimit)
     let actions = reconcile(
       wanted: &jobs.queue, live: jobs.inOrder.map(\.live), limits: limits, now: now,

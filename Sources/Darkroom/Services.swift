@@ -29,8 +29,11 @@ final class Services {
   private let send: @Sendable (Darkroom.Message) -> Void
   private let instances: [InstanceLock]
   private let staging: OpenFolder
+
+  /// `OUTBOX/.darkroom`.
+  let hidden: OpenFolder
   private let downloads: DownloadCache
-  private let journal: FiltrationJournal?
+  let journal: FiltrationJournal?
   private let indexes = JobIndexPool()
 
   /// The outbox as it was at the start.
@@ -55,10 +58,10 @@ final class Services {
     inbox = try Inbox(path: Folder.resolved(configuration.inbox), extraLock: configuration.lockFile)
     let path = try Folder.resolved(configuration.outbox)
     outbox = OutboxFolder(path: path, handle: try OpenFolder(path))
-    let hidden = try outbox.openHidden()
+    hidden = try outbox.openHidden()
     outboxIdentity = try hidden.status().identity
     try Folder.createDurably(configuration.state, mode: 0o700)
-    state = StateFolder(path: try Folder.resolved(configuration.state))
+    state = try StateFolder(opening: Folder.resolved(configuration.state))
     let trouble = try inbox.own()
     warnings = trouble.map { ["the inbox has no file that says which process owns it: \($0)"] } ?? []
     instances = try Self.takeInstanceLocks(outbox: outbox, hidden, state: state)
@@ -66,7 +69,6 @@ final class Services {
     let created: [String]
     (staging, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
     for folder in created { try Folder.sync(folder) }
-    try Folder.createDurably(state.jobs, mode: 0o700)
     lastActive = (try? FileStatus(of: state.ledger)).map { Int($0.identity.modified.sinceEpoch * 1000) } ?? 0
     opening = LedgerOpening(state: state, outbox: outbox)
     (ledger, notice) = try opening.open()
@@ -75,16 +77,19 @@ final class Services {
     self.unfinished = unfinished
     if !hadStaging { try Self.checkIntents(unfinished.map(\.job), ledger, staging: outbox.staging(of: state)) }
     // Without it everything works, but for a picture that ends the program again and again.
-    journal = try? FiltrationJournal(folder: state.path, runs: Set(unfinished.map(\.job.runID)))
+    journal = try? FiltrationJournal(in: state.openFolder(), runs: Set(unfinished.map(\.job.runID)))
     troubles =
       damaged.map(\.description) + [Self.emptyParkingFolder(of: inbox, unfinished, ledger)].compactMap { $0 }
-    downloads = DownloadCache(folder: state.cache, limit: configuration.cacheSize) { send(.cacheFailed("\($0)")) }
+    downloads = DownloadCache(
+      folder: state.cache, limit: configuration.cacheSize, cleared: { send(.cacheCleared) },
+      report: { send(.cacheFailed("\($0)")) })
     cacheSize = configuration.cacheSize
-    engine = TransferEngine(configuration: configuration.engine)
-    liveLimit = max(configuration.jobs, min(1024, DescriptorLimit.current / 16))
     try state.adoptOlderLayout()
     try OrphanCleanup(staging: staging, state: state).run(
       keeping: unfinished.map(\.job) + damaged.filter { $0.folder == nil }.map(\.job), ledger: ledger)
+    liveLimit = max(configuration.jobs, min(1024, DescriptorLimit.current / 16))
+    // The last: nothing fails after it, so that its thread is not left behind.
+    engine = TransferEngine(configuration: configuration.engine)
   }
 
   private static func takeInstanceLocks(
@@ -140,8 +145,7 @@ final class Services {
   private func planner(_ configuration: Configuration, _ delivery: DeliveryQueue) -> JobPlanner {
     JobPlanner(
       inbox: inbox, outbox: outbox, staging: staging, state: state, ledger: ledger, delivery: delivery,
-      indexes: indexes,
-      configuration: configuration)
+      indexes: indexes, configuration: configuration, journal: journal)
   }
 
   /// Has entries and jobs that start from now on use another configuration.
@@ -169,6 +173,8 @@ final class Services {
     pending.waitForEndings()
     pending.decoding.pool.close()
     downloads.commit()
+    // What runs still ends with the process, which is not its fault.
+    journal?.close()
     if isClean { opening.close() }
   }
 

@@ -46,6 +46,8 @@ enum Program {
       return .success
     }
     let command = try CommandTable.command(named: name)
+    // From here on a signal is one to the command.
+    if command.takesSignals { Signals.block() }
     if arguments.wantsHelp {
       try output.print(HelpText.command(command))
       return .success

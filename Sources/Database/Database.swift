@@ -39,7 +39,11 @@ package final class Database {
   ) throws {
     self.path = path
     if path != Self.inMemory, isCreated {
-      let created = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      var created: Int32
+      repeat {
+        created = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        // SQLite would create it for others, too.
+      } while created < 0 && errno == EINTR
       if created >= 0 { close(created) }
     }
     connection = try Self.connect(path, SQLITE_OPEN_READWRITE | (isCreated ? SQLITE_OPEN_CREATE : 0))

@@ -54,6 +54,9 @@ package struct SQLiteError: Error, CustomStringConvertible {
       .contains(code & 0xff)
   }
 
+  /// Whether the file may not be written.
+  package var isForWantOfPermission: Bool { [SQLITE_READONLY, SQLITE_PERM].contains(code & 0xff) }
+
   /// Whether another connection has the file locked.
   package var isBusy: Bool { code & 0xff == SQLITE_BUSY }
 

@@ -66,11 +66,14 @@ package enum LedgerReader {
   /// The `user_version` of a file in write-ahead logging mode, as its header has it
   /// (https://www.sqlite.org/fileformat2.html#the_database_header); nil for a file in another mode.
   private static func versionOfWriteAheadLog(_ path: String) -> Int? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    var descriptor: Int32
+    repeat { descriptor = open(path, O_RDONLY | O_CLOEXEC) } while descriptor < 0 && errno == EINTR
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var header = [UInt8](repeating: 0, count: 100)
-    guard pread(descriptor, &header, header.count, 0) == header.count, header[18...19].contains(2) else { return nil }
+    var read: Int
+    repeat { read = pread(descriptor, &header, header.count, 0) } while read < 0 && errno == EINTR
+    guard read == header.count, header[18...19].contains(2) else { return nil }
     return Int(Int32(bitPattern: header[60..<64].reduce(0) { $0 << 8 | UInt32($1) }))
   }
 }

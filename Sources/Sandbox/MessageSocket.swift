@@ -44,7 +44,10 @@ package final class MessageSocket: Sendable {
   /// Whether nothing can be read, not even the end.
   package var isQuiet: Bool {
     var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return poll(&state, 1, 0) == 0
+    while true {
+      let found = poll(&state, 1, 0)
+      if found >= 0 || errno != EINTR { return found == 0 }
+    }
   }
 
   /// Sends a message, with two descriptors at most.

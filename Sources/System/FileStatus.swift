@@ -14,8 +14,11 @@ package struct FileStatus: Sendable {
   /// How many names it has.
   package let links: Int
 
+  /// Who may read, write and execute it.
+  package let permissions: mode_t
+
   /// Whether others than its owner may read, write or execute it.
-  package let isOpenToOthers: Bool
+  package var isOpenToOthers: Bool { permissions & 0o077 != 0 }
 
   package var size: Int { identity.size }
 
@@ -23,7 +26,7 @@ package struct FileStatus: Sendable {
     identity = FileIdentity(status)
     owner = status.st_uid
     links = Int(status.st_nlink)
-    isOpenToOthers = status.st_mode & 0o077 != 0
+    permissions = status.st_mode & 0o7777
     kind =
       switch status.st_mode & S_IFMT {
       case S_IFREG: .file

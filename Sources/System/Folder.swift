@@ -93,6 +93,7 @@ package enum Folder {
     while true {
       errno = 0
       guard let entry = readdir(stream) else {
+        if errno == EINTR { continue }
         guard errno == 0 else { throw SystemError("readdir", path) }
         return names
       }
@@ -129,7 +130,7 @@ package enum Folder {
       try OpenFile(reading: path).copy(to: OpenFile(creating: target, mode: 0o600))
       return true
     } catch {
-      if error.code != EEXIST { unlink(target) }
+      if error.code != EEXIST { _ = uninterrupted { unlink(target) } }
       errno = error.code
       return false
     }
@@ -142,9 +143,13 @@ package enum Folder {
 
   /// The path with symbolic links resolved.
   package static func resolved(_ path: String) throws(SystemError) -> String {
-    guard let real = realpath(path, nil) else { throw SystemError("realpath", path) }
-    defer { free(real) }
-    return String(cString: real)
+    while true {
+      if let real = realpath(path, nil) {
+        defer { free(real) }
+        return String(cString: real)
+      }
+      if errno != EINTR { throw SystemError("realpath", path) }
+    }
   }
 
   /// The bytes that are free for us on the file system that holds a folder.

@@ -63,7 +63,9 @@ package final class OpenFile: Sendable {
   init(inMemory name: String) throws(SystemError) {
     descriptor = clinux_create_in_memory(name)
     path = "/proc/self/fd/\(descriptor)"
-    guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else { throw SystemError("memfd_create", name) }
+    guard descriptor >= 0, uninterrupted({ fchmod(descriptor, 0o600) }) == 0 else {
+      throw SystemError("memfd_create", name)
+    }
   }
 
   /// Opens a folder, to sync it.
@@ -126,6 +128,17 @@ package final class OpenFile: Sendable {
     var text = text
     let failure = text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
     if let failure { throw SystemError("write", name, code: failure) }
+  }
+
+  /// Writes all bytes at an offset (`pwrite`), wherever writing stands.
+  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(SystemError) {
+    var (rest, offset) = (bytes, offset)
+    while !rest.isEmpty {
+      let count = uninterrupted { pwrite(descriptor, rest.baseAddress, rest.count, offset) }
+      guard count >= 0 else { throw SystemError("pwrite", path) }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      offset += count
+    }
   }
 
   /// - Returns: `errno` of a write that failed.
@@ -230,7 +243,12 @@ package final class OpenFile: Sendable {
 
   /// Takes away the permissions of others than the owner.
   package func makePrivate() throws(SystemError) {
-    guard fchmod(descriptor, 0o600) == 0 else { throw SystemError("fchmod", path) }
+    try setMode(0o600)
+  }
+
+  /// Sets the permissions, whatever the umask.
+  package func setMode(_ mode: mode_t) throws(SystemError) {
+    guard uninterrupted({ fchmod(descriptor, mode) }) == 0 else { throw SystemError("fchmod", path) }
   }
 
   /// Cuts the file off after so many bytes.

@@ -44,7 +44,7 @@ extension OpenFolder {
       try OpenFile(reading: path).copy(to: create(file: name, mode: 0o600))
       return true
     } catch {
-      if error.code != EEXIST { unlinkat(descriptor, name, 0) }
+      if error.code != EEXIST { _ = uninterrupted { unlinkat(descriptor, name, 0) } }
       errno = error.code
       return false
     }
@@ -65,8 +65,23 @@ extension OpenFolder {
     }
   }
 
+  /// Writes a file in one step: under its name there is the old text or the whole new one. It is not synced.
+  /// - Parameter mode: Less the umask.
+  package func replace(_ name: String, with text: String, mode: mode_t) throws(SystemError) {
+    let written = name + ".new"
+    try remove(written)
+    do {
+      try create(file: written, mode: mode).write(text)
+      try rename(written, to: self, as: name)
+    } catch {
+      // On a full disk it takes room that others need.
+      try? remove(written)
+      throw error
+    }
+  }
+
   /// Removes a folder, if it is empty.
-  package func removeIfEmpty(_ name: String) { unlinkat(descriptor, name, AT_REMOVEDIR) }
+  package func removeIfEmpty(_ name: String) { _ = uninterrupted { unlinkat(descriptor, name, AT_REMOVEDIR) } }
 
   /// The names in it, as bytes, in no order.
   package func names() throws(SystemError) -> [FileName] { try Folder.names(in: self) }
@@ -77,7 +92,7 @@ extension OpenFolder {
     if status.owner == geteuid() { return true }
     let probe = ".darkroom-owner-\(getpid())-\(UInt32.random(in: 0 ... .max))"
     guard let file = try? create(file: probe, mode: 0o600) else { return false }
-    defer { unlinkat(descriptor, probe, 0) }
+    defer { _ = uninterrupted { unlinkat(descriptor, probe, 0) } }
     return (try? file.status().owner) == status.owner
   }
 

@@ -167,8 +167,19 @@ package final class OpenFolder: Sendable {
     try FileStatus(of: FileName(name), in: self)
   }
 
-  /// Whether a file may be read by this process's user.
-  package func mayRead(_ name: String) -> Bool { faccessat(descriptor, name, R_OK, 0) == 0 }
+  /// Whether a file may be read by this process's user. One that is not there may.
+  /// - Throws: When that cannot be told.
+  package func mayRead(_ name: String) throws(SystemError) -> Bool {
+    if uninterrupted({ faccessat(descriptor, name, R_OK, 0) }) == 0 || errno == ENOENT { return true }
+    let failure = SystemError("faccessat", file(name))
+    if failure.cause == .permission { return false }
+    throw failure
+  }
+
+  /// Sets the permissions of the folder, whatever the umask.
+  package func setMode(_ mode: mode_t) throws(SystemError) {
+    guard uninterrupted({ fchmod(descriptor, mode) }) == 0 else { throw SystemError("fchmod", path) }
+  }
 
   /// Whether a name is that of a regular file with these contents.
   /// - Parameter sha256: In lower-case hexadecimal.

@@ -108,7 +108,7 @@ import Testing
     #expect(missing.error.contains("--create"))
     #expect(try DarkroomProcess.run(["run", "--inbox", "a/b", "--create"], in: folder).status == 0)
     let mode = try FileManager.default.attributesOfItem(atPath: folder.file("outbox/.darkroom"))
-    #expect((mode[.posixPermissions] as? Int) == 0o700)
+    #expect((mode[.posixPermissions] as? Int) == 0o711)
   }
 
   @Test func `help, version and filters print to standard output and end with 0`() throws {

@@ -41,15 +41,16 @@ struct CacheFolder: Sendable {
   /// - Returns: Whether it has that name now.
   func place(_ number: Int, as sha256: String) -> Bool {
     let target = object(sha256)
-    if rename(incoming(number), target) == 0 { return true }
+    let renamed = { uninterrupted { rename(incoming(number), target) } == 0 }
+    if renamed() { return true }
     guard errno == ENOENT else { return false }
     // Only this one folder: an outbox that somebody has moved away is not to be made again.
-    mkdir(Folder.parent(of: target), 0o700)
-    return rename(incoming(number), target) == 0
+    _ = uninterrupted { mkdir(Folder.parent(of: target), 0o700) }
+    return renamed()
   }
 
   /// Removes a file that came in, if it is still there.
-  func discard(_ number: Int) { unlink(incoming(number)) }
+  func discard(_ number: Int) { _ = uninterrupted { unlink(incoming(number)) } }
 
   // MARK: Sources
 
@@ -69,20 +70,12 @@ struct CacheFolder: Sendable {
   }
 
   /// Removes all sources and all files that come in.
-  /// - Returns: Whether there was one.
-  func removeFiles() throws -> Bool {
-    var hadFiles = try removeIncoming()
-    try removeSources { _ in
-      hadFiles = true
-      return false
-    }
-    return hadFiles
+  func removeFiles() throws {
+    try removeIncoming()
+    try removeSources { _ in false }
   }
 
-  @discardableResult
-  private func removeIncoming() throws -> Bool {
-    let names = try Folder.names(in: incoming).compactMap(\.text)
-    for name in names { try Folder.removeFile(incoming + "/" + name) }
-    return !names.isEmpty
+  private func removeIncoming() throws {
+    for name in try Folder.names(in: incoming).compactMap(\.text) { try Folder.removeFile(incoming + "/" + name) }
   }
 }

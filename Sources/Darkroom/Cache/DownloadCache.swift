@@ -29,6 +29,7 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   }
 
   private let folder: CacheFolder
+  private let cleared: @Sendable () -> Void
   private let report: @Sendable (any Error) -> Void
   private let shared: Mutex<Shared>
   private let queue = DispatchQueue(label: "DownloadCache")
@@ -41,13 +42,16 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   ///   - folder: Where it lies, best on the file system of the files that it is to keep; nothing else may lie there. It is
   ///     created when missing; its index is begun anew when it is damaged.
   ///   - limit: Bytes of sources at most. Those beyond it are removed.
+  ///   - cleared: Called on the cache's queue after each `clear`. Default: nothing is done.
   ///   - report: Called on the cache's queue when it has failed. It must not wait for the cache.
   ///   - link: Links a file, or copies it where links are refused.
   init(
-    folder: String, limit: Int, report: @escaping @Sendable (any Error) -> Void = { _ in },
+    folder: String, limit: Int, cleared: @escaping @Sendable () -> Void = {},
+    report: @escaping @Sendable (any Error) -> Void = { _ in },
     link: @escaping CacheFolder.Link = { Folder.link($0, orCopyTo: $1) }
   ) {
     self.folder = CacheFolder(path: folder, link: link)
+    self.cleared = cleared
     self.report = report
     shared = Mutex(Shared(limit: limit))
   }
@@ -95,9 +99,13 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   /// Removes bytes that are not what they should be, or are not there.
   func drop(_ sha256: String) { send { [self] in try remove(sha256, in: $0) } }
 
-  /// Removes everything.
-  /// - Returns: Whether there was something.
-  func clear() -> Bool { queue.sync { removeEverything() } }
+  /// Has everything removed, and then calls `cleared`.
+  func clear() {
+    queue.async { [self] in
+      removeEverything()
+      cleared()
+    }
+  }
 
   /// Commits everything that was requested before, so that the next start knows it, however this process ends.
   func commit() {
@@ -203,17 +211,16 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   }
 
   /// The index is removed, too: on a full disk there may be no room to change it.
-  private func removeEverything() -> Bool {
-    if let index, index.bytes == 0, index.lost.isEmpty, shared.withLock({ $0.incomingBytes }) == 0 { return false }
+  private func removeEverything() {
+    if let index, index.bytes == 0, index.lost.isEmpty, shared.withLock({ $0.incomingBytes }) == 0 { return }
     index = nil
     do {
       try folder.removeIndex()
-      return try folder.removeFiles()
+      try folder.removeFiles()
     } catch let error as SystemError where error.code == ENOENT {
-      return false
+      return
     } catch {
       handle(error)
-      return false
     }
   }
 }

@@ -162,6 +162,10 @@ extension ReportDelivery {
         return .failure(error)
       }
     }
-    return .success(removeManifest())
+    do {
+      return .success(try removeManifest())
+    } catch {
+      return .failure(error)
+    }
   }
 }

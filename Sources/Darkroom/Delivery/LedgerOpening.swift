@@ -17,7 +17,7 @@ struct LedgerOpening {
   /// - Returns: The ledger, and what is to be said about it; nil for most.
   /// - Throws: `SQLiteError`, `LedgerError`, `SystemError`.
   func open() throws -> (ledger: Ledger, notice: String?) {
-    let wasUnclean = try FileStatus.exists(state.useMark) || hasJournal
+    let wasUnclean = try state.openFolder().status(of: StateFolder.useMark) != nil || hasJournal
     var notice: String?
     let ledger: Ledger
     do {
@@ -28,12 +28,12 @@ struct LedgerOpening {
     }
     // Not synced: a commit of the ledger syncs the folder, too, or the journal that it leaves tells as much. And where there
     // is no room for it the program works without.
-    _ = try? OpenFile(updating: state.useMark, mode: 0o600)
+    _ = try? state.openFolder().open(updating: StateFolder.useMark, mode: 0o600)
     return (ledger, notice)
   }
 
   /// Records that nothing uses the ledger any more, and that it is in order.
-  func close() { unlink(state.useMark) }
+  func close() { try? state.openFolder().remove(StateFolder.useMark) }
 
   private var hasJournal: Bool { ((try? FileStatus(of: state.ledger + "-journal"))?.size ?? 0) > 0 }
 

@@ -1,4 +1,3 @@
-import Foundation
 import Ledger
 import System
 
@@ -18,8 +17,9 @@ struct OrphanCleanup {
     }
     for name in try staging.names().compactMap(\.text) where !needed.contains(name) { try? staging.remove(name) }
     let live = Set(unfinished.map(\.runID))
-    for name in try Folder.names(in: state.jobs).compactMap(\.text) where !live.contains(StateFolder.runID(of: name)) {
-      try? FileManager.default.removeItem(atPath: state.jobs + "/" + name)
+    let jobs = try state.openJobs()
+    for name in try jobs.names().compactMap(\.text) where !live.contains(StateFolder.runID(of: name)) {
+      try? jobs.remove(name)
     }
   }
 }

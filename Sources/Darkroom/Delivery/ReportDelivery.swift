@@ -1,3 +1,4 @@
+import Glibc
 import Ledger
 import System
 
@@ -86,7 +87,8 @@ struct ReportDelivery: Sendable {
   }
 
   /// Takes the manifest out of the inbox, if it is still the file that was processed.
-  func removeManifest() -> Outcome {
+  /// - Throws: `SystemError` when that may soon be possible: then it is tried again.
+  func removeManifest() throws(SystemError) -> Outcome {
     var outcome = Outcome(job: outcome)
     guard let path = manifest.inboxPath else { return outcome }
     if manifest.tooLarge != nil, !documents.contains(where: { JobFolder.isManifest($0.target) }) {
@@ -102,6 +104,8 @@ struct ReportDelivery: Sendable {
     }
     do {
       try ManifestRemoval.remove(path, identity: identity)
+    } catch  where error.isOutOfSpace || error.mayPassSoon && error.code != EROFS {
+      throw error
     } catch {
       outcome.manifestTrouble = "\(error)"
     }

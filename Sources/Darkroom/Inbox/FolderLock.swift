@@ -44,7 +44,7 @@ enum FolderLock {
     guard let descriptors = try? Folder.names(in: path + "/fd") else { return owner == 0 }
     return descriptors.contains { descriptor in
       var status = stat()
-      guard stat("\(path)/fd/\(descriptor.description)", &status) == 0 else { return false }
+      guard uninterrupted({ stat("\(path)/fd/\(descriptor.description)", &status) }) == 0 else { return false }
       return FileStatus(status).identity.isSameNode(as: folder.identity)
     }
   }

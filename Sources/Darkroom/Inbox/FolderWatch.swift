@@ -30,7 +30,7 @@ final class FolderWatch: Sendable {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 8)
     defer { buffer.deallocate() }
     while true {
-      let count = read(descriptor, buffer.baseAddress, buffer.count)
+      let count = uninterrupted { read(descriptor, buffer.baseAddress, buffer.count) }
       guard count > 0 else { return notices }
       var offset = 0
       while offset + MemoryLayout<inotify_event>.size <= count {

@@ -50,14 +50,16 @@ struct Inbox: Sendable {
           // It may have gone away since the listing.
           guard let status = try FileStatus(of: name, in: folder) else { continue }
           switch status.kind {
-          case .file where !folder.mayRead(name.text ?? ""):
-            if errno != ENOENT { scan.ignored.append(.init(file: name, why: "it cannot be read")) }
+          case .file where try !folder.mayRead(name.text ?? ""):
+            scan.ignored.append(.init(file: name, why: "it cannot be read"))
           case .file:
             scan.manifests.append(.init(file: name.text ?? "", job: job, identity: status.identity))
           case .folder: break
           case .link: scan.ignored.append(.init(file: name, why: "it is a symbolic link"))
           case let kind: scan.ignored.append(.init(file: name, why: "it is a \(kind)"))
           }
+        } catch  where error.cause.isOfMachine {
+          scan.unexamined.append(.init(file: name, why: "\(error)"))
         } catch {
           scan.ignored.append(.init(file: name, why: "it cannot be examined: \(error)"))
         }

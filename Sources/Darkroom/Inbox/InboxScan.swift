@@ -23,6 +23,9 @@ struct InboxScan: Sendable, Equatable {
   var locks: [Lock] = []
   var ignored: [Ignored] = []
 
+  /// Files that are manifests by their names, and that the machine does not let examine now: they are neither there nor gone.
+  var unexamined: [Ignored] = []
+
   /// What commands may have left that were killed.
   var leftovers: [FileName] = []
 }

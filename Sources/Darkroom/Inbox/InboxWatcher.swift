@@ -17,6 +17,9 @@ final class InboxWatcher {
     /// What is newly ignored.
     let ignored: [InboxScan.Ignored]
 
+    /// Manifests that newly cannot be examined.
+    let unexamined: [InboxScan.Ignored]
+
     /// Whether the inbox was not there at the last scan, and is again.
     let hasReturned: Bool
   }
@@ -32,6 +35,9 @@ final class InboxWatcher {
 
   /// What is neither a manifest nor a lock.
   private(set) var ignored: Set<InboxScan.Ignored> = []
+
+  /// The manifests that cannot be examined now, and are at the next scan.
+  private(set) var unexamined: Set<InboxScan.Ignored> = []
 
   init(inbox: Inbox, configuration: Configuration) {
     self.inbox = inbox
@@ -69,7 +75,7 @@ final class InboxWatcher {
   /// Scans the inbox.
   /// - Parameter wanted: Picks the manifests that are wanted.
   /// - Throws: `SystemError` when the inbox cannot be read. Nothing follows from that for what is in it.
-  func scan(now: Double, wanted: ([InboxScan.Manifest]) -> [InboxScan.Manifest]) throws(SystemError) -> View {
+  func scan(now: Double, wanted: (InboxScan) -> [InboxScan.Manifest]) throws(SystemError) -> View {
     defer { schedule.scanned(from: now, to: Clock.monotonicSeconds, interval: interval) }
     let scan: InboxScan
     do {
@@ -86,13 +92,15 @@ final class InboxWatcher {
     }
     isLost = false
     InboxLeftovers.remove(scan.leftovers, from: inbox.folder)
-    let before = ignored
+    let (before, unexaminedBefore) = (ignored, unexamined)
     ignored = Set(scan.ignored)
-    let fresh = wanted(scan.manifests)
+    unexamined = Set(scan.unexamined)
+    let fresh = wanted(scan)
     let files = fresh.map { (name: $0.key, identity: $0.identity) }
     let settled = settling.settled(files, now: now, wallClock: Clock.wallSeconds).map { fresh[$0] }
     return View(
       locks: scan.locks, fresh: fresh, settled: settled, ignored: scan.ignored.filter { !before.contains($0) },
+      unexamined: scan.unexamined.filter { !unexaminedBefore.contains($0) },
       hasReturned: hasReturned)
   }
 }

@@ -33,10 +33,12 @@ struct Acceptance {
     let status = try source.status()
     guard status.kind == .file, status.identity == expected ?? status.identity else { return nil }
     let tooLarge = try room(for: status.size, file: file)
-    let snapshot = state.snapshot(runID, extension: ManifestFileName(file)?.suffix ?? format)
+    let jobs = try state.openJobs()
+    let snapshot = state.snapshotName(runID, extension: ManifestFileName(file)?.suffix ?? format)
     var isLeft = false
-    defer { if !isLeft { try? Folder.removeFile(snapshot) } }
-    guard let sha256 = try copy(source, status.identity, to: snapshot, isKept: tooLarge == nil) else { return nil }
+    defer { if !isLeft { try? jobs.remove(snapshot) } }
+    let copied = try jobs.create(file: snapshot, mode: 0o600)
+    guard let sha256 = try copy(source, status.identity, to: copied, isKept: tooLarge == nil) else { return nil }
     var manifest = JobManifest(
       file: file, format: format, sha256: sha256, inboxPath: inbox == nil ? nil : path, identity: status.identity.text,
       accepted: Clock.wallMilliseconds, configuration: configuration)
@@ -71,9 +73,8 @@ struct Acceptance {
   /// - Parameter isKept: Whether the copy is made, and not only an empty file.
   /// - Returns: The digest; nil when the file was not the same at the end as at the beginning.
   private func copy(
-    _ source: OpenFile, _ identity: FileIdentity, to snapshot: String, isKept: Bool
+    _ source: OpenFile, _ identity: FileIdentity, to copy: OpenFile, isKept: Bool
   ) throws -> String? {
-    let copy = try OpenFile(creating: snapshot, mode: 0o600)
     let digest = MessageDigest()
     var copied = 0
     // A file that grows faster than it is read would never end.

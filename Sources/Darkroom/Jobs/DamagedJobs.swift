@@ -79,11 +79,12 @@ struct DamagedJobs {
   }
 
   private func move(_ runID: String, to folder: String) throws(SystemError) {
-    for name in try Folder.names(in: state.jobs).compactMap(\.text) where StateFolder.runID(of: name) == runID {
+    let (jobs, target) = (try state.openJobs(), try OpenFolder(folder))
+    for name in try jobs.names().compactMap(\.text) where StateFolder.runID(of: name) == runID {
       if name.hasSuffix(".index") {
-        try Folder.removeFile(state.jobs + "/" + name)
+        try jobs.remove(name)
       } else {
-        try Folder.rename(state.jobs + "/" + name, to: folder + "/" + name)
+        try jobs.rename(name, to: target, as: name)
       }
     }
   }

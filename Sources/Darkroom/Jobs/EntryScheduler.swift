@@ -69,37 +69,55 @@ final class EntryScheduler {
   /// - Parameters:
   ///   - perHost: Downloads at once from one host.
   ///   - lowest: The lowest priority that may start, as `Entry.Priority.rank`.
-  func next(now: Int, perHost: HostPlaces, lowest: Int) throws -> Next? {
-    for (run, job) in jobs {
-      if job.needsUpcoming { try setUpcoming(run, job, now: now) }
-      if let change = job.deferred.nextChange, change <= now { try resumeDeferred(run, job, now: now) }
+  /// - Throws: `IndexError`. Nothing of that job starts any more, and the others go on.
+  func next(now: Int, perHost: HostPlaces, lowest: Int) throws(IndexError) -> Next? {
+    for (run, job) in jobs where !job.isStopped && job.hasChanges(now: now) {
+      try withIndex(of: run, now: now) {
+        if job.needsUpcoming { try setUpcoming(run, job, now: now) }
+        if let change = job.deferred.nextChange, change <= now { try resumeDeferred(run, job, now: now) }
+      }
     }
     while let choice = hosts.choose(now: now, perHost: perHost, lowest: lowest) {
       guard let job = jobs[choice.job] else { return nil }
-      switch choice.kind {
-      case .retry(let retry):
-        hosts.startRetry(job: choice.job, host: retry.host, now: now)
-        if retry.key.wasDeferred { job.deferred.started(retry.key.position) }
-        var started = JobEntries.Started(retry, since: now)
-        started.discountOutage(isOutage)
-        return try start(started, of: choice.job, job)
-      case .host(let host):
-        guard let key = hosts.next(of: host, job: choice.job), let local = job.localNumber(of: host) else { return nil }
-        return try start(key, at: host, local, of: choice.job, job, now: now)
-      case .upcoming:
-        guard let upcoming = job.upcoming else { return nil }
-        // It may have become known since: then its turn comes when it has room.
-        if isKnown(upcoming.host) {
-          try setUpcoming(choice.job, job, now: now)
-          continue
-        }
-        job.passUpcoming()
-        let started = try start(upcoming.key, at: upcoming.host, upcoming.local, of: choice.job, job, now: now)
-        try setUpcoming(choice.job, job, now: now)
-        return started
-      }
+      let next = try withIndex(of: choice.job, now: now) { try start(choice, of: job, now: now) }
+      if let next { return next }
     }
     return nil
+  }
+
+  /// Starts what was chosen. What the index must have is read first: when that fails nothing has started.
+  /// - Returns: nil when it was chosen for what is not so any more.
+  private func start(_ choice: HostScheduler.Choice, of job: JobEntries, now: Int) throws -> Next? {
+    switch choice.kind {
+    case .retry(let retry):
+      let entry = try job.entry(at: retry.key.position)
+      hosts.startRetry(job: choice.job, host: retry.host, now: now)
+      if retry.key.wasDeferred { job.deferred.started(retry.key.position) }
+      var started = JobEntries.Started(retry, since: now)
+      started.discountOutage(isOutage)
+      return start(started, entry, of: choice.job, job)
+    case .host(let host):
+      guard let key = hosts.next(of: host, job: choice.job), let local = job.localNumber(of: host) else {
+        throw StopError.broken("a host of job \(choice.job) is not known")
+      }
+      return try start(key, at: host, local, of: choice.job, job, now: now)
+    case .upcoming:
+      guard let upcoming = job.upcoming else { throw StopError.broken("job \(choice.job) has no next host") }
+      // It may have become known since: then its turn comes when it has room.
+      if isKnown(upcoming.host) {
+        try setUpcoming(choice.job, job, now: now)
+        return nil
+      }
+      let started = try start(upcoming.key, at: upcoming.host, upcoming.local, of: choice.job, job, now: now)
+      job.passUpcoming()
+      do {
+        try setUpcoming(choice.job, job, now: now)
+      } catch {
+        // This one has started. The next one is looked up again, since the job `needsUpcoming`.
+        hosts.setUpcoming(nil, job: choice.job)
+      }
+      return started
+    }
   }
 
   /// Finds the job's next host that was not started. Hosts that are known already are admitted on the way.
@@ -114,14 +132,14 @@ final class EntryScheduler {
 
   private func start(
     _ key: EntryKey, at host: Int, _ local: Int, of run: Int, _ job: JobEntries, now: Int
-  ) throws -> Next? {
+  ) throws -> Next {
+    let entry = try job.entry(at: key.position)
     let next = try job.index.next(ofHost: local, after: key)
     hosts.start(job: run, host: host, next: next, now: now, allowance: allowance(of: host))
-    return try start(JobEntries.Started(key: key, host: host, since: now), of: run, job)
+    return start(JobEntries.Started(key: key, host: host, since: now), entry, of: run, job)
   }
 
-  private func start(_ started: JobEntries.Started, of run: Int, _ job: JobEntries) throws -> Next? {
-    guard let entry = try job.index.entry(at: started.key.position) else { return nil }
+  private func start(_ started: JobEntries.Started, _ entry: Entry, of run: Int, _ job: JobEntries) -> Next {
     job.started[started.key.position] = started
     return Next(
       run: run, entry: entry, mirror: started.mirror, attempts: started.attempts,
@@ -196,11 +214,15 @@ final class EntryScheduler {
   ///   - url: The mirror.
   ///   - attempts: How often the entry has been tried.
   ///   - mayPass: Whether the failure of the mirror before may pass.
+  /// - Throws: `IndexError`. Then the entry is in progress still.
   func useMirror(
     _ id: PhotoRecord.ID, _ url: String, attempts: Int, mayPass: Bool = false, now: Int
-  ) throws {
-    guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return }
-    let host = try job.number(ofHost: job.index.hostNumber(known: url), names: &names)
+  ) throws(IndexError) {
+    guard let job = jobs[id.run], let entry = job.started[id.position] else { return }
+    let host = try withIndex(of: id.run, now: now) {
+      try job.number(ofHost: job.index.hostNumber(known: url), names: &names)
+    }
+    job.started[id.position] = nil
     let retry = Retry(
       key: entry.key, host: host, attempts: attempts, uncounted: attempts, mirror: entry.mirror + 1,
       firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass || mayPass,
@@ -265,7 +287,7 @@ final class EntryScheduler {
 
   /// When the next wait of an entry or of a host ends, or ended since `next` was last called; nil when none waits.
   var nextChange: Int? {
-    jobs.values.reduce(hosts.nextChange) { first, job in
+    jobs.values.lazy.filter { !$0.isStopped }.reduce(hosts.nextChange) { first, job in
       job.deferred.nextChange.map { min($0, first ?? $0) } ?? first
     }
   }

@@ -55,6 +55,9 @@ final class JobEntries {
   }
 
   let index: JobIndex
+
+  /// Whether nothing of it starts any more, because its index cannot be read.
+  var isStopped = false
   var started: [Int: Started] = [:]
   var transfers = Transfers()
   var deferred = DeferredQueue()
@@ -76,8 +79,18 @@ final class JobEntries {
 
   init(_ index: JobIndex) { self.index = index }
 
+  /// The entry at a place of the manifest.
+  /// - Throws: `SQLiteError`, and `StopError.broken` when the index has none.
+  func entry(at position: Int) throws -> Entry {
+    guard let entry = try index.entry(at: position) else { throw StopError.broken("the index lacks entry \(position)") }
+    return entry
+  }
+
   /// Whether the next host that was not started is to be looked up.
   var needsUpcoming: Bool { upcoming == nil && (hasMore || !page.isEmpty) }
+
+  /// Whether something is to be looked up before the next entry is chosen.
+  func hasChanges(now: Int) -> Bool { needsUpcoming || deferred.nextChange.map { $0 <= now } == true }
 
   /// Finds the first host that was not started; nil when there is none.
   func fetchUpcoming(names: inout HostNames) throws -> Upcoming? {

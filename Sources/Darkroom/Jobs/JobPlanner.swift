@@ -19,6 +19,9 @@ struct JobPlanner: Sendable {
   let indexes: JobIndexPool
   let configuration: Configuration
 
+  /// Knows over which entries earlier processes ended; nil when that is not written down.
+  var journal: FiltrationJournal?
+
   // MARK: Acceptance
 
   /// - Parameter pauses: Those that hold.
@@ -152,7 +155,7 @@ struct JobPlanner: Sendable {
   private func check(_ snapshot: String, of job: LedgerJob, _ manifest: JobManifest) throws {
     guard manifest.tooLarge == nil else { return }
     do throws(SystemError) {
-      let file = try OpenFile(reading: snapshot, followingLinks: false)
+      let file = try state.openJobs().open(reading: Folder.name(of: snapshot))
       guard try file.status().kind == .file,
         try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: snapshot) == manifest.sha256
       else { throw SystemError("the snapshot is not what was accepted", snapshot, code: EINVAL) }
@@ -175,6 +178,7 @@ struct JobPlanner: Sendable {
     let tally = try job.state == .accepted ? JobTally() : recovery.recover()
     let deferred = try job.state == .running ? deferredEntries(of: run, index) : []
     if hasOutputs { try copyOutputs(of: job, to: index) }
+    let suspects = try problems.isEmpty ? journal?.suspects(of: run.runID).filter(index.takeOut) : nil
     if problems.isEmpty {
       try index.prepareHosts()
       // For whoever follows it from the beginning.
@@ -183,7 +187,8 @@ struct JobPlanner: Sendable {
     return Plan(
       job: job, run: run, manifest: manifest, index: index, total: total, hasOutputs: hasOutputs,
       isFirst: lastRun == nil, hasFailures: hasFailures, sources: sources, problems: problems, tally: tally,
-      deferred: deferred, pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
+      deferred: deferred, suspects: suspects ?? [], pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [],
+      unsynced: unsynced,
       outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil)
   }
 

@@ -119,6 +119,9 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
   /// The entries that earlier processes deferred.
   var deferred: [DeferredEntry]
 
+  /// The entries over which earlier processes ended: they start last.
+  var suspects: [Int] = []
+
   /// The pauses of earlier processes.
   let pauses: [LedgerPause]
 

@@ -64,13 +64,17 @@ struct JobQueue {
   // MARK: Scans
 
   /// What of a scan has not been dealt with and may be taken. What is no longer there is forgotten.
-  mutating func fresh(of manifests: [InboxScan.Manifest]) -> [InboxScan.Manifest] {
+  /// - Parameter unexamined: The names of manifests that could not be examined: they are not gone. Default: none.
+  mutating func fresh(
+    of manifests: [InboxScan.Manifest], unexamined: Set<FileName> = []
+  ) -> [InboxScan.Manifest] {
     if !passed.isEmpty {
-      let names = Set(manifests.map(\.key))
+      let names = Set(manifests.map(\.key)).union(unexamined)
       passed = passed.filter { names.contains($0.key) }
     }
     let fresh = passed.isEmpty ? manifests : manifests.filter { passed[$0.key] != $0.identity.text }
-    if wanted == nil, case .inbox = goal { wanted = Set(fresh.map(\.key)) }
+    if wanted == nil, case .inbox = goal { wanted = Set(fresh.map(\.key)).union(unexamined) }
+    awaitsExamination = !(wanted ?? []).isDisjoint(with: unexamined)
     return wanted.map { wanted in fresh.filter { wanted.contains($0.key) } } ?? fresh
   }
 
@@ -143,6 +147,9 @@ struct JobQueue {
     isToBeScanned = true
   }
 
+  /// Whether a manifest that is to be processed could not be examined at the last scan.
+  private var awaitsExamination = false
+
   /// Whether the inbox may have a manifest that was not looked at before.
   private var isToBeScanned = false
 
@@ -172,7 +179,7 @@ struct JobQueue {
     switch goal {
     case .watch: return false
     case .named: return true
-    case .inbox: return open.isEmpty && !isToBeScanned
+    case .inbox: return open.isEmpty && !isToBeScanned && !awaitsExamination
     }
   }
 

@@ -63,6 +63,12 @@ final class JobRun {
   /// How long it takes; nil until the job is in the ledger.
   var time: RunTime?
 
+  /// The places of the entries that start last, because the program has ended over them.
+  var suspects: [Int] = []
+
+  /// Since when nothing else of it is left, as `Clock.monotonicSeconds`; nil while something is.
+  var suspectsSince: Double?
+
   /// Records of it that are being delivered.
   var undelivered = 0
 

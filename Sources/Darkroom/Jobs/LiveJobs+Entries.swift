@@ -1,3 +1,4 @@
+import Ledger
 import Scheduling
 import System
 import Transfer
@@ -5,7 +6,7 @@ import Transfer
 /// An entry's way through the live jobs: admitted, and in the end delivered, put off, or tried again.
 extension LiveJobs {
   /// Whether entries may start: the program is not stopping, nothing is paused, and the network is not being checked.
-  var mayStart: Bool { !isStopping && !suspension.isPaused && network.mayStart }
+  var mayStart: Bool { !isStopping && !suspension.isPaused && !suspension.awaitsRoom && network.mayStart }
 
   /// When an entry may start that may not now, or might have since `admit` was last called, in milliseconds of the
   /// monotonic clock; nil when that does not depend on the time.
@@ -15,37 +16,55 @@ extension LiveJobs {
   }
 
   /// Starts entries while the window has room.
-  func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?) throws {
+  func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?) {
+    planStoppedAgain(now: now)
     // Also while nothing may start: when it is due the loop runs.
     for record in pending.findSlowDownloads(now: Clock.monotonicMilliseconds) { scheduler.downloadIsSlow(record.id) }
     guard mayStart else { return }
     pending.adjustPlaces(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
+    admitSuspects(now: now)
     let perHost = HostPlaces(configuration.transfer.perHost)
     while let lowest = pending.lowestPriorityWithRoom(besides: undelivered - held) {
-      let next = try scheduler.next(now: Clock.monotonicMilliseconds, perHost: perHost, lowest: lowest)
-      guard let next, let run = runs[next.run], let plan = run.plan else { break }
-      run.lastStarted = now
-      if configuration.entryTimeout != nil {
-        scheduler.startTimer(next.id, now: suspension.activity.now(Clock.monotonicMilliseconds))
+      do throws(EntryScheduler.IndexError) {
+        let next = try scheduler.next(now: Clock.monotonicMilliseconds, perHost: perHost, lowest: lowest)
+        guard let next, let run = runs[next.run], let plan = run.plan else { break }
+        run.lastStarted = now
+        try start(next, plan, configuration, cache)
+      } catch {
+        indexFailed(error)
       }
-      let left = timeLeft(next.id, configuration)
-      let record = PhotoRecord(
-        next.entry, run: plan.run, mirror: next.mirror, attempts: next.attempts,
-        settings: HostSettings(next.budget, configuration.transfer, left: left),
-        lastFailure: plan.hasFailures ? try plan.index.failure(next.entry.name) : nil,
-        isCutShort: configuration.transfer.isCutShort(left: left, next.budget))
-      if let left, left <= 0, let failure = next.failure {
-        record.fail(failure)
-        scheduler.notTried(next.id, now: Clock.monotonicMilliseconds, backoff: configuration.backoff)
-        try decide(on: record, configuration)
-        continue
-      }
-      let isFile = SourceLocation.hostName(of: record.url) == nil
-      pending.start(
-        record, cache: isFile ? nil : cache, earlier: try earlierResults(of: next.entry, plan),
-        reportsBeginning: next.hasInterval, reportsAnswer: next.awaitsAnswer)
     }
     pending.startedAll()
+  }
+
+  private func start(
+    _ next: EntryScheduler.Next, _ plan: Plan, _ configuration: Configuration, _ cache: DownloadCache?
+  ) throws(EntryScheduler.IndexError) {
+    let now = Clock.monotonicMilliseconds
+    let (lastFailure, earlier): (LedgerFailure?, EarlierResults?)
+    do throws(EntryScheduler.IndexError) {
+      (lastFailure, earlier) = try scheduler.withIndex(of: next.run, now: now) {
+        try (plan.hasFailures ? plan.index.failure(next.entry.name) : nil, earlierResults(of: next.entry, plan))
+      }
+    } catch {
+      scheduler.giveUp(next.id, now: now, backoff: configuration.backoff)
+      throw error
+    }
+    if configuration.entryTimeout != nil { scheduler.startTimer(next.id, now: suspension.activity.now(now)) }
+    let left = timeLeft(next.id, configuration)
+    let record = PhotoRecord(
+      next.entry, run: plan.run, mirror: next.mirror, attempts: next.attempts,
+      settings: HostSettings(next.budget, configuration.transfer, left: left), lastFailure: lastFailure,
+      isCutShort: configuration.transfer.isCutShort(left: left, next.budget))
+    if let left, left <= 0, let failure = next.failure {
+      record.fail(failure)
+      scheduler.notTried(next.id, now: now, backoff: configuration.backoff)
+      return decide(on: record, configuration)
+    }
+    let isFile = SourceLocation.hostName(of: record.url) == nil
+    pending.start(
+      record, cache: isFile ? nil : cache, earlier: earlier, reportsBeginning: next.hasInterval,
+      reportsAnswer: next.awaitsAnswer)
   }
 
   private func earlierResults(of entry: Entry, _ plan: Plan) throws -> EarlierResults? {
@@ -86,13 +105,13 @@ extension LiveJobs {
   }
 
   /// Takes in an entry both of whose operations have finished.
-  func operationsEnded(_ record: PhotoRecord, _ configuration: Configuration) throws {
+  func operationsEnded(_ record: PhotoRecord, _ configuration: Configuration) {
     pending.remove(record)
-    try decide(on: record, configuration)
+    decide(on: record, configuration)
   }
 
   /// Decides what becomes of an entry both of whose operations have finished.
-  func decide(on record: PhotoRecord, _ configuration: Configuration) throws {
+  func decide(on record: PhotoRecord, _ configuration: Configuration) {
     let live = record.snapshot
     let now = Clock.monotonicMilliseconds
     let started = scheduler.started(record.id)
@@ -121,8 +140,13 @@ extension LiveJobs {
     case .postpone(let wait): postpone(record, live, wait: wait, now: now)
     case .useMirror:
       let mirror = record.entry.urls[record.mirror + 1]
-      try scheduler.useMirror(
-        record.id, mirror, attempts: live.attempts, mayPass: live.failure?.isRetryable == true, now: now)
+      do throws(EntryScheduler.IndexError) {
+        try scheduler.useMirror(
+          record.id, mirror, attempts: live.attempts, mayPass: live.failure?.isRetryable == true, now: now)
+      } catch {
+        scheduler.finished(record.id, now: now)
+        return indexFailed(error)
+      }
       if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
       reportRetry(record, live, after: 0, mirror: SourceLocation.redacted(mirror))
     }

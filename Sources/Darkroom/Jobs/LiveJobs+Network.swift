@@ -16,7 +16,7 @@ extension LiveJobs {
       if outage(record.id) == .unknown {
         awaitingOutageCheck.append(record)
       } else {
-        try decide(on: record, configuration)
+        decide(on: record, configuration)
       }
     }
   }

@@ -20,7 +20,9 @@ extension LiveJobs {
       summary.isMissing = true
       observe(.warning(message))
       remove(run)
-    } catch let error where error.isOfMachineForOwnFile || queue.goal == .watch {
+    } catch let error
+      where error.isOfMachineForOwnFile || queue.goal == .watch || isPlanning && isDamageOfIndex(error, of: run)
+    {
       if error.isOfMachineForOwnFile { suspension.suspect(error) }
       hold(run, isPlanning: isPlanning, error)
     } catch {
@@ -58,14 +60,19 @@ extension LiveJobs {
   private func hold(_ run: JobRun, isPlanning: Bool, _ error: any Error) {
     let last = isPlanning ? queue.holds[run.name] : run.hold
     let hold = JobHold("\(error)", after: last, now: Clock.monotonicSeconds)
-    let wait = LocalBackoff.seconds(attempts: hold.attempts)
-    warn(run, isPlanning: isPlanning, hold.reason, last: last, "in \(Int(wait)) s, and then again")
+    warn(run, isPlanning: isPlanning, hold, last: last)
     if isPlanning {
       queue.hold(run.name, hold)
       planAgain(run)
     } else {
       run.hold = hold
     }
+  }
+
+  /// Says once what holds a job, and for how long.
+  func warn(_ run: JobRun, isPlanning: Bool, _ hold: JobHold, last: JobHold?) {
+    let wait = LocalBackoff.seconds(attempts: hold.attempts)
+    warn(run, isPlanning: isPlanning, hold.reason, last: last, "in \(Int(wait)) s, and then again")
   }
 
   /// Says once what holds a job.

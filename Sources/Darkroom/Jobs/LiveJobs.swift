@@ -57,6 +57,12 @@ final class LiveJobs {
 
   /// How often entries that are to be tried again were failed by the machine.
   var machineFailures: [PhotoRecord.ID: Int] = [:]
+
+  /// The runs whose indexes cannot be read, and why.
+  var stopped: [Int: any Error] = [:]
+
+  /// What held jobs whose indexes could not be read, by run.
+  var indexHolds: [String: JobHold] = [:]
   var isStopping = false
 
   init(
@@ -148,6 +154,7 @@ final class LiveJobs {
     scheduler.add(run: number, plan.index, deferred: plan.deferred)
     // Here they would only take memory.
     plan.deferred = []
+    run.suspects = plan.suspects
     run.phase = .running(.init(plan: plan, tally: plan.tally, began: (activeTime, ended)))
     (run.since, run.lastStarted) = (now, now)
     let deferred = scheduler.deferred(run: number).count
@@ -245,6 +252,10 @@ final class LiveJobs {
     finishing.isUnderWay = false
     run.phase = .finishing(finishing)
     try withTrouble(about: run, isPlanning: false) {
+      // What was recorded is not written again, with or without an index.
+      if case .failure(let error) = result, finishing.report == nil, isDamageOfIndex(error, of: run) {
+        return planAnew(run, error, now: Clock.monotonicSeconds)
+      }
       let outcome = try result.get()
       if let trouble = outcome.manifestTrouble {
         summary.hadTrouble = true
@@ -261,9 +272,10 @@ final class LiveJobs {
     }
   }
 
-  func remove(_ run: JobRun) {
+  /// - Parameter isIndexUsable: Whether its index may serve another job. Default: it may.
+  func remove(_ run: JobRun, isIndexUsable: Bool = true) {
     delivery.forget(run: run.number)
-    if let index = run.plan?.index { planner.indexes.give(back: index) }
+    if isIndexUsable, let index = run.plan?.index { planner.indexes.give(back: index) }
     runs[run.number] = nil
   }
 }

@@ -21,10 +21,11 @@ struct NamedManifest: Sendable, Equatable {
   /// - Parameters:
   ///   - name: What a file is called that has no name of its own, such as standard input's.
   ///   - inbox: The inbox's path, symbolic links resolved.
-  /// - Throws: `StopError.missing` when the file cannot be a manifest, or cannot be read.
+  /// - Throws: `StopError.missing` when the file cannot be a manifest, or cannot be read; `SystemError` when the machine is to
+  ///   blame.
   init(_ path: String, as name: String? = nil, inbox: String) throws {
     // What a link leads to in the inbox is a manifest there only if its name is one's.
-    let inInbox = (try? Folder.resolved(path)).flatMap { file in
+    let inInbox = try Self.resolved(path).flatMap { file in
       Folder.parent(of: file) == inbox && ManifestFileName(Folder.name(of: file)) != nil ? file : nil
     }
     isInInbox = inInbox != nil
@@ -42,8 +43,17 @@ struct NamedManifest: Sendable, Equatable {
       let status = try OpenFile(reading: self.path).status()
       guard status.kind == .file else { throw StopError.missing("\(path): it is no file") }
       identity = status.identity.text
-    } catch let error as SystemError {
+    } catch let error as SystemError where !error.mayPassSoon {
       throw StopError.missing(error.description)
+    }
+  }
+
+  /// The path with symbolic links resolved; nil when it leads nowhere.
+  private static func resolved(_ path: String) throws(SystemError) -> String? {
+    do {
+      return try Folder.resolved(path)
+    } catch  where !error.mayPassSoon {
+      return nil
     }
   }
 }

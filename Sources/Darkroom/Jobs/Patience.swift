@@ -26,11 +26,12 @@ struct Patience {
   /// is no limit. As the last `check` found it.
   private(set) var deadline: Double?
 
+  /// - Parameter inboxTrouble: What of the inbox cannot be read now; nil when all can.
   /// - Throws: `StopError` when nothing has gone on for longer than `--lock-wait`, once what runs has finished.
-  mutating func check(_ jobs: LiveJobs, isInboxUnreadable: Bool = false, now: Double) throws {
+  mutating func check(_ jobs: LiveJobs, inboxTrouble: String? = nil, now: Double) throws {
     deadline = nil
     try checkUnsettled(jobs, now)
-    try checkTrouble(jobs, isInboxUnreadable, now)
+    try checkTrouble(jobs, inboxTrouble, now)
     // What is being delivered does not go on either, when it is stuck.
     guard let limit, jobs.pending.isIdle, jobs.undelivered == 0 || jobs.suspension.stuckSince != nil,
       let since = jobs.suspension.since
@@ -48,8 +49,8 @@ struct Patience {
   }
 
   /// - Throws: `StopError.machine` when something waits for the machine for too long, and nothing else goes on.
-  private mutating func checkTrouble(_ jobs: LiveJobs, _ isInboxUnreadable: Bool, _ now: Double) throws {
-    guard let reason = jobs.machineTrouble ?? (isInboxUnreadable ? "the inbox cannot be read" : nil) else {
+  private mutating func checkTrouble(_ jobs: LiveJobs, _ inboxTrouble: String?, _ now: Double) throws {
+    guard let reason = jobs.machineTrouble ?? inboxTrouble else {
       return troubleSince = nil
     }
     let since = max(troubleSince ?? now, jobs.suspension.lastWritten)

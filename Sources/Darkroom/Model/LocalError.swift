@@ -30,6 +30,20 @@ extension Error {
   /// The same for something that only this program makes and removes.
   var isOfMachineForOwnFile: Bool { localCause?.isOfMachineForOwnFile == true }
 
+  /// Whether what cannot be done now may soon be possible: resources are used up, a disk fails. Permissions and a
+  /// want of space are for the operator.
+  var mayPassSoon: Bool {
+    if let error = self as? SQLiteError, error.systemError != 0 {
+      return ErrorCause(errno: error.systemError).mayPassSoon
+    }
+    if (self as? SQLiteError)?.isForWantOfPermission == true { return false }
+    return localCause?.mayPassSoon == true
+  }
+
   /// Whether a file system has no room.
   package var isOutOfSpace: Bool { localCause == .space }
+}
+
+extension ErrorCause {
+  fileprivate var mayPassSoon: Bool { [.exhaustion, .device, .interrupted].contains(self) }
 }

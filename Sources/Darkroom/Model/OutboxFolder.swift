@@ -9,8 +9,14 @@ struct OutboxFolder: Sendable {
   /// The folder, held open; nil for those who only look.
   var handle: OpenFolder?
 
-  /// What is not for users: staging, and by default the state.
+  /// What is not for users: staging, and by default the state. Others may go through it to `status.json`, and see nothing
+  /// else.
   var hidden: String { path + "/.darkroom" }
+
+  /// What the instance is doing, for every user who may read the outbox.
+  var status: String { hidden + "/" + Self.statusName }
+
+  static let statusName = "status.json"
 
   /// Staging for those who keep their ledger in a state folder; another ledger's files are none of our business.
   func staging(of state: StateFolder) -> String {
@@ -39,11 +45,13 @@ struct OutboxFolder: Sendable {
     if let kind = try outbox.status(of: name)?.kind, kind != .folder {
       throw StopError.outbox("\(hidden) is a \(kind == .link ? "symbolic link" : "\(kind)"): move it away")
     }
-    let (folder, changed) = try outbox.create(name, mode: 0o700)
+    let (folder, changed) = try outbox.create(name, mode: 0o711)
     for path in changed { try Folder.sync(path) }
     guard try outbox.isOurs(folder.status()) else {
       throw StopError.outbox("\(hidden) is another user's: move it away")
     }
+    // Whatever the umask. Where a file system has no permissions there is nothing to do.
+    if try folder.status().permissions != 0o711 { try? folder.setMode(0o711) }
     return folder
   }
 }

@@ -5,19 +5,48 @@ import System
 struct StateFolder: Sendable {
   let path: String
 
+  /// The folder and its `jobs`, held open; nil to open them anew each time.
+  private var handles: (state: OpenFolder, jobs: OpenFolder)?
+
+  init(path: String) { self.path = path }
+
+  /// Opens the folder, and creates `jobs` when that is missing.
+  /// - Throws: `SystemError`.
+  init(opening path: String) throws(SystemError) {
+    self.path = path
+    let folder = try OpenFolder(path)
+    let (jobs, changed) = try folder.create("jobs", mode: 0o700)
+    for above in changed { try Folder.sync(above) }
+    handles = (folder, jobs)
+  }
+
+  /// The folder itself.
+  func openFolder() throws(SystemError) -> OpenFolder {
+    if let handles { return handles.state }
+    return try OpenFolder(path)
+  }
+
+  /// The folder with the files of the live jobs.
+  func openJobs() throws(SystemError) -> OpenFolder {
+    if let handles { return handles.jobs }
+    return try OpenFolder(jobs)
+  }
+
   var ledger: String { path + "/ledger.sqlite" }
   /// There while a process uses the ledger: one that is found at a start was left by a process that died.
-  var useMark: String { path + "/in-use" }
+  static let useMark = "in-use"
 
   /// What was damaged: a folder for each ledger that was set aside, and for each run that could not be read.
   var damaged: String { path + "/damaged" }
 
   var jobs: String { path + "/jobs" }
   var cache: String { path + "/cache" }
-  var status: String { path + "/status.json" }
 
   /// A run's files are named after it.
-  func snapshot(_ runID: String, extension suffix: String) -> String { "\(jobs)/\(runID).\(suffix.lowercased())" }
+  func snapshot(_ runID: String, extension suffix: String) -> String {
+    jobs + "/" + snapshotName(runID, extension: suffix)
+  }
+  func snapshotName(_ runID: String, extension suffix: String) -> String { "\(runID).\(suffix.lowercased())" }
   func index(_ runID: String) -> String { "\(jobs)/\(runID).index" }
 
   /// The run to which a file in `jobs` belongs.
@@ -25,12 +54,12 @@ struct StateFolder: Sendable {
 
   /// Removes what a run has in `jobs`: nobody needs it when the run has ended, and the next start removes what is left.
   func remove(_ runID: String, extension suffix: String) {
-    unlink(snapshot(runID, extension: suffix))
+    try? openJobs().remove(snapshotName(runID, extension: suffix))
     removeIndex(runID)
   }
 
   /// Removes what was planned of a run.
-  func removeIndex(_ runID: String) { unlink(index(runID)) }
+  func removeIndex(_ runID: String) { try? openJobs().remove(runID + ".index") }
 
   /// Moves what a version up to 0.1 has left, with a folder for each run, to where it lies now.
   /// - Throws: `SystemError`.
@@ -44,7 +73,7 @@ struct StateFolder: Sendable {
         if file.hasPrefix(prefix) {
           try Folder.rename(folder + "/" + file, to: snapshot(name, extension: String(file.dropFirst(prefix.count))))
         } else {
-          unlink(folder + "/" + file)
+          try Folder.removeFile(folder + "/" + file)
         }
       }
       rmdir(folder)

@@ -169,8 +169,14 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let slot = try decoding.journal?.enter(
       FiltrationJournal.Key(runID: record.run.runID, position: record.entry.position),
       isCancelled: { self.isCancelled })
-    defer { if let slot { decoding.journal?.leave(slot) } }
-    return try read()
+    var isThrough = true
+    defer { if let slot { decoding.journal?.leave(slot, isThrough: isThrough) } }
+    do {
+      return try read()
+    } catch let error as ImagingError where error.code == .cancelled {
+      isThrough = false
+      throw error
+    }
   }
 
   /// Opens what a worker has written. A worker that was taken over may have kept the file; then, and where the file system

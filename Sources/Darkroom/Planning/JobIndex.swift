@@ -169,6 +169,13 @@ final class JobIndex {
     try database.run("UPDATE entries SET pending = 0 WHERE position = ?", [.integer(position)])
   }
 
+  /// Takes an entry out of what is left to do, if it is.
+  /// - Returns: Whether it was.
+  func takeOut(_ position: Int) throws -> Bool {
+    try database.run("UPDATE entries SET pending = 0 WHERE position = ? AND pending = 1", [.integer(position)])
+    return database.changes == 1
+  }
+
   /// Calls `body` with every entry, in the manifest's order.
   func eachInOrder(_ body: (Entry) throws -> Void) throws {
     var page = try entries("WHERE position > ? ORDER BY position LIMIT 100", [.integer(-1)])

@@ -15,7 +15,7 @@ package struct StatusReader {
     let outbox = OutboxFolder(path: configuration.outbox)
     guard let process = try InstanceLock.holder(file: outbox.instanceFile) else { return try fromLedger(state) }
     // An instance that has just begun has not written its status yet.
-    guard let data = try? OpenFile(reading: state.status).readAll(),
+    guard let data = try? OpenFile(reading: outbox.status).readAll(),
       var status = try? JSONDecoder().decode(Status.self, from: data), status.process == process
     else {
       var status = empty

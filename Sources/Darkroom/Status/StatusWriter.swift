@@ -5,7 +5,7 @@ import System
 /// Writes `status.json`: what the program is doing, for `darkroom status` and for scripts. It belongs to the thread of
 /// `Darkroom`.
 final class StatusWriter {
-  private let path: String
+  private let folder: OpenFolder
   private let inbox: String
   private let outbox: String
   private var next = 0.0
@@ -15,9 +15,9 @@ final class StatusWriter {
   private var last: Status?
   private var lastPhases: [Int: LiveJob.Phase] = [:]
 
-  /// - Parameter path: Of the file.
-  init(path: String, inbox: String, outbox: String) {
-    self.path = path
+  /// - Parameter folder: Where the file lies.
+  init(in folder: OpenFolder, inbox: String, outbox: String) {
+    self.folder = folder
     self.inbox = inbox
     self.outbox = outbox
   }
@@ -40,7 +40,7 @@ final class StatusWriter {
     var dated = status
     dated.updated_at = JSONValue.time(Clock.wallMilliseconds).string
     // A status that cannot be written is no reason to stop working.
-    try? replace(with: dated.text + "\n")
+    try? folder.replace(OutboxFolder.statusName, with: dated.text + "\n", mode: 0o644)
   }
 
   private static let few = 4
@@ -48,19 +48,6 @@ final class StatusWriter {
   private func isMissing(_ run: JobRun) -> Bool {
     guard let (job, manifest) = run.accepted, manifest.inboxPath == nil else { return false }
     return last?.jobs.contains { $0.run_id == job.runID } != true
-  }
-
-  private func replace(with text: String) throws {
-    let written = path + ".new"
-    try Folder.removeFile(written)
-    do {
-      try OpenFile(creating: written, mode: 0o600).write(text)
-      try Folder.rename(written, to: path)
-    } catch {
-      // On a full disk it takes room that others need.
-      unlink(written)
-      throw error
-    }
   }
 
   private func status(of jobs: LiveJobs, ignored: Set<InboxScan.Ignored>) -> Status {

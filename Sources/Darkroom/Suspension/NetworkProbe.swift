@@ -76,15 +76,15 @@ struct NetworkProbe: Sendable {
   /// A server of TLS answers such a request, too: with an alert, or by ending the connection.
   private func answers(_ socket: Int32) -> Bool {
     let request = Array("HEAD / HTTP/1.1\r\nHost: \(name)\r\nConnection: close\r\n\r\n".utf8)
-    guard send(socket, request, request.count, Int32(MSG_NOSIGNAL)) == request.count,
+    guard uninterrupted({ send(socket, request, request.count, Int32(MSG_NOSIGNAL)) }) == request.count,
       wait(socket, for: POLLIN)
     else { return false }
     var byte: UInt8 = 0
-    return recv(socket, &byte, 1, 0) >= 0
+    return uninterrupted { recv(socket, &byte, 1, 0) } >= 0
   }
 
   private func wait(_ socket: Int32, for events: Int32) -> Bool {
     var entry = pollfd(fd: socket, events: Int16(events), revents: 0)
-    return poll(&entry, 1, Self.timeout) == 1
+    return uninterrupted({ poll(&entry, 1, Self.timeout) }) == 1
   }
 }

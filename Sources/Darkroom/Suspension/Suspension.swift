@@ -63,16 +63,51 @@ final class Suspension {
 
   // MARK: Space
 
+  /// Whether there is room, as of the last look.
+  private enum Room { case enough, clearing, scarce }
+
+  private var room = Room.enough
+
+  /// Whether the cache is being emptied.
+  private var isClearing = false
+
+  /// Whether it is open still if there will be room: nothing begins until then.
+  var awaitsRoom: Bool { room == .clearing }
+
+  /// Takes in that less is free than should be. What was downloaded before is worth less than what is to be done: only when
+  /// that has been removed is it known.
+  private func isShortOfRoom() -> Bool {
+    switch room {
+    case .enough:
+      room = .clearing
+      clearCache()
+    case .clearing where isClearing: break
+    case .clearing: room = .scarce
+    case .scarce: clearCache()
+    }
+    return room == .scarce
+  }
+
+  private func clearCache() {
+    guard !isClearing else { return }
+    isClearing = true
+    downloads.clear()
+  }
+
+  /// Takes in that the cache was emptied.
+  func cacheWasCleared() {
+    isClearing = false
+    if room == .clearing { needsScan = true }
+  }
+
   private func diskCause(_ now: Double) -> [PauseCause] {
     if let failure = failure(now) { return [.disk(reason: failure)] }
     for (folder, name) in [(outbox.path, "outbox"), (state?.path, "state folder")] {
-      guard let folder, var free = try? Folder.freeSpace(folder) else { continue }
-      // What was downloaded before is worth less than what is to be done.
-      if free < minFree, downloads.clear() { free = (try? Folder.freeSpace(folder)) ?? free }
-      if free < minFree {
-        return [.disk(reason: "\(ByteCount(free)) free in the \(name), and --min-free is \(ByteCount(minFree))")]
-      }
+      guard let folder, let free = try? Folder.freeSpace(folder), free < minFree else { continue }
+      guard isShortOfRoom() else { return [] }
+      return [.disk(reason: "\(ByteCount(free)) free in the \(name), and --min-free is \(ByteCount(minFree))")]
     }
+    room = .enough
     return now < diskFullUntil ? [.disk(reason: "a write was refused for want of space")] : []
   }
 
@@ -126,7 +161,7 @@ final class Suspension {
   /// Suspends the queues for a while because something could not be written for want of space.
   /// - Parameter isForAll: Whether others wait, too: not for one that needs more than they do. Default: true.
   func waitForSpace(now: Double, isForAll: Bool = true) {
-    _ = downloads.clear()
+    clearCache()
     if isForAll { diskFullUntil = now + 5 }
     stuckSince = stuckSince ?? Clock.monotonicMilliseconds
     needsScan = true

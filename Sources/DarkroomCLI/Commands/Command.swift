@@ -14,6 +14,9 @@ protocol Command: Sendable {
   /// Command lines for the help; the tests run them.
   var examples: [String] { get }
 
+  /// Whether it has `Signals`, which are blocked before it is run. Default: no, the system handles them.
+  var takesSignals: Bool { get }
+
   /// Runs the command.
   /// - Throws: `UsageError`, `StopError` and other errors that end the program; `Program` maps them to exit codes.
   func run(_ invocation: Invocation) throws -> ExitCode
@@ -21,6 +24,7 @@ protocol Command: Sendable {
 
 extension Command {
   var details: String { "" }
+  var takesSignals: Bool { false }
 
   /// The command with its operands, for the help.
   var usage: String { operands.isEmpty ? name : name + " " + operands }

@@ -17,26 +17,38 @@ struct RunCommand: Command {
     "darkroom run --quiet --lock-wait 60   # in a crontab",
   ]
 
+  let takesSignals = true
+
   func run(_ invocation: Invocation) throws -> ExitCode {
     let input = try invocation.operands.contains("-") ? StandardInputManifest() : nil
     let isQuiet = invocation.settings.verbosity == .quiet
     let manifests = invocation.operands.map { $0 == "-" ? input?.path ?? $0 : $0 }
-    let configuration = try invocation.settings.resolved()
-    StopSignals.block()
-    let darkroom: Darkroom
+    let signals = Signals(line: invocation.console.progressLine)
+    let retry = LocalRetry(limit: LocalRetry.usualLimit, wait: signals.wait) { text in
+      invocation.console.handle(.warning(text))
+    }
+    var inbox: String?
     do {
-      darkroom = try Darkroom(configuration: configuration, observe: invocation.console.handle)
-    } catch StopError.busy(configuration.inbox, _) where isQuiet && manifests.isEmpty {
+      let configuration = try retry.run { try invocation.settings.resolved() }
+      inbox = configuration.inbox
+      let darkroom = try Darkroom(configuration: configuration, retry: retry, observe: invocation.console.handle)
+      signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.forgetFiltrations))
+      let summary = try withExtendedLifetime(input) {
+        try darkroom.run(manifests: manifests, called: input.map { [$0.path: StandardInputManifest.name] } ?? [:])
+      }
+      return signals.exitCode ?? ExitCode(summary)
+    } catch StopError.busy(let folder, _) where folder == inbox && isQuiet && manifests.isEmpty {
       // The other process does the work: cron need not mail anything.
       return .tryAgain
+    } catch is CancellationError {
+      return signals.exitCode ?? .terminated
     }
-    let signals = StopSignals(line: invocation.console.progressLine, stop: darkroom.stop)
-    let summary = try withExtendedLifetime(input) {
-      try darkroom.run(manifests: manifests, called: input.map { [$0.path: StandardInputManifest.name] } ?? [:])
-    }
-    if let signal = signals.first { return signal == SIGINT ? .interrupted : .terminated }
-    return ExitCode(summary)
   }
+}
+
+extension Signals {
+  /// How `run` ends after a signal; nil without one.
+  fileprivate var exitCode: ExitCode? { first.map { $0 == SIGINT ? .interrupted : .terminated } }
 }
 
 /// A manifest of JSON lines from standard input, in a temporary file without a name, which goes with the process, whatever

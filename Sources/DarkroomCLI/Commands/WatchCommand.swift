@@ -1,6 +1,4 @@
 import Darkroom
-import Dispatch
-import Glibc
 
 /// Watches the inbox until it is stopped: the form for a service.
 struct WatchCommand: Command {
@@ -16,30 +14,24 @@ struct WatchCommand: Command {
     "darkroom watch --config darkroom.json --json",
   ]
 
+  let takesSignals = true
+
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard invocation.operands.isEmpty else {
       throw UsageError("watch takes no operands, such as \"\(invocation.operands[0])\"")
     }
-    StopSignals.block()
-    let darkroom = try Darkroom(configuration: invocation.settings.resolved(), observe: invocation.console.handle)
-    let signals = StopSignals(line: invocation.console.progressLine, stop: darkroom.stop)
-    let (configure, reloadSettings) = (darkroom.configure, invocation.reloadSettings)
-    let reload = ReloadSignal { configure { try reloadSettings().resolved() } }
-    _ = try darkroom.watchInbox()
-    return withExtendedLifetime((signals, reload)) { .success }
+    let signals = Signals(line: invocation.console.progressLine)
+    let retry = LocalRetry(limit: nil, wait: signals.wait) { invocation.console.handle(.warning($0)) }
+    do {
+      let configuration = try retry.run { try invocation.settings.resolved() }
+      let darkroom = try Darkroom(configuration: configuration, retry: retry, observe: invocation.console.handle)
+      let (configure, reloadSettings) = (darkroom.configure, invocation.reloadSettings)
+      signals.handle(
+        by: .init(
+          stop: darkroom.stop, leave: darkroom.forgetFiltrations,
+          reload: { configure { try reloadSettings().resolved() } }))
+      _ = try darkroom.watchInbox()
+    } catch is CancellationError {}
+    return .success
   }
-}
-
-/// SIGHUP: calls for the configuration to be read again, as long as the value lives.
-private final class ReloadSignal {
-  private let source: any DispatchSourceSignal
-
-  init(_ reload: @escaping @Sendable () -> Void) {
-    signal(SIGHUP, SIG_IGN)
-    source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global(qos: .userInteractive))
-    source.setEventHandler(handler: reload)
-    source.resume()
-  }
-
-  deinit { source.cancel() }
 }

@@ -39,6 +39,8 @@ extension Settings {
     if !isReading, !folder.isNamed || create {
       do {
         try Folder.create(folder.path, mode: mode)
+      } catch  where error.cause.isOfMachine && error.cause != .permission {
+        throw error
       } catch {
         throw StopError.outbox("--\(option): \(error)")
       }
@@ -46,6 +48,9 @@ extension Settings {
     do {
       _ = try OpenFile(folder: folder.path)
       return try Folder.resolved(folder.path)
+    } catch  where error.cause.isOfMachine && error.cause != .permission {
+      // That says nothing of the folder.
+      throw error
     } catch {
       let creator = isReading ? "\"darkroom run --create\"" : "--create"
       let remedy = folder.isNamed ? creator + " would create it" : "\"darkroom run\" would create it here"

@@ -33,14 +33,14 @@ struct FileRoot {
     guard found >= 0 else { throw Self.notFound(shown, errno) }
     defer { close(found) }
 
-    guard let real = Self.link("/proc/self/fd/\(found)"), let root = Self.realPath(of: path) else {
+    guard let real = Self.link("/proc/self/fd/\(found)"), let root = try? Folder.resolved(path) else {
       throw Self.notFound("\(shown) or the file root \(path) cannot be resolved", errno)
     }
     guard real == root || real.utf8.starts(with: (root == "/" ? root : root + "/").utf8) else {
       throw TransferError(.addressNotAllowed, "\(shown) does not lie beneath --file-root \(path)")
     }
     var status = stat()
-    guard fstat(found, &status) == 0 else { throw Self.notFound(shown, errno) }
+    guard uninterrupted({ fstat(found, &status) }) == 0 else { throw Self.notFound(shown, errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
       let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "a special file"
       throw TransferError(.fileNotFound, "\(shown) is \(kind), not a regular file")
@@ -66,11 +66,5 @@ struct FileRoot {
       return max(0, readlink(path, UnsafeMutableRawPointer(start).assumingMemoryBound(to: CChar.self), buffer.count))
     }
     return target.isEmpty ? nil : target
-  }
-
-  private static func realPath(of path: String) -> String? {
-    guard let text = realpath(path, nil) else { return nil }
-    defer { free(text) }
-    return String(cString: text)
   }
 }

@@ -16,11 +16,11 @@ struct CacheFixture: Sendable {
 
   /// A cache of the same folder, as a process of its own would open it.
   func opened(
-    limit: Int = 1 << 30, link: CacheFolder.Link? = nil,
+    limit: Int = 1 << 30, cleared: @escaping @Sendable () -> Void = {}, link: CacheFolder.Link? = nil,
     report: @escaping @Sendable (any Error) -> Void = { Issue.record($0) }
   ) -> DownloadCache {
-    guard let link else { return DownloadCache(folder: path, limit: limit, report: report) }
-    return DownloadCache(folder: path, limit: limit, report: report, link: link)
+    guard let link else { return DownloadCache(folder: path, limit: limit, cleared: cleared, report: report) }
+    return DownloadCache(folder: path, limit: limit, cleared: cleared, report: report, link: link)
   }
 
   static func key(_ name: String) throws -> CacheKey {

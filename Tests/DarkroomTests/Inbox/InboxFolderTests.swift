@@ -24,7 +24,7 @@ import Testing
   }
 
   private func scan(_ watcher: InboxWatcher) throws(SystemError) -> InboxWatcher.View {
-    try watcher.scan(now: 0) { $0 }
+    try watcher.scan(now: 0) { $0.manifests }
   }
 
   private func moveAway() throws {

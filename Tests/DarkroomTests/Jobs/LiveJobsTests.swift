@@ -127,7 +127,7 @@ import Transfer
     _ = jobs.scheduler.downloadEnded(record.id, HostUsage(), .none, now: 0, backoff: configuration.backoff)
     jobs.scheduler.downloadFailed(record.id, suspicion: suspicion)
     jobs.isStopping = isStopping
-    try jobs.decide(on: record, configuration)
+    jobs.decide(on: record, configuration)
     #expect(jobs.awaitingOutageCheck.count == (isStopping ? 0 : 1) && jobs.undelivered == 0)
     engine.shutdown()
   }
@@ -167,7 +167,7 @@ import Transfer
     _ = jobs.scheduler.downloadEnded(next.id, HostUsage(), .none, now: now, backoff: Backoff(retries: 3))
     jobs.scheduler.keep(Self.failure, of: next.id)
     jobs.scheduler.retry(next.id, attempts: 1, due: now, now: now)
-    try jobs.admit(now: 8, configuration, cache: nil)
+    jobs.admit(now: 8, configuration, cache: nil)
     #expect(jobs.undelivered == (isOver ? 1 : 0))
     #expect(jobs.pending.inProgress.keys.map(\.position) == [isOver ? 1 : 0])
     jobs.pending.cancelAll()
@@ -230,6 +230,90 @@ import Transfer
     jobs.queue.retry(.unfinished(accepted))
     try plan()
     #expect(jobs.waits.isEmpty)
+    engine.shutdown()
+  }
+
+  @Test func `a suspect starts last, when nothing else is in progress or left to start`() throws {
+    try plan()
+    let run = try #require(jobs.runs.values.first)
+    let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
+    guard case .ready(var plan) = run.phase else { return #expect(Bool(false)) }
+    #expect(try plan.index.takeOut(0))
+    #expect(try !plan.index.takeOut(0), "it is not pending any more")
+    try plan.index.database.run("DELETE FROM firsts")
+    try plan.index.prepareHosts()
+    plan.suspects = [0]
+    run.phase = .ready(plan)
+    jobs.begin(run.number, now: 7)
+    // Nothing listens at h: what is tried fails, and is not retried before the test ends.
+    jobs.admit(now: 8, configuration, cache: nil)
+    #expect(jobs.pending.inProgress.keys.map(\.position) == [1] && run.suspects == [0])
+    jobs.admit(now: 1000, configuration, cache: nil)
+    #expect(run.suspects == [0], "its own job has something left, whatever the time")
+    // The other row is durable, and another job waits in the inbox.
+    guard case .running(var running) = run.phase else { return #expect(Bool(false)) }
+    let ended = PhotoRecord(try .sample(1), run: plan.run)
+    ended.cancel()
+    running.tally.add(ended.row())
+    run.phase = .running(running)
+    try deliveries.root.write("http://h/c\n", as: "inbox/b.txt")
+    let fresh = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil).scan().manifests
+    jobs.queue.update(jobs.queue.fresh(of: fresh), settled: fresh)
+    jobs.admit(now: 2000, configuration, cache: nil)
+    #expect(run.suspects == [0], "another job goes first")
+    jobs.admit(now: 2000 + LiveJobs.suspectWait, configuration, cache: nil)
+    #expect(run.suspects.isEmpty, "but not for ever")
+    #expect(Set(jobs.pending.inProgress.keys.map(\.position)) == [0, 1])
+    jobs.pending.cancelAll()
+    engine.shutdown()
+  }
+
+  @Test func `a job whose index cannot be read is planned again once nothing of it is in progress`() throws {
+    try plan()
+    let run = try #require(jobs.runs.values.first)
+    let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
+    jobs.begin(run.number, now: 7)
+    let next = try #require(try jobs.scheduler.next(now: 0, perHost: 2, lowest: 4))
+    let plan = try #require(run.plan)
+    let record = PhotoRecord(next.entry, run: plan.run)
+    jobs.pending.start(record)
+    try plan.index.database.execute("DROP TABLE entries")
+    jobs.admit(now: 8, configuration, cache: nil)
+    #expect(jobs.runs[run.number] != nil, "what is in progress ends first")
+    #expect(jobs.queue.holds.isEmpty)
+    jobs.pending.remove(record)
+    jobs.admit(now: 9, configuration, cache: nil)
+    #expect(jobs.runs.isEmpty && jobs.waits.map(\.job) == ["a"])
+    let hold = try #require(jobs.queue.holds["a"])
+    let source = try #require(jobs.queue.next(now: hold.due) { _ in false })
+    guard case .unfinished(let job) = source else { return #expect(Bool(false)) }
+    #expect(job.runID == run.accepted?.job.runID && job.state == .running)
+    jobs.queue.retry(source)
+    try self.plan()
+    let again = try #require(jobs.runs.values.first)
+    #expect(again.number != run.number && again.plan?.total == 2)
+    jobs.pending.cancelAll()
+    engine.shutdown()
+  }
+
+  @Test func `documents of a report that may not be on disk are written again`() throws {
+    try plan()
+    let run = try #require(jobs.runs.values.first)
+    let plan = try #require(run.plan)
+    let outcome = JobOutcome(JobTally(), Transfers(), at: 0)
+    let documents = try ReportDelivery(run: plan.run, manifest: plan.manifest, outcome: outcome, documents: [])
+    run.phase = .finishing(.init(plan: plan, outcome: outcome, report: documents, isUnderWay: true))
+    try jobs.unstaged(run.number, SystemError("fsync", "staging", code: EIO))
+    guard case .finishing(let finishing) = run.phase else { return #expect(Bool(false)) }
+    #expect(finishing.report == nil && !finishing.isUnderWay)
+    #expect(run.live.phase == .unreported && run.hold?.attempts == 1)
+    jobs.finish(run.number)
+    var written: ReportDelivery?
+    while written == nil {
+      mailbox.wait()
+      for case .written(_, let report) in mailbox.collect() { written = report }
+    }
+    #expect(written?.isRepeated == false && written?.documents.last?.target == "report.json")
     engine.shutdown()
   }
 

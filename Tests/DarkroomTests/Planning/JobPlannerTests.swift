@@ -64,6 +64,31 @@ import Testing
       entries.map { .finish($0, run: "earlier-" + job, job: job) } + [.advance("earlier-" + job, to: .ended)])
   }
 
+  @Test(arguments: [false, true])
+  func `a superseded run whose report was recorded keeps it if it was placed, and else is reported in history`(
+    isPlaced: Bool
+  ) throws {
+    let job = try accept("http://h/a\n", as: "job.txt")
+    let staging = try plan(job).run.staging
+    let staged = staging.document("report.json")
+    try staging.create(staged).write("{}")
+    let document = Delivery(
+      staged: staged, target: "report.json", bytes: 2, sha256: MessageDigest.hexDigest(of: "{}"), origin: "")
+    let outcome = try JobOutcome(JobTally(), Transfers(), at: 0).text
+    try deliveries.ledger.commit([
+      .advance(job.runID, to: .finishing, outcome: outcome, documents: [document]),
+      .accept(LedgerJob(runID: "99990101T000000Z-aaaaaaaa", name: "job", details: job.details)),
+    ])
+    if isPlaced { staging.remove(staged) }
+    let left = try #require(deliveries.ledger.liveJobs().first { $0.runID == job.runID })
+    let again = try plan(left, isResumed: true)
+    #expect((again.report != nil) == isPlaced && again.report?.isRepeated != false)
+    #expect(again.run.folder.path.hasSuffix("/history/" + job.runID) == !isPlaced)
+    #expect(again.outcome?.state == (isPlaced ? nil : .superseded))
+    let recorded = try #require(deliveries.ledger.liveJobs().first { $0.runID == job.runID })
+    #expect(recorded.documents.isEmpty == !isPlaced, "what is written anew is recorded anew")
+  }
+
   @Test func `a manifest is planned: its entries are in the index, its hosts prepared, its folder there`() throws {
     let plan = try plan("http://h/a\nhttp://g/b\n")
     #expect(plan.total == 2 && plan.problems == [] && plan.tally == JobTally() && !plan.hasOutputs)

@@ -1,6 +1,7 @@
 import Foundation
 import Imaging
 import Synchronization
+import System
 import TestSupport
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
 
   /// The journal as a new process finds it: what was entered and not left stays in the file.
   private func start(_ runs: Set<String> = ["run-1"]) throws -> FiltrationJournal {
-    try FiltrationJournal(folder: folder.path, runs: runs)
+    try FiltrationJournal(in: OpenFolder(folder.path), runs: runs)
   }
 
   @Test func `an entry that was inside a filtration at three ends of the program is a suspect`() throws {
@@ -62,6 +63,65 @@ import Testing
     for _ in 1...4 { _ = try start().enter(Self.poison) }
     _ = try start([])
     #expect(throws: Never.self) { try start().enter(Self.poison) }
+  }
+
+  @Test func `an end after the ends were counted, and before the slots were emptied, does not count twice`() throws {
+    let slots = folder.file(FiltrationJournal.slotsName)
+    for _ in 1...2 {
+      _ = try start().enter(Self.poison)
+      let left = try Data(contentsOf: URL(fileURLWithPath: slots))
+      _ = try start()
+      try left.write(to: URL(fileURLWithPath: slots))
+    }
+    #expect(try !start().isSuspect(Self.poison))
+    _ = try start().enter(Self.poison)
+    #expect(try start().suspects(of: "run-1") == [7])
+  }
+
+  @Test func `who has got through a filtration begins anew, also for the next process`() throws {
+    for _ in 1...2 { _ = try start().enter(Self.poison) }
+    let journal = try start()
+    journal.leave(try journal.enter(Self.poison))
+    _ = try journal.enter(Self.poison)
+    _ = try start().enter(Self.poison)
+    #expect(try !start().isSuspect(Self.poison))
+  }
+
+  @Test func `a suspect that has got through is none any more, and one that was cancelled is`() throws {
+    for _ in 1...3 { _ = try start().enter(Self.poison) }
+    do {
+      let journal = try start()
+      journal.leave(try journal.enter(Self.poison), isThrough: false)
+      #expect(journal.isSuspect(Self.poison))
+    }
+    let journal = try start()
+    #expect(journal.suspects(of: "run-1") == [7] && journal.suspects(of: "run-2") == [])
+    journal.leave(try journal.enter(Self.poison))
+    #expect(!journal.isSuspect(Self.poison))
+    #expect(try !start().isSuspect(Self.poison))
+  }
+
+  @Test func `what is inside when the program ends because it is told to is not to blame`() throws {
+    for _ in 1...4 {
+      let journal = try start()
+      _ = try journal.enter(Self.poison)
+      journal.close()
+      // What begins after that is none of the next start's business either.
+      _ = try journal.enter(Self.innocent)
+    }
+    #expect(try !start().isSuspect(Self.poison))
+    #expect(try !start().isSuspect(Self.innocent))
+  }
+
+  @Test func `a short slot does not read as what a longer one left in it`() throws {
+    let long = FiltrationJournal.Key(runID: "run-1", position: 123_456)
+    for _ in 1...3 {
+      let journal = try start()
+      journal.leave(try journal.enter(long))
+      _ = try journal.enter(Self.poison)
+    }
+    let journal = try start()
+    #expect(journal.suspects(of: "run-1") == [7])
   }
 
   @Test(.timeLimit(.minutes(10)))

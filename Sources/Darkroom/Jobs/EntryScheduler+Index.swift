@@ -1,0 +1,44 @@
+import Scheduling
+
+/// What follows when a job's index cannot be read, and entries that start later than their places say.
+extension EntryScheduler {
+  /// The index of a job cannot be read.
+  struct IndexError: Error {
+    let run: Int
+    let cause: any Error
+  }
+
+  /// Does something that reads the index of a job. When that fails nothing of the job starts any more; what is in progress
+  /// ends as it would.
+  func withIndex<T>(of run: Int, now: Int, _ body: () throws -> T) throws(IndexError) -> T {
+    do {
+      return try body()
+    } catch {
+      jobs[run]?.isStopped = true
+      hosts.remove(job: run, now: now)
+      throw IndexError(run: run, cause: error)
+    }
+  }
+
+  /// Records that an entry that has just started is not tried, because what it needs could not be read. It is not
+  /// scheduled again.
+  func giveUp(_ id: PhotoRecord.ID, now: Int, backoff: Backoff) {
+    notTried(id, now: now, backoff: backoff)
+    finished(id, now: now)
+  }
+
+  /// Has an entry start that was taken out of the index, because it is to be the last.
+  func admit(_ position: Int, of run: Int, now: Int) throws(IndexError) {
+    guard let job = jobs[run] else { return }
+    try withIndex(of: run, now: now) {
+      guard let place = try job.index.place(of: position) else {
+        throw StopError.broken("the index lacks entry \(position)")
+      }
+      let host = try job.number(ofHost: place.host, names: &names)
+      let key = EntryKey(priority: place.key.priority, position: position)
+      hosts.retry(
+        Retry(key: key, host: host, attempts: 0, firstTried: now), job: run, due: now, now: now,
+        allowance: allowance(of: host))
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import Database
+import System
+
+/// Jobs whose index cannot be read while they are worked on: nothing of them starts, and once nothing of them is in progress
+/// they are planned again, from the snapshot and the ledger, as an earlier process's. If the snapshot cannot be read either,
+/// that sets them aside.
+extension LiveJobs {
+  /// Takes in that the index of a job cannot be read.
+  func indexFailed(_ error: EntryScheduler.IndexError) { stopped[error.run] = error.cause }
+
+  /// Has the jobs planned again whose indexes cannot be read, and of which nothing is in progress any more.
+  func planStoppedAgain(now: Double) {
+    guard !stopped.isEmpty, !isStopping else { return }
+    var busy = Set(pending.inProgress.keys.map(\.run))
+    busy.formUnion(runs.values.lazy.filter { $0.undelivered > 0 }.map(\.number))
+    for (number, error) in stopped where !busy.contains(number) {
+      if let run = runs[number] { planAnew(run, error, now: now) }
+      stopped[number] = nil
+    }
+  }
+
+  /// Has a run planned again after a while, as one that an earlier process has worked on.
+  func planAnew(_ run: JobRun, _ error: any Error, now: Double) {
+    guard let accepted = run.accepted else { return remove(run) }
+    let runID = accepted.job.runID
+    let hold = JobHold("\(error)", after: indexHolds[runID], now: now)
+    warn(run, isPlanning: true, hold, last: indexHolds[runID])
+    if indexHolds.count >= Self.indexHoldLimit { indexHolds.removeAll() }
+    indexHolds[runID] = hold
+    queue.hold(run.name, hold)
+    scheduler.remove(run: run.number)
+    awaitingOutageCheck.removeAll { $0.id.run == run.number }
+    machineFailures = machineFailures.filter { $0.key.run != run.number }
+    var job = accepted.job
+    job.state = .running
+    remove(run, isIndexUsable: false)
+    queue.retry(.unfinished(job))
+  }
+
+  /// The attempts of more jobs are not counted.
+  private static let indexHoldLimit = 1000
+
+  /// Whether an error says that the index of a run is damaged.
+  func isDamageOfIndex(_ error: any Error, of run: JobRun) -> Bool {
+    guard let error = error as? SQLiteError, error.isDamage, let runID = run.accepted?.job.runID else { return false }
+    return error.path == planner.state.index(runID) || error.path == Database.inMemory
+  }
+}

@@ -1,0 +1,102 @@
+import Dispatch
+import Foundation
+import Synchronization
+import System
+
+/// The signals of `run` and `watch`. The first SIGTERM or SIGINT asks the program to stop, the second ends it at once; SIGHUP
+/// has `watch` read its configuration again. A dedicated thread waits for them, so that filtrations on all processors do not
+/// delay them. What arrives before the program can do it is done then.
+final class Signals: Sendable {
+  /// What is done, on the thread of the signals.
+  struct Handlers: Sendable {
+    let stop: @Sendable () -> Void
+
+    /// Called before the second signal ends the process.
+    let leave: @Sendable () -> Void
+
+    /// nil where SIGHUP is ignored.
+    var reload: (@Sendable () -> Void)?
+  }
+
+  private struct State {
+    var first: Int32?
+    var mustReload = false
+    var handlers: Handlers?
+  }
+
+  private static let numbers = [SIGTERM, SIGINT, SIGHUP]
+
+  private let state = Mutex(State())
+  private let stopped = DispatchSemaphore(value: 0)
+
+  /// The first signal to stop; nil when there was none.
+  var first: Int32? { state.withLock { $0.first } }
+
+  /// Blocks the signals until a thread waits for them. To be called before other threads are created, which inherit the
+  /// mask.
+  static func block() {
+    var blocked = set()
+    pthread_sigmask(SIG_BLOCK, &blocked, nil)
+  }
+
+  /// Takes in the signals from now on; `block` was called before.
+  /// - Parameter line: Cleared before the second signal ends the program.
+  init(line: ProgressLine) {
+    Thread.detachNewThread { [self] in
+      var blocked = Self.set()
+      while true {
+        var number: Int32 = 0
+        guard sigwait(&blocked, &number) == 0 else { continue }
+        if number == SIGHUP { reload() } else { stop(number, line) }
+      }
+    }
+  }
+
+  /// Has the signals handled, those included that have come already.
+  func handle(by handlers: Handlers) {
+    let (isStopped, mustReload) = state.withLock { state in
+      state.handlers = handlers
+      return (state.first != nil, state.mustReload)
+    }
+    if mustReload { handlers.reload?() }
+    if isStopped { handlers.stop() }
+  }
+
+  /// Waits until the program is asked to stop, or the time is over.
+  /// - Returns: Whether it is to go on.
+  func wait(seconds: Double) -> Bool {
+    guard stopped.wait(timeout: .now() + seconds) == .success else { return true }
+    // For whoever else waits.
+    stopped.signal()
+    return false
+  }
+
+  private func reload() {
+    let reload = state.withLock { state in
+      if state.handlers == nil { state.mustReload = true }
+      return state.handlers?.reload
+    }
+    reload?()
+  }
+
+  private func stop(_ number: Int32, _ line: ProgressLine) {
+    let (handlers, isSecond) = state.withLock { state in
+      defer { state.first = state.first ?? number }
+      return (state.handlers, state.first != nil)
+    }
+    if isSecond {
+      handlers?.leave()
+      line.end()
+      _exit(128 + number)
+    }
+    stopped.signal()
+    handlers?.stop()
+  }
+
+  private static func set() -> sigset_t {
+    var set = sigset_t()
+    sigemptyset(&set)
+    for number in numbers { sigaddset(&set, number) }
+    return set
+  }
+}

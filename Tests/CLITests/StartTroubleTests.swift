@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the machine fails at the start is tried again, and signals are taken in from the beginning.
+@Suite(.blocking) struct StartTroubleTests {
+  private let folders: DarkroomFolders
+
+  init() throws { folders = try DarkroomFolders() }
+
+  /// Runs the program under `strace`, which has a call fail.
+  private func run(_ fault: String, _ words: [String]) throws -> DarkroomProcess.Finished {
+    let line = (words + folders.options + ["--filters", "none"]).map { "'\($0)'" }.joined(separator: " ")
+    return try DarkroomProcess.run(script: "strace -f -qq -o /dev/null \(fault) darkroom \(line)", in: folders.folder)
+  }
+
+  static let faults = [
+    "-e trace=ftruncate -e inject=ftruncate:error=EIO:when=1",
+    "-e trace=ftruncate -e inject=ftruncate:error=EROFS:when=1",
+    "-P OUTBOX -e trace=openat -e inject=openat:error=EMFILE:when=1",
+    "-P INBOX -e trace=openat -e inject=openat:error=EIO:when=1",
+    "-e trace=mkdirat -e inject=mkdirat:error=EIO:when=1",
+  ]
+
+  @Test(arguments: faults)
+  func `one error of the machine at the start delays it by a second, and is told`(fault: String) throws {
+    let fault = fault.replacing("OUTBOX", with: folders.outbox).replacing("INBOX", with: folders.inbox)
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let ended = try run(fault, ["run"])
+    #expect(ended.status == 0, "\(ended.error)")
+    #expect(ended.error.matches(of: /the start fails now, and is tried again in 1 s/).count == 1, "\(ended.error)")
+    #expect(try folders.report("job").counts == Report.Counts(total: 1, filtered: 1))
+  }
+
+  @Test func `a manifest that was named and cannot be read now is read later, and is not missing`() throws {
+    let path = folders.folder.file("named.txt")
+    try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: path))
+    let ended = try run("-P \(path) -e trace=openat -e inject=openat:error=EIO:when=1", ["run", path])
+    #expect(ended.status == 0, "\(ended.error)")
+    #expect(ended.error.contains("the start fails now"), "\(ended.error)")
+    #expect(try folders.report("named").counts == Report.Counts(total: 1, filtered: 1))
+  }
+
+  @Test func `a manifest that cannot be examined is neither ignored nor gone: it waits for the next scan`() throws {
+    try folders.drop("a.txt", "coffee.jpg\n")
+    try folders.drop("b.txt", "coffee.jpg\n")
+    let calls = "faccessat,faccessat2"
+    let ended = try run("-P a.txt -e trace=\(calls) -e inject=\(calls):error=EIO:when=1..3", ["run"])
+    #expect(ended.status == 0, "\(ended.error)")
+    let told = ended.error.matches(of: /a.txt in the inbox cannot be examined now, and is tried again/).count
+    #expect(told == 1, "\(ended.error)")
+    #expect(!ended.error.contains("ignored"), "\(ended.error)")
+    for job in ["a", "b"] { #expect(try folders.report(job).counts.filtered == 1) }
+  }
+
+  @Test(arguments: ["watch", "run"])
+  func `a SIGHUP that arrives while the program starts does not end it`(command: String) throws {
+    let words = ([command] + folders.options + ["--filters", "none"]).map { "'\($0)'" }.joined(separator: " ")
+    try folders.drop("job.txt", "coffee.jpg\n")
+    // The lock of the inbox is taken once the outbox has its folder, and here after four seconds.
+    let finished = try DarkroomProcess.run(
+      script: """
+        strace -f -qq -o /dev/null -e trace=flock -e inject=flock:delay_enter=4000000:when=1 darkroom \(words) 2>said &
+        tracer=$!
+        until [ -d outbox/.darkroom ]; do sleep 0.05; done
+        traced=$(pgrep -P $tracer)
+        kill -HUP $traced
+        until [ -e outbox/job/report.json ]; do kill -0 $tracer || break; sleep 0.05; done
+        [ \(command) = run ] || { until grep -q reloaded said; do kill -0 $tracer || break; sleep 0.05; done; kill $traced; }
+        code=0; wait $tracer || code=$?
+        cat said >&2
+        exit $code
+        """, in: folders.folder)
+    #expect(finished.status == 0, "\(finished.error)")
+    #expect(finished.error.contains("the configuration was reloaded") == (command == "watch"), "\(finished.error)")
+    #expect(folders.exists("job/report.json"))
+  }
+
+  @Test func `others may read the status and nothing else of the hidden folder`() throws {
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let finished = try DarkroomProcess.run(
+      script: "umask 022; darkroom run \((folders.options).map { "'\($0)'" }.joined(separator: " "))",
+      in: folders.folder)
+    #expect(finished.status == 0, "\(finished.error)")
+    #expect(try folders.mode(".darkroom") == 0o711)
+    #expect(try folders.mode(".darkroom/status.json") == 0o644)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/.darkroom")
+    for name in names where name != "status.json" {
+      #expect(try folders.mode(".darkroom/" + name) & 0o077 == 0, "\(name)")
+    }
+    let status = try String(decoding: folders.contents(".darkroom/status.json"), as: UTF8.self)
+    #expect(!status.contains("coffee.jpg"))
+  }
+}
