@@ -1,6 +1,8 @@
 """One trial of script/chaos: a small piece of work, a fault at one call, a restart, and the checks."""
 import collections
 import errno
+import functools
+import http.server
 import importlib.machinery
 import importlib.util
 import json
@@ -10,6 +12,8 @@ import shutil
 import signal
 import struct
 import subprocess
+import threading
+import time
 from dataclasses import dataclass, field, replace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -35,6 +39,7 @@ FAULTS = {
     "kill": CHANGING,
     "torn": CHANGING,
     "taken": CHANGING,
+    "watch": CHANGING,
     "EIO": CHANGING,
     "EIO-read": "openread read",
     "ENOSPC": ALLOCATING,
@@ -54,7 +59,7 @@ EXPECTED = {
 MANIFESTS = {
     "a.txt": "astronaut.jpg\nchelsea.jpg\nmissing.jpg\ncoffee.jpg\n",
     "b.jsonl": '{"url": "chelsea-small.png", "filters": "sepia(0.8)", "name": "s", "metadata": {"id": 1}}\n"rocket.jpg"\n',
-    "c.csv": "url,name\ncoffee.jpg,x/one\nmissing.jpg,two\nrocket.jpg,three\nrocket.jpg,four\nchelsea.jpg,five\n",
+    "c.csv": "url,name\ncoffee.jpg,x/one\nmissing.jpg,two\nrocket.jpg,three\nHTTP/rocket.jpg,four\nHTTP/chelsea.jpg,five\n",
 }
 # An earlier run of `c`: one result is replaced, one stays, one is new.
 EARLIER = {"c.csv": "url,name\ncoffee.jpg,x/one\nastronaut.jpg,three\nmissing.jpg,two\nrocket.jpg,four\n"}
@@ -83,12 +88,12 @@ class Fault:
         return {
             "CHAOS_AT": str(self.at), "CHAOS_TIMES": str(self.times),
             "CHAOS_CALLS": f" {self.calls or FAULTS[self.name]} ",
-            "CHAOS_FAULT": "kill" if code == "taken" else code if self.kills else str(getattr(errno, code)),
+            "CHAOS_FAULT": "kill" if code in ("taken", "watch") else code if self.kills else str(getattr(errno, code)),
         }
 
     @property
     def kills(self):
-        return self.name in ("kill", "torn", "taken")
+        return self.name in ("kill", "torn", "taken", "watch")
 
 
 @dataclass
@@ -114,7 +119,8 @@ def build_library(folder):
 
 
 class Workload:
-    """Three jobs whose sources are files, one of them with an earlier run, and the folders in which they are run."""
+    """Three jobs, one of them with an earlier run, and the folders in which they are run. Two of their sources come from a
+    server, the others are files."""
 
     def __init__(self, folder, program, library, options=()):
         self.folder = os.path.realpath(folder)
@@ -129,6 +135,7 @@ class Workload:
             os.makedirs(os.path.join(self.template, name))
         for name in ("astronaut.jpg", "chelsea.jpg", "coffee.jpg", "rocket.jpg", "chelsea-small.png"):
             shutil.copy(os.path.join(ROOT, "Samples", name), os.path.join(self.template, "sources"))
+        self.server = serve(os.path.join(self.template, "sources"))
         self.drop(self.template, EARLIER)
         ended = self.run(self.template)
         if ended.returncode != 1:
@@ -137,27 +144,52 @@ class Workload:
     def drop(self, folder, manifests):
         for name, text in manifests.items():
             with open(os.path.join(folder, "inbox", "." + name), "w", encoding="utf-8") as file:
-                file.write(text)
+                file.write(text.replace("HTTP", self.server))
             os.rename(os.path.join(folder, "inbox", "." + name), os.path.join(folder, "inbox", name))
 
-    def arguments(self, folder):
+    def arguments(self, folder, command="run"):
         return [
-            self.program, "run", "--inbox", folder + "/inbox", "--outbox", folder + "/outbox",
+            self.program, command, "--inbox", folder + "/inbox", "--outbox", folder + "/outbox",
             "--file-root", folder + "/sources", "--settle", "0", "--poll-interval", "0.05", "--retries", "0",
-            "--filters", "none", "--min-free", "0", "--lock-wait", "2", *self.options]
+            "--filters", "none", "--min-free", "0", "--allow-net", "127.0.0.0/8",
+            *(["--lock-wait", "2"] if command == "run" else []), *self.options]
 
     def run(self, folder, fault=None, count_file=None):
         """Runs the program to its end, by itself or by the fault."""
+        return subprocess.run(
+            self.arguments(folder), env=self.variables(folder, fault, count_file), stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", timeout=SECONDS)
+
+    def watch(self, folder, fault, count_file):
+        """Has the program watch the inbox until the fault ends it or all manifests are done; then it is told to stop."""
+        arguments = self.arguments(folder, "watch")
+        with subprocess.Popen(
+                arguments, env=self.variables(folder, fault, count_file), stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace") as process:
+            limit = time.monotonic() + SECONDS
+            while process.poll() is None and not self.is_done(folder) and time.monotonic() < limit:
+                time.sleep(0.01)
+            process.terminate()
+            try:
+                _, said = process.communicate(timeout=SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(arguments, process.returncode, stderr=said)
+
+    @staticmethod
+    def is_done(folder):
+        """Whether no manifest is left in the inbox."""
+        return not any(os.path.exists(f"{folder}/inbox/{name}") for name in MANIFESTS)
+
+    def variables(self, folder, fault, count_file):
         variables = {
             key: value for key, value in os.environ.items()
             if not key.startswith(("DARKROOM_", "CHAOS_")) and not key.lower().endswith("_proxy")}
         if count_file:
             variables |= {"LD_PRELOAD": self.library, "CHAOS_ROOT": folder, "CHAOS_MAP": count_file}
             variables |= fault.environment() if fault else {"CHAOS_CALLS": f" {CHANGING} "}
-        variables |= self.environment
-        return subprocess.run(
-            self.arguments(folder), env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True, errors="replace", timeout=SECONDS)
+        return variables | self.environment
 
     def fresh(self, name):
         """A folder with the earlier run and the three manifests."""
@@ -170,7 +202,7 @@ class Workload:
         """The number of calls that count for a fault when nothing happens."""
         folder = self.fresh("count-" + fault.name)
         count_file = folder + ".calls"
-        self.run(folder, replace(fault, at=0), count_file)
+        (self.watch if fault.name == "watch" else self.run)(folder, replace(fault, at=0), count_file)
         number, _ = read_calls(count_file)
         shutil.rmtree(folder)
         os.unlink(count_file)
@@ -197,7 +229,7 @@ class Workload:
     def suffer(self, folder, fault, finding):
         count_file = folder + ".calls"
         try:
-            ended = self.run(folder, fault, count_file)
+            ended = (self.watch if fault.name == "watch" else self.run)(folder, fault, count_file)
         finally:
             count, calls = read_calls(count_file)
             came = 0 < fault.at <= len(calls)
@@ -207,9 +239,11 @@ class Workload:
                 os.unlink(count_file)
         finding.said += ended.stderr
         expected = {0, 1, 73, 75} if not fault.kills else {0, 1, -signal.SIGKILL}
-        # A folder that is named and cannot be opened at the start ends it with 66, whatever the reason.
-        is_start = ended.returncode == 66 and last_line(ended.stderr).startswith("darkroom: --")
-        if ended.returncode not in expected and not is_start:
+        # What fails at the start is tried again, but for the ledger's contents and for what options are checked against.
+        said = last_line(ended.stderr)
+        is_start = ended.returncode in (66, 73) and said.startswith("darkroom: ") and "ledger.sqlite" not in said
+        is_option = ended.returncode == 66 and said.startswith("darkroom: --file-root")
+        if ended.returncode not in expected and not is_option or is_start and not is_option:
             finding.what.append(f"ended with {ended.returncode}: {last_line(ended.stderr)}")
         self.check_between(folder, finding)
         if fault.name == "taken":
@@ -277,6 +311,27 @@ class Workload:
         return code == "io" and any(
             fault.name.startswith("EIO") and call.split(" ")[-1].startswith("/sources/")
             for fault, call in zip(finding.faults, finding.calls))
+
+
+class Sources(http.server.SimpleHTTPRequestHandler):
+    """Answers without a word."""
+
+    def log_message(self, *arguments):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """A server whose clients may be killed."""
+
+    def handle_error(self, *arguments):
+        pass
+
+
+def serve(folder):
+    """Serves a folder for as long as the process lives. Returns the URL."""
+    server = Server(("127.0.0.1", 0), functools.partial(Sources, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_address[1]}"
 
 
 def read_calls(path):
