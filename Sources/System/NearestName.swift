@@ -7,13 +7,37 @@ package enum NearestName {
       ?? "\(message); known: \(known.joined(separator: ", "))"
   }
 
-  /// Returns the candidate with the smallest edit distance to a name, case-insensitively, the first of several; nil when
-  /// all differ in more than half of their letters.
+  /// Returns the candidate with the smallest edit distance to a name, case-insensitively, the first of several; when all
+  /// differ in more than half of their letters, the only one that begins as the name does (`gray` or `grey` for
+  /// `grayscale`), if there is one.
   package static func nearest(to name: String, among candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars.prefix(64))
     let scored = candidates.map { (name: $0, distance: distance(wanted, Array($0.lowercased().unicodeScalars))) }
     guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
-    return best.distance * 2 <= max(wanted.count, best.name.unicodeScalars.count) ? best.name : nil
+    if best.distance * 2 <= max(wanted.count, best.name.unicodeScalars.count) { return best.name }
+    let beginning = candidates.filter { begins($0, with: wanted) }
+    return beginning.count == 1 ? beginning[0] : nil
+  }
+
+  /// Returns the candidate that a name is most likely a misspelling of: spaces, `-`, `_` and case apart it is the same, or
+  /// one letter is another, missing, added or exchanged with its neighbour; of ten letters or more, two. nil when there is
+  /// none.
+  package static func misspelt(_ name: String, among candidates: [String]) -> String? {
+    let wanted = folded(name)
+    let scored = candidates.map { (name: $0, distance: distance(wanted, folded($0))) }
+    guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
+    return best.distance <= (folded(best.name).count < 10 ? 1 : 2) ? best.name : nil
+  }
+
+  private static func folded(_ name: String) -> [UnicodeScalar] {
+    Array(name.lowercased().unicodeScalars.filter { !" -_".unicodeScalars.contains($0) }.prefix(64))
+  }
+
+  /// Whether a candidate begins with three letters or more, of four one of which may be another.
+  private static func begins(_ candidate: String, with wanted: [UnicodeScalar]) -> Bool {
+    guard wanted.count >= 3 else { return false }
+    let beginning = Array(candidate.lowercased().unicodeScalars.prefix(wanted.count))
+    return distance(wanted, beginning) <= (wanted.count == 3 ? 0 : 1)
   }
 
   /// The optimal string alignment distance: insertions, deletions, substitutions and transpositions count 1 each.

@@ -43,6 +43,18 @@ import Testing
     }
   }
 
+  @Test(
+    "a side that is - follows from the other",
+    arguments: [
+      ("800 -", 1600, 1200, 800, 600), ("- 600", 1600, 1200, 800, 600), ("fit 800 -", 600, 4000, 600, 4000),
+      ("- 100 enlarge", 50, 30, 167, 100), ("fit 100 - enlarge", 50, 30, 100, 60), ("10 -", 1000, 1, 10, 1),
+    ])
+  func singleSide(_ arguments: String, _ width: Int, _ height: Int, _ newWidth: Int, _ newHeight: Int) throws {
+    let resize = try #require(try Recipe(parsing: "resize(\(arguments))").filters.first as? Resize)
+    let size = resize.size(after: PictureSize(width: width, height: height))
+    #expect(size.width == newWidth && size.height == newHeight)
+  }
+
   /// Recipes, and the same with Pillow.
   static let recipes = [
     ("resize(fit 100 100)", "a.resize((100, round(100 * h / w)), L)"),

@@ -51,16 +51,27 @@ import Testing
     #expect((policy.verdict(for: try #require(IPAddress(text))) == .allowed) == isAllowed)
   }
 
-  @Test func `a host is refused when all its addresses are, each with what would allow it`() throws {
+  @Test func `a host is refused when all its addresses are, with one option that would allow them`() throws {
     let addresses = [IPAddress.v6(1), .v4(0x7f00_0001)]
     #expect(
-      AddressPolicy().refusal(of: addresses) == "::1 is a loopback address; --allow-net ::1/128 would allow it; and "
-        + "127.0.0.1 is a loopback address; --allow-net 127.0.0.0/8 would allow it")
+      AddressPolicy().refusal(of: addresses) == "::1 is a loopback address, and 127.0.0.1 is a loopback address; "
+        + "--allow-net ::1/128,127.0.0.0/8 would allow them")
     let policy = AddressPolicy(allowing: [try Network(parsing: "127.0.0.0/8")])
     #expect(policy.refusal(of: addresses) == nil && policy.refusal(of: []) == nil)
-    let location = try SourceLocation(parsing: "http://localhost/a")
+  }
+
+  @Test(
+    "the option that would allow localhost has both of its networks, whichever this machine uses",
+    arguments: ["http://localhost/a", "http://LOCALHOST./a", "http://a.localhost/"])
+  func localhost(url: String) throws {
+    let location = try SourceLocation(parsing: url)
     let message = TransferConfiguration().preflightFailure(of: location)?.message
-    #expect(message?.contains("--allow-net 127.0.0.0/8") == true && message?.contains("--allow-net ::1/128") == true)
+    #expect(message?.contains("; --allow-net 127.0.0.0/8,::1/128 would allow them") == true, "\(message ?? "")")
+    #expect(
+      AddressPolicy().refusal(of: [.v6(1)], isLocal: true)
+        == "::1 is a loopback address; --allow-net 127.0.0.0/8,::1/128 would allow it")
+    let other = try SourceLocation(parsing: "http://notlocalhost.example/")
+    #expect(!other.isLocalName && other.literalAddress == nil)
   }
 
   @Test("the reason names the address, what it is, and the option")

@@ -167,9 +167,8 @@ import Testing
     let error = try #require(try await downloads.failure(site.url("private.example")).error)
     #expect(error.code == .addressNotAllowed)
     for advice in [
-      "10.0.0.1 is a private address; --allow-net 10.0.0.0/8 would allow it",
-      "10.0.0.2 is a private address; --allow-net 10.0.0.0/8 would allow it",
-      "2001:db8::1 is a documentation address; --allow-net 2001:db8::/32 would allow it",
+      "10.0.0.1 is a private address", "10.0.0.2 is a private address", "2001:db8::1 is a documentation address",
+      "10.0.0.0/8", "2001:db8::/32", " would allow them",
     ] { #expect(error.message.contains(advice), "\(error.message)") }
   }
 

@@ -20,9 +20,9 @@ struct FiltersCommand: Command {
       return .success
     }
     for filter in FilterRegistry.all {
-      let usage = filter.name + "(" + filter.syntax + ")"
-      try invocation.output.print(
-        usage.padding(to: 66) + (filter.defaultArgument.map { "default " + $0 } ?? "").padding(to: 16) + filter.summary)
+      let standard = filter.defaultArgument.map { "; default " + $0 } ?? ""
+      try invocation.output.print(filter.name + "(" + filter.syntax + ")")
+      try invocation.output.print("    " + HelpText.wrapped(filter.summary + standard, columns: 76, indent: "    "))
     }
     return .success
   }

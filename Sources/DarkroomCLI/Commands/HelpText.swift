@@ -66,7 +66,7 @@ enum HelpText {
   }
 
   /// Wraps a text at spaces to a number of columns.
-  private static func wrapped(_ text: String, columns: Int = 80, indent: String = "") -> String {
+  static func wrapped(_ text: String, columns: Int = 80, indent: String = "") -> String {
     var lines: [String] = []
     for word in text.split(whereSeparator: \.isWhitespace) {
       if let line = lines.last, line.count + 1 + word.count <= columns {

@@ -1,5 +1,5 @@
 /// `resize(mode width height enlarge)`: resamples to another size with a Lanczos kernel of three lobes, in sRGB values and
-/// premultiplied alpha.
+/// premultiplied alpha. The mode may be left out, and means `fit` then; `-` is a side that follows from the other.
 struct Resize: FilterFunction, RowStage {
   /// How the picture is fitted to the rectangle.
   enum Mode: String, CaseIterable, Sendable {
@@ -12,23 +12,40 @@ struct Resize: FilterFunction, RowStage {
   }
 
   static let name = "resize"
-  static let syntax = "[fit | fill | exact] <integer> <integer> enlarge?"
+  static let syntax = "[fit | fill | exact]? [<integer> | -]{2} enlarge?"
   static let defaultArgument: String? = nil
-  static let summary = "resamples to fit into, to fill or to be so many columns and rows; larger only with enlarge"
+  static let summary =
+    "resamples to fit into (the default), to fill or to be so many columns and rows; - with fit: that side follows from "
+    + "the other; larger only with enlarge"
 
+  /// Default `fit`.
   let mode: Mode
-  /// Columns and rows, each 1…1 000 000.
+  /// Columns and rows, each 1…1 000 000; that limit for a side that follows from the other.
   let wanted: PictureSize
   /// Whether the picture may be enlarged; default false.
   let enlarges: Bool
+  /// The arguments in canonical form.
+  let argument: String
 
   init(arguments: inout ArgumentReader) throws(RecipeError) {
-    mode = try arguments.keyword()
-    wanted = try arguments.size()
+    mode = try arguments.leadingKeyword(default: .fit)
+    let start = arguments.offset
+    let width = try arguments.side("a width, as in resize(fit 800 600) or resize(fit 800 -)")
+    let given = width.map(String.init) ?? "-"
+    let height = try arguments.side(
+      "a height, as in resize(fit \(given) \(width == nil ? "600" : "-")) or resize(fit \(width ?? 800) 600)")
+    if width == nil || height == nil {
+      guard mode == .fit else {
+        throw RecipeError("resize() takes - for a side with fit only; \(mode) needs both sides", at: start)
+      }
+      guard width != height else { throw RecipeError("resize() needs a width or a height beside -", at: start) }
+    }
+    let limit = ImageLimits.maxSide
+    wanted = PictureSize(width: width ?? limit, height: height ?? limit)
     enlarges = arguments.flag("enlarge")
+    argument = "\(mode) \(given) \(height.map(String.init) ?? "-")" + (enlarges ? " enlarge" : "")
   }
 
-  var argument: String { "\(mode) \(wanted.width) \(wanted.height)\(enlarges ? " enlarge" : "")" }
   var stage: any RowStage { self }
 
   let window = RowWindow.rows(Resampling.heldRows)

@@ -46,10 +46,17 @@ struct RecipeParser {
         throw RecipeError("\(kind.name)( is not closed: ) is missing", at: end.offset)
       }
       var arguments = ArgumentReader(function: kind.name, end: tokens[close].offset, tokens: tokens[..<close])
+      let hint = DecimalComma.hint(tokens[..<close])
       tokens = tokens[(close + 1)...]
-      let filter = try kind.init(arguments: &arguments)
-      try arguments.finish()
-      return filter
+      do throws(RecipeError) {
+        let filter = try kind.init(arguments: &arguments)
+        try arguments.finish()
+        return filter
+      } catch {
+        guard let hint else { throw error }
+        let meant = arguments.takesIntegers ? "arguments are separated by spaces" : hint
+        throw RecipeError("\(error.message); \(meant)", at: error.offset)
+      }
     case .identifier(let name) where name.lowercased() == "none":
       throw RecipeError("none stands alone", at: token.offset)
     case .identifier(let name):

@@ -7,6 +7,9 @@ package struct ArgumentReader {
   let end: Int
   private var tokens: ArraySlice<CSSToken>
 
+  /// Whether a whole number was asked for: then a comma stands for a separator, and not for a decimal point.
+  private(set) var takesIntegers = false
+
   /// Creates a reader of the tokens between the parentheses. `end` is the offset of the closing one.
   init(function: String, end: Int, tokens: ArraySlice<CSSToken>) {
     self.function = function
@@ -52,6 +55,7 @@ package struct ArgumentReader {
 
   /// Reads a required whole number without a unit, within a range; `what` names it in errors.
   mutating func integer(_ what: String, in range: ClosedRange<Int>) throws(RecipeError) -> Int {
+    takesIntegers = true
     let token = try next(what)
     guard case .number(let value) = token.kind, let number = Int(exactly: value) else {
       throw unexpected(token, instead: "\(what) as a whole number without a unit")
@@ -66,6 +70,7 @@ package struct ArgumentReader {
 
   /// Reads a required whole number without a unit, one of `numbers`; `what` names it in errors.
   mutating func integer(_ what: String, among numbers: [Int]) throws(RecipeError) -> Int {
+    takesIntegers = true
     let known = numbers.map(String.init).joined(separator: ", ")
     let token = try next("\(what): one of \(known)")
     guard case .number(let value) = token.kind, let number = Int(exactly: value), numbers.contains(number) else {
@@ -131,6 +136,21 @@ package struct ArgumentReader {
     return PictureSize(width: width, height: try integer("a height", in: sides))
   }
 
+  /// Reads a required width or height of 1…`ImageLimits.maxSide`; nil for `-`.
+  /// - Parameter what: Names it in the error when there is none.
+  mutating func side(_ what: String) throws(RecipeError) -> Int? {
+    guard peek != nil else { throw RecipeError("\(function)() needs \(what)", at: end) }
+    if take(.delimiter("-")) { return nil }
+    return try integer(what.prefix { $0 != "," }.description, in: 1...ImageLimits.maxSide)
+  }
+
+  /// Reads a keyword if a word is next; `standard` when there is none.
+  mutating func leadingKeyword<Word: RawRepresentable<String> & CaseIterable>(
+    default standard: Word
+  ) throws(RecipeError) -> Word {
+    if case .identifier = peek?.kind { try keyword() } else { standard }
+  }
+
   /// Reads a required keyword.
   mutating func keyword<Word: RawRepresentable<String> & CaseIterable>() throws(RecipeError) -> Word {
     let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
@@ -161,6 +181,9 @@ package struct ArgumentReader {
     }
     return token
   }
+
+  /// Where the next token begins.
+  var offset: Int { tokens.first?.offset ?? end }
 
   /// The next token, which is not consumed; nil at the end.
   var peek: CSSToken? { tokens.first }

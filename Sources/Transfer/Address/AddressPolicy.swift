@@ -18,20 +18,31 @@ package struct AddressPolicy: Sendable {
   /// Decides on an address. One in an allowed network is allowed. Otherwise it is refused when it is in a special network,
   /// or when an IPv4 address that it embeds is refused.
   package func verdict(for address: IPAddress) -> Verdict {
-    guard let (refused, special) = violation(by: address) else { return .allowed }
-    let what = refused == address ? "\(address) is" : "\(address) embeds \(refused),"
-    return .refused("\(what) \(special.kind); --allow-net \(special.network) would allow it")
+    guard let violation = violation(by: address) else { return .allowed }
+    return .refused("\(reason(address, violation)); --allow-net \(violation.1.network) would allow it")
   }
 
-  /// Why addresses of one host are refused, each with the option that would allow it; `nil` when one of them is allowed, or
+  /// Why addresses of one host are refused, with the option that would allow them; `nil` when one of them is allowed, or
   /// there are none.
-  func refusal(of addresses: [IPAddress]) -> String? {
+  /// - Parameter isLocal: Whether the host's name is `localhost`, which is IPv4 on one machine and IPv6 on another: the
+  ///   option then has both. Default: `false`.
+  func refusal(of addresses: [IPAddress], isLocal: Bool = false) -> String? {
     var reasons: [String] = []
+    var networks = isLocal ? SpecialNetwork.loopback : []
     for address in addresses {
-      guard case .refused(let reason) = verdict(for: address) else { return nil }
+      guard let violation = violation(by: address) else { return nil }
+      let reason = reason(address, violation)
       if !reasons.contains(reason) { reasons.append(reason) }
+      if !networks.contains(violation.1.network) { networks.append(violation.1.network) }
     }
-    return reasons.isEmpty ? nil : reasons.joined(separator: "; and ")
+    guard !reasons.isEmpty else { return nil }
+    let option = "--allow-net " + networks.map(\.description).joined(separator: ",")
+    return reasons.joined(separator: ", and ") + "; \(option) would allow \(reasons.count > 1 ? "them" : "it")"
+  }
+
+  private func reason(_ address: IPAddress, _ violation: (IPAddress, SpecialNetwork)) -> String {
+    let (refused, special) = violation
+    return (refused == address ? "\(address) is" : "\(address) embeds \(refused),") + " \(special.kind)"
   }
 
   /// The address itself or the first one embedded in it that is refused, and its special network.

@@ -10,6 +10,9 @@ struct SpecialNetwork: Sendable {
     self.kind = kind
   }
 
+  /// The networks of a machine's own addresses, IPv4's and IPv6's.
+  static let loopback = [Network("127.0.0.0/8"), Network("::1/128")]
+
   /// The ranges of IANA's IPv4 and IPv6 Special-Purpose Address Registries that are not globally reachable, and
   /// multicast. Narrow ranges come before those that contain them.
   ///

@@ -87,7 +87,7 @@ final class HTTPTransfer {
     response.beginResponse(isConditional: isConditional)
     if connection.proxy != nil, let address = location.literalAddress {
       // The proxy opens the connection, so that no socket callback sees the address.
-      if case .refused(let reason) = configuration.addressPolicy.verdict(for: address) {
+      if let reason = configuration.addressPolicy.refusal(of: [address], isLocal: location.isLocalName) {
         throw TransferError(.addressNotAllowed, "\(source): \(reason)", finalURL: finalURL)
       }
     }

@@ -14,6 +14,7 @@ struct RequestConnection {
   private(set) var hasUnexpectedBytes = false
 
   private let scheme: SourceLocation.Scheme
+  private let isLocalName: Bool
   private let easy: EasyHandle
   private let addressPolicy: AddressPolicy
   private let openConnections: OpenConnections
@@ -28,6 +29,7 @@ struct RequestConnection {
     openConnections: OpenConnections
   ) {
     scheme = location.scheme
+    isLocalName = location.isLocalName
     proxy = configuration.proxies.proxy(forScheme: scheme.rawValue, host: location.host)
     addressPolicy = configuration.addressPolicy
     self.isNew = isNew
@@ -36,7 +38,10 @@ struct RequestConnection {
   }
 
   /// Why the policy refuses all addresses of the host; `nil` when it allows one of them.
-  var refusal: String? { hasAllowedAddress ? nil : addressPolicy.refusal(of: refusedAddresses) ?? otherRefusal }
+  var refusal: String? {
+    hasAllowedAddress
+      ? nil : addressPolicy.refusal(of: refusedAddresses, isLocal: isLocalName) ?? otherRefusal
+  }
 
   /// Opens a socket for an address if the policy allows it or it is the proxy's; no packet is sent to any other.
   /// - Returns: The descriptor, or -1.

@@ -25,7 +25,7 @@ final class FileCopy: Sendable {
     let location = queued.request.location
     let started = ContinuousClock.now
     guard let root = configuration.fileRoot else {
-      throw TransferError(.schemeNotAllowed, "\(location.redacted) is a file; only --file-root allows to read files")
+      throw TransferError(.schemeNotAllowed, location.fileNotAllowed)
     }
     try checkCancelled()
     let file = try FileRoot(path: root).open(location)

@@ -30,7 +30,7 @@ struct FileRoot {
     let given = location.requestText
     let fullPath = given.utf8.first == UInt8(ascii: "/") ? given : path + "/" + given
     let found = uninterrupted { Glibc.open(fullPath, O_PATH | O_CLOEXEC) }
-    guard found >= 0 else { throw Self.notFound(shown, errno) }
+    guard found >= 0 else { throw Self.notFound(shown, errno, hint: location.webAddressHint) }
     defer { close(found) }
 
     guard let real = Self.link("/proc/self/fd/\(found)"), let root = try? Folder.resolved(path) else {
@@ -52,12 +52,13 @@ struct FileRoot {
     return Opened(descriptor: descriptor, size: Int(status.st_size))
   }
 
-  private static func notFound(_ shown: String, _ number: Int32) -> TransferError {
+  private static func notFound(_ shown: String, _ number: Int32, hint: String = "") -> TransferError {
     // Whoever may not read a file is told so; the other causes of the machine say nothing of the file.
     let cause = ErrorCause(errno: number)
     let isOfFile = !cause.isOfMachine || cause == .permission
     return TransferError(
-      isOfFile ? .fileNotFound : .io, "\(shown): \(systemMessage(number))", systemError: number, isOfSource: true)
+      isOfFile ? .fileNotFound : .io, "\(shown): \(systemMessage(number))\(isOfFile ? hint : "")", systemError: number,
+      isOfSource: true)
   }
 
   private static func link(_ path: String) -> String? {

@@ -14,7 +14,7 @@ extension TransferConfiguration {
 
   private func checkFile(_ location: SourceLocation) throws(TransferError) {
     guard let fileRoot else {
-      throw TransferError(.schemeNotAllowed, "\(location.redacted) is a file; only --file-root allows to read files")
+      throw TransferError(.schemeNotAllowed, location.fileNotAllowed)
     }
     let size = try FileRoot(path: fileRoot).open(location).size
     guard size <= maxBytes else {
@@ -25,8 +25,9 @@ extension TransferConfiguration {
   private func checkAddress(_ location: SourceLocation) throws(TransferError) {
     guard let address = location.literalAddress else { return }
     // The name localhost has two addresses; one of them allowed suffices.
-    let isName = location.host?.contains("localhost") == true
-    guard let reason = addressPolicy.refusal(of: [address] + (isName ? [.v6(1)] : [])) else { return }
+    let isLocal = location.isLocalName
+    let addresses = [address] + (isLocal ? [.v6(1)] : [])
+    guard let reason = addressPolicy.refusal(of: addresses, isLocal: isLocal) else { return }
     throw TransferError(.addressNotAllowed, "\(location.redacted): \(reason)")
   }
 }

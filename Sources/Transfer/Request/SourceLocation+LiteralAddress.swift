@@ -14,8 +14,15 @@ extension SourceLocation {
       return IPAddress(inside.prefix { $0 != "%" })
     }
     while host.hasSuffix(".") { host.removeLast() }
-    if host == "localhost" || host.hasSuffix(".localhost") { return .v4(0x7f00_0001) }
+    if isLocalName { return .v4(0x7f00_0001) }
     var address = in_addr()
     return inet_aton(host, &address) == 1 ? .v4(UInt32(bigEndian: address.s_addr)) : nil
+  }
+
+  /// Whether the host is `localhost` or a name below it: the machine itself, whatever a resolver says.
+  var isLocalName: Bool {
+    guard var name = host?[...] else { return false }
+    while name.hasSuffix(".") { name.removeLast() }
+    return name == "localhost" || name.hasSuffix(".localhost")
   }
 }

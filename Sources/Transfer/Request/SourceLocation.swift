@@ -51,7 +51,8 @@ package struct SourceLocation: Sendable, Hashable {
       let shown = Transfer.redacted(text, valid: false)
       throw TransferError(
         .schemeNotAllowed,
-        "\(shown) has the scheme \"\(written)\"; allowed are http, https and file (a path with a colon begins with ./)")
+        "\(shown) has the scheme \"\(written)\"; allowed are http, https and file (a path with a colon begins with ./)"
+          + Transfer.webAddressHint(for: shown))
     }
   }
 

@@ -1,0 +1,35 @@
+extension SourceLocation {
+  /// Continues a message about a text that is no file's name, and looks like a web address without its scheme; empty for
+  /// others.
+  package static func webAddressHint(for text: String) -> String {
+    Transfer.webAddressHint(for: Transfer.redacted(text, valid: false))
+  }
+
+  /// Continues a message about a path that looks like a web address without its scheme; empty for other paths.
+  var webAddressHint: String { scheme == .file ? Transfer.webAddressHint(for: redacted) : "" }
+
+  /// Why a file is not read without `--file-root`.
+  var fileNotAllowed: String { "\(redacted) is a file; only --file-root allows to read files" + webAddressHint }
+}
+
+/// Continues a message about a text that looks like a web address without its scheme, such as `www.example.com/x.jpg`,
+/// `//example.com/x.jpg` or `example.com:8080/x.jpg`; empty for any other.
+/// - Parameter text: Without secrets.
+func webAddressHint(for text: String) -> String {
+  var rest = text[...]
+  if rest.hasPrefix("//") { rest = rest.dropFirst(2) }
+  let hasSlashes = rest.startIndex > text.startIndex
+  let authority = rest.prefix { $0 != "/" }
+  let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
+  guard let host = parts.first, parts.count <= 2, authority.endIndex < rest.endIndex || host.hasPrefix("www.") else {
+    return ""
+  }
+  let hasPort = parts.count == 2 && !parts[1].isEmpty && parts[1].utf8.allSatisfy { (48...57).contains($0) }
+  guard parts.count == 1 || hasPort else { return "" }
+  let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+  let isName =
+    labels.count > 1 && labels.last?.allSatisfy(\.isLetter) == true && labels.last?.count ?? 0 > 1
+    && labels.allSatisfy { !$0.isEmpty && $0.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" } }
+  guard isName || hasSlashes && !host.isEmpty || hasPort && host == "localhost" else { return "" }
+  return "; if it is on the web, write \(hasPort && host == "localhost" ? "http" : "https")://\(rest)"
+}
