@@ -10,13 +10,40 @@ package final class JSONDocument {
   /// Parses UTF-8 text that holds one JSON value.
   /// - Parameter line: Where the text begins in its file, for messages; from 1.
   /// - Parameter allowingNUL: Whether strings may hold U+0000.
-  /// - Throws: `JSONError` with line and column.
+  /// - Throws: `JSONError` with line and column; that of the first key that occurs twice names both places.
   package init(
     parsing text: UnsafeRawBufferPointer, line: Int = 1, allowingNUL: Bool = false
   ) throws(JSONError) {
+    do throws(JSONError) {
+      root = try Self.load(text, line: line, flags: JSON_REJECT_DUPLICATES | (allowingNUL ? JSON_ALLOW_NUL : 0))
+    } catch  where error.code == .duplicateKey {
+      throw DuplicateKeys.find(in: text, line: line, limit: 1).first ?? error
+    }
+  }
+
+  /// Parses a text of which it is known that a key occurs twice. Of such a key the last value is kept.
+  /// - Parameter duplicates: Gets one error for each key that occurs again, at most 100; when the text is no JSON either,
+  ///   for those before the place of that.
+  /// - Throws: `JSONError` with line and column.
+  package init(
+    parsing text: UnsafeRawBufferPointer, line: Int = 1, reporting duplicates: inout [JSONError]
+  ) throws(JSONError) {
+    let found = DuplicateKeys.find(in: text, line: line, limit: 100)
+    do throws(JSONError) {
+      root = try Self.load(text, line: line, flags: 0)
+      duplicates = found
+    } catch {
+      duplicates = found.filter { $0.place.isBefore(error.place) }
+      throw error
+    }
+  }
+
+  private static func load(
+    _ text: UnsafeRawBufferPointer, line: Int, flags: Int32
+  ) throws(JSONError) -> UnsafeMutablePointer<json_t> {
     var error = json_error_t()
-    let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | (allowingNUL ? JSON_ALLOW_NUL : 0)
-    let parsed = text.withMemoryRebound(to: CChar.self) { json_loadb($0.baseAddress, $0.count, Int(flags), &error) }
+    let flags = Int(flags | JSON_DECODE_ANY)
+    let parsed = text.withMemoryRebound(to: CChar.self) { json_loadb($0.baseAddress, $0.count, flags, &error) }
     guard let parsed else {
       let message = withUnsafeBytes(of: error.text) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
       let code: JSONError.Code =
@@ -24,6 +51,7 @@ package final class JSONDocument {
         case _ where text.isEmpty: .empty
         case json_error_invalid_utf8: .encoding
         case json_error_stack_overflow: .tooDeep
+        case json_error_duplicate_key: .duplicateKey
         case json_error_numeric_overflow: .numberTooLarge
         default: .syntax
         }
@@ -32,7 +60,7 @@ package final class JSONDocument {
         text.isEmpty ? "the text is empty" : code == .numberTooLarge ? Self.numberTooLarge : Self.readable(message),
         at: .line(line + max(0, Int(error.line) - 1), column: max(1, Int(error.column))))
     }
-    root = parsed
+    return parsed
   }
 
   deinit { cjansson_decref(root) }

@@ -3,8 +3,10 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
   package enum Code: Sendable {
     /// The text is empty.
     case empty
-    /// It breaks the grammar (RFC 8259), or an object has a key twice.
+    /// It breaks the grammar (RFC 8259).
     case syntax
+    /// An object has a key twice.
+    case duplicateKey
     /// It is not UTF-8.
     case encoding
     /// Arrays and objects are nested deeper than `JSONDocument.depthLimit`.

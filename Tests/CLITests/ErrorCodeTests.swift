@@ -132,7 +132,7 @@ import Transfer
   ) throws {
     let folders = try DarkroomFolders()
     var bytes = Data(contents.utf8)
-    if let bad = bytes.range(of: Data("BAD".utf8)) { bytes.replaceSubrange(bad, with: [0xff]) }
+    if let bad = bytes.range(of: Data("BAD".utf8)) { bytes.replaceSubrange(bad, with: [0x81]) }
     try folders.drop(file, bytes)
     try folders.drop("good.txt", "coffee.jpg\n")
     let checked = try DarkroomProcess.run(["check", folders.inbox + "/" + file])

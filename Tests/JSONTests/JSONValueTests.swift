@@ -72,7 +72,10 @@ import Testing
       (
         #"{"a":[0,"# + String(repeating: "[", count: 31) + String(repeating: "]", count: 31) + "]}", .tooDeep, "a[1][0]"
       ),
-      (#"{"a":1,"a":2}"#, .syntax, "line 1, column "),
+      (
+        #"{"a":1,"a":2}"#, .duplicateKey,
+        "line 1, column 8: the key \"a\" occurs twice in its object; the first time at line 1, column 2"
+      ),
     ] as [(String, JSONError.Code, String)])
   func errors(text: String, code: JSONError.Code, start: String) {
     let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }

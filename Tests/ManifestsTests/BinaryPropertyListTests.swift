@@ -15,7 +15,7 @@ import Testing
   @Test("values come out as Foundation put them in", arguments: 0..<19)
   func numbers(index: Int) throws {
     let number = Self.samples[index]
-    let value = try BinaryPropertyList(PropertyList.binary(["value": number] as [String: Any])).value()["value"]
+    let value = try BinaryPropertyList(PropertyList.binary(["value": number] as [String: Any])).read().value["value"]
     switch number {
     case let truth as Bool: #expect(value == .bool(truth))
     case let integer as Int: #expect(value == .integer(integer))
@@ -28,7 +28,7 @@ import Testing
   @Test("an integer beyond 64 bits is refused, and not rounded")
   func beyond() throws {
     let list = try PropertyList.binary(["value": NSNumber(value: UInt64.max)])
-    let problem = #expect(throws: ManifestProblem.self) { try BinaryPropertyList(list).value() }
+    let problem = #expect(throws: ManifestProblem.self) { try BinaryPropertyList(list).read().value }
     #expect(problem?.code == .badValue)
     #expect(problem?.place == .keyPath(["value"]))
   }
@@ -40,14 +40,14 @@ import Testing
       String(repeating: "ü", count: 300),
     ])
   func texts(text: String) throws {
-    let value = try BinaryPropertyList(PropertyList.binary([text: [text]])).value()
+    let value = try BinaryPropertyList(PropertyList.binary([text: [text]])).read().value
     #expect(value == .object([JSONValue.Member(text, .array([.string(text)]))]))
   }
 
   @Test("a thousand members, in the order of their keys")
   func many() throws {
     let pairs = (0..<1000).map { ("key \($0)", $0) }
-    let value = try BinaryPropertyList(PropertyList.binary(Dictionary(uniqueKeysWithValues: pairs))).value()
+    let value = try BinaryPropertyList(PropertyList.binary(Dictionary(uniqueKeysWithValues: pairs))).read().value
     let expected = pairs.sorted { $0.0 < $1.0 }.map { JSONValue.Member($0.0, .integer($0.1)) }
     #expect(value == .object(expected))
   }
@@ -55,7 +55,7 @@ import Testing
   @Test("half a surrogate pair is an encoding problem")
   func surrogate() throws {
     let list = PropertyList.binary(objects: [PropertyList.array(of: [1]), [0x61, 0xd8, 0x00]])
-    let problem = #expect(throws: ManifestProblem.self) { try BinaryPropertyList(Data(list)).value() }
+    let problem = #expect(throws: ManifestProblem.self) { try BinaryPropertyList(Data(list)).read().value }
     #expect(problem?.code == .encoding)
     #expect(problem?.place == .keyPath(["[0]"]))
   }

@@ -20,7 +20,7 @@ import Testing
       ("<dict>\(pair("e\u{301}"))\n\(pair("\u{e9}"))</dict>", "line 2", "\"\u{e9}\""),
       ("<dict><key/><string>x</string>\(pair(""))</dict>", "line 1", "\"\""),
       (
-        "<dict><key>c</key><dict>\(pair("url"))\n\(pair("metadata", "<dict>\(pair("c"))</dict>"))\n\(pair("url"))",
+        "<dict><key>c</key><dict>\(pair("url"))\n\(pair("metadata", "<dict>\(pair("c"))</dict>"))\n\(pair("url"))</dict></dict>",
         "line 3", "\"url\""
       ),
       (
@@ -31,7 +31,63 @@ import Testing
   func twice(body: String, place: String, name: String) throws {
     let read = try ReadManifest(PropertyList.xml(body: body), as: "m.plist")
     #expect(read.found == ["syntax @ \(place)"])
-    #expect(read.problems.first?.message == "the key \(name) occurs twice in its dictionary")
+    let message = try #require(read.problems.first?.message)
+    #expect(message.hasPrefix("the key \(name) occurs twice in its dictionary; the first time in line "))
+    #expect(message.hasSuffix(body.hasPrefix("<dict>\n") ? " 2" : " 1"))
+  }
+
+  @Test(
+    "all keys that occur twice are told, with the line and column of both",
+    arguments: [
+      (
+        "m.json", "{\"a\": \"x\",\n \"é\\n\": {\"url\": \"y\", \"url\": \"z\"}, \"\\u0061\": \"w\",\n\"é\\u000a\": 7}",
+        [
+          "line 2, column 22: the key \"url\" occurs twice in its object; the first time at line 2, column 10",
+          "line 2, column 35: the key \"a\" occurs twice in its object; the first time at line 1, column 2",
+          "line 3, column 1: the key \"é\n\" occurs twice in its object; the first time at line 2, column 2",
+        ]
+      ),
+      (
+        "m.json", "{\"a\":\"x\",\n\"a\":\"y\",\n\"b\":}",
+        [
+          "line 2, column 1: the key \"a\" occurs twice in its object; the first time at line 1, column 2",
+          "line 3, column 5: ",
+        ]
+      ),
+      (
+        "m.jsonl", "\"u\"\n{\"url\":\"x\",\"name\":\"{,\\\"name\\\"\",\"url\":\"y\"}\n{\"url\":1,\"url\":",
+        [
+          "line 2, column 32: the key \"url\" occurs twice in its object; the first time at line 2, column 2",
+          "line 3, column 10: the key \"url\" occurs twice in its object; the first time at line 3, column 2",
+          "line 3, column 15: ",
+        ]
+      ),
+      (
+        "m.csv", "url,name,url\n",
+        ["line 1, column 10: the header has the column \"url\" twice; the first time at line 1, column 1"]
+      ),
+    ])
+  func all(file: String, text: String, expected: [String]) throws {
+    let told = try ReadManifest(text, as: file).problems.map(\.description)
+    #expect(told.count == expected.count && zip(told, expected).allSatisfy { $0.hasPrefix($1) }, "\(told)")
+  }
+
+  @Test("of a binary property list the key path is told")
+  func binary() throws {
+    // {"c": {"a": "x", "a": "x"}}
+    let objects = [
+      PropertyList.dictionary(keys: [1], values: [2]), PropertyList.string("c"),
+      PropertyList.dictionary(keys: [3, 3], values: [4, 4]), PropertyList.string("a"), PropertyList.string("x"),
+    ]
+    let read = try ReadManifest(PropertyList.binary(objects: objects), as: "m.plist")
+    #expect(read.found == ["syntax @ c.a"])
+    #expect(read.problems.first?.message == "the key \"a\" occurs twice in its dictionary")
+  }
+
+  @Test("of more than a hundred a hundred are told", arguments: ["m.json", "m.jsonl"])
+  func many(file: String) throws {
+    let text = "{" + (0..<300).map { "\"a\($0 / 2)\":\"x\"" }.joined(separator: ",") + "}"
+    #expect(try ReadManifest(text, as: file).problems.count == 100)
   }
 
   @Test("keys that are never closed do not take the rest of the file each", arguments: [10, 100_000])

@@ -14,6 +14,9 @@ package struct ManifestCheck {
 
     /// What would make it rejected.
     package let problems: [ManifestProblem]
+
+    /// What is doubtful about it.
+    package let warnings: [ManifestWarning]
   }
 
   /// What one entry would become.
@@ -63,13 +66,14 @@ package struct ManifestCheck {
     }
     let index = try JobIndex(creating: .file(folder + "/index.sqlite"))
     let defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)
-    let problems = try Planner(format: name.format, file: ManifestFile(path: path), defaults: defaults).plan(
+    let findings = try Planner(format: name.format, file: ManifestFile(path: path), defaults: defaults).plan(
       into: index)
+    let isFine = findings.problems.isEmpty
     try begin(
       Result(
-        file: file, job: name.visibleStem, format: name.format.name,
-        total: problems.isEmpty ? index.count() : 0, problems: problems))
-    if problems.isEmpty { try index.eachInOrder { try each(PlannedEntry($0, configuration)) } }
+        file: file, job: name.visibleStem, format: name.format.name, total: isFine ? index.count() : 0,
+        problems: findings.problems, warnings: findings.warnings))
+    if isFine { try index.eachInOrder { try each(PlannedEntry($0, configuration)) } }
   }
 }
 

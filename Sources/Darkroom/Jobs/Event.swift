@@ -1,3 +1,5 @@
+import Manifests
+
 /// Something that a person or a script may want to know while it happens.
 package enum Event: Sendable {
   /// The program owns its folders and has begun to look.
@@ -8,6 +10,8 @@ package enum Event: Sendable {
   case inboxUnreadable(String)
   /// A manifest was accepted, or an unfinished job resumed: it is being planned.
   case jobAccepted(job: String, file: String)
+  /// A manifest was planned, and something about it is doubtful.
+  case manifestDoubtful(job: String, [ManifestWarning])
   /// A job has begun or, after a restart, continues.
   case jobStarted(job: String, total: Int, ended: Int, deferred: Int)
   /// A download failed and will be tried again: `attempts` tells how often it was tried, `mirror` by which URL it will be

@@ -9,11 +9,11 @@ extension JobPlanner {
 
   /// Plans a manifest into an index.
   /// - Parameter isInMemory: Whether the index of a small manifest may lie in memory.
-  /// - Returns: The index, and what makes the manifest rejected; also that it is too large for the file system.
+  /// - Returns: The index, and what is wrong with the manifest; also that it is too large for the file system.
   /// - Throws: `SpaceNeeded` when there is no room for the index now; as `Planner.plan`.
-  func makeIndex(_ task: Task, isInMemory: Bool) throws -> (JobIndex, [ManifestProblem]) {
+  func makeIndex(_ task: Task, isInMemory: Bool) throws -> (JobIndex, ManifestFindings) {
     if let why = task.manifest.tooLarge {
-      return (try indexes.take(), [ManifestProblem(.tooLarge, why, at: .file)])
+      return (try indexes.take(), ManifestFindings(problems: [ManifestProblem(.tooLarge, why, at: .file)]))
     }
     let size = try FileStatus(of: task.snapshot).size
     let isSmall = isInMemory && size <= Self.memoryLimit && !task.snapshot.hasSuffix(".gz")
@@ -21,8 +21,8 @@ extension JobPlanner {
     do {
       let index = try isSmall ? indexes.take() : JobIndex(creating: .file(path))
       let check = { if try Folder.freeSpace(state.path) < configuration.minFree { throw FreeSpaceIsScarce() } }
-      let problems = try task.planner.plan(into: index, isCancelled: task.isCancelled, checkSpace: isSmall ? {} : check)
-      return (index, problems)
+      let findings = try task.planner.plan(into: index, isCancelled: task.isCancelled, checkSpace: isSmall ? {} : check)
+      return (index, findings)
     } catch let error where error.isOutOfSpace && !isSmall {
       let reached = (try? FileStatus(of: path).size) ?? 0
       guard reached >= Self.noticeable else { throw error }
@@ -33,7 +33,7 @@ extension JobPlanner {
       let why =
         "its index needs more than \(ByteCount(reached)), and the state folder's file system has room for "
         + "\(ByteCount(room))"
-      return (try indexes.take(), [ManifestProblem(.tooLarge, why, at: .file)])
+      return (try indexes.take(), ManifestFindings(problems: [ManifestProblem(.tooLarge, why, at: .file)]))
     }
   }
 

@@ -11,14 +11,14 @@ extension JobPlanner {
   /// other entries are cancelled.
   func planSuperseded(_ task: Task) throws -> Plan {
     let (job, run) = (task.job, task.run)
-    let (index, problems) = try makeIndex(task, isInMemory: true)
+    let (index, findings) = try makeIndex(task, isInMemory: true)
     let staged = try endIntents(of: job)
     var tally = JobTally()
     try ledger.eachEndedPage(run: job.runID) { page in
       for entry in page { tally.add(try ReportRow(parsing: entry.row)) }
       try index.fill { for entry in page { try index.markEnded(entry.position) } }
     }
-    if problems.isEmpty {
+    if findings.problems.isEmpty {
       try index.eachPendingPage { page in
         try ledger.commit(
           page.map { entry in
@@ -35,8 +35,9 @@ extension JobPlanner {
     let outcome = JobOutcome(tally, Transfers(), at: Clock.wallMilliseconds).superseded
     return Plan(
       job: job, run: run, manifest: task.manifest, index: index, total: tally.counts.total, hasOutputs: false,
-      sources: SourceCounts(total: tally.counts.total), problems: problems, tally: tally, deferred: [],
-      pauses: try ledger.pauses(run: job.runID), unsynced: [], outcome: outcome)
+      sources: SourceCounts(total: tally.counts.total), problems: findings.problems,
+      warnings: findings.warnings, tally: tally, deferred: [], pauses: try ledger.pauses(run: job.runID), unsynced: [],
+      outcome: outcome)
   }
 
   /// Records what was delivered of what was about to be.

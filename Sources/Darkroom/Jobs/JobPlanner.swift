@@ -169,7 +169,7 @@ struct JobPlanner: Sendable {
     let hasOutputs = try ledger.hasOutputs(job: job.name)
     let lastRun = try ledger.lastRun(job: job.name)
     let hasFailures = try lastRun.map(ledger.hasFailures) ?? false
-    let (index, problems) = try makeIndex(task, isInMemory: !hasOutputs && !hasFailures)
+    let (index, findings) = try makeIndex(task, isInMemory: !hasOutputs && !hasFailures)
     if job.state == .accepted, unsynced.isEmpty { try History(folder: run.folder).putAside() }
     if hasFailures, let lastRun { try copyFailures(of: lastRun, to: index) }
     let total = try index.count()
@@ -178,17 +178,17 @@ struct JobPlanner: Sendable {
     let tally = try job.state == .accepted ? JobTally() : recovery.recover()
     let deferred = try job.state == .running ? deferredEntries(of: run, index) : []
     if hasOutputs { try copyOutputs(of: job, to: index) }
-    let suspects = try problems.isEmpty ? journal?.suspects(of: run.runID).filter(index.takeOut) : nil
-    if problems.isEmpty {
+    let suspects = try findings.problems.isEmpty ? journal?.suspects(of: run.runID).filter(index.takeOut) : nil
+    if findings.problems.isEmpty {
       try index.prepareHosts()
       // For whoever follows it from the beginning.
       _ = try folder.open(appending: Folder.name(of: run.folder.entriesLog))
     }
     return Plan(
       job: job, run: run, manifest: manifest, index: index, total: total, hasOutputs: hasOutputs,
-      isFirst: lastRun == nil, hasFailures: hasFailures, sources: sources, problems: problems, tally: tally,
-      deferred: deferred, suspects: suspects ?? [], pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [],
-      unsynced: unsynced,
+      isFirst: lastRun == nil, hasFailures: hasFailures, sources: sources, problems: findings.problems,
+      warnings: findings.warnings, tally: tally, deferred: deferred, suspects: suspects ?? [],
+      pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
       outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil)
   }
 

@@ -113,6 +113,9 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
   /// What makes the manifest rejected; empty when it is fine.
   let problems: [ManifestProblem]
 
+  /// What is doubtful about it.
+  var warnings: [ManifestWarning] = []
+
   /// What the rows of earlier processes add up to.
   let tally: JobTally
 

@@ -137,6 +137,7 @@ final class LiveJobs {
 
   private func adopt(_ plan: Plan, for run: JobRun) throws {
     delivery.record(resumePauses(run, plan), syncing: plan.unsynced)
+    if plan.report == nil, !plan.warnings.isEmpty { observe(.manifestDoubtful(job: run.name, plan.warnings)) }
     if let outcome = plan.report?.outcome ?? plan.outcome {
       run.phase = .finishing(.init(plan: plan, outcome: outcome, report: plan.report))
     } else if !plan.problems.isEmpty {
@@ -219,7 +220,7 @@ final class LiveJobs {
     let file = ReportFile(
       run: finishing.plan.run, manifest: finishing.plan.manifest, outcome: finishing.outcome,
       pauses: run.pauses, index: finishing.plan.index, ledger: planner.ledger, state: planner.state,
-      sources: finishing.plan.sources)
+      sources: finishing.plan.sources, manifestWarnings: finishing.plan.warnings)
     DispatchQueue(label: "Report").async(group: background) { [send] in
       do {
         send(.written(run: number, try file.write()))

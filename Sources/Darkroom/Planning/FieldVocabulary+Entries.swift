@@ -5,7 +5,7 @@ import Transfer
 extension FieldVocabulary {
   /// The fields of `EntryReader`, as tables and lists write them.
   static let entries = FieldVocabulary(
-    principal: "url", principalTitle: "URL", cells: cells, extras: "metadata",
+    principal: "url", principalTitle: "URL", cells: cells, unavailable: EntryReader.laterFields, extras: "metadata",
     options: [
       Option("out", field: "name") { text throws(Option.Failure) in
         guard !text.isEmpty else { throw Option.Failure("\"out\" needs a name") }

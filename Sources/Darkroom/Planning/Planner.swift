@@ -12,12 +12,13 @@ struct Planner {
 
   /// Fills the index.
   /// - Parameter checkSpace: Called from time to time; what it throws ends the planning.
-  /// - Returns: What makes the whole manifest rejected, at most `problemLimit`; empty when it is fine.
+  /// - Returns: What makes the whole manifest rejected, and what is doubtful.
   /// - Throws: `SystemError`, `SQLiteError`; `CancellationError` soon after `isCancelled` returns true.
   func plan(
     into index: JobIndex, isCancelled: () -> Bool = { false }, checkSpace: () throws -> Void = {}
-  ) throws -> [ManifestProblem] {
+  ) throws -> ManifestFindings {
     var reader = EntryReader(defaults: defaults)
+    var findings = ManifestFindings()
     var position = 0
     do {
       try index.fill {
@@ -34,6 +35,7 @@ struct Planner {
               }
             }
             position += 1
+          case .warning(let warning): findings.warnings.append(warning)
           case .unreadable(let problems):
             for problem in problems { reader.report(problem) }
             position += 1
@@ -45,7 +47,9 @@ struct Planner {
     } catch let problem as ManifestProblem {
       reader.report(problem)
     } catch is EnoughProblems {}
-    return Array(reader.problems.prefix(Self.problemLimit))
+    findings.problems = Array(reader.problems.prefix(Self.problemLimit))
+    findings.warnings = Array(findings.warnings.prefix(ManifestWarning.reportLimit))
+    return findings
   }
 
   /// Reading on would tell nothing more.

@@ -1,6 +1,7 @@
 import Glibc
 import JSON
 import Ledger
+import Manifests
 import System
 
 /// Writes the documents of a finished run to staging: its failures, its manifest and its report. Rows are streamed from the
@@ -18,6 +19,9 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
 
   /// How often the sources of the rows occur; nil when that does not matter.
   var sources: SourceCounts?
+
+  /// What is doubtful about the manifest.
+  var manifestWarnings: [ManifestWarning] = []
 
   /// Writes and syncs everything, and syncs the log of the rows. Done again after a crash, it writes the same.
   /// - Throws: `SystemError`, `SQLiteError`.
@@ -119,8 +123,12 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
     try file.write(text + "\n]}\n")
   }
 
-  /// Rows are read for it only if a source may have occurred often enough.
   private func warnings() throws -> [ReportWarning] {
+    try manifestWarnings.map(ReportWarning.init) + sameSources()
+  }
+
+  /// Rows are read for it only if a source may have occurred often enough.
+  private func sameSources() throws -> [ReportWarning] {
     guard let sources, sources.isAnyFrequent else { return [] }
     var same = SameSources(threshold: sources.threshold)
     try ledger.eachEndedPage(run: run.runID) { rows in

@@ -1,23 +1,32 @@
 import JSON
+import Manifests
 
 /// Something about a job that is doubtful, although no entry failed by it.
 struct ReportWarning: Sendable, Equatable {
-  /// Stable codes.
+  /// The stable codes of warnings about results; those about manifests are `ManifestWarning.Code`'s.
   enum Code: String, Sendable, CaseIterable {
     /// Many different URLs gave the same bytes.
     case sameSource = "same-source"
   }
 
-  let code: Code
-
   /// For people.
   let message: String
 
-  /// Where the first row that it concerns is in the report.
+  /// Where the first row that it concerns is in the report, or a place in the manifest.
   let place: String
 
   /// The warning as the report has it.
-  var json: JSONValue {
-    .object(["code": .string(code.rawValue), "message": .string(message), "where": .string(place)])
+  let json: JSONValue
+
+  init(code: Code, message: String, place: String) {
+    self.message = message
+    self.place = place
+    json = .object(["code": .string(code.rawValue), "message": .string(message), "where": .string(place)])
+  }
+
+  init(_ warning: ManifestWarning) {
+    message = warning.message
+    place = warning.place.description
+    json = warning.json
   }
 }

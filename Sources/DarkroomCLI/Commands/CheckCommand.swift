@@ -11,8 +11,9 @@ struct CheckCommand: Command {
   let details = """
     Prints a line for each entry: its output, its recipe, its URL and the rule for its host, if there is one; and a
     warning if it would fail, as far as that can be told without a network: give the --allow-net and --file-root of the
-    run. With --json, one object for each manifest, which has "state", and one for each of its entries, which has "url"
-    and, instead of the warning, "error". Nothing is downloaded or created.
+    run. Warns of columns that are nearly fields, and of a table's encoding. Of many problems the first ten are printed.
+    With --json, one object for each manifest, which has "state" and all of these, and one for each of its entries, which
+    has "url" and, instead of the warning, "error". Nothing is downloaded or created.
     """
   let examples = [
     "darkroom check cats.json",
@@ -47,12 +48,17 @@ struct CheckCommand: Command {
 
 extension ManifestCheck.Result {
   fileprivate var text: String {
-    let head = "\(file): "
-    guard problems.isEmpty else {
-      return head + "rejected, \(problems.count.of("problem", "problems"))\n"
-        + problems.map { "  \($0)" }.joined(separator: "\n")
-    }
-    return head + "job \(job), \(total.of("entry", "entries"))"
+    let head =
+      problems.isEmpty
+      ? "job \(job), \(total.of("entry", "entries"))" : "rejected, \(problems.count.of("problem", "problems"))"
+    return
+      (["\(file): \(head)"] + Self.first(problems.map { "  \($0)" })
+      + Self.first(warnings.map { "  warning: \($0)" })).joined(separator: "\n")
+  }
+
+  private static func first(_ lines: [String]) -> [String] {
+    let more = lines.count - Console.shownProblems
+    return lines.prefix(Console.shownProblems) + (more > 0 ? ["  and \(more) more; --json prints all"] : [])
   }
 
   fileprivate var json: JSONValue {
@@ -68,6 +74,7 @@ extension ManifestCheck.Result {
               "where": problem.place == .file ? nil : .string(problem.place.description),
             ])
           }),
+      "warnings": warnings.isEmpty ? nil : .array(warnings.map(\.json)),
     ])
   }
 }

@@ -16,6 +16,9 @@ final class Console {
   private var newFailures: [String: String] = [:]
   private var lastShown = ContinuousClock.now - .seconds(1)
 
+  /// Of the problems of a manifest so many are logged: who repairs the first ones repairs most.
+  static let shownProblems = 10
+
   /// - Parameter isJSON: Whether standard output gets events instead of results.
   init(verbosity: Settings.Verbosity, isJSON: Bool = false, output: StandardOutput) {
     self.verbosity = verbosity
@@ -43,6 +46,10 @@ final class Console {
           ? "the time of --max-duration is over; running operations may finish, the next start does the rest"
           : "stopping; running operations may finish, a second signal ends them at once")
     case .jobAccepted(let job, let file): log(.verbose, "\(job): planning \(file)")
+    case .manifestDoubtful(let job, let warnings):
+      for warning in warnings.prefix(Self.shownProblems) { log(.normal, "\(job): warning: \(warning)") }
+      let more = warnings.count - Self.shownProblems
+      if more > 0 { log(.normal, "\(job): and \(more.of("more warning", "more warnings"))") }
     case .jobStarted(let job, let total, let ended, let deferred):
       progress.start(job, total: total, ended: ended, deferred: deferred)
       let done = ended > 0 ? ", \(ended) of them already done" : ""
@@ -85,7 +92,11 @@ final class Console {
 
   private func end(_ summary: JobSummary) {
     progress.end(summary.job)
-    for problem in summary.problems { log(.quiet, "\(summary.job): rejected: \(problem)") }
+    for problem in summary.problems.prefix(Self.shownProblems) { log(.quiet, "\(summary.job): rejected: \(problem)") }
+    let more = summary.problems.count - Self.shownProblems
+    if more > 0 {
+      log(.quiet, "\(summary.job): rejected: and \(more.of("more problem", "more problems")); see \(summary.report)")
+    }
     if summary.state != .rejected { logCounts(of: summary) }
     newFailures[summary.job] = nil
     progressLine.clear()

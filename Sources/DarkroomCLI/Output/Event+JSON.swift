@@ -17,6 +17,7 @@ extension Event {
     case .fileIgnored: "file-ignored"
     case .inboxUnreadable: "inbox-unreadable"
     case .jobAccepted: "job-accepted"
+    case .manifestDoubtful: "manifest-doubtful"
     case .jobStarted: "job-started"
     case .entryRetry: "entry-retry"
     case .entryDeferred: "entry-deferred"
@@ -38,6 +39,8 @@ extension Event {
     case .fileIgnored(let name, let why): .object(["file": .string(name), "why": .string(why)])
     case .inboxUnreadable(let message), .warning(let message): .object(["message": .string(message)])
     case .jobAccepted(let job, let file): .object(["job": .string(job), "file": .string(file)])
+    case .manifestDoubtful(let job, let warnings):
+      .object(["job": .string(job), "warnings": .array(warnings.map(\.json))])
     case .jobStarted(let job, let total, let ended, let deferred):
       .object([
         "job": .string(job), "total": .integer(total), "ended": .integer(ended),

@@ -18,6 +18,9 @@ struct DelimitedHeader {
   private let columns: [Column]
   private let extras: String
 
+  /// The columns that are no fields and are probably meant to be.
+  let warnings: [ManifestWarning]
+
   var count: Int { columns.count }
 
   /// - Throws: `ManifestProblem` for the first thing that is wrong.
@@ -27,27 +30,41 @@ struct DelimitedHeader {
         .tooLarge, "the limit is \(Self.columnLimit) columns; the header has \(row.count)", at: row.end)
     }
     var columns: [Column] = []
-    var names: Set<String> = []
+    var names: [String: ManifestProblem.Place] = [:]
     for cell in row.cells {
       let name = String(cell.text.trimmingBlanks)
       if name.isEmpty {
         columns.append(.unnamed)
       } else if name.hasPrefix("_") {
         columns.append(.comment)
-      } else if names.insert(name).inserted {
-        columns.append(fields.cells[name].map { .field(name, $0) } ?? .other(name))
-      } else {
+      } else if let first = names.updateValue(cell.place, forKey: name) {
         throw ManifestProblem(
-          .syntax, "the header has the column \"\(name)\" twice", at: .line(cell.line, column: cell.column))
+          .syntax, "the header has the column \"\(name)\" twice; the first time at \(first)", at: cell.place)
+      } else {
+        columns.append(fields.cells[name].map { .field(name, $0) } ?? .other(name))
       }
     }
     let needed = fields.principal
-    guard names.contains(needed) else {
-      let message = "the header needs a column \"\(needed)\"" + Self.hint(names, needed: needed)
+    guard names[needed] != nil else {
+      let message = "the header needs a column \"\(needed)\"" + Self.hint(Set(names.keys), needed: needed)
       throw ManifestProblem(.badValue, message, at: .line(row.line, column: 1))
     }
     self.columns = columns
     extras = fields.extras
+    warnings = Self.warnings(columns, names, fields)
+  }
+
+  /// A field that has a column is not meant by another one.
+  private static func warnings(
+    _ columns: [Column], _ places: [String: ManifestProblem.Place], _ fields: FieldVocabulary
+  ) -> [ManifestWarning] {
+    let missing = fields.cells.keys.filter { places[$0] == nil && !fields.unavailable.contains($0) }.sorted()
+    return columns.compactMap { column in
+      guard case .other(let name) = column, let near = NearestName.misspelt(name, among: missing) else { return nil }
+      let message =
+        "the column \"\(name)\" is not a field and goes to \"\(fields.extras)\"; did you mean \"\(near)\"?"
+      return ManifestWarning(.unknownColumn, message, at: places[name] ?? .file)
+    }
   }
 
   /// What may be meant by a header without a column that is needed.

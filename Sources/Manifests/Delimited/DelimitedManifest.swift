@@ -20,17 +20,19 @@ struct DelimitedManifest: ManifestFormat {
         if let item = header.item(for: row) { try yield(item) }
       } else if !isSeparatorLine(row), row.cells.contains(where: { !$0.text.isEmpty }) {
         let found = try DelimitedHeader(row, fields)
+        for warning in found.warnings { try yield(.warning(warning)) }
         rows.cellLimit = found.count
         header = found
       }
     }
-    try file.eachChunk(allowingUTF16: true) { try rows.push($0, take) }
+    let foreign = try file.eachTableChunk { try rows.push($0, take) }
     try rows.finish(take)
+    if let foreign { try yield(.warning(foreign)) }
     guard header != nil else { throw ManifestProblem(.syntax, "the file has no header row", at: .file) }
   }
 
-  /// Whether a row before the header is `sep=;`, by which Excel is told the separator.
+  /// Whether a row before the header is `sep=;`, in any case, by which Excel is told the separator.
   private func isSeparatorLine(_ row: DelimitedRows.Row) -> Bool {
-    row.line == 1 && separators.count > 1 && row.cells.map(\.text) == ["sep=", ""]
+    row.line == 1 && separators.count > 1 && row.cells.map { $0.text.lowercased() } == ["sep=", ""]
   }
 }

@@ -140,8 +140,9 @@ struct DelimitedRows {
     } else {
       problems.append(
         ManifestProblem(
-          .encoding, "the cell is no text in UTF-8, nor in UTF-16 with a byte-order mark",
-          at: .line(cellLine, column: cellColumn)))
+          .encoding,
+          "the cell is no text in UTF-8, nor in UTF-16 with a byte-order mark, and the file as a whole is not in "
+            + "Windows-1252 either", at: .line(cellLine, column: cellColumn)))
     }
     cell.removeAll(keepingCapacity: true)
   }

@@ -72,23 +72,48 @@ package struct ManifestFile {
   }
 
   /// Calls `body` with the content in pieces of any length, without its byte-order mark.
-  /// - Parameter allowingUTF16: Whether UTF-16 with a byte-order mark is turned into UTF-8.
-  /// - Throws: `ManifestProblem` with code `encoding` for UTF-16 otherwise, `syntax` for damaged gzip, `too-large` for
-  ///   gzip beyond `GzipReader`'s limits; `SystemError`; what `body` throws.
-  func eachChunk(allowingUTF16: Bool = false, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+  /// - Throws: `ManifestProblem` with code `encoding` for UTF-16, `syntax` for damaged gzip, `too-large` for gzip beyond
+  ///   `GzipReader`'s limits; `SystemError`; what `body` throws.
+  func eachChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     var isFirst = true
-    var transcoder: UTF16Transcoder?
     try eachRawChunk { chunk in
       let mark = isFirst ? ByteOrderMark(of: chunk) : nil
       isFirst = false
-      if let mark, mark != .utf8 {
-        guard allowingUTF16 else { throw Self.noUTF16 }
-        transcoder = UTF16Transcoder(isBigEndian: mark == .utf16BigEndian)
+      guard mark ?? .utf8 == .utf8 else { throw Self.noUTF16 }
+      try body(UnsafeRawBufferPointer(rebasing: chunk.dropFirst(mark?.length ?? 0)))
+    }
+  }
+
+  /// The same for a table, as UTF-8: UTF-16 with a byte-order mark, and what is in Windows-1252 as a whole, is converted.
+  /// - Returns: A warning when it is in Windows-1252.
+  /// - Throws: As `eachChunk`, but not for UTF-16.
+  func eachTableChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> ManifestWarning? {
+    var isFirst = true
+    var transcoder: UTF16Transcoder?
+    // Until the first byte beyond ASCII it does not matter.
+    var (isUTF8, warning) = (false, ManifestWarning?.none)
+    try eachRawChunk { chunk in
+      let mark = isFirst ? ByteOrderMark(of: chunk) : nil
+      if let mark {
+        isUTF8 = true
+        if mark != .utf8 { transcoder = UTF16Transcoder(isBigEndian: mark == .utf16BigEndian) }
       }
+      isFirst = false
       let content = UnsafeRawBufferPointer(rebasing: chunk.dropFirst(mark?.length ?? 0))
-      if transcoder == nil { try body(content) } else { try transcoder?.push(content, body) }
+      if !isUTF8, warning == nil, content.contains(where: { $0 >= 0x80 }) {
+        warning = try Windows1252.line(of: self).map(Windows1252.warning)
+        isUTF8 = warning == nil
+      }
+      if transcoder != nil {
+        try transcoder?.push(content, body)
+      } else if warning != nil {
+        try Windows1252.convert(content, body)
+      } else {
+        try body(content)
+      }
     }
     try transcoder?.finish(body)
+    return warning
   }
 
   private static var noUTF16: ManifestProblem {
@@ -97,7 +122,7 @@ package struct ManifestFile {
   }
 
   /// Calls `body` with the content as it stands in the file, unpacked. All pieces but the last have 256 KiB.
-  private func eachRawChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+  func eachRawChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     let file = try OpenFile(reading: path)
     guard isCompressed else { return try file.eachChunk(body) }
     let gzip = GzipReader()

@@ -22,6 +22,9 @@ package enum ManifestItem: Sendable, Equatable {
   /// A string or an object of entry fields; `key` is its name where the format has names as keys.
   case entry(JSONValue, key: String?, place: ManifestProblem.Place)
 
+  /// Something doubtful that keeps nothing from being read.
+  case warning(ManifestWarning)
+
   /// An entry of which no value can be made, and why: the manifest is rejected, and read on for what else is wrong.
   case unreadable([ManifestProblem])
 }

@@ -20,12 +20,39 @@ struct ManifestTree {
         .badValue, "a manifest that is to be downloaded first is not available in this version",
         at: .keyPath(["source"]))
     }
+    let hasDefaults = isDefaults(root["defaults"])
     switch root["entries"] {
     case .array?: try envelope(members, yield)
     // An entry may be called "entries".
-    case .object? where root["entries"]?[fields.principal]?.string == nil: try envelope(members, yield)
+    case .object? where hasDefaults || root["entries"]?[fields.principal]?.string == nil: try envelope(members, yield)
+    case nil where hasDefaults:
+      throw ManifestProblem(
+        .badValue,
+        "\"entries\" is missing: beside \"defaults\" a manifest has its entries, {\"defaults\": {…}, \"entries\": […]}",
+        at: .keyPath(["defaults"]))
     default: try entries(root, at: [], yield)
     }
+  }
+
+  /// Whether the value of `defaults` is an envelope's, and not an entry of that name.
+  private func isDefaults(_ value: JSONValue?) -> Bool {
+    guard case .object? = value else { return false }
+    return value?[fields.principal] == nil
+  }
+
+  /// - Throws: `ManifestProblem` when a dictionary is one entry, and not one of entries: it has the principal field, and
+  ///   its keys are fields, or nearly.
+  private func checkIsNoEntry(_ members: [JSONValue.Member], at path: [String]) throws(ManifestProblem) {
+    let members = members.filter { !$0.key.hasPrefix("_") }
+    let known = Array(fields.cells.keys)
+    guard let principal = members.first(where: { $0.key == fields.principal }) else { return }
+    if case .object = principal.value { return }
+    guard members.allSatisfy({ NearestName.misspelt($0.key, among: known) != nil }) else { return }
+    let keys = members.prefix(3).map { "\"\($0.key)\": …" }.joined(separator: ", ")
+    let message =
+      "this is one entry, and no dictionary of entries: put it into a list, [{\(keys)}]. Entries that have the names of "
+      + "fields need a list, too, with the field \"name\""
+    throw ManifestProblem(.wrongType, message, at: path.isEmpty ? .keyPath([fields.principal]) : .keyPath(path))
   }
 
   private func envelope(_ members: [JSONValue.Member], _ yield: (ManifestItem) throws -> Void) throws {
@@ -43,6 +70,7 @@ struct ManifestTree {
   private func entries(_ value: JSONValue, at path: [String], _ yield: (ManifestItem) throws -> Void) throws {
     switch value {
     case .object(let members):
+      try checkIsNoEntry(members, at: path)
       for member in members {
         try yield(.entry(member.value, key: member.key, place: .keyPath(path + [member.key])))
       }

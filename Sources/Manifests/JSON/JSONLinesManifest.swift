@@ -16,6 +16,14 @@ struct JSONLinesManifest: ManifestFormat {
     guard let line else { return .unreadable([ManifestFile.tooLong(line: number)]) }
     do throws(JSONError) {
       return .entry(try JSONDocument(parsing: line, line: number).value(), key: nil, place: .line(number))
+    } catch  where error.code == .duplicateKey {
+      var problems: [JSONError] = []
+      do throws(JSONError) {
+        _ = try JSONDocument(parsing: line, line: number, reporting: &problems)
+      } catch {
+        problems.append(error)
+      }
+      return .unreadable(problems.map(ManifestProblem.init))
     } catch {
       return .unreadable([ManifestProblem(error).inside(line: number)])
     }

@@ -6,12 +6,21 @@ struct JSONManifest: ManifestFormat {
   let extensions = ["json"]
 
   func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
-    let value: JSONValue
+    let data = try file.whole()
     do {
-      value = try file.whole().withUnsafeBytes { try JSONDocument(parsing: $0).value() }
+      let value = try data.withUnsafeBytes { try JSONDocument(parsing: $0).value() }
+      return try ManifestTree(value, fields).read(yield)
+    } catch let error as JSONError where error.code != .duplicateKey {
+      throw ManifestProblem(error)
+    } catch is JSONError {}
+    // The manifest is rejected, and read on for what else is wrong.
+    var duplicates: [JSONError] = []
+    let document = Result { try data.withUnsafeBytes { try JSONDocument(parsing: $0, reporting: &duplicates) } }
+    if !duplicates.isEmpty { try yield(.unreadable(duplicates.map(ManifestProblem.init))) }
+    do {
+      try ManifestTree(document.get().value(), fields).read(yield)
     } catch let error as JSONError {
       throw ManifestProblem(error)
     }
-    try ManifestTree(value, fields).read(yield)
   }
 }

@@ -64,7 +64,7 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
   package init(_ error: JSONError) {
     let code: Code =
       switch error.code {
-      case .empty, .syntax: .syntax
+      case .empty, .syntax, .duplicateKey: .syntax
       case .encoding: .encoding
       case .tooDeep: .tooDeep
       case .numberTooLarge: .badValue

@@ -24,6 +24,9 @@ struct BinaryPropertyList {
   /// The containers that were read.
   private var known: [Int: Container] = [:]
 
+  /// The keys that occur twice, at most as many as are reported.
+  private var duplicates: [ManifestProblem] = []
+
   private struct Container {
     let value: JSONValue
     /// Levels of arrays and dictionaries, itself included.
@@ -47,11 +50,13 @@ struct BinaryPropertyList {
   }
 
   /// The root with everything in it, dictionaries in the order of their keys.
+  /// - Returns: The root, and the keys that occur twice, of which it has one value.
   /// - Throws: `ManifestProblem` with code `syntax`, `encoding`, `too-deep`, `too-large`, `wrong-type`
   ///   or `bad-value`.
-  func value() throws(ManifestProblem) -> JSONValue {
+  func read() throws(ManifestProblem) -> (value: JSONValue, duplicates: [ManifestProblem]) {
     var reader = self
-    return try reader.object(root, at: [], in: [])
+    let value = try reader.object(root, at: [], in: [])
+    return (value, reader.duplicates)
   }
 
   /// - Parameter outer: The containers that the object lies in.
@@ -101,7 +106,7 @@ struct BinaryPropertyList {
       let step = isDictionary ? keys[position] : "[\(position)]"
       values.append(try object(reference, at: path + [step], in: outer + [number]))
     }
-    let value = isDictionary ? try dictionary(keys, values, at: path) : .array(values)
+    let value = isDictionary ? dictionary(keys, values, at: path) : .array(values)
     let height = 1 + (held.map { known[$0]?.height ?? 0 }.max() ?? 0)
     let container = Container(value: value, height: height, bytes: before - left)
     known[number] = container
@@ -120,12 +125,16 @@ struct BinaryPropertyList {
     return keys
   }
 
-  private func dictionary(
-    _ keys: [String], _ values: [JSONValue], at path: [String]
-  ) throws(ManifestProblem) -> JSONValue {
-    let members = zip(keys, values).map { JSONValue.Member($0, $1) }.sorted { $0.key < $1.key }
-    for (one, next) in zip(members, members.dropFirst()) where one.key == next.key {
-      throw ManifestProblem(.syntax, "the key \"\(one.key)\" occurs twice", at: .keyPath(path))
+  private mutating func dictionary(_ keys: [String], _ values: [JSONValue], at path: [String]) -> JSONValue {
+    let sorted = zip(keys, values).map { JSONValue.Member($0, $1) }.sorted { $0.key < $1.key }
+    var members: [JSONValue.Member] = []
+    members.reserveCapacity(sorted.count)
+    for member in sorted {
+      if member.key != members.last?.key {
+        members.append(member)
+      } else if duplicates.count < ManifestProblem.reportLimit {
+        duplicates.append(.duplicateKey(member.key, at: .keyPath(path + [member.key])))
+      }
     }
     return .object(members)
   }

@@ -6,6 +6,14 @@ extension ManifestProblem {
     ManifestProblem(.tooDeep, "the depth limit is \(JSONDocument.depthLimit) arrays and dictionaries", at: place)
   }
 
+  /// A key that its dictionary has already.
+  /// - Parameter first: The line of the first; nil when the place is both.
+  static func duplicateKey(_ key: String, first: Int? = nil, at place: Place) -> ManifestProblem {
+    let shown = key.count > 60 ? key.prefix(60) + "…" : key[...]
+    let other = first.map { "; the first time in line \($0)" } ?? ""
+    return ManifestProblem(.syntax, "the key \"\(shown)\" occurs twice in its dictionary\(other)", at: place)
+  }
+
   /// An integer that would have to be rounded.
   static func numberTooLarge(at path: [String]) -> ManifestProblem {
     ManifestProblem(

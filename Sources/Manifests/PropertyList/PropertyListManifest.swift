@@ -10,9 +10,12 @@ struct PropertyListManifest: ManifestFormat {
     let data = try file.whole()
     guard !data.isEmpty else { throw ManifestProblem(.syntax, "the file is empty", at: .file) }
     if data.starts(with: BinaryPropertyList.magic) {
-      return try ManifestTree(BinaryPropertyList(data).value(), fields).read(yield)
+      let list = try BinaryPropertyList(data).read()
+      if !list.duplicates.isEmpty { try yield(.unreadable(list.duplicates)) }
+      return try ManifestTree(list.value, fields).read(yield)
     }
-    try XMLPropertyListBounds(data).check()
+    let duplicates = try XMLPropertyListBounds(data).check()
+    if !duplicates.isEmpty { try yield(.unreadable(duplicates)) }
     var format = PropertyListSerialization.PropertyListFormat.xml
     let list: Any
     do {

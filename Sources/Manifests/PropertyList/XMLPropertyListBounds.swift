@@ -11,15 +11,32 @@ struct XMLPropertyListBounds {
   private let bytes: [UInt8]
   private var position = 0
 
-  /// The keys so far of each dictionary that the position is in, from the outside in; nil for an array.
-  private var containers: [Set<String>?] = []
+  /// The keys so far of each dictionary that the position is in, with their places, from the outside in; nil for an array.
+  private var containers: [[String: Int]?] = []
+
+  /// The keys that occur twice, at most as many as are reported.
+  private var duplicates: [(key: String, place: Int, first: Int)] = []
 
   init(_ data: Data) { bytes = Array(data) }
 
+  /// - Returns: The keys that occur twice, in order.
   /// - Throws: `ManifestProblem` with code `too-deep`, `encoding` or `syntax`.
-  func check() throws(ManifestProblem) {
+  func check() throws(ManifestProblem) -> [ManifestProblem] {
     var scan = self
     try scan.run()
+    let lines = scan.lines(of: scan.duplicates.flatMap { [$0.first, $0.place] })
+    return scan.duplicates.map { .duplicateKey($0.key, first: lines[$0.first], at: .line(lines[$0.place] ?? 1)) }
+  }
+
+  /// The line, from 1, of each of some places.
+  private func lines(of places: [Int]) -> [Int: Int] {
+    var (lines, line, counted) = ([Int: Int](), 1, 0)
+    for place in Set(places).sorted() {
+      line += bytes[counted..<place].count { $0 == UInt8(ascii: "\n") }
+      counted = place
+      lines[place] = line
+    }
+    return lines
   }
 
   private mutating func run() throws(ManifestProblem) {
@@ -46,22 +63,23 @@ struct XMLPropertyListBounds {
     if isHere("</array") || isHere("</dict") {
       _ = containers.popLast()
     } else if isOpening("<key") {
-      try takeKey()
+      takeKey()
     } else if isOpening("<array") || isOpening("<dict") {
       let end = bytes[position...].firstIndex(of: UInt8(ascii: ">")) ?? bytes.endIndex - 1
-      if bytes[end - 1] != UInt8(ascii: "/") { containers.append(isHere("<dict") ? [] : nil) }
+      if bytes[end - 1] != UInt8(ascii: "/") { containers.append(isHere("<dict") ? [:] : nil) }
       guard containers.count <= JSONDocument.depthLimit else { throw ManifestProblem.propertyListTooDeep(at: .file) }
     }
     position += 1
   }
 
-  private mutating func takeKey() throws(ManifestProblem) {
+  private mutating func takeKey() {
     guard let last = containers.indices.last else { return }
     // What is inside is looked at as all else: only its text is wanted.
     let key = XMLPropertyListKey(bytes[position...]).text
-    guard containers[last]?.insert(key).inserted != false else {
-      let line = 1 + bytes[..<position].count { $0 == UInt8(ascii: "\n") }
-      throw ManifestProblem(.syntax, "the key \"\(key)\" occurs twice in its dictionary", at: .line(line))
+    if let first = containers[last]?[key] {
+      if duplicates.count < ManifestProblem.reportLimit { duplicates.append((key, position, first)) }
+    } else {
+      containers[last]?[key] = position
     }
   }
 

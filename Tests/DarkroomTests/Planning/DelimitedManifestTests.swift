@@ -184,7 +184,7 @@ import Transfer
 
   /// Bytes, and the place of what is no text.
   private static let noText: [([UInt8], String)] = [
-    (Array("url\nx\nhttp://h/".utf8) + [0xff], "line 3, column 1"),
+    (Array("url\nx\nhttp://h/".utf8) + [0x81], "line 3, column 1"),
     (wide("\u{feff}url\nx\n") + [0x3d, 0xd8, 0x41, 0x00], "line 3, column 1"),
     (wide("\u{feff}url,_a\nx,") + [0x00, 0xdc], "line 2, column 3"),
     (wide("\u{feff}url\nx") + [0x41], "line 2, column 1"),

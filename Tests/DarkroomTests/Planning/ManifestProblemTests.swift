@@ -16,7 +16,7 @@ import TestSupport
       ("m.json", "{", "syntax @ line 1, column 1"),
       ("m.json", "[\n  \"a\",\n  oops\n]", "syntax @ line 3, column 6"),
       ("m.json", "[\"a\"]\n]", "syntax @ line 2, column 1"),
-      ("m.json", "{\"a\":\"http://h/1\",\"a\":\"http://h/2\"}", "syntax @ line 1, column 21"),
+      ("m.json", "{\"a\":\"http://h/1\",\"a\":\"http://h/2\"}", "syntax @ line 1, column 19"),
       ("m.json", "[\"\\ud800\"]", "syntax @ line 1, column 9"),
       ("m.json", "[\"\\u0000\"]", "syntax @ line 1, column 9"),
       ("m.json", "42", "wrong-type @ "), ("m.json", "\"http://h/a\"", "wrong-type @ "),

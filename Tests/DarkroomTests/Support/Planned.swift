@@ -9,6 +9,7 @@ import TestSupport
 /// What a manifest's bytes become: its problems, or its entries in manifest order.
 struct Planned {
   let problems: [ManifestProblem]
+  let warnings: [ManifestWarning]
   let entries: [Entry]
 
   /// What the index takes on disk, in bytes.
@@ -27,7 +28,8 @@ struct Planned {
     let index = try JobIndex(creating: .file(folder.file("index.sqlite")))
     let planner = Planner(
       format: format, file: ManifestFile(path: folder.file(file)), defaults: try defaults ?? Self.defaults)
-    problems = try planner.plan(into: index)
+    let findings = try planner.plan(into: index)
+    (problems, warnings) = (findings.problems, findings.warnings)
     entries =
       try problems.isEmpty ? (0..<index.count()).compactMap { try index.entry(at: $0) } : []
     indexBytes = try FileStatus(of: folder.file("index.sqlite")).size

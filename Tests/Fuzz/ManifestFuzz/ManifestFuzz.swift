@@ -19,7 +19,8 @@ func readManifest(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     try formats[choice % formats.count].read(manifest, .entries) { item in
       switch item {
       case .defaults(let value, let place): reader.readDefaults(value, at: place)
-      case .entry(let value, let key, let place): _ = reader.read(value, key: key, at: place)
+      case .entry(let value, let key, let place): _ = reader.read(value, key: key, position: 0, at: place)
+      case .warning(let warning): precondition(!warning.message.isEmpty)
       case .unreadable(let problems):
         precondition(!problems.isEmpty && problems.count <= DelimitedHeader.columnLimit + 1)
       }

@@ -16,6 +16,7 @@ struct ReadManifest: Equatable {
 
   private(set) var problems: [ManifestProblem] = []
   private(set) var entries: [Entry] = []
+  private(set) var warnings: [ManifestWarning] = []
 
   /// The codes of the problems and where they are, a line each.
   var found: [String] { problems.map { "\($0.code.rawValue) @ \($0.place)" } }
@@ -29,6 +30,7 @@ struct ReadManifest: Equatable {
       try format.read(ManifestFile(path: folder.file(name)), fields) { item in
         switch item {
         case .defaults: break
+        case .warning(let warning): warnings.append(warning)
         case .entry(let value, let key, _): entries.append(Entry(value: value, key: key))
         case .unreadable(let problems): self.problems += problems
         }

@@ -1,0 +1,27 @@
+/// Something about a manifest that is doubtful, although it can be read.
+package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
+  /// What kind of warning it is; the raw values are the report's.
+  package enum Code: String, Sendable, CaseIterable {
+    /// A column that is no field, and has nearly the name of one.
+    case unknownColumn = "unknown-column"
+    /// The file is not UTF-8, and was read in another encoding.
+    case encoding
+  }
+
+  /// More warnings of one manifest than this are not reported.
+  package static let reportLimit = 100
+
+  package let code: Code
+  package let message: String
+  package let place: ManifestProblem.Place
+
+  package init(_ code: Code, _ message: String, at place: ManifestProblem.Place) {
+    self.code = code
+    self.message = message
+    self.place = place
+  }
+
+  package var description: String {
+    place.description.isEmpty ? message : "\(place): \(message)"
+  }
+}

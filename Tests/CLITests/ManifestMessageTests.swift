@@ -1,0 +1,73 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What is told of a manifest that is wrong or doubtful, wherever it is looked at.
+@Suite(.blocking) struct ManifestMessageTests {
+  @Test(arguments: [10, 11, 250])
+  func `of many problems the first ten are told, then how many more; the report has up to 100`(count: Int) throws {
+    let folders = try DarkroomFolders()
+    let lines = (0..<count).map { #"{"url":"a.jpg","quality":0,"name":"n\#($0)"}"# }.joined(separator: "\n")
+    try folders.drop("job.jsonl", lines)
+    let check = try DarkroomProcess.run(["check", folders.inbox + "/job.jsonl"])
+    let run = try folders.run()
+    #expect(check.status == 65 && run.status == 65)
+    #expect(try folders.report("job").errors?.count == min(count, 100))
+    let told = run.error.split(separator: "\n")
+    #expect(told.filter { $0.contains("job: rejected: line ") }.count == 10)
+    #expect(check.output.split(separator: "\n").filter { $0.hasPrefix("  line ") }.count == 10)
+    let more = min(count, 100) - 10
+    let rest = "rejected: and \(more) more problem\(more == 1 ? "" : "s"); see \(folders.outbox)/job/report.json"
+    #expect(told.contains { $0.hasSuffix(rest) } == (more > 0), "\(run.error)")
+    #expect(check.output.contains("\n  and \(more) more; --json prints all") == (more > 0), "\(check.output)")
+    let json = try DarkroomProcess.run(["check", "--json", folders.outbox + "/job/manifest.jsonl"]).output
+    #expect(json.components(separatedBy: "bad-value").count - 1 == min(count, 100))
+  }
+
+  @Test func `a misspelt column is a warning in check, run, its events and the report`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.csv", "url,filter\ncoffee.jpg,none\n")
+    let message = "the column \"filter\" is not a field and goes to \"metadata\"; did you mean \"filters\"?"
+    let file = folders.inbox + "/job.csv"
+    let check = try DarkroomProcess.run(["check", "--file-root", packageRoot + "/Samples", file])
+    #expect(
+      check.status == 0 && check.output.contains("\n  warning: line 1, column 5: \(message)\n"), "\(check.output)")
+    let json = try DarkroomProcess.run(["check", "--json", file]).output.split(separator: "\n")
+    #expect(json.first?.contains(#""warnings":[{"code":"unknown-column","message":"the column"#) == true)
+    let run = try folders.run(["--json"])
+    #expect(run.status == 0 && run.error.contains("job: warning: line 1, column 5: \(message)"), "\(run.error)")
+    #expect(run.output.contains(#""event":"manifest-doubtful""#) && run.output.contains(#""where":"line 1, column 5""#))
+    let warning = try #require(try folders.report("job").warnings?.first)
+    #expect(warning.code == "unknown-column" && warning.message == message && warning.where == "line 1, column 5")
+    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+  }
+
+  @Test(arguments: [
+    ("www.example.com/x.jpg", "; if it is on the web, write https://www.example.com/x.jpg"),
+    ("pictures.example/a/x.jpg", "; if it is on the web, write https://pictures.example/a/x.jpg"),
+    ("//example.com/x.jpg", "; if it is on the web, write https://example.com/x.jpg"),
+    ("example.com:8080/x.jpg", "; if it is on the web, write https://example.com:8080/x.jpg"),
+    ("localhost:8080/x.jpg", "; if it is on the web, write http://localhost:8080/x.jpg"),
+    ("www.example.com", "; if it is on the web, write https://www.example.com"),
+    ("photos/x.jpg", nil), ("x.jpg", nil), ("../x.jpg", nil), ("v1.2/x.jpg", nil), ("C:/x.jpg", nil),
+    ("ftp://h/x.jpg", nil),
+    ("mailto:a@example.com", nil),
+  ])
+  func `a web address without its scheme is told with it`(url: String, hint: String?) throws {
+    let folder = try TemporaryFolder()
+    try Data((url + "\n").utf8).write(to: URL(fileURLWithPath: folder.file("job.txt")))
+    for options in [[], ["--file-root", packageRoot + "/Samples"]] {
+      let check = try DarkroomProcess.run(["check", "job.txt"] + options, in: folder)
+      let told = check.output.split(separator: "\n").first { $0.contains("would fail: ") } ?? ""
+      #expect(!told.isEmpty && told.contains("on the web") == (hint != nil), "\(check.output)")
+      if let hint { #expect(told.hasSuffix(hint)) }
+    }
+  }
+
+  @Test func `the filters are listed within 80 columns`() throws {
+    let lines = try DarkroomProcess.run(["filters"]).output.split(separator: "\n")
+    #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines.filter { $0.count > 80 })")
+    #expect(lines.contains("resize([fit | fill | exact]? [<integer> | -]{2} enlarge?)"))
+    #expect(lines.filter { !$0.hasPrefix(" ") }.count == 16)
+  }
+}
