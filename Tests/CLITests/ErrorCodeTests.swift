@@ -122,7 +122,7 @@ import Transfer
     ("bad.json", #"{"a": {"url": "x", "quality": 101}}"#, "bad-value", "a.quality", "from 1 to 100"),
     ("bad.json", #"[{"url": "x", "metadata": 1e999}]"#, "bad-value", "line 1, column 31", "as a string"),
     ("bad.csv", "name\na\n", "bad-value", "line 1, column 1", "\"url\""),
-    ("bad.json", #"{"a": "x", "A": "y"}"#, "duplicate-name", "A", "entry 1"),
+    ("bad.json", #"{"a": "x", "A": "y"}"#, "duplicate-name", "A", "\"a\""),
     ("bad.csv", "url,filters\nx,sepai(1)\n", "bad-recipe", "line 2: filters", "sepia"),
   ]
 

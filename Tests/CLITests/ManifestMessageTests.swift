@@ -42,6 +42,47 @@ import Testing
     #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
   }
 
+  @Test func `warnings of every code are in the report of a job that was rejected, too, and follow its schema`() throws
+  {
+    let folders = try DarkroomFolders()
+    let fine = "name,url,Filters\na:b,coffee.jpg,é\na?b,coffee.jpg,\n"
+    try folders.drop("fine.csv", #require(fine.data(using: .windowsCP1252)))
+    try folders.drop("bad.csv", #require((fine + "c\n").data(using: .windowsCP1252)))
+    #expect(try folders.run().status == 65)
+    #expect(try folders.report("fine").warnings?.map(\.code) == ["unknown-column", "encoding", "name-clash"])
+    #expect(try folders.report("fine").entries.map(\.name) == ["a:b", "a?b"])
+    #expect(
+      try folders.files().filter { $0.hasPrefix("fine/images") }.sorted() == [
+        "fine/images/a_b-2.jpg", "fine/images/a_b.jpg",
+      ])
+    #expect(try folders.report("bad").warnings?.map(\.code) == ["unknown-column", "encoding"])
+    for job in ["fine", "bad"] {
+      #expect(try ReportSchema.violations(of: folders.contents(job + "/report.json")) == "")
+    }
+  }
+
+  @Test(arguments: [
+    ("a:b", "a_b"), ("con", "_"), ("cats.", "cats_"), ("x\u{202e}y", "x_y"), ("nul.tar", "_.tar"), ("plain", "plain"),
+  ])
+  func `a job's name can be stored everywhere, whatever its file is called`(stem: String, job: String) throws {
+    let folders = try DarkroomFolders()
+    try folders.drop(stem + ".txt", "coffee.jpg\n")
+    let check = try DarkroomProcess.run(["check", "--json", folders.inbox + "/\(stem).txt"]).output
+    #expect(check.contains(#""job":"\#(job)""#), "\(check)")
+    let run = try folders.run(["--filters", "none"])
+    #expect(run.status == 0 && run.output == folders.outbox + "/\(job)/report.json\n", "\(run.error)")
+    #expect(try folders.report(job).job == job && folders.exists(job + "/images/coffee.jpg"))
+    #expect(try folders.inboxNames().isEmpty)
+    #expect(try DarkroomProcess.run(["wait", stem] + folders.named).status == 0)
+    // What an argument names, or `add` drops, is the same job.
+    let file = folders.folder.file(stem + ".txt")
+    try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: file))
+    #expect(
+      try DarkroomProcess.run(["run", file] + folders.options).output == folders.outbox + "/\(job)/report.json\n")
+    #expect(try DarkroomProcess.run(["add", file, "--inbox", folders.inbox]).output == job + "\n")
+    #expect(try folders.inboxNames() == [job + ".txt"])
+  }
+
   @Test(arguments: [
     ("www.example.com/x.jpg", "; if it is on the web, write https://www.example.com/x.jpg"),
     ("pictures.example/a/x.jpg", "; if it is on the web, write https://pictures.example/a/x.jpg"),
@@ -62,6 +103,12 @@ import Testing
       #expect(!told.isEmpty && told.contains("on the web") == (hint != nil), "\(check.output)")
       if let hint { #expect(told.hasSuffix(hint)) }
     }
+  }
+
+  @Test func `add tells a web address without its scheme, too`() throws {
+    let folders = try DarkroomFolders()
+    let add = try DarkroomProcess.run(["add", "www.example.com/x.jpg", "--inbox", folders.inbox])
+    #expect(add.status == 66 && add.error.contains("write https://www.example.com/x.jpg"), "\(add.error)")
   }
 
   @Test func `the filters are listed within 80 columns`() throws {

@@ -12,6 +12,7 @@ package struct JobWait {
   /// - Returns: The report's path and state; a job whose failures are accepted has succeeded.
   /// - Throws: `StopError.missing` when there is no such job; `SystemError`.
   package func wait(for job: String) throws -> (report: String, state: JobOutcome.State) {
+    let job = PortableName.replacing(job)
     let folder = OutboxFolder(path: configuration.outbox).job(job)
     let watch = FolderWatch(folder: configuration.inbox)
     let mailbox = try Mailbox<Never>()
@@ -29,7 +30,7 @@ package struct JobWait {
     if scan.manifests.contains(where: { $0.job == job }) { return nil }
     let status = try StatusReader(configuration: configuration).read()
     if status.jobs_unknown != nil || status.jobs.contains(where: { $0.job == job }) { return nil }
-    if status.queued.contains(where: { ManifestFileName($0)?.stem == job }) { return nil }
+    if status.queued.contains(where: { ManifestFileName($0)?.job == job }) { return nil }
     do {
       guard let head = try ReportHead(of: folder.report), let state = head.state else {
         throw StopError.missing("\(folder.report): this is no report")

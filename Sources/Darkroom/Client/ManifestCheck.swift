@@ -71,7 +71,7 @@ package struct ManifestCheck {
     let isFine = findings.problems.isEmpty
     try begin(
       Result(
-        file: file, job: name.visibleStem, format: name.format.name, total: isFine ? index.count() : 0,
+        file: file, job: name.job, format: name.format.name, total: isFine ? index.count() : 0,
         problems: findings.problems, warnings: findings.warnings))
     if isFine { try index.eachInOrder { try each(PlannedEntry($0, configuration)) } }
   }

@@ -2,6 +2,7 @@ import Glibc
 import JSON
 import Manifests
 import System
+import Transfer
 
 /// Puts manifests into an inbox, safely: nobody ever sees half of one, and none is replaced.
 package struct ManifestDrop {
@@ -10,28 +11,26 @@ package struct ManifestDrop {
   package init(inbox: String) { self.inbox = inbox }
 
   /// Copies a manifest into the inbox.
+  /// - Parameter name: The job's, if not the file's; what other systems cannot store is replaced in either.
   /// - Returns: The job's name.
   /// - Throws: `StopError.missing` when it cannot be read or its name is no manifest's; `StopError.taken`; `SystemError`.
   package func add(_ path: String, job name: String?) throws -> String {
     let file = Folder.name(of: path)
     guard let manifest = ManifestFileName(file) else {
-      throw StopError.missing("\(path): \(ManifestFormats.refusal)")
+      throw StopError.missing("\(path): \(ManifestFormats.refusal)\(SourceLocation.webAddressHint(for: path))")
     }
     let source = try Self.checked(path) { () throws(SystemError) in try OpenFile(reading: path) }
     let job = name ?? manifest.visibleStem
-    try drop(as: job + "." + manifest.suffix) { copy in try source.eachChunk { try copy.write($0) } }
-    return job
+    return try drop(as: job + "." + manifest.suffix) { copy in try source.eachChunk { try copy.write($0) } }
   }
 
   /// Puts a manifest of URLs into the inbox.
   /// - Returns: The job's name.
   /// - Throws: `StopError.taken`, `SystemError`.
   package func add(urls: [String], job name: String?) throws -> String {
-    let job = name ?? "urls-" + RunID.make()
-    try drop(as: job + ".jsonl") { file in
+    return try drop(as: (name ?? "urls-" + RunID.make()) + ".jsonl") { file in
       for url in urls { try file.write(JSONValue.string(url).text + "\n") }
     }
-    return job
   }
 
   /// Puts the manifest of a job that has ended into the inbox again.
@@ -39,6 +38,7 @@ package struct ManifestDrop {
   /// - Throws: `StopError.missing` when there is none; `StopError.taken` when the job is to be done or at work already;
   ///   `SystemError`.
   package func retry(_ job: String, outbox: String) throws {
+    let job = PortableName.replacing(job)
     let folder = OutboxFolder(path: outbox).job(job)
     let scan = try Inbox(path: inbox, extraLock: nil).scan()
     if let manifest = scan.manifests.first(where: { $0.job == job }) {
@@ -59,7 +59,7 @@ package struct ManifestDrop {
       throw StopError.missing("\(folder.path) holds several manifests: \(manifests.sorted().joined(separator: ", "))")
     }
     let source = try Self.checked(folder.file(name)) { () throws(SystemError) in try folder.open(file: name) }
-    try drop(as: job + "." + suffix) { copy in try source.eachChunk { try copy.write($0) } }
+    _ = try drop(as: job + "." + suffix) { copy in try source.eachChunk { try copy.write($0) } }
   }
 
   /// Opens a manifest.
@@ -74,10 +74,12 @@ package struct ManifestDrop {
     }
   }
 
-  private func drop(as name: String, _ write: (OpenFile) throws -> Void) throws {
-    guard case .manifest = InboxFile(named: FileName(name)) else {
+  /// - Returns: The job's name, which is the file's, too.
+  private func drop(as name: String, _ write: (OpenFile) throws -> Void) throws -> String {
+    guard case .manifest(let job) = InboxFile(named: FileName(name)), let suffix = ManifestFileName(name)?.suffix else {
       throw StopError.missing("\(name) would be passed over in the inbox; give it another name")
     }
+    let name = job + "." + suffix
     let folder = try OpenFolder(inbox)
     let written = ".darkroom-add-" + RunID.make()
     do {
@@ -100,6 +102,7 @@ package struct ManifestDrop {
       throw error
     }
     try folder.sync()
+    return job
   }
 
   /// Gives a file its name; without `/proc` to a copy of it.

@@ -31,7 +31,7 @@ enum InboxFile: Sendable, Equatable {
         self =
           manifest.stem.utf8.count > Self.jobNameLimit
           ? .ignored(why: "the job's name would be longer than \(Self.jobNameLimit) bytes")
-          : .manifest(job: manifest.stem)
+          : .manifest(job: manifest.job)
       } else {
         self = .ignored(why: ManifestFormats.refusal)
       }

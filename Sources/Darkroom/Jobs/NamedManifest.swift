@@ -34,7 +34,7 @@ struct NamedManifest: Sendable, Equatable {
     guard let name = ManifestFileName(file) else {
       throw StopError.missing("\(path): \(ManifestFormats.refusal)")
     }
-    job = name.visibleStem
+    job = name.job
     format = name.format.name
     guard !job.isEmpty, job.utf8.count <= InboxFile.jobNameLimit else {
       throw StopError.missing("\(path): the job's name must have 1 to \(InboxFile.jobNameLimit) bytes")

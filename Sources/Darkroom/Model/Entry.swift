@@ -34,6 +34,10 @@ struct Entry: Sendable, Equatable {
   /// Whether the manifest gives the name; if not, it is derived from the URL.
   var isNameExplicit = false
 
+  /// Whether the name that the manifest gives could not be stored by every system: what replaces it gets a number when it is
+  /// taken.
+  var isNameReplaced = false
+
   let recipe: Recipe
   let options: OutputOptions
   let priority: Priority

@@ -12,7 +12,7 @@ extension Entry: DatabaseRecord {
   var values: [SQLiteValue] {
     [
       .integer(position), .integer(priority.rank), .text(name), .optional(originalName),
-      .integer(isNameExplicit ? 1 : 0), .text(urls[0]), .text(recipe.description),
+      .integer(isNameReplaced ? 2 : isNameExplicit ? 1 : 0), .text(urls[0]), .text(recipe.description),
       .text(options.format?.rawValue ?? "keep"), .integer(options.quality), .optional(metadata?.text),
       .optional(checksum?.description), .optional(key),
     ]
@@ -24,7 +24,8 @@ extension Entry: DatabaseRecord {
     try self.init(
       position: row.integer(0), urls: [row.text(5) ?? ""], key: row.text(11), name: row.text(2) ?? "",
       originalName: row.text(3),
-      isNameExplicit: row.integer(4) == 1, recipe: Recipe(parsing: row.text(6) ?? ""),
+      isNameExplicit: row.integer(4) > 0, isNameReplaced: row.integer(4) == 2,
+      recipe: Recipe(parsing: row.text(6) ?? ""),
       options: OutputOptions(format: ImageFormat(rawValue: row.text(7) ?? ""), quality: row.integer(8)),
       priority: Priority.allCases[row.integer(1)], checksum: row.text(10).map { try Checksum(parsing: $0) },
       metadata: row.text(9).map { try JSONValue(parsing: $0) })

@@ -17,6 +17,10 @@ struct EntryReader {
   /// What is wrong, in the order of the manifest.
   private(set) var problems: [ManifestProblem] = []
 
+  /// The name that the manifest gives to the entry that was read last, also when there is a problem with that; nil when it
+  /// gives none.
+  private(set) var givenName: OutputName?
+
   /// The recipes seen last: most manifests have few, and one with another in every entry must not fill the memory.
   private(set) var recipes: [String: Recipe] = [:]
 
@@ -48,18 +52,22 @@ struct EntryReader {
   mutating func read(_ value: JSONValue, key: String?, position: Int, at place: ManifestProblem.Place) -> Entry? {
     let before = problems.count
     let entry: Entry
+    givenName = key.map(OutputName.explicit)
     switch value {
     case .string(let url):
       entry = Entry(
-        position: position, urls: [Self.trimmed(url)], request: request(RequestFields(), at: place), named: key,
-        recipe: defaults.recipe, options: defaults.options, priority: defaults.priority, checksum: nil,
+        position: position, urls: [Self.trimmed(url)], request: request(RequestFields(), at: place),
+        named: key, givenName, recipe: defaults.recipe, options: defaults.options, priority: defaults.priority,
+        checksum: nil,
         metadata: defaults.metadata)
     case .object(let members):
       checkFields(members, among: Self.fields, at: place)
+      let name = text(value["name"], field: "name", at: place)
+      if let name { givenName = .explicit(name) }
       entry = Entry(
         position: position, urls: urls(value["url"], at: place),
         request: request(requestFields(members, at: place), at: place),
-        key: requestKey(value["key"], at: place), named: text(value["name"], field: "name", at: place) ?? key,
+        key: requestKey(value["key"], at: place), named: name ?? key, givenName,
         recipe: recipe(value["filters"], at: place), options: options(value, at: place),
         priority: priority(value["priority"], at: place), checksum: checksum(value["checksum"], at: place),
         metadata: value["metadata"] ?? defaults.metadata)
@@ -68,12 +76,6 @@ struct EntryReader {
       return nil
     }
     return problems.count == before ? entry : nil
-  }
-
-  /// Records that two entries claim the same output by explicit names.
-  mutating func reportDuplicate(of name: String, holder: Int, at place: ManifestProblem.Place) {
-    report(
-      .duplicateName, "the name \"\(name)\" claims the same output as entry \(holder + 1) of the manifest", at: place)
   }
 
   /// Records what kept the manifest from being read to its end.
@@ -238,16 +240,20 @@ struct EntryReader {
 }
 
 extension Entry {
-  /// - Parameter name: The name that the manifest gives, by a field or a key; nil to derive one from the URL.
+  /// - Parameters:
+  ///   - name: The name that the manifest gives, by a field or a key; nil to derive one from the URL.
+  ///   - given: What becomes of it.
   fileprivate init(
-    position: Int, urls: [String], request: SourceRequest, key: String? = nil, named name: String?, recipe: Recipe,
-    options: OutputOptions, priority: Priority, checksum: Checksum?, metadata: JSONValue?
+    position: Int, urls: [String], request: SourceRequest, key: String? = nil, named name: String?,
+    _ given: OutputName?,
+    recipe: Recipe, options: OutputOptions, priority: Priority, checksum: Checksum?, metadata: JSONValue?
   ) {
-    let safe = name.map(OutputName.explicit) ?? OutputName.derived(fromURL: urls.first ?? "")
+    let safe = given?.path ?? OutputName.derived(fromURL: urls.first ?? "")
     self.init(
       position: position, urls: urls, request: request, key: key, name: safe,
       originalName: name.flatMap { $0 == safe ? nil : $0 },
-      isNameExplicit: name != nil, recipe: recipe, options: options, priority: priority, checksum: checksum,
+      isNameExplicit: name != nil, isNameReplaced: given?.replacedClaim != nil, recipe: recipe, options: options,
+      priority: priority, checksum: checksum,
       metadata: metadata)
   }
 }

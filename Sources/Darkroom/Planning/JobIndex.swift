@@ -1,4 +1,5 @@
 import Database
+import Manifests
 import Scheduling
 import System
 import Transfer
@@ -45,7 +46,7 @@ final class JobIndex {
         priority INTEGER NOT NULL,    -- 0 for the highest
         name TEXT NOT NULL,           -- for a derived name: as derived, until names are settled
         original TEXT,
-        explicit INTEGER NOT NULL,
+        explicit INTEGER NOT NULL,    -- 0: derived; 1: as given; 2: given, and partly replaced
         host INTEGER NOT NULL,        -- 0 when the URL names none
         pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended, or was deferred, before the program was started
         url TEXT NOT NULL,
@@ -124,11 +125,28 @@ final class JobIndex {
       "SELECT position FROM claims WHERE claim = ?", [.text(claim)], row: { $0.integer(0) })
   }
 
-  /// Gives every entry without an explicit name its final one, in order: the first keeps it, later ones get `-2`, `-3`….
-  func settleDerivedNames() throws {
+  /// Gives every entry its final name, in order: the first keeps it, later ones get `-2`, `-3`…. Names as they were given
+  /// are final already; those that were partly replaced come before those that are derived.
+  /// - Returns: The first of the replaced names that another entry has.
+  func settleNames() throws -> [NameClashes.Renamed] {
+    var renamed: [NameClashes.Renamed] = []
+    try settleNames(explicit: 2) { position, replaced, name in
+      guard renamed.count < ManifestWarning.reportLimit else { return }
+      renamed.append(.init(position: position, replaced: replaced, name: name))
+    }
+    try settleNames(explicit: 0) { _, _, _ in }
+    if isInMemory { return renamed }
+    try database.execute("DROP TABLE claims")
+    // From here on the index is read from its beginning to its end: pages that were read are not needed again.
+    try database.execute("PRAGMA cache_size = -256; PRAGMA shrink_memory")
+    return renamed
+  }
+
+  /// - Parameter renamed: Called with each entry whose name is taken: its position, that name, and its final one.
+  private func settleNames(explicit: Int, _ renamed: (Int, String, String) -> Void) throws {
     var after = -1
     while true {
-      let page = try derivedNames(after: after)
+      let page = try names(explicit: explicit, after: after)
       guard let last = page.last else { break }
       after = last.position
       for entry in page {
@@ -136,19 +154,16 @@ final class JobIndex {
         guard name != entry.name else { continue }
         try database.run(
           "UPDATE entries SET name = ? WHERE position = ?", [.text(name), .integer(entry.position)])
+        renamed(entry.position, entry.name, name)
       }
     }
-    if isInMemory { return }
-    try database.execute("DROP TABLE claims")
-    // From here on the index is read from its beginning to its end: pages that were read are not needed again.
-    try database.execute("PRAGMA cache_size = -256; PRAGMA shrink_memory")
   }
 
-  private func derivedNames(after position: Int) throws -> [(position: Int, name: String)] {
+  private func names(explicit: Int, after position: Int) throws -> [(position: Int, name: String)] {
     var page: [(position: Int, name: String)] = []
     try database.run(
-      "SELECT position, name FROM entries WHERE explicit = 0 AND position > ? ORDER BY position LIMIT 1000",
-      [.integer(position)]
+      "SELECT position, name FROM entries WHERE explicit = ? AND position > ? ORDER BY position LIMIT 1000",
+      [.integer(explicit), .integer(position)]
     ) { page.append(($0.integer(0), $0.text(1) ?? "")) }
     return page
   }

@@ -4,7 +4,13 @@ import System
 import Transfer
 
 /// Where an entry's result lies beneath `images/`, without extension: made safe for every file system.
-enum OutputName {
+struct OutputName: Equatable {
+  /// The path: unique in its job only when names are settled.
+  let path: String
+
+  /// The claim of the path before what other systems cannot store was replaced; nil when nothing was.
+  let replacedClaim: String?
+
   /// A component of a path may be this long, in bytes of UTF-8, before `-2` and the extension.
   static let lengthLimit = 200
 
@@ -12,19 +18,29 @@ enum OutputName {
     "jpg", "jpeg", "jpe", "png", "webp", "gif", "tif", "tiff", "bmp", "avif",
   ]
 
-  /// The path for a name that the manifest gives: `/` makes folders.
-  static func explicit(_ name: String) -> String {
+  /// What no other entry may have whose name the manifest gives.
+  var claim: String { replacedClaim ?? Self.claim(path) }
+
+  /// - Parameter components: Safe ones.
+  private init(_ components: [String]) {
+    let portable = components.map(PortableName.replacing)
+    path = portable.map(Self.shortened).joined(separator: "/")
+    replacedClaim = portable == components ? nil : Self.claim(components.joined(separator: "/"))
+  }
+
+  /// The name for one that the manifest gives: `/` makes folders.
+  static func explicit(_ name: String) -> OutputName {
     // Scalars, not characters: a slash with a combining mark after it is a slash to the file system.
     let components = name.unicodeScalars.split(separator: "/").map { safe(String($0)) }.filter { !$0.isEmpty }
-    guard let last = components.last else { return "unnamed" }
-    return (components.dropLast() + [withoutPictureExtension(last)]).map(shortened).joined(separator: "/")
+    guard let last = components.last else { return OutputName(["unnamed"]) }
+    return OutputName(components.dropLast() + [withoutPictureExtension(last)])
   }
 
   /// The path for an entry without a name: the last component of its URL's path.
   static func derived(fromURL text: String) -> String {
     let last = (try? SourceLocation(parsing: text))?.lastPathComponent ?? ""
     let name = withoutPictureExtension(safe(last))
-    return name.isEmpty ? "unnamed" : shortened(name)
+    return name.isEmpty ? "unnamed" : OutputName([name]).path
   }
 
   /// What two names that claim the same output have in common: NFC and case folding, so that they differ on every file

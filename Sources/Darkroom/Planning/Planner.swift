@@ -19,6 +19,7 @@ struct Planner {
   ) throws -> ManifestFindings {
     var reader = EntryReader(defaults: defaults)
     var findings = ManifestFindings()
+    var clashes = NameClashes()
     var position = 0
     do {
       try index.fill {
@@ -28,11 +29,13 @@ struct Planner {
           switch item {
           case .defaults(let value, let place): reader.readDefaults(value, at: place)
           case .entry(let value, let key, let place):
-            if let entry = reader.read(value, key: key, position: position, at: place) {
-              try index.insert(entry)
-              if entry.isNameExplicit, let holder = try index.claim(OutputName.claim(entry.name), for: position) {
-                reader.reportDuplicate(of: entry.name, holder: holder, at: place)
-              }
+            let entry = reader.read(value, key: key, position: position, at: place)
+            if let entry { try index.insert(entry) }
+            // Also of an entry with a problem, so that all names are told that clash.
+            if let name = reader.givenName, let holder = try index.claim(name.claim, for: position) {
+              let written = value["name"]?.string ?? key ?? name.path
+              let problem = clashes.add(written, holder: holder, problem: reader.problems.count, at: place)
+              reader.report(problem)
             }
             position += 1
           case .warning(let warning): findings.warnings.append(warning)
@@ -42,12 +45,18 @@ struct Planner {
           }
           if reader.problems.count >= Self.problemLimit { throw EnoughProblems() }
         }
-        if reader.problems.isEmpty { try index.settleDerivedNames() }
+        if reader.problems.isEmpty { clashes.renamed = try index.settleNames() }
       }
     } catch let problem as ManifestProblem {
       reader.report(problem)
     } catch is EnoughProblems {}
     findings.problems = Array(reader.problems.prefix(Self.problemLimit))
+    try clashes.complete(&findings) { body in
+      try format.read(file, .entries) { item in
+        if isCancelled() { throw CancellationError() }
+        try body(item)
+      }
+    }
     findings.warnings = Array(findings.warnings.prefix(ManifestWarning.reportLimit))
     return findings
   }

@@ -6,6 +6,8 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
     case unknownColumn = "unknown-column"
     /// The file is not UTF-8, and was read in another encoding.
     case encoding
+    /// A name that other systems cannot store was replaced by one that is taken, and so got a number.
+    case nameClash = "name-clash"
   }
 
   /// More warnings of one manifest than this are not reported.

@@ -26,6 +26,7 @@ import Testing
       ("blocked.txt", "blocked"),
       ("readme.txt", "readme"), ("a.csv", "a"), ("a.tsv", "a"), ("a.ndjson", "a"), ("a.urls", "a"), ("a.csv.gz", "a"),
       ("a.Json.GZ", "a"), ("a.b.jsonl.gz", "a.b"), ("a.gz.txt", "a.gz"), ("a.txt.txt.gz", "a.txt"),
+      ("a:b.json", "a_b"), ("CON.json", "_"), ("a..json", "a_"), ("a .json", "a_"), ("com1.x.csv.gz", "_.x"),
     ])
   func manifests(name: String, job: String) {
     guard case .manifest(let found) = InboxFile(named: FileName(name)) else {

@@ -15,7 +15,7 @@ import Testing
   private func insert(_ count: Int) throws {
     try index.fill {
       for position in 0..<count { try index.insert(.sample(position)) }
-      try index.settleDerivedNames()
+      _ = try index.settleNames()
     }
   }
 

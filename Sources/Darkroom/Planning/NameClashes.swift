@@ -1,0 +1,89 @@
+import Manifests
+
+/// Names of a manifest that claim the same output. Where they stand is not kept while entries are read, since a manifest may
+/// have a million: it is read again for those that clash.
+struct NameClashes {
+  /// An entry whose name another one has already.
+  struct Duplicate {
+    let holder: Int
+    let name: String
+
+    /// The place of its problem among those of the manifest.
+    let problem: Int
+  }
+
+  /// An entry that was given another name than its replaced one, because that is taken.
+  struct Renamed {
+    let position: Int
+    let replaced: String
+    let name: String
+  }
+
+  /// Where an entry stands, and the name that it is given there.
+  private struct Origin {
+    let place: ManifestProblem.Place
+    let name: String
+  }
+
+  private(set) var duplicates: [Duplicate] = []
+  var renamed: [Renamed] = []
+
+  /// Records a duplicate.
+  /// - Parameter problem: How many problems there are before it.
+  /// - Returns: A problem that does not yet tell where the other is.
+  mutating func add(
+    _ name: String, holder: Int, problem: Int, at place: ManifestProblem.Place
+  ) -> ManifestProblem {
+    duplicates.append(Duplicate(holder: holder, name: name, problem: problem))
+    return ManifestProblem(.duplicateName, "the name \"\(Self.shown(name))\" is taken", at: place)
+  }
+
+  /// Completes the problems of the duplicates, and adds a warning for each entry that was renamed.
+  /// - Parameter read: Reads the manifest from its beginning, as it was read before.
+  func complete(_ findings: inout ManifestFindings, read: ((ManifestItem) throws -> Void) throws -> Void) throws {
+    let wanted = Set(duplicates.map(\.holder) + renamed.map(\.position))
+    guard !wanted.isEmpty else { return }
+    let origins = try Self.origins(of: wanted, read: read)
+    for duplicate in duplicates where findings.problems.indices.contains(duplicate.problem) {
+      guard let holder = origins[duplicate.holder] else { continue }
+      let place = holder.place.description == holder.name ? "" : " at \(holder.place)"
+      let message =
+        "the name \"\(Self.shown(duplicate.name))\" claims the same output as \"\(Self.shown(holder.name))\"\(place)"
+      findings.problems[duplicate.problem] = ManifestProblem(
+        .duplicateName, message, at: findings.problems[duplicate.problem].place)
+    }
+    for entry in renamed {
+      guard let origin = origins[entry.position] else { continue }
+      let message =
+        "other systems cannot store the name \"\(Self.shown(origin.name))\"; since \"\(Self.shown(entry.replaced))\" "
+        + "is taken, it becomes \"\(Self.shown(entry.name))\""
+      findings.warnings.append(ManifestWarning(.nameClash, message, at: origin.place))
+    }
+  }
+
+  private static func origins(
+    of wanted: Set<Int>, read: ((ManifestItem) throws -> Void) throws -> Void
+  ) throws -> [Int: Origin] {
+    var (origins, position) = ([Int: Origin](), 0)
+    do {
+      try read { item in
+        switch item {
+        case .defaults, .warning: return
+        case .entry(let value, let key, let place):
+          if wanted.contains(position) {
+            origins[position] = Origin(place: place, name: value["name"]?.string ?? key ?? "")
+          }
+        case .unreadable: break
+        }
+        position += 1
+        if origins.count == wanted.count { throw FoundAll() }
+      }
+    } catch is FoundAll {
+    } catch is ManifestProblem {}
+    return origins
+  }
+
+  private struct FoundAll: Error {}
+
+  private static func shown(_ name: String) -> String { name.count > 80 ? name.prefix(80) + "…" : name }
+}
