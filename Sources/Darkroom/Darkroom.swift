@@ -249,9 +249,10 @@ package final class Darkroom {
     let mayFinish = mayStart || isOutOfTime && now >= jobs.suspension.diskFullUntil
     // What is planned takes room, too.
     let mayPlan = mayStart && !jobs.suspension.hasDiskCause && !jobs.suspension.awaitsRoom
-    let limits = JobLimits(places: mayPlan ? configuration.jobs : 0, live: services.liveLimit)
+    let limits = JobLimits(
+      places: mayPlan ? configuration.jobs : 0, live: services.liveLimit, total: services.totalLimit)
     let actions = reconcile(
-      wanted: &jobs.queue, live: jobs.inOrder.map(\.live), limits: limits, now: now,
+      wanted: &jobs.queue, live: jobs.live, limits: limits, now: now,
       isPaused: jobs.suspension.isPaused, resumedAt: resumedAt)
     for action in actions {
       switch action {

@@ -23,8 +23,11 @@ final class Services {
   /// What others have put in the way, and does no harm.
   let warnings: [String]
 
-  /// How many jobs may be live, those included that have yielded their place.
+  /// How many jobs may be live and do something, those included that have yielded their place.
   let liveLimit: Int
+
+  /// The same, those included that only wait: they need a descriptor each, or none.
+  var totalLimit: Int { 4 * liveLimit }
 
   private let send: @Sendable (Darkroom.Message) -> Void
   private let instances: [InstanceLock]

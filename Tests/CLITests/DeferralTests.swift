@@ -53,6 +53,20 @@ import Testing
     #expect(try folders.report("job").entries.first?.attempts == 3)
   }
 
+  @Test func `more jobs of deferred entries than may be live keep no other from ending`() throws {
+    let faults = Array(repeating: "503", count: 99).joined(separator: ",")
+    for number in 0..<6 { try folders.drop("deferred \(number).txt", server.url("d\(number)?\(faults)") + "\n") }
+    let arguments = ["watch"] + folders.options + ["--retry-for", "1h", "--jobs", "1", "--filters", "none"]
+    // With so few descriptors four jobs may be live.
+    let watch = try DarkroomProcess(
+      script: "ulimit -n 64; exec darkroom \(arguments.map { "'\($0)'" }.joined(separator: " "))", in: folders.folder)
+    for _ in 0..<6 { #expect(try watch.waitForLine(containing: "deferred after try 1") != nil) }
+    try folders.drop("other.txt", server.url("other") + "\n")
+    #expect(try watch.waitForLine(containing: "other: succeeded") != nil)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
   @Test func `after kill -9 a deferred entry waits on, and other jobs end beside it`() throws {
     try folders.drop("a.txt", server.url("slow?503,503") + "\n" + server.url("fast") + "\n")
     let options = ["--retry-for", "40", "--filters", "none"]

@@ -175,6 +175,9 @@ final class DeliveryQueue: Sendable {
   /// Forgets a run all of whose deliveries have ended.
   func forget(run: Int) { logs.close(run) }
 
+  /// Closes the log of a run for which nothing is to be delivered for a while.
+  func rest(run: Int) { logs.rest(run) }
+
   private func add(isUrgent: Bool, _ body: (inout Batch) -> Void) {
     let delay: Duration? = waiting.withLock { waiting in
       body(&waiting.batch)

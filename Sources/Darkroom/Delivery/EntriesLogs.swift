@@ -41,6 +41,9 @@ final class EntriesLogs: Sendable {
   /// Closes a run's file.
   func close(_ run: Int) { logs.withLock { $0[run] = nil } }
 
+  /// Closes a run's file until there is another line.
+  func rest(_ run: Int) { logs.withLock { $0[run]?.file = nil } }
+
   private func append(_ lines: String, to log: Log, _ run: Int) throws(SystemError) -> OpenFile {
     do throws(SystemError) {
       let file = try Self.open(log)

@@ -34,6 +34,9 @@ extension EntryScheduler {
     return (job.deferred.count, job.deferred.nextDue)
   }
 
+  /// Whether no entry of a job is in progress.
+  func isIdle(run: Int) -> Bool { jobs[run]?.started.isEmpty ?? true }
+
   /// How an entry in progress has been tried.
   func started(_ id: PhotoRecord.ID) -> JobEntries.Started? { jobs[id.run]?.started[id.position] }
 }

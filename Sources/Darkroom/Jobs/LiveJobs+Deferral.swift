@@ -14,11 +14,38 @@ extension LiveJobs {
       position: record.entry.position, attempts: live.attempts, due: wall + wait, wait: wait,
       firstTried: wall - (now - deferred.firstTried))
     delivery.record([.postpone(deferral, run: record.run.runID)])
+    restIfDeferred(record.run.number)
     guard let failure = live.failure else { return }
     observe(
       .entryDeferred(
         job: record.run.job, name: record.entry.shownName, attempts: live.attempts, seconds: Double(wait) / 1000,
         isFirst: isFirst, error: ReportRow.Failure(failure), deferred: scheduler.deferred(run: record.run.number).count)
     )
+  }
+
+  /// The live jobs, as far as it matters for what is to be done, in the order in which they became live.
+  var live: [LiveJob] {
+    inOrder.map { run in
+      var job = run.live
+      if job.phase == .running { job.activity = activity(of: run) }
+      return job
+    }
+  }
+
+  private func activity(of run: JobRun) -> LiveJob.Activity {
+    if isDeferred(run) { return .deferred }
+    return run.undelivered == 0 && scheduler.isIdle(run: run.number) ? .idle : .busy
+  }
+
+  /// Whether all entries of a run that are left are deferred.
+  private func isDeferred(_ run: JobRun) -> Bool {
+    let deferred = scheduler.deferred(run: run.number).count
+    guard deferred > 0, case .running(let running) = run.phase else { return false }
+    return deferred >= running.plan.total - running.tally.counts.total
+  }
+
+  /// Closes the log of a run all of whose entries that are left are deferred: there may be very many such runs.
+  func restIfDeferred(_ number: Int) {
+    if let run = runs[number], isDeferred(run) { delivery.rest(run: number) }
   }
 }

@@ -215,6 +215,7 @@ extension LiveJobs {
     running.tally.add(row)
     running.plan.sources.add(row)
     run.phase = .running(running)
+    restIfDeferred(run.number)
     observe(.entryEnded(job: run.name, row: row, deferred: scheduler.deferred(run: run.number).count))
   }
 }

@@ -25,6 +25,18 @@ struct LiveJob: Equatable {
 
   /// When the report is tried again that could not be delivered, in seconds.
   var due = 0.0
+
+  /// What becomes of the entries of a job that runs.
+  enum Activity: Equatable {
+    /// Some are in progress, or may start.
+    case busy
+    /// None is in progress.
+    case idle
+    /// All that are left are deferred.
+    case deferred
+  }
+
+  var activity = Activity.busy
 }
 
 /// How many jobs may be live.
@@ -38,8 +50,18 @@ struct JobLimits: Equatable {
   /// Jobs whose entries are worked on; as many others are planned ahead.
   var places: Int
 
-  /// All live jobs, those included that have yielded theirs.
+  /// All live jobs but those that rest, those included that have yielded their place.
   var live: Int
+
+  /// All live jobs.
+  var total: Int
+
+  /// - Parameter total: Default: as many as `live`.
+  init(places: Int, live: Int, total: Int? = nil) {
+    self.places = places
+    self.live = live
+    self.total = total ?? live
+  }
 }
 
 /// What is to be done about jobs.
@@ -56,8 +78,9 @@ enum JobAction: Equatable {
 ///
 /// A job has a place while its entries are worked on, unless it has started nothing for 5 s or has had the place for 60 s:
 /// it goes on, and another begins beside it. So a failing, held or huge job keeps no other waiting; nor does one whose
-/// planning takes long. While the queues are suspended no job yields its place. Jobs are planned ahead, so that one is ready
-/// when a place is free.
+/// planning takes long. While the queues are suspended no job yields its place. A job that only waits, for deferred entries or
+/// for its hosts, rests: it has no place, and hardly counts against the number of live jobs. Jobs are planned ahead, so that
+/// one is ready when a place is free.
 /// - Parameter live: In the order in which they became live.
 func reconcile(
   wanted queue: inout JobQueue, live: [LiveJob], limits: JobLimits, now: Double, isPaused: Bool, resumedAt: Double
@@ -69,12 +92,16 @@ func reconcile(
   var actions = done.map { JobAction.finish($0.number) } + begun.map { JobAction.begin($0.number) }
   var names = Set(live.map(\.name))
   var planned = ready.count - begun.count + held.count { $0.phase == .planning }
-  var count = live.count
-  while planned < limits.places, count < limits.live, let next = queue.next(now: now, isLive: names.contains) {
+  var count = live.count { !$0.rests(now: now, isPaused: isPaused, resumedAt: resumedAt) }
+  var total = live.count
+  while planned < limits.places, count < limits.live, total < limits.total,
+    let next = queue.next(now: now, isLive: names.contains)
+  {
     actions.append(.start(next))
     names.insert(next.job)
     planned += 1
     count += 1
+    total += 1
   }
   return actions
 }
@@ -84,9 +111,22 @@ extension LiveJob {
     switch phase {
     case .ready, .done, .unreported, .finishing: return false
     case .planning, .running:
+      if activity == .deferred { return false }
       if isPaused { return true }
-      let isIdle = phase == .running && now - max(lastStarted, resumedAt) >= JobLimits.idleTime
-      return !isIdle && now - max(since, resumedAt) < JobLimits.turnTime
+      return !isIdle(now, resumedAt) && now - max(since, resumedAt) < JobLimits.turnTime
     }
+  }
+
+  /// Whether it only waits: for deferred entries, or for hosts that take none.
+  fileprivate func rests(now: Double, isPaused: Bool, resumedAt: Double) -> Bool {
+    switch activity {
+    case .busy: false
+    case .idle: !isPaused && isIdle(now, resumedAt)
+    case .deferred: true
+    }
+  }
+
+  private func isIdle(_ now: Double, _ resumedAt: Double) -> Bool {
+    phase == .running && now - max(lastStarted, resumedAt) >= JobLimits.idleTime
   }
 }

@@ -105,6 +105,33 @@ import Testing
     #expect(Self.actions(&queue, old, limits: JobLimits(places: 9, live: 3)) == [])
   }
 
+  @Test(arguments: [false, true])
+  func `a job that only has deferred entries holds no place, from the first moment, paused or not`(isPaused: Bool)
+    throws
+  {
+    var queue = try Self.queue("a")
+    var deferred = Self.live(1)
+    deferred.activity = .deferred
+    #expect(
+      Self.actions(&queue, [deferred, Self.live(2, .ready)], limits: Self.one, isPaused: isPaused) == ["begin 2", "a"])
+  }
+
+  @Test func `jobs that only wait do not count against the live limit, up to four times as many`() throws {
+    let limits = JobLimits(places: 2, live: 2, total: 5)
+    for (activity, idle, isStarted) in [
+      (LiveJob.Activity.deferred, 0.0, true), (.idle, 5, true), (.idle, 4.9, false), (.busy, 1000, false),
+    ] {
+      var queue = try Self.queue("a")
+      let waiting = (1...4).map { number in
+        var job = Self.live(number, since: 0, lastStarted: Self.now - idle)
+        job.activity = activity
+        return job
+      }
+      #expect(Self.actions(&queue, waiting, limits: limits) == (isStarted ? ["a"] : []), "\(activity) \(idle)")
+      #expect(Self.actions(&queue, waiting + [Self.live(5)], limits: limits) == [], "no more than that")
+    }
+  }
+
   @Test(arguments: [LiveJob.Phase.done, .unreported, .finishing])
   func `a job all of whose rows are there holds no place, paused or not`(phase: LiveJob.Phase) throws {
     for isPaused in [false, true] {
