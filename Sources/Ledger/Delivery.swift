@@ -13,7 +13,7 @@ package struct Delivery: Sendable, Equatable, Codable {
   package let sha256: String
 
   /// From what it was made, and how, in the caller's words; nil when that does not matter.
-  package let origin: String?
+  package var origin: String?
 
   /// Identifies, without reading it, the file under its final name as this one; in the caller's words, nil when it is not
   /// known. Only `LedgerChange.finish` records it.

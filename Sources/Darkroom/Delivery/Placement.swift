@@ -8,62 +8,90 @@ struct Placement {
   let staging: Staging
   let ledger: Ledger
 
-  /// Moves a staged file to its final name, over nothing but what this job delivered earlier. A file of our user that has
-  /// exactly the bytes already is taken for it.
-  /// - Parameter opened: The folder to which it goes, if that is open already.
-  /// - Throws: `EntryFailure` with `name-conflict` when something else has the name; `SystemError`, `SQLiteError`.
-  func place(_ delivery: Delivery, in opened: OpenFolder? = nil) throws {
-    let target = try opened ?? folder.open(delivery.subfolder)
-    let (staged, name) = (try staging.open(), Folder.name(of: delivery.target))
-    if try staged.renameWithoutReplacing(delivery.staged, to: target, as: name) { return }
-    let ours = try ledger.output(job: folder.name, target: delivery.target)
-    if let ours, try target.holds(name, bytes: ours.bytes, sha256: ours.sha256) {
-      return try staged.rename(delivery.staged, to: target, as: name)
-    }
-    if try Self.adopt(name, in: target, as: delivery) { return staging.remove(delivery.staged) }
-    throw EntryFailure.conflict(
-      ours == nil
-        ? "\(delivery.target) exists, and this job has not delivered it; it was left as it is: move it away"
-        : "\(delivery.target) was changed since this job delivered it; it was left as it is: move it away")
+  /// How a result got its final name.
+  enum Outcome: Equatable {
+    /// Its file has it now.
+    case moved
+    /// A file that had it is equal, and is taken for the result.
+    case adopted(FileIdentity)
   }
 
-  /// Brings a file that is equal to the one to be delivered, and our user's, to the disk.
-  /// - Returns: Whether it is equal.
-  private static func adopt(_ name: String, in target: OpenFolder, as delivery: Delivery) throws -> Bool {
-    guard let status = try? target.status(of: name), status.kind == .file, status.owner == geteuid(),
-      try target.holds(name, bytes: delivery.bytes, sha256: delivery.sha256)
-    else { return false }
-    try target.open(reading: name).sync()
-    return true
+  /// Moves a staged file to its final name, over nothing but what this job delivered earlier. A file of our user that has
+  /// exactly the bytes already is taken for it.
+  /// - Parameters:
+  ///   - opened: The folder to which it goes, if that is open already.
+  ///   - occupant: What had the name a while ago, if that is known: as long as it is the same, it is not read again.
+  /// - Throws: `EntryFailure` with `name-conflict` when something else has the name; `SystemError`, `SQLiteError`.
+  @discardableResult
+  func place(
+    _ delivery: Delivery, in opened: OpenFolder? = nil, over occupant: Occupant? = nil
+  ) throws -> Outcome {
+    let target = try opened ?? folder.open(delivery.subfolder)
+    let (staged, name) = (try staging.open(), Folder.name(of: delivery.target))
+    if try staged.renameWithoutReplacing(delivery.staged, to: target, as: name) { return .moved }
+    var (occupant, known) = (occupant, LedgerOutput?.none)
+    if try occupant == nil || target.status(of: name)?.identity != occupant?.identity {
+      known = try ledger.output(job: folder.name, target: delivery.target)
+      occupant = try Occupant(
+        name, in: target, bytes: delivery.bytes, sha256: delivery.sha256, known: known, staging: staging)
+    }
+    switch occupant?.kind {
+    case .ours:
+      try staged.rename(delivery.staged, to: target, as: name)
+      return .moved
+    case .equal:
+      staging.remove(delivery.staged)
+      return occupant.map { .adopted($0.identity) } ?? .moved
+    case nil:
+      throw EntryFailure.conflict(
+        known == nil
+          ? "\(delivery.target) exists, and this job has not delivered it; it was left as it is: move it away"
+          : "\(delivery.target) was changed since this job delivered it; it was left as it is: move it away")
+    }
   }
 
   /// Completes a delivery that was interrupted when the program died.
   /// - Throws: As `place`.
-  func recover(_ delivery: Delivery) throws {
-    if try folder.holds(delivery.target, bytes: delivery.bytes, sha256: delivery.sha256) {
-      return staging.remove(delivery.staged)
-    }
-    // Staging was synced before the intent was recorded: a staged file that is gone was renamed, and whoever was waiting
-    // for it has taken it away, or replaced it.
-    guard try staging.open().status(of: delivery.staged) != nil else {
+  @discardableResult
+  func recover(_ delivery: Delivery) throws -> Outcome {
+    // Staging was synced before the intent was recorded: a staged file that is gone was renamed, or removed because an equal
+    // one has its name. If there is none, whoever was waiting for it has taken it away, or replaced it.
+    guard let staged = try staging.open().status(of: delivery.staged) else {
+      if try folder.holds(delivery.target, bytes: delivery.bytes, sha256: delivery.sha256) { return .moved }
       if try FileStatus.exists(folder.file(delivery.target)) {
         throw EntryFailure.conflict("\(delivery.target) was replaced by someone else")
       }
       // Where the file system is not mounted everything is missing, which says nothing.
       _ = try FileStatus(of: staging.folder)
-      return
+      return .moved
     }
+    let target: OpenFolder
     do throws(SystemError) {
-      _ = try folder.createDurably(delivery.subfolder)
+      target = try folder.createDurably(delivery.subfolder)
     } catch {
       guard error.cause == .occupied else { throw error }
       throw EntryFailure(creating: folder.file(delivery.subfolder), error)
     }
-    try place(delivery)
+    // Where a rename is a link and a removal, it may have both names.
+    if let found = try target.status(of: Folder.name(of: delivery.target)), found.kind == .file,
+      found.identity.isSameNode(as: staged.identity)
+    {
+      staging.remove(delivery.staged)
+      return .moved
+    }
+    return try place(delivery, in: target)
   }
 }
 
 extension Delivery {
+  /// Takes in that a file that was there is the delivered one.
+  mutating func adopt(_ file: FileIdentity) {
+    identity = file.text
+    guard var provenance = origin.flatMap(Provenance.init(text:)), !provenance.isAdopted else { return }
+    provenance.isAdopted = true
+    origin = provenance.text
+  }
+
   /// The folder in which the target lies, relative to the job's.
   var subfolder: String { target.contains("/") ? Folder.parent(of: target) : "" }
 }

@@ -47,7 +47,10 @@ struct Recovery {
   private func complete(_ entry: LedgerEntry) throws -> LedgerEntry {
     guard let delivery = entry.delivery else { return entry }
     do {
-      try Placement(folder: run.folder, staging: run.staging, ledger: ledger).recover(delivery)
+      let placement = Placement(folder: run.folder, staging: run.staging, ledger: ledger)
+      guard case .adopted(let identity) = try placement.recover(delivery) else { return entry }
+      var entry = entry
+      entry.delivery?.adopt(identity)
       return entry
     } catch let conflict as EntryFailure {
       let name = try index.entry(at: entry.position)?.name ?? ""

@@ -146,12 +146,14 @@ struct ResultBatch {
       do {
         let run = record.run
         let placement = Placement(folder: run.folder, staging: run.staging, ledger: ledger)
-        if wasIntended {
-          try placement.recover(delivery)
-        } else {
-          try placement.place(delivery, in: opened[folder])
+        let result = record.snapshot.result
+        let outcome =
+          try wasIntended
+          ? placement.recover(delivery) : placement.place(delivery, in: opened[folder], over: result?.occupant)
+        switch outcome {
+        case .moved: items[index].entry.delivery?.identity = result?.identity
+        case .adopted(let identity): items[index].entry.delivery?.adopt(identity)
         }
-        items[index].entry.delivery?.identity = record.snapshot.result?.identity
         folders.insert(folder)
       } catch let error where error.isOfMachineForOwnFile || error.isDamageOfLedger {
         items[index].obstacle = error

@@ -165,7 +165,10 @@ struct JobPlanner: Sendable {
   }
 
   private func plan(_ task: Task, in folder: OpenFolder, _ unsynced: [String]) throws -> Plan {
-    let (job, run, manifest) = (task.job, task.run, task.manifest)
+    let (job, manifest) = (task.job, task.manifest)
+    var run = task.run
+    // The job's folder was made just now, or has no results yet.
+    run.mayFindFiles = try unsynced.isEmpty && folder.status(of: "images") != nil
     let hasOutputs = try ledger.hasOutputs(job: job.name)
     let lastRun = try ledger.lastRun(job: job.name)
     let hasFailures = try lastRun.map(ledger.hasFailures) ?? false

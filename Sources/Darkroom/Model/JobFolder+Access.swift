@@ -1,4 +1,5 @@
 import Glibc
+import Ledger
 import System
 
 /// The job's folder and those in it, opened beneath the outbox: no symbolic link is followed.
@@ -41,6 +42,15 @@ extension JobFolder {
   /// - Parameter sha256: In lower-case hexadecimal.
   func holds(_ target: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
     try openOutbox().holds(beneath(target), bytes: bytes, sha256: sha256)
+  }
+
+  /// What has the name of a result.
+  /// - Parameter target: Its path relative to the job's folder. The other parameters are those of `Occupant`.
+  func occupant(
+    of target: String, bytes: Int, sha256: String, known: LedgerOutput?, staging: Staging
+  ) throws(SystemError) -> Occupant? {
+    try Occupant(
+      beneath(target), in: openOutbox(), bytes: bytes, sha256: sha256, known: known, staging: staging)
   }
 
   /// Creates the job's folder, if need be.

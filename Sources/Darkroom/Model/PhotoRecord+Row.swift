@@ -6,7 +6,11 @@ extension PhotoRecord {
   var delivery: Delivery? {
     let live = snapshot
     guard let result = live.result else { return nil }
-    let provenance = live.source?.picture.map { Provenance(key: result.key, source: $0, output: result.picture).text }
+    let provenance = live.source?.picture.map { source in
+      var provenance = Provenance(key: result.key, source: source, output: result.picture)
+      provenance.isAdopted = result.occupant?.kind == .equal
+      return provenance.text
+    }
     return Delivery(
       staged: result.staged, target: target(of: result), bytes: result.bytes, sha256: result.sha256,
       origin: provenance)

@@ -42,6 +42,9 @@ final class PhotoRecord: Sendable {
     /// What is doubtful about it.
     var warnings: [ReportRow.Warning] = []
 
+    /// What had its final name when it was made; nil for most.
+    var occupant: Occupant?
+
     /// Identifies the file once it has its final name; nil when it was changed already.
     var identity: String? {
       guard let identity = try? file.status().identity, identity.size == bytes else { return nil }

@@ -9,13 +9,20 @@ struct Provenance: Sendable, Equatable {
   let source: ImageInfo
   let output: ImageInfo
 
+  /// Whether the file was there already, with the same bytes, and this program has not put it there as far as it knew: it
+  /// is never removed. Nothing is known of a file without provenance either.
+  var isAdopted = false
+
   /// The source's SHA-256.
   var sourceSHA256: Substring { key.prefix { $0 != " " } }
 
   /// The form that is kept in the ledger.
   var text: String {
     // The first name is that of the ledger's version 2.
-    JSONValue.object(["product": .string(key), "source": source.json, "output": output.json]).text
+    JSONValue.object([
+      "product": .string(key), "source": source.json, "output": output.json,
+      "adopted": isAdopted ? .bool(true) : nil,
+    ]).text
   }
 
   init(key: ResultKey, source: ImageInfo, output: ImageInfo) {
@@ -28,5 +35,6 @@ struct Provenance: Sendable, Equatable {
       let source = ImageInfo(value["source"]), let output = ImageInfo(value["output"])
     else { return nil }
     (self.key, self.source, self.output) = (key, source, output)
+    isAdopted = value["adopted"] == .bool(true)
   }
 }

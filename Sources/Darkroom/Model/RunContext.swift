@@ -11,6 +11,9 @@ struct RunContext: Sendable {
   /// When the job was accepted, in milliseconds since 1970, UTC.
   var accepted = Int.max
 
+  /// Whether files may have the names of results already, whoever put them there.
+  var mayFindFiles = true
+
   /// Whether what earlier runs downloaded and made is ignored, whatever the process that continues the run is told.
   var isRefreshing = false
 

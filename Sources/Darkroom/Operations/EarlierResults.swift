@@ -41,6 +41,15 @@ struct EarlierResults: Sendable {
     return sources.isEmpty ? nil : !sources.contains(sha256[...])
   }
 
+  /// What has the final name of a result that was made, as far as it does not keep it from being delivered.
+  /// - Parameter target: The path of the result beneath the job's folder.
+  /// - Throws: `SystemError` when that cannot be told now.
+  func occupant(of target: String, _ result: PhotoRecord.Result, _ staging: Staging) throws(SystemError) -> Occupant? {
+    try folder.occupant(
+      of: target, bytes: result.bytes, sha256: result.sha256, known: outputs.first { $0.target == target },
+      staging: staging)
+  }
+
   /// - Returns: nil when the file is not what was delivered.
   private func unchangedIdentity(_ output: LedgerOutput) throws -> String? {
     let path = folder.file(output.target)

@@ -195,9 +195,13 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   ) throws {
     // The delivery has to wait less for it.
     file.startWriting()
-    let result = PhotoRecord.Result(
+    var result = PhotoRecord.Result(
       staged: staged ?? result, file: file, picture: picture, bytes: try file.status().size, sha256: sha256,
       key: key, warnings: warnings)
+    // Large files may have to be read: the delivery is not to wait for that. What it cannot be told now, it asks again.
+    if record.run.mayFindFiles {
+      result.occupant = try? access.earlier.occupant(of: record.target(of: result), result, staging)
+    }
     let isChanged = record.snapshot.source.flatMap { access.earlier.isChanged($0.sha256) }
     record.filtered(result, from: source, isChanged: isChanged, taking: began.duration(to: .now))
   }

@@ -39,6 +39,22 @@ import Testing
     #expect(try deliveries.staged.isEmpty)
   }
 
+  @Test func `a file that is taken for a result is recorded as itself, and as not made here`() throws {
+    let run = try deliveries.run(1)
+    try deliveries.root.makeFolder("out/job-1/images")
+    try deliveries.root.write("picture", as: "out/job-1/images/entry 0.jpg")
+    let before = try FileStatus(of: run.folder.file("images/entry 0.jpg")).identity
+    for position in 0..<2 { queue.deliver(try deliveries.filtered(position, of: run), isUrgent: true) }
+    #expect(deliveries.wait(records: 2).rows.allSatisfy { $0.state == .filtered })
+    let outputs = try (0..<2).map {
+      try #require(try deliveries.ledger.output(job: "job-1", target: "images/entry \($0).jpg"))
+    }
+    #expect(outputs[0].identity == before.text)
+    #expect(try FileStatus(of: run.folder.file("images/entry 0.jpg")).identity == before)
+    #expect(outputs.map { $0.origin.flatMap(Provenance.init(text:))?.isAdopted } == [true, false])
+    #expect(try deliveries.staged.isEmpty)
+  }
+
   @Test func `what came one by one has a batch for each`() throws {
     let run = try deliveries.run(1)
     let commits = CommitCounter(deliveries.state)

@@ -58,6 +58,88 @@ import Testing
     #expect(try outbox.staged.isEmpty)
   }
 
+  private func occupant(_ new: String, known: Delivery? = nil) throws -> Occupant? {
+    if let known { try outbox.remember(known) }
+    return try outbox.folder.occupant(
+      of: "images/a.jpg", bytes: new.utf8.count, sha256: Outbox.sha256(new),
+      known: outbox.ledger.output(job: "job", target: "images/a.jpg"), staging: outbox.staging)
+  }
+
+  @Test("a file that was compared before it is to be replaced, or taken for the result, is not read again")
+  func comparedBefore() throws {
+    try outbox.write("new", to: "images/a.jpg")
+    let equal = try #require(try occupant("new"))
+    #expect(equal.kind == .equal)
+    // Other bytes to be delivered show that nobody looks at those of the file.
+    #expect(try outbox.placement.place(outbox.delivery("other"), over: equal) == .adopted(equal.identity))
+    #expect(outbox.text("images/a.jpg") == "new")
+    let ours = try #require(try occupant("other", known: outbox.delivery("new", isStaged: false)))
+    #expect(ours.kind == .ours)
+    try outbox.remember(outbox.delivery("forgotten", isStaged: false))
+    #expect(try outbox.placement.place(outbox.delivery("other"), over: ours) == .moved)
+    #expect(outbox.text("images/a.jpg") == "other")
+  }
+
+  @Test("a file that was changed after it was compared is compared again, and stays", arguments: [false, true])
+  func changedSince(isOurs: Bool) throws {
+    try outbox.write("new", to: "images/a.jpg")
+    let known = isOurs ? try outbox.delivery("new", isStaged: false) : nil
+    let compared = try #require(try occupant("new", known: known))
+    #expect(compared.kind == (isOurs ? .ours : .equal))
+    try outbox.write("old", to: "images/a.jpg")
+    let failure = #expect(throws: EntryFailure.self) {
+      try outbox.placement.place(outbox.delivery("new"), over: compared)
+    }
+    #expect(failure?.code == .nameConflict)
+    #expect(outbox.text("images/a.jpg") == "old")
+  }
+
+  @Test(
+    "of equal bytes only a regular file of our user is taken for the result",
+    arguments: [
+      ("file", true), ("hard link", true), ("sparse", false), ("link", false), ("folder", false), ("pipe", false),
+      ("unreadable folder", false), ("other user", false),
+    ])
+  func kinds(kind: String, isTaken: Bool) throws {
+    let target = outbox.folder.file("images/a.jpg")
+    switch kind {
+    case "hard link":
+      try outbox.root.write("new", as: "elsewhere")
+      link(outbox.root.file("elsewhere"), target)
+    case "sparse":
+      try OpenFile(creating: target).truncate(to: 3)
+    case "link":
+      try outbox.root.write("new", as: "elsewhere")
+      symlink(outbox.root.file("elsewhere"), target)
+    case "folder", "unreadable folder": mkdir(target, kind == "folder" ? 0o777 : 0)
+    case "pipe": mkfifo(target, 0o666)
+    case "other user":
+      try outbox.write("new", to: "images/a.jpg")
+      // Without the right to do so it stays ours.
+      if chown(target, 12345, 12345) != 0 { return }
+    default: try outbox.write("new", to: "images/a.jpg")
+    }
+    #expect(try (occupant("new")?.kind == .equal) == isTaken)
+    let before = try FileStatus(of: target).identity
+    if isTaken {
+      #expect(try outbox.placement.place(outbox.delivery("new")) == .adopted(before))
+      #expect(try outbox.staged.isEmpty)
+    } else {
+      #expect(throws: EntryFailure.self) { try outbox.placement.place(outbox.delivery("new")) }
+      #expect(throws: EntryFailure.self) { try outbox.placement.recover(outbox.delivery("new")) }
+    }
+    #expect(try FileStatus(of: target).identity == before)
+  }
+
+  @Test("recovery: a staged file that has its final name already, too, loses the first")
+  func recoverLinked() throws {
+    let delivery = try outbox.delivery("new")
+    link(outbox.staging.path(delivery.staged), outbox.folder.file("images/a.jpg"))
+    #expect(try outbox.placement.recover(delivery) == .moved)
+    #expect(outbox.text("images/a.jpg") == "new")
+    #expect(try outbox.staged.isEmpty)
+  }
+
   @Test("what this job delivered earlier is replaced")
   func ours() throws {
     try outbox.write("ours", to: "images/a.jpg")

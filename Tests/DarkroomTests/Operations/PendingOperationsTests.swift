@@ -21,6 +21,27 @@ import Testing
     #expect(chains.pending.inProgress.isEmpty)
   }
 
+  @Test(
+    "what has a result's final name is compared when the result is made", arguments: ["equal", "another", "nothing"])
+  func occupied(kind: String) throws {
+    let chains = try Chains()
+    try chains.folder.makeFolder("job/images")
+    let record = try chains.start(0)
+    _ = chains.ended(1)
+    let made = try #require(record.snapshot.result)
+    #expect(made.occupant == nil)
+    let target = chains.folder.file("job/" + record.target(of: made))
+    if kind != "nothing" { try made.file.copy(to: OpenFile(creating: target)) }
+    if kind == "another" { try OpenFile(updating: target).write("x") }
+    let again = try chains.start(0)
+    _ = chains.ended(1)
+    let occupant = again.snapshot.result?.occupant
+    #expect(occupant?.kind == (kind == "equal" ? .equal : nil))
+    #expect(try occupant == nil || occupant?.identity == FileStatus(of: target).identity)
+    let provenance = again.delivery?.origin.flatMap(Provenance.init(text:))
+    #expect(provenance?.isAdopted == (kind == "equal"))
+  }
+
   @Test("while suspended nothing starts; resumed, everything completes")
   func suspend() throws {
     let chains = try Chains()

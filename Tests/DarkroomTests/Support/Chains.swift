@@ -11,7 +11,7 @@ final class Chains {
   let pending: PendingOperations
   let engine: TransferEngine
   let staging: Staging
-  private let folder: TemporaryFolder
+  let folder: TemporaryFolder
   private let mailbox: Mailbox<PhotoRecord>
   private let downloaded: Mailbox<PhotoRecord>
   private let answered: Mailbox<PhotoRecord>
