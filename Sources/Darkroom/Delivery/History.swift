@@ -39,7 +39,8 @@ struct History {
     return try job.status(of: "entries.jsonl")?.size == 0
   }
 
-  private func isOfRun(_ name: String) -> Bool {
+  /// Whether a name is one of a file that a run leaves and the next puts aside.
+  func isOfRun(_ name: String) -> Bool {
     name == "report.json" || name == "entries.jsonl" || name == folder.name + ".failed.jsonl"
       || JobFolder.isManifest(name)
   }

@@ -221,7 +221,11 @@ final class LiveJobs {
       run: finishing.plan.run, manifest: finishing.plan.manifest, outcome: finishing.outcome,
       pauses: run.pauses, index: finishing.plan.index, ledger: planner.ledger, state: planner.state,
       sources: finishing.plan.sources, manifestWarnings: finishing.plan.warnings)
+    let history = HistoryRetention(
+      history: History(folder: finishing.plan.run.folder), keeping: planner.configuration.keepHistory)
     DispatchQueue(label: "Report").async(group: background) { [send] in
+      // What cannot be removed now is removed after a later run.
+      try? history.prune()
       do {
         send(.written(run: number, try file.write()))
       } catch {

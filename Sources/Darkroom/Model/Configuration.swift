@@ -75,6 +75,9 @@ package struct Configuration: Sendable {
   /// Whether everything is asked for again, whatever the cache has. Default: false.
   package var refresh = false
 
+  /// How many earlier runs of each job are kept in `history`. Default: 10.
+  package var keepHistory = 10
+
   /// Which failures of a job count as success for the exit code and for quiet logs. Default: none.
   package var acceptFailures: FailureAcceptance?
 

@@ -17,7 +17,12 @@ package struct ReportHead: Sendable, Equatable {
   /// - Returns: nil when the file is no report of ours.
   /// - Throws: `SystemError` when it cannot be read.
   init?(of path: String) throws(SystemError) {
-    let start = try OpenFile(reading: path, followingLinks: false).readStart(1 << 20)
+    try self.init(OpenFile(reading: path, followingLinks: false))
+  }
+
+  /// The same, of an open file.
+  init?(_ file: OpenFile) throws(SystemError) {
+    let start = try file.readStart(1 << 20)
     let lines = String(decoding: start, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     guard let end = lines.firstIndex(where: { $0 == Self.rowsBegin }) else { return nil }
     let head = lines[..<end].joined()
@@ -28,6 +33,8 @@ package struct ReportHead: Sendable, Equatable {
   }
 
   private subscript(key: String) -> JSONValue? { members.first { $0.key == key }?.value }
+
+  var job: String? { self["job"]?.string }
 
   var runID: String? { self["run_id"]?.string }
 

@@ -10,6 +10,24 @@ enum RunID {
     return date.formatted(format) + "-" + String(repeating: "0", count: 8 - random.count) + random
   }
 
+  /// Whether a text has the form of those that are made here.
+  static func isMade(_ text: String) -> Bool { date(of: text) != nil }
+
+  /// When a run began, by its name.
+  /// - Returns: nil for a name of another form.
+  static func date(of runID: String) -> Date? {
+    let parts = runID.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[1].utf8.count == 8, parts[1].utf8.allSatisfy(isHexadecimal), parts[0].utf8.count == 16
+    else { return nil }
+    let format = Date.ISO8601FormatStyle(
+      dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted, timeZoneSeparator: .omitted)
+    return try? format.parse(String(parts[0]))
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+  }
+
   /// Whether a text may be the name of a folder of `history`.
   static func isValid(_ text: String) -> Bool {
     (8...64).contains(text.utf8.count) && text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || isAlphanumeric($0) }

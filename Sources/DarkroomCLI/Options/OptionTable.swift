@@ -134,6 +134,9 @@ enum OptionTable {
       "json", \.isJSON, .flag, of: ["run", "watch", "check", "status"],
       "print JSON on standard output, one object per line"),
     Option(
+      "keep-history", \.configuration.keepHistory, .whole(0...1_000_000),
+      "earlier runs of a job whose reports and manifests are kept"),
+    Option(
       "accept-failures", \.configuration.acceptFailures, .failures, of: ["run", "wait"],
       "end with 0, and stay quiet, if what failed also failed last time, or is at most N entries or N% of them"),
   ]

@@ -1,0 +1,45 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What earlier runs leave behind.
+@Suite(.blocking) struct RetentionTests {
+  private let folders: DarkroomFolders
+
+  init() throws { folders = try DarkroomFolders() }
+
+  private func history() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history").sorted()
+  }
+
+  @Test func `as many earlier runs are kept as asked for, the last, and all pictures`() throws {
+    for number in 0..<5 {
+      // Each run has another picture, and a rejected one counts as any other.
+      let picture = ["coffee.jpg", "chelsea.jpg", "rocket.jpg"][number % 3]
+      try folders.drop("job.json", number == 2 ? "[" : "[\"\(picture)\"]")
+      #expect(try folders.run(["--filters", "none", "--keep-history", "2"]).status == (number == 2 ? 65 : 0))
+      #expect(try number == 0 || history().count == min(number, 2))
+    }
+    for name in ["coffee", "chelsea"] { #expect(folders.exists("job/images/\(name).jpg")) }
+    let check = try DarkroomProcess.run(
+      script: "'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox' '\(folders.outbox)' --done",
+      in: folders.folder)
+    #expect(check.status == 0, "\(check.output)\(check.error)")
+    try folders.drop("job.json", "[\"coffee.jpg\"]")
+    #expect(try folders.run(["--filters", "none", "--keep-history", "0"]).status == 0)
+    #expect(try history().isEmpty)
+  }
+
+  @Test func `ten are kept unless another number is asked for`() throws {
+    let run = "2024010%dT030405Z-0a1b2c%02d"
+    for number in 0..<30 {
+      let folder = folders.outbox + "/job/history/" + String(format: run, 1 + number / 10, number)
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      try Data().write(to: URL(fileURLWithPath: folder + "/entries.jsonl"))
+    }
+    let all = try history()
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    #expect(try history() == all.suffix(10))
+  }
+}

@@ -1,0 +1,127 @@
+import Glibc
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct HistoryRetentionTests {
+  private let outbox: Outbox
+
+  init() throws {
+    outbox = try Outbox()
+    for number in 1...6 { try leaveRun(number) }
+  }
+
+  private static func name(_ number: Int) -> String { "2024010\(number)T030405Z-0a1b2c3\(number)" }
+
+  private func leaveRun(_ number: Int, job: String = "job") throws {
+    let folder = "history/" + Self.name(number)
+    try outbox.root.makeFolder("out/job/" + folder)
+    try outbox.write(
+      """
+      {
+      "schema_version":1,
+      "job":"\(job)",
+      "run_id":"\(Self.name(number))",
+      "entries":[
+      ]}
+
+      """, to: folder + "/report.json")
+    for name in ["manifest.csv.gz", "entries.jsonl", "job.failed.jsonl"] {
+      try outbox.write("x", to: folder + "/" + name)
+    }
+  }
+
+  private func prune(_ count: Int) throws {
+    try HistoryRetention(history: History(folder: outbox.folder), keeping: count).prune()
+  }
+
+  private var left: [String] { get throws { try outbox.root.names(in: "out/job/history") } }
+
+  @Test("of the earlier runs the last are kept, whole, and nothing else is removed", arguments: [0, 1, 5, 6, 1000])
+  func last(count: Int) throws {
+    for name in ["images/a.jpg", "report.json", "entries.jsonl", "history/notes.txt"] {
+      try outbox.write("x", to: name)
+    }
+    try prune(count)
+    #expect(try left == (1...6).suffix(count).map(Self.name) + ["notes.txt"])
+    for number in (1...6).suffix(count) {
+      #expect(
+        try outbox.root.names(in: "out/job/history/" + Self.name(number)) == [
+          "entries.jsonl", "job.failed.jsonl", "manifest.csv.gz", "report.json",
+        ])
+    }
+    for name in ["images/a.jpg", "report.json", "entries.jsonl", "history/notes.txt"] {
+      #expect(outbox.text(name) == "x", "\(name)")
+    }
+  }
+
+  static let otherKinds = [
+    "another name", "link", "file", "more", "link inside", "folder inside", "another job's", "no report of ours",
+    "another user's",
+  ]
+
+  @Test("a folder that is not a run's, by its name or by what is in it, stays", arguments: otherKinds)
+  func foreign(kind: String) throws {
+    let path = outbox.folder.history + "/" + Self.name(1)
+    switch kind {
+    case "another name": try Folder.rename(path, to: outbox.folder.history + "/20240101")
+    case "link":
+      try Folder.rename(path, to: outbox.root.file("elsewhere"))
+      symlink(outbox.root.file("elsewhere"), path)
+    case "file":
+      try Folder.rename(path, to: outbox.root.file("elsewhere"))
+      try outbox.write("x", to: "history/" + Self.name(1))
+    case "more": try outbox.write("x", to: "history/\(Self.name(1))/notes.txt")
+    case "link inside":
+      try outbox.root.write("x", as: "precious")
+      try Folder.removeFile(path + "/entries.jsonl")
+      symlink(outbox.root.file("precious"), path + "/entries.jsonl")
+    case "folder inside":
+      try Folder.removeFile(path + "/entries.jsonl")
+      mkdir(path + "/entries.jsonl", 0o777)
+    case "another job's": try leaveRun(1, job: "other")
+    case "no report of ours": try outbox.write("my notes", to: "history/\(Self.name(1))/report.json")
+    default:
+      // Without the right to give it away it stays ours.
+      if chown(path, 12345, 12345) != 0 { return }
+    }
+    let before = try outbox.root.names(
+      in: "out/job/history/" + (kind == "another name" ? "20240101" : kind == "file" ? "" : Self.name(1)))
+    try prune(2)
+    let stays = kind == "another name" ? "20240101" : Self.name(1)
+    #expect(try left == ([stays] + [5, 6].map(Self.name)).sorted())
+    if kind != "file" { #expect(try outbox.root.names(in: "out/job/history/" + stays) == before) }
+    if kind == "link inside" { #expect(outbox.root.text("precious") == "x") }
+  }
+
+  @Test("a symbolic link in the place of history leads nowhere")
+  func linkedHistory() throws {
+    try Folder.rename(outbox.folder.history, to: outbox.root.file("elsewhere"))
+    symlink(outbox.root.file("elsewhere"), outbox.folder.history)
+    try prune(0)
+    #expect(try outbox.root.names(in: "elsewhere").count == 6)
+  }
+
+  @Test(
+    "interrupted anywhere it goes on",
+    arguments: [["report.json"], ["report.json", "entries.jsonl", "manifest.csv.gz"]])
+  func interrupted(removed: [String]) throws {
+    for name in removed { try Folder.removeFile(outbox.folder.history + "/\(Self.name(1))/\(name)") }
+    for name in try outbox.root.names(in: "out/job/history/" + Self.name(2)) {
+      try Folder.removeFile(outbox.folder.history + "/\(Self.name(2))/\(name)")
+    }
+    try prune(3)
+    #expect(try left == [4, 5, 6].map(Self.name))
+  }
+
+  @Test("a job without history has none then")
+  func none() throws {
+    try HistoryRetention(
+      history: History(folder: JobFolder(path: outbox.root.file("out/other"), name: "other")), keeping: 0
+    )
+    .prune()
+    #expect(try outbox.root.names(in: "out") == ["job"])
+  }
+}
