@@ -137,12 +137,16 @@ final class Services {
       downloadBegan: { [send] in send(.downloadBegan($0, at: $1)) },
       hostAnswered: { [send] in send(.hostAnswered($0)) },
       downloadEnded: { [send] in send(.downloadEnded($0)) }, ended: { [send] in send(.operationsEnded($0)) })
-    return LiveJobs(
+    let jobs = LiveJobs(
       queue: JobQueue(goal: .watch, unfinished: unfinished), pending: pending, delivery: delivery,
       suspension: Suspension(outbox: outbox, state: state, downloads: downloads, minFree: configuration.minFree),
       network: NetworkWatch(configuration: configuration.transfer, engine: engine) { [send] in send(.probed($0)) },
       planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
       send: { [send] in send(.job($0)) })
+    jobs.retention = outbox.handle.map {
+      LedgerRetention(ledger: ledger, state: state, outbox: $0, inbox: inbox)
+    }
+    return jobs
   }
 
   private func planner(_ configuration: Configuration, _ delivery: DeliveryQueue) -> JobPlanner {

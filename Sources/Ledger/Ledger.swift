@@ -33,10 +33,25 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
   private static func open(_ path: String, isCreated: Bool) throws -> Database {
     let database = try Database(
       path: path, durability: .powerCut, isCreated: isCreated, examine: LedgerSchema.rejectNewer)
+    let isRewritten = try makeShrinkable(database)
     // Reading takes a shared lock only; this takes the exclusive one, which is kept until the ledger is closed.
     try database.execute("BEGIN EXCLUSIVE; COMMIT")
     try LedgerSchema.migrations.apply(to: database)
+    // Where there is no room for it the file only does not get smaller.
+    if isCreated, isRewritten { try? database.execute("VACUUM") }
     return database
+  }
+
+  /// A file up to this size, in pages of 4 KiB, is rewritten when its form has to change.
+  private static let rewrittenPages = 16 << 10
+
+  /// Has what becomes free be given back to the file system, by `release`. In a file that has pages that takes effect when it
+  /// is rewritten.
+  /// - Returns: Whether the file is to be rewritten.
+  private static func makeShrinkable(_ database: Database) throws -> Bool {
+    guard try database.first("PRAGMA auto_vacuum", row: { $0.integer(0) }) == 0 else { return false }
+    try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    return try 1...rewrittenPages ~= database.first("PRAGMA page_count", row: { $0.integer(0) }) ?? 0
   }
 
   func perform<T>(_ body: (Database) throws -> T) throws -> T {

@@ -8,8 +8,9 @@ package enum LedgerChange: Sendable {
   /// Removes a run that has not ended, and all that is recorded of its entries. What it has delivered stays the job's.
   case remove(_ runID: String)
 
-  /// Moves a job forward; `outcome` and `documents` are kept as they are when nil. An ended job keeps no entries, no
-  /// deferrals and no pauses.
+  /// Moves a job forward; `outcome` and `documents` are kept as they are when nil. An ended job keeps no
+  /// deferrals and no pauses, and of its entries those that are too many to be removed at once, for
+  /// `removeEndedEntries`.
   case advance(_ runID: String, to: LedgerJob.State, outcome: String? = nil, documents: [Delivery]? = nil)
 
   /// Has the next run of a job compare itself with this one, which is about to end. Without it an ended run's failures are
@@ -30,6 +31,9 @@ package enum LedgerChange: Sendable {
 
   /// A failure of a run that has ended, as its report says.
   case recallFailure(LedgerFailure, run: String)
+
+  /// A record leaves the ledger.
+  case forget(LedgerRecord)
 
   /// The beginning or, with the same cause, lock and beginning, the end of a pause.
   case pause(LedgerPause, run: String)
@@ -53,6 +57,7 @@ extension LedgerChange {
       try database.run(LedgerTable.deferred.put, [.text(runID)] + deferral.values)
     case .recall(let delivery, let job): try Self.recall(LedgerOutput(delivery), job: job, database)
     case .recallFailure(let failure, let runID): try failure.put(run: runID, database)
+    case .forget(let record): try record.remove(from: database)
     case .pause(let pause, let runID): try database.run(LedgerTable.pauses.put, [.text(runID)] + pause.values)
     }
   }
@@ -87,7 +92,7 @@ extension LedgerChange {
       throw LedgerError.damaged(path: database.path, why: "the row of run \(runID) is not what was written")
     }
     guard state == .ended else { return }
-    try database.run("DELETE FROM entries WHERE run_id = ?", [.text(runID)])
+    try LedgerEntry.remove(LedgerEntry.removedAtOnce, ofEnded: runID, database)
     try database.run("DELETE FROM deferred WHERE run_id = ?", [.text(runID)])
     try database.run("DELETE FROM pauses WHERE run_id = ?", [.text(runID)])
     try LedgerFailure.forget(runID, database)

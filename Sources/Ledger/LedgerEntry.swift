@@ -57,3 +57,17 @@ extension LedgerEntry: DatabaseRecord {
     ]
   }
 }
+
+extension LedgerEntry {
+  /// How many entries of a run are removed in the commit that ends it: for that everything else waits.
+  static let removedAtOnce = 20_000
+
+  /// Removes the first so many entries of a run that has ended.
+  static func remove(_ count: Int, ofEnded runID: String, _ database: Database) throws {
+    try database.run(
+      """
+      DELETE FROM entries WHERE run_id = ?1 AND position <= coalesce(
+        (SELECT position FROM entries WHERE run_id = ?1 ORDER BY position LIMIT 1 OFFSET ?2), 9223372036854775807)
+      """, [.text(runID), .integer(count - 1)])
+  }
+}

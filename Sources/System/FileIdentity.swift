@@ -39,4 +39,8 @@ package struct FileIdentity: Sendable, Hashable {
   package var text: String {
     "\(inode) \(size) \(modified.seconds).\(modified.nanoseconds) \(changed.seconds).\(changed.nanoseconds)"
   }
+
+  /// When a file was last changed (its ctime), by the form that is kept in the ledger: seconds since 1970.
+  /// - Returns: nil for a text of another form.
+  package static func changed(inText text: String) -> Double? { text.split(separator: " ").last.flatMap { Double($0) } }
 }

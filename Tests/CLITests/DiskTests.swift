@@ -46,7 +46,7 @@ struct DiskTests {
   }
 
   static let sizes = [
-    (Full.everything, 72), (.everything, 132), (.everything, 200), (.pictures, 4), (.pictures, 60), (.pictures, 120),
+    (Full.everything, 80), (.everything, 132), (.everything, 200), (.pictures, 4), (.pictures, 60), (.pictures, 120),
     (.ledger, 64),
   ]
 

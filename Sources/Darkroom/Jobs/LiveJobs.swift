@@ -42,6 +42,9 @@ final class LiveJobs {
   let observe: (Event) -> Void
   private let send: @Sendable (Message) -> Void
 
+  /// What keeps the ledger small; nil: nothing does.
+  var retention: LedgerRetention?
+
   /// When the ledger was last written before this process began, in milliseconds since 1970.
   let lastActive: Int
   private var lastNumber = 0
@@ -182,6 +185,7 @@ final class LiveJobs {
   func shutDown() {
     cancelPlanning()
     _ = background.wait(timeout: .now() + 5)
+    retention?.close()
   }
 
   var isPlanning: Bool {
@@ -269,6 +273,7 @@ final class LiveJobs {
       suspension.wroteSomething()
       run.hold = nil
       remove(run)
+      retention?.runEnded(delivered: outcome.job.counts.filtered - outcome.job.counts.reused)
       let accepted = planner.configuration.acceptFailures
       let isAccepted = outcome.job.state != .succeeded && accepted?.accepts(outcome.job) == true
       // What a later run says of the job counts.

@@ -41,6 +41,8 @@ struct StateFolder: Sendable {
 
   var jobs: String { path + "/jobs" }
   var cache: String { path + "/cache" }
+  /// How far `LedgerRetention` has come.
+  var retention: String { path + "/retention.json" }
 
   /// A run's files are named after it.
   func snapshot(_ runID: String, extension suffix: String) -> String {

@@ -1,0 +1,234 @@
+import Dispatch
+import Foundation
+import Glibc
+import Ledger
+import Synchronization
+import System
+
+/// Takes out of the ledger what no run needs any more, and makes its file smaller, in bounded steps on a queue of its own,
+/// at most one in a second.
+///
+/// - The entries of an ended run are not needed; most are removed when it ends.
+/// - An ended run is needed while its manifest may be found in the inbox again.
+/// - The record of a result lives as long as its file. Without the file it tells the next run whether its source has changed,
+///   for `outputAge`.
+/// - What failed in a job's last run is needed as long as the job has a folder, and for `jobAge`: a consumer may move the
+///   folder away after each run.
+///
+/// The more is delivered, the more is looked at, so that what is in the ledger is bounded however much passes through it.
+final class LedgerRetention: Sendable {
+  /// How long the record of a file that is gone is kept, in seconds.
+  static let outputAge = 8 * 86_400.0
+
+  /// How long the failures of a job whose folder is gone are kept, in seconds.
+  static let jobAge = 35 * 86_400.0
+
+  /// So many ended runs may be remembered before they are looked at, because that takes a sync.
+  static let endedRuns = 128
+
+  /// So many pages, of 4 KiB, and a quarter of the file, must hold nothing for it to be made smaller; then it gives back all
+  /// but a quarter of that.
+  static let freePages = 1024
+
+  /// So many pages are given back in one commit.
+  static let releasedPages = 1024
+
+  /// So many entries of a run that has ended are removed in one commit.
+  private static let removedEntries = 5000
+
+  private static let pageSize = 512
+
+  /// So many ended runs leave in one commit, or a page more.
+  private static let mostRuns = 4096
+  private static let spacing = 1.0
+
+  /// How long a step may take, in seconds.
+  private static let stepTime = 1.0
+
+  /// Where the sweep through the ledger is. It is not synced: without it the sweep begins anew.
+  private struct Position: Codable, Equatable {
+    var job = ""
+    var target = ""
+    var lastRun = ""
+  }
+
+  private struct Shared {
+    /// How many records of results are to be looked at.
+    var outputs = 0
+    /// How many last runs.
+    var runs = 0
+    var isScheduled = false
+    var lastStep: Double?
+    var isClosed = false
+    var position: Position
+    var savedPosition: Position
+  }
+
+  private let ledger: Ledger
+  private let state: StateFolder
+  private let outbox: OpenFolder
+  private let inbox: Inbox
+  private let queue = DispatchQueue(label: "Retention", qos: .utility)
+  private let shared: Mutex<Shared>
+
+  /// - Parameter outbox: The folder, held open.
+  init(ledger: Ledger, state: StateFolder, outbox: OpenFolder, inbox: Inbox) {
+    self.ledger = ledger
+    self.state = state
+    self.outbox = outbox
+    self.inbox = inbox
+    let position =
+      (try? OpenFile(reading: state.retention, followingLinks: false).readAll())
+      .flatMap { try? JSONDecoder().decode(Position.self, from: $0) } ?? Position()
+    shared = Mutex(Shared(position: position, savedPosition: position))
+  }
+
+  /// A run has ended.
+  /// - Parameter delivered: How many results it has delivered.
+  func runEnded(delivered: Int) {
+    let delay: Double? = shared.withLock { shared in
+      shared.outputs += 2 * delivered + 64
+      shared.runs += 4
+      guard !shared.isScheduled, !shared.isClosed else { return nil }
+      shared.isScheduled = true
+      return shared.lastStep.map { max(0, $0 + Self.spacing - Clock.monotonicSeconds) } ?? 0
+    }
+    guard let delay else { return }
+    queue.asyncAfter(deadline: .now() + delay) { [self] in step() }
+  }
+
+  /// Does what is due, as far as there is time, and nothing more from then on.
+  func close() {
+    queue.sync {
+      step()
+      shared.withLock { $0.isClosed = true }
+      save()
+    }
+  }
+
+  /// Does what is due. What goes wrong is left for another time: whoever needs the ledger finds out.
+  func step() {
+    let (outputs, runs): (Int, Int) = shared.withLock { shared in
+      defer {
+        (shared.outputs, shared.runs, shared.isScheduled) = (0, 0, false)
+        shared.lastStep = Clock.monotonicSeconds
+      }
+      return shared.isClosed ? (0, 0) : (shared.outputs, shared.runs)
+    }
+    guard outputs > 0 else { return }
+    let end = Clock.monotonicSeconds + Self.stepTime
+    do {
+      while try ledger.removeEndedEntries(Self.removedEntries), Clock.monotonicSeconds < end {}
+      try forgetRuns()
+      // Where it is not mounted everything is missing.
+      if try outbox.status(of: Folder.name(of: OutboxFolder(path: outbox.path).hidden)) != nil {
+        try forgetLastRuns(runs)
+        try forgetOutputs(outputs, until: end)
+      }
+      try shrink(until: end)
+    } catch {
+      if error.isDamageOfLedger { shared.withLock { $0.isClosed = true } }
+    }
+  }
+
+  private var position: Position { shared.withLock { $0.position } }
+
+  // MARK: What may leave
+
+  private func forgetOutputs(_ count: Int, until end: Double) throws {
+    var left = count
+    while left > 0, Clock.monotonicSeconds < end {
+      let (last, limit) = (position, min(left, Self.pageSize))
+      let page = try ledger.outputs(after: last.job, last.target, limit: limit)
+      left -= limit
+      let gone = page.filter { isForgettable($0.identity) && isGone($0.job + "/" + $0.target) }
+      try ledger.commit(gone.map { .forget(.output(job: $0.job, target: $0.target, identity: $0.identity)) })
+      shared.withLock { shared in
+        let end = page.count < limit ? nil : page.last
+        (shared.position.job, shared.position.target) = (end?.job ?? "", end?.target ?? "")
+      }
+      if page.count < limit { return }
+    }
+  }
+
+  /// Whether a file was delivered long ago.
+  private func isForgettable(_ identity: String?) -> Bool {
+    guard let changed = identity.flatMap(FileIdentity.changed(inText:)) else { return true }
+    return Double(Clock.wallMilliseconds) / 1000 - changed > Self.outputAge
+  }
+
+  private func forgetLastRuns(_ count: Int) throws {
+    let limit = min(count, Self.pageSize)
+    let page = try ledger.lastRuns(after: position.lastRun, limit: limit)
+    let now = Double(Clock.wallMilliseconds) / 1000
+    let gone = page.filter { last in
+      guard let began = RunID.date(of: last.run)?.timeIntervalSince1970, now - began > Self.jobAge else { return false }
+      return isGone(last.job)
+    }
+    try ledger.commit(gone.map { .forget(.lastRun(job: $0.job, run: $0.run)) })
+    shared.withLock { $0.position.lastRun = page.count < limit ? "" : page.last?.job ?? "" }
+  }
+
+  /// Whether it is certain that there is nothing under a path beneath the outbox.
+  private func isGone(_ path: String) -> Bool {
+    do {
+      return try outbox.status(of: path) == nil
+    } catch {
+      return false
+    }
+  }
+
+  private func forgetRuns() throws {
+    guard try ledger.endedRunCount() >= Self.endedRuns else { return }
+    // What lies there is being moved out of the inbox, or back.
+    guard try ParkingFolder(in: inbox.folder, isCreated: false) == nil else { return }
+    var (sequence, gone) = (0, [LedgerChange]())
+    while gone.count < Self.mostRuns {
+      let page = try ledger.endedRuns(after: sequence, limit: Self.pageSize)
+      gone += page.filter { hasNoManifest($0.details) }.map { .forget(.endedRun($0.runID)) }
+      guard page.count == Self.pageSize, let last = page.last else { break }
+      sequence = last.sequence
+    }
+    if gone.isEmpty { return }
+    // After a power cut a file may be there again whose removal was not on disk.
+    try inbox.folder.sync()
+    try ledger.commit(gone)
+  }
+
+  /// Whether a run's manifest is not in the inbox any more.
+  private func hasNoManifest(_ details: String) -> Bool {
+    guard let manifest = try? JobManifest(text: details) else { return false }
+    guard let path = manifest.inboxPath else { return true }
+    guard Folder.parent(of: path) == inbox.path else { return false }
+    do {
+      guard let found = try inbox.folder.status(of: Folder.name(of: path)) else { return true }
+      return !ManifestRemoval.isSameFile(found.identity, manifest.identity)
+    } catch {
+      return false
+    }
+  }
+
+  // MARK: The file
+
+  private func shrink(until end: Double) throws {
+    var pages = try ledger.pages()
+    guard pages.free > Self.freePages, pages.free > pages.total / 4 else { return }
+    while pages.free > Self.freePages / 4, Clock.monotonicSeconds < end {
+      try ledger.release(pages: min(Self.releasedPages, pages.free - Self.freePages / 4))
+      let left = try ledger.pages()
+      // A file of an earlier version that was too large to be rewritten.
+      if left.total >= pages.total { return }
+      pages = left
+    }
+  }
+
+  private func save() {
+    let (now, saved) = shared.withLock { ($0.position, $0.savedPosition) }
+    guard now != saved, let data = try? JSONEncoder().encode(now) else { return }
+    shared.withLock { $0.savedPosition = now }
+    guard let file = try? OpenFile(updating: state.retention, mode: 0o600), (try? file.truncate()) != nil else {
+      return
+    }
+    data.withUnsafeBytes { try? file.write($0) }
+  }
+}

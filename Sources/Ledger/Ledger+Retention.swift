@@ -1,0 +1,77 @@
+import Database
+
+/// What the ledger holds, page by page, for those who decide what may leave it; and what becomes free.
+extension Ledger {
+  /// How many runs have ended and are remembered.
+  package func endedRunCount() throws -> Int {
+    try perform { try $0.first("SELECT count(*) FROM jobs WHERE state = 'ended'") { $0.integer(0) } ?? 0 }
+  }
+
+  /// Runs that have ended, in the order of their acceptance.
+  /// - Parameter sequence: Of the last one before the page; 0 for the first page.
+  package func endedRuns(after sequence: Int, limit: Int) throws -> [(sequence: Int, runID: String, details: String)] {
+    try page(
+      "SELECT sequence, run_id, details FROM jobs WHERE state = 'ended' AND sequence > ? ORDER BY sequence LIMIT ?",
+      [.integer(sequence), .integer(limit)]
+    ) { ($0.integer(0), $0.text(1) ?? "", $0.text(2) ?? "") }
+  }
+
+  /// The files that jobs have delivered.
+  /// - Parameters:
+  ///   - job: With `target`, the last one before the page; empty for the first page.
+  package func outputs(
+    after job: String, _ target: String, limit: Int
+  ) throws -> [(job: String, target: String, identity: String?)] {
+    try page(
+      "SELECT job, target, identity FROM outputs WHERE (job, target) > (?, ?) ORDER BY job, target LIMIT ?",
+      [.text(job), .text(target), .integer(limit)]
+    ) { ($0.text(0) ?? "", $0.text(1) ?? "", $0.text(2)) }
+  }
+
+  /// The runs with which the next ones of their jobs are compared.
+  /// - Parameter job: The last one before the page; empty for the first page.
+  package func lastRuns(after job: String, limit: Int) throws -> [(job: String, run: String)] {
+    try page(
+      "SELECT job, run_id FROM last_runs WHERE job > ? ORDER BY job LIMIT ?", [.text(job), .integer(limit)]
+    ) { ($0.text(0) ?? "", $0.text(1) ?? "") }
+  }
+
+  /// Removes entries of runs that have ended, so many of one run. Others use the ledger between two calls.
+  /// - Returns: Whether there were any.
+  package func removeEndedEntries(_ count: Int) throws -> Bool {
+    try perform { database in
+      let run = try database.first(
+        """
+        SELECT run_id FROM jobs WHERE state = 'ended'
+        AND EXISTS (SELECT 1 FROM entries WHERE entries.run_id = jobs.run_id) LIMIT 1
+        """
+      ) { $0.text(0) ?? "" }
+      guard let run else { return false }
+      try database.transaction { try LedgerEntry.remove(count, ofEnded: run, database) }
+      return true
+    }
+  }
+
+  private func page<T>(_ query: String, _ values: [SQLiteValue], _ row: (Statement) -> T) throws -> [T] {
+    try perform { database in
+      var page: [T] = []
+      try database.run(query, values) { page.append(row($0)) }
+      return page
+    }
+  }
+
+  /// How many pages of the file hold nothing, and how many there are.
+  package func pages() throws -> (free: Int, total: Int) {
+    try perform { database in
+      (
+        try database.first("PRAGMA freelist_count") { $0.integer(0) } ?? 0,
+        try database.first("PRAGMA page_count") { $0.integer(0) } ?? 0
+      )
+    }
+  }
+
+  /// Makes the file smaller, by so many pages that hold nothing at most. Others use the ledger between two calls.
+  package func release(pages: Int) throws {
+    try perform { try $0.run("PRAGMA incremental_vacuum(\(pages))") }
+  }
+}

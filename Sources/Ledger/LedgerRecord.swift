@@ -1,0 +1,38 @@
+import Database
+
+/// A record that may leave the ledger.
+package enum LedgerRecord: Sendable, Equatable {
+  /// A run that has ended. It stays while another run of its job is live, which may have to know of it.
+  case endedRun(_ runID: String)
+
+  /// A file that was delivered; nothing changes when another has been delivered in its place since.
+  case output(job: String, target: String, identity: String?)
+
+  /// That a run is its job's last, with what failed in it. It stays while a run of the job is live.
+  case lastRun(job: String, run: String)
+}
+
+extension LedgerRecord {
+  /// Removes it.
+  func remove(from database: Database) throws {
+    switch self {
+    case .endedRun(let runID):
+      try database.run(
+        """
+        DELETE FROM jobs WHERE run_id = ?1 AND state = 'ended' AND NOT EXISTS (
+          SELECT 1 FROM jobs AS live WHERE live.name = jobs.name AND live.state != 'ended')
+        """, [.text(runID)])
+    case .output(let job, let target, let identity):
+      try database.run(
+        "DELETE FROM outputs WHERE job = ?1 AND target = ?2 AND identity IS ?3",
+        [.text(job), .text(target), .optional(identity)])
+    case .lastRun(let job, let runID):
+      try database.run(
+        """
+        DELETE FROM last_runs WHERE job = ?1 AND run_id = ?2 AND NOT EXISTS (
+          SELECT 1 FROM jobs WHERE name = ?1 AND state != 'ended')
+        """, [.text(job), .text(runID)])
+      if database.changes > 0 { try database.run("DELETE FROM failures WHERE run_id = ?1", [.text(runID)]) }
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import Ledger
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite(.timeLimit(.minutes(10))) struct LedgerRetentionTests {
+  private static let day = 86_400.0
+
+  private let root: TemporaryFolder
+  private let state: StateFolder
+  private let ledger: Ledger
+  private let inbox: Inbox
+  private let outbox: OpenFolder
+
+  init() throws {
+    root = try TemporaryFolder()
+    for name in ["out/.darkroom", "state", "inbox"] { try root.makeFolder(name) }
+    state = StateFolder(path: root.file("state"))
+    ledger = try Ledger(path: state.ledger)
+    inbox = try Inbox(path: root.file("inbox"), extraLock: nil)
+    outbox = try OpenFolder(root.file("out"))
+  }
+
+  private func retention() -> LedgerRetention {
+    LedgerRetention(ledger: ledger, state: state, outbox: outbox, inbox: inbox)
+  }
+
+  /// Has so much of the ledger looked at as after a run that delivered so many results.
+  private func sweep(delivered: Int = 1000) {
+    let retention = retention()
+    retention.runEnded(delivered: delivered)
+    retention.close()
+  }
+
+  private static func seconds(ago days: Double) -> Double { Date().timeIntervalSince1970 - days * day }
+
+  /// The identity of a file that was delivered so many days ago.
+  private static func identity(daysAgo days: Double) -> String { "17 3 1.5 \(Int(seconds(ago: days))).25" }
+
+  private static func delivered(_ target: String, daysAgo: Double?, job: String = "job") -> LedgerChange {
+    var delivery = Delivery(staged: "", target: target, bytes: 3, sha256: "ab")
+    delivery.identity = daysAgo.map(identity)
+    return .recall(delivery, job: job)
+  }
+
+  private func targets() throws -> [String] {
+    try ledger.outputs(after: "", "", limit: 10_000).map { $0.job + "/" + $0.target }
+  }
+
+  @Test func `the record of a result lives as long as its file, and some days`() throws {
+    try root.makeFolder("out/job/images")
+    for name in ["there.jpg", "there, not known.jpg"] { try root.write("x", as: "out/job/images/" + name) }
+    try root.link("out/job/images/link.jpg", to: "nowhere")
+    try ledger.commit([
+      Self.delivered("images/there.jpg", daysAgo: 1000), Self.delivered("images/there, not known.jpg", daysAgo: nil),
+      Self.delivered("images/link.jpg", daysAgo: 1000), Self.delivered("images/taken.jpg", daysAgo: 7.9),
+      Self.delivered("images/gone.jpg", daysAgo: 8.1), Self.delivered("images/gone, not known.jpg", daysAgo: nil),
+      Self.delivered("images/gone.jpg", daysAgo: 9, job: "gone"), Self.delivered("images/new.jpg", daysAgo: -400),
+    ])
+    sweep()
+    #expect(
+      try targets() == [
+        "job/images/link.jpg", "job/images/new.jpg", "job/images/taken.jpg", "job/images/there, not known.jpg",
+        "job/images/there.jpg",
+      ])
+  }
+
+  @Test func `where the outbox is not mounted nothing leaves`() throws {
+    try ledger.commit([Self.delivered("images/gone.jpg", daysAgo: 100)])
+    try Folder.rename(root.file("out/.darkroom"), to: root.file("elsewhere"))
+    sweep()
+    #expect(try targets().count == 1)
+  }
+
+  @Test(arguments: [false, true])
+  func `a sweep takes up where the last one ended, also in another process`(isAnotherProcess: Bool) throws {
+    try ledger.commit((0..<1000).map { Self.delivered("images/\($0).jpg", daysAgo: 9) })
+    let only = retention()
+    var steps = 0
+    while try !targets().isEmpty, steps < 100 {
+      steps += 1
+      if isAnotherProcess {
+        sweep(delivered: 50)
+      } else {
+        only.runEnded(delivered: 50)
+        only.step()
+      }
+    }
+    // 164 records a time, and a last time to find that there are no more.
+    #expect(7...9 ~= steps)
+  }
+
+  @Test func `much is looked at after much was delivered`() throws {
+    try ledger.commit((0..<9000).map { Self.delivered("images/\($0).jpg", daysAgo: 9) })
+    sweep(delivered: 4500)
+    #expect(try targets().isEmpty)
+  }
+
+  @Test func `what failed in a job's last run is kept as long as its folder, and for a month`() throws {
+    func runID(_ days: Double) -> String { RunID.make(at: Date(timeIntervalSince1970: Self.seconds(ago: days))) }
+    try root.makeFolder("out/there")
+    let jobs = [("there", 1000.0), ("young", 34.9), ("old", 35.1), ("other", 100)]
+    for (job, days) in jobs { try ledger.commit([.remember(job == "other" ? "another name" : runID(days), job: job)]) }
+    sweep()
+    #expect(try ledger.lastRuns(after: "", limit: 10).map(\.job) == ["other", "there", "young"])
+  }
+
+  @Test func `ended runs leave when there are many, but for those whose manifests are in the inbox still`() throws {
+    func end(_ number: Int, inboxPath: String?, identity: String = "1 2 3.4 5.6") throws {
+      let manifest = try JobManifest.sample(file: "\(number).txt", inboxPath: inboxPath, identity: identity)
+      let job = LedgerJob(runID: "run-\(number)", name: "\(number)", details: try manifest.text)
+      try ledger.commit([.accept(job), .advance(job.runID, to: .ended)])
+    }
+    try root.write("x", as: "inbox/0.txt")
+    try end(0, inboxPath: root.file("inbox/0.txt"), identity: FileStatus(of: root.file("inbox/0.txt")).identity.text)
+    // Another file has its name.
+    try root.write("x", as: "inbox/1.txt")
+    try end(1, inboxPath: root.file("inbox/1.txt"))
+    try end(2, inboxPath: nil)
+    try end(3, inboxPath: "/not/mounted/3.txt")
+    for number in 4..<LedgerRetention.endedRuns - 1 { try end(number, inboxPath: root.file("inbox/\(number).txt")) }
+    sweep()
+    #expect(try ledger.endedRunCount() == LedgerRetention.endedRuns - 1)
+    try end(1000, inboxPath: root.file("inbox/1000.txt"))
+    // Its ctime changes.
+    chmod(root.file("inbox/0.txt"), 0o600)
+    try root.makeFolder("inbox/" + ParkingFolder.name)
+    sweep()
+    #expect(try ledger.endedRunCount() == LedgerRetention.endedRuns, "one is being moved perhaps")
+    rmdir(root.file("inbox/" + ParkingFolder.name))
+    sweep()
+    #expect(try ledger.endedRuns(after: 0, limit: 10).map(\.runID) == ["run-0", "run-3"])
+  }
+
+  @Test func `a file most of which holds nothing gets smaller`() throws {
+    try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: ""))])
+    let row = String(repeating: "row ", count: 900)
+    let ended = (0..<2 * LedgerRetention.freePages).map { LedgerEntry(position: $0, delivery: nil, row: row) }
+    try ledger.commit(ended.map { .finish($0, run: "r", job: "j") } + [.advance("r", to: .ended)])
+    let before = try FileStatus(of: state.ledger).size
+    sweep()
+    let after = try FileStatus(of: state.ledger).size
+    #expect(before > 2 * LedgerRetention.freePages * 4096 && after < LedgerRetention.freePages * 4096 / 2)
+  }
+
+  /// Measures a ledger of 30 days with 1000 jobs of 10 results each, every day with other names, whose results and folders
+  /// were taken away, and one of one job in every minute.
+  @Test(.enabled(if: ProcessInfo.processInfo.environment["DARKROOM_TEST_MEASURE"] != nil))
+  func measurements() throws {
+    func megabytes() throws -> String { String(format: "%.1f MB", Double(try FileStatus(of: state.ledger).size) / 1e6) }
+    func time<T>(_ what: String, _ body: () throws -> T) rethrows -> T {
+      let began = ContinuousClock.now
+      defer { print("retention: \(what): \(Int(began.duration(to: .now).milliseconds)) ms") }
+      return try body()
+    }
+    let origin = String(repeating: "p", count: 250)
+    for day in 0..<30 {
+      let ago = 29.5 - Double(day)
+      try ledger.commit(
+        (0..<1000).flatMap { number -> [LedgerChange] in
+          let (run, job) = (
+            RunID.make(at: Date(timeIntervalSince1970: Self.seconds(ago: ago))), "2026-11-\(day)-\(number)"
+          )
+          let manifest = try? JobManifest.sample(
+            file: job + ".txt", inboxPath: root.file("inbox/\(job).txt"), identity: "")
+          let entries = (0..<10).map { position -> LedgerChange in
+            var delivery = Delivery(
+              staged: "s", target: "images/\(position).jpg", bytes: 1, sha256: String(repeating: "a", count: 64),
+              origin: origin)
+            delivery.identity = Self.identity(daysAgo: ago)
+            return .finish(LedgerEntry(position: position, delivery: delivery, row: "{}"), run: run, job: job)
+          }
+          return [.accept(LedgerJob(runID: run, name: job, details: (try? manifest?.text) ?? ""))] + entries
+            + [.remember(run, job: job), .advance(run, to: .ended)]
+        })
+    }
+    print("retention: 30 days, 300 000 results: \(try megabytes())")
+    let retention = retention()
+    for (what, steps) in [("1 step of 84", 1), ("100 steps", 100), ("4000 steps", 4000)] {
+      try time(what) {
+        for _ in 0..<steps {
+          retention.runEnded(delivered: 10)
+          retention.step()
+        }
+        print("retention: \(try ledger.endedRunCount()) ended, \(try ledger.pages()), \(try megabytes())")
+      }
+    }
+    let copy = root.file("copy.sqlite")
+    try FileManager.default.copyItem(atPath: state.ledger, toPath: copy)
+    try time("start") { _ = try Ledger(path: copy).liveJobs() }
+  }
+}
