@@ -93,7 +93,7 @@ extension LiveJobs {
     }
     let wasAnswering = scheduler.reachability(ofHostOf: record.id).answers
     if live.usage.isOwn {
-      if live.source != nil { pending.measureSpeed(bytes: live.usage.bytes, milliseconds: live.usage.milliseconds) }
+      if live.source != nil { pending.measureSpeed(record.id, bytes: live.usage.bytes) }
       pending.measureEnd(
         isFailure: wasAnswering && !wasSlow && live.failure?.code.mayComeOfLoad == true, isSuspect: network.isSuspect)
     }

@@ -14,6 +14,8 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     var transfer: TransferID?
     /// What is shared with other downloads of the same request; nil for files.
     var key: SharedDownloads.Key?
+    /// The download that it waits for; nil while it waits for none.
+    var leader: PhotoRecord.ID?
   }
 
   let record: PhotoRecord
@@ -85,7 +87,9 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
           run: request.isCacheable ? nil : record.run.runID),
         checksum: record.entry.checksum)
       live.withLock { $0.key = key }
-      guard shared.lead(key, self) else {
+      let leader = shared.leader(key, self)
+      live.withLock { $0.leader = leader }
+      guard leader == nil else {
         began?(record, nil)
         // Whoever cancels it from now on finds it waiting.
         if isCancelled, shared.withdraw(self, from: key) { finish() }
@@ -207,6 +211,9 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     }
     finish()
   }
+
+  /// The record whose download this one waits for; nil while it waits for none.
+  var leader: PhotoRecord.ID? { live.withLock { $0.leader } }
 
   /// Keeps other transfers of its host waiting no more, because it is too slow.
   func leaveSlot() {

@@ -28,8 +28,10 @@ final class PendingOperations {
     fileprivate var isDownloading = true
     /// Downloaded and not yet filtered.
     fileprivate var bytes = 0
-    /// How fast the download is; nil until it is seen to run.
-    fileprivate var pace: DownloadPace?
+    /// How fast the download is.
+    fileprivate var pace = DownloadPace(began: 0)
+    /// Whether it is too slow, or waits for others that are.
+    fileprivate var isSlow = false
   }
 
   /// What filtrations decode with.
@@ -144,9 +146,10 @@ final class PendingOperations {
   var slowDownloads: Int { slow.count }
 
   /// Whether the download of an entry is too slow.
-  func isSlow(_ id: PhotoRecord.ID) -> Bool { inProgress[id]?.pace?.isSlow == true }
+  func isSlow(_ id: PhotoRecord.ID) -> Bool { inProgress[id]?.isSlow == true }
 
-  /// Finds the downloads that have been too slow for a while, when that is due.
+  /// Finds the downloads that have been too slow for a while, when that is due. Only the time counts in which bytes could
+  /// arrive. What waits for slow ones, as the same request or for a slot of their host, is slow, too.
   /// - Returns: Those that are since this was last called.
   func findSlowDownloads(now: Int) -> [PhotoRecord] {
     guard let due = nextPaceCheck, due <= now else { return [] }
@@ -155,21 +158,32 @@ final class PendingOperations {
     for index in inProgress.values.indices {
       let chain = inProgress.values[index]
       guard chain.isDownloading, chain.download.isExecuting, !chain.download.progress.isLimited else { continue }
-      var pace = chain.pace ?? DownloadPace(began: now)
-      let wasSlow = pace.isSlow
-      pace.received(chain.download.progress.bytes, now: now, limit: slow.limit)
-      inProgress.values[index].pace = pace
-      guard pace.isSlow, !wasSlow else { continue }
-      slow.began()
-      chain.download.leaveSlot()
-      found.append(chain.download.record)
+      let progress = chain.download.progress
+      inProgress.values[index].pace.received(
+        progress.bytes, now: progress.flowTime(now: now), limit: slow.limit)
+      let isSlow = inProgress.values[index].pace.isSlow
+      if isSlow, !chain.pace.isSlow { chain.download.leaveSlot() }
+      if isSlow || progress.isBehindSlow, !chain.isSlow { found.append(setSlow(index)) }
+    }
+    for index in inProgress.values.indices {
+      let chain = inProgress.values[index]
+      guard chain.isDownloading, !chain.isSlow, let leader = chain.download.leader, isSlow(leader) else { continue }
+      found.append(setSlow(index))
     }
     return found
   }
 
-  /// Measures how fast a download was that succeeded.
-  func measureSpeed(bytes: Int, milliseconds: Int) {
-    slow.succeeded(bytes: bytes, milliseconds: milliseconds, now: Clock.monotonicMilliseconds)
+  private func setSlow(_ index: Dictionary<PhotoRecord.ID, Chain>.Values.Index) -> PhotoRecord {
+    slow.began()
+    inProgress.values[index].isSlow = true
+    return inProgress.values[index].download.record
+  }
+
+  /// Measures how fast the download of an entry was that succeeded.
+  func measureSpeed(_ id: PhotoRecord.ID, bytes: Int) {
+    let now = Clock.monotonicMilliseconds
+    guard let progress = inProgress[id]?.download.progress else { return }
+    slow.succeeded(bytes: bytes, milliseconds: progress.flowTime(now: now), now: now)
   }
 
   // MARK: Room

@@ -9,34 +9,40 @@ final class SharedDownloads: Sendable {
     let checksum: Checksum?
   }
 
-  private let waiting = Mutex<[Key: [ImageDownloader]]>([:])
+  private struct Group {
+    let leader: PhotoRecord.ID
+    var waiting: [ImageDownloader] = []
+  }
+
+  private let groups = Mutex<[Key: Group]>([:])
 
   /// How many downloads wait for others.
-  var waitingCount: Int { waiting.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+  var waitingCount: Int { groups.withLock { $0.values.reduce(0) { $0 + $1.waiting.count } } }
 
-  /// - Returns: Whether the download is the first, and so the one that is to be done. If not, whoever leads tells it.
-  func lead(_ key: Key, _ download: ImageDownloader) -> Bool {
-    waiting.withLock { waiting in
-      if waiting[key] == nil {
-        waiting[key] = []
-        return true
+  /// - Returns: nil when the download is the first, and so the one that is to be done; else the record of the first, which
+  ///   tells it when it ends.
+  func leader(_ key: Key, _ download: ImageDownloader) -> PhotoRecord.ID? {
+    groups.withLock { groups in
+      guard let leader = groups[key]?.leader else {
+        groups[key] = Group(leader: download.record.id)
+        return nil
       }
-      waiting[key]?.append(download)
-      return false
+      groups[key]?.waiting.append(download)
+      return leader
     }
   }
 
   /// The leader has ended.
   /// - Returns: Those that have waited for it. Whoever comes now leads.
   func end(_ key: Key) -> [ImageDownloader] {
-    waiting.withLock { $0.removeValue(forKey: key) ?? [] }
+    groups.withLock { $0.removeValue(forKey: key)?.waiting ?? [] }
   }
 
   /// - Returns: Whether the download has waited, and does not any more.
   func withdraw(_ download: ImageDownloader, from key: Key) -> Bool {
-    waiting.withLock { waiting in
-      guard let place = waiting[key]?.firstIndex(where: { $0 === download }) else { return false }
-      waiting[key]?.remove(at: place)
+    groups.withLock { groups in
+      guard let place = groups[key]?.waiting.firstIndex(where: { $0 === download }) else { return false }
+      groups[key]?.waiting.remove(at: place)
       return true
     }
   }

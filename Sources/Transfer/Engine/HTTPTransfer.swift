@@ -19,7 +19,7 @@ final class HTTPTransfer {
   /// The host whose slot in the `HostGate` the transfer occupies.
   var slotHost: String
 
-  /// Whether it is too slow to keep others of its host from a slot.
+  /// Whether it is too slow to keep others of its host from a slot. It remains so, also at the host of a redirect.
   var isSlow = false
 
   /// The name to resolve for the current request, and the port. `nil`: the host is an address, or a proxy resolves it.

@@ -67,6 +67,23 @@ struct HostGate<Element> {
     hosts[host]?.limit.count(isHTTP2: isHTTP2, isReused: isReused, couldShare: couldShare)
   }
 
+  /// Whether what waits for a slot of the host does so because slow elements occupy all of them.
+  func isFullOfSlow(_ host: String) -> Bool {
+    guard let host = hosts[host] else { return false }
+    return host.occupied > 0 && host.slow >= host.occupied && !host.isFree
+  }
+
+  /// The elements that wait for a slot of a host.
+  func waiting(_ host: String) -> [Element] { hosts[host]?.waiting ?? [] }
+
+  /// The first waiting element that matches, whatever its host.
+  func firstWaiting(where matches: (Element) -> Bool) -> Element? {
+    for host in hosts.values {
+      if let element = host.waiting.first(where: matches) { return element }
+    }
+    return nil
+  }
+
   /// Removes and returns the waiting elements that match.
   mutating func removeWaiting(where matches: (Element) -> Bool) -> [Element] {
     var removed: [Element] = []

@@ -107,7 +107,7 @@ final class TransferLoop {
 
   private func admit(_ queued: QueuedTransfer) {
     let host = queued.request.location.host ?? ""
-    guard gate.acquire(host, .new(queued)) else { return }
+    guard gate.acquire(host, .new(queued)) else { return noteWaiting(host) }
     if !start(queued) { release(host) }
   }
 
@@ -180,7 +180,10 @@ final class TransferLoop {
       let isChecked = !isHTTPS || isHTTP2 == false || rate >= 1 << 20
       transfer.easy.set(CURLOPT_LOW_SPEED_LIMIT, isChecked ? configuration.lowSpeed : 0)
     }
-    if multi.add(transfer.easy) { return true }
+    if multi.add(transfer.easy) {
+      transfer.queued.request.progress?.requestBegan(now: Clock.monotonicMilliseconds)
+      return true
+    }
     remove(transfer)
     transfer.queued.completion(.failure(TransferError(.network, "libcurl does not take a handle")))
     return false
@@ -190,6 +193,7 @@ final class TransferLoop {
   private func remove(_ transfer: HTTPTransfer) {
     multi.remove(transfer.easy)
     running[transfer.easy.raw] = nil
+    transfer.queued.request.progress?.requestEnded(now: Clock.monotonicMilliseconds)
     guard transfer.limiter != nil else { return }
     rates.end(transfer.easy.raw, of: transfer.slotHost)
     transfer.limiter = nil
@@ -227,7 +231,8 @@ final class TransferLoop {
     if host != transfer.slotHost {
       release(transfer)
       transfer.slotHost = host
-      guard gate.acquire(host, .redirected(transfer)) else { return }
+      guard gate.acquire(host, .redirected(transfer)) else { return noteWaiting(host) }
+      if transfer.isSlow { gate.slowBegan(host) }
     }
     if !submit(transfer) { release(transfer) }
   }
@@ -235,15 +240,27 @@ final class TransferLoop {
   /// Releases the slot of a transfer, and starts those that wait for one.
   private func release(_ transfer: HTTPTransfer) {
     if transfer.isSlow { gate.slowEnded(transfer.slotHost) }
-    transfer.isSlow = false
     release(transfer.slotHost)
   }
 
   private func leaveSlot(_ id: TransferID) {
-    guard let transfer = running.values.first(where: { $0.queued.id == id }), !transfer.isSlow else { return }
+    if case .redirected(let transfer)? = gate.firstWaiting(where: { $0.queued.id == id }) {
+      // It leaves the slot as soon as it has it.
+      return transfer.isSlow = true
+    }
+    let transfer =
+      running.values.first { $0.queued.id == id } ?? names.firstWaiting { $0.transfer?.queued.id == id }?.transfer
+    guard let transfer, !transfer.isSlow else { return }
     transfer.isSlow = true
     gate.slowBegan(transfer.slotHost)
     startWaiting(transfer.slotHost)
+    noteWaiting(transfer.slotHost)
+  }
+
+  /// Tells what waits for a slot of a host if it does so for slow transfers only: then it holds no place itself.
+  private func noteWaiting(_ host: String) {
+    guard gate.isFullOfSlow(host) else { return }
+    for waiting in gate.waiting(host) { waiting.queued.request.progress?.setBehindSlow() }
   }
 
   /// Releases a slot of a host, and starts the transfers that wait for one.
@@ -257,10 +274,18 @@ final class TransferLoop {
       let isStarted =
         switch next {
         case .new(let queued): start(queued)
-        case .redirected(let transfer): submit(transfer)
+        case .redirected(let transfer): resume(transfer)
         }
       if !isStarted { gate.release(host) }
     }
+  }
+
+  /// Submits the request of a redirected transfer that has a slot now. Returns whether it still needs it.
+  private func resume(_ transfer: HTTPTransfer) -> Bool {
+    if transfer.isSlow { gate.slowBegan(transfer.slotHost) }
+    let isStarted = submit(transfer)
+    if !isStarted, transfer.isSlow { gate.slowEnded(transfer.slotHost) }
+    return isStarted
   }
 
   /// Does what time has made due. Returns how long nothing else becomes due, in seconds.

@@ -63,6 +63,14 @@ struct NameRequests<Element> {
     return removed
   }
 
+  /// The first waiting element that matches, whatever its name.
+  func firstWaiting(where matches: (Element) -> Bool) -> Element? {
+    for elements in waiting.values {
+      if let found = elements.first(where: { matches($0.element) }) { return found.element }
+    }
+    return nil
+  }
+
   /// Removes and returns the waiting elements that match.
   mutating func removeWaiting(where matches: (Element) -> Bool) -> [Element] { remove { matches($0.element) } }
 

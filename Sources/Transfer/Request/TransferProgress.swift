@@ -1,9 +1,19 @@
 import Synchronization
 
-/// How far a transfer is. Any thread may ask.
+/// How far a transfer is. Any thread may ask. Times are milliseconds of the monotonic clock.
 package final class TransferProgress: Sendable {
+  /// When bytes could arrive.
+  private struct Flow {
+    /// When the request that is under way began; nil while there is none: the transfer waits for a slot of a host.
+    var began: Int?
+    /// How long the requests before it took.
+    var before = 0
+    var isBehindSlow = false
+  }
+
   private let received = Atomic(0)
   private let limited = Atomic(false)
+  private let flow = Mutex(Flow())
 
   package init() {}
 
@@ -13,7 +23,34 @@ package final class TransferProgress: Sendable {
   /// Whether its speed says nothing of the server: a rate limits it, or there is none.
   package var isLimited: Bool { limited.load(ordering: .relaxed) }
 
+  /// For how long bytes could arrive: the time of its requests, without what it waited for a slot of a host or a name.
+  package func flowTime(now: Int) -> Int {
+    flow.withLock { flow in flow.before + (flow.began.map { max(0, now - $0) } ?? 0) }
+  }
+
+  /// Whether it waits for a slot of a host all of whose slots belong to transfers that are too slow.
+  package var isBehindSlow: Bool { flow.withLock { $0.isBehindSlow } }
+
   func add(_ bytes: Int) { received.wrappingAdd(bytes, ordering: .relaxed) }
 
   package func setLimited() { limited.store(true, ordering: .relaxed) }
+
+  /// Records that a request begins.
+  func requestBegan(now: Int) {
+    flow.withLock { flow in
+      flow.began = now
+      flow.isBehindSlow = false
+    }
+  }
+
+  /// Records that the request has ended.
+  func requestEnded(now: Int) {
+    flow.withLock { flow in
+      if let began = flow.began { flow.before += max(0, now - began) }
+      flow.began = nil
+    }
+  }
+
+  /// Records that it waits for transfers that are too slow.
+  func setBehindSlow() { flow.withLock { $0.isBehindSlow = true } }
 }

@@ -25,7 +25,7 @@ final class Chains {
   ///   - whenDownloaded: Called where downloads end, before anything else.
   init(
     downloads: Int = 4, filtrations: Int = 2, fileRoot: String = packageRoot + "/Samples", pool: DecodingPool? = nil,
-    whenDownloaded: @escaping @Sendable () -> Void = {}
+    perHost: HostLimit = .auto, whenDownloaded: @escaping @Sendable () -> Void = {}
   ) throws {
     folder = try TemporaryFolder()
     let (mailbox, downloaded) = (try Mailbox<PhotoRecord>(), try Mailbox<PhotoRecord>())
@@ -35,6 +35,7 @@ final class Chains {
     configuration.downloads = .fixed(downloads)
     if pool != nil { configuration.workerProgram = Workers.program }
     configuration.transfer.fileRoot = fileRoot
+    configuration.transfer.perHost = perHost
     configuration.transfer.addressPolicy = AddressPolicy(allowing: [try Network(parsing: "127.0.0.0/8")])
     engine = TransferEngine(configuration: configuration.transfer)
     pending = PendingOperations(
