@@ -46,6 +46,11 @@ import Testing
     #expect(try code(server.url("stall"), ["--timeout", "0.3"]) == "timeout")
   }
 
+  @Test func `--first-byte-timeout ends what sends nothing`() throws {
+    let server = try PythonServer(Self.server)
+    #expect(try code(server.url("stall"), ["--first-byte-timeout", "0.3", "--low-speed", "0"]) == "timeout")
+  }
+
   @Test func `--connect-timeout ends a handshake that does not come about`() throws {
     let server = try PythonServer(Self.server.replacing("header = connection", with: "return stall(connection) #"))
     #expect(try code("https://127.0.0.1:\(server.port)/", ["--connect-timeout", "0.3"]) == "timeout")

@@ -35,7 +35,7 @@ import Transfer
     let rule = try #require(
       try rule(
         #"""
-        {"*.test": {"per-host": 2, "interval": 0.5, "max-rate": "1M", "connect-timeout": 3, "timeout": "7.5",
+        {"*.test": {"per-host": 2, "interval": 0.5, "max-rate": "1M", "connect-timeout": 3, "first-byte-timeout": 20, "timeout": "7.5",
           "netrc": false, "_note": [1]}, "_other": 1, "b.test": {"per-host": "3", "max-rate": 1000}}
         """#))
     #expect(rule.pattern.description == "*.test")

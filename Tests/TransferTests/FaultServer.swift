@@ -20,6 +20,18 @@ enum FaultServer {
             pass
         elif path == "/stall-before-header":
             stall(connection)
+        elif path == "/think-before-header":
+            time.sleep(2.5)
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+        elif path == "/think-before-body":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+            time.sleep(2.5)
+            send(b"hello")
+        elif path == "/redirect-to-thinking":
+            redirect("/think-before-header")
+        elif path == "/stall-before-body":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+            stall(connection)
         elif path == "/stall-mid-body":
             send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello")
             say("stalled")

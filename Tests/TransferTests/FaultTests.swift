@@ -97,13 +97,39 @@ import Testing
 
   @Test(
     "little progress for too long is a timeout",
-    arguments: ["stall-before-header", "trickling-header", "stall-mid-body", "trickle"])
+    arguments: ["stall-mid-body", "trickle"])
   func lowSpeed(path: String) async throws {
     let server = try FaultServer.start()
     let (error, body) = try await Downloads { $0.lowSpeedPeriod = .seconds(1) }.failure(server.url(path))
     #expect(error?.code == .timeout)
     #expect(error?.isRetryable == true)
     #expect(body.count < 100)
+  }
+
+  @Test(arguments: ["stall-before-header", "trickling-header", "stall-before-body"], [false, true])
+  func `a body that does not begin in time is a timeout that names the limit`(path: String, isRule: Bool) async throws {
+    let server = try FaultServer.start()
+    let downloads = try Downloads {
+      // What the body's speed is limited to says nothing of the time before.
+      ($0.lowSpeed, $0.firstByteTimeout) = (0, .milliseconds(isRule ? 600_000 : 500))
+    }
+    var settings = HostSettings()
+    if isRule { settings.firstByteTimeout = .milliseconds(500) }
+    guard case .failure(let error) = try await downloads.fetch(server.url(path), settings: settings).result else {
+      Issue.record("it has ended well")
+      return
+    }
+    #expect(error.code == .timeout && error.isRetryable)
+    #expect(error.message.hasPrefix("first-byte-timeout is 0.5 s; http://127.0.0.1:"), "\(error.message)")
+    #expect(error.requests.sent == 1 && error.finalURL == server.url(path))
+  }
+
+  @Test(arguments: ["think-before-header", "think-before-body", "redirect-to-thinking"])
+  func `a server may take longer for the first byte than a body may be slow`(path: String) async throws {
+    let server = try FaultServer.start()
+    let (result, body) = try await Downloads { $0.lowSpeedPeriod = .seconds(1) }.fetch(server.url(path))
+    #expect(try result.get().bytes == 5)
+    #expect(body == Data("hello".utf8))
   }
 
   @Test(

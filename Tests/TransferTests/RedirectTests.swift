@@ -126,7 +126,7 @@ import Testing
             connection, _ = listener.accept()
             threading.Thread(target=handle, args=(connection,), daemon=True).start()
         """)
-    let downloads = try Downloads { ($0.perHost, $0.lowSpeedPeriod) = (HostLimit(fixed: 2), .seconds(600)) }
+    let downloads = try Downloads { ($0.perHost, $0.firstByteTimeout) = (HostLimit(fixed: 2), .seconds(600)) }
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(null) }
     let (endings, stream) = AsyncStream.makeStream(of: TransferError.Code?.self)

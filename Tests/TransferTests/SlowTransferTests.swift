@@ -40,7 +40,7 @@ import Testing
   @Test func `a transfer that becomes slow before it has its slot leaves it as soon as it has it`() async throws {
     let server = try server()
     let downloads = try Downloads {
-      ($0.perHost.connections, $0.perHost.streams) = (1, 2)
+      ($0.perHost.connections, $0.perHost.streams, $0.firstByteTimeout) = (1, 2, .seconds(600))
     }
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(null) }

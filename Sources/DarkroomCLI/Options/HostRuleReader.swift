@@ -42,6 +42,7 @@ struct HostRuleReader {
     Key("interval", \.interval, .seconds(from: 0, to: 86_400)),
     Key("max-rate", \.settings.maxRate, .rate),
     Key("connect-timeout", \.settings.connectTimeout, .seconds(from: 0.001)),
+    Key("first-byte-timeout", \.settings.firstByteTimeout, .seconds(from: 0.001)),
     Key("timeout", \.settings.timeout, .seconds(from: 0.001)),
     Key("headers-file") { rule, json, reader in
       guard let path = json.string, !path.isEmpty else { throw UsageError("must be the name of a file") }

@@ -98,11 +98,14 @@ enum OptionTable {
     Option(
       "timeout", \.configuration.transfer.timeout, .seconds(from: 0.001), "the time limit for a whole transfer"),
     Option(
+      "first-byte-timeout", \.configuration.transfer.firstByteTimeout, .seconds(from: 0.001),
+      "the time limit for the first byte of a source, from when its request was sent"),
+    Option(
       "entry-timeout", \.configuration.entryTimeout, .seconds(from: 0.001),
       "the time limit for all tries of an entry together, pauses not included"),
     Option(
       "low-speed", \.configuration.transfer.lowSpeed, .bytes,
-      "fewer bytes per second than this over 15 s are a timeout; 0 turns it off"),
+      "fewer bytes per second than this over 15 s, from the first one on, are a timeout; 0 turns it off"),
     Option(
       "max-rate", \.configuration.transfer.maxRate, .rate,
       "bytes per second of all downloads together"),

@@ -6,7 +6,7 @@ extension EasyHandle {
   /// handle is used, `openConnections` as long as the multi handle.
   ///
   /// libcurl's trace serves to count the bytes of a body that arrived: libcurl silently cuts off what exceeds the
-  /// announced length.
+  /// announced length. It also says when a request was sent.
   func setCallbacks(of transfer: HTTPTransfer, _ openConnections: OpenConnections) {
     let context = Unmanaged.passUnretained(transfer).toOpaque()
     set(CURLOPT_HEADERFUNCTION, receiveHeader)
@@ -66,7 +66,12 @@ private let setUpTLS: curl_ssl_ctx_callback = { _, tlsContext, context in
 }
 
 private let traceBytes: curl_debug_callback = { _, kind, _, count, context in
-  guard kind == CURLINFO_DATA_IN, let context else { return 0 }
-  Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue().countArrived(count)
+  guard let context else { return 0 }
+  switch kind {
+  case CURLINFO_DATA_IN: Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue().countArrived(count)
+  case CURLINFO_HEADER_OUT, CURLINFO_DATA_OUT:
+    Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue().hasSent()
+  default: break
+  }
   return 0
 }

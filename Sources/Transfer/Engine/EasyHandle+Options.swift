@@ -14,7 +14,6 @@ extension EasyHandle {
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     set(CURLOPT_HTTP09_ALLOWED, 0)
     set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-    set(CURLOPT_LOW_SPEED_LIMIT, configuration.lowSpeed)
     set(CURLOPT_LOW_SPEED_TIME, (configuration.lowSpeedPeriod.wholeMilliseconds + 999) / 1000)
     set(CURLOPT_QUICK_EXIT, 1)  // a cancelled transfer does not wait for its resolver
     set(CURLOPT_BUFFERSIZE, 64 << 10)

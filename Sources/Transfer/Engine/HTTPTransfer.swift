@@ -31,6 +31,13 @@ final class HTTPTransfer {
   /// Whether the host was known to speak HTTP/2 when the current request began.
   var couldShare = false
 
+  /// Whether its speed, and the time until the body begins, say something of the server: it has the connection for itself,
+  /// or shares it with none that are paused.
+  var isTimed = true
+
+  /// Limits how long the current request waits for the first byte of its body.
+  private(set) var firstByte = FirstByteWait.notSent
+
   /// Limits how fast the body of the current request may arrive. `nil`: there is no limit.
   var limiter: RateLimiter<UnsafeMutableRawPointer>?
 
@@ -92,6 +99,8 @@ final class HTTPTransfer {
       }
     }
     name = connection.proxy == nil ? location.nameAndPort : nil
+    firstByte = .notSent
+    easy.set(CURLOPT_LOW_SPEED_LIMIT, 0)
     if addressList != nil { easy.set(CURLOPT_RESOLVE, nil) }
     addressList = nil
     easy.set(CURLOPT_URL, location.requestText)
@@ -132,6 +141,9 @@ final class HTTPTransfer {
   var connectTimeout: Duration {
     min(queued.request.settings.connectTimeout ?? configuration.connectTimeout, timeout - .seconds(seconds))
   }
+
+  /// How long the first byte of a body may take after its request was sent.
+  var firstByteTimeout: Duration { queued.request.settings.firstByteTimeout ?? configuration.firstByteTimeout }
 
   /// Adopts what is known of the name of the current request.
   /// - Parameter now: As `Clock.monotonicSeconds`; `nil` when the transfer did not wait for it.
@@ -197,10 +209,20 @@ final class HTTPTransfer {
 
   /// Counts bytes of a body that arrived, whether or not libcurl delivers them.
   func countArrived(_ bytes: Int) {
+    if firstByte != .came {
+      firstByte = .came
+      easy.set(CURLOPT_LOW_SPEED_LIMIT, isTimed ? configuration.lowSpeed : 0)
+    }
     response.countArrived(bytes)
     queued.request.progress?.add(bytes)
     // The transfer still has the connection, so that it can be examined.
     if response.isBodyComplete, connection.hasUnreadBytes { response.countArrived(1) }
+  }
+
+  /// Takes in that a part of the request was sent: the wait for the answer begins.
+  func hasSent() {
+    guard isTimed, firstByte != .came else { return }
+    firstByte = .awaited(until: Clock.monotonicSeconds + firstByteTimeout / .seconds(1))
   }
 
   /// Opens a socket for an address that may be connected to; -1 otherwise.
@@ -216,6 +238,12 @@ final class HTTPTransfer {
     case ended(Result<TransferOutcome, TransferError>)
     /// The handle is set up for another request for `location`, which may be new.
     case nextRequest
+  }
+
+  /// Ends a request whose body has not begun in time. libcurl still has it.
+  func expire() -> Step {
+    firstByte = .expired
+    return step(after: CURLE_OPERATION_TIMEDOUT)
   }
 
   /// Decides what follows, once libcurl has finished with a request.
@@ -286,6 +314,11 @@ final class HTTPTransfer {
 
   private func outcome(_ code: CURLcode) throws(TransferError) -> TransferOutcome {
     if let failure = response.failure { throw failure }
+    if firstByte == .expired {
+      let limit = firstByteTimeout / .seconds(1)
+      throw TransferError(
+        .timeout, "first-byte-timeout is \(limit) s; \(source) sent no byte of its content within that time")
+    }
     let header = response.header
     guard code == CURLE_OK, header.status == 200 || response.isNotModified else {
       throw TransferError(

@@ -28,6 +28,10 @@ final class TransferLoop {
   /// Transfers that libcurl has.
   private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
 
+  /// Not later than the time of the first of these that has waited for the first byte of its body for too long, as
+  /// `Clock.monotonicSeconds`.
+  private var firstByteCheck = Double.infinity
+
   /// - Parameter lookUp: Looks host names up.
   init(
     configuration: TransferConfiguration, mailbox: Mailbox<TransferOrder>, multi: MultiHandle,
@@ -171,17 +175,19 @@ final class TransferLoop {
     let isHTTPS = transfer.location.scheme == .https
     transfer.easy.set(CURLOPT_PIPEWAIT, isHTTPS && isHTTP2 == true ? 1 : 0)
     running[transfer.easy.raw] = transfer
+    transfer.isTimed = true
     if let rate = rates.rate(transfer.slotHost) {
       rates.begin(transfer.slotHost)
       transfer.limiter = rates
       // What each of many transfers gets of it may be less than what is too slow.
       if rate / 2560 < configuration.lowSpeed { transfer.queued.request.progress?.setLimited() }
       // A stream can wait behind a paused one of its connection, which libcurl's check takes for its own slowness.
-      let isChecked = !isHTTPS || isHTTP2 == false || rate >= 1 << 20
-      transfer.easy.set(CURLOPT_LOW_SPEED_LIMIT, isChecked ? configuration.lowSpeed : 0)
+      transfer.isTimed = !isHTTPS || isHTTP2 == false || rate >= 1 << 20
     }
     if multi.add(transfer.easy) {
-      transfer.queued.request.progress?.requestBegan(now: Clock.monotonicMilliseconds)
+      let now = Clock.monotonicSeconds
+      transfer.queued.request.progress?.requestBegan(now: Int(now * 1000))
+      firstByteCheck = min(firstByteCheck, now + transfer.firstByteTimeout / .seconds(1))
       return true
     }
     remove(transfer)
@@ -197,7 +203,6 @@ final class TransferLoop {
     guard transfer.limiter != nil else { return }
     rates.end(transfer.easy.raw, of: transfer.slotHost)
     transfer.limiter = nil
-    transfer.easy.set(CURLOPT_LOW_SPEED_LIMIT, configuration.lowSpeed)
   }
 
   /// Continues the transfers that have paused, as far as the rates allow it.
@@ -308,7 +313,22 @@ final class TransferLoop {
       }
       due = min(due, check)
     }
-    return max(0, due - Clock.monotonicSeconds)
+    if firstByteCheck <= Clock.monotonicSeconds { expireTransfers() }
+    return max(0, min(due, firstByteCheck) - Clock.monotonicSeconds)
+  }
+
+  /// Ends the transfers that have waited for the first byte of their body for too long.
+  private func expireTransfers() {
+    let now = Clock.monotonicSeconds
+    firstByteCheck = .infinity
+    for transfer in running.values {
+      let check = transfer.firstByte.nextCheck(now: now, limit: transfer.firstByteTimeout / .seconds(1))
+      if check <= now {
+        handle(transfer, transfer.expire())
+      } else {
+        firstByteCheck = min(firstByteCheck, check)
+      }
+    }
   }
 
   private func cancel(_ ids: Set<TransferID>) {

@@ -5,6 +5,9 @@ package struct HostSettings: Sendable, Hashable {
   /// How long resolving and connecting may take, TLS included. Default: `nil`, the configuration's.
   package var connectTimeout: Duration?
 
+  /// How long the first byte of a body may take, after the request was sent. Default: `nil`, the configuration's.
+  package var firstByteTimeout: Duration?
+
   /// How long the whole transfer may take. Default: `nil`, the configuration's.
   package var timeout: Duration?
 
