@@ -72,7 +72,10 @@ final class Services {
     let created: [String]
     (staging, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
     for folder in created { try Folder.sync(folder) }
-    lastActive = (try? FileStatus(of: state.ledger)).map { Int($0.identity.modified.sinceEpoch * 1000) } ?? 0
+    // While the queues are suspended the ledger rests; then the status shows that the program lives.
+    lastActive =
+      [state.ledger, outbox.status].compactMap { try? FileStatus(of: $0) }
+      .map { Int($0.identity.modified.sinceEpoch * 1000) }.max() ?? 0
     opening = LedgerOpening(state: state, outbox: outbox)
     (ledger, notice) = try opening.open()
     let store = DamagedJobs(state: state, outbox: outbox, ledger: ledger)

@@ -3,6 +3,7 @@ package struct Report: Decodable, Sendable {
   package let job: String
   package let run_id: String
   package let state: String
+  package let started_at, finished_at: String
   package let duration_s: Double
   package let paused_s: Double
   package let pauses: [Pause]?
@@ -83,6 +84,7 @@ package struct Report: Decodable, Sendable {
     package let recovered: Bool?
     package let source: Source?
     package let output: Output?
+    package let final_url: String?
     package let error: Failure?
     package let warnings: [Problem]?
   }
@@ -109,5 +111,13 @@ package struct Report: Decodable, Sendable {
     package let retryable: Bool
     package let first_seen: String?
     package let runs: Int?
+    package let host_refusals: Int?
+    package let mirrors: [Mirror]?
+  }
+
+  package struct Mirror: Decodable, Sendable {
+    package let url: String
+    package let code: String
+    package let http_status: Int?
   }
 }

@@ -53,7 +53,9 @@ package struct ManifestCheck {
     _ path: String, begin: (Result) throws -> Void, each: (PlannedEntry) throws -> Void
   ) throws {
     let file = Folder.name(of: path)
-    guard let name = ManifestFileName(file) else { throw StopError.missing("\(path): \(ManifestFormats.refusal)") }
+    guard let name = ManifestFileName(file) else {
+      throw StopError.missing("\(SourceLocation.redacted(path)): \(ManifestFormats.refusal)")
+    }
     let folder = FileManager.default.temporaryDirectory.path + "/darkroom-check-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
     do {

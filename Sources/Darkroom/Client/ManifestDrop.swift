@@ -17,7 +17,8 @@ package struct ManifestDrop {
   package func add(_ path: String, job name: String?) throws -> String {
     let file = Folder.name(of: path)
     guard let manifest = ManifestFileName(file) else {
-      throw StopError.missing("\(path): \(ManifestFormats.refusal)\(SourceLocation.webAddressHint(for: path))")
+      throw StopError.missing(
+        "\(SourceLocation.redacted(path)): \(ManifestFormats.refusal)\(SourceLocation.webAddressHint(for: path))")
     }
     let source = try Self.checked(path) { () throws(SystemError) in try OpenFile(reading: path) }
     let job = name ?? manifest.visibleStem

@@ -11,6 +11,7 @@ extension EntryScheduler {
     guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return nil }
     let deferred = DeferredEntry(
       position: id.position, attempts: attempts, due: now + wait, firstTried: entry.firstTried ?? entry.since)
+    job.mirrorFailures[id.position] = nil
     job.deferred.insert(deferred)
     finished(id.run, job, at: entry.host, now)
     return deferred

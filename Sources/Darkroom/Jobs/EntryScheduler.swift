@@ -29,6 +29,9 @@ final class EntryScheduler {
 
     /// Why the try before failed, if that was kept.
     let failure: EntryFailure?
+
+    /// How the mirrors before failed.
+    let earlierMirrors: [ReportRow.MirrorFailure]
   }
 
   var hosts = HostScheduler()
@@ -145,7 +148,8 @@ final class EntryScheduler {
       run: run, entry: entry, mirror: started.mirror, attempts: started.attempts,
       hasInterval: hosts.hasInterval(started.host), awaitsAnswer: hosts.awaitsAnswer(started.host),
       budget: hosts.reachability(of: started.host).budget,
-      failure: job.failures.removeValue(forKey: started.key.position))
+      failure: job.failures.removeValue(forKey: started.key.position),
+      earlierMirrors: started.mirror == 0 ? [] : job.mirrorFailures[started.key.position] ?? [])
   }
 
   // MARK: Endings
@@ -182,6 +186,7 @@ final class EntryScheduler {
   /// Marks an entry as finished; it is not scheduled again.
   func finished(_ id: PhotoRecord.ID, now: Int) {
     guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return }
+    if entry.mirror > 0 { job.mirrorFailures[id.position] = nil }
     finished(id.run, job, at: entry.host, now)
   }
 
@@ -214,15 +219,19 @@ final class EntryScheduler {
   ///   - url: The mirror.
   ///   - attempts: How often the entry has been tried.
   ///   - mayPass: Whether the failure of the mirror before may pass.
+  ///   - failure: How that mirror failed.
   /// - Throws: `IndexError`. Then the entry is in progress still.
   func useMirror(
-    _ id: PhotoRecord.ID, _ url: String, attempts: Int, mayPass: Bool = false, now: Int
+    _ id: PhotoRecord.ID, _ url: String, attempts: Int, mayPass: Bool = false,
+    after failure: ReportRow.MirrorFailure? = nil, now: Int
   ) throws(IndexError) {
     guard let job = jobs[id.run], let entry = job.started[id.position] else { return }
     let host = try withIndex(of: id.run, now: now) {
       try job.number(ofHost: job.index.hostNumber(known: url), names: &names)
     }
     job.started[id.position] = nil
+    if entry.mirror == 0 { job.mirrorFailures[id.position] = nil }
+    if let failure { job.mirrorFailures[id.position, default: []].append(failure) }
     let retry = Retry(
       key: entry.key, host: host, attempts: attempts, uncounted: attempts, mirror: entry.mirror + 1,
       firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass || mayPass,

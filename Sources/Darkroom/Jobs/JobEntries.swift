@@ -65,6 +65,9 @@ final class JobEntries {
   /// Why entries failed that wait for their next try, by position; only of those whose time is limited.
   var failures: [Int: EntryFailure] = [:]
 
+  /// How the mirrors of entries failed that were tried before the present ones, by position.
+  var mirrorFailures: [Int: [ReportRow.MirrorFailure]] = [:]
+
   /// The first host that was not started, once `fetchUpcoming` has found it.
   private(set) var upcoming: Upcoming?
 

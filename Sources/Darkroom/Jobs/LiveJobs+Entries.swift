@@ -55,7 +55,7 @@ extension LiveJobs {
     let record = PhotoRecord(
       next.entry, run: plan.run, mirror: next.mirror, attempts: next.attempts,
       settings: HostSettings(next.budget, configuration.transfer, left: left), lastFailure: lastFailure,
-      isCutShort: configuration.transfer.isCutShort(left: left, next.budget))
+      isCutShort: configuration.transfer.isCutShort(left: left, next.budget), earlierMirrors: next.earlierMirrors)
     if let left, left <= 0, let failure = next.failure {
       record.fail(failure)
       scheduler.notTried(next.id, now: now, backoff: configuration.backoff)
@@ -124,7 +124,12 @@ extension LiveJobs {
     let verdict = Verdict(
       on: entry, backoff: configuration.backoff, deferral: configuration.deferral, isStopping: isStopping, now: now)
     switch verdict {
-    case .deliver: deliver(record)
+    case .deliver:
+      let refusals = entry.throttle.refusals
+      if case .hostRefused? = live.failure?.disposition, refusals > max(configuration.backoff.retries, live.attempts) {
+        record.hostRefused(refusals)
+      }
+      deliver(record)
     case .awaitOutageCheck: awaitingOutageCheck.append(record)
     case .waitForSpace: waitForSpace(record)
     case .waitForMachine: waitForMachine(record, live.failure ?? .cache)
@@ -142,7 +147,8 @@ extension LiveJobs {
       let mirror = record.entry.urls[record.mirror + 1]
       do throws(EntryScheduler.IndexError) {
         try scheduler.useMirror(
-          record.id, mirror, attempts: live.attempts, mayPass: live.failure?.isRetryable == true, now: now)
+          record.id, mirror, attempts: live.attempts, mayPass: live.failure?.isRetryable == true,
+          after: live.failure.map { .init($0, of: SourceLocation.redacted(record.url)) }, now: now)
       } catch {
         scheduler.finished(record.id, now: now)
         return indexFailed(error)

@@ -45,7 +45,7 @@ final class LiveJobs {
   /// What keeps the ledger small; nil: nothing does.
   var retention: LedgerRetention?
 
-  /// When the ledger was last written before this process began, in milliseconds since 1970.
+  /// When the last process showed a sign of life, in milliseconds since 1970: it wrote to the ledger, or dated the status.
   let lastActive: Int
   private var lastNumber = 0
 

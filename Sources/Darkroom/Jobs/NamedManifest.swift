@@ -1,5 +1,6 @@
 import Manifests
 import System
+import Transfer
 
 /// A manifest that was named as an argument.
 struct NamedManifest: Sendable, Equatable {
@@ -32,7 +33,7 @@ struct NamedManifest: Sendable, Equatable {
     self.path = inInbox ?? path
     file = name ?? Folder.name(of: self.path)
     guard let name = ManifestFileName(file) else {
-      throw StopError.missing("\(path): \(ManifestFormats.refusal)")
+      throw StopError.missing("\(SourceLocation.redacted(path)): \(ManifestFormats.refusal)")
     }
     job = name.job
     format = name.format.name

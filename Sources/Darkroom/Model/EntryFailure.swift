@@ -26,6 +26,11 @@ struct EntryFailure: Error, Sendable, Equatable {
   /// For people; names the thing, the limit and the value.
   let message: String
   var httpStatus: Int?
+  /// The URL that was asked last, redirects followed, without secrets; nil when nothing was asked.
+  var finalURL: String?
+  /// How often in a row its host had refused requests when the entry was given up for that, if the entry itself was tried
+  /// less often; else nil.
+  var hostRefusals: Int?
   var disposition = Disposition.final
 
   /// Whether the same request may succeed later.
@@ -52,6 +57,7 @@ extension EntryFailure {
     code = error.code == .io ? .io : .download(error.code)
     message = error.message
     httpStatus = error.httpStatus
+    finalURL = error.finalURL
     disposition =
       if let number = error.systemError, error.code == .io, !error.isOfSource {
         Disposition(ownFile: ErrorCause(errno: number))

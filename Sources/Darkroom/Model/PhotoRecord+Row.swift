@@ -38,9 +38,14 @@ extension PhotoRecord {
     let url = SourceLocation.redacted(url)
     let hasRecovered = live.state == .filtered && lastFailure != nil
     let isChanged = live.state == .filtered && !hasRecovered ? live.isSourceChanged : nil
+    let finalURL = live.source?.finalURL ?? live.failure?.finalURL
+    var failure = live.failure.map { ReportRow.Failure($0, after: lastFailure) }
+    if entry.urls.count > 1, let last = live.failure {
+      failure?.mirrors = earlierMirrors + [ReportRow.MirrorFailure(last, of: url)]
+    }
     return ReportRow(
       index: entry.position, name: entry.shownName, url: url,
-      finalURL: live.source.flatMap { $0.finalURL == url ? nil : $0.finalURL }, state: live.state.inReport,
+      finalURL: finalURL == url ? nil : finalURL, state: live.state.inReport,
       isReused: live.reused != nil, isCoalesced: live.source?.isCoalesced == true, isRecovered: hasRecovered,
       priority: entry.priority.rawValue,
       attempts: live.attempts, output: output(live),
@@ -49,7 +54,7 @@ extension PhotoRecord {
           picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, httpStatus: $0.httpStatus, isChanged: isChanged)
       },
       filters: entry.recipe.description, timings: live.timings,
-      failure: live.failure.map { .init($0, after: lastFailure) }, warnings: live.result?.warnings ?? [],
+      failure: failure, warnings: live.result?.warnings ?? [],
       metadata: entry.metadata)
   }
 

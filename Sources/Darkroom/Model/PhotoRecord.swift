@@ -86,6 +86,9 @@ final class PhotoRecord: Sendable {
   /// The entry's failure in the job's last run; nil when it had none.
   let lastFailure: LedgerFailure?
 
+  /// How the entry's mirrors before this one failed, in their order.
+  let earlierMirrors: [ReportRow.MirrorFailure]
+
   /// What is different about this try.
   let settings: HostSettings
 
@@ -100,9 +103,10 @@ final class PhotoRecord: Sendable {
   ///   - settings: What is different about this try.
   ///   - lastFailure: The entry's failure in the job's last run; nil when it had none.
   ///   - isCutShort: Whether its time is so short that nothing follows from a host that does not answer.
+  ///   - earlierMirrors: How the entry's mirrors before this one failed.
   init(
     _ entry: Entry, run: RunContext, mirror: Int = 0, attempts: Int = 0, settings: HostSettings = HostSettings(),
-    lastFailure: LedgerFailure? = nil, isCutShort: Bool = false
+    lastFailure: LedgerFailure? = nil, isCutShort: Bool = false, earlierMirrors: [ReportRow.MirrorFailure] = []
   ) {
     self.entry = entry
     self.run = run
@@ -110,6 +114,7 @@ final class PhotoRecord: Sendable {
     self.lastFailure = lastFailure
     self.settings = settings
     self.isCutShort = isCutShort
+    self.earlierMirrors = earlierMirrors
     live = Mutex(Live(attempts: attempts))
   }
 
@@ -187,6 +192,10 @@ final class PhotoRecord: Sendable {
       ($0.result, $0.reused) = (nil, nil)
     }
   }
+
+  /// Records that its host had refused requests so often in a row that the entry was given up, before its own tries were
+  /// used up.
+  func hostRefused(_ count: Int) { live.withLock { $0.failure?.hostRefusals = count } }
 
   /// Forgets the result's file, which is complete in staging and cannot be delivered yet.
   func closeResult() { live.withLock { $0.result = nil } }

@@ -125,15 +125,31 @@ extension ReportRow.Failure {
       "stage": .string(stage), "code": .string(code), "message": .string(message),
       "http_status": httpStatus.map { .integer($0) }, "retryable": .bool(isRetryable),
       "first_seen": firstSeen.map { .string($0) }, "runs": runs.map { .integer($0) },
+      "host_refusals": hostRefusals.map { .integer($0) },
+      "mirrors": mirrors.isEmpty ? nil : .array(mirrors.map(\.json)),
     ])
   }
 
   fileprivate init?(_ json: JSONValue) {
     guard let stage = json["stage"]?.string, let code = json["code"]?.string else { return nil }
+    let mirrors: [JSONValue] = if case .array(let mirrors)? = json["mirrors"] { mirrors } else { [] }
     self.init(
       stage: stage, code: code, message: json["message"]?.string ?? "",
       httpStatus: json["http_status"]?.integer, isRetryable: json["retryable"] == .bool(true),
-      firstSeen: json["first_seen"]?.string, runs: json["runs"]?.integer)
+      firstSeen: json["first_seen"]?.string, runs: json["runs"]?.integer,
+      hostRefusals: json["host_refusals"]?.integer,
+      mirrors: mirrors.compactMap(ReportRow.MirrorFailure.init))
+  }
+}
+
+extension ReportRow.MirrorFailure {
+  fileprivate var json: JSONValue {
+    .object(["url": .string(url), "code": .string(code), "http_status": httpStatus.map { .integer($0) }])
+  }
+
+  fileprivate init?(_ json: JSONValue) {
+    guard let url = json["url"]?.string, let code = json["code"]?.string else { return nil }
+    self.init(url: url, code: code, httpStatus: json["http_status"]?.integer)
   }
 }
 

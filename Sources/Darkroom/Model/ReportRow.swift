@@ -61,6 +61,18 @@ package struct ReportRow: Sendable, Equatable {
     package var firstSeen: String?
     /// How many runs in a row the row has failed, this one included; nil for a failure that is not a row's.
     package var runs: Int?
+    /// How often in a row the host had refused requests when the entry was given up, if it was tried less often itself.
+    var hostRefusals: Int?
+    /// How each URL of an entry with several failed, in their order. Default: none.
+    var mirrors: [MirrorFailure] = []
+  }
+
+  /// How one of an entry's URLs failed.
+  package struct MirrorFailure: Sendable, Equatable {
+    /// Without secrets.
+    let url: String
+    let code: String
+    let httpStatus: Int?
   }
 
   /// Place in the manifest, from 0.
@@ -102,11 +114,18 @@ package struct ReportRow: Sendable, Equatable {
   }
 }
 
+extension ReportRow.MirrorFailure {
+  /// - Parameter url: Without secrets.
+  init(_ failure: EntryFailure, of url: String) {
+    self.init(url: url, code: failure.code.text, httpStatus: failure.httpStatus)
+  }
+}
+
 extension ReportRow.Failure {
   init(_ failure: EntryFailure) {
     self.init(
       stage: failure.code.stage.rawValue, code: failure.code.text, message: failure.message,
-      httpStatus: failure.httpStatus, isRetryable: failure.isRetryable)
+      httpStatus: failure.httpStatus, isRetryable: failure.isRetryable, hostRefusals: failure.hostRefusals)
   }
 
   /// The failure of a row that fails now.

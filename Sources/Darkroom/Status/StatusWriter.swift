@@ -35,7 +35,11 @@ final class StatusWriter {
     lastPhases = phases
     next = now + 1
     let status = status(of: jobs, ignored: ignored)
-    guard status != last else { return }
+    guard status != last else {
+      // A pause lasts until the last sign of life when the program is killed in it.
+      if !status.pauses.isEmpty, !status.jobs.isEmpty { utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) }
+      return
+    }
     last = status
     var dated = status
     dated.updated_at = JSONValue.time(Clock.wallMilliseconds).string

@@ -91,7 +91,8 @@ final class HTTPTransfer {
     // Validators are sent only to the URL, or within the scope, that returned them.
     let validators = request.isCacheable ? queued.request.validators : nil
     let isConditional = validators.map { $0.urlDigest == MessageDigest.hexDigest(of: validatorScope) } ?? false
-    response.beginResponse(isConditional: isConditional)
+    response.beginResponse(
+      isConditional: isConditional, redirectedTo: redirects == 0 ? nil : location.hostAndPath)
     if connection.proxy != nil, let address = location.literalAddress {
       // The proxy opens the connection, so that no socket callback sees the address.
       if let reason = configuration.addressPolicy.refusal(of: [address], isLocal: location.isLocalName) {

@@ -16,6 +16,8 @@ struct ResponseReceiver {
   private(set) var isBodySkipped = false
 
   private let source: String
+  /// What the current request asks for, as messages name it: after a redirect with its host and path.
+  private var asked: String
   private var isConditional = false
 
   /// Over all responses.
@@ -31,12 +33,16 @@ struct ResponseReceiver {
   init(_ request: TransferRequest, maxBytes: Int) {
     body = BodyWriter(request, maxBytes: maxBytes)
     source = request.location.redacted
+    asked = source
   }
 
   /// Begins the response to a new request.
-  /// - Parameter isConditional: Whether the request asks for the body only if the source has changed.
-  mutating func beginResponse(isConditional: Bool) {
+  /// - Parameters:
+  ///   - isConditional: Whether the request asks for the body only if the source has changed.
+  ///   - target: Host and path that the request is for after a redirect; nil for the first request.
+  mutating func beginResponse(isConditional: Bool, redirectedTo target: String? = nil) {
     self.isConditional = isConditional
+    asked = target.map { "\(source), redirected to \($0)," } ?? source
     (header, arrivedBytes, isBodySkipped) = (ResponseHeader(), 0, false)
   }
 
@@ -69,7 +75,7 @@ struct ResponseReceiver {
   private mutating func endHeader() -> Bool {
     if header.status < 200 || header.status == 200 || isNotModified { return true }
     if header.redirectTarget == nil {
-      failure = TransferError(.httpStatus, "\(source) answered with status \(header.status)")
+      failure = TransferError(.httpStatus, "\(asked) answered with status \(header.status)")
     }
     isBodySkipped = header.announcedBytes ?? 0 > Self.maxDiscardedBytes
     return !isBodySkipped

@@ -19,6 +19,14 @@ extension SourceLocation {
     return Int(String(decoding: name[name.index(after: colon)...], as: UTF8.self)) ?? standard
   }
 
+  /// Host, port and path as messages name what a redirect leads to, without the query, which may be long or hold a
+  /// signature.
+  var hostAndPath: String {
+    guard let url = try? URLHandle(parsing: requestText) else { return host ?? "" }
+    let port = url.part(CURLUPART_PORT).map { ":" + $0 } ?? ""
+    return (url.part(CURLUPART_HOST) ?? "") + port + (url.part(CURLUPART_PATH) ?? "")
+  }
+
   /// The host as it is resolved: in lower case, IPv6 in brackets, IPv4 as four octets, names beyond ASCII in their ACE form
   /// (RFC 5890), without a dot at the end. `nil` for files.
   package var canonicalHost: String? {

@@ -40,7 +40,7 @@ package struct SourceLocation: Sendable, Hashable {
     }
     guard !text.isEmpty else { throw TransferError(.urlInvalid, "the URL is empty") }
     guard let written = schemeText(of: text) else {
-      self.init(path: text, redacted: text)
+      self.init(path: text, redacted: Transfer.redacted(text, valid: false))
       return
     }
     switch Scheme(rawValue: written.lowercased()) {
@@ -49,9 +49,11 @@ package struct SourceLocation: Sendable, Hashable {
     case .file: try self.init(fileURL: text)
     case nil:
       let shown = Transfer.redacted(text, valid: false)
+      // What stands where a scheme would may be the user of `user:password@host`.
+      let what = shown.hasPrefix(written) ? "has the scheme \"\(written)\"" : "has no scheme"
       throw TransferError(
         .schemeNotAllowed,
-        "\(shown) has the scheme \"\(written)\"; allowed are http, https and file (a path with a colon begins with ./)"
+        "\(shown) \(what); allowed are http, https and file (a path with a colon begins with ./)"
           + Transfer.webAddressHint(for: shown))
     }
   }
@@ -101,7 +103,8 @@ package struct SourceLocation: Sendable, Hashable {
   private init(path: String, redacted: String) {
     scheme = .file
     host = nil
-    lastPathComponent = Self.lastComponent(of: path)
+    // A secret is not to be in a name either.
+    lastPathComponent = Self.lastComponent(of: redacted.utf8.count < path.utf8.count ? redacted : path)
     self.redacted = redacted
     requestText = path
   }
