@@ -22,6 +22,16 @@ package struct Backoff: Sendable, Equatable {
     return Double.random(in: 0...Self.limit(attempts: attempts))
   }
 
+  /// Whether the refusals of one URL are its own, and no longer its host's, which serves others between them.
+  /// - Parameters:
+  ///   - own: How often the URL was refused.
+  ///   - inRow: How often in a row the host has refused requests, without having served one.
+  ///   - hasAsked: Whether the host says when the URL is to be asked for again. Then the entry has as many tries as after
+  ///     other failures; else four times as many, since a limit on requests may hit the same entry several times.
+  package func isRefusedItself(own: Int, inRow: Int, hasAsked: Bool) -> Bool {
+    own > (hasAsked ? retries : 4 * retries + 3) && inRow < own
+  }
+
   /// How long a host that refused a request is not asked, in seconds.
   /// - Parameters:
   ///   - asked: What it asked for; nil when it did not say.

@@ -23,6 +23,9 @@ package struct Retry: Equatable, Comparable, Sendable {
   /// How many of these tries do not count: its host refused them, or they were another mirror's.
   package let uncounted: Int
 
+  /// How often the host refused that URL; some of the tries that do not count.
+  package let refusals: Int
+
   /// Which of its URLs is in use, from 0.
   package let mirror: Int
 
@@ -43,13 +46,15 @@ package struct Retry: Equatable, Comparable, Sendable {
   package let roundBegan: Int?
 
   package init(
-    key: EntryKey, host: Int, attempts: Int, uncounted: Int = 0, mirror: Int = 0, attemptsAtMirror: Int = 0,
+    key: EntryKey, host: Int, attempts: Int, uncounted: Int = 0, refusals: Int = 0, mirror: Int = 0,
+    attemptsAtMirror: Int = 0,
     firstTried: Int, mirrorMayPass: Bool = false, suspected: Suspected? = nil, roundBegan: Int? = nil
   ) {
     self.key = key
     self.host = host
     self.attempts = attempts
     self.uncounted = uncounted
+    self.refusals = refusals
     self.mirror = mirror
     self.attemptsAtMirror = attemptsAtMirror
     self.firstTried = firstTried

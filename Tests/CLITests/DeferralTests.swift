@@ -12,6 +12,8 @@ import Testing
     folders = try DarkroomFolders()
   }
 
+  private static let timeStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
   private func times(of path: String, _ requests: [FlakyServer.Request]) -> [Double] {
     requests.filter { $0.path == path }.map(\.time)
   }
@@ -31,6 +33,10 @@ import Testing
     let rows = try folders.report("job").entries
     #expect(rows.map(\.state) == ["failed", "filtered", "filtered", "failed"])
     #expect(rows[0].error?.code == "http-status" && rows[0].attempts >= 5)
+    let report = try folders.report("job")
+    let seen = try Date(#require(rows[0].error?.first_seen), strategy: Self.timeStyle)
+    #expect(
+      try seen.timeIntervalSince(Date(report.started_at, strategy: Self.timeStyle)) < 6, "the first try, not the last")
     #expect(rows[1].attempts == 4)
     #expect(rows[3].attempts == 1, "a failure that is final is not tried again")
     var later: [FlakyServer.Request] = []

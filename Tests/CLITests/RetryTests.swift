@@ -70,6 +70,30 @@ import Testing
     #expect(try JSONSchema.violations(of: Data(finished.output.utf8), name: "events.schema.json") == "")
   }
 
+  @Test func `a URL that is refused while its host serves others fails by its own tries, and holds them no longer`()
+    throws
+  {
+    let refused = server.url("refused?" + Array(repeating: "429:0", count: 99).joined(separator: ","))
+    try folders.drop("job.txt", ([refused] + (0..<20).map { server.url("a\($0)") }).map { $0 + "\n" }.joined())
+    let run = try folders.run(["--retries", "1", "--per-host", "1"])
+    #expect(run.status == 1, "\(run.error)")
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 21, filtered: 20, failed: 1))
+    #expect(report.entries[0].attempts == 2 && report.entries[0].error?.http_status == 429)
+  }
+
+  @Test func `a row that others' refusals gave up says so`() throws {
+    let urls = (0..<4).map { server.url("r\($0)?" + Array(repeating: "429:0", count: 9).joined(separator: ",")) }
+    try folders.drop("job.txt", urls.map { $0 + "\n" }.joined())
+    let run = try folders.run(["--retries", "2", "--per-host", "1", "--downloads", "1"])
+    #expect(run.status == 1, "\(run.error)")
+    let rows = try folders.report("job").entries
+    let given = rows.filter { $0.attempts < 3 }
+    #expect(!given.isEmpty && given.allSatisfy { ($0.error?.host_refusals ?? 0) >= 3 }, "\(rows)")
+    #expect(rows.filter { $0.attempts >= 3 }.allSatisfy { ($0.error?.host_refusals ?? 4) > $0.attempts })
+    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+  }
+
   @Test func `a host that asks for a pause is on hold for the next job, too`() throws {
     try folders.drop("a.txt", server.url("a?429:2") + "\n")
     try folders.drop("b.txt", server.url("b") + "\n")

@@ -18,6 +18,9 @@ final class EntryScheduler {
     /// How often it was tried before.
     let attempts: Int
 
+    /// When it was first tried, in milliseconds; nil when that is now.
+    let firstTried: Int?
+
     /// Whether it is to be told when its download begins its request.
     let hasInterval: Bool
 
@@ -145,7 +148,7 @@ final class EntryScheduler {
   private func start(_ started: JobEntries.Started, _ entry: Entry, of run: Int, _ job: JobEntries) -> Next {
     job.started[started.key.position] = started
     return Next(
-      run: run, entry: entry, mirror: started.mirror, attempts: started.attempts,
+      run: run, entry: entry, mirror: started.mirror, attempts: started.attempts, firstTried: started.firstTried,
       hasInterval: hosts.hasInterval(started.host), awaitsAnswer: hosts.awaitsAnswer(started.host),
       budget: hosts.reachability(of: started.host).budget,
       failure: job.failures.removeValue(forKey: started.key.position),
@@ -206,7 +209,8 @@ final class EntryScheduler {
     guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return }
     let retry = Retry(
       key: entry.key, host: entry.host, attempts: attempts ?? entry.attempts,
-      uncounted: entry.uncounted + (isRefused ? 1 : 0), mirror: entry.mirror,
+      uncounted: entry.uncounted + (isRefused ? 1 : 0), refusals: entry.refusals + (isRefused ? 1 : 0),
+      mirror: entry.mirror,
       attemptsAtMirror: entry.attemptsAtMirror + (attempts == nil ? 0 : 1),
       firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass, suspected: entry.suspected,
       roundBegan: entry.roundBegan)

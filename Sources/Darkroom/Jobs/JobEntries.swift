@@ -13,6 +13,9 @@ final class JobEntries {
     /// How many of these tries do not count: its host refused them, or they were another mirror's.
     var uncounted = 0
 
+    /// How often its host refused the URL in use before.
+    var refusals = 0
+
     /// Which of its URLs is in use, from 0.
     var mirror = 0
 
@@ -168,7 +171,8 @@ extension JobEntries.Started {
 
   init(_ retry: Retry, since: Int) {
     self.init(
-      key: retry.key, host: retry.host, attempts: retry.attempts, uncounted: retry.uncounted, mirror: retry.mirror,
+      key: retry.key, host: retry.host, attempts: retry.attempts, uncounted: retry.uncounted, refusals: retry.refusals,
+      mirror: retry.mirror,
       attemptsAtMirror: retry.attemptsAtMirror, suspected: retry.suspected, roundBegan: retry.roundBegan,
       since: since, firstTried: retry.firstTried, mirrorMayPass: retry.mirrorMayPass)
   }

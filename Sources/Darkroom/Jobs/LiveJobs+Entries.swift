@@ -55,7 +55,8 @@ extension LiveJobs {
     let record = PhotoRecord(
       next.entry, run: plan.run, mirror: next.mirror, attempts: next.attempts,
       settings: HostSettings(next.budget, configuration.transfer, left: left), lastFailure: lastFailure,
-      isCutShort: configuration.transfer.isCutShort(left: left, next.budget), earlierMirrors: next.earlierMirrors)
+      isCutShort: configuration.transfer.isCutShort(left: left, next.budget), earlierMirrors: next.earlierMirrors,
+      firstTried: next.firstTried.map { Clock.wallMilliseconds - (now - $0) })
     if let left, left <= 0, let failure = next.failure {
       record.fail(failure)
       scheduler.notTried(next.id, now: now, backoff: configuration.backoff)
@@ -97,8 +98,16 @@ extension LiveJobs {
       pending.measureEnd(
         isFailure: wasAnswering && !wasSlow && live.failure?.code.mayComeOfLoad == true, isSuspect: network.isSuspect)
     }
+    var answer = HostScheduler.Answer(live)
+    // The last try of what is refused by itself holds nobody else.
+    if case .refused(let asked) = answer, let started = scheduler.started(record.id),
+      backoff.isRefusedItself(
+        own: started.refusals + 1, inRow: scheduler.throttle(ofHostOf: record.id).refusals + 1, hasAsked: asked != nil)
+    {
+      answer = .none
+    }
     let hold = scheduler.downloadEnded(
-      record.id, live.usage, HostScheduler.Answer(live), now: Clock.monotonicMilliseconds, backoff: backoff)
+      record.id, live.usage, answer, now: Clock.monotonicMilliseconds, backoff: backoff)
     guard let hold else { return }
     let host = SourceLocation.hostName(of: record.url) ?? ""
     observe(.hostHeld(host: host, seconds: hold, why: live.failure?.message ?? ""))
@@ -118,6 +127,7 @@ extension LiveJobs {
     let entry = EndedEntry(
       state: live.state, failure: live.failure, attempts: live.attempts - scheduler.uncounted(record.id),
       hasMirror: record.hasMirror, throttle: scheduler.throttle(ofHostOf: record.id),
+      refusals: (started?.refusals ?? 0) + (live.failure?.isHostRefusal == true ? 1 : 0),
       age: started.map { now - ($0.firstTried ?? $0.since) } ?? 0, wasDeferred: started?.key.wasDeferred == true,
       mirrorMayPass: started?.mirrorMayPass == true, isHostSilent: isHostSilent(record, live),
       timeLeft: timeLeft(record.id, configuration), outage: outage(record.id))
@@ -126,7 +136,7 @@ extension LiveJobs {
     switch verdict {
     case .deliver:
       let refusals = entry.throttle.refusals
-      if case .hostRefused? = live.failure?.disposition, refusals > max(configuration.backoff.retries, live.attempts) {
+      if live.failure?.isHostRefusal == true, refusals > max(configuration.backoff.retries, live.attempts) {
         record.hostRefused(refusals)
       }
       deliver(record)
@@ -136,9 +146,9 @@ extension LiveJobs {
     case .restart: scheduler.retry(record.id, attempts: nil, due: now, now: now)
     case .leave: break
     case .retry(let seconds):
-      let isRefused = if case .hostRefused? = live.failure?.disposition { true } else { false }
       scheduler.retry(
-        record.id, attempts: live.attempts, isRefused: isRefused, due: now + Int((seconds * 1000).rounded(.up)),
+        record.id, attempts: live.attempts, isRefused: live.failure?.isHostRefusal == true,
+        due: now + Int((seconds * 1000).rounded(.up)),
         now: now)
       if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
       reportRetry(record, live, after: seconds)

@@ -39,6 +39,9 @@ struct EndedEntry: Equatable {
   /// What its host allows.
   var throttle: Throttle
 
+  /// How often its host refused the URL in use, the last try included.
+  var refusals = 0
+
   /// How long ago it was first tried, in milliseconds.
   var age = 0
 
@@ -90,11 +93,14 @@ extension Verdict {
     case .retry(let asked):
       let isLast = entry.wasDeferred || entry.isHostSilent
       let delay = isLast ? nil : backoff.delay(attempts: entry.attempts, asked: asked)
-      verdict = afterFailure(entry, delay: delay, isStopping)
-    case .hostRefused:
-      // That is the host's affair: the entry is given up only when the host has refused too often in a row.
-      let isGivenUp = entry.throttle.refusals > backoff.retries
-      let wait = Double(max(0, entry.throttle.until - now)) / 1000
+      verdict = afterFailure(entry, delay: delay.flatMap { deferral.allows(after: $0, age: entry.age) }, isStopping)
+    case .hostRefused(let asked):
+      // That is the host's affair: the entry is given up only when the host has refused too often in a row, or refuses it
+      // while it serves others.
+      let isGivenUp =
+        entry.throttle.refusals > backoff.retries
+        || backoff.isRefusedItself(own: entry.refusals, inRow: entry.throttle.refusals, hasAsked: asked != nil)
+      let wait = deferral.allows(after: Double(max(0, entry.throttle.until - now)) / 1000, age: entry.age)
       verdict = afterFailure(entry, delay: isGivenUp ? nil : wait, isStopping)
     case .final: verdict = afterFailure(entry, delay: nil, isStopping)
     case nil: verdict = isStopping && entry.state != .filtered ? .leave : .deliver

@@ -41,6 +41,9 @@ struct EntryFailure: Error, Sendable, Equatable {
     }
   }
 
+  /// Whether the host asks not to be asked for a while.
+  var isHostRefusal: Bool { if case .hostRefused = disposition { true } else { false } }
+
   /// Whether it is nobody's: no row says so, and the entry is started again.
   var isOfMachine: Bool { disposition == .waitForSpace || disposition == .waitForMachine }
 }

@@ -66,9 +66,17 @@ extension JobOutcome {
       finished: now, elapsed: elapsed, sinceLast: isFirst ? nil : tally.changes)
   }
 
-  /// How long the run took, in milliseconds.
+  /// How long the run took, in milliseconds: the difference of the times that the report shows, unless the wall clock was
+  /// set meanwhile.
   /// - Parameter accepted: When it began, in milliseconds since 1970.
-  func duration(since accepted: Int) -> Int { elapsed?.total ?? max(0, finished - accepted) }
+  func duration(since accepted: Int) -> Int {
+    let shown = finished - accepted
+    guard let elapsed else { return max(0, shown) }
+    // What a clock that is slewed may be off (500 ppm), and what the measurement began later.
+    return abs(shown - elapsed.total) <= Self.clockTolerance + elapsed.total / 1000 ? max(0, shown) : elapsed.total
+  }
+
+  private static let clockTolerance = 2000
 
   /// The same, of a run that a later one has superseded.
   var superseded: JobOutcome {

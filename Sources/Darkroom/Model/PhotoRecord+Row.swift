@@ -39,7 +39,7 @@ extension PhotoRecord {
     let hasRecovered = live.state == .filtered && lastFailure != nil
     let isChanged = live.state == .filtered && !hasRecovered ? live.isSourceChanged : nil
     let finalURL = live.source?.finalURL ?? live.failure?.finalURL
-    var failure = live.failure.map { ReportRow.Failure($0, after: lastFailure) }
+    var failure = live.failure.map { ReportRow.Failure($0, after: lastFailure, since: firstTried) }
     if entry.urls.count > 1, let last = live.failure {
       failure?.mirrors = earlierMirrors + [ReportRow.MirrorFailure(last, of: url)]
     }

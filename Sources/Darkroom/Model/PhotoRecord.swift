@@ -89,6 +89,9 @@ final class PhotoRecord: Sendable {
   /// How the entry's mirrors before this one failed, in their order.
   let earlierMirrors: [ReportRow.MirrorFailure]
 
+  /// When the entry was first tried, in milliseconds since 1970; nil when that is this time.
+  let firstTried: Int?
+
   /// What is different about this try.
   let settings: HostSettings
 
@@ -104,9 +107,11 @@ final class PhotoRecord: Sendable {
   ///   - lastFailure: The entry's failure in the job's last run; nil when it had none.
   ///   - isCutShort: Whether its time is so short that nothing follows from a host that does not answer.
   ///   - earlierMirrors: How the entry's mirrors before this one failed.
+  ///   - firstTried: When the entry was first tried, in milliseconds since 1970; nil when that is this time.
   init(
     _ entry: Entry, run: RunContext, mirror: Int = 0, attempts: Int = 0, settings: HostSettings = HostSettings(),
-    lastFailure: LedgerFailure? = nil, isCutShort: Bool = false, earlierMirrors: [ReportRow.MirrorFailure] = []
+    lastFailure: LedgerFailure? = nil, isCutShort: Bool = false, earlierMirrors: [ReportRow.MirrorFailure] = [],
+    firstTried: Int? = nil
   ) {
     self.entry = entry
     self.run = run
@@ -115,6 +120,7 @@ final class PhotoRecord: Sendable {
     self.settings = settings
     self.isCutShort = isCutShort
     self.earlierMirrors = earlierMirrors
+    self.firstTried = firstTried
     live = Mutex(Live(attempts: attempts))
   }
 

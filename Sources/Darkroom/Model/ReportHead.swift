@@ -49,7 +49,8 @@ extension JSONValue {
   /// A time as RFC 3339 in UTC with milliseconds.
   /// - Parameter milliseconds: Since 1970.
   static func time(_ milliseconds: Int) -> JSONValue {
-    let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+    // The format cuts off what is less than a millisecond: a number that is not exact in binary must not lose one.
+    let date = Date(timeIntervalSince1970: (Double(milliseconds) + 0.25) / 1000)
     return .string(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
   }
 }

@@ -129,10 +129,12 @@ extension ReportRow.Failure {
   }
 
   /// The failure of a row that fails now.
-  /// - Parameter last: Its failure in the last run; nil when it had none.
-  init(_ failure: EntryFailure, after last: LedgerFailure?) {
+  /// - Parameters:
+  ///   - last: Its failure in the last run; nil when it had none.
+  ///   - firstTried: When it was first tried in this run, if it failed then, in milliseconds since 1970. Default: nil, now.
+  init(_ failure: EntryFailure, after last: LedgerFailure?, since firstTried: Int? = nil) {
     self.init(failure)
-    firstSeen = last?.firstSeen ?? JSONValue.time(Clock.wallMilliseconds).string
+    firstSeen = last?.firstSeen ?? JSONValue.time(firstTried ?? Clock.wallMilliseconds).string
     runs = (last?.runs ?? 0) + 1
   }
 }

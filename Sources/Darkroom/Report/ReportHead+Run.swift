@@ -20,7 +20,8 @@ extension ReportHead {
       "finished_at": .time(outcome.finished),
       "duration_s": .number(Double(outcome.duration(since: started)) / 1000),
       "paused_s": .number(
-        outcome.elapsed.map { Double($0.paused) / 1000 } ?? PauseTracker.paused(pauses, until: outcome.finished)),
+        outcome.elapsed.map { Double(min($0.paused, outcome.duration(since: started))) / 1000 }
+          ?? PauseTracker.paused(pauses, until: outcome.finished)),
       "pauses": pauses.isEmpty ? nil : .array(pauses.map { $0.json(until: outcome.finished) }),
       "counts": outcome.counts.json,
       "since_last": outcome.sinceLast?.json,

@@ -25,6 +25,35 @@ import Testing
     return Verdict(on: entry, backoff: Backoff(retries: 3), isStopping: isStopping, now: now)
   }
 
+  /// The verdict on an entry that its host, which has refused others so often in a row, refuses again.
+  private static func refused(_ refusals: Int, inRow: Int, asked: Double?, deferral: Double = 0, age: Int = 0)
+    -> Verdict
+  {
+    let failure = EntryFailure(code: .download(.httpStatus), message: "", disposition: .hostRefused(after: asked))
+    var entry = EndedEntry(
+      state: .failed, failure: failure, attempts: 1, hasMirror: false, throttle: throttle(refusals: inRow))
+    (entry.refusals, entry.age) = (refusals, age)
+    return Verdict(
+      on: entry, backoff: Backoff(retries: 3), deferral: Deferral(seconds: deferral), isStopping: false, now: 0)
+  }
+
+  @Test(
+    arguments: [
+      (3, 1, 5.0, false), (4, 1, 5, true), (4, 3, 5, true), (3, 3, 5, false), (4, 1, nil, false), (15, 1, nil, false),
+      (16, 1, nil, true),
+    ] as [(Int, Int, Double?, Bool)])
+  func `what is refused again and again while its host serves others is given up`(
+    refusals: Int, inRow: Int, asked: Double?, isGivenUp: Bool
+  ) {
+    #expect(Self.refused(refusals, inRow: inRow, asked: asked) == (isGivenUp ? .deliver : .retry(after: 5)))
+  }
+
+  @Test(arguments: [(0.0, 0, true), (60, 0, true), (60, 54_999, true), (60, 55_001, false), (4, 0, false)])
+  func `no retry waits for longer than --retry-for lasts`(seconds: Double, age: Int, isRetried: Bool) {
+    #expect(
+      Self.refused(1, inRow: 1, asked: 5, deferral: seconds, age: age) == (isRetried ? .retry(after: 5) : .deliver))
+  }
+
   struct Case: Sendable, CustomTestStringConvertible {
     let disposition: EntryFailure.Disposition?
     var attempts = 1
