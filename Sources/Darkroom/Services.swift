@@ -87,8 +87,8 @@ final class Services {
     troubles =
       damaged.map(\.description) + [Self.emptyParkingFolder(of: inbox, unfinished, ledger)].compactMap { $0 }
     downloads = DownloadCache(
-      folder: state.cache, limit: configuration.cacheSize, cleared: { send(.cacheCleared) },
-      report: { send(.cacheFailed("\($0)")) })
+      folder: state.cache, limit: configuration.cacheSize, unfinished: Set(unfinished.map(\.job.runID)),
+      cleared: { send(.cacheCleared) }, report: { send(.cacheFailed("\($0)")) })
     cacheSize = configuration.cacheSize
     try state.adoptOlderLayout()
     try OrphanCleanup(staging: staging, state: state).run(
@@ -145,7 +145,7 @@ final class Services {
       suspension: Suspension(outbox: outbox, state: state, downloads: downloads, minFree: configuration.minFree),
       network: NetworkWatch(configuration: configuration.transfer, engine: engine) { [send] in send(.probed($0)) },
       planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
-      send: { [send] in send(.job($0)) })
+      runEnded: { [downloads] in downloads.end(run: $0) }, send: { [send] in send(.job($0)) })
     jobs.retention = outbox.handle.map {
       LedgerRetention(ledger: ledger, state: state, outbox: $0, inbox: inbox)
     }

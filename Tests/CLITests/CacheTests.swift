@@ -40,10 +40,7 @@ import Testing
 
   private var cache: String { folders.outbox + "/.darkroom/cache" }
 
-  private func objects() throws -> [String] {
-    guard FileManager.default.fileExists(atPath: cache) else { return [] }
-    return try FileManager.default.subpathsOfDirectory(atPath: cache).filter { $0.hasPrefix($0.prefix(2) + "/") }
-  }
+  private func objects() throws -> [String] { try folders.cachedSources() }
 
   @Test(arguments: [["--filters", "none"], ["--filters", "sepia(1)"], ["--format", "png"]])
   func `what was downloaded before and has not changed is not sent again, whatever is made of it`(

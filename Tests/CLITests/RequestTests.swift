@@ -60,7 +60,19 @@ import Testing
       #expect(run.status == 0, "\(run.error)")
       #expect(try (0..<2).map { _ in try server.nextRequest().body }.sorted() == ["1", "2"])
       #expect(try folders.report("job").transfers?.requests == 2)
+      #expect(try folders.cachedSources().isEmpty, "an answer that no later run may use takes no room")
     }
+  }
+
+  @Test func `after a kill the answer to a POST is used by its run, and gone with it`() throws {
+    let entry = #"{"url": "\#(server.url("x"))", "body": "1"}"#
+    try folders.drop("job.json", #"{"a": \#(entry), "b": \#(entry)}"#)
+    let run = try folders.start("run", ["--downloads", "1", "--filtrations", "1", "--verbose"])
+    #expect(try run.waitForLine(containing: "a: filtered") != nil)
+    run.send(SIGKILL)
+    _ = try run.finish()
+    #expect(try folders.run([]).status == 0)
+    #expect(try folders.cachedSources().isEmpty)
   }
 
   @Test func `mirrors are tried in order, each with its retries, and the row tells which it was`() throws {
@@ -90,7 +102,14 @@ import Testing
       #expect(row.error?.code == entry.code, "\(row)")
       #expect(row.url == entry.urls[entry.last], "\(row)")
       #expect(row.attempts == entry.attempts, "\(row)")
+      let tried = entry.urls.count > 1 && entry.code != nil ? Array(entry.urls[...entry.last]) : nil
+      #expect(row.error?.mirrors?.map(\.url) == tried, "\(row)")
     }
+    #expect(
+      rows[4].error?.mirrors?.map(\.code) == [
+        "checksum-mismatch", "checksum-mismatch", "http-status", "address-not-allowed",
+      ])
+    #expect(rows[5].error?.mirrors?.map(\.http_status) == [404, 500])
     #expect(run.error.contains("n0: try 1 failed, the next mirror is \(good): http-status: "))
     let failures = String(decoding: try folders.contents("job/job.failed.jsonl"), as: UTF8.self).split(separator: "\n")
     #expect(failures.count == 3)

@@ -71,6 +71,29 @@ import Testing
     }
   }
 
+  @Test(arguments: ["4:4:4", "4:2:0"])
+  func `the rows that are queued between planes count against the memory budget`(sampling: String) throws {
+    let fixture = try PassFixture()
+    let file = fixture.folder.file("wide")
+    let script = "Image.new('RGB', (6000, 400)).save(sys.argv[1], 'JPEG', subsampling='\(sampling)')"
+    _ = try PassFixture.python(script, [file])
+    let (source, result) = (open(file, O_RDONLY), open(fixture.folder.file("result"), O_RDWR | O_CREAT, 0o600))
+    defer {
+      close(source)
+      close(result)
+    }
+    func demand(_ recipe: String) throws -> Int {
+      var bytes = 0
+      _ = try ImagePass(recipe: Recipe(parsing: recipe)).run(from: source, to: result) { demand throws(ImagingError) in
+        bytes = demand.heldBytes
+      }
+      return bytes
+    }
+    // Luma alone holds the rows of a band, four for one, while chroma is read.
+    let queued = try demand("resize(fit 1500 100)") - demand("resize(fit 1500 100) crop(999 999)")
+    #expect((6000 * 64...6000 * 3 * 256).contains(queued), "\(queued)")
+  }
+
   @Test("damage is detected when planes are read, and a pass over planes can be cancelled")
   func damage() throws {
     let fixture = try PassFixture()

@@ -150,6 +150,24 @@ final class CacheIndex {
     VALUES (?, \(SourceRecord.columns.placeholders))
     """
 
+  /// Removes the answers that were for one run only.
+  /// - Parameter isOver: Whether a run has ended.
+  /// - Returns: The files that no request returned besides; they are to be removed.
+  func removeOnce(_ isOver: (_ runID: String) -> Bool) throws -> [String] {
+    var over: [(key: String, sha256: String)] = []
+    try database.run("SELECT key, sha256, run FROM sources WHERE run LIKE '% once'") { row in
+      let run = row.text(2) ?? ""
+      if isOver(String(run.prefix { $0 != " " })) { over.append((row.text(0) ?? "", row.text(1) ?? "")) }
+    }
+    guard !over.isEmpty else { return [] }
+    try change {
+      for source in over { try database.run("DELETE FROM sources WHERE key = ?", [.text(source.key)]) }
+    }
+    return try Set(over.map(\.sha256)).filter { sha256 in
+      try database.first("SELECT 1 FROM sources WHERE sha256 = ?", [.text(sha256)]) { _ in true } == nil
+    }
+  }
+
   // MARK: Commits
 
   /// Commits what was changed.

@@ -28,6 +28,9 @@ struct CachedSource: Sendable, Equatable {
 
     /// When, in milliseconds since 1970, UTC.
     var time = 0
+
+    /// Whether the answer is for the run only, as that to a request that is no GET: it goes with the run.
+    var isOnce = false
   }
 
   /// The same source, which a server has said to be what it was.

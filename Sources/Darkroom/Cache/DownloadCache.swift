@@ -26,11 +26,16 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
     var incomingBytes = 0
     /// How many files have come in; the number of the last one.
     var count = 0
+    /// The runs that may have answers for themselves only.
+    var onceRuns: Set<String>
   }
 
   private let folder: CacheFolder
   private let cleared: @Sendable () -> Void
   private let report: @Sendable (any Error) -> Void
+
+  /// The runs that an earlier process left.
+  private let unfinished: Set<String>
   private let shared: Mutex<Shared>
   private let queue = DispatchQueue(label: "DownloadCache")
 
@@ -42,18 +47,20 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   ///   - folder: Where it lies, best on the file system of the files that it is to keep; nothing else may lie there. It is
   ///     created when missing; its index is begun anew when it is damaged.
   ///   - limit: Bytes of sources at most. Those beyond it are removed.
+  ///   - unfinished: The runs that an earlier process left; what was kept for other runs only goes. Default: none.
   ///   - cleared: Called on the cache's queue after each `clear`. Default: nothing is done.
   ///   - report: Called on the cache's queue when it has failed. It must not wait for the cache.
   ///   - link: Links a file, or copies it where links are refused.
   init(
-    folder: String, limit: Int, cleared: @escaping @Sendable () -> Void = {},
+    folder: String, limit: Int, unfinished: Set<String> = [], cleared: @escaping @Sendable () -> Void = {},
     report: @escaping @Sendable (any Error) -> Void = { _ in },
     link: @escaping CacheFolder.Link = { Folder.link($0, orCopyTo: $1) }
   ) {
     self.folder = CacheFolder(path: folder, link: link)
     self.cleared = cleared
     self.report = report
-    shared = Mutex(Shared(limit: limit))
+    self.unfinished = unfinished
+    shared = Mutex(Shared(limit: limit, onceRuns: unfinished))
   }
 
   /// What a request returned when it was last made; nil when that is not known.
@@ -70,7 +77,9 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   func keep(_ source: CachedSource, of key: CacheKey, from path: String) {
     // The folder must be there.
     if shared.withLock({ $0.phase == .unopened }) { queue.sync { _ = perform { _ in } } }
-    guard let number = reserve(source.bytes) else { return send { try $0.removeSource(key) } }
+    guard let number = reserve(source.bytes, for: source.asked.isOnce ? source.asked.runID : nil) else {
+      return send { try $0.removeSource(key) }
+    }
     let isReceived = folder.receive(path, as: number)
     queue.async { [self] in
       let isPlaced = perform { index in
@@ -84,13 +93,21 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   }
 
   /// - Returns: The number for a file that comes in, nil when there can be no room for it.
-  private func reserve(_ bytes: Int) -> Int? {
+  /// - Parameter run: The run that the file is for, if it is for one only.
+  private func reserve(_ bytes: Int, for run: String?) -> Int? {
     shared.withLock { shared in
       guard shared.phase == .open, bytes <= shared.limit - shared.incomingBytes else { return nil }
       shared.incomingBytes += bytes
       shared.count += 1
+      if let run { shared.onceRuns.insert(run) }
       return shared.count
     }
+  }
+
+  /// Removes what was kept for one run only, which has ended.
+  func end(run: String) {
+    guard shared.withLock({ $0.onceRuns.remove(run) }) != nil else { return }
+    send { [self] in try removeOnce(in: $0) { $0 == run } }
   }
 
   /// Records that a server has confirmed a source, if the cache still has it.
@@ -163,6 +180,7 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
       try folder.removeIndex()
       opened = try openIndex()
     }
+    try removeOnce(in: opened) { !unfinished.contains($0) }
     try makeRoom(in: opened)
     index = opened
     shared.withLock { $0.phase = .open }
@@ -197,6 +215,10 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   private func makeRoom(for incoming: Int = 0, in index: CacheIndex) throws {
     let room = shared.withLock { $0.limit } - incoming
     while index.bytes > room, let oldest = try index.leastRecentlyUsed() { try remove(oldest, in: index) }
+  }
+
+  private func removeOnce(in index: CacheIndex, _ isOver: (String) -> Bool) throws {
+    for sha256 in try index.removeOnce(isOver) { try remove(sha256, in: index) }
   }
 
   private func remove(_ sha256: String, in index: CacheIndex) throws {

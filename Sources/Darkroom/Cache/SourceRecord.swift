@@ -19,7 +19,7 @@ struct SourceRecord {
 }
 
 extension SourceRecord: DatabaseRecord {
-  /// `answered` is null when there are no validators; `run` (its name and the time), `position` and `status` are of the
+  /// `answered` is null when there are no validators; `run` (its name, the time, and `once` for an answer that is for that run only), `position` and `status` are of the
   /// last request.
   static let columns: Columns = [
     "sha256", "final_url", "etag", "last_modified", "answered", "run", "position", "status",
@@ -32,13 +32,14 @@ extension SourceRecord: DatabaseRecord {
     let run = (row.text(5) ?? "").split(separator: " ")
     asked = CachedSource.Asked(
       runID: run.first.map(String.init) ?? "", position: row.integer(6), httpStatus: row.integer(7),
-      time: run.dropFirst().first.flatMap { Int($0) } ?? 0)
+      time: run.dropFirst().first.flatMap { Int($0) } ?? 0, isOnce: run.count == 3)
   }
 
   var values: [SQLiteValue] {
     [
       .text(sha256), .text(finalURL), .optional(validators?.etag), .optional(validators?.lastModified),
-      .optional(validators?.urlDigest), .text("\(asked.runID) \(asked.time)"), .integer(asked.position),
+      .optional(validators?.urlDigest), .text("\(asked.runID) \(asked.time)" + (asked.isOnce ? " once" : "")),
+      .integer(asked.position),
       .integer(asked.httpStatus),
     ]
   }

@@ -40,6 +40,7 @@ final class LiveJobs {
   var awaitingOutageCheck: [PhotoRecord] = []
   var planner: JobPlanner
   let observe: (Event) -> Void
+  private let runEnded: (String) -> Void
   private let send: @Sendable (Message) -> Void
 
   /// What keeps the ledger small; nil: nothing does.
@@ -71,7 +72,7 @@ final class LiveJobs {
   init(
     queue: JobQueue, pending: PendingOperations, delivery: DeliveryQueue, suspension: Suspension,
     network: NetworkWatch, planner: JobPlanner, lastActive: Int, observe: @escaping (Event) -> Void,
-    send: @escaping @Sendable (Message) -> Void
+    runEnded: @escaping (String) -> Void = { _ in }, send: @escaping @Sendable (Message) -> Void
   ) {
     self.queue = queue
     self.pending = pending
@@ -81,6 +82,7 @@ final class LiveJobs {
     self.planner = planner
     self.lastActive = lastActive
     self.observe = observe
+    self.runEnded = runEnded
     self.send = send
     scheduler.isOutage = { [network] in network.detector.isOutage($0) }
   }
@@ -274,6 +276,7 @@ final class LiveJobs {
       run.hold = nil
       remove(run)
       retention?.runEnded(delivered: outcome.job.counts.filtered - outcome.job.counts.reused)
+      runEnded(finishing.plan.run.runID)
       let accepted = planner.configuration.acceptFailures
       let isAccepted = outcome.job.state != .succeeded && accepted?.accepts(outcome.job) == true
       // What a later run says of the job counts.

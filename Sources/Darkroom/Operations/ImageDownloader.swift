@@ -180,7 +180,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   private func asked(_ outcome: TransferOutcome) -> CachedSource.Asked {
     CachedSource.Asked(
       runID: staging.runID, position: record.entry.position, httpStatus: outcome.httpStatus ?? 0,
-      time: Clock.wallMilliseconds)
+      time: Clock.wallMilliseconds, isOnce: !record.entry.request.isCacheable)
   }
 
   /// Uses what the cache has from this run. Whether it has it still, the filtration finds out.

@@ -33,8 +33,8 @@ package struct ImagePass: Sendable {
   package func run(
     from source: Int32, to destination: Int32, isCancelled: () -> Bool = { false }
   ) throws(ImagingError) -> ImagePassResult {
-    try run(from: source, to: destination, isCancelled: isCancelled) { plan throws(ImagingError) in
-      try limits.memory.share(plan.heldBytes, for: plan.decoder.size, isCancelled: isCancelled)
+    try run(from: source, to: destination, isCancelled: isCancelled) { plan, demand throws(ImagingError) in
+      try limits.memory.share(demand.heldBytes, for: plan.decoder.size, isCancelled: isCancelled)
     }
   }
 
@@ -43,27 +43,31 @@ package struct ImagePass: Sendable {
   package func run(
     from source: Int32, to destination: Int32, isCancelled: () -> Bool = { false }, reserve: Reserve
   ) throws(ImagingError) -> ImagePassResult {
-    try run(from: source, to: destination, isCancelled: isCancelled) { plan throws(ImagingError) in
-      try reserve(plan.demand)
+    try run(from: source, to: destination, isCancelled: isCancelled) { _, demand throws(ImagingError) in
+      try reserve(demand)
       return nil
     }
   }
 
   private func run(
     from source: Int32, to destination: Int32, isCancelled: () -> Bool,
-    share: (PassPlan) throws(ImagingError) -> WholePictureMemory.Share?
+    share: (PassPlan, PassDemand) throws(ImagingError) -> WholePictureMemory.Share?
   ) throws(ImagingError) -> ImagePassResult {
     if isCancelled() { throw .cancelled }
     let decoder = try ImageFormat.open(source, limits: limits)
     let plan = try plan(for: decoder, format: options.format ?? decoder.info.format)
-    let share = try share(plan)
+    let pass = Self.strategy(for: plan)
+    let share = try share(plan, plan.demand(pass))
     defer { withExtendedLifetime(share) {} }
-    for strategy in Self.strategies {
-      guard let pass = strategy.init(plan) else { continue }
-      try pass.run(to: destination, isCancelled: isCancelled)
-      break
-    }
+    try pass.run(to: destination, isCancelled: isCancelled)
     return ImagePassResult(source: decoder.info, output: plan.settings.info)
+  }
+
+  private static func strategy(for plan: PassPlan) -> any PassStrategy {
+    for strategy in strategies {
+      if let pass = strategy.init(plan) { return pass }
+    }
+    return RowPass(plan)
   }
 
   /// Plans the pass for the picture of a decoder.

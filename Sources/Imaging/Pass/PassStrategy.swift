@@ -6,8 +6,15 @@ protocol PassStrategy: SendableMetatype {
   /// Describes, for `--explain`, when this strategy is used for a recipe; nil when it is not or is not worth mentioning.
   static func explanation(of recipe: Recipe) -> String?
 
+  /// Bytes that the strategy holds besides those of the plan: queues of rows. Default: 0.
+  var queuedBytes: Int { get }
+
   /// Decodes, filters and encodes.
   func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError)
+}
+
+extension PassStrategy {
+  var queuedBytes: Int { 0 }
 }
 
 /// All that is known of a pass before the first row.
@@ -27,8 +34,9 @@ struct PassPlan {
   }
 
   /// What the pass needs.
-  var demand: PassDemand {
+  /// - Parameter strategy: How it is carried out.
+  func demand(_ strategy: any PassStrategy) -> PassDemand {
     let pixels = ([decoder.size] + pipeline.sizes).map { $0.width * $0.height }.max() ?? 0
-    return PassDemand(heldBytes: heldBytes, pixels: pixels)
+    return PassDemand(heldBytes: heldBytes + strategy.queuedBytes, pixels: pixels)
   }
 }

@@ -7,6 +7,8 @@ struct ResizedPlanePass: PassStrategy {
   private let settings: EncodeSettings
   private let resampling: ResamplingPlan
   private let eighths: Int
+  private let stored: PictureSize
+  private let chroma: ChromaSampling
 
   /// The supported numbers of input samples per output sample. Limits the chroma rows that are buffered while luma is
   /// read.
@@ -23,7 +25,28 @@ struct ResizedPlanePass: PassStrategy {
     self.resampling = resampling
     settings = plan.settings
     eighths = plan.pipeline.eighths
+    stored = plan.decoder.size
+    chroma = plan.decoder.chroma
   }
+
+  /// The planes are read at different paces: each holds what the decoder has delivered while another is read on, at most
+  /// the rows of a band and those of the kernel on both sides of it.
+  var queuedBytes: Int {
+    let width = (stored.width * eighths + 7) / 8
+    let rows = Int((Double(PlaneBand.lumaRows + 2 * Self.kernelRows) * resampling.rows.scale).rounded(.up))
+    return [.yuv444, chroma, chroma].reduce(0) { bytes, sampling in
+      bytes
+        + PlaneRingBuffer.bytes(
+          width: (width + sampling.horizontal - 1) / sampling.horizontal, blockRows: Self.blockRows,
+          holding: rows / sampling.vertical)
+    }
+  }
+
+  /// Rows of the result on each side of one that its kernel covers, in luma: chroma may have half as many.
+  private static let kernelRows = 8
+
+  /// The most rows of a row of blocks.
+  private static let blockRows = 16
 
   static func explanation(of recipe: Recipe) -> String? {
     guard recipe.filters.count == 1, recipe.filters[0].stage.resampling != nil else { return nil }

@@ -17,13 +17,22 @@ final class PlaneRingBuffer {
     self.size = size
     self.blockRows = blockRows
     // Whole blocks, and whole vectors of twice 8.
-    stride = (size.width + 63) / 64 * 64
+    stride = Self.stride(size.width)
     capacity = 4 * blockRows
     memory = .allocate(capacity: capacity * stride)
     memory.initialize(repeating: 0, count: capacity * stride)
   }
 
   deinit { memory.deallocate() }
+
+  private static func stride(_ width: Int) -> Int { (width + 63) / 64 * 64 }
+
+  /// The bytes of a buffer that holds so many rows, beside one of blocks: it has grown by doubling.
+  static func bytes(width: Int, blockRows: Int, holding rows: Int) -> Int {
+    var capacity = 4 * blockRows
+    while capacity < rows + blockRows { capacity *= 2 }
+    return capacity * stride(width)
+  }
 
   /// A row that has been delivered and not been dropped.
   func row(_ index: Int) -> PlaneSamples { memory + index % capacity * stride }

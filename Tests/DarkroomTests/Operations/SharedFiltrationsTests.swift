@@ -62,6 +62,19 @@ import Testing
     #expect(chains.more().isEmpty)
   }
 
+  @Test func `what makes a result for an entry of higher priority gets that priority`() throws {
+    let chains = try Chains(downloads: 16, filtrations: 1)
+    chains.pending.filtrationQueue.isSuspended = true
+    try chains.start(0, recipe: "sepia(0.5)", priority: .veryLow)
+    chains.waitForDownloads(1)
+    for position in 1..<4 { try chains.start(position, recipe: "sepia(0.\(position))") }
+    chains.waitForDownloads(3)
+    try chains.start(4, recipe: "sepia(0.5)", priority: .veryHigh)
+    chains.waitForDownloads(1)
+    chains.pending.filtrationQueue.isSuspended = false
+    #expect(chains.ended(5).map(\.entry.position) == [0, 4, 1, 2, 3])
+  }
+
   @Test func `what one cannot deliver another makes for itself`() throws {
     let (chains, records) = try start(4)
     let first = try #require(chains.pending.inProgress.values.first { $0.filtration.dependencies.count == 1 })
