@@ -8,11 +8,13 @@
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,13 +26,16 @@ static inline int clinux_lock(int descriptor) {
   return fcntl(descriptor, 37 /* F_OFD_SETLK, declared only for _GNU_SOURCE */, &lock);
 }
 
-/// `fcntl` is variadic. Returns 1 when nobody, not even this process, has the file open for writing, or maps it so: a read
-/// lease is had only then. Returns 0 when somebody does, or the file system has no leases. The descriptor is open for
-/// reading only.
-static inline int clinux_has_no_writer(int descriptor) {
-  if (fcntl(descriptor, 1024 /* F_SETLEASE, declared only for _GNU_SOURCE */, F_RDLCK) != 0) return 0;
+/// `fcntl` is variadic. Takes a read lease of a file and gives it back at once. Returns 0, or -1 with `errno`: `EAGAIN` when
+/// somebody, be it this process, has the file open for writing or maps it so. The descriptor is open for reading only.
+///
+/// Who opens the file for writing in between waits these microseconds, and the kernel signals the lease's holder. The signal
+/// would be SIGIO, which ends a process; SIGURG is ignored by default.
+static inline int clinux_try_read_lease(int descriptor) {
+  if (fcntl(descriptor, 10 /* F_SETSIG, declared only for _GNU_SOURCE, as the next */, SIGURG) != 0) return -1;
+  if (fcntl(descriptor, 1024 /* F_SETLEASE */, F_RDLCK) != 0) return -1;
   fcntl(descriptor, 1024, F_UNLCK);
-  return 1;
+  return 0;
 }
 
 /// See `clinux_lock`. Returns 1 when another open file description holds the lock for writing, 2 when one holds it for

@@ -86,7 +86,7 @@ package final class Darkroom {
     jobs = services.jobs(configuration: configuration, observe: observe)
     jobs.scheduler.configure(configuration.hosts)
     status = StatusWriter(in: services.hidden, inbox: services.inbox.path, outbox: services.outbox.path)
-    patience = Patience(configuration)
+    patience = Patience(configuration, settleTime: watcher.settleTime)
     if let notice = services.notice { observe(.warning(notice)) }
     for trouble in services.troubles { jobs.report(trouble: trouble) }
   }
@@ -175,6 +175,7 @@ package final class Darkroom {
   private func scan(_ now: Double) throws {
     if let missing = try services.checkOutbox() { jobs.suspension.suspect(missing) }
     if !jobs.queue.holds.isEmpty { jobs.queue.free = jobs.suspension.freeForState }
+    watcher.doubt(jobs.queue.takeDoubted())
     var locks: [Lock]?
     do throws(SystemError) {
       let view = try watcher.scan(now: now) { scan in
@@ -271,8 +272,8 @@ package final class Darkroom {
     }
     (new.inbox, new.outbox, new.state) = (configuration.inbox, configuration.outbox, configuration.state)
     configuration = new
-    patience = Patience(new)
     watcher.configure(new)
+    patience = Patience(new, settleTime: watcher.settleTime)
     services.configure(new, jobs)
     for warning in new.hosts.warnings { observe(.warning(warning)) }
     observe(.configured)

@@ -2,47 +2,94 @@ import System
 
 /// Decides when a file is no longer being written.
 ///
-/// A file is settled when the kernel has reported that it was renamed in or closed by its writer, when its mtime is
-/// older than the settling time, or when it was seen unchanged for that long.
+/// A file that somebody has open for writing is not settled, and one that nobody has is. Where the kernel cannot tell, a file
+/// is settled when the kernel has reported that it was renamed in or closed by its writer, when its mtime and ctime are older
+/// than the settling time, or when it was seen unchanged for that long. On a network file system only the last two hold.
 package struct Settling: Sendable {
+  /// The least time on a network file system, in seconds: what is known of a file there may be some seconds old.
+  package static let networkTime = 10.0
+
   /// How long a file must be unchanged, in seconds.
   package var time: Double
 
-  private var seen: [FileName: (identity: FileIdentity, since: Double)] = [:]
+  /// Whether other machines may write to the files.
+  package var isOnNetwork = false
+
+  /// What is known of a file.
+  private struct Seen {
+    var identity: FileIdentity
+    /// When it was first seen like this, in seconds of a clock that never jumps.
+    var since: Double
+    /// When somebody was first seen to have it open for writing; nil while nobody has.
+    var openSince: Double?
+    var isSettled = false
+  }
+
+  private var seen: [FileName: Seen] = [:]
   private var reported: Set<FileName> = []
 
   package init(time: Double) { self.time = time }
 
+  /// How long a file must be unchanged where it lies, in seconds.
+  package var effectiveTime: Double { isOnNetwork ? max(time, Self.networkTime) : time }
+
   /// Records a notice of the kernel.
   package mutating func note(_ notice: FolderNotice) {
     switch notice {
-    case .complete(let name): reported.insert(name)
-    case .begun(let name): reported.remove(name)
-    case .lost: reported.removeAll()
+    case .complete(let name): if !isOnNetwork { reported.insert(name) }
+    case .begun(let name): doubt(name)
+    case .lost:
+      reported.removeAll()
+      for name in seen.keys { seen[name]?.isSettled = false }
     }
   }
 
+  /// Has a file that was settled examined again.
+  package mutating func doubt(_ name: FileName) {
+    reported.remove(name)
+    seen[name]?.isSettled = false
+  }
+
   /// Records the files that a scan has found, and forgets all others.
-  /// - Parameter now: Seconds of a clock that never jumps.
-  /// - Parameter wallClock: Seconds since 1970.
+  /// - Parameters:
+  ///   - now: Seconds of a clock that never jumps.
+  ///   - wallClock: Seconds since 1970.
+  ///   - writers: Who has the file with an index open for writing. Asked until a file is settled, and not on a network file
+  ///     system.
   /// - Returns: The indices of those that are settled.
   package mutating func settled(
-    _ files: [(name: FileName, identity: FileIdentity)], now: Double, wallClock: Double
+    _ files: [(name: FileName, identity: FileIdentity)], now: Double, wallClock: Double,
+    writers: (Int) -> OpenFile.Writers
   ) -> [Int] {
     let names = Set(files.map(\.name))
     seen = seen.filter { names.contains($0.key) }
     reported.formIntersection(names)
     return files.indices.filter { index in
       let (name, identity) = files[index]
-      let since: Double
-      if let before = seen[name], before.identity == identity {
-        since = before.since
-      } else {
-        seen[name] = (identity, now)
-        since = now
-      }
-      let age = wallClock - identity.modified.sinceEpoch
-      return age >= time || now - since >= time || reported.contains(name)
+      var file = seen[name] ?? Seen(identity: identity, since: now)
+      if file.identity != identity { (file.identity, file.since, file.isSettled) = (identity, now, false) }
+      guard !file.isSettled else { return true }
+      let writers = isOnNetwork ? .unknown : writers(index)
+      file.openSince = writers == .somebody ? file.openSince ?? now : nil
+      file.isSettled =
+        switch writers {
+        case .nobody: true
+        case .somebody: false
+        case .unknown: reported.contains(name) || isOld(file, now: now, wallClock: wallClock)
+        }
+      seen[name] = file
+      return file.isSettled
     }
+  }
+
+  private func isOld(_ file: Seen, now: Double, wallClock: Double) -> Bool {
+    let changed = max(file.identity.modified, file.identity.changed).sinceEpoch
+    return wallClock - changed >= effectiveTime || now - file.since >= effectiveTime
+  }
+
+  /// In how many seconds the files are to be looked at again because somebody has one open, of which the kernel tells
+  /// nothing when it ends: soon at first, since a file is closed a moment after the notice says so. nil when nobody has.
+  package func recheck(now: Double) -> Double? {
+    seen.values.compactMap(\.openSince).max().map { max(0.02, now - $0) }
   }
 }

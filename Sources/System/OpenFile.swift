@@ -214,9 +214,24 @@ package final class OpenFile: Sendable {
     guard uninterrupted({ fsync(descriptor) }) == 0 else { throw SystemError("fsync", path) }
   }
 
-  /// Whether nobody, this process included, has the file open for writing, by whatever name. False also where the file
-  /// system cannot tell. The file must be open for reading only.
-  package var hasNoWriter: Bool { clinux_has_no_writer(descriptor) == 1 }
+  /// Who has a file open for writing, as far as the kernel tells.
+  package enum Writers: Sendable {
+    case nobody
+    case somebody
+    /// The file is another user's, or its file system does not tell.
+    case unknown
+  }
+
+  /// Whether somebody, this process included, has the file open for writing or maps it so, by whatever name: nobody can have
+  /// a read lease (`F_SETLEASE`) then. The file must be open for reading only. On a network file system the answer says
+  /// nothing, see `OpenFolder.isOnNetwork`.
+  package var writers: Writers {
+    if clinux_try_read_lease(descriptor) == 0 { return .nobody }
+    return errno == EAGAIN ? .somebody : .unknown
+  }
+
+  /// Whether nobody has the file open for writing, as far as the kernel tells.
+  package var hasNoWriter: Bool { writers == .nobody }
 
   /// Takes the file's exclusive lock, which the kernel releases when the process dies.
   /// - Returns: Whether it was free.

@@ -70,6 +70,41 @@ import Testing
     #expect(try folders.report("grow").state == "succeeded")
   }
 
+  /// `(echo coffee.jpg; sleep 4; echo rocket.jpg) > inbox/part.txt`, by a shell that waits for the test.
+  @Test(arguments: [false, true])
+  func `a writer that pauses for longer than --settle loses nothing, whatever the time of modification`(isOld: Bool)
+    throws
+  {
+    let folders = try DarkroomFolders()
+    let path = folders.inbox + "/part.txt"
+    try Data().write(to: URL(fileURLWithPath: path))
+    let writer = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    try writer.write(contentsOf: Data("coffee.jpg\n".utf8))
+    if isOld {
+      #expect(utimensat(AT_FDCWD, path, [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)], 0) == 0)
+    }
+    let watch = try folders.start("watch", ["--filters", "none"])
+    // Younger: it would come later.
+    try folders.drop("other.txt", "coffee.jpg\n")
+    #expect(try watch.waitForLine(containing: "other: succeeded") != nil)
+    #expect(!folders.exists("part"))
+    try writer.write(contentsOf: Data("rocket.jpg\n".utf8))
+    try writer.close()
+    #expect(try watch.waitForLine(containing: "part: succeeded") != nil)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    #expect(try folders.report("part").counts.filtered == 2)
+    #expect(!folders.exists("part/history"))
+  }
+
+  @Test func `run takes a manifest that nobody writes at once, however new, and whatever --settle says`() throws {
+    let folders = try DarkroomFolders()
+    try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/new.txt"))
+    let run = try folders.run(["--filters", "none", "--settle", "3600", "--max-duration", "300"])
+    #expect(run.status == 0, "\(run.error)")
+    #expect(try folders.report("new").state == "succeeded")
+  }
+
   @Test func `a manifest that was written just now settles, whatever --lock-wait says`() throws {
     let folders = try DarkroomFolders()
     try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/new.txt"))

@@ -26,14 +26,69 @@ import Testing
     return timespec(tv_sec: time / 1_000_000_000, tv_nsec: time % 1_000_000_000)
   }
 
-  private mutating func isSettled(_ manifest: File, at now: Double, clock: Double? = nil) -> Bool {
-    !settling.settled([manifest], now: now, wallClock: Double(Self.start) / 1e9 + (clock ?? now)).isEmpty
+  private mutating func isSettled(
+    _ manifest: File, at now: Double, clock: Double? = nil, writers: OpenFile.Writers = .unknown
+  ) -> Bool {
+    !settling.settled([manifest], now: now, wallClock: Double(Self.start) / 1e9 + (clock ?? now)) { _ in writers }
+      .isEmpty
   }
 
-  @Test("a file that is older than the settling time is not waited for")
-  mutating func old() {
-    let found = (isSettled(Self.manifest(modified: -2), at: 0), isSettled(Self.manifest(modified: -1.9), at: 0))
+  @Test(
+    "a file whose mtime and ctime are older than the settling time is not waited for",
+    arguments: [(-2.0, -2.0, true), (-1.9, -1.9, false), (-3600, -1.9, false), (-1.9, -3600, false)])
+  mutating func old(modified: Double, changed: Double, isOld: Bool) {
+    let found = isSettled(Self.manifest(modified: modified, changed: changed), at: 0)
+    #expect(found == isOld)
+  }
+
+  @Test("a file that nobody has open for writing is settled, however new; one that somebody has is not, however old")
+  mutating func writers() {
+    let (new, old) = (Self.manifest("new", modified: 3600), Self.manifest("old", modified: -3600))
+    settling.note(.complete(FileName("old")))
+    let found = (isSettled(new, at: 0, writers: .nobody), isSettled(old, at: 0, writers: .somebody))
     #expect(found == (true, false))
+    let later = isSettled(old, at: 3600, writers: .somebody)
+    let closed = isSettled(old, at: 3600, writers: .nobody)
+    #expect((later, closed) == (false, true))
+  }
+
+  @Test("who writes is asked until a file is settled, and again when it has changed or is doubted")
+  mutating func asked() {
+    let manifest = Self.manifest(modified: 0)
+    let found = [
+      isSettled(manifest, at: 0, writers: .nobody), isSettled(manifest, at: 0, writers: .somebody),
+      isSettled(Self.manifest(size: 11, modified: 0), at: 0, writers: .somebody),
+    ]
+    #expect(found == [true, true, false])
+    _ = isSettled(manifest, at: 0, writers: .nobody)
+    settling.doubt(FileName("a.txt"))
+    let doubted = isSettled(manifest, at: 0, writers: .somebody)
+    #expect(!doubted)
+  }
+
+  @Test("a file that is open is looked at again soon, and less often the longer it stays open")
+  mutating func recheck() {
+    let none = settling.recheck(now: 0)
+    _ = isSettled(Self.manifest(modified: 0), at: 0, writers: .somebody)
+    // What is written meanwhile does not make it new.
+    _ = isSettled(Self.manifest(size: 11, modified: 1), at: 1, writers: .somebody)
+    let open = [0, 0.5, 8].map { settling.recheck(now: $0) }
+    _ = isSettled(Self.manifest(size: 11, modified: 1), at: 9, writers: .nobody)
+    let closed = settling.recheck(now: 9)
+    #expect(none == nil && open == [0.02, 0.5, 8] && closed == nil)
+  }
+
+  @Test("on a network file system neither notices nor leases count, and 10 s are the least", arguments: [2.0, 10, 11])
+  mutating func network(time: Double) {
+    let least = max(time, 10)
+    settling.time = time
+    settling.isOnNetwork = true
+    settling.note(.complete(FileName("a.txt")))
+    let manifest = Self.manifest(modified: 3600)
+    let found = [0, least - 0.1, least].map { isSettled(manifest, at: $0, writers: .nobody) }
+    #expect(found == [false, false, true])
+    let old = [0.1 - least, -least].map { isSettled(Self.manifest("\($0)", modified: $0), at: 0, writers: .somebody) }
+    #expect(old == [false, true])
   }
 
   @Test("a fresh file is settled when it was seen unchanged for the settling time, whatever its mtime says")
@@ -84,7 +139,7 @@ import Testing
   mutating func gone() {
     settling.note(.complete(FileName("a.txt")))
     _ = isSettled(Self.manifest(modified: 3600), at: 0)
-    _ = settling.settled([], now: 1, wallClock: Double(Self.start) / 1e9)
+    _ = settling.settled([], now: 1, wallClock: Double(Self.start) / 1e9) { _ in .unknown }
     let found = isSettled(Self.manifest(modified: 3600), at: 2.5)
     #expect(!found)
   }
@@ -101,7 +156,7 @@ import Testing
     let files = ["b.txt", "a.txt", "c.txt"].map { Self.manifest($0, modified: 0) }
     settling.note(.complete(FileName("c.txt")))
     settling.note(.complete(FileName("b.txt")))
-    let found = settling.settled(files, now: 0, wallClock: Double(Self.start) / 1e9)
+    let found = settling.settled(files, now: 0, wallClock: Double(Self.start) / 1e9) { _ in .unknown }
     #expect(found == [0, 2])
   }
 }

@@ -71,6 +71,11 @@ struct Inbox: Sendable {
     return scan
   }
 
+  /// Who has a manifest open for writing.
+  func writers(of manifest: InboxScan.Manifest) -> OpenFile.Writers {
+    (try? folder.open(reading: manifest.file))?.writers ?? .unknown
+  }
+
   /// Whether a lock is there. One that cannot be examined counts as present.
   private static func isPresent(_ path: String) -> Bool {
     do {

@@ -43,8 +43,12 @@ final class InboxWatcher {
     self.inbox = inbox
     watch = FolderWatch(folder: inbox.path)
     settling = Settling(time: configuration.settle)
+    settling.isOnNetwork = inbox.folder.isOnNetwork
     interval = configuration.pollInterval
   }
+
+  /// How long a file must be unchanged, in seconds.
+  var settleTime: Double { settling.effectiveTime }
 
   func configure(_ configuration: Configuration) {
     inbox.extraLock = configuration.lockFile
@@ -58,6 +62,9 @@ final class InboxWatcher {
 
   /// When the next scan is due, as `Clock.monotonicSeconds`.
   var due: Double { schedule.due }
+
+  /// Has files examined again that turned out not to be settled.
+  func doubt(_ files: [FileName]) { for file in files { settling.doubt(file) } }
 
   /// Has the next scan come at once.
   func scanNow() { schedule.scanNow() }
@@ -76,7 +83,10 @@ final class InboxWatcher {
   /// - Parameter wanted: Picks the manifests that are wanted.
   /// - Throws: `SystemError` when the inbox cannot be read. Nothing follows from that for what is in it.
   func scan(now: Double, wanted: (InboxScan) -> [InboxScan.Manifest]) throws(SystemError) -> View {
-    defer { schedule.scanned(from: now, to: Clock.monotonicSeconds, interval: interval) }
+    defer {
+      let recheck = settling.recheck(now: now) ?? interval
+      schedule.scanned(from: now, to: Clock.monotonicSeconds, interval: min(interval, recheck))
+    }
     let scan: InboxScan
     do {
       scan = try inbox.scan()
@@ -89,6 +99,7 @@ final class InboxWatcher {
     if hasReturned {
       watch = FolderWatch(folder: inbox.path)
       settling.note(.lost)
+      settling.isOnNetwork = inbox.folder.isOnNetwork
     }
     isLost = false
     InboxLeftovers.remove(scan.leftovers, from: inbox.folder)
@@ -97,7 +108,8 @@ final class InboxWatcher {
     unexamined = Set(scan.unexamined)
     let fresh = wanted(scan)
     let files = fresh.map { (name: $0.key, identity: $0.identity) }
-    let settled = settling.settled(files, now: now, wallClock: Clock.wallSeconds).map { fresh[$0] }
+    let settled = settling.settled(files, now: now, wallClock: Clock.wallSeconds) { inbox.writers(of: fresh[$0]) }
+      .map { fresh[$0] }
     return View(
       locks: scan.locks, fresh: fresh, settled: settled, ignored: scan.ignored.filter { !before.contains($0) },
       unexamined: scan.unexamined.filter { !unexaminedBefore.contains($0) },

@@ -19,8 +19,9 @@ struct Acceptance {
   /// - Parameter inbox: The inbox, if the file lies there: then a symbolic link is not followed, and the file is to be moved
   ///   away when the job is done.
   /// - Parameter expected: The file as it was when it was found settled; nil to take it as it is.
-  /// - Returns: nil when the file changed or went away, also while it was being copied: it is not settled; or when it is
-  ///   no regular file (any more).
+  /// - Returns: nil when the file changed or went away, also while it was being copied, or somebody has it open for
+  ///   writing: it is not settled; or when it is no regular file (any more). Who writes to a file that is taken as it is does
+  ///   not matter.
   /// - Throws: `SystemError`, `SQLiteError`, `SpaceNeeded`. Nothing is left behind then, so that a full disk does not get
   ///   fuller.
   func accept(
@@ -39,6 +40,8 @@ struct Acceptance {
     defer { if !isLeft { try? jobs.remove(snapshot) } }
     let copied = try jobs.create(file: snapshot, mode: 0o600)
     guard let sha256 = try copy(source, status.identity, to: copied, isKept: tooLarge == nil) else { return nil }
+    // Who has opened it since it was found settled may not have written yet.
+    if expected != nil, let inbox, !inbox.isOnNetwork, source.writers == .somebody { return nil }
     var manifest = JobManifest(
       file: file, format: format, sha256: sha256, inboxPath: inbox == nil ? nil : path, identity: status.identity.text,
       accepted: Clock.wallMilliseconds, configuration: configuration)

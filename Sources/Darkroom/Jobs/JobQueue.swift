@@ -100,6 +100,18 @@ struct JobQueue {
   /// Has files that were dealt with looked at again: the inbox was away, and what was to be removed from it could not be.
   mutating func inboxReturned() { passed = [:] }
 
+  /// Files that were settled, and turned out not to be when they were to be accepted.
+  private var doubted: [FileName] = []
+
+  /// Records that a file is not settled after all.
+  mutating func doubt(_ manifest: InboxScan.Manifest) { doubted.append(manifest.key) }
+
+  /// The files that are to be examined again.
+  mutating func takeDoubted() -> [FileName] {
+    defer { doubted = [] }
+    return doubted
+  }
+
   // MARK: Taking
 
   /// Takes out the next job to become live. A manifest of the inbox that is not passed then is seen again at the next

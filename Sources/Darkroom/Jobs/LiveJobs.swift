@@ -128,7 +128,10 @@ final class LiveJobs {
     suspension.plannedSomething()
     switch result {
     case .planned(let plan) where !isStopping: try adopt(plan, for: run)
-    case .planned, .cancelled, .notSettled: runs[run.number] = nil
+    case .planned, .cancelled: runs[run.number] = nil
+    case .notSettled:
+      runs[run.number] = nil
+      if case .dropped(let manifest) = run.source { queue.doubt(manifest) }
     case .setAside(let damaged): setAside(run, damaged)
     case .alreadyDone(let trouble):
       runs[run.number] = nil

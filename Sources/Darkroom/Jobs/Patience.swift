@@ -17,9 +17,10 @@ struct Patience {
   /// How long that may be, in seconds.
   static let troubleLimit = 60.0
 
-  init(_ configuration: Configuration) {
+  /// - Parameter settleTime: How long a file must be unchanged, in seconds.
+  init(_ configuration: Configuration, settleTime: Double) {
     limit = configuration.lockWait
-    settleTime = configuration.settle + configuration.pollInterval
+    self.settleTime = settleTime + configuration.pollInterval
   }
 
   /// When the time is over unless something goes on, as `Clock.monotonicSeconds`; nil while something does, or when there

@@ -26,7 +26,7 @@ package struct Configuration: Sendable {
   /// How often the inbox is scanned, in seconds. Default: 1.
   package var pollInterval = 1.0
 
-  /// How long a file must be unchanged before it is read, in seconds. Default: 2.
+  /// How long a file must be unchanged before it is read, in seconds; on a network file system at least 10. Default: 2.
   package var settle = 2.0
 
   /// Jobs that are live at once; the others wait. Default: 16.

@@ -319,7 +319,7 @@ import Transfer
 
   @Test func `run gives up after a minute without success`() throws {
     try plan(.failure(SystemError("open", "f", code: EMFILE)))
-    var patience = Patience(Configuration(filters: try Recipe(parsing: "none"), processors: 1))
+    var patience = Patience(Configuration(filters: try Recipe(parsing: "none"), processors: 1), settleTime: 2)
     let now = Clock.monotonicSeconds
     try patience.check(jobs, now: now)
     try patience.check(jobs, now: now + 59)

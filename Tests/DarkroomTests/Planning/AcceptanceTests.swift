@@ -122,6 +122,20 @@ import Testing
     #expect(try folder.names(in: "state/jobs").count == 1)
   }
 
+  @Test("a file that somebody has open for writing is not accepted and leaves nothing behind")
+  func openFile() throws {
+    try folder.write("http://h/a\n", as: "inbox/a.txt")
+    let expected = try FileStatus(of: folder.file("inbox/a.txt")).identity
+    func accept() throws -> LedgerJob? {
+      try acceptance.accept(path: folder.file("inbox/a.txt"), in: inbox, job: "a", format: "txt", as: expected)
+    }
+    let writer = try inbox.open(appending: "a.txt")
+    let job = try accept()
+    withExtendedLifetime(writer) { #expect(job == nil) }
+    #expect(try folder.names(in: "state/jobs").isEmpty)
+    #expect(try ledger.liveJobs().isEmpty)
+  }
+
   @Test("an acceptance that the ledger refuses leaves nothing behind", arguments: 1...2)
   func refusedByLedger(tries: Int) throws {
     let (path, state) = (folder.file("other/ledger.sqlite"), StateFolder(path: folder.file("other")))
