@@ -82,7 +82,8 @@ package final class Darkroom {
       let mailbox = try Mailbox<Message>()
       return (mailbox, try Services(configuration: configuration) { mailbox.post($0) })
     }
-    watcher = InboxWatcher(inbox: services.inbox, configuration: configuration)
+    watcher = InboxWatcher(
+      inbox: services.inbox, configuration: configuration, ignoredFile: services.state.ignored)
     jobs = services.jobs(configuration: configuration, observe: observe)
     jobs.scheduler.configure(configuration.hosts)
     status = StatusWriter(in: services.hidden, inbox: services.inbox.path, outbox: services.outbox.path)
@@ -189,6 +190,7 @@ package final class Darkroom {
       }
       locks = view.locks
       for ignored in view.ignored { observe(.fileIgnored(name: ignored.file.description, why: ignored.why)) }
+      watcher.recordIgnored()
       for file in view.unexamined {
         observe(.warning("\(file.file) in the inbox cannot be examined now, and is tried again: \(file.why)"))
       }

@@ -33,6 +33,26 @@ import Testing
     #expect(try first.finish().status == 0)
   }
 
+  @Test func `a file that is no manifest is told once, and again when it has changed`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("notes.docx", "")
+    func told() throws -> String {
+      let run = try folders.run(["--quiet"])
+      #expect(run.status == 0)
+      return run.error
+    }
+    #expect(try told().contains("notes.docx in the inbox is ignored"))
+    #expect(try told().isEmpty)
+    try folders.drop("table.xlsx", "")
+    let new = try told()
+    #expect(new.contains("table.xlsx in the inbox is ignored") && !new.contains("notes"), "\(new)")
+    try folders.drop("notes.docx", "more")
+    #expect(try told().contains("notes.docx in the inbox is ignored"))
+    #expect(try told().isEmpty)
+    let status = try DarkroomProcess.run(["status"] + folders.named).output
+    #expect(status.contains("ignored: notes.docx") && status.contains("ignored: table.xlsx"), "\(status)")
+  }
+
   @Test func `a lock that outlasts --lock-wait is told, with its reason, and so is a file that is no manifest`() throws
   {
     let folders = try DarkroomFolders()

@@ -21,6 +21,21 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folders.inbox) == ["job.txt"])
   }
 
+  @Test func `folders in the inbox are named, with and without an instance, and nobody is told of them`() throws {
+    let folders = try DarkroomFolders()
+    for name in ["pictures", "old.json", "readme"] {
+      try FileManager.default.createDirectory(atPath: folders.inbox + "/" + name, withIntermediateDirectories: false)
+    }
+    let ignored = ["ignored: old.json: it is a folder", "ignored: pictures: it is a folder"]
+    #expect(try status(folders).filter { $0.hasPrefix("ignored") }.sorted() == ignored)
+    let watch = try folders.start("watch", ["--filters", "none"])
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
+    #expect(try status(folders).filter { $0.hasPrefix("ignored") } == ignored)
+    watch.send(SIGTERM)
+    #expect(try !watch.finish().error.contains("ignored"))
+  }
+
   @Test func `in a folder that is no place of work it ends with 66, and creates nothing`() throws {
     let folder = try TemporaryFolder()
     for words in [["status"], ["status", "--json"], ["wait", "job"]] {

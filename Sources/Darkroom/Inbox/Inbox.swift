@@ -42,21 +42,15 @@ struct Inbox: Sendable {
       case .lock: scan.locks.append(Lock(name, in: folder))
       case .skipped: if InboxLeftovers.isOne(name) { scan.leftovers.append(name) }
       case .ignored(let why):
-        if let kind = try? FileStatus(of: name, in: folder)?.kind, kind != .folder {
-          scan.ignored.append(.init(file: name, why: why))
-        }
+        if let status = try? FileStatus(of: name, in: folder) { scan.ignore(name, status, why: why) }
       case .manifest(let job):
         do {
           // It may have gone away since the listing.
           guard let status = try FileStatus(of: name, in: folder) else { continue }
-          switch status.kind {
-          case .file where try !folder.mayRead(name.text ?? ""):
-            scan.ignored.append(.init(file: name, why: "it cannot be read"))
-          case .file:
+          if status.kind == .file, try folder.mayRead(name.text ?? "") {
             scan.manifests.append(.init(file: name.text ?? "", job: job, identity: status.identity))
-          case .folder: break
-          case .link: scan.ignored.append(.init(file: name, why: "it is a symbolic link"))
-          case let kind: scan.ignored.append(.init(file: name, why: "it is a \(kind)"))
+          } else {
+            scan.ignore(name, status, why: "it cannot be read")
           }
         } catch  where error.cause.isOfMachine {
           scan.unexamined.append(.init(file: name, why: "\(error)"))

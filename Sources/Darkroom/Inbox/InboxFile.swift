@@ -20,9 +20,7 @@ enum InboxFile: Sendable, Equatable {
     let lowered = String(decoding: name.bytes, as: UTF8.self).lowercased()
     if lowered.hasSuffix(".lock") || lowered == "lock" {
       self = .lock
-    } else if lowered.hasPrefix(".") || lowered.hasSuffix(".tmp") || lowered.hasSuffix(".part")
-      || lowered.hasSuffix("~") || name.bytes.starts(with: Array("README".utf8))
-    {
+    } else if Self.isSkipped(lowered) {
       self = .skipped
     } else if let text = name.text {
       if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
@@ -38,5 +36,12 @@ enum InboxFile: Sendable, Equatable {
     } else {
       self = .ignored(why: "its name is not UTF-8")
     }
+  }
+
+  /// Whether it is what is being written, or what editors, office programs and file managers leave in a folder.
+  /// - Parameter name: In lower case.
+  private static func isSkipped(_ name: String) -> Bool {
+    [".", "~$", "readme"].contains(where: name.hasPrefix) || [".tmp", ".part", "~"].contains(where: name.hasSuffix)
+      || name == "thumbs.db" || name == "desktop.ini"
   }
 }

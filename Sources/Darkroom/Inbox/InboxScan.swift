@@ -12,10 +12,16 @@ struct InboxScan: Sendable, Equatable {
     var key: FileName { FileName(file) }
   }
 
-  /// A file that is neither a manifest nor a lock nor one of those passed over without a word.
+  /// Something that is neither a manifest nor a lock nor one of those passed over without a word.
   struct Ignored: Sendable, Hashable {
     let file: FileName
     let why: String
+
+    /// Tells whether it has changed; empty when it cannot be examined.
+    var identity = ""
+
+    /// A folder is shown, and nobody is told of it.
+    var isFolder = false
   }
 
   /// In the order in which they are to be processed: the oldest first, then by name.
@@ -28,4 +34,17 @@ struct InboxScan: Sendable, Equatable {
 
   /// What commands may have left that were killed.
   var leftovers: [FileName] = []
+
+  /// Adds something that is no manifest.
+  /// - Parameter why: If it is a file.
+  mutating func ignore(_ file: FileName, _ status: FileStatus, why: String) {
+    let reason =
+      switch status.kind {
+      case .file: why
+      case .link: "it is a symbolic link"
+      case let kind: "it is a \(kind)"
+      }
+    ignored.append(
+      Ignored(file: file, why: reason, identity: status.identity.text, isFolder: status.kind == .folder))
+  }
 }

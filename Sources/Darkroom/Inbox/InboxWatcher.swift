@@ -14,7 +14,7 @@ final class InboxWatcher {
     /// Of these, those that are not being written any more.
     let settled: [InboxScan.Manifest]
 
-    /// What is newly ignored.
+    /// What is ignored and has not been reported.
     let ignored: [InboxScan.Ignored]
 
     /// Manifests that newly cannot be examined.
@@ -34,13 +34,16 @@ final class InboxWatcher {
   private var isLost = false
 
   /// What is neither a manifest nor a lock.
-  private(set) var ignored: Set<InboxScan.Ignored> = []
+  var ignored: [InboxScan.Ignored] { ignoredFiles.current }
+  private var ignoredFiles: IgnoredFiles
 
   /// The manifests that cannot be examined now, and are at the next scan.
   private(set) var unexamined: Set<InboxScan.Ignored> = []
 
-  init(inbox: Inbox, configuration: Configuration) {
+  /// - Parameter ignoredFile: The path of the file that remembers what was reported as ignored. Default: none does.
+  init(inbox: Inbox, configuration: Configuration, ignoredFile: String? = nil) {
     self.inbox = inbox
+    ignoredFiles = IgnoredFiles(path: ignoredFile, inbox: inbox.path)
     watch = FolderWatch(folder: inbox.path)
     settling = Settling(time: configuration.settle)
     settling.isOnNetwork = inbox.folder.isOnNetwork
@@ -65,6 +68,9 @@ final class InboxWatcher {
 
   /// Has files examined again that turned out not to be settled.
   func doubt(_ files: [FileName]) { for file in files { settling.doubt(file) } }
+
+  /// Has later processes know what was reported as ignored.
+  func recordIgnored() { ignoredFiles.save() }
 
   /// Has the next scan come at once.
   func scanNow() { schedule.scanNow() }
@@ -103,16 +109,15 @@ final class InboxWatcher {
     }
     isLost = false
     InboxLeftovers.remove(scan.leftovers, from: inbox.folder)
-    let (before, unexaminedBefore) = (ignored, unexamined)
-    ignored = Set(scan.ignored)
+    let before = unexamined
     unexamined = Set(scan.unexamined)
     let fresh = wanted(scan)
     let files = fresh.map { (name: $0.key, identity: $0.identity) }
     let settled = settling.settled(files, now: now, wallClock: Clock.wallSeconds) { inbox.writers(of: fresh[$0]) }
       .map { fresh[$0] }
     return View(
-      locks: scan.locks, fresh: fresh, settled: settled, ignored: scan.ignored.filter { !before.contains($0) },
-      unexamined: scan.unexamined.filter { !unexaminedBefore.contains($0) },
+      locks: scan.locks, fresh: fresh, settled: settled, ignored: ignoredFiles.update(scan.ignored),
+      unexamined: scan.unexamined.filter { !before.contains($0) },
       hasReturned: hasReturned)
   }
 }

@@ -44,6 +44,9 @@ struct StateFolder: Sendable {
   /// How far `LedgerRetention` has come.
   var retention: String { path + "/retention.json" }
 
+  /// Remembers which files of the inbox were reported as ignored.
+  var ignored: String { path + "/ignored.json" }
+
   /// A run's files are named after it.
   func snapshot(_ runID: String, extension suffix: String) -> String {
     jobs + "/" + snapshotName(runID, extension: suffix)

@@ -88,7 +88,7 @@ package struct Status: Sendable, Equatable, Codable {
     package var description: String { (lock ?? cause) + (reason.map { " (\($0))" } ?? "") }
   }
 
-  /// A file in the inbox that is ignored.
+  /// A file or folder in the inbox that is ignored.
   package struct Ignored: Sendable, Equatable, Codable {
     package let file: String
     package let why: String

@@ -24,7 +24,7 @@ final class StatusWriter {
 
   /// Writes the status if it has changed: at once when one of a few live jobs enters another phase, or when a job is live
   /// that neither the inbox nor the file shows, so that who waits for it finds it; otherwise at most once a second.
-  func write(_ jobs: LiveJobs, ignored: Set<InboxScan.Ignored>, now: Double) {
+  func write(_ jobs: LiveJobs, ignored: [InboxScan.Ignored], now: Double) {
     let phases = jobs.runs.mapValues(\.live.phase)
     let isUrgent = phases.count <= Self.few && phases != lastPhases || jobs.runs.values.contains(where: isMissing)
     guard now >= next || isUrgent else {
@@ -54,7 +54,7 @@ final class StatusWriter {
     return last?.jobs.contains { $0.run_id == job.runID } != true
   }
 
-  private func status(of jobs: LiveJobs, ignored: Set<InboxScan.Ignored>) -> Status {
+  private func status(of jobs: LiveJobs, ignored: [InboxScan.Ignored]) -> Status {
     var status = Status(version: Tool.version, inbox: inbox, outbox: outbox)
     status.running = true
     status.process = Int(getpid())

@@ -24,7 +24,8 @@ import Testing
       ("lock.txt", "lock"),
       ("日本.txt", "日本"), ("e\u{301}.txt", "e\u{301}"), ("a.lock.txt", "a.lock"), ("-.txt", "-"),
       ("blocked.txt", "blocked"),
-      ("readme.txt", "readme"), ("a.csv", "a"), ("a.tsv", "a"), ("a.ndjson", "a"), ("a.urls", "a"), ("a.csv.gz", "a"),
+      ("a.readme.txt", "a.readme"), ("thumbs.txt", "thumbs"), ("a~$b.txt", "a~$b"), ("a.csv", "a"), ("a.tsv", "a"),
+      ("a.ndjson", "a"), ("a.urls", "a"), ("a.csv.gz", "a"),
       ("a.Json.GZ", "a"), ("a.b.jsonl.gz", "a.b"), ("a.gz.txt", "a.gz"), ("a.txt.txt.gz", "a.txt"),
       ("a:b.json", "a_b"), ("CON.json", "_"), ("a..json", "a_"), ("a .json", "a_"), ("com1.x.csv.gz", "_.x"),
     ])
@@ -41,7 +42,9 @@ import Testing
     arguments: [
       ".a.json", ".darkroom-instance", "a.json.tmp", "a.TMP", "a.part", "a.json.PART", "a.json~", "README",
       "README.txt",
-      "README.md", ".json", ".", "x.lock~", "x.lock.tmp",
+      "README.md", ".json", ".", "x.lock~", "x.lock.tmp", "readme.txt", "ReadMe", "Readme.json", "~$table.xlsx",
+      "~$a.csv",
+      "Thumbs.db", "thumbs.db", "THUMBS.DB", "desktop.ini", "Desktop.ini",
     ])
   func skipped(name: String) { #expect(InboxFile(named: FileName(name)) == .skipped) }
 
@@ -49,6 +52,7 @@ import Testing
     "anything else is ignored",
     arguments: [
       "a", "json", "a.jpg", "a.json.bak", "a.jsonx", "a.", "a.gz", "a.png.gz", "a.json.gz.gz", "a.json ", "clock",
+      "Thumbs.db.zip",
       "a.locks", "a.json\u{301}",
     ])
   func ignored(name: String) {
