@@ -61,13 +61,22 @@ final class Services {
     inbox = try Inbox(path: Folder.resolved(configuration.inbox), extraLock: configuration.lockFile)
     let path = try Folder.resolved(configuration.outbox)
     outbox = OutboxFolder(path: path, handle: try OpenFolder(path))
+    let trouble = try inbox.own()
+    warnings = trouble.map { ["the inbox has no file that says which process owns it: \($0)"] } ?? []
+    var outboxes = inbox.knownOutboxes
+    if let marker = outboxes.marker(of: path), !configuration.replacesOutbox {
+      try OutboxMarker.check(outbox, is: marker)
+    }
     hidden = try outbox.openHidden()
     outboxIdentity = try hidden.status().identity
     try Folder.createDurably(configuration.state, mode: 0o700)
     state = try StateFolder(opening: Folder.resolved(configuration.state))
-    let trouble = try inbox.own()
-    warnings = trouble.map { ["the inbox has no file that says which process owns it: \($0)"] } ?? []
     instances = try Self.takeInstanceLocks(outbox: outbox, hidden, state: state)
+    // Without it, as on a full disk, everything works, but nobody notices when the outbox is not mounted.
+    if let marker = try? OutboxMarker.take(instances[0], in: hidden) {
+      outboxes.remember(marker, of: path)
+      try? inbox.remember(outboxes)
+    }
     let hadStaging = try FileStatus.exists(outbox.staging(of: state))
     let created: [String]
     (staging, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)

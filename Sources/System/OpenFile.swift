@@ -155,6 +155,13 @@ package final class OpenFile: Sendable {
     return nil
   }
 
+  /// Overwrites the file with a text from its beginning, and cuts it off after that: it is never empty in between.
+  package func replaceContents(with text: String) throws(SystemError) {
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw SystemError("lseek", path) }
+    try write(text)
+    try truncate(to: text.utf8.count)
+  }
+
   /// Copies the whole file to an empty one: by sharing blocks, in the kernel, or by hand, whichever the
   /// file systems allow. Where reading stands does not matter, and stays, so that several threads may copy the same file.
   package func copy(to target: OpenFile) throws(SystemError) {

@@ -8,7 +8,7 @@ import Testing
     ("fsync", "EIO", [3, 5, 7, 9, 12, 15, 20]), ("fdatasync", "EIO", [6, 9, 12, 15, 18, 21]),
     ("renameat2", "EROFS", [1, 2, 4]), ("renameat2", "EIO", [1, 3]), ("rename", "EDQUOT", [1, 2, 4]),
     ("mkdir", "EROFS", [5, 6, 7, 8]), ("openat", "EMFILE", [60, 80, 100, 110, 120, 130, 140, 150, 160, 180]),
-    ("write", "EDQUOT", [8, 14, 20]), ("unlink", "EROFS", [2, 4, 8]), ("fsync", "EINTR", [4, 8, 12]),
+    ("write", "EDQUOT", [10, 16, 22]), ("unlink", "EROFS", [2, 4, 8]), ("fsync", "EINTR", [4, 8, 12]),
     ("renameat2", "EINTR", [1, 3]), ("fsync", "ENOSPC", [5, 9]),
   ]
 

@@ -18,7 +18,8 @@ import Testing
     #expect(ended.status == 73)
     #expect(ended.error.contains("\(folders.outbox): the outbox was replaced"), "\(ended.error)")
     try folders.drop("job.txt", "coffee.jpg\n")
-    #expect(try folders.run(["--filters", "none"]).status == 0)
+    #expect(try folders.run(["--filters", "none"]).status == 73)
+    #expect(try folders.run(["--filters", "none", "--create"]).status == 0)
     #expect(try folders.report("job").state == "succeeded")
   }
 

@@ -32,6 +32,13 @@ struct Inbox: Sendable {
   /// - Throws: `StopError.busy`, `SystemError`.
   func own() throws -> String? { try handle.own() }
 
+  /// The outboxes that were used with it, as far as its instance file is to be had.
+  var knownOutboxes: KnownOutboxes { KnownOutboxes(notes: handle.notes) }
+
+  /// Has later processes know its outboxes.
+  /// - Throws: `SystemError`.
+  func remember(_ outboxes: KnownOutboxes) throws(SystemError) { try handle.note(outboxes.notes) }
+
   /// Looks at everything in the folder.
   /// - Throws: `SystemError` when the folder cannot be read, or is another one. That says nothing of what is in it.
   func scan() throws(SystemError) -> InboxScan {

@@ -33,6 +33,13 @@ final class InboxFolder: Sendable {
     return lock.trouble
   }
 
+  /// What processes have noted in the inbox's instance file; empty when there is none.
+  var notes: String { held.withLock { $0.lock }?.notes ?? "" }
+
+  /// Has later processes know something.
+  /// - Throws: `SystemError`.
+  func note(_ lines: String) throws(SystemError) { try held.withLock { $0.lock }?.note(lines) }
+
   /// The inbox, if its path leads to it.
   /// - Throws: `SystemError`: `ESTALE` when there is another folder.
   func present() throws(SystemError) -> OpenFolder {

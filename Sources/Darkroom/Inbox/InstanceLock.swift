@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import System
 
 /// The right to be the one instance on a folder. The kernel releases it when the process dies.
@@ -10,8 +11,13 @@ package final class InstanceLock: Sendable {
   /// Why the lock's file is not to be had; the folder is locked all the same.
   let trouble: String?
 
-  /// What the file holds: the process's id and what no other process has written.
-  private let text = "\(getpid())\n\(RunID.make())\n"
+  /// What the file begins with: the process's id and what no other process has written.
+  private let head = "\(getpid())\n\(RunID.make())\n"
+
+  /// So many bytes of the file are read at most.
+  private static let sizeLimit = 4096
+
+  private let noted: Mutex<String>
   private let name: String
   private let folder: OpenFolder
   private let file: OpenFile?
@@ -38,8 +44,30 @@ package final class InstanceLock: Sendable {
       guard isHostile, (try? folder.status(of: name)) != nil else { throw error }
       (file, trouble) = (nil, "\(error)")
     }
-    try file?.truncate()
-    try file?.write(text)
+    noted = Mutex((try? file.map(Self.notes(of:))) ?? "")
+    try file?.replaceContents(with: text)
+  }
+
+  /// What the file holds.
+  private var text: String { head + notes }
+
+  /// Lines that processes have noted in the file for later ones.
+  var notes: String { noted.withLock { $0 } }
+
+  /// Notes lines in the file for later processes, in place of those that it had. They last when this returns.
+  /// - Throws: `SystemError`; then they are not noted, or may not last.
+  func note(_ lines: String) throws(SystemError) {
+    guard let file, lines != notes else { return }
+    try file.replaceContents(with: head + lines)
+    noted.withLock { $0 = lines }
+    try file.sync()
+  }
+
+  /// The lines that processes have noted in an instance file.
+  /// - Throws: `SystemError`.
+  static func notes(of file: OpenFile) throws(SystemError) -> String {
+    let text = String(decoding: try file.readStart(sizeLimit), as: UTF8.self)
+    return text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2).joined(separator: "\n")
   }
 
   /// Whether a folder is the one that was locked, whatever its device and inode are now.
@@ -47,7 +75,7 @@ package final class InstanceLock: Sendable {
     guard file != nil, let found = try? other.open(reading: name), let status = try? found.status(),
       status.kind == .file, other.isOurs(status)
     else { return false }
-    return (try? found.readStart(256)) == Array(text.utf8)
+    return (try? found.readStart(Self.sizeLimit)) == Array(text.utf8)
   }
 
   /// The process that holds a lock; nil when none does.

@@ -14,6 +14,8 @@ extension Settings {
       configuration.slowAfter = seconds
     }
     let given = Set(arguments.options.map(\.name))
+    // In the environment or the configuration file it would hold for every start.
+    configuration.replacesOutbox = given.contains("create")
     let variables = try Self.variables(environment)
     self.environment = environment
     let file = arguments.options.last { $0.name == "config" }?.value ?? environment["DARKROOM_CONFIG"]

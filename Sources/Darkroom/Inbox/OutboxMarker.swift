@@ -1,0 +1,58 @@
+import System
+
+/// What tells an outbox from another folder under its path, such as the empty one where its share is to be mounted: a line
+/// of its instance file.
+enum OutboxMarker {
+  /// Checks that an outbox is the one that was used before. One that has jobs and no marker has only lost its state.
+  /// - Parameter known: Its marker.
+  /// - Throws: `StopError.outbox` when it is not; `SystemError`.
+  static func check(_ outbox: OutboxFolder, is known: String) throws {
+    let folder = try outbox.handle ?? OpenFolder(outbox.path)
+    let found = try read(folder)
+    if try found == known || found == nil && hasJobs(folder) { return }
+    let what =
+      found == nil
+      ? "the outbox that was used with this inbox is not here"
+      : "this is not the outbox that was used with this inbox, but another one"
+    throw StopError.outbox(
+      "\(outbox.path): \(what). Is the outbox mounted? With --create on the command line "
+        + (found == nil ? "a new one begins here" : "this one is used from now on"))
+  }
+
+  /// The outbox's marker, which is made if there is none, and lasts when this returns.
+  /// - Parameters:
+  ///   - lock: Of the outbox.
+  ///   - hidden: Where the lock's file lies.
+  /// - Throws: `SystemError`.
+  static func take(_ lock: InstanceLock, in hidden: OpenFolder) throws(SystemError) -> String {
+    if let marker = marker(lock.notes) { return marker }
+    let marker = RunID.make()
+    try lock.note("marker \(marker)\n")
+    try hidden.sync()
+    return marker
+  }
+
+  private static func read(_ outbox: OpenFolder) throws(SystemError) -> String? {
+    do {
+      let file = try outbox.open(reading: ".darkroom/" + OutboxFolder.instanceName)
+      return marker(try InstanceLock.notes(of: file))
+    } catch  where error.cause == .missing {
+      return nil
+    }
+  }
+
+  private static func marker(_ notes: String) -> String? {
+    let prefix = "marker "
+    let line = notes.split(separator: "\n").first { $0.hasPrefix(prefix) }
+    return line.map { String($0.dropFirst(prefix.count)) }
+  }
+
+  /// Whether there is a job's folder.
+  private static func hasJobs(_ outbox: OpenFolder) throws(SystemError) -> Bool {
+    for name in try outbox.names().compactMap(\.text) where !name.hasPrefix(".") {
+      guard try outbox.status(of: name)?.kind == .folder, let job = try? outbox.folder(name) else { continue }
+      for file in ["report.json", "entries.jsonl", "history"] where (try? job.status(of: file)) != nil { return true }
+    }
+    return false
+  }
+}
