@@ -46,6 +46,11 @@ package final class Darkroom {
     package let isMissing: Bool
     /// Whether `--max-duration` ran out and something is left for the next start.
     package let isUnfinished: Bool
+    /// How many files of the inbox are ignored.
+    package let ignored: Int
+
+    /// Whether there was nothing to do.
+    package var isIdle: Bool { states.isEmpty && !hadTrouble && !isMissing && !isUnfinished }
   }
 
   private let services: Services
@@ -147,7 +152,8 @@ package final class Darkroom {
     }
     return Summary(
       states: jobs.summary.states, hadTrouble: jobs.summary.hadTrouble, isMissing: jobs.summary.isMissing,
-      isUnfinished: isOutOfTime && !(jobs.runs.isEmpty && jobs.queue.isOver))
+      isUnfinished: isOutOfTime && !(jobs.runs.isEmpty && jobs.queue.isOver),
+      ignored: watcher.ignored.count { !$0.isFolder })
   }
 
   /// Runs the loop once.

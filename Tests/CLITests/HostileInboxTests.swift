@@ -118,7 +118,7 @@ import Testing
   }
 
   private func check(_ hostile: HostileFile, in folders: DarkroomFolders, told: String, isFirst: Bool) throws {
-    let left = told.split(separator: "\n").filter { $0.contains("is ignored") }
+    let left = told.split(separator: "\n").filter { $0.contains(" in the inbox is ignored") }
     #expect(told.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control })
     switch hostile.fate {
     case .leftAlone(let words):

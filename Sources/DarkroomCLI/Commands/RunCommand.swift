@@ -36,7 +36,12 @@ struct RunCommand: Command {
       let summary = try withExtendedLifetime(input) {
         try darkroom.run(manifests: manifests, called: input.map { [$0.path: StandardInputManifest.name] } ?? [:])
       }
-      return signals.exitCode ?? ExitCode(summary)
+      if let code = signals.exitCode { return code }
+      if summary.isIdle {
+        let ignored = summary.ignored.of("file is ignored", "files are ignored") + ", see \"darkroom status\""
+        invocation.console.note("nothing to do in \(configuration.inbox)" + (summary.ignored > 0 ? "; \(ignored)" : ""))
+      }
+      return ExitCode(summary)
     } catch StopError.busy(let folder, _) where folder == inbox && isQuiet && manifests.isEmpty {
       // The other process does the work: cron need not mail anything.
       return .tryAgain

@@ -6,8 +6,8 @@ extension Settings {
   /// The configuration, with its folders: default ones are created, named ones must exist unless `--create` is given.
   /// - Parameter isReading: Whether the command only reads; then nothing is created, and a default outbox may be
   ///   missing.
-  /// - Throws: `StopError.missing` and, for a folder that cannot be created, `StopError.outbox`; `UsageError` when a file of
-  ///   a rule for hosts cannot be read.
+  /// - Throws: `StopError.missing` and, for a folder that cannot be created, `StopError.outbox`; `UsageError` when inbox
+  ///   and outbox cannot be used together, or a file of a rule for hosts cannot be read.
   func resolved(isReading: Bool = false) throws -> Configuration {
     var configuration = configuration
     configuration.inbox = try resolvedInbox(isReading: isReading)
@@ -20,6 +20,7 @@ extension Settings {
       try state.map {
         try resolve(FolderSetting(path: $0, isNamed: true), option: "state", mode: 0o700, isReading: isReading)
       } ?? configuration.defaultState
+    if !isReading, let conflict = configuration.folderConflict { throw UsageError(conflict) }
     // Who only looks need not be able to read secrets.
     if !isReading {
       let secrets = HostSecrets(file: configPath ?? "", environment: environment)
