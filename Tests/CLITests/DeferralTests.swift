@@ -50,6 +50,24 @@ import Testing
     #expect(try folders.staged().isEmpty)
   }
 
+  @Test func `status says that a newer manifest waits for the deferred entries of the older one`() throws {
+    try folders.drop("job.txt", server.url("down?503") + "\n")
+    let watch = try folders.start("watch", ["--retry-for", "1h", "--filters", "none"])
+    #expect(try watch.waitForLine(containing: "down: deferred after try 1") != nil)
+    try folders.drop("job.txt", server.url("up") + "\n")
+    // The status is written once a second.
+    let says = "job.txt waits until 1 deferred entry of the job has ended; the next is tried again at 20"
+    var status = ""
+    for _ in 0..<600 where !status.contains(says) {
+      status = try DarkroomProcess.run(["status"] + folders.named).output
+    }
+    #expect(status.contains(says) && status.contains("queued: job.txt"), "\(status)")
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    let later = try DarkroomProcess.run(["status"] + folders.named).output
+    #expect(later.contains(says), "\(later)")
+  }
+
   @Test func `all mirrors are tried before an entry is deferred, and again when it is due`() throws {
     let urls = [server.url("a?503"), server.url("b?404", host: "localhost")].map { "\"\($0)\"" }
     try folders.drop("job.json", #"{"x": {"url": [\#(urls.joined(separator: ", "))]}}"#)

@@ -51,6 +51,7 @@ extension Status {
     }
     lines += queued.map { "queued: \($0)" }
     if queued_total > queued.count { lines.append("queued: \(queued_total - queued.count) more") }
+    lines += waitsForDeferred
     lines += pauses.map { pause in
       "paused: \(pause.description)" + (pause.since.map { " since \($0)" } ?? "")
     }
