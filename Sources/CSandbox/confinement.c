@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <seccomp.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -44,6 +47,9 @@ static const int csandbox_deadly[] = {
     SCMP_SYS(reboot), SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(kexec_load),
 };
 
+/// What stands for the process's own number in the prepared filter: no process has it.
+#define CSANDBOX_OWN 0x7ffffffeu
+
 #define CSANDBOX_COUNT(list) (sizeof(list) / sizeof *(list))
 
 /// Adds a rule for each system call of a list. One that the architecture does not have is passed over (`EDOM`).
@@ -67,7 +73,7 @@ static int csandbox_add_conditions(scmp_filter_ctx filter) {
         filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
   if (!failed)
     failed = seccomp_rule_add(
-        filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0_64(SCMP_CMP_EQ, (uint64_t)getpid()));
+        filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0_64(SCMP_CMP_EQ, CSANDBOX_OWN));
   if (!failed)
     failed = seccomp_rule_add(
         filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0_64(SCMP_CMP_EQ, 0), SCMP_A2_64(SCMP_CMP_EQ, 0));
@@ -77,15 +83,34 @@ static int csandbox_add_conditions(scmp_filter_ctx filter) {
   return failed;
 }
 
-/// Limits the process to the system calls that a decoder needs, for good (`seccomp(2)`). Every other one, `clone3` among them, does not
-/// exist (`ENOSYS`), so that a newer C library falls back to what it did before. Returns 0, or a negative `errno`.
-int csandbox_filter_system_calls(void) {
+/// The filter as the kernel takes it, once it is prepared.
+static struct sock_fprog csandbox_program;
+
+/// Copies the instructions of a filter. Returns 0, or a negative `errno`.
+static int csandbox_export(scmp_filter_ctx filter) {
+  int file = memfd_create("filter", MFD_CLOEXEC);
+  if (file < 0) return -errno;
+  int failed = seccomp_export_bpf(filter, file);
+  off_t size = failed ? 0 : lseek(file, 0, SEEK_END);
+  struct sock_filter *instructions = size > 0 ? malloc((size_t)size) : NULL;
+  if (!failed && (instructions == NULL || pread(file, instructions, (size_t)size, 0) != size)) failed = -ENOMEM;
+  close(file);
+  if (failed) {
+    free(instructions);
+    return failed;
+  }
+  csandbox_program.len = (unsigned short)((size_t)size / sizeof *instructions);
+  csandbox_program.filter = instructions;
+  return 0;
+}
+
+/// Makes the filter for `csandbox_filter_system_calls`: that takes longer than to fork. Returns 0, or a negative `errno`.
+int csandbox_prepare_filter(void) {
+  // Every other system call, `clone3` among them, does not exist, so that a newer C library falls back to what it did before.
   scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
   if (filter == NULL) return -ENOMEM;
   uint32_t deadly = seccomp_api_get() >= 3 ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_KILL;
   seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, deadly);
-  // Threads that there are get the filter, too. A kernel that cannot do it has the filter for this one.
-  seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
   // A binary tree instead of a list: with it the kernel compares seven times and not a hundred.
   seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
   int failed = csandbox_add(filter, SCMP_ACT_ALLOW, csandbox_allowed, CSANDBOX_COUNT(csandbox_allowed));
@@ -93,9 +118,26 @@ int csandbox_filter_system_calls(void) {
   if (!failed) failed = csandbox_add(filter, SCMP_ACT_ERRNO(EACCES), csandbox_denied, CSANDBOX_COUNT(csandbox_denied));
   if (!failed) failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOTTY), SCMP_SYS(ioctl), 0);
   if (!failed) failed = csandbox_add(filter, deadly, csandbox_deadly, CSANDBOX_COUNT(csandbox_deadly));
-  if (!failed) failed = seccomp_load(filter);
+  if (!failed) failed = csandbox_export(filter);
   seccomp_release(filter);
   return failed;
+}
+
+/// Limits the process to the system calls that a decoder needs, for good (`seccomp(2)`), by the prepared filter. It must have
+/// given up privileges. Returns 0, or a negative `errno`.
+int csandbox_filter_system_calls(void) {
+  if (csandbox_program.len == 0) return -EINVAL;
+  int places = 0;
+  for (int index = 0; index < csandbox_program.len; index++) {
+    struct sock_filter *instruction = &csandbox_program.filter[index];
+    if (instruction->code != (BPF_JMP | BPF_JEQ | BPF_K) || instruction->k != CSANDBOX_OWN) continue;
+    instruction->k = (uint32_t)getpid();
+    places += 1;
+  }
+  if (places != 1) return -EINVAL;
+  // Threads that there are get the filter, too. A kernel that cannot do it has the filter for this one.
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &csandbox_program) == 0) return 0;
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &csandbox_program, 0, 0) == 0 ? 0 : -errno;
 }
 
 /// Takes the file system and the network away, as far as the kernel's Landlock knows them. Returns 0, or a negative

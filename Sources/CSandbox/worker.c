@@ -1,13 +1,16 @@
 #define _GNU_SOURCE
 #include "csandbox.h"
 
-#include <fcntl.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,6 +85,14 @@ int csandbox_spawn(
   posix_spawn_file_actions_destroy(&actions);
   return failed;
 }
+
+/// Forks this process, which must have a single thread, so that the copy is a child of this one's parent, which is the one
+/// to wait for it. Returns as `fork(2)` does. That cannot set the flag; and what it does for other threads is not needed.
+pid_t csandbox_fork_sibling(void) { return (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0); }
+
+/// Has the kernel kill this process when the thread of its parent ends that has started it, or the one that it was forked
+/// from (`PR_SET_PDEATHSIG`). Returns whether the parent, by its number, is there still.
+int csandbox_end_with(pid_t parent) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && getppid() == parent; }
 
 /// Waits for the end of a child. Returns its exit status, or 256 and the number of the signal that ended it; -1 with
 /// `errno`.

@@ -1,10 +1,12 @@
 import CSandbox
 import Glibc
+import Synchronization
 import System
 
 /// One end of a pair of sockets that keep the bounds of messages (`SOCK_SEQPACKET`), closed when released.
 package final class MessageSocket: Sendable {
   package let descriptor: Int32
+  private let isOpen = Atomic(true)
 
   /// The largest message.
   package static let maxBytes = 128 << 10
@@ -12,9 +14,14 @@ package final class MessageSocket: Sendable {
   /// The descriptor under which a worker has its end.
   package static let inWorker = MessageSocket(descriptor: CSANDBOX_SOCKET)
 
-  private init(descriptor: Int32) { self.descriptor = descriptor }
+  init(descriptor: Int32) { self.descriptor = descriptor }
 
-  deinit { close(descriptor) }
+  deinit { close() }
+
+  /// Closes it before it is released.
+  func close() {
+    if isOpen.exchange(false, ordering: .relaxed) { Glibc.close(descriptor) }
+  }
 
   /// What became of an attempt to receive a message.
   package enum Received: Equatable {

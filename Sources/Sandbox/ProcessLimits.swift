@@ -21,8 +21,8 @@ package struct ProcessLimits: Sendable, Equatable {
   /// Descriptors: input, output, errors, socket, two files and their duplicates.
   private static let descriptors: UInt64 = 16
 
-  func apply() {
-    let used = UInt64(Self.dataBytes)
+  /// - Parameter used: Bytes of memory that the process has when it is confined.
+  func apply(used: UInt64) {
     let soft = used + UInt64(memory)
     csandbox_limit_self(Int32(RLIMIT_DATA.rawValue), soft, soft + UInt64(extraMemory))
     csandbox_limit_self(Int32(RLIMIT_FSIZE.rawValue), UInt64(fileSize), UInt64(fileSize))
@@ -30,15 +30,10 @@ package struct ProcessLimits: Sendable, Equatable {
     csandbox_limit_self(Int32(RLIMIT_NOFILE.rawValue), Self.descriptors, Self.descriptors)
     csandbox_limit_self(Int32(RLIMIT_CORE.rawValue), 0, 0)
     csandbox_limit_self(Int32(__RLIMIT_NPROC.rawValue), 0, 0)
-    // When memory is short, the kernel is to end a worker and not the program.
-    if let file = fopen("/proc/self/oom_score_adj", "we") {
-      fputs("500", file)
-      fclose(file)
-    }
   }
 
   /// Bytes of private memory that the process may write to (`proc_pid_statm(5)`); 256 MiB when that cannot be read.
-  private static var dataBytes: Int {
+  static var dataBytes: Int {
     var text = [CChar](repeating: 0, count: 256)
     guard let file = fopen("/proc/self/statm", "re") else { return 256 << 20 }
     defer { fclose(file) }

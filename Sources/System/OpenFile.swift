@@ -60,7 +60,7 @@ package final class OpenFile: Sendable {
 
   /// Creates a file in memory that only its owner may read.
   /// - Parameter name: What tools call it.
-  init(inMemory name: String) throws(SystemError) {
+  package init(inMemory name: String) throws(SystemError) {
     descriptor = clinux_create_in_memory(name)
     path = "/proc/self/fd/\(descriptor)"
     guard descriptor >= 0, uninterrupted({ fchmod(descriptor, 0o600) }) == 0 else {

@@ -106,9 +106,35 @@ import Testing
     #expect(try run.finish().status == 1)
     let report = try folders.report("job")
     #expect(report.counts == Report.Counts(total: 2, filtered: 1, failed: 1))
-    #expect(report.entries.first?.error?.code == "decoder-crashed")
+    #expect(report.entries.first?.error?.code == "image-too-large")
     #expect(report.entries.first?.error?.message.contains("signal 9") == true)
   }
+
+  @Test(.disabled(if: Sanitizer.isThread, "what takes seconds takes minutes"))
+  func `workers end with the program, whatever they do and however it ends`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.jsonl", Self.slowAndQuick)
+    let run = try folders.start("run")
+    var busy: Int32?
+    while kill(run.processID, 0) == 0, busy == nil {
+      busy = children(of: run.processID).first { ticks($0) > 20 }
+      usleep(1000)
+    }
+    let worker = try #require(busy)
+    // It cannot find out by itself that its parent is gone.
+    kill(worker, SIGSTOP)
+    let all = children(of: run.processID)
+    run.send(SIGKILL)
+    _ = try run.finish()
+    let limit = ContinuousClock.now + .seconds(60)
+    while !all.allSatisfy(hasEnded), ContinuousClock.now < limit { usleep(1000) }
+    #expect(all.filter { !hasEnded($0) }.isEmpty)
+    for process in all where !hasEnded(process) { kill(process, SIGKILL) }
+    #expect(try status(folders).workers == nil, "there is no instance")
+  }
+
+  /// Whether a process is gone, or nobody has waited for it.
+  private func hasEnded(_ process: Int32) -> Bool { stat(process).map { $0[0] == "Z" || $0[0] == "X" } ?? true }
 
   @Test(.disabled(if: Sanitizer.isThread, "what takes seconds takes minutes"))
   func `a picture that ends the whole program costs its own row`() throws {

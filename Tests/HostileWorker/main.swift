@@ -84,12 +84,17 @@ func perform(_ deed: String, _ source: Int32, _ result: Int32) throws(ImagingErr
     close(result)
     say(finished(width: 1))
     _exit(0)
-  case "abort once":
+  case "abort once", "be killed once":
     // The second worker gets the same open file.
     if lseek(source, 0, SEEK_CUR) == 0 {
       lseek(source, 1, SEEK_SET)
-      abort()
+      if deed == "abort once" { abort() }
+      raise(SIGKILL)
     }
+    return succeed(result)
+  case "wait":
+    // The parent has the same open file.
+    while lseek(source, 0, SEEK_CUR) == 0 { usleep(1000) }
     return succeed(result)
   case "keep":
     kept = fcntl(result, F_DUPFD_CLOEXEC, 0)

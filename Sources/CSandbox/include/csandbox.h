@@ -15,8 +15,11 @@
 /// Descriptors that a message may carry.
 #define CSANDBOX_MAX_DESCRIPTORS 2
 
-/// Limits the process to the system calls that a decoder needs, for good (`seccomp(2)`). Every other one, `clone3` among them, does not
-/// exist (`ENOSYS`), so that a newer C library falls back to what it did before. Returns 0, or a negative `errno`.
+/// Makes the filter for `csandbox_filter_system_calls`: that takes longer than to fork. Returns 0, or a negative `errno`.
+int csandbox_prepare_filter(void);
+
+/// Limits the process to the system calls that a decoder needs, for good (`seccomp(2)`), by the prepared filter. It must have
+/// given up privileges. Returns 0, or a negative `errno`.
 int csandbox_filter_system_calls(void);
 
 /// Takes the file system and the network away, as far as the kernel's Landlock knows them. Returns 0, or a negative
@@ -37,6 +40,14 @@ ssize_t csandbox_receive(int socket, void *bytes, size_t capacity, int *descript
 /// standard error is this process's or nothing. Returns 0 or an `errno`.
 int csandbox_spawn(
     const char *path, char *const arguments[], char *const environment[], int socket, int keeps_errors, pid_t *pid);
+
+/// Forks this process, which must have a single thread, so that the copy is a child of this one's parent, which is the one
+/// to wait for it. Returns as `fork(2)` does. That cannot set the flag; and what it does for other threads is not needed.
+pid_t csandbox_fork_sibling(void);
+
+/// Has the kernel kill this process when the thread of its parent ends that has started it, or the one that it was forked
+/// from (`PR_SET_PDEATHSIG`). Returns whether the parent, by its number, is there still.
+int csandbox_end_with(pid_t parent);
 
 /// Waits for the end of a child. Returns its exit status, or 256 and the number of the signal that ended it; -1 with
 /// `errno`.

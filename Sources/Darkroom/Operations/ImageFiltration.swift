@@ -152,7 +152,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let task = DecodingTask(record.entry.recipe, options, limits: limits)
     let (pictures, own) = try recorded {
       try decoding.pool.perform(
-        task, from: source, subject: DecodingPool.Subject(job: record.run.job, entry: record.entry.shownName),
+        task, from: source,
+        subject: DecodingPool.Subject(job: record.run.job, entry: record.entry.shownName, run: record.run.runID),
         isCancelled: { self.isCancelled }
       ) {
         try staging.create(result)

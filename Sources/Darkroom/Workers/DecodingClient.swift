@@ -4,12 +4,18 @@ import Sandbox
 import Synchronization
 import System
 
-/// A worker as this process sees it. It does one task at a time.
+/// A worker as this process sees it. It does one task at a time, all of the same run.
 final class DecodingClient: Sendable {
   /// What holds it.
   let confinement: Confinement
+
+  /// Which settings it was started with.
+  let generation: Int
   private let process: WorkerProcess
   private let limits: WorkerLimits
+
+  /// Whose pictures it has seen; nil before the first.
+  private let servedRun = Mutex<String?>(nil)
 
   /// The memory that it may have when nothing is granted, in bytes; 0 until that is asked for.
   private let usualMemory = Mutex<UInt64>(0)
@@ -20,87 +26,76 @@ final class DecodingClient: Sendable {
   /// How often it is looked whether a task was cancelled or takes too long, in milliseconds.
   private static let interval = 100
 
-  /// How long a worker may take to begin, in seconds.
-  private static let patience = 60.0
-
   /// The first argument of the program when it is a worker.
   static let command = "decoding-worker"
 
-  /// What errors call it when a worker does not begin.
-  static let startOperation = "start"
-
   /// Starts a worker.
-  /// - Throws: `SystemError`, also when the program is none.
-  init(_ program: String, limits: WorkerLimits, maxPixels: Int) throws(SystemError) {
-    let held = limits.process(maxPixels: maxPixels)
-    process = try WorkerProcess(program, [Self.command] + held.arguments, wait: Self.interval)
-    timeLimit = Mutex(held.processorTime)
-    self.limits = limits
-    let began = Clock.monotonicSeconds
-    while true {
-      switch process.socket.receive(limit: DecodingReply.maxBytes) {
-      case .message(let bytes):
-        guard case .ready(let confinement) = DecodingReply(bytes) else {
-          throw SystemError(Self.startOperation, program, code: EPROTO)
-        }
-        self.confinement = confinement
-        return
-      case .nothing where Clock.monotonicSeconds - began < Self.patience: continue
-      case .nothing, .closed: throw SystemError(Self.startOperation, program, code: EAGAIN)
-      }
+  /// - Throws: `SystemError`, also when the server's program is none.
+  init(of server: ForkServer, limits: WorkerLimits, maxPixels: Int, generation: Int) throws(SystemError) {
+    process = try server.start(wait: Self.interval)
+    guard case .ready(let confinement) = DecodingReply(process.greeting) else {
+      throw SystemError(ForkServer.startOperation, "worker", code: EPROTO)
     }
+    self.confinement = confinement
+    self.generation = generation
+    self.limits = limits
+    timeLimit = Mutex(limits.process(maxPixels: maxPixels).processorTime)
   }
 
   /// Whether it waits for a task, and has not ended or said anything unasked.
   var isIdle: Bool { process.socket.isQuiet }
 
+  /// The run whose pictures it has seen; nil before the first. One that a picture has taken over sees none of another.
+  var run: String? { servedRun.withLock { $0 } }
+
   /// Kills it.
-  func end() { process.end() }
+  func end() { process.child.end() }
 
   /// Has it do a task.
   /// - Parameters:
+  ///   - run: Whose task it is.
   ///   - result: An empty file.
   ///   - memory: What is held of whole pictures is taken from it.
+  ///   - clock: The task's; it knows of earlier tries.
   /// - Throws: `ImagingError` when the picture is at fault, or the task was cancelled: then the worker is killed;
   ///   `WorkerLoss`.
   func perform(
-    _ task: DecodingTask, from source: OpenFile, to result: OpenFile, memory: WholePictureMemory,
-    isCancelled: () -> Bool
+    _ task: DecodingTask, of run: String, from source: OpenFile, to result: OpenFile, memory: WholePictureMemory,
+    clock: inout TaskClock, isCancelled: () -> Bool
   ) throws -> ImagePassResult {
-    let began = Clock.monotonicSeconds
-    let timeBefore = process.processorTime
+    servedRun.withLock { $0 = run }
+    clock.tryAgain(now: Clock.monotonicSeconds)
+    let timeBefore = process.child.processorTime
     allowTime(beginning: timeBefore, task)
     guard process.socket.send(task.message, descriptors: [source.descriptor, result.descriptor]) else { throw lost() }
-    var (time, waited, share) = (limits.time(pixels: 0), 0.0, WholePictureMemory.Share?.none)
+    var share = WholePictureMemory.Share?.none
     var (hasDemanded, refusal) = (false, ImagingError?.none)
-    defer { if share != nil { process.limitMemory(to: usualMemory.withLock { $0 }) } }
+    defer { if share != nil { process.child.limitMemory(to: usualMemory.withLock { $0 }) } }
     while true {
       switch process.socket.receive(limit: DecodingReply.maxBytes) {
       case .nothing:
         if isCancelled() {
-          process.end()
+          process.child.end()
           throw ImagingError.cancelled
         }
-        if process.processorTime - timeBefore > time { throw lost(.outOfTime(time)) }
-        if Clock.monotonicSeconds - began - waited > time * limits.wallFactor {
-          throw lost(.silent(time * limits.wallFactor))
-        }
+        let used = process.child.processorTime - timeBefore
+        let loss = clock.look(now: Clock.monotonicSeconds, used: used) { process.child.waitsForDisk }
+        if let loss { throw lost(loss) }
       case .closed: throw lost()
       case .message(let bytes):
         switch DecodingReply(bytes) {
         case .demand(let demand) where !hasDemanded && demand.pixels <= task.maxPixels:
           hasDemanded = true
-          time = limits.time(pixels: demand.pixels)
+          clock.limit = max(clock.limit, limits.time(pixels: demand.pixels))
           guard demand.heldBytes > 0 else { continue }
-          let asked = Clock.monotonicSeconds
           do throws(ImagingError) {
             share = try grant(demand, memory, isCancelled: isCancelled)
           } catch {
-            if error.code == .cancelled { process.end() }
+            if error.code == .cancelled { process.child.end() }
             guard error.code != .cancelled, process.socket.send([0]) else { throw error }
             refusal = error
           }
-          waited = Clock.monotonicSeconds - asked
+          clock.skip(to: Clock.monotonicSeconds)
         case .finished(let pictures) where refusal == nil && task.allows(pictures): return pictures
         case .failed(let error): throw refusal ?? error
         case .ready, .demand, .finished, nil: throw lost(.garbage)
@@ -115,11 +110,11 @@ final class DecodingClient: Sendable {
   ) throws(ImagingError) -> WholePictureMemory.Share {
     let share = try memory.share(demand.heldBytes, for: "the picture", isCancelled: isCancelled)
     let usual = usualMemory.withLock { usual in
-      if usual == 0 { usual = process.memoryLimit }
+      if usual == 0 { usual = process.child.memoryLimit }
       return usual
     }
     let (most, overflow) = usual.addingReportingOverflow(UInt64(demand.heldBytes))
-    process.limitMemory(to: overflow ? usual : most)
+    process.child.limitMemory(to: overflow ? usual : most)
     _ = process.socket.send([1])
     return share
   }
@@ -132,13 +127,13 @@ final class DecodingClient: Sendable {
       limit = needed * 2
       return limit
     }
-    if let limit { process.limitProcessorTime(to: limit) }
+    if let limit { process.child.limitProcessorTime(to: limit) }
   }
 
   /// Ends the worker, if it has not ended by itself.
   private func lost(_ loss: WorkerLoss? = nil) -> WorkerLoss {
-    guard let loss else { return .ended(process.endingByItself()) }
-    process.end()
+    guard let loss else { return .ended(process.child.endingByItself()) }
+    process.child.end()
     return loss
   }
 }

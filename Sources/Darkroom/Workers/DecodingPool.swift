@@ -5,8 +5,8 @@ import Sandbox
 import Synchronization
 import System
 
-/// What decodes pictures: workers, one for each place of the filtration queue, which are kept and used again; or this
-/// process.
+/// What decodes pictures: workers, one for each place of the filtration queue, which are kept and used again for pictures of
+/// the same run; or this process.
 package final class DecodingPool: Sendable {
   /// Something about workers that people want to know.
   enum Notice: Sendable {
@@ -29,7 +29,7 @@ package final class DecodingPool: Sendable {
   }
 
   /// How pictures are decoded.
-  struct Settings: Sendable {
+  struct Settings: Sendable, Equatable {
     /// The program of workers; nil when this process decodes.
     var program: String?
     var places: Int
@@ -39,6 +39,9 @@ package final class DecodingPool: Sendable {
 
   private struct State {
     var settings: Settings
+    /// How often the settings of workers have changed.
+    var generation = 0
+    /// The one that was used last is the last.
     var idle: [DecodingClient] = []
     /// Workers that are being started ahead.
     var starting = 0
@@ -51,8 +54,11 @@ package final class DecodingPool: Sendable {
   /// What is held of whole pictures, in all workers.
   let memory: WholePictureMemory
   private let state: Mutex<State>
+  private let admission = TaskAdmission()
+  private let starter = WorkerStarter()
   private let started = DispatchSemaphore(value: 0)
   private let starts = DispatchQueue(label: "Starts of workers")
+  private let ends = DispatchQueue(label: "Ends of workers")
   private let notify: @Sendable (Notice) -> Void
 
   /// - Parameter notify: Called on any thread.
@@ -67,20 +73,25 @@ package final class DecodingPool: Sendable {
     self.init(Settings(configuration, WorkerLimits(memory: memory)), notify: notify)
   }
 
-  /// Has tasks that begin from now on use another configuration. Workers that are too many end when they are idle.
-  func configure(_ configuration: Configuration) {
+  /// Has tasks that begin from now on use another configuration, and the memory that there is now. Workers that it is not
+  /// for end when they are idle.
+  /// - Parameter available: Bytes of memory.
+  func configure(_ configuration: Configuration, available: Int = MemoryBudget.available) {
+    let budget = MemoryBudget(available: available, workers: configuration.filtrations)
+    memory.setLimit(budget.shared)
     let ended = state.withLock { state in
       let before = state.settings
-      state.settings = Settings(configuration, before.limits)
-      // The size of the files that a worker may write is that of the largest picture when it began.
-      guard (state.settings.program, state.settings.maxPixels) != (before.program, before.maxPixels) else {
-        return [DecodingClient]()
-      }
+      var limits = before.limits
+      limits.memory = budget
+      state.settings = Settings(configuration, limits)
+      // What limits a worker was set when it began.
+      guard !state.settings.startsSame(as: before) else { return [DecodingClient]() }
+      state.generation += 1
       defer { state.idle = [] }
       state.counts.running -= state.idle.count
       return state.idle
     }
-    for client in ended { client.end() }
+    end(ended)
   }
 
   var counts: Counts { state.withLock { $0.counts } }
@@ -103,8 +114,7 @@ package final class DecodingPool: Sendable {
     starts.async { [weak self] in
       guard let self else { return }
       // Who needs one finds out why there is none.
-      let client = try? start()
-      if let client { giveBack(client) }
+      if let client = try? start() { giveBack(client) }
       let isAwaited = state.withLock { state in
         state.starting -= 1
         guard state.waiting > 0 else { return false }
@@ -117,21 +127,21 @@ package final class DecodingPool: Sendable {
 
   /// Ends all workers, and lets none begin.
   func close() {
-    let idle = state.withLock { state in
-      state.isClosed = true
-      defer { state.idle = [] }
-      return state.idle
-    }
-    for client in idle { client.end() }
+    state.withLock { $0.isClosed = true }
+    endIdle()
+    starter.renew()
+    ends.sync {}
   }
 
-  /// What the task is for, in notices.
+  /// What the task is for.
   struct Subject {
     var job: String?
     var entry: String?
+    /// Its pictures are seen by no worker that sees another's.
+    var run = ""
   }
 
-  /// Has a task done, a second time in a fresh worker when the first is lost.
+  /// Has a task done, again in a fresh worker when one is lost (`WorkerLoss.next`).
   /// - Parameters:
   ///   - source: Open for reading only.
   ///   - create: Creates the empty file for the result, again for the second time; it is closed when this returns.
@@ -155,31 +165,39 @@ package final class DecodingPool: Sendable {
     guard task.message.count <= MessageSocket.maxBytes else {
       throw ImagingError(code: .filterFailed, message: "the recipe is longer than \(MessageSocket.maxBytes) bytes")
     }
-    do {
-      return (try attempt(task, source, subject, isFresh: false, isCancelled, create), nil)
-    } catch is WorkerLoss {
-      if isCancelled() { throw ImagingError.cancelled }
-    }
-    do {
-      return (try attempt(task, source, subject, isFresh: true, isCancelled, create), nil)
-    } catch let loss as WorkerLoss {
-      throw loss.error
+    var (tries, isAlone) = (0, false)
+    var clock = TaskClock(state.withLock { $0.settings.limits }, now: Clock.monotonicSeconds)
+    while true {
+      do {
+        try admission.enter(alone: isAlone, isCancelled: isCancelled)
+        defer { admission.leave() }
+        if isAlone { endIdle() }
+        return (
+          try attempt(task, source, subject, isFresh: tries > 0, clock: &clock, isCancelled, create), nil
+        )
+      } catch let loss as WorkerLoss {
+        if isCancelled() { throw ImagingError.cancelled }
+        tries += 1
+        let next = loss.next(tries: tries, wasAlone: isAlone)
+        guard next != .fail else { throw loss.error }
+        isAlone = next == .alone
+      }
     }
   }
 
   private func attempt(
-    _ task: DecodingTask, _ source: OpenFile, _ subject: Subject, isFresh: Bool, _ isCancelled: () -> Bool,
-    _ create: () throws -> OpenFile
+    _ task: DecodingTask, _ source: OpenFile, _ subject: Subject, isFresh: Bool, clock: inout TaskClock,
+    _ isCancelled: () -> Bool, _ create: () throws -> OpenFile
   ) throws -> ImagePassResult {
     let result = try create()
-    let client = try isFresh ? start() : take()
+    let client = try isFresh ? start() : take(for: subject.run)
     do {
       let pictures = try client.perform(
-        task, from: source, to: result, memory: memory, isCancelled: isCancelled)
+        task, of: subject.run, from: source, to: result, memory: memory, clock: &clock, isCancelled: isCancelled)
       giveBack(client)
       return pictures
     } catch let loss as WorkerLoss {
-      lose(client, subject, why: loss.error.message)
+      lose(client, subject, why: loss.why)
       throw loss
     } catch {
       giveBack(client)
@@ -189,11 +207,12 @@ package final class DecodingPool: Sendable {
 
   // MARK: Workers
 
-  /// Takes an idle worker, or starts one.
-  private func take() throws(SystemError) -> DecodingClient {
+  /// Takes an idle worker of the run, or one that has seen nothing yet, or starts one.
+  private func take(for run: String) throws(SystemError) -> DecodingClient {
     while true {
       let (client, mustWait) = state.withLock { state -> (DecodingClient?, Bool) in
-        if let client = state.idle.popLast() { return (client, false) }
+        let index = state.idle.lastIndex { $0.run == run } ?? state.idle.lastIndex { $0.run == nil }
+        if let index { return (state.idle.remove(at: index), false) }
         guard state.starting > state.waiting else { return (nil, false) }
         state.waiting += 1
         return (nil, true)
@@ -208,10 +227,16 @@ package final class DecodingPool: Sendable {
     }
   }
 
+  /// Starts a worker. When there are as many as there are places, the one that has been idle for the longest time ends.
   private func start() throws(SystemError) -> DecodingClient {
-    let settings = state.withLock { $0.settings }
+    let (settings, generation, ended) = state.withLock { state in
+      let isFull = state.counts.running >= state.settings.places && !state.idle.isEmpty
+      if isFull { state.counts.running -= 1 }
+      return (state.settings, state.generation, isFull ? [state.idle.removeFirst()] : [])
+    }
+    end(ended)
     guard let program = settings.program else { throw SystemError("start", "worker", code: EAGAIN) }
-    let client = try startOne(program, settings, triesLeft: 3)
+    let client = try starter.start(program, settings, generation: generation)
     let isFirst = state.withLock { state in
       state.counts.started += 1
       state.counts.running += 1
@@ -222,39 +247,45 @@ package final class DecodingPool: Sendable {
     return client
   }
 
-  /// Starts a worker, again when it ends before it has begun: that is no picture's fault.
-  private func startOne(_ program: String, _ settings: Settings, triesLeft: Int) throws(SystemError) -> DecodingClient {
-    do {
-      return try DecodingClient(program, limits: settings.limits, maxPixels: settings.maxPixels)
-    } catch {
-      guard triesLeft > 1, error.operation == DecodingClient.startOperation else { throw error }
-      return try startOne(program, settings, triesLeft: triesLeft - 1)
-    }
-  }
-
-  /// Keeps a worker for the next task, unless it has ended or there are too many.
+  /// Keeps a worker for the next task, unless it has ended, was started with other settings, or there are too many.
   private func giveBack(_ client: DecodingClient) {
     let isKept =
       client.isIdle
       && state.withLock { state in
-        guard !state.isClosed, state.settings.program != nil, state.counts.running <= state.settings.places else {
-          return false
-        }
+        guard !state.isClosed, state.settings.program != nil, client.generation == state.generation,
+          state.counts.running <= state.settings.places
+        else { return false }
         state.idle.append(client)
         return true
       }
     guard !isKept else { return }
-    client.end()
     state.withLock { $0.counts.running -= 1 }
+    end([client])
   }
 
   private func lose(_ client: DecodingClient, _ subject: Subject, why: String) {
     client.end()
+    starter.renew()
     state.withLock { state in
       state.counts.running -= 1
       state.counts.lost += 1
     }
     notify(.lost(job: subject.job, entry: subject.entry, why: why))
+  }
+
+  private func endIdle() {
+    let idle = state.withLock { state in
+      defer { state.idle = [] }
+      state.counts.running -= state.idle.count
+      return state.idle
+    }
+    end(idle)
+  }
+
+  /// Ends workers that have no task, on another thread: what they held is freed in the meantime.
+  private func end(_ clients: [DecodingClient]) {
+    guard !clients.isEmpty else { return }
+    ends.async { for client in clients { client.end() } }
   }
 }
 
@@ -264,5 +295,13 @@ extension DecodingPool.Settings {
     places = configuration.filtrations
     maxPixels = configuration.maxPixels
     self.limits = limits
+  }
+
+  /// Whether workers are started as with other settings. The size of the files that a worker may write is that of the largest
+  /// picture.
+  fileprivate func startsSame(as other: Self) -> Bool {
+    var other = other
+    other.places = places
+    return self == other
   }
 }

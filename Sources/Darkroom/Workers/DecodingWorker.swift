@@ -3,7 +3,8 @@ import Imaging
 import Sandbox
 import System
 
-/// The program as a worker: it gets tasks with their files over a socket, and nothing else.
+/// The program as a worker: it gets tasks with their files over a socket, and nothing else. All workers are forks of a
+/// process that has done what every one would have to do first (`ForkServer`).
 package struct DecodingWorker {
   /// The first argument of the program when it is a worker.
   package static var command: String { DecodingClient.command }
@@ -21,7 +22,7 @@ package struct DecodingWorker {
   private let perform: Perform
   private var lastRecipe: (text: String, recipe: Recipe)?
 
-  /// Confines the process, and works until its parent has ended.
+  /// Has workers forked of the process, and works as each of them, confined, until its parent has ended.
   /// - Parameter arguments: Those after the command.
   package static func run(
     _ arguments: [String],
@@ -33,8 +34,9 @@ package struct DecodingWorker {
     Allocator.keepMemory()
     // What is opened when it is first needed is needed now.
     _ = Clock.monotonicSeconds
+    prepare()
+    let confinement = ForkServer.serve(limits)
     var worker = DecodingWorker(perform: perform)
-    let confinement = Confinement.apply(limits)
     guard worker.socket.write(DecodingReply.ready(confinement).message) else { _exit(0) }
     while worker.doNext() {}
     _exit(0)

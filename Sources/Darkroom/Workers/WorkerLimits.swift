@@ -12,6 +12,9 @@ package struct WorkerLimits: Sendable, Equatable {
   /// How many times as long the clock on the wall may run. Default: 10.
   package var wallFactor = 10.0
 
+  /// Seconds that a worker may do nothing, beside `wallFactor` times the processor time that it has used. Default: 60.
+  package var idleTime = 60.0
+
   /// Memory of whole pictures, and of each worker besides.
   package var memory: MemoryBudget
 

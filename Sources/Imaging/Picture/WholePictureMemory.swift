@@ -5,7 +5,7 @@ import Foundation
 /// passes share one budget and wait while it is used up.
 package final class WholePictureMemory: @unchecked Sendable {  // all state is guarded by `freed`
   /// The budget in bytes. Default 1 GiB: 268 402 689 pixels of 4 bytes.
-  let limit: Int
+  private var limit: Int
   private var used = 0
   private var kept: [Piece] = []
   private let freed = NSCondition()
@@ -24,6 +24,15 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
 
   /// Creates a budget.
   package init(limit: Int = 1 << 30) { self.limit = limit }
+
+  /// Changes the budget. What is shared out stays so.
+  package func setLimit(_ bytes: Int) {
+    freed.lock()
+    defer { freed.unlock() }
+    guard bytes != limit else { return }
+    limit = bytes
+    freed.broadcast()
+  }
 
   /// Bytes that are shared out.
   package var bytesInUse: Int {
@@ -96,18 +105,18 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
   package func share(
     _ bytes: Int, for picture: any CustomStringConvertible, isCancelled: () -> Bool
   ) throws(ImagingError) -> Share {
-    guard bytes <= limit else {
-      throw ImagingError(
-        code: .imageTooLarge,
-        message: """
-          \(limit) bytes are the limit for what is held of pictures that are interlaced, progressive, WebP, turned or \
-          blurred; \
-          \(picture) needs \(bytes)
-          """)
-    }
     freed.lock()
     defer { freed.unlock() }
     while used > limit - bytes {
+      guard bytes <= limit else {
+        throw ImagingError(
+          code: .imageTooLarge,
+          message: """
+            \(limit) bytes are the limit for what is held of pictures that are interlaced, progressive, WebP, turned or \
+            blurred; \
+            \(picture) needs \(bytes)
+            """)
+      }
       if isCancelled() { throw .cancelled }
       _ = freed.wait(until: Date(timeIntervalSinceNow: Self.pollInterval))
     }

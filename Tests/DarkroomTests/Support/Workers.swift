@@ -20,10 +20,12 @@ final class Workers: Sendable {
 
   static let program = URL(fileURLWithPath: DarkroomProcess.path).deletingLastPathComponent().path + "/HostileWorker"
 
-  init(places: Int = 1, seconds: Double = 600, wallFactor: Double = 10, memory: Int = 256 << 20) throws {
+  init(
+    places: Int = 1, seconds: Double = 600, wallFactor: Double = 10, idleTime: Double = 600, memory: Int = 256 << 20
+  ) throws {
     folder = try TemporaryFolder()
     var limits = WorkerLimits(memory: MemoryBudget(available: memory, workers: 1))
-    (limits.baseTime, limits.wallFactor) = (seconds, wallFactor)
+    (limits.baseTime, limits.wallFactor, limits.idleTime) = (seconds, wallFactor, idleTime)
     let notices = notices
     pool = DecodingPool(
       DecodingPool.Settings(program: Self.program, places: places, maxPixels: 1_000_000, limits: limits)
@@ -35,15 +37,24 @@ final class Workers: Sendable {
   deinit { pool.close() }
 
   /// Filters a source: a deed, or a picture.
+  /// - Parameters:
+  ///   - run: Whose picture it is.
+  ///   - name: What its files are called; of those at the same time each has its own.
+  ///   - begun: Called for each try, with the source.
   @discardableResult
   func filter(
-    _ source: Data, recipe: String = "sepia(1)", isCancelled: () -> Bool = { false }
+    _ source: Data, recipe: String = "sepia(1)", run: String = "", name: String = "picture",
+    isCancelled: () -> Bool = { false }, begun: (OpenFile) -> Void = { _ in }
   ) throws -> (pictures: ImagePassResult, result: Data) {
-    let (input, output) = (folder.file("source"), folder.file("result"))
+    let (input, output) = (folder.file(name), folder.file(name + ".result"))
     try source.write(to: URL(fileURLWithPath: input))
     let task = DecodingTask(
       try Recipe(parsing: recipe), OutputOptions(), limits: ImageLimits(maxPixels: 1_000_000))
-    let (pictures, _) = try pool.perform(task, from: OpenFile(reading: input), isCancelled: isCancelled) {
+    let file = try OpenFile(reading: input)
+    let (pictures, _) = try pool.perform(
+      task, from: file, subject: DecodingPool.Subject(run: run), isCancelled: isCancelled
+    ) {
+      begun(file)
       try Folder.removeFile(output)
       return try OpenFile(creating: output)
     }
@@ -51,7 +62,12 @@ final class Workers: Sendable {
   }
 
   @discardableResult
-  func attempt(_ deed: String) throws -> ImagePassResult { try filter(Data("HOSTILE \(deed)".utf8)).pictures }
+  func attempt(_ deed: String, run: String = "") throws -> ImagePassResult {
+    try filter(Self.source(deed), run: run).pictures
+  }
+
+  /// A picture that does something.
+  static func source(_ deed: String) -> Data { Data("HOSTILE \(deed)".utf8) }
 
   static var picture: Data {
     get throws { try Data(contentsOf: URL(fileURLWithPath: packageRoot + "/Samples/chelsea-small.png")) }

@@ -1,6 +1,7 @@
 import Foundation
 import Imaging
 import Sandbox
+import Synchronization
 import System
 import TestSupport
 import Testing
@@ -42,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("abort", "was ended by signal 6"), ("end", "exited with 0"), ("be killed", "was ended by signal 9"),
+    ("abort", "was ended by signal 6"), ("end", "exited with 0"),
     ("garbage", "said what no decoder says"), ("long garbage", "said what no decoder says"),
     ("lie", "said what no decoder says"), ("demand all", "said what no decoder says"),
     ("escape", "said what no decoder says"),
@@ -60,20 +61,32 @@ import Testing
     #expect((counts.started, counts.lost, counts.running) == (3, 2, 1))
   }
 
-  @Test func `a worker that loops is killed after its time of the processor`() throws {
+  @Test func `a worker that loops is killed after its time of the processor, and has it no second time`() throws {
     let workers = try Workers(seconds: 0.3, wallFactor: 2000)
     let error = try #require(throws: ImagingError.self) { try workers.attempt("loop") }
     #expect(error.code == .decoderCrashed)
     #expect(error.message.contains("of processor time"), "\(error.message)")
-    #expect(workers.pool.counts.lost == 2)
+    #expect(workers.pool.counts.lost == 1)
   }
 
   @Test(arguments: ["stop", "sleep"])
-  func `a worker that does nothing is killed after ten times that on the wall`(deed: String) throws {
+  func `a worker that does nothing is killed after ten times that on the wall, and has it no second time`(
+    deed: String
+  ) throws {
     let workers = try Workers(seconds: 0.05)
     let error = try #require(throws: ImagingError.self) { try workers.attempt(deed) }
     #expect(error.code == .decoderCrashed)
     #expect(error.message.contains("did not answer"), "\(error.message)")
+    #expect(workers.pool.counts.lost == 1)
+  }
+
+  /// Its limit on the wall would be 6000 s.
+  @Test(.timeLimit(.minutes(10)), arguments: ["stop", "sleep"])
+  func `a worker that does nothing does not keep its place for as long as one that works may`(deed: String) throws {
+    let workers = try Workers(idleTime: 0.3)
+    let error = try #require(throws: ImagingError.self) { try workers.attempt(deed) }
+    #expect(error.message.contains("did not answer"), "\(error.message)")
+    #expect(workers.pool.counts.lost == 2, "a second try in a fresh worker")
   }
 
   @Test(.disabled(if: Confinement.isSanitized, "sanitizers reserve memory of their own"))
@@ -89,6 +102,43 @@ import Testing
     let workers = try Workers()
     try workers.attempt("abort once")
     #expect(workers.pool.counts.lost == 1)
+  }
+
+  @Test func `a picture whose worker is killed twice is too large for the memory that there is`() throws {
+    let workers = try Workers()
+    let error = try #require(throws: ImagingError.self) { try workers.attempt("be killed") }
+    #expect(error.code == .imageTooLarge)
+    #expect(error.message.contains("signal 9"), "\(error.message)")
+    #expect(workers.lost.count == 2)
+    try workers.filter(Workers.picture)
+  }
+
+  @Test func `a picture whose worker was killed is tried again while no other is decoded`() throws {
+    let workers = try Workers(places: 2)
+    let (isWaiting, isOther, ended) = (DispatchSemaphore(value: 0), Flag(), DispatchSemaphore(value: 0))
+    // The other one is being decoded until the first worker is lost.
+    Thread.detachNewThread {
+      let error = #expect(throws: ImagingError.self) {
+        try workers.filter(
+          Workers.source("sleep"), name: "other",
+          isCancelled: {
+            guard !workers.lost.isEmpty else { return false }
+            isOther.isSet = false
+            return true
+          },
+          begun: { _ in
+            isOther.isSet = true
+            isWaiting.signal()
+          })
+      }
+      #expect(error?.code == .cancelled)
+      ended.signal()
+    }
+    isWaiting.wait()
+    var others: [Bool] = []
+    try workers.filter(Workers.source("be killed once"), begun: { _ in others.append(isOther.isSet) })
+    #expect(others == [true, false])
+    ended.wait()
   }
 
   @Test func `a worker that ends between two tasks is replaced without counting as a try`() throws {
@@ -118,6 +168,80 @@ import Testing
     try workers.filter(Workers.picture)
     let counts = workers.pool.counts
     #expect((counts.started, counts.lost) == (1, 0))
+  }
+
+  @Test func `a worker sees pictures of one run only`() throws {
+    let workers = try Workers()
+    try workers.attempt("keep", run: "one")
+    let same = try #require(throws: ImagingError.self) { try workers.attempt("alter", run: "one") }
+    #expect(same.message == "alter: done", "it is the worker that has kept a file")
+    let other = try #require(throws: ImagingError.self) { try workers.attempt("alter", run: "other") }
+    #expect(other.message == "alter: errno \(EBADF)", "it is another worker, which has none")
+    let counts = workers.pool.counts
+    #expect((counts.started, counts.running, counts.lost) == (2, 1, 0))
+  }
+
+  @Test func `workers are kept for the runs that go on, as many as there are places`() throws {
+    let workers = try Workers(places: 2)
+    for run in ["one", "other", "one", "other", "third", "other"] {
+      try workers.filter(Workers.picture, run: run)
+    }
+    let counts = workers.pool.counts
+    #expect((counts.started, counts.running) == (3, 2))
+  }
+
+  @Test func `a worker lives on when the thread that asked for it ends`() throws {
+    let workers = try Workers()
+    let thread = Mutex<String?>(nil)
+    Thread.detachNewThread {
+      #expect(throws: Never.self) { try workers.filter(Workers.picture) }
+      // PID/task/TID
+      let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+      thread.withLock { $0 = "/proc/" + (path ?? "none") }
+    }
+    let isThere = { thread.withLock { $0.map(FileManager.default.fileExists) ?? true } }
+    while isThere() { usleep(1000) }
+    try workers.filter(Workers.picture)
+    let counts = workers.pool.counts
+    #expect((counts.started, counts.lost) == (1, 0))
+  }
+
+  /// A configuration with these workers.
+  private func configuration(maxPixels: Int = 1_000_000) -> Configuration {
+    var configuration = Configuration()
+    (configuration.workerProgram, configuration.filtrations) = (Workers.program, 1)
+    configuration.maxPixels = maxPixels
+    return configuration
+  }
+
+  @Test func `a worker that is busy when its limits change is replaced when it has finished`() throws {
+    let workers = try Workers()
+    var source: OpenFile?
+    try workers.filter(
+      Workers.source("wait"),
+      isCancelled: {
+        // It is asked while the worker, which began with other limits, is busy.
+        workers.pool.configure(configuration(maxPixels: 2_000_000), available: 256 << 20)
+        if let source { lseek(source.descriptor, 1, SEEK_SET) }
+        return false
+      },
+      begun: { source = $0 })
+    #expect(workers.pool.counts.running == 0)
+    try workers.filter(Workers.picture)
+    #expect(workers.pool.counts.started == 2)
+    workers.pool.configure(configuration(maxPixels: 2_000_000), available: 256 << 20)
+    try workers.filter(Workers.picture)
+    #expect(workers.pool.counts.started == 2, "nothing has changed")
+  }
+
+  @Test func `another configuration comes with the memory that there is then`() throws {
+    let workers = try Workers()
+    try workers.filter(Workers.picture, recipe: "rotate(90)")
+    workers.pool.configure(configuration(), available: 256 << 10)
+    let error = try #require(throws: ImagingError.self) { try workers.filter(Workers.picture, recipe: "rotate(90)") }
+    #expect(error.message.contains("131072 bytes are the limit"), "\(error.message)")
+    workers.pool.configure(configuration(), available: 256 << 20)
+    try workers.filter(Workers.picture, recipe: "rotate(90)")
   }
 
   @Test func `a worker makes what the program itself makes`() throws {
@@ -155,6 +279,15 @@ import Testing
     let other = try chains.start(3, url: "no picture", recipe: "sepia(1)")
     _ = chains.ended(1)
     #expect(other.snapshot.failure?.code.text == "decoder-crashed")
+  }
+}
+
+/// Whether something is the case, as seen by two threads.
+private final class Flag: Sendable {
+  private let value = Mutex(false)
+  var isSet: Bool {
+    get { value.withLock { $0 } }
+    set { value.withLock { $0 = newValue } }
   }
 }
 

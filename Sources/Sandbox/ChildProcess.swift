@@ -1,0 +1,101 @@
+import CSandbox
+import Glibc
+import Synchronization
+import System
+
+/// A child of this process. It is killed and waited for when it is released.
+package final class ChildProcess: Sendable {
+  package let processID: pid_t
+  private let ending = Mutex<Ending?>(nil)
+
+  /// How a process ended.
+  package enum Ending: Sendable, Equatable, CustomStringConvertible {
+    case exited(Int32)
+    case signalled(Int32)
+    /// Somebody else has waited for it.
+    case unknown
+
+    /// Whether it ended because it got no memory.
+    package var isOutOfMemory: Bool { self == .exited(Int32(CSANDBOX_OUT_OF_MEMORY)) }
+
+    /// Whether it was killed. Unless a person did it, the machine or the control group has no memory left.
+    package var isKilled: Bool { self == .signalled(SIGKILL) }
+
+    package var description: String {
+      switch self {
+      case .exited(let status): "exited with \(status)"
+      case .signalled(let signal): "was ended by signal \(signal) (\(String(cString: strsignal(signal))))"
+      case .unknown: "has ended"
+      }
+    }
+  }
+
+  /// - Parameter processID: Of a child that nobody else waits for.
+  init(processID: pid_t) { self.processID = processID }
+
+  deinit { end() }
+
+  /// Whether it has been waited for. From then on its number may be another process's.
+  private var hasEnded: Bool { ending.withLock { $0 } != nil }
+
+  /// Kills it, if need be, and waits for its end.
+  package func end() {
+    guard !hasEnded else { return }
+    kill(processID, SIGKILL)
+    _ = wait()
+  }
+
+  /// How a process ended that has closed its socket. One that lives on, because it closed nothing but that, is killed after
+  /// a second.
+  package func endingByItself() -> Ending {
+    let deadline = Clock.monotonicSeconds + 1
+    while Clock.monotonicSeconds < deadline {
+      if csandbox_has_ended(processID) == 1 { return wait() }
+      usleep(1000)
+    }
+    end()
+    return .unknown
+  }
+
+  /// Waits for the end of a process that was killed or has closed its socket.
+  package func wait() -> Ending {
+    if let ending = ending.withLock({ $0 }) { return ending }
+    let status = csandbox_wait(processID)
+    return ending.withLock { ending in
+      // Of two that wait one learns how it ended.
+      if status >= 0 || ending == nil {
+        ending = status < 0 ? .unknown : status >= 256 ? .signalled(status - 256) : .exited(status)
+      }
+      return ending ?? .unknown
+    }
+  }
+
+  /// Seconds of processor time that it has used.
+  package var processorTime: Double {
+    var clock: clockid_t = 0
+    var time = timespec()
+    guard clock_getcpuclockid(processID, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  /// Whether it waits for a disk or a server of files, and cannot even be killed (state D of `proc_pid_stat(5)`).
+  package var waitsForDisk: Bool {
+    guard !hasEnded, let text = ControlGroup.contents("/proc/\(processID)/stat"), let name = text.lastIndex(of: ")")
+    else { return false }
+    return text[name...].dropFirst(2).first == "D"
+  }
+
+  /// Seconds of processor time after which the kernel ends it.
+  package func limitProcessorTime(to seconds: Int) {
+    guard !hasEnded else { return }
+    _ = csandbox_set_limit(processID, Int32(RLIMIT_CPU.rawValue), UInt64(seconds))
+  }
+
+  /// Bytes of memory that it may have.
+  package var memoryLimit: UInt64 { hasEnded ? 0 : csandbox_limit(processID, Int32(RLIMIT_DATA.rawValue)) }
+
+  package func limitMemory(to bytes: UInt64) {
+    guard !hasEnded else { return }
+    _ = csandbox_set_limit(processID, Int32(RLIMIT_DATA.rawValue), bytes)
+  }
+}
