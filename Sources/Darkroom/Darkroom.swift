@@ -140,6 +140,8 @@ package final class Darkroom {
     do {
       while try runOnce() {}
       jobs.closePauses()
+      // What is left is told of while no process runs, too.
+      status.write(jobs, ignored: watcher.ignored, now: Clock.monotonicSeconds, isLast: true)
       isClean = true
     } catch {
       isClean = !error.isOfLedger(services.state)

@@ -52,7 +52,8 @@ enum Program {
       try output.print(HelpText.command(command))
       return .success
     }
-    let settings = try Settings(arguments, environment: environment)
+    let settings =
+      try command is HelpCommand ? Settings(commandLine: arguments) : Settings(arguments, environment: environment)
     let console = Console(verbosity: settings.verbosity, isJSON: settings.isJSON, output: output)
     return try command.run(
       Invocation(

@@ -63,6 +63,17 @@ package enum LedgerReader {
     return deferred
   }
 
+  /// How many rows each run that has not ended has, by their states.
+  /// - Throws: `SQLiteError`, also while another process has the ledger open, and when a row is damaged.
+  package static func rows(path: String) throws -> [String: [String: Int]] {
+    let database = try Database(reading: path)
+    var rows: [String: [String: Int]] = [:]
+    try database.run(
+      "SELECT run_id, json_extract(row, '$.state'), count(*) FROM entries WHERE ended = 1 GROUP BY 1, 2"
+    ) { rows[$0.text(0) ?? "", default: [:]][$0.text(1) ?? ""] = $0.integer(2) }
+    return rows
+  }
+
   /// The `user_version` of a file in write-ahead logging mode, as its header has it
   /// (https://www.sqlite.org/fileformat2.html#the_database_header); nil for a file in another mode.
   private static func versionOfWriteAheadLog(_ path: String) -> Int? {

@@ -11,11 +11,17 @@ package struct FileStatus: Sendable {
   /// The user whose file it is.
   package let owner: uid_t
 
+  /// The group whose file it is.
+  package let group: Int
+
   /// How many names it has.
   package let links: Int
 
   /// Who may read, write and execute it.
   package let permissions: mode_t
+
+  /// The same as a number that is kept.
+  package var mode: Int { Int(permissions) }
 
   /// Whether others than its owner may read, write or execute it.
   package var isOpenToOthers: Bool { permissions & 0o077 != 0 }
@@ -26,6 +32,7 @@ package struct FileStatus: Sendable {
     identity = FileIdentity(status)
     owner = status.st_uid
     links = Int(status.st_nlink)
+    group = Int(status.st_gid)
     permissions = status.st_mode & 0o7777
     kind =
       switch status.st_mode & S_IFMT {

@@ -86,7 +86,11 @@ package final class OpenFile: Sendable {
   }
 
   /// Calls `body` with what is left to read, or the next `limit` bytes of it, in pieces of at most 256 KiB.
-  package func eachChunk(upTo limit: Int = .max, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+  /// - Parameter isWaiting: Whether it waits for more where a read would not, because whoever opened it has set
+  ///   `O_NONBLOCK`. Default: false.
+  package func eachChunk(
+    upTo limit: Int = .max, isWaiting: Bool = false, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
     defer { buffer.deallocate() }
     var left = limit
@@ -96,6 +100,9 @@ package final class OpenFile: Sendable {
       if count > 0 {
         try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         left -= count
+      } else if isWaiting, errno == EAGAIN {
+        var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&readable, 1, -1)
       } else if errno != EINTR {
         throw SystemError("read", path)
       }

@@ -50,6 +50,9 @@ extension OpenFolder {
     }
   }
 
+  /// Dates a file now. It is no error when that fails.
+  package func touch(_ name: String) { _ = utimensat(descriptor, name, nil, AT_SYMLINK_NOFOLLOW) }
+
   /// Gives a file without a name one that is not taken. Needs `/proc`.
   package func name(_ file: OpenFile, as name: String) throws(SystemError) {
     let path = "/proc/self/fd/\(file.descriptor)"
@@ -62,6 +65,13 @@ extension OpenFolder {
   package func remove(_ name: String) throws(SystemError) {
     guard uninterrupted({ unlinkat(descriptor, name, 0) }) == 0 || errno == ENOENT else {
       throw failure("unlink", name, self)
+    }
+  }
+
+  /// Removes a folder, which must be empty; one that is not there is no error.
+  package func removeFolder(_ name: String) throws(SystemError) {
+    guard uninterrupted({ unlinkat(descriptor, name, AT_REMOVEDIR) }) == 0 || errno == ENOENT else {
+      throw failure("rmdir", name, self)
     }
   }
 

@@ -28,6 +28,15 @@ import Testing
     (["pause", "--downloads", "3"], "--downloads is for the commands run, watch, not for pause"),
     (["watch", "--lock-wait", "0"], "--lock-wait is for the command run, not for watch"),
     (["filters", "sepia(1)"], "--explain"),
+    (["run", "-", "-"], "standard input is read once: - is given 2 times"),
+    (["add", "-", "-"], "standard input is read once"),
+    (["check", "-", "a.json", "-"], "standard input is read once"),
+    (["run", "--name", "x"], "--name is for -, standard input"),
+    (["run", "--name", "x", "a.json"], "--name is for -, standard input"),
+    (["run", "--name", "../x", "-"], "is not a name for a file in the inbox"),
+    (["wait"], "wait needs the name of a job"),
+    (["wait", "a", "../b"], "\"../b\" is not the name of a job"),
+    (["wait", "--timeout", "-1", "a"], "--timeout must be a number of seconds"),
     (["help", "rnu"], "did you mean \"run\""),
     (["help", "zzzzzzzz"], "known: run, watch, add"),
     (["help", "run", "watch"], "one command, not 2"),
@@ -97,6 +106,70 @@ import Testing
     #expect(run.status == 64)
     let suggestion = nearest.map { "; did you mean \"\($0)\"?" } ?? ""
     #expect(run.error.hasPrefix("darkroom: unknown environment variable \"\(name)\"\(suggestion)\n"), "\(run.error)")
+  }
+
+  @Test func `help works whatever the environment and the configuration file hold`() throws {
+    let folder = try TemporaryFolder()
+    try "{".write(toFile: folder.file("config.json"), atomically: false, encoding: .utf8)
+    let environment = [
+      "DARKROOM_UNKNOWN": "x", "DARKROOM_JOBS": "none", "DARKROOM_CONFIG": folder.file("config.json"),
+      "http_proxy": ":::",
+    ]
+    for words in [["help"], ["help", "run"], ["run", "--help"], ["--version"]] {
+      let help = try DarkroomProcess.run(words, in: folder, environment: environment)
+      #expect(help.status == 0 && help.error.isEmpty, "\(words): \(help.error)")
+    }
+    #expect(try DarkroomProcess.run(["help", "--per-host", "3"], in: folder).status == 64)
+    #expect(try DarkroomProcess.run(["filters"], in: folder, environment: environment).status == 64)
+  }
+
+  @Test(arguments: [
+    ("DARKROOM_FILE_ROOT", "/none", "DARKROOM_FILE_ROOT: /none: No such file"),
+    ("DARKROOM_INBOX", "/none", "DARKROOM_INBOX: /none: No such file"),
+    ("DARKROOM_CONFIG", "/none", "DARKROOM_CONFIG: /none: No such file"),
+    ("DARKROOM_JOBS", "none", "DARKROOM_JOBS must be a whole number"),
+    ("DARKROOM_MIN_PIXELS", "1G", "DARKROOM_MIN_PIXELS is 1000000000 and --max-pixels is"),
+  ])
+  func `a variable with a wrong value is blamed, and not the option of its name`(
+    variable: String, value: String, says: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    let run = try DarkroomProcess.run(["run"], in: folder, environment: [variable: value])
+    #expect([64, 66].contains(run.status) && run.error.contains(says), "\(run.error)")
+    let option = "--" + variable.dropFirst("DARKROOM_".count).lowercased().replacing("_", with: "-")
+    #expect(!run.error.contains(option), "\(run.error)")
+  }
+
+  @Test func `a key with a wrong value is blamed with its file`() throws {
+    let folder = try TemporaryFolder()
+    let config = folder.file("config.json")
+    func error(_ text: String) throws -> String {
+      try text.write(toFile: config, atomically: false, encoding: .utf8)
+      let run = try DarkroomProcess.run(["run", "--config", config], in: folder)
+      #expect(run.status != 0, "\(text)")
+      return run.error
+    }
+    #expect(try error(#"{"outbox": "/none"}"#).contains(#"config.json: "outbox": /none: No such file"#))
+    let numbers = ["downloads", "jobs", "lock-file", "max-bytes"]
+    for key in numbers {
+      #expect(
+        try error("{\"\(key)\": true}").contains(
+          "\"\(key)\" must be a string, a number or an array of these, not a bool"))
+    }
+    #expect(try error(#"{"allow-net": [true]}"#).contains("not a boolean"))
+    #expect(try error(#"{"refresh": {}}"#).contains("must be a boolean, a number or a string, not an object"))
+    try #"{"refresh": true, "create": false}"#.write(toFile: config, atomically: false, encoding: .utf8)
+    #expect(try DarkroomProcess.run(["run", "--config", config], in: folder).status == 0)
+  }
+
+  @Test func `an empty XDG_CONFIG_HOME is none`() throws {
+    let folder = try TemporaryFolder()
+    let home = folder.file(".config/darkroom")
+    try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+    try #"{"jobs": "none"}"#.write(toFile: home + "/config.json", atomically: false, encoding: .utf8)
+    let environment = ["XDG_CONFIG_HOME": "", "HOME": folder.path]
+    let run = try DarkroomProcess.run(["filters"], in: folder, environment: environment)
+    #expect(run.status == 64 && run.error.contains(".config/darkroom/config.json: \"jobs\""), "\(run.error)")
   }
 
   @Test func `the default folders are created, named ones must exist or be asked for`() throws {

@@ -45,6 +45,100 @@ import Testing
     #expect(try watch.finish().status == 0)
   }
 
+  @Test func `wait says that no instance is running, and waits for one`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let wait = try DarkroomProcess(["wait", "job"] + folders.named)
+    #expect(try wait.waitForLine(containing: "no instance is running; waiting for one") != nil)
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    let waited = try wait.finish()
+    #expect(waited.status == 0 && waited.output == folders.outbox + "/job/report.json\n")
+    #expect(waited.error.split(separator: "\n").count == 1, "it says so once: \(waited.error)")
+    let over = try DarkroomProcess.run(["wait", "job"] + folders.named)
+    #expect(over.status == 0 && over.error.isEmpty, "there is nothing to wait for")
+  }
+
+  @Test(arguments: ["0", "0.3"])
+  func `wait ends with 75 when its time is over, and names what has not ended`(seconds: String) throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("done.txt", "coffee.jpg\n")
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let wait = try DarkroomProcess.run(["wait", "--timeout", seconds, "done", "job"] + folders.named)
+    #expect(wait.status == 75)
+    #expect(wait.output == folders.outbox + "/done/report.json\n")
+    #expect(wait.error.contains("not ended after \(seconds) s, the limit of --timeout: job"), "\(wait.error)")
+    // The other option of this name is no business of wait.
+    let environment = ["DARKROOM_TIMEOUT": "0.001"]
+    let other = try DarkroomProcess.run(["wait", "done"] + folders.named, environment: environment)
+    #expect(other.status == 0, "\(other.error)")
+  }
+
+  @Test func `wait covers all manifests of a job that lie in the inbox, and ends as the worst of them`() throws {
+    let folders = try DarkroomFolders()
+    for name in ["cats.json", "cats.csv", "cats.jsonl"] { try folders.drop(name, "{") }
+    try folders.drop("cats.txt", "coffee.jpg\n")
+    // The one that succeeds comes last, and its report is the job's.
+    let later = [FileAttributeKey.modificationDate: Date()]
+    for name in ["cats.json", "cats.csv", "cats.jsonl"] {
+      let earlier = [FileAttributeKey.modificationDate: Date() - 60]
+      try FileManager.default.setAttributes(earlier, ofItemAtPath: folders.inbox + "/" + name)
+    }
+    try FileManager.default.setAttributes(later, ofItemAtPath: folders.inbox + "/cats.txt")
+    let wait = try DarkroomProcess(["wait", "cats"] + folders.named)
+    #expect(try wait.waitForLine(containing: "no instance") != nil)
+    #expect(try folders.run(["--filters", "none"]).status == 65)
+    #expect(try folders.report("cats").state == "succeeded")
+    let waited = try wait.finish()
+    #expect(waited.status == 65, "\(waited.error)")
+    #expect(waited.output == folders.outbox + "/cats/report.json\n")
+    #expect(waited.error.matches(of: /cats: rejected: see .*\/cats\/history\/[^\/]+\/report.json/).count == 3)
+    // What had ended before is not waited for.
+    #expect(try DarkroomProcess.run(["wait", "cats"] + folders.named).status == 0)
+  }
+
+  @Test func `add and status say which manifest waits for another of the same job`() throws {
+    let folders = try DarkroomFolders()
+    for name in ["cats.json", "cats.txt"] {
+      let text = name == "cats.json" ? #"["coffee.jpg"]"# : "coffee.jpg\n"
+      try text.write(toFile: folders.folder.file(name), atomically: false, encoding: .utf8)
+    }
+    let first = try DarkroomProcess.run(["add", folders.folder.file("cats.json")] + ["--inbox", folders.inbox])
+    #expect(first.output == "cats\n" && first.error.isEmpty)
+    let second = try DarkroomProcess.run(["add", folders.folder.file("cats.txt")] + ["--inbox", folders.inbox])
+    #expect(second.status == 0 && second.output == "cats\n")
+    #expect(
+      second.error == "cats.txt has the same job name as cats.json in the inbox: they run one after the other\n")
+    let line = "queued: cats.txt, after the other manifest of job cats"
+    let before = try DarkroomProcess.run(["status"] + folders.named).output
+    #expect(before.contains(line) && before.contains("queued: cats.json\n"), "\(before)")
+    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
+    let watch = try folders.start("watch")
+    #expect(try watch.waitForLine(containing: "cats: 1 entry") != nil)
+    func isBehind(_ status: [String: Any]) -> Bool {
+      (status["queued_behind"] as? [[String: String]]) == [["file": "cats.txt", "job": "cats"]]
+    }
+    var during = try status(folders)
+    for _ in 0..<200 where !isBehind(during) { during = try status(folders) }
+    #expect(isBehind(during), "\(during)")
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+    #expect(isBehind(try status(folders)))
+  }
+
+  @Test func `wait waits for several jobs, and ends as the worst`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("good.txt", "coffee.jpg\n")
+    try folders.drop("failing.txt", "missing.jpg\n")
+    let wait = try DarkroomProcess(["wait", "good", "failing"] + folders.named)
+    #expect(try wait.waitForLine(containing: "no instance") != nil)
+    #expect(try folders.run(["--filters", "none"]).status == 1)
+    let waited = try wait.finish()
+    #expect(waited.status == 1, "\(waited.error)")
+    #expect(waited.output == ["good", "failing"].map { folders.outbox + "/\($0)/report.json\n" }.joined())
+    #expect(try DarkroomProcess.run(["wait", "good", "none"] + folders.named).status == 66)
+  }
+
   @Test func `retry does again what failed, keeps what succeeded, and reports it all`() throws {
     let folders = try DarkroomFolders()
     let root = try TemporaryFolder()
@@ -258,13 +352,5 @@ import Testing
     #expect(try folders.run(["--filters", "none", link]).status == 0)
     #expect(try folders.report("job").state == "succeeded")
     #expect(try folders.inboxNames() == ["a.data"])
-  }
-
-  @Test func `run - reads JSON lines from standard input`() throws {
-    let folder = try TemporaryFolder()
-    let run = try DarkroomProcess.run(
-      script: "echo '\"coffee.jpg\"' | darkroom run - --filters none --file-root '\(packageRoot)/Samples'", in: folder)
-    #expect(run.status == 0, "\(run.error)")
-    #expect(run.output == folder.file("outbox/stdin/report.json") + "\n")
   }
 }

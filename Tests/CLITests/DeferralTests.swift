@@ -129,7 +129,7 @@ import Testing
     #expect(first.error.contains("a: deferred after try 1"))
     #expect(!folders.exists("job/report.json"))
     let status = try DarkroomProcess.run(["status"] + folders.named).output
-    #expect(status.contains("job job: waiting for the next start, 1 deferred until 20"), "\(status)")
+    #expect(status.contains("job job: waiting for the next start, 1 of 2, 1 deferred until 20"), "\(status)")
     // Without --retry-for what is deferred is due.
     let second = try folders.run(["--filters", "none"])
     #expect(second.status == 0, "\(second.error)")

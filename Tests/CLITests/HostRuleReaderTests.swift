@@ -189,6 +189,6 @@ import Transfer
 
   @Test func `who only looks reads no secrets`() throws {
     let settings = try settings(#"{"a.test": {"headers-file": "missing"}}"#)
-    #expect(throws: Never.self) { try settings.resolved(isReading: true) }
+    #expect(throws: Never.self) { try settings.resolved(for: .reading) }
   }
 }

@@ -17,8 +17,11 @@ import Testing
 
   @Test func `options have different names, letters and variables, and commands that exist`() {
     let options = OptionTable.all
-    #expect(Set(options.map(\.name)).count == options.count)
-    #expect(Set(options.map(\.variable)).count == options.count)
+    for command in CommandTable.all.map(\.name) {
+      let names = options.filter { $0.isTaken(by: command) }.map(\.name)
+      #expect(Set(names).count == names.count, "\(command)")
+    }
+    #expect(Set(OptionTable.general.map(\.variable)).count == OptionTable.general.count)
     #expect(Set(options.compactMap(\.letter)).count == options.compactMap(\.letter).count)
     #expect(Set(options.flatMap { $0.commands ?? [] }).subtracting(CommandTable.all.map(\.name)).isEmpty)
     #expect(OptionTable.unavailable.isDisjoint(with: options.map(\.name)))

@@ -12,6 +12,59 @@ import Testing
     try Data(contents.utf8).write(to: URL(fileURLWithPath: path))
   }
 
+  @Test func `a folder is a lock, which resume removes when it is empty`() throws {
+    let folders = try DarkroomFolders()
+    let inbox = ["--inbox", folders.inbox]
+    let lock = folders.inbox + "/deploy.lock"
+    try FileManager.default.createDirectory(atPath: lock, withIntermediateDirectories: false)
+    let paused = try DarkroomProcess.run(["pause", "deploy", "--reason", "why"] + inbox)
+    #expect(paused.status == 0 && paused.error.contains("is a folder, which can hold no reason"), "\(paused.error)")
+    try Data().write(to: URL(fileURLWithPath: lock + "/owner"))
+    let full = try DarkroomProcess.run(["resume", "deploy"] + inbox)
+    #expect(full.status == 73 && full.error.contains("\(lock) is a folder that is not empty"), "\(full.error)")
+    try FileManager.default.removeItem(atPath: lock + "/owner")
+    let resumed = try DarkroomProcess.run(["resume", "deploy"] + inbox)
+    #expect(resumed.status == 0 && resumed.error == "\(lock) was removed\n", "\(resumed.error)")
+    #expect(try folders.inboxNames() == [])
+  }
+
+  /// The calls that change a folder or a file, and whether a lock is there already.
+  static let killed = ["write", "linkat", "rename,renameat,renameat2", "unlink,unlinkat", "ftruncate"].flatMap {
+    calls in
+    [true, false].map { (calls, $0) }
+  }
+
+  @Test(arguments: killed)
+  func `pause leaves nothing but the lock behind when it is killed`(calls: String, isThere: Bool) throws {
+    let folder = try TemporaryFolder()
+    let run = try DarkroomProcess.run(
+      script: """
+        mkdir inbox
+        for number in 1 2; do
+          rm -f inbox/* inbox/.[!.]*
+          \(isThere ? "echo old >inbox/x.lock" : ":")
+          strace -f -o /dev/null -e trace=\(calls) -e inject=\(calls):signal=KILL:when=$number \\
+            darkroom pause x --reason new --inbox inbox 2>/dev/null || true
+          if ls -A inbox | grep -v '^x.lock$'; then exit 9; fi
+          [[ ! -e inbox/x.lock ]] || grep -qE '^(old|new)$' inbox/x.lock || exit 8
+        done
+        """, in: folder)
+    #expect(run.status == 0, "\(run.output) \(run.error)")
+  }
+
+  @Test func `the hangup of its terminal does not end a run`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", server.url("a") + "\n")
+    let run = try folders.start("run", ["--filters", "none"])
+    #expect(try server.nextRequest() == "/a")
+    run.send(SIGHUP)
+    try server.release(1)
+    let ended = try run.finish()
+    #expect(ended.status == 0, "\(ended.error)")
+    #expect(try folders.report("job").state == "succeeded")
+  }
+
   @Test(arguments: ["pause.lock", "deploy.LOCK", ".hidden.lock", "lock", "LOCK"])
   func `with a lock at the start nothing is requested until it is gone`(lock: String) throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")

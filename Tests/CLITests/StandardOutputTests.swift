@@ -61,7 +61,7 @@ import Testing
     for name in ["a.txt", "b.txt"] {
       try "https://h.example/a.jpg\n".write(toFile: folder.file(name), atomically: false, encoding: .utf8)
     }
-    let add = try DarkroomProcess.run(script: "darkroom add a.txt b.txt > /dev/full", in: folder)
+    let add = try DarkroomProcess.run(script: "mkdir inbox; darkroom add a.txt b.txt > /dev/full", in: folder)
     #expect(add.status == 73)
     let dropped = try FileManager.default.contentsOfDirectory(atPath: folder.file("inbox"))
     #expect(Set(dropped) == ["a.txt", "b.txt"])

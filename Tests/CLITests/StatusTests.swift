@@ -44,7 +44,10 @@ import Testing
       #expect(run.error.contains("--inbox: inbox: No such file or directory"), "\(run.error)")
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    let advice = try DarkroomProcess.run(["status"], in: folder).error
+    #expect(advice.contains("go to the folder where darkroom works, or name its inbox with --inbox"), "\(advice)")
     // Somebody paused before the first start: there is an inbox, and no outbox yet.
+    try FileManager.default.createDirectory(atPath: folder.file("inbox"), withIntermediateDirectories: false)
     #expect(try DarkroomProcess.run(["pause"], in: folder).status == 0)
     #expect(try DarkroomProcess.run(["status"], in: folder).output.contains("paused: pause.lock"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["inbox"])
@@ -76,7 +79,80 @@ import Testing
     watch.send(SIGKILL)
     _ = try watch.finish()
     let killed = try status(folders)
-    #expect(killed == ["no process is running", "job job: waiting for the next start", "paused: x.lock (backup)"])
+    #expect(killed.prefix(2) == ["no process is running", "job job: waiting for the next start, 0 of 3"])
+    #expect(killed.count == 3 && killed.last?.hasPrefix("paused: x.lock (backup) since 20") == true, "\(killed)")
+  }
+
+  @Test func `after a stop it tells how far each job is`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\nchelsea.jpg\nmissing.jpg\n" + server.url("0") + "\n")
+    let watch = try folders.start("watch", ["--filters", "none", "--grace", "0", "--verbose"])
+    for _ in 0..<2 { #expect(try watch.waitForLine(containing: ": filtered") != nil) }
+    #expect(try server.nextRequest() == "/0")
+    // The failure may come before or after the others.
+    var lines = try status(folders)
+    for _ in 0..<200 where !lines.contains("job job: 3 of 4, 1 failed") {
+      lines = try status(folders).map { $0.replacing(/, [0-9.]+\/s.*/, with: "") }
+    }
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    let stopped = try status(folders)
+    #expect(stopped == ["no process is running", "job job: waiting for the next start, 3 of 4, 1 failed"])
+    let json = try DarkroomProcess.run(["status", "--json"] + folders.named).output
+    #expect(try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == "")
+    #expect(json.contains(#""filtered":2"#) && json.contains(#""total":4"#))
+  }
+
+  @Test func `what waits for a place at its host is waiting`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", (0..<300).map { server.url("\($0)") + "\n" }.joined())
+    let watch = try folders.start("watch", ["--filters", "none", "--per-host", "2"])
+    for _ in 0..<2 { _ = try server.nextRequest() }
+    let expected = "downloads: 2 of 16 running, 298 waiting; filtrations: 0 of \(processors) running, 0 waiting"
+    var lines = try status(folders)
+    for _ in 0..<200 where !lines.contains(expected) { lines = try status(folders) }
+    #expect(lines.contains(expected), "\(lines)")
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+  }
+
+  @Test func `a host on hold is named once, and no rate of its jobs is told meanwhile`() throws {
+    let server = try FlakyServer()
+    let folders = try DarkroomFolders()
+    let refusing = (0..<3).map { server.url("\($0)?429:600,429:600") + "\n" }
+    for (job, url) in zip(["a", "b", "c"], refusing) { try folders.drop(job + ".txt", "coffee.jpg\n" + url) }
+    let watch = try folders.start("watch", ["--filters", "none", "--retries", "9"])
+    func held(_ lines: [String]) -> [String] { lines.filter { $0.hasPrefix("127.0.0.1 is on hold until ") } }
+    func isThere(_ lines: [String]) -> Bool {
+      !held(lines).isEmpty
+        && ["a", "b", "c"].allSatisfy { job in lines.contains { $0.hasPrefix("job \(job): 1 of 2") } }
+    }
+    var lines = try status(folders)
+    for _ in 0..<400 where !isThere(lines) { lines = try status(folders) }
+    #expect(isThere(lines) && held(lines).count == 1, "\(lines)")
+    #expect(!lines.contains { $0.contains("/s") || $0.contains(" s left") }, "\(lines)")
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+  }
+
+  @Test func `the jobs that ended last are listed, the latest first, and all with --all`() throws {
+    let folders = try DarkroomFolders()
+    for number in 1...7 {
+      try folders.drop("job\(number).\(number == 6 ? "json" : "txt")", number == 6 ? "{" : "coffee.jpg\nmissing\n")
+      _ = try folders.run(["--filters", "none"])
+    }
+    func ended(_ more: [String] = []) throws -> [String] {
+      let lines = try DarkroomProcess.run(["status"] + folders.named + more).output.split(separator: "\n")
+      return lines.filter { $0.hasPrefix("ended: ") }.map { String($0).replacing(/, 20.*/, with: "") }
+    }
+    func line(_ number: Int) -> String { "ended: job\(number): partial, 1 of 2 filtered, 1 failed" }
+    #expect(try ended() == [line(7), "ended: job6: rejected", line(5), line(4), line(3), "ended: 2 more, see --all"])
+    #expect(try ended(["--all"]).suffix(2) == [line(2), line(1)])
+    let json = try DarkroomProcess.run(["status", "--json"] + folders.named).output
+    #expect(try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == "")
+    #expect(json.contains(#""finished_total":7"#))
   }
 
   @Test func `it leaves a change of the ledger that a process died over to the next start`() throws {

@@ -2,45 +2,88 @@ import Foundation
 import Manifests
 import System
 
-/// Waits until a job has ended, whichever process works on it.
+/// Waits until jobs have ended, whichever process works on them.
 package struct JobWait {
-  private let configuration: Configuration
+  /// A job that has ended.
+  package struct Ended: Sendable, Equatable {
+    package let job: String
 
-  package init(configuration: Configuration) { self.configuration = configuration }
+    /// The path of its last run's report.
+    package let report: String
 
-  /// Waits for a job: until no manifest of its name lies in the inbox, no instance has it, and its report is there.
-  /// - Returns: The report's path and state; a job whose failures are accepted has succeeded.
-  /// - Throws: `StopError.missing` when there is no such job; `SystemError`.
-  package func wait(for job: String) throws -> (report: String, state: JobOutcome.State) {
-    let job = PortableName.replacing(job)
-    let folder = OutboxFolder(path: configuration.outbox).job(job)
-    let watch = FolderWatch(folder: configuration.inbox)
-    let mailbox = try Mailbox<Never>()
-    while true {
-      _ = watch.notices()
-      let report = try ended(job, folder)
-      if let report { return (folder.report, report) }
-      mailbox.wait(alongside: watch.descriptor, seconds: min(0.2, configuration.pollInterval))
+    /// How the runs ended that were waited for; one whose failures are accepted has succeeded.
+    package let states: Set<JobOutcome.State>
+
+    /// The reports of those of them that did not succeed, in their order, but for the last run's.
+    package let earlier: [(state: JobOutcome.State, report: String)]
+
+    package static func == (a: Ended, b: Ended) -> Bool {
+      (a.job, a.report, a.states) == (b.job, b.report, b.states) && a.earlier.map(\.report) == b.earlier.map(\.report)
     }
   }
 
-  /// The state of the job's report, if it has ended.
-  private func ended(_ job: String, _ folder: JobFolder) throws -> JobOutcome.State? {
-    let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
-    if scan.manifests.contains(where: { $0.job == job }) { return nil }
-    let status = try StatusReader(configuration: configuration).read()
-    if status.jobs_unknown != nil || status.jobs.contains(where: { $0.job == job }) { return nil }
-    if status.queued.contains(where: { ManifestFileName($0)?.job == job }) { return nil }
-    do {
-      guard let head = try ReportHead(of: folder.report), let state = head.state else {
-        throw StopError.missing("\(folder.report): this is no report")
+  private let configuration: Configuration
+  private let reader: StatusReader
+
+  package init(configuration: Configuration) {
+    self.configuration = configuration
+    reader = StatusReader(configuration: configuration)
+  }
+
+  /// Waits for all runs of jobs that are open now: until no manifest of their names lies in the inbox, no instance has them,
+  /// and their reports are there.
+  /// - Parameters:
+  ///   - seconds: How long at most; nil for any time.
+  ///   - isAlone: Called once when there is something to wait for and no instance that works on it.
+  /// - Returns: Those that have ended, in the order given, and the names of those that have not.
+  /// - Throws: `StopError.missing` when there is no such job; `SystemError`.
+  package func wait(
+    for jobs: [String], seconds: Double? = nil, isAlone: () -> Void
+  ) throws -> (ended: [Ended], open: [String]) {
+    let jobs = jobs.map(PortableName.replacing)
+    let deadline = seconds.map { Clock.monotonicSeconds + $0 }
+    let watch = FolderWatch(folder: configuration.inbox)
+    let mailbox = try Mailbox<Never>()
+    // What has ended before is known before it is asked what is open.
+    var runs = try jobs.map { try JobRuns($0, configuration) }
+    var isOpen = jobs.map { _ in true }
+    var hasTold = false
+    while true {
+      _ = watch.notices()
+      let present = try manifests()
+      let status = try reader.read(countsRows: false)
+      for place in jobs.indices where isOpen[place] {
+        isOpen[place] = Self.isOpen(jobs[place], present, status)
+        try runs[place].collect(isOver: !isOpen[place])
       }
-      let isAccepted = head.counts.map {
-        configuration.acceptFailures?.accepts(state, $0, sinceLast: head.sinceLast) == true
+      let left = jobs.indices.filter { isOpen[$0] }
+      if left.isEmpty || deadline.map({ Clock.monotonicSeconds >= $0 }) == true {
+        return (jobs.indices.filter { !isOpen[$0] }.map { runs[$0].ended }, left.map { jobs[$0] })
       }
-      return isAccepted == true ? .succeeded : state
-    } catch let error as SystemError where error.code == ENOENT || error.code == ENOTDIR {
-      throw StopError.missing("there is no job \"\(job)\": no manifest in the inbox, and no report in the outbox")
+      if !status.running, !hasTold {
+        isAlone()
+        hasTold = true
+      }
+      let rest = deadline.map { max(0, $0 - Clock.monotonicSeconds) } ?? .infinity
+      mailbox.wait(alongside: watch.descriptor, seconds: min(0.2, configuration.pollInterval, rest))
     }
+  }
+
+  /// The job names of the manifests in the inbox; none when this user may not look.
+  private func manifests() throws(SystemError) -> [String] {
+    do throws(SystemError) {
+      let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
+      // An instance of another user may read what this one may not.
+      let unknown = scan.unreadable + scan.unexamined.map(\.file)
+      return scan.manifests.map(\.job) + unknown.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } }
+    } catch  where error.cause == .permission {
+      return []
+    }
+  }
+
+  private static func isOpen(_ job: String, _ present: [String], _ status: Status) -> Bool {
+    let isIgnored = status.running && status.ignored.contains { ManifestFileName($0.file)?.job == job }
+    return present.contains(job) && !isIgnored || status.jobs_unknown != nil
+      || status.jobs.contains { $0.job == job } || status.queued.contains { ManifestFileName($0)?.job == job }
   }
 }

@@ -47,12 +47,14 @@ package struct ManifestCheck {
   package init(configuration: Configuration) { self.configuration = configuration }
 
   /// Plans a manifest and hands on its entries, in the manifest's order, unless it would be rejected.
-  /// - Parameter path: The manifest; its name tells its format.
+  /// - Parameters:
+  ///   - path: The manifest.
+  ///   - name: What it is called, which tells its format. Default: nil, the path's last component.
   /// - Throws: `StopError.missing` when it cannot be read or its name is no manifest's; `SQLiteError`; what `each` throws.
   package func check(
-    _ path: String, begin: (Result) throws -> Void, each: (PlannedEntry) throws -> Void
+    _ path: String, called name: String? = nil, begin: (Result) throws -> Void, each: (PlannedEntry) throws -> Void
   ) throws {
-    let file = Folder.name(of: path)
+    let file = name ?? Folder.name(of: path)
     guard let name = ManifestFileName(file) else {
       throw StopError.missing("\(SourceLocation.redacted(path)): \(ManifestFormats.refusal)")
     }
@@ -68,8 +70,9 @@ package struct ManifestCheck {
     }
     let index = try JobIndex(creating: .file(folder + "/index.sqlite"))
     let defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)
-    let findings = try Planner(format: name.format, file: ManifestFile(path: path), defaults: defaults).plan(
-      into: index)
+    let findings = try Planner(
+      format: name.format, file: ManifestFile(path: path, isCompressed: name.isCompressed), defaults: defaults
+    ).plan(into: index)
     let isFine = findings.problems.isEmpty
     try begin(
       Result(

@@ -6,15 +6,37 @@ import Transfer
 
 /// Puts manifests into an inbox, safely: nobody ever sees half of one, and none is replaced.
 package struct ManifestDrop {
+  /// What was put into the inbox.
+  package struct Dropped: Sendable, Equatable {
+    package let job: String
+    package let file: String
+
+    /// Other manifests of the same job in the inbox, one of which is processed before or after it.
+    package var others: [String] = []
+
+    /// Whether an instance of another user may well not be allowed to read it.
+    package var isPrivate = false
+  }
+
+  /// Who may read a manifest that is put into the inbox.
+  enum Access {
+    /// As any new file: 0666 less the umask.
+    case usual
+    /// This user alone.
+    case own
+    /// Who may read an original.
+    /// - Parameter isReturned: Whether it is to be its owner's, too, as root can have it.
+    case like(FileStatus, isReturned: Bool)
+  }
+
   private let inbox: String
 
   package init(inbox: String) { self.inbox = inbox }
 
   /// Copies a manifest into the inbox.
   /// - Parameter name: The job's, if not the file's; what other systems cannot store is replaced in either.
-  /// - Returns: The job's name.
   /// - Throws: `StopError.missing` when it cannot be read or its name is no manifest's; `StopError.taken`; `SystemError`.
-  package func add(_ path: String, job name: String?) throws -> String {
+  package func add(_ path: String, job name: String?) throws -> Dropped {
     let file = Folder.name(of: path)
     guard let manifest = ManifestFileName(file) else {
       throw StopError.missing(
@@ -22,14 +44,25 @@ package struct ManifestDrop {
     }
     let source = try Self.checked(path) { () throws(SystemError) in try OpenFile(reading: path) }
     let job = name ?? manifest.visibleStem
-    return try drop(as: job + "." + manifest.suffix) { copy in try source.eachChunk { try copy.write($0) } }
+    return try drop(as: job, manifest.suffix, .like(source.status(), isReturned: false)) { copy in
+      try source.eachChunk { try copy.write($0) }
+    }
+  }
+
+  /// Puts a manifest from standard input into the inbox.
+  /// - Throws: `StopError.taken`, `SystemError`.
+  package func add(_ input: StandardInputManifest, job name: String?) throws -> Dropped {
+    let source = try OpenFile(reading: input.path)
+    let job = name ?? StandardInputManifest.job + "-" + RunID.make()
+    let access = input.original.map { Access.like($0, isReturned: false) } ?? .usual
+    return try drop(as: job, input.suffix, access) { copy in try source.eachChunk { try copy.write($0) } }
   }
 
   /// Puts a manifest of URLs into the inbox.
-  /// - Returns: The job's name.
   /// - Throws: `StopError.taken`, `SystemError`.
-  package func add(urls: [String], job name: String?) throws -> String {
-    return try drop(as: (name ?? "urls-" + RunID.make()) + ".jsonl") { file in
+  package func add(urls: [String], job name: String?) throws -> Dropped {
+    let isSecret = urls.contains { (try? SourceLocation(parsing: $0).redacted) != $0 }
+    return try drop(as: name ?? "urls-" + RunID.make(), "jsonl", isSecret ? .own : .usual) { file in
       for url in urls { try file.write(JSONValue.string(url).text + "\n") }
     }
   }
@@ -60,7 +93,9 @@ package struct ManifestDrop {
       throw StopError.missing("\(folder.path) holds several manifests: \(manifests.sorted().joined(separator: ", "))")
     }
     let source = try Self.checked(folder.file(name)) { () throws(SystemError) in try folder.open(file: name) }
-    _ = try drop(as: job + "." + suffix) { copy in try source.eachChunk { try copy.write($0) } }
+    _ = try drop(as: job, suffix, .like(source.status(), isReturned: true)) { copy in
+      try source.eachChunk { try copy.write($0) }
+    }
   }
 
   /// Opens a manifest.
@@ -75,25 +110,27 @@ package struct ManifestDrop {
     }
   }
 
-  /// - Returns: The job's name, which is the file's, too.
-  private func drop(as name: String, _ write: (OpenFile) throws -> Void) throws -> String {
-    guard case .manifest(let job) = InboxFile(named: FileName(name)), let suffix = ManifestFileName(name)?.suffix else {
-      throw StopError.missing("\(name) would be passed over in the inbox; give it another name")
+  private func drop(
+    as wanted: String, _ suffix: String, _ access: Access, _ write: (OpenFile) throws -> Void
+  ) throws -> Dropped {
+    let wanted = wanted + "." + suffix
+    guard case .manifest(let job) = InboxFile(named: FileName(wanted)), let suffix = ManifestFileName(wanted)?.suffix
+    else {
+      throw StopError.missing("\(wanted) would be passed over in the inbox; give it another name")
     }
     let name = job + "." + suffix
     let folder = try OpenFolder(inbox)
     let written = ".darkroom-add-" + RunID.make()
+    var isPrivate = false
     do {
       // A file without a name goes with the process, whatever ends it.
-      if let file = try? folder.createNameless(mode: 0o600) {
-        try write(file)
-        try file.sync()
-        try give(file, the: written, in: folder)
-      } else {
-        let file = try folder.create(file: written, mode: 0o600)
-        try write(file)
-        try file.sync()
-      }
+      let nameless = try? folder.createNameless(mode: access.creationMode)
+      let file = try nameless ?? folder.create(file: written, mode: access.creationMode)
+      try write(file)
+      try access.apply(to: file, in: folder)
+      isPrivate = try Self.isPrivate(file.status(), in: folder)
+      try file.sync()
+      if nameless != nil { try give(file, the: written, in: folder, access) }
       // Instances take a file that is renamed in at once.
       guard try folder.renameWithoutReplacing(written, to: folder, as: name) else {
         throw StopError.taken("\(name) is in the inbox already; wait until it is done, or give another --name")
@@ -103,17 +140,52 @@ package struct ManifestDrop {
       throw error
     }
     try folder.sync()
-    return job
+    return Dropped(
+      job: job, file: name, others: (try? others(of: job, than: name, in: folder)) ?? [], isPrivate: isPrivate)
+  }
+
+  /// Whether an instance of the inbox's owner could not read a file.
+  private static func isPrivate(_ file: FileStatus, in folder: OpenFolder) throws(SystemError) -> Bool {
+    let inbox = try folder.status()
+    return inbox.owner != file.owner && inbox.owner != 0 && file.mode & 0o004 == 0
+      && !(file.mode & 0o040 != 0 && file.group == inbox.group)
+  }
+
+  /// The other manifests of a job.
+  private func others(of job: String, than name: String, in folder: OpenFolder) throws(SystemError) -> [String] {
+    try folder.names().filter { InboxFile(named: $0) == .manifest(job: job) }.compactMap(\.text).filter { $0 != name }
+      .sorted()
   }
 
   /// Gives a file its name; without `/proc` to a copy of it.
-  private func give(_ file: OpenFile, the name: String, in folder: OpenFolder) throws(SystemError) {
+  private func give(
+    _ file: OpenFile, the name: String, in folder: OpenFolder, _ access: Access
+  ) throws(SystemError) {
     do {
       try folder.name(file, as: name)
     } catch  where error.code == ENOENT {
-      let copy = try folder.create(file: name, mode: 0o600)
+      let copy = try folder.create(file: name, mode: access.creationMode)
       try file.copy(to: copy)
+      try access.apply(to: copy, in: folder)
       try copy.sync()
     }
+  }
+}
+
+extension ManifestDrop.Access {
+  /// The mode of a new file, less the umask.
+  fileprivate var creationMode: mode_t {
+    if case .usual = self { 0o666 } else { 0o600 }
+  }
+
+  /// Gives a file that was written its mode and group.
+  fileprivate func apply(to file: OpenFile, in folder: OpenFolder) throws(SystemError) {
+    guard case .like(let original, let isReturned) = self else { return }
+    if isReturned, file.give(to: original.owner, group: original.group) {
+      return try file.setAccess(mode: original.mode)
+    }
+    // New files of such a folder are its group's, because its owner wants that.
+    let isShared = try folder.status().mode & Int(S_ISGID) != 0
+    try file.setAccess(mode: original.mode, group: isShared ? nil : original.group)
   }
 }

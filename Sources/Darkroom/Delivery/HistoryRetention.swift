@@ -62,7 +62,7 @@ struct HistoryRetention {
       names.append(text)
     }
     guard names.contains("report.json") else { return names }
-    let head = try ReportHead(run.open(reading: "report.json"))
+    let head = try ReportHead(of: run.open(reading: "report.json"))
     return head?.runID != nil && head?.job == history.folder.name ? names : nil
   }
 }

@@ -58,6 +58,7 @@ struct Inbox: Sendable {
             scan.manifests.append(.init(file: name.text ?? "", job: job, identity: status.identity))
           } else {
             scan.ignore(name, status, why: "it cannot be read")
+            if status.kind == .file { scan.unreadable.append(name) }
           }
         } catch  where error.cause.isOfMachine {
           scan.unexamined.append(.init(file: name, why: "\(error)"))

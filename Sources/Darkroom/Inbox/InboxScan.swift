@@ -29,6 +29,9 @@ struct InboxScan: Sendable, Equatable {
   var locks: [Lock] = []
   var ignored: [Ignored] = []
 
+  /// Of these, those that could be manifests if they were readable.
+  var unreadable: [FileName] = []
+
   /// Files that are manifests by their names, and that the machine does not let examine now: they are neither there nor gone.
   var unexamined: [Ignored] = []
 

@@ -197,6 +197,18 @@ final class LiveJobs {
     runs.values.contains { if case .planning = $0.phase { true } else { false } }
   }
 
+  /// How many entries of running jobs have no operations yet, or again: they wait for room at their host, for a place in
+  /// the window, or for another try. Deferred ones are not among them.
+  var unstarted: Int {
+    var left = -pending.inProgress.count - awaitingOutageCheck.count
+    for run in runs.values {
+      guard case .running(let running) = run.phase else { continue }
+      left += running.plan.total - running.tally.counts.total - run.undelivered
+      left -= scheduler.deferred(run: run.number).count
+    }
+    return max(0, left)
+  }
+
   /// Whether nothing is being delivered.
   var isDelivered: Bool {
     undelivered == held

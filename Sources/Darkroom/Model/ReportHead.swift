@@ -16,12 +16,10 @@ package struct ReportHead: Sendable, Equatable {
   /// Reads the head of a report, however long its rows are.
   /// - Returns: nil when the file is no report of ours.
   /// - Throws: `SystemError` when it cannot be read.
-  init?(of path: String) throws(SystemError) {
-    try self.init(OpenFile(reading: path, followingLinks: false))
-  }
+  init?(of path: String) throws(SystemError) { try self.init(of: OpenFile(reading: path, followingLinks: false)) }
 
-  /// The same, of an open file.
-  init?(_ file: OpenFile) throws(SystemError) {
+  /// The same for a report that is open.
+  init?(of file: OpenFile) throws(SystemError) {
     let start = try file.readStart(1 << 20)
     let lines = String(decoding: start, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     guard let end = lines.firstIndex(where: { $0 == Self.rowsBegin }) else { return nil }
@@ -39,6 +37,8 @@ package struct ReportHead: Sendable, Equatable {
   var runID: String? { self["run_id"]?.string }
 
   var state: JobOutcome.State? { self["state"]?.string.flatMap(JobOutcome.State.init(rawValue:)) }
+
+  var finished: String? { self["finished_at"]?.string }
 
   var counts: JobOutcome.Counts? { self["counts"].flatMap(JobOutcome.Counts.init) }
 

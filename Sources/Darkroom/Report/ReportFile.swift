@@ -74,10 +74,22 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
     let snapshot = state.snapshot(run.runID, extension: manifest.fileExtension)
     guard staging.link(snapshot, orCopyTo: name) else { throw SystemError("link", run.staging.path(name)) }
     let file = try staging.open(reading: name)
+    try setAccess(of: file)
     try file.sync()
     let target = run.folder.manifest(extension: manifest.fileExtension)
     return Delivery(
       staged: name, target: Folder.name(of: target), bytes: try file.status().size, sha256: manifest.sha256)
+  }
+
+  /// Has those read the manifest who could read what was dropped, unless it holds secrets.
+  private func setAccess(of file: OpenFile) throws {
+    guard let mode = manifest.mode else { return }
+    let isPlanned = outcome.state != .rejected && outcome.state != .superseded
+    let isSecret =
+      try isPlanned
+      ? index.hasSecrets()
+      : ManifestFile(path: file.path, isCompressed: ManifestFile.isCompressed(manifest.fileExtension)).mayHoldSecrets
+    if isSecret { try file.makePrivate() } else { try file.setAccess(mode: mode, group: manifest.group) }
   }
 
   /// The file of which there is no snapshot gets a second name, or is copied where that is refused.

@@ -7,7 +7,7 @@ extension Status {
     let deferring = Dictionary(
       jobs.filter { $0.deferred != nil }.map { ($0.job, $0) }, uniquingKeysWith: { first, _ in first })
     return queued.compactMap { file in
-      guard let name = ManifestFileName(Folder.name(of: file))?.visibleStem, let job = deferring[name],
+      guard let name = ManifestFileName(Folder.name(of: file))?.job, let job = deferring[name],
         let count = job.deferred
       else { return nil }
       let entries = count.of("deferred entry of the job has", "deferred entries of the job have")

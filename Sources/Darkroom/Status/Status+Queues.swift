@@ -1,4 +1,20 @@
 import Foundation
+import Manifests
+import System
+
+extension Status {
+  /// Records which of the queued manifests wait for another of the same job.
+  mutating func findQueuedBehind() {
+    var taken = Set(jobs.map(\.job))
+    let behind = queued.compactMap { file -> QueuedBehind? in
+      guard let job = ManifestFileName(Folder.name(of: file))?.visibleStem, !taken.insert(job).inserted else {
+        return nil
+      }
+      return QueuedBehind(file: file, job: job)
+    }
+    queued_behind = behind.isEmpty ? nil : behind
+  }
+}
 
 extension Status.Queues {
   /// Where an entry's two operations are. Each entry counts once, so that no number comes to less than none, whatever

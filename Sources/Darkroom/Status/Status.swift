@@ -38,6 +38,27 @@ package struct Status: Sendable, Equatable, Codable {
     package var seconds_left: Double?
   }
 
+  /// A job whose last run has ended.
+  package struct Finished: Sendable, Equatable, Codable {
+    package let job: String
+    package var run_id: String?
+    /// As in its report.
+    package let state: String
+    package var finished_at: String?
+    package var total: Int?
+    package var filtered: Int?
+    package var failed: Int?
+    package var cancelled: Int?
+    /// The report's path.
+    package let report: String
+  }
+
+  /// A manifest that waits for another of the same job, which is live or comes before it.
+  package struct QueuedBehind: Sendable, Equatable, Codable {
+    package let file: String
+    package let job: String
+  }
+
   /// A host on hold.
   package struct HeldHost: Sendable, Equatable, Codable {
     package let host: String
@@ -56,15 +77,15 @@ package struct Status: Sendable, Equatable, Codable {
     package let limit: Int
     /// Entries whose operation runs.
     package let running: Int
-    /// Entries whose operation waits.
-    package let waiting: Int
+    /// Entries that wait for their operation, those included that have none yet because of `--per-host`.
+    package var waiting: Int
     /// How many of the downloads that run have left their places because they are slow; nil without any.
     package var slow: Int?
   }
 
   package struct Queues: Sendable, Equatable, Codable {
     package let suspended: Bool
-    package let download: Queue
+    package var download: Queue
     package let filtration: Queue
   }
 
@@ -107,6 +128,8 @@ package struct Status: Sendable, Equatable, Codable {
   /// Whether an instance runs.
   package var running = false
   package var process: Int?
+  /// What tells the process from a later one with its id, see `ProcessStart`.
+  package var process_start: String?
   package var updated_at: String?
   /// Jobs that have not ended: the live ones first, in the order in which they became live.
   package var jobs: [Job] = []
@@ -118,7 +141,12 @@ package struct Status: Sendable, Equatable, Codable {
   /// Manifests that wait for their turn: the first `listLimit` of them.
   package var queued: [String] = []
   package var queued_total = 0
+  /// Of these, those that wait for another manifest of the same job; nil without any.
+  package var queued_behind: [QueuedBehind]?
   package var queues: Queues?
+  /// Jobs that have ended, the latest first; nil where nobody asked for them.
+  package var finished: [Finished]?
+  package var finished_total: Int?
   /// nil when the program itself decodes.
   package var workers: Workers?
   /// Hosts in use that have rules, `hostLimit` of them at most; nil without any.

@@ -1,68 +1,159 @@
 import Foundation
 import JSON
 import Ledger
+import Manifests
 import System
 
-/// Finds out what an instance is doing or, when none runs, what the last one left to be done.
+/// Finds out what an instance is doing or, when none runs, what the last one left to be done. For a user who may read the
+/// outbox and not the rest, what the instance wrote for everybody has to do.
 package struct StatusReader {
   private let configuration: Configuration
+  private let state: StateFolder
+  private let outbox: OutboxFolder
 
-  package init(configuration: Configuration) { self.configuration = configuration }
+  package init(configuration: Configuration) {
+    self.configuration = configuration
+    state = StateFolder(path: configuration.state)
+    outbox = OutboxFolder(path: configuration.outbox)
+  }
 
-  /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`.
-  package func read() throws -> Status {
-    let state = StateFolder(path: configuration.state)
-    let outbox = OutboxFolder(path: configuration.outbox)
-    guard let process = try InstanceLock.holder(file: outbox.instanceFile) else { return try fromLedger(state) }
+  /// - Parameter countsRows: Whether the rows of jobs that wait for the next start are counted, which takes the longer, the
+  ///   more there are.
+  /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`; `StopError.missing` when nothing can be told, because this user
+  ///   may not read what the instance has written.
+  package func read(countsRows: Bool = true) throws -> Status {
+    let written = try written()
+    guard let process = try runningProcess(written) else { return try readStopped(written, countsRows: countsRows) }
     // An instance that has just begun has not written its status yet.
-    guard let data = try? OpenFile(reading: outbox.status).readAll(),
-      var status = try? JSONDecoder().decode(Status.self, from: data), status.process == process
-    else {
-      var status = empty
-      (status.running, status.process) = (true, process)
-      return status
-    }
-    status.running = true
+    var status = written?.process == process ? written ?? empty : empty
+    (status.running, status.process) = (true, process)
     return status
+  }
+
+  /// Adds the jobs that have ended.
+  /// - Parameter limit: So many at most.
+  package func addFinished(to status: inout Status, limit: Int) {
+    let finished = FinishedJobs(outbox: configuration.outbox).latest(limit)
+    (status.finished, status.finished_total) = (finished.jobs, finished.total)
   }
 
   /// The locks that hold whether or not an instance runs.
   /// - Throws: `SystemError`.
   package static func pauses(inbox: String, lockFile: String?) throws -> [Status.Pause] {
-    try pauses(Inbox(path: inbox, extraLock: lockFile).scan())
+    let inbox = try Inbox(path: inbox, extraLock: lockFile)
+    return try pauses(inbox.scan(), in: inbox.folder)
   }
 
-  private static func pauses(_ scan: InboxScan) -> [Status.Pause] {
-    scan.locks.map { Status.Pause(cause: "lock", lock: $0.name, reason: $0.reason) }
+  /// Without an instance the file's time tells since when there is a lock.
+  private static func pauses(_ scan: InboxScan, in inbox: OpenFolder) -> [Status.Pause] {
+    scan.locks.map { lock in
+      let status = lock.name.hasPrefix("/") ? try? FileStatus(of: lock.name) : try? inbox.status(of: lock.name)
+      let since = (status ?? nil).flatMap { JSONValue.time(Int($0.identity.modified.sinceEpoch * 1000)).string }
+      return Status.Pause(cause: "lock", lock: lock.name, reason: lock.reason, since: since)
+    }
   }
 
   private var empty: Status {
     Status(version: Tool.version, inbox: configuration.inbox, outbox: configuration.outbox)
   }
 
-  private func fromLedger(_ state: StateFolder) throws -> Status {
-    var status = empty
-    let scan = try Inbox(path: configuration.inbox, extraLock: configuration.lockFile).scan()
-    status.pauses = Self.pauses(scan)
-    status.ignored = scan.ignored.prefix(Status.listLimit).map { Status.Ignored($0) }
-    status.ignored_total = scan.ignored.count
-    var live: Set<String> = []
-    if FileManager.default.fileExists(atPath: state.ledger) {
-      switch try LedgerReader.liveJobs(path: state.ledger) {
-      case .jobs(let jobs):
-        let deferred = (try? LedgerReader.deferred(path: state.ledger)) ?? [:]
-        for job in jobs {
-          status.jobs.append(Status.Job(waiting: job, deferred: deferred[job.runID]))
-          // One that cannot be read is set aside by the next start.
-          if let manifest = try? JobManifest(text: job.details) { live.insert(manifest.identity) }
+  // MARK: What the instance has written
+
+  /// The status that an instance wrote last; nil when there is none.
+  /// - Throws: `StopError.missing`.
+  private func written() throws -> Status? {
+    // Versions up to 0.1 wrote it into the state folder.
+    for path in [outbox.status, state.path + "/status.json"] {
+      do {
+        let data = try OpenFile(reading: path).readAll()
+        if let status = try? JSONDecoder().decode(Status.self, from: data) { return status }
+      } catch let error as SystemError where error.cause == .permission {
+        guard mayReadState else {
+          throw StopError.missing("what darkroom is doing is not for this user to read: \(error)")
         }
-      case .unknown(let why): status.jobs_unknown = why
+      } catch let error as SystemError where [.missing, .occupied].contains(error.cause) {
+        continue
       }
     }
-    let queued = scan.manifests.filter { !live.contains($0.identity.text) }
+    return nil
+  }
+
+  /// The instance's process; nil when none runs.
+  private func runningProcess(_ written: Status?) throws(SystemError) -> Int? {
+    do throws(SystemError) {
+      return try InstanceLock.holder(file: outbox.instanceFile)
+    } catch  where error.cause == .permission {
+      // The lock is for its owner alone.
+      guard let process = written?.process, let start = written?.process_start,
+        ProcessStart.isRunning(process, startedAt: start)
+      else { return nil }
+      return process
+    }
+  }
+
+  /// Whether this user may read the ledger, or would be told that there is none.
+  private var mayReadState: Bool { access(state.ledger, R_OK) == 0 || errno != EACCES }
+
+  // MARK: Without an instance
+
+  private func readStopped(_ written: Status?, countsRows: Bool) throws -> Status {
+    var status = empty
+    var live: [JobManifest] = []
+    if mayReadState {
+      live = try addJobs(to: &status, written, countsRows: countsRows)
+    } else {
+      status.jobs = written?.jobs.map(\.stopped) ?? []
+      status.jobs_unknown = written?.jobs_unknown
+    }
+    guard let (scan, inbox) = try scan() else {
+      (status.queued, status.queued_total) = (written?.queued ?? [], written?.queued_total ?? 0)
+      return status
+    }
+    status.pauses = Self.pauses(scan, in: inbox)
+    status.ignored = scan.ignored.prefix(Status.listLimit).map { Status.Ignored($0) }
+    status.ignored_total = scan.ignored.count
+    let taken = Set(live.map(\.identity))
+    // Of which files they are is not known then, and those of their names come first.
+    var names = Set(mayReadState ? [] : status.jobs.map(\.job))
+    let queued = scan.manifests.filter { !taken.contains($0.identity.text) && names.remove($0.job) == nil }
     status.queued = queued.prefix(Status.listLimit).map(\.file)
     status.queued_total = queued.count
+    status.findQueuedBehind()
     return status
+  }
+
+  /// What is in the inbox; nil when this user may not look.
+  private func scan() throws(SystemError) -> (InboxScan, OpenFolder)? {
+    do throws(SystemError) {
+      let inbox = try Inbox(path: configuration.inbox, extraLock: configuration.lockFile)
+      return (try inbox.scan(), inbox.folder)
+    } catch  where error.cause == .permission {
+      return nil
+    }
+  }
+
+  /// Adds the jobs that are in the ledger.
+  /// - Returns: Their manifests.
+  private func addJobs(to status: inout Status, _ written: Status?, countsRows: Bool) throws -> [JobManifest] {
+    guard FileManager.default.fileExists(atPath: state.ledger) else { return [] }
+    let jobs: [LedgerJob]
+    switch try LedgerReader.liveJobs(path: state.ledger) {
+    case .unknown(let why):
+      status.jobs_unknown = why
+      return []
+    case .jobs(let live): jobs = live
+    }
+    let deferred = (try? LedgerReader.deferred(path: state.ledger)) ?? [:]
+    let rows = countsRows && !jobs.isEmpty ? try? LedgerReader.rows(path: state.ledger) : nil
+    let totals = Dictionary(written?.jobs.map { ($0.run_id, $0.total) } ?? [], uniquingKeysWith: { first, _ in first })
+    status.jobs = jobs.map { job in
+      var shown = Status.Job(waiting: job, deferred: deferred[job.runID])
+      shown.total = totals[job.runID] ?? nil
+      if let rows { shown.addCounts(rows[job.runID] ?? [:]) }
+      return shown
+    }
+    // One that cannot be read is set aside by the next start.
+    return jobs.compactMap { try? JobManifest(text: $0.details) }
   }
 }
 
@@ -73,5 +164,18 @@ extension Status.Job {
     guard let deferred else { return }
     self.deferred = deferred.count
     if deferred.due > Clock.wallMilliseconds { deferred_until = JSONValue.time(deferred.due).string }
+  }
+
+  fileprivate mutating func addCounts(_ rows: [String: Int]) {
+    filtered = rows["filtered", default: 0]
+    failed = rows["failed", default: 0]
+    cancelled = rows["cancelled", default: 0]
+  }
+
+  /// What an instance that has ended wrote of a job, as it is now.
+  fileprivate var stopped: Status.Job {
+    Status.Job(
+      job: job, run_id: run_id, state: "waiting", total: total, filtered: filtered, failed: failed,
+      cancelled: cancelled, deferred: deferred, deferred_until: deferred_until)
   }
 }

@@ -8,6 +8,7 @@ final class StatusWriter {
   private let folder: OpenFolder
   private let inbox: String
   private let outbox: String
+  private let start = ProcessStart.of(Int(getpid()))
   private var next = 0.0
 
   /// When a change may be written that came too soon after the last, as `Clock.monotonicSeconds`; nil when there may be none.
@@ -24,10 +25,11 @@ final class StatusWriter {
 
   /// Writes the status if it has changed: at once when one of a few live jobs enters another phase, or when a job is live
   /// that neither the inbox nor the file shows, so that who waits for it finds it; otherwise at most once a second.
-  func write(_ jobs: LiveJobs, ignored: [InboxScan.Ignored], now: Double) {
+  /// - Parameter isLast: Whether it is written at once if it has changed, because the process ends.
+  func write(_ jobs: LiveJobs, ignored: [InboxScan.Ignored], now: Double, isLast: Bool = false) {
     let phases = jobs.runs.mapValues(\.live.phase)
     let isUrgent = phases.count <= Self.few && phases != lastPhases || jobs.runs.values.contains(where: isMissing)
-    guard now >= next || isUrgent else {
+    guard now >= next || isUrgent || isLast else {
       due = next
       return
     }
@@ -37,7 +39,7 @@ final class StatusWriter {
     let status = status(of: jobs, ignored: ignored)
     guard status != last else {
       // A pause lasts until the last sign of life when the program is killed in it.
-      if !status.pauses.isEmpty, !status.jobs.isEmpty { utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) }
+      if !status.pauses.isEmpty, !status.jobs.isEmpty { folder.touch(OutboxFolder.statusName) }
       return
     }
     last = status
@@ -58,6 +60,7 @@ final class StatusWriter {
     var status = Status(version: Tool.version, inbox: inbox, outbox: outbox)
     status.running = true
     status.process = Int(getpid())
+    status.process_start = start
     let active = jobs.activeTime
     status.jobs = jobs.inOrder.compactMap { Status.Job($0, jobs.scheduler, active: active) }
     status.jobs += jobs.queue.unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
@@ -67,7 +70,9 @@ final class StatusWriter {
       status.waits_total = waits.count
     }
     (status.queued, status.queued_total) = jobs.queue.queued(limit: Status.listLimit)
+    status.findQueuedBehind()
     status.queues = jobs.pending.status
+    status.queues?.download.waiting += jobs.unstarted
     status.workers = jobs.pending.decoding.pool.status
     let ruled = jobs.scheduler.ruledHosts(limit: Status.hostLimit)
     if ruled.total > 0 {
@@ -132,6 +137,8 @@ extension Status.Job {
   }
 
   private mutating func addRate(_ running: JobRun.Running, active: Int) {
+    // A rate from before the hold says nothing of how long it lasts.
+    guard held_hosts == nil else { return }
     let ended = running.tally.counts.total
     let rate = Double(ended - running.began.ended) * 1000 / Double(max(1, active - running.began.milliseconds))
     guard rate > 0 else { return }

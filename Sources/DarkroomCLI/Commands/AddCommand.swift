@@ -7,9 +7,12 @@ struct AddCommand: Command {
   let operands = "FILE|URL…"
   let summary = "put a manifest, or the URLs given, into the inbox, safely"
   let details = """
-    Each FILE is a manifest and becomes a separate job; URLs become one job
-    together, called urls-TIME unless --name says otherwise. The name of each job is
-    printed on standard output.
+    Each FILE is a manifest and becomes a separate job; - is one from standard
+    input, called stdin-TIME unless --name says otherwise. URLs become one job
+    together, called urls-TIME. The name of each job is
+    printed on standard output. When another manifest in the inbox has the same job
+    name, that is said on standard error: they run one after the other, and wait
+    waits for both.
     """
   let examples = [
     "darkroom add cats.json",
@@ -23,13 +26,29 @@ struct AddCommand: Command {
     guard urls.isEmpty || files.isEmpty else {
       throw UsageError("add takes manifests or URLs, not both: \"\(files[0])\" is not a URL")
     }
-    let job = try invocation.settings.jobName.map(checkedName)
+    let job = try invocation.settings.checkedJobName()
     if job != nil, files.count > 1 { throw UsageError("--name names one job; \(files.count) manifests are given") }
     for url in urls { try Self.check(url) }
-    let drop = ManifestDrop(inbox: try invocation.settings.resolvedInbox())
-    if !urls.isEmpty { invocation.console.result(try drop.add(urls: urls, job: job)) }
-    for file in files { invocation.console.result(try drop.add(file, job: job)) }
+    let input = try invocation.standardInput()
+    let drop = ManifestDrop(inbox: try invocation.settings.resolvedInbox(for: .dropping))
+    if !urls.isEmpty { tell(try drop.add(urls: urls, job: job), invocation.console) }
+    for file in files {
+      let dropped = try file == "-" ? input.map { try drop.add($0, job: job) } : drop.add(file, job: job)
+      if let dropped { tell(dropped, invocation.console) }
+    }
     return .success
+  }
+
+  private func tell(_ dropped: ManifestDrop.Dropped, _ console: Console) {
+    console.result(dropped.job)
+    if dropped.isPrivate {
+      console.warn(
+        "\(dropped.file) may be read by you alone, and the inbox is another user's: if the service is, too, it ignores "
+          + "the manifest until others may read it (chmod)")
+    }
+    guard !dropped.others.isEmpty else { return }
+    let others = dropped.others.joined(separator: ", ")
+    console.note("\(dropped.file) has the same job name as \(others) in the inbox: they run one after the other")
   }
 
   /// Rejects a URL that no instance could download. Addresses and files depend on its options and are not checked.
@@ -39,12 +58,5 @@ struct AddCommand: Command {
     } catch {
       throw UsageError(error.message)
     }
-  }
-
-  private func checkedName(_ name: String) throws -> String {
-    guard !name.hasPrefix("."), !name.contains("/"), !name.contains("\0"), name.utf8.count <= 200, !name.isEmpty else {
-      throw UsageError("--name \"\(name)\" is not a name for a file in the inbox")
-    }
-    return name
   }
 }

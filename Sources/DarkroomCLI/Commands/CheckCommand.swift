@@ -11,9 +11,10 @@ struct CheckCommand: Command {
   let details = """
     Prints a line for each entry: its output, its recipe, its URL and the rule for its host, if there is one; and a
     warning if it would fail, as far as that can be told without a network: give the --allow-net and --file-root of the
-    run. Warns of columns that are nearly fields, and of a table's encoding. Of many problems the first ten are printed.
-    With --json, one object for each manifest, which has "state" and all of these, and one for each of its entries, which
-    has "url" and, instead of the warning, "error". Nothing is downloaded or created.
+    run. The manifest - is read from standard input. Warns of columns that are nearly fields, and of a table's encoding. Of
+    many problems the first ten are printed. With --json, one object for each manifest, which has "state" and all of
+    these, and one for each of its entries, which has "url" and, instead of the warning, "error". Nothing is downloaded or
+    created.
     """
   let examples = [
     "darkroom check cats.json",
@@ -22,13 +23,15 @@ struct CheckCommand: Command {
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard !invocation.operands.isEmpty else { throw UsageError("check needs a manifest") }
+    let input = try invocation.standardInput()
     let check = ManifestCheck(configuration: invocation.settings.configuration)
     let isJSON = invocation.settings.isJSON
     let output = invocation.output
     var (isRejected, job, total, failures) = (false, "", 0, 0)
     for operand in invocation.operands {
       try check.check(
-        operand,
+        operand == "-" ? input?.path ?? operand : operand,
+        called: operand == "-" ? input.map { StandardInputManifest.job + "." + $0.suffix } : nil,
         begin: { result in
           (job, total, failures) = (result.job, result.total, 0)
           isRejected = isRejected || !result.problems.isEmpty

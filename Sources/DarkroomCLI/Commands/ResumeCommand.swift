@@ -1,5 +1,4 @@
 import Darkroom
-import Foundation
 import System
 
 /// Removes a lock from the inbox. A lock that is not there is no error.
@@ -7,20 +6,20 @@ struct ResumeCommand: Command {
   let name = "resume"
   let operands = "[NAME]"
   let summary = "remove INBOX/NAME.lock (default: pause.lock)"
-  let details = "Prints the locks that remain. A lock that does not exist is no error."
+  let details = """
+    Prints the locks that remain. A lock that does not exist is no error. A lock may be an empty folder, too.
+    """
   let examples = [
     "darkroom resume",
     "darkroom resume backup",
   ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
-    let path = try invocation.lockFile()
-    let (inbox, name) = (try OpenFolder(Folder.parent(of: path)), Folder.name(of: path))
-    let existed = try inbox.status(of: name) != nil
-    try inbox.remove(name)
-    invocation.console.note("\(path) \(existed ? "was removed" : "did not exist")")
+    let lock = try invocation.lockFile()
+    let existed = try lock.remove()
+    invocation.console.note("\(lock.path) \(existed ? "was removed" : "did not exist")")
     let remaining = try StatusReader.pauses(
-      inbox: Folder.parent(of: path), lockFile: invocation.settings.configuration.lockFile)
+      inbox: Folder.parent(of: lock.path), lockFile: invocation.settings.configuration.lockFile)
     if !remaining.isEmpty {
       invocation.console.note("still paused by " + remaining.map(\.description).joined(separator: ", "))
     }

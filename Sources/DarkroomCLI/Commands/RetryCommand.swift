@@ -22,7 +22,7 @@ struct RetryCommand: Command {
     guard !job.isEmpty, !job.hasPrefix("."), !job.contains("/"), !job.contains("\0") else {
       throw UsageError("\"\(job)\" is not the name of a job")
     }
-    let configuration = try invocation.settings.resolved(isReading: true)
+    let configuration = try invocation.settings.resolved(for: .dropping)
     try ManifestDrop(inbox: configuration.inbox).retry(job, outbox: configuration.outbox)
     invocation.console.result(job)
     return .success

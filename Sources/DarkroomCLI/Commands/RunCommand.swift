@@ -8,8 +8,9 @@ struct RunCommand: Command {
   let operands = "[MANIFEST…]"
   let summary = "process what is in the inbox now, or the manifests named, then exit"
   let details = """
-    Manifests that are named are copied first and left where they are, unless they lie in the inbox; - reads JSON lines
-    from standard input. The path of each report is printed on standard output.
+    Manifests that are named are copied first and left where they are, unless they lie in the inbox; - reads one from
+    standard input: JSON lines, or what its beginning tells. Its job is called stdin unless --name says otherwise. The
+    path of each report is printed on standard output.
     """
   let examples = [
     "darkroom run",
@@ -20,7 +21,11 @@ struct RunCommand: Command {
   let takesSignals = true
 
   func run(_ invocation: Invocation) throws -> ExitCode {
-    let input = try invocation.operands.contains("-") ? StandardInputManifest() : nil
+    let job = try invocation.settings.checkedJobName()
+    if job != nil, !invocation.operands.contains("-") {
+      throw UsageError("--name is for -, standard input; other jobs are called after their manifests")
+    }
+    let input = try invocation.standardInput()
     let isQuiet = invocation.settings.verbosity == .quiet
     let manifests = invocation.operands.map { $0 == "-" ? input?.path ?? $0 : $0 }
     let signals = Signals(line: invocation.console.progressLine)
@@ -34,7 +39,9 @@ struct RunCommand: Command {
       let darkroom = try Darkroom(configuration: configuration, retry: retry, observe: invocation.console.handle)
       signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.forgetFiltrations))
       let summary = try withExtendedLifetime(input) {
-        try darkroom.run(manifests: manifests, called: input.map { [$0.path: StandardInputManifest.name] } ?? [:])
+        try darkroom.run(
+          manifests: manifests,
+          called: input.map { [$0.path: (job ?? StandardInputManifest.job) + "." + $0.suffix] } ?? [:])
       }
       if let code = signals.exitCode { return code }
       if summary.isIdle {
@@ -54,29 +61,4 @@ struct RunCommand: Command {
 extension Signals {
   /// How `run` ends after a signal; nil without one.
   fileprivate var exitCode: ExitCode? { first.map { $0 == SIGINT ? .interrupted : .terminated } }
-}
-
-/// A manifest of JSON lines from standard input, in a temporary file without a name, which goes with the process, whatever
-/// ends it. Its job is called `stdin`.
-private final class StandardInputManifest {
-  static let name = "stdin.jsonl"
-
-  private let file: OpenFile
-
-  /// Under which this process opens the file.
-  var path: String { "/proc/self/fd/\(file.descriptor)" }
-
-  /// Reads standard input to its end.
-  /// - Throws: `SystemError`, also when `/proc` is not mounted.
-  init() throws {
-    let folder = try OpenFolder(FileManager.default.temporaryDirectory.path)
-    if let nameless = try? folder.createNameless() {
-      file = nameless
-    } else {
-      let name = "darkroom-input-\(UUID().uuidString)"
-      file = try folder.create(file: name, mode: 0o600)
-      try folder.remove(name)
-    }
-    try OpenFile.standardInput().eachChunk { try file.write($0) }
-  }
 }

@@ -1,19 +1,41 @@
 import Darkroom
+import Foundation
 
-/// Waits until a job has ended.
+/// Waits until jobs have ended.
 struct WaitCommand: Command {
   let name = "wait"
-  let operands = "JOB"
-  let summary = "wait until the job has ended; end as run would"
-  let details = "Prints the path of the job's report."
-  let examples = [#"darkroom wait "$(darkroom add cats.json)""#]
+  let operands = "JOB…"
+  let summary = "wait until the jobs have ended; end as run would"
+  let details = """
+    Prints the path of each job's report. All runs of a job that are open count, those included whose manifests are
+    still in the inbox, and the exit code is that of the worst. Without an instance it waits for one, and says so. After
+    --timeout it ends with 75.
+    """
+  let examples = [
+    #"darkroom wait "$(darkroom add cats.json)""#,
+    #"darkroom wait --timeout 60 "$(darkroom add cats.json)""#,
+  ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
-    guard let job = invocation.operands.first, invocation.operands.count == 1 else {
-      throw UsageError("wait needs the name of one job")
+    let jobs = invocation.operands
+    guard !jobs.isEmpty else { throw UsageError("wait needs the name of a job") }
+    if let wrong = jobs.first(where: { $0.isEmpty || $0.hasPrefix(".") || $0.contains("/") || $0.contains("\0") }) {
+      throw UsageError("\"\(wrong)\" is not the name of a job")
     }
-    let ended = try JobWait(configuration: invocation.settings.resolved(isReading: true)).wait(for: job)
-    try invocation.output.print(ended.report)
-    return ExitCode([ended.state])
+    let wait = JobWait(configuration: try invocation.settings.resolved(for: .reading))
+    let seconds = invocation.settings.waitTimeout
+    let (ended, open) = try wait.wait(for: jobs, seconds: seconds) {
+      invocation.console.warn("no instance is running; waiting for one")
+    }
+    for job in ended {
+      try invocation.output.print(job.report)
+      for run in job.earlier { invocation.console.note("\(job.job): \(run.state.rawValue): see \(run.report)") }
+    }
+    guard open.isEmpty else {
+      let names = open.joined(separator: ", ")
+      invocation.console.warn("not ended after \((seconds ?? 0).formatted()) s, the limit of --timeout: \(names)")
+      return .tryAgain
+    }
+    return ExitCode(ended.reduce(into: []) { $0.formUnion($1.states) })
   }
 }

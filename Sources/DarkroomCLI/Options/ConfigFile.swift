@@ -16,8 +16,9 @@ struct ConfigFile {
 
   /// Reads the file that `--config` or `DARKROOM_CONFIG` names, else the user's, else the system's; nil without any.
   /// - Throws: `StopError.missing` for a named file that cannot be read; `UsageError` for one with invalid contents.
-  init?(named: String?, environment: [String: String]) throws {
-    guard let path = named ?? Self.standardPaths(environment).first(where: FileManager.default.fileExists) else {
+  /// - Parameter named: The file that is named, and by what; nil for the standard ones.
+  init?(named: (path: String, by: String)?, environment: [String: String]) throws {
+    guard let path = named?.path ?? Self.standardPaths(environment).first(where: FileManager.default.fileExists) else {
       return nil
     }
     self.path = path
@@ -25,7 +26,7 @@ struct ConfigFile {
     do {
       data = try OpenFile(reading: path).readAll()
     } catch {
-      throw StopError.missing("\(error)")
+      throw StopError.missing((named.map { $0.by + ": " } ?? "") + "\(error)")
     }
     do {
       guard case .object(let members) = try data.withUnsafeBytes({ try JSONDocument(parsing: $0).value() }) else {
@@ -34,8 +35,8 @@ struct ConfigFile {
       hosts = members.first { $0.key == "hosts" }?.value
       values = try members.filter { !$0.key.hasPrefix("_") && $0.key != "hosts" }.map {
         // What a misspelt key is set to says nothing.
-        _ = try Settings.option(forKey: $0.key, in: path)
-        return ($0.key, try Self.text($0, in: path))
+        let option = try Settings.option(forKey: $0.key, in: path)
+        return ($0.key, try Self.text($0, isFlag: option.valueName == nil, in: path))
       }
     } catch let error as JSONError {
       throw UsageError("\(path): \(error.code == .empty ? "the file is empty" : "\(error)")")
@@ -43,19 +44,25 @@ struct ConfigFile {
   }
 
   private static func standardPaths(_ environment: [String: String]) -> [String] {
-    let home = environment["XDG_CONFIG_HOME"] ?? environment["HOME"].map { $0 + "/.config" }
+    // One that is empty counts as unset (XDG Base Directory Specification).
+    let named = environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 }
+    let home = named ?? environment["HOME"].map { $0 + "/.config" }
     return (home.map { [$0 + "/darkroom/config.json"] } ?? []) + ["/etc/darkroom/config.json"]
   }
 
-  private static func text(_ member: JSONValue.Member, in path: String) throws -> String {
+  /// The value as an option has it.
+  /// - Parameter isFlag: Whether the option has no value on the command line: the others take neither `true` nor `false`.
+  private static func text(_ member: JSONValue.Member, isFlag: Bool, in path: String) throws -> String {
     switch member.value {
     case .string(let text): return text
     case .integer(let number): return String(number)
     case .number(let number): return String(number)
-    case .bool(let flag): return flag ? "1" : "0"
-    case .array(let values): return try values.map { try text(.init(member.key, $0), in: path) }.joined(separator: ",")
-    case .null, .object:
-      throw UsageError("\(path): \"\(member.key)\" must be a string, a number, a boolean or an array of these")
+    case .bool(let flag) where isFlag: return flag ? "1" : "0"
+    case .array(let values):
+      return try values.map { try text(.init(member.key, $0), isFlag: isFlag, in: path) }.joined(separator: ",")
+    case .bool, .null, .object:
+      let what = isFlag ? "a boolean, a number or a string" : "a string, a number or an array of these"
+      throw UsageError("\(path): \"\(member.key)\" must be \(what), not \(member.value.kind)")
     }
   }
 }

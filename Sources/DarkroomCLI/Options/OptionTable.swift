@@ -15,15 +15,25 @@ enum OptionTable {
     ("downloads", downloads), ("cache", cache), ("output", output), ("options of all commands", allCommands),
   ]
 
-  static func option(named name: String) -> Option? { all.first { $0.name == name } }
+  /// - Parameter command: Whose option it is, when commands have different ones of the name. Default: nil, any.
+  static func option(named name: String, of command: String? = nil) -> Option? {
+    let options = all.filter { $0.name == name }
+    return options.first { option in command.map(option.isTaken) ?? true } ?? options.first
+  }
 
   /// Options that a later version will have.
   static let unavailable: Set = ["keep-originals", "metrics", "exec", "notify"]
 
   private static let oneCommand = [
     Option(
-      "name", \.jobName, .text("JOB"), of: ["add"], isForOneCall: true, default: "the file's, or urls-TIME",
-      "the job's name"),
+      "name", \.jobName, .text("JOB"), of: ["add", "run"], isForOneCall: true,
+      default: "the file's, or urls-TIME", "the job's name; for run, of the manifest from standard input"),
+    Option(
+      "timeout", \.waitTimeout, .seconds(from: 0), of: ["wait"], isForOneCall: true, default: "for ever",
+      "how long to wait before ending with 75"),
+    Option(
+      "all", \.showsAll, .flag, of: ["status"], isForOneCall: true,
+      "list all jobs that have ended, not only the last five"),
     Option(
       "reason", \.reason, .text("TEXT"), of: ["pause"], isForOneCall: true,
       "why; the first line of the lock, shown in reports"),
@@ -120,7 +130,7 @@ enum OptionTable {
       "allow-net", \.configuration.transfer.addressPolicy.allowedNetworks, .networks, of: planning,
       "allow loopback, private or other special addresses; repeatable, or a list with commas"),
     Option(
-      "file-root", \.configuration.transfer.fileRoot, .existingFolder(of: "file-root"), of: planning,
+      "file-root", \.configuration.transfer.fileRoot, .existingFolder, of: planning,
       "allow file: URLs and bare paths beneath this folder, and nowhere else"),
   ]
 

@@ -99,15 +99,15 @@ extension OptionValue where Value == String {
   }
 
   /// A folder that exists.
-  /// - Throws: `StopError.missing`, which names the option.
-  static func existingFolder(of option: String) -> OptionValue {
+  /// - Throws: `StopError.missing` that goes on after the option's name.
+  static var existingFolder: OptionValue {
     OptionValue(name: "DIR") { text in
       do {
         let path = try Folder.resolved(text)
         _ = try OpenFile(folder: path)
         return path
       } catch {
-        throw StopError.missing("--\(option): \(error)")
+        throw StopError.missing("\(error)")
       }
     } text: {
       $0

@@ -3,26 +3,34 @@ import Darkroom
 import Foundation
 
 extension Settings {
+  /// What a command does with the folders.
+  enum FolderUse {
+    /// It works in them. Default folders that are missing are created.
+    case working
+    /// It puts something into the inbox, or takes it away. Nothing is created, unless `--create` is given.
+    case dropping
+    /// It only looks. Nothing is created, a default outbox may be missing, and what this user may not read is left out.
+    case reading
+  }
+
   /// The configuration, with its folders: default ones are created, named ones must exist unless `--create` is given.
-  /// - Parameter isReading: Whether the command only reads; then nothing is created, and a default outbox may be
-  ///   missing.
   /// - Throws: `StopError.missing` and, for a folder that cannot be created, `StopError.outbox`; `UsageError` when inbox
   ///   and outbox cannot be used together, or a file of a rule for hosts cannot be read.
-  func resolved(isReading: Bool = false) throws -> Configuration {
+  func resolved(for use: FolderUse = .working) throws -> Configuration {
     var configuration = configuration
-    configuration.inbox = try resolvedInbox(isReading: isReading)
-    if isReading, !outbox.isNamed, !FileManager.default.fileExists(atPath: outbox.path) {
+    configuration.inbox = try resolvedInbox(for: use)
+    if use != .working, !outbox.isNamed, !FileManager.default.fileExists(atPath: outbox.path) {
       configuration.outbox = try Folder.resolved(".") + "/" + outbox.path
     } else {
-      configuration.outbox = try resolve(outbox, option: "outbox", isReading: isReading)
+      configuration.outbox = try resolve(outbox, option: "outbox", for: use)
     }
     configuration.state =
       try state.map {
-        try resolve(FolderSetting(path: $0, isNamed: true), option: "state", mode: 0o700, isReading: isReading)
+        try resolve(FolderSetting(path: $0, isNamed: true), option: "state", mode: 0o700, for: use)
       } ?? configuration.defaultState
-    if !isReading, let conflict = configuration.folderConflict { throw UsageError(conflict) }
-    // Who only looks need not be able to read secrets.
-    if !isReading {
+    // Who does not work may have no use for both, and need not be able to read secrets.
+    if use == .working {
+      if let conflict = configuration.folderConflict { throw UsageError(conflict) }
       let secrets = HostSecrets(file: configPath ?? "", environment: environment)
       configuration.hosts = try secrets.read(for: configuration.hosts)
     }
@@ -30,33 +38,41 @@ extension Settings {
   }
 
   /// The inbox alone, for commands that need nothing else.
-  func resolvedInbox(isReading: Bool = false) throws -> String {
-    try resolve(inbox, option: "inbox", isReading: isReading)
-  }
+  func resolvedInbox(for use: FolderUse) throws -> String { try resolve(inbox, option: "inbox", for: use) }
 
   private func resolve(
-    _ folder: FolderSetting, option: String, mode: mode_t = 0o777, isReading: Bool
+    _ folder: FolderSetting, option: String, mode: mode_t = 0o777, for use: FolderUse
   ) throws -> String {
-    if !isReading, !folder.isNamed || create {
+    let name = origins[option] ?? "--" + option
+    if use == .working && !folder.isNamed || use != .reading && create {
       do {
         try Folder.create(folder.path, mode: mode)
       } catch  where error.cause.isOfMachine && error.cause != .permission {
         throw error
       } catch {
-        throw StopError.outbox("--\(option): \(error)")
+        throw StopError.outbox("\(name): \(error)")
       }
     }
     do {
       _ = try OpenFile(folder: folder.path)
       return try Folder.resolved(folder.path)
+    } catch  where error.cause == .permission && use == .reading {
+      return (try? Folder.resolved(folder.path)) ?? folder.path
     } catch  where error.cause.isOfMachine && error.cause != .permission {
       // That says nothing of the folder.
       throw error
     } catch {
-      let creator = isReading ? "\"darkroom run --create\"" : "--create"
-      let remedy = folder.isNamed ? creator + " would create it" : "\"darkroom run\" would create it here"
-      let hint = error.code == ENOENT ? "; " + remedy : ""
-      throw StopError.missing("--\(option): \(error)\(hint)")
+      guard error.code == ENOENT else { throw StopError.missing("\(name): \(error)") }
+      throw StopError.missing("\(name): \(error); \(remedy(for: folder, option: option, use))")
     }
+  }
+
+  /// What helps when a folder is missing.
+  private func remedy(for folder: FolderSetting, option: String, _ use: FolderUse) -> String {
+    if folder.isNamed {
+      return use == .working ? "--create would create it" : "\"darkroom run\" and \"watch\" create it with --create"
+    }
+    return "go to the folder where darkroom works, or name its \(option) with --\(option) or "
+      + "DARKROOM_\(option.uppercased()); \"darkroom run\" would create one here"
   }
 }

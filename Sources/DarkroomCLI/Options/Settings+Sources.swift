@@ -18,8 +18,11 @@ extension Settings {
     configuration.replacesOutbox = given.contains("create")
     let variables = try Self.variables(environment)
     self.environment = environment
-    let file = arguments.options.last { $0.name == "config" }?.value ?? environment["DARKROOM_CONFIG"]
-    if let file = try ConfigFile(named: file, environment: environment) {
+    let option = arguments.options.last { $0.name == "config" }?.value
+    let named =
+      option.map { (path: $0, by: "--config") }
+      ?? environment["DARKROOM_CONFIG"].map { (path: $0, by: "DARKROOM_CONFIG") }
+    if let file = try ConfigFile(named: named, environment: environment) {
       configPath = file.path
       if let hosts = file.hosts {
         configuration.hosts = try HostRuleReader(file: file.path, environment: environment).rules(hosts)
@@ -34,19 +37,31 @@ extension Settings {
     for (option, value) in variables where !given.contains(option.name) {
       try apply(option, value, as: option.variable)
     }
+    try applyOptions(arguments)
+    if let least = configuration.minPixels, least > configuration.maxPixels {
+      let names = ["min-pixels", "max-pixels"].map { origins[$0] ?? "--" + $0 }
+      throw UsageError(
+        "\(names[0]) is \(least) and \(names[1]) is \(configuration.maxPixels): every picture would fail")
+    }
+  }
+
+  /// What the command line alone sets: for the help, which is to be had whatever the environment and the file say.
+  /// - Throws: `UsageError`, `StopError.missing`.
+  init(commandLine arguments: Arguments) throws {
+    self.init()
+    try applyOptions(arguments)
+  }
+
+  private mutating func applyOptions(_ arguments: Arguments) throws {
     for given in arguments.options {
-      guard let option = OptionTable.option(named: given.name) else { continue }
+      guard let option = OptionTable.option(named: given.name, of: arguments.command) else { continue }
       if let command = arguments.command, !option.isTaken(by: command) {
-        let takers = option.commands ?? []
+        let takers = OptionTable.all.filter { $0.name == option.name }.flatMap { $0.commands ?? [] }
         throw UsageError(
           "--\(option.name) is for the command\(takers.count == 1 ? "" : "s") \(takers.joined(separator: ", ")), "
             + "not for \(command)")
       }
       try apply(option, option.valueName == nil ? "1" : given.value, as: "--" + option.name)
-    }
-    if let least = configuration.minPixels, least > configuration.maxPixels {
-      throw UsageError(
-        "--min-pixels is \(least) and --max-pixels is \(configuration.maxPixels): every picture would fail")
     }
   }
 
@@ -54,8 +69,11 @@ extension Settings {
     do {
       if option.valueName != nil, value.isEmpty { throw UsageError("must not be empty") }
       try option.apply(&self, value)
+      origins[option.name] = name
     } catch let error as UsageError {
       throw UsageError("\(name) \(error)")
+    } catch StopError.missing(let message) {
+      throw StopError.missing("\(name): \(message)")
     }
   }
 

@@ -19,6 +19,10 @@ struct Settings: Sendable {
   var explain: Recipe?
   /// The name of the job that `add` adds.
   var jobName: String?
+  /// How long `wait` waits, in seconds; nil for any time.
+  var waitTimeout: Double?
+  /// Whether `status` lists all jobs that have ended.
+  var showsAll = false
 
   /// The configuration file.
   var config: String?
@@ -26,6 +30,8 @@ struct Settings: Sendable {
   var configPath: String?
   /// The environment that the settings are from.
   var environment: [String: String] = [:]
+  /// What set each option that is set, as messages call it: `--inbox`, `DARKROOM_INBOX`, `/etc/…: "inbox"`.
+  var origins: [String: String] = [:]
   var verbosity = Verbosity.normal
   /// Whether standard output is for machines.
   var isJSON = false

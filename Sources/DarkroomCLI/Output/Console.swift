@@ -140,6 +140,9 @@ final class Console {
     if verbosity != .quiet { write(message.visible + "\n") }
   }
 
+  /// Prints a warning of a command.
+  func warn(_ message: String) { write("darkroom: " + message.visible + "\n") }
+
   /// Prints why the program ends and, on a second line, a hint.
   func fail(_ message: String, hint: String? = nil) {
     progressLine.clear()

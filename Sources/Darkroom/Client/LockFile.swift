@@ -1,0 +1,110 @@
+import Glibc
+import System
+
+/// A lock in an inbox, for those who make and remove it: it suspends the queues of whatever instance works there.
+package struct LockFile {
+  private let inbox: String
+  private let name: String
+
+  /// - Parameters:
+  ///   - inbox: The inbox's path.
+  ///   - name: The lock's name, which ends in `.lock`.
+  package init(inbox: String, name: String) {
+    self.inbox = inbox
+    self.name = name
+  }
+
+  package var path: String { inbox + "/" + name }
+
+  // MARK: Making it
+
+  /// Makes the lock. It appears with its reason, never without, and a process that is killed meanwhile leaves nothing else
+  /// where the file system has files without names. One that is there keeps its reason unless there is a new one.
+  /// - Parameter reason: Its first line; nil for none.
+  /// - Returns: False when it is there and can hold no reason, because it is a folder.
+  /// - Throws: `SystemError`.
+  package func create(reason: String?) throws(SystemError) -> Bool {
+    let folder = try OpenFolder(inbox)
+    let text = reason.map { String($0.map { $0.isNewline ? " " : $0 }) + "\n" } ?? ""
+    // Others may make and remove it meanwhile.
+    for _ in 0..<100 {
+      guard let found = try folder.status(of: name) else {
+        if try make(text, in: folder) { return true }
+        continue
+      }
+      if reason == nil { return true }
+      if found.kind == .folder { return false }
+      if found.kind == .file, found.links == 1, try rewrite(text, in: folder) { return true }
+      if try folder.status(of: name)?.identity.isSameNode(as: found.identity) == true {
+        try replace(text, in: folder)
+        return true
+      }
+    }
+    throw SystemError("create", path, code: EBUSY)
+  }
+
+  /// - Returns: Whether there was none.
+  private func make(_ text: String, in folder: OpenFolder) throws(SystemError) -> Bool {
+    if let file = try? folder.createNameless(mode: 0o666) {
+      try file.write(text)
+      do throws(SystemError) {
+        try folder.name(file, as: name)
+        return true
+      } catch  where error.code == EEXIST {
+        return false
+      } catch  where error.code == ENOENT {
+        // `/proc` is missing.
+      }
+    }
+    return try withTemporary(text, in: folder) { (temporary) throws(SystemError) in
+      try folder.renameWithoutReplacing(temporary, to: folder, as: name)
+    }
+  }
+
+  /// Writes a new reason into the file.
+  /// - Returns: False when that cannot be done, or the file was removed meanwhile.
+  private func rewrite(_ text: String, in folder: OpenFolder) throws(SystemError) -> Bool {
+    guard let file = try? folder.open(updating: name) else { return false }
+    // Its first line is whole at each moment.
+    try file.write(text)
+    try file.truncate(to: text.utf8.count)
+    return try file.status().links > 0
+  }
+
+  /// Puts a new lock in the place of one that cannot be written to.
+  private func replace(_ text: String, in folder: OpenFolder) throws(SystemError) {
+    try withTemporary(text, in: folder) { (temporary) throws(SystemError) in
+      try folder.rename(temporary, to: folder, as: name)
+    }
+  }
+
+  private func withTemporary<T>(
+    _ text: String, in folder: OpenFolder, _ body: (String) throws(SystemError) -> T
+  ) throws(SystemError) -> T {
+    let temporary = ".darkroom-pause-" + RunID.make()
+    defer { try? folder.remove(temporary) }
+    try folder.create(file: temporary).write(text)
+    return try body(temporary)
+  }
+
+  // MARK: Removing it
+
+  /// Removes the lock, which may be a folder.
+  /// - Returns: Whether there was one.
+  /// - Throws: `StopError.outbox` for a folder that is not empty; `SystemError`.
+  package func remove() throws -> Bool {
+    let folder = try OpenFolder(inbox)
+    guard let found = try folder.status(of: name) else { return false }
+    guard found.kind == .folder else {
+      try folder.remove(name)
+      return true
+    }
+    do {
+      try folder.removeFolder(name)
+    } catch {
+      guard error.code == ENOTEMPTY || error.code == EEXIST else { throw error }
+      throw StopError.outbox("\(path) is a folder that is not empty, so it stays: remove what is in it first")
+    }
+    return true
+  }
+}

@@ -1,0 +1,101 @@
+import Darkroom
+import Foundation
+import System
+
+extension Status {
+  /// The status for a person.
+  var lines: [String] {
+    var lines = ["\(inbox) → \(outbox)"]
+    lines.append(process.map { "process \($0) is running" } ?? "no process is running")
+    lines += jobs.map { "job \($0.job): " + (process == nil ? $0.rest : $0.progress) }
+    let waits = waits ?? []
+    lines += waits.map { "job \($0.job) is in trouble, and tried again: \($0.why)" }
+    if let total = waits_total, total > waits.count { lines.append("\(total - waits.count) more jobs are in trouble") }
+    if let jobs_unknown { lines.append("jobs that have not ended are not known: \(jobs_unknown)") }
+    if let queues, !jobs.isEmpty {
+      lines.append("downloads: \(queues.download.progress); filtrations: \(queues.filtration.progress)")
+    }
+    lines += hostLines
+    let behind = Dictionary((queued_behind ?? []).map { ($0.file, $0.job) }, uniquingKeysWith: { first, _ in first })
+    lines += queued.map { file in
+      "queued: \(file)" + (behind[file].map { ", after the other manifest of job \($0)" } ?? "")
+    }
+    if queued_total > queued.count { lines.append("queued: \(queued_total - queued.count) more") }
+    lines += waitsForDeferred
+    lines += pauses.map { pause in
+      "paused: \(pause.description)" + (pause.since.map { " since \($0)" } ?? "")
+    }
+    lines += ignored.map { "ignored: \($0.file): \($0.why)" }
+    if ignored_total > ignored.count { lines.append("ignored: \(ignored_total - ignored.count) more") }
+    if jobs.isEmpty, queued.isEmpty, jobs_unknown == nil { lines.append("nothing to do") }
+    let finished = finished ?? []
+    lines += finished.map(\.line)
+    if let total = finished_total, total > finished.count {
+      lines.append("ended: \(total - finished.count) more, see --all")
+    }
+    return lines
+  }
+
+  /// What is to be said about hosts: of each once, however many jobs have entries there.
+  private var hostLines: [String] {
+    var until: [String: String] = [:]
+    for host in jobs.flatMap({ $0.held_hosts ?? [] }) { until[host.host] = max(until[host.host] ?? "", host.until) }
+    let held = until.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+    var lines = held.map { "\($0.key) is on hold until \($0.value)" }
+    // More of one job may be those of another.
+    let unnamed = jobs.map { ($0.held_hosts_total ?? 0) - ($0.held_hosts ?? []).count }.max() ?? 0
+    if unnamed > 0 { lines.append("\(unnamed.of("more host is", "more hosts are")) on hold") }
+    let ruled = ruled_hosts ?? []
+    lines += ruled.map { "\($0.host) has the rule \($0.rules.joined(separator: ", "))" }
+    if let total = ruled_hosts_total, total > ruled.count {
+      lines.append("\((total - ruled.count).of("more host has a rule", "more hosts have rules"))")
+    }
+    return lines
+  }
+}
+
+extension Status.Job {
+  /// What is tried again later, after a comma; empty when nothing is.
+  private var deferral: String {
+    deferred.map { ", \($0) deferred" + (deferred_until.map { " until \($0)" } ?? "") } ?? ""
+  }
+
+  /// How far it is; nil when nothing is known of that.
+  private var count: String? {
+    guard let filtered, let failed, let cancelled else { return total.map { "0 of \($0)" } }
+    let ended = filtered + failed + cancelled
+    return "\(ended)" + (total.map { " of \($0)" } ?? " done") + (failed > 0 ? ", \(failed) failed" : "")
+  }
+
+  /// The job while no process works on it.
+  fileprivate var rest: String {
+    "\(state) for the next start" + (count.map { ", " + $0 } ?? "") + deferral
+  }
+
+  /// The job while a process works on it.
+  fileprivate var progress: String {
+    guard let count, filtered != nil, total != nil else { return state }
+    return count + (retrying.map { $0 > 0 ? ", \($0) to be retried" : "" } ?? "") + deferral
+      + (rate.map { ", \($0.formatted(.number.precision(.fractionLength(0...1))))/s" } ?? "")
+      + (seconds_left.map { ", \(Int($0)) s left" } ?? "")
+      + (state == "finishing" ? ", the report is being written" : "")
+  }
+}
+
+extension Status.Queue {
+  fileprivate var progress: String {
+    "\(running) of \(limit) running, " + (slow.map { "\($0) slow, " } ?? "") + "\(waiting) waiting"
+  }
+}
+
+extension Status.Finished {
+  fileprivate var line: String {
+    let counts =
+      state == "rejected"
+      ? nil
+      : filtered.map { filtered in
+        ", \(filtered) of \(total ?? filtered) filtered" + (failed.map { $0 > 0 ? ", \($0) failed" : "" } ?? "")
+      }
+    return "ended: \(job): \(state)" + (counts ?? "") + (finished_at.map { ", " + $0 } ?? "")
+  }
+}

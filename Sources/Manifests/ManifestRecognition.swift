@@ -1,0 +1,66 @@
+import Foundation
+import JSON
+
+/// Tells what a manifest without a name is by its beginning.
+package enum ManifestRecognition {
+  /// So many bytes are looked at.
+  private static let limit = 64 << 10
+
+  /// The extension for a manifest's contents: `jsonl` when they are JSON lines or nothing tells, else `json`, `plist`, `csv`,
+  /// `tsv` or `txt`; each with `.gz` when they are packed.
+  /// - Throws: `SystemError`.
+  package static func suffix(of path: String) throws -> String {
+    let isCompressed = try beginning(of: ManifestFile(path: path, isCompressed: false)).starts(with: [0x1f, 0x8b])
+    let start = try beginning(of: ManifestFile(path: path, isCompressed: isCompressed))
+    return suffix(of: start) + (isCompressed ? ".gz" : "")
+  }
+
+  private struct Enough: Error {}
+
+  private static func beginning(of file: ManifestFile) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    do {
+      _ = try file.eachTableChunk { chunk in
+        bytes += chunk.prefix(limit - bytes.count)
+        if bytes.count >= limit { throw Enough() }
+      }
+    } catch is Enough {
+    } catch is ManifestProblem {
+      // What is wrong with it, its rejection says.
+    }
+    return bytes
+  }
+
+  /// The same for the first bytes, unpacked.
+  static func suffix(of start: [UInt8]) -> String {
+    if start.starts(with: Array("bplist".utf8)) { return "plist" }
+    let text = String(decoding: start, as: UTF8.self)
+    let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+      .filter { !$0.isEmpty }
+    guard let first = lines.first(where: { !$0.hasPrefix("#") }), !start.contains(0) else { return "jsonl" }
+    switch first.first {
+    case "<": return "plist"
+    case "[": return "json"
+    case "{": return isLine(first, ofSeveral: lines.count > 1) ? "jsonl" : "json"
+    case "\"" where !isHeader(first): return "jsonl"
+    default: return isHeader(first) ? first.contains("\t") ? "tsv" : "csv" : isScalar(first) ? "jsonl" : "txt"
+    }
+  }
+
+  /// Whether an object is a line among others, or an entry: a dictionary of names may be the only line, too.
+  private static func isLine(_ text: String, ofSeveral: Bool) -> Bool {
+    guard let value = try? JSONValue(parsing: text) else { return false }
+    return ofSeveral || value["url"] != nil
+  }
+
+  /// Whether a line is the header of a table: one of its columns is `url`. `sep=` may stand before it.
+  private static func isHeader(_ line: String) -> Bool {
+    let line = line.lowercased()
+    if line.hasPrefix("sep=") { return true }
+    return line.split(whereSeparator: { ",;\t".contains($0) }).contains { field in
+      field.trimmingCharacters(in: CharacterSet(charactersIn: " \"")) == "url"
+    }
+  }
+
+  private static func isScalar(_ line: String) -> Bool { (try? JSONValue(parsing: line)) != nil }
+}

@@ -1,0 +1,23 @@
+import Glibc
+
+/// Who may read and write a file.
+extension OpenFile {
+  /// Sets who may read and write the file. Where it cannot have the group, because this user is not one of its members, the
+  /// group gets no permissions: its file's group is another then. Its owner may read it in any case.
+  /// - Parameters:
+  ///   - mode: Of its bits those for reading, writing and executing count.
+  ///   - group: nil to leave the group as it is.
+  package func setAccess(mode: Int, group: Int? = nil) throws(SystemError) {
+    var mode = mode_t(truncatingIfNeeded: mode) & 0o777 | 0o400
+    if let group, try status().group != group, fchown(descriptor, uid_t.max, gid_t(truncatingIfNeeded: group)) != 0 {
+      mode &= ~0o070
+    }
+    guard fchmod(descriptor, mode) == 0 else { throw SystemError("fchmod", path) }
+  }
+
+  /// Gives the file to a user and a group, as root may.
+  /// - Returns: Whether it could be done.
+  package func give(to owner: uid_t, group: Int) -> Bool {
+    fchown(descriptor, owner, gid_t(truncatingIfNeeded: group)) == 0
+  }
+}

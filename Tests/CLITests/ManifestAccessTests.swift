@@ -1,0 +1,117 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Who may read a manifest: what is dropped can be read by a service of another user, and comes back readable for who dropped
+/// it; what holds secrets is its owner's.
+@Suite(.blocking) struct ManifestAccessTests {
+  private func mode(_ path: String) throws -> Int {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? 0
+  }
+
+  private func write(_ text: String, to path: String, mode: Int) throws {
+    try text.write(toFile: path, atomically: false, encoding: .utf8)
+    #expect(chmod(path, mode_t(mode)) == 0)
+  }
+
+  @Test(arguments: [0o644, 0o640, 0o600, 0o604, 0o444])
+  func `a manifest comes back with the mode with which it was dropped`(dropped: Int) throws {
+    let folders = try DarkroomFolders()
+    try write("coffee.jpg\n", to: folders.inbox + "/job.txt", mode: dropped)
+    try write("{", to: folders.inbox + "/rejected.json", mode: dropped)
+    #expect(try folders.run(["--filters", "none"]).status == 65)
+    #expect(try folders.mode("job/manifest.txt") == dropped)
+    #expect(try folders.mode("rejected/manifest.json") == dropped)
+    #expect(try DarkroomProcess.run(["retry", "job"] + folders.named).status == 0)
+    #expect(try mode(folders.inbox + "/job.txt") == dropped)
+  }
+
+  static let secrets = [
+    ("a.json", #"[{"url": "coffee.jpg", "headers": {"X-Token": "s"}}]"#),
+    ("a.json", #"[{"url": "coffee.jpg", "body": "s"}]"#),
+    ("a.json", #"[{"url": "coffee.jpg", "form": {"token": "s"}}]"#),
+    ("a.json", #"{"defaults": {"headers": {"X-Token": "s"}}, "entries": ["coffee.jpg"]}"#),
+    ("a.json", #"["http://user:s@127.0.0.1:1/a.jpg"]"#),
+    ("a.json", #"[{"url": ["coffee.jpg", "http://user:s@127.0.0.1:1/a.jpg"]}]"#),
+    ("a.txt", "coffee.jpg\n  header=X-Token: s\n"),
+    ("a.json", #"[{"url": "coffee.jpg", "headers": {"X-Token": "s"}"#),
+    ("a.json", #"["http://user:s@127.0.0.1:1/a.jpg", "#),
+  ]
+
+  @Test(arguments: secrets)
+  func `one that holds secrets is its owner's alone`(file: String, text: String) throws {
+    let folders = try DarkroomFolders()
+    try write(text, to: folders.inbox + "/" + file, mode: 0o644)
+    _ = try folders.run(["--filters", "none"])
+    #expect(try folders.mode("a/manifest." + file.dropFirst(2)) == 0o600)
+  }
+
+  @Test func `what looks like a secret and is none stays readable`() throws {
+    let folders = try DarkroomFolders()
+    let text = #"[{"url": "coffee.jpg", "format": "png", "metadata": {"headers": "a@b"}}, "http://127.0.0.1:1/@a.jpg"]"#
+    try write(text, to: folders.inbox + "/a.json", mode: 0o644)
+    _ = try folders.run(["--filters", "none"])
+    #expect(try folders.mode("a/manifest.json") == 0o644)
+  }
+
+  @Test func `add keeps the file's mode, and gives URLs that of any new file`() throws {
+    let folders = try DarkroomFolders()
+    for (name, bits) in [("open", 0o644), ("group", 0o640), ("own", 0o600)] {
+      let path = folders.folder.file(name + ".txt")
+      try write("coffee.jpg\n", to: path, mode: bits)
+      let add = try DarkroomProcess.run(
+        script: "umask 077; darkroom add --inbox inbox \(name).txt", in: folders.folder)
+      #expect(add.status == 0 && add.error.isEmpty, "\(add.error)")
+      #expect(try mode(folders.inbox + "/\(name).txt") == bits)
+    }
+    let urls = """
+      umask 027
+      darkroom add --inbox inbox --name urls http://h.example/a.jpg
+      darkroom add --inbox inbox --name secret http://user:pass@h.example/a.jpg
+      """
+    #expect(try DarkroomProcess.run(script: urls, in: folders.folder).status == 0)
+    #expect(try mode(folders.inbox + "/urls.jsonl") == 0o640)
+    #expect(try mode(folders.inbox + "/secret.jsonl") == 0o600)
+  }
+
+  @Test(.enabled(if: TwoUsers.obstacle == nil, "needs two users: \(TwoUsers.obstacle ?? "")"))
+  func `a service of another user processes what was added, and who added it can read it again`() throws {
+    let users = try TwoUsers()
+    let add = try users.attack(
+      """
+      folder=$(mktemp -d); cd $folder; program=$OLDPWD/darkroom; inbox=$OLDPWD/inbox; samples=$OLDPWD/samples
+      echo coffee.jpg >open.txt; echo coffee.jpg >group.txt; echo coffee.jpg >own.txt
+      chmod 644 open.txt; chmod 664 group.txt; chmod 600 own.txt
+      for name in open group own; do $program add --inbox $inbox $name.txt; done
+      $program add --inbox $inbox --name urls file://$samples/coffee.jpg
+      cd /; rm -r $folder
+      """)
+    #expect(add.status == 0 && add.output == "open\ngroup\nown\nurls\n", "\(add.error)")
+    #expect(add.error.split(separator: "\n").count == 1, "\(add.error)")
+    #expect(add.error.contains("own.txt may be read by you alone"), "\(add.error)")
+    let run = try users.run()
+    #expect(run.status == 0, "\(run.error)")
+    #expect(run.error.contains("own.txt in the inbox is ignored: it cannot be read"), "\(run.error)")
+    for job in ["open", "group", "urls"] { #expect(try users.folders.report(job).state == "succeeded") }
+    #expect(
+      try users.attack("cat outbox/open/manifest.txt outbox/group/manifest.txt").output == "coffee.jpg\ncoffee.jpg\n")
+    // The service is no member of the group.
+    #expect(try users.folders.mode("group/manifest.txt") == 0o604)
+    // Root puts it back as its owner's.
+    #expect(try DarkroomProcess.run(["retry", "open"] + users.folders.named).status == 0)
+    let owner = try FileManager.default.attributesOfItem(atPath: users.folders.inbox + "/open.txt")
+    #expect(owner[.ownerAccountName] as? String == "daemon" && owner[.posixPermissions] as? Int == 0o604)
+  }
+
+  @Test(arguments: [["add", "https://h.example/a.jpg"], ["pause"], ["resume"], ["retry", "job"], ["status"]])
+  func `only run and watch create the default folders`(words: [String]) throws {
+    let folder = try TemporaryFolder()
+    let elsewhere = try DarkroomProcess.run(words, in: folder)
+    #expect(elsewhere.status == 66, "\(elsewhere.error)")
+    #expect(elsewhere.error.contains("--inbox: inbox: No such file or directory"), "\(elsewhere.error)")
+    #expect(elsewhere.error.contains("go to the folder where darkroom works"), "\(elsewhere.error)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    #expect(try DarkroomProcess.run(["run"], in: folder).status == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["inbox", "outbox"])
+  }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The manifest `-`: standard input, whatever that is.
+@Suite(.blocking) struct StandardInputTests {
+  private static let samples = "--filters none --file-root '\(packageRoot)/Samples'"
+
+  private func run(_ script: String, in folder: TemporaryFolder? = nil) throws -> DarkroomProcess.Finished {
+    try DarkroomProcess.run(script: script, in: folder ?? TemporaryFolder())
+  }
+
+  /// Manifests of two entries, or one, and the format that the report names.
+  static let manifests: [(text: String, format: String, total: Int)] = [
+    (#""coffee.jpg"\n"chelsea.jpg"\n"#, "jsonl", 2),
+    (#"{"url": "coffee.jpg"}\n{"url": "chelsea.jpg", "name": "x"}\n"#, "jsonl", 2),
+    (#"{"url": "coffee.jpg"}"#, "jsonl", 1),
+    (#"{"a": "coffee.jpg", "b": "chelsea.jpg"}"#, "json", 2),
+    (#"{\n  "a": "coffee.jpg"\n}\n"#, "json", 1),
+    (#"  [\n"coffee.jpg", "chelsea.jpg"]"#, "json", 2),
+    (#"coffee.jpg\nchelsea.jpg\n"#, "txt", 2),
+    (#"# pictures\r\n\r\ncoffee.jpg\r\n"#, "txt", 1),
+    (#"name,url\na,coffee.jpg\nb,chelsea.jpg\n"#, "csv", 2),
+    (#""url";name\ncoffee.jpg;a\n"#, "csv", 1),
+    (#"url\ncoffee.jpg\n"#, "csv", 1),
+    (#"sep=;\nurl;name\ncoffee.jpg;a\n"#, "csv", 1),
+    (#"name\turl\na\tcoffee.jpg\n"#, "tsv", 1),
+    (#"\xef\xbb\xbfurl,name\ncoffee.jpg,a\n"#, "csv", 1),
+    (#"<?xml version="1.0"?><plist version="1.0"><array><string>coffee.jpg</string></array></plist>"#, "plist", 1),
+    ("", "jsonl", 0),
+  ]
+
+  @Test(arguments: manifests.indices, [false, true])
+  func `its format is recognised, packed or not`(index: Int, isPacked: Bool) throws {
+    let (text, format, total) = Self.manifests[index]
+    let folder = try TemporaryFolder()
+    let run = try run(
+      """
+      printf '%b' '\(text)' | \(isPacked ? "gzip" : "cat") >input
+      darkroom check - --json --file-root '\(packageRoot)/Samples' <input | head -n 1
+      darkroom run - \(Self.samples) <input
+      """, in: folder)
+    #expect(run.status == 0, "\(run.error)")
+    #expect(
+      run.output.contains("\"format\":\"\(format)\"") && run.output.contains("\"total\":\(total)"), "\(run.output)")
+    let report = folder.file("outbox/stdin/report.json")
+    #expect(run.output.hasSuffix(report + "\n"))
+    let head = try String(contentsOfFile: report, encoding: .utf8)
+    #expect(head.contains("\"format\":\"\(format)\"") && head.contains("\"state\":\"succeeded\""), "\(head)")
+  }
+
+  @Test func `what cannot be one is rejected, and the report says what it was taken for`() throws {
+    let folder = try TemporaryFolder()
+    let run = try run(#"printf '{"url": "a.jpg"\n{"url": "b.jpg"}\n' | darkroom check -"#, in: folder)
+    #expect(run.status == 65 && run.output.hasPrefix("stdin.json: rejected"), "\(run.output)\(run.error)")
+  }
+
+  @Test func `a socket that is slow and does not block is read to its end`() throws {
+    let folder = try TemporaryFolder()
+    let script = """
+      import fcntl, os, socket, subprocess, sys, time
+      ours, theirs = socket.socketpair()
+      fcntl.fcntl(theirs, fcntl.F_SETFL, os.O_NONBLOCK)
+      child = subprocess.Popen(sys.argv[1:], stdin=theirs)
+      theirs.close()
+      for line in (b'"coffee.jpg"\\n', b'"chelsea.jpg"\\n'):
+          time.sleep(0.3)
+          ours.sendall(line)
+      ours.close()
+      sys.exit(child.wait())
+      """
+    try script.write(toFile: folder.file("feed.py"), atomically: false, encoding: .utf8)
+    let run = try run("/usr/bin/python3 feed.py darkroom run - \(Self.samples)", in: folder)
+    #expect(run.status == 0, "\(run.error)")
+    #expect(
+      try String(contentsOfFile: folder.file("outbox/stdin/report.json"), encoding: .utf8).contains("\"total\":2"))
+  }
+
+  @Test func `a file is read from where it stands`() throws {
+    let folder = try TemporaryFolder()
+    let run = try run(
+      """
+      printf '%s\\n' 'no manifest' '"coffee.jpg"' >input
+      { read -r first; darkroom run --name rest - \(Self.samples); } <input
+      """, in: folder)
+    #expect(run.status == 0, "\(run.error)")
+    #expect(run.output == folder.file("outbox/rest/report.json") + "\n")
+  }
+
+  @Test(.enabled(if: TwoUsers.obstacle == nil, "needs two users: \(TwoUsers.obstacle ?? "")"))
+  func `a file that another user has opened is read`() throws {
+    let users = try TwoUsers()
+    let run = try run(
+      """
+      echo '"coffee.jpg"' >input; chmod 600 input; chmod 777 .
+      exec setpriv --reuid=nobody --regid=nogroup --clear-groups ./darkroom run - \
+        --filters none --file-root samples --inbox mine --outbox done --create <input
+      """, in: users.folders.folder)
+    #expect(run.status == 0, "\(run.error)")
+  }
+
+  @Test func `add puts it into the inbox, under a name of its own or a given one`() throws {
+    let folders = try DarkroomFolders()
+    let add = try run(
+      """
+      umask 022
+      printf 'url,name\\ncoffee.jpg,a\\n' | darkroom add --inbox inbox --name table -
+      echo coffee.jpg | gzip | darkroom add --inbox inbox -
+      echo '"coffee.jpg"' >input; chmod 600 input; darkroom add --inbox inbox --name own - <input
+      """, in: folders.folder)
+    #expect(add.status == 0, "\(add.error)")
+    let jobs = add.output.split(separator: "\n").map(String.init)
+    #expect(jobs.count == 3 && jobs[0] == "table" && jobs[1].hasPrefix("stdin-") && jobs[2] == "own", "\(jobs)")
+    #expect(try Set(folders.inboxNames()) == ["table.csv", jobs[1] + ".txt.gz", "own.jsonl"])
+    let modes = try ["table.csv", "own.jsonl"].map {
+      try FileManager.default.attributesOfItem(atPath: folders.inbox + "/" + $0)[.posixPermissions] as? Int
+    }
+    #expect(modes == [0o644, 0o600])
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+  }
+
+  @Test(arguments: ["<&-", "<."])
+  func `one that cannot be read ends with 66`(redirection: String) throws {
+    let run = try run("darkroom run - \(redirection)")
+    #expect(run.status == 66 && run.error.contains("standard input"), "\(run.error)")
+  }
+}
