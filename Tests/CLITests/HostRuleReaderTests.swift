@@ -10,7 +10,12 @@ import Transfer
 @Suite struct HostRuleReaderTests {
   private let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws {
+    folder = try TemporaryFolder()
+    for name in ["in", "out"] {
+      try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: false)
+    }
+  }
 
   private func write(_ text: String, to name: String, mode: Int = 0o600) throws {
     let path = folder.file(name)
@@ -20,7 +25,7 @@ import Transfer
 
   private func settings(_ hosts: String, _ environment: [String: String] = [:]) throws -> Settings {
     try write(#"{"hosts": \#(hosts)}"#, to: "config.json")
-    let words = ["watch", "--config", folder.file("config.json"), "--inbox", folder.path, "--outbox", folder.path]
+    let words = ["watch", "--config", folder.file("config.json"), "--inbox", folder.file("in"), "--outbox", folder.file("out")]
     return try Settings(Arguments(words), environment: environment)
   }
 
@@ -74,7 +79,7 @@ import Transfer
     (#"{"a.test:81": {"interval": 1}}"#, #""a.test:81": "interval" holds for all ports of a host"#),
     (#"{"a.test:81": {"max-rate": "1M"}}"#, #""a.test:81": "max-rate" holds for all ports of a host"#),
     (#"{"a.test": {}, "A.test.": {}}"#, #""hosts": "A.test." is for the same hosts as "a.test""#),
-    (#"{"a.test": {}, "a.test": {}}"#, "duplicate"),
+    (#"{"a.test": {}, "a.test": {}}"#, #"the key "a.test" occurs twice"#),
   ])
   func `what is wrong is told with the file, the pattern and the key`(hosts: String, message: String) throws {
     let error = #expect(throws: UsageError.self) { try settings(hosts) }

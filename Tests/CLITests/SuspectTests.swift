@@ -65,11 +65,12 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: state + "/suspects"))
   }
 
-  /// Stops the workers of a process where they are.
+  /// Stops the workers of a process where they are, and not the first child, of which they are forked.
   /// - Returns: Whether there were any.
   private func stopWorkers(of process: Int32) throws -> Bool {
+    let workers = "pgrep -P \(process) | sort -n | tail -n +2"
     let found = try DarkroomProcess.run(
-      script: "pgrep -P \(process) | xargs -r kill -STOP && pgrep -P \(process) | wc -l", in: folders.folder)
+      script: "\(workers) | xargs -r kill -STOP && \(workers) | wc -l", in: folders.folder)
     return (Int(found.output.filter(\.isNumber)) ?? 0) > 0
   }
 }

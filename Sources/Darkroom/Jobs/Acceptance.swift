@@ -46,7 +46,7 @@ struct Acceptance {
       file: file, format: format, sha256: sha256, inboxPath: inbox == nil ? nil : path, identity: status.identity.text,
       accepted: Clock.wallMilliseconds, configuration: configuration)
     manifest.tooLarge = tooLarge
-    (manifest.mode, manifest.group) = (status.mode & 0o777, status.group)
+    (manifest.mode, manifest.group, manifest.owner) = (status.mode & 0o777, status.group, Int(status.owner))
     let job = LedgerJob(runID: runID, name: name, details: try manifest.text)
     do {
       try record(job, manifest)

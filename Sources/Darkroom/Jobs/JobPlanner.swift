@@ -91,7 +91,7 @@ struct JobPlanner: Sendable {
     let run = RunContext(
       number: number, runID: job.runID, folder: outbox.job(job.name),
       staging: Staging(folder: outbox.staging(of: state), runID: job.runID, handle: staging),
-      accepted: manifest.accepted, isRefreshing: manifest.refresh == true)
+      accepted: manifest.accepted, isRefreshing: manifest.refresh == true, user: manifest.owner)
     // Where the outbox is not mounted nothing is to be made.
     guard try FileStatus.exists(run.staging.folder) else {
       throw SystemError("the outbox is not there", run.staging.folder, code: ESTALE)

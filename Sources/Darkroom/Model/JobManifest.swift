@@ -33,9 +33,10 @@ struct JobManifest: Sendable, Equatable, Codable {
   /// Why there is no room for a snapshot, however much is removed: then there is none. Default: nil, there is one.
   var tooLarge: String?
 
-  /// The mode and the group of the file that was accepted; nil in ledgers of earlier versions.
+  /// The mode, the group and the owner of the file that was accepted; nil in ledgers of earlier versions.
   var mode: Int?
   var group: Int?
+  var owner: Int?
 
   /// The extension of the file's name, `.gz` included.
   var fileExtension: String { ManifestFileName(file)?.suffix ?? format }

@@ -17,15 +17,21 @@ struct RunContext: Sendable {
   /// Whether what earlier runs downloaded and made is ignored, whatever the process that continues the run is told.
   var isRefreshing = false
 
+  /// Whose file the manifest was, a user's number; nil when that is not known.
+  var user: Int?
+
   /// The same run, whose documents go to its folder of `history`.
   var inHistory: RunContext {
     RunContext(
       number: number, runID: runID,
       folder: JobFolder(
         path: folder.history + "/" + runID, name: folder.name, root: folder.root, outbox: folder.outbox),
-      staging: staging, accepted: accepted, isRefreshing: isRefreshing)
+      staging: staging, accepted: accepted, isRefreshing: isRefreshing, user: user)
   }
 
   /// The job's name.
   var job: String { folder.name }
+
+  /// Who is behind its pictures.
+  var owner: PictureOwner { user.map(PictureOwner.user) ?? .run(runID) }
 }

@@ -153,7 +153,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let (pictures, own) = try recorded {
       try decoding.pool.perform(
         task, from: source,
-        subject: DecodingPool.Subject(job: record.run.job, entry: record.entry.shownName, run: record.run.runID),
+        subject: DecodingPool.Subject(job: record.run.job, entry: record.entry.shownName, owner: record.run.owner),
         isCancelled: { self.isCancelled }
       ) {
         try staging.create(result)

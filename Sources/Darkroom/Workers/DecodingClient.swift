@@ -4,7 +4,7 @@ import Sandbox
 import Synchronization
 import System
 
-/// A worker as this process sees it. It does one task at a time, all of the same run.
+/// A worker as this process sees it. It does one task at a time, all of the same owner.
 final class DecodingClient: Sendable {
   /// What holds it.
   let confinement: Confinement
@@ -15,7 +15,7 @@ final class DecodingClient: Sendable {
   private let limits: WorkerLimits
 
   /// Whose pictures it has seen; nil before the first.
-  private let servedRun = Mutex<String?>(nil)
+  private let servedOwner = Mutex<PictureOwner?>(nil)
 
   /// The memory that it may have when nothing is granted, in bytes; 0 until that is asked for.
   private let usualMemory = Mutex<UInt64>(0)
@@ -45,25 +45,25 @@ final class DecodingClient: Sendable {
   /// Whether it waits for a task, and has not ended or said anything unasked.
   var isIdle: Bool { process.socket.isQuiet }
 
-  /// The run whose pictures it has seen; nil before the first. One that a picture has taken over sees none of another.
-  var run: String? { servedRun.withLock { $0 } }
+  /// Whose pictures it has seen; nil before the first. One that a picture has taken over sees none of another's.
+  var owner: PictureOwner? { servedOwner.withLock { $0 } }
 
   /// Kills it.
   func end() { process.child.end() }
 
   /// Has it do a task.
   /// - Parameters:
-  ///   - run: Whose task it is.
+  ///   - owner: Whose task it is.
   ///   - result: An empty file.
   ///   - memory: What is held of whole pictures is taken from it.
   ///   - clock: The task's; it knows of earlier tries.
   /// - Throws: `ImagingError` when the picture is at fault, or the task was cancelled: then the worker is killed;
   ///   `WorkerLoss`.
   func perform(
-    _ task: DecodingTask, of run: String, from source: OpenFile, to result: OpenFile, memory: WholePictureMemory,
+    _ task: DecodingTask, of owner: PictureOwner, from source: OpenFile, to result: OpenFile, memory: WholePictureMemory,
     clock: inout TaskClock, isCancelled: () -> Bool
   ) throws -> ImagePassResult {
-    servedRun.withLock { $0 = run }
+    servedOwner.withLock { $0 = owner }
     clock.tryAgain(now: Clock.monotonicSeconds)
     let timeBefore = process.child.processorTime
     allowTime(beginning: timeBefore, task)

@@ -6,7 +6,7 @@ import Synchronization
 import System
 
 /// What decodes pictures: workers, one for each place of the filtration queue, which are kept and used again for pictures of
-/// the same run; or this process.
+/// the same owner; or this process.
 package final class DecodingPool: Sendable {
   /// Something about workers that people want to know.
   enum Notice: Sendable {
@@ -137,8 +137,8 @@ package final class DecodingPool: Sendable {
   struct Subject {
     var job: String?
     var entry: String?
-    /// Its pictures are seen by no worker that sees another's.
-    var run = ""
+    /// His pictures are seen by no worker that sees another's.
+    var owner = PictureOwner.run("")
   }
 
   /// Has a task done, again in a fresh worker when one is lost (`WorkerLoss.next`).
@@ -190,10 +190,10 @@ package final class DecodingPool: Sendable {
     _ isCancelled: () -> Bool, _ create: () throws -> OpenFile
   ) throws -> ImagePassResult {
     let result = try create()
-    let client = try isFresh ? start() : take(for: subject.run)
+    let client = try isFresh ? start() : take(for: subject.owner)
     do {
       let pictures = try client.perform(
-        task, of: subject.run, from: source, to: result, memory: memory, clock: &clock, isCancelled: isCancelled)
+        task, of: subject.owner, from: source, to: result, memory: memory, clock: &clock, isCancelled: isCancelled)
       giveBack(client)
       return pictures
     } catch let loss as WorkerLoss {
@@ -207,11 +207,11 @@ package final class DecodingPool: Sendable {
 
   // MARK: Workers
 
-  /// Takes an idle worker of the run, or one that has seen nothing yet, or starts one.
-  private func take(for run: String) throws(SystemError) -> DecodingClient {
+  /// Takes an idle worker of the owner, or one that has seen nothing yet, or starts one.
+  private func take(for owner: PictureOwner) throws(SystemError) -> DecodingClient {
     while true {
       let (client, mustWait) = state.withLock { state -> (DecodingClient?, Bool) in
-        let index = state.idle.lastIndex { $0.run == run } ?? state.idle.lastIndex { $0.run == nil }
+        let index = state.idle.lastIndex { $0.owner == owner } ?? state.idle.lastIndex { $0.owner == nil }
         if let index { return (state.idle.remove(at: index), false) }
         guard state.starting > state.waiting else { return (nil, false) }
         state.waiting += 1

@@ -38,12 +38,12 @@ final class Workers: Sendable {
 
   /// Filters a source: a deed, or a picture.
   /// - Parameters:
-  ///   - run: Whose picture it is.
+  ///   - owner: Whose picture it is.
   ///   - name: What its files are called; of those at the same time each has its own.
   ///   - begun: Called for each try, with the source.
   @discardableResult
   func filter(
-    _ source: Data, recipe: String = "sepia(1)", run: String = "", name: String = "picture",
+    _ source: Data, recipe: String = "sepia(1)", owner: PictureOwner = .run(""), name: String = "picture",
     isCancelled: () -> Bool = { false }, begun: (OpenFile) -> Void = { _ in }
   ) throws -> (pictures: ImagePassResult, result: Data) {
     let (input, output) = (folder.file(name), folder.file(name + ".result"))
@@ -52,7 +52,7 @@ final class Workers: Sendable {
       try Recipe(parsing: recipe), OutputOptions(), limits: ImageLimits(maxPixels: 1_000_000))
     let file = try OpenFile(reading: input)
     let (pictures, _) = try pool.perform(
-      task, from: file, subject: DecodingPool.Subject(run: run), isCancelled: isCancelled
+      task, from: file, subject: DecodingPool.Subject(owner: owner), isCancelled: isCancelled
     ) {
       begun(file)
       try Folder.removeFile(output)
@@ -62,8 +62,8 @@ final class Workers: Sendable {
   }
 
   @discardableResult
-  func attempt(_ deed: String, run: String = "") throws -> ImagePassResult {
-    try filter(Self.source(deed), run: run).pictures
+  func attempt(_ deed: String, owner: PictureOwner = .run("")) throws -> ImagePassResult {
+    try filter(Self.source(deed), owner: owner).pictures
   }
 
   /// A picture that does something.

@@ -170,21 +170,24 @@ import Testing
     #expect((counts.started, counts.lost) == (1, 0))
   }
 
-  @Test func `a worker sees pictures of one run only`() throws {
+  @Test(arguments: [
+    (PictureOwner.user(1000), PictureOwner.user(1001)), (.run("one"), .run("other")), (.run("1000"), .user(1000)),
+  ])
+  func `a worker sees pictures of one owner only`(one: PictureOwner, other: PictureOwner) throws {
     let workers = try Workers()
-    try workers.attempt("keep", run: "one")
-    let same = try #require(throws: ImagingError.self) { try workers.attempt("alter", run: "one") }
+    try workers.attempt("keep", owner: one)
+    let same = try #require(throws: ImagingError.self) { try workers.attempt("alter", owner: one) }
     #expect(same.message == "alter: done", "it is the worker that has kept a file")
-    let other = try #require(throws: ImagingError.self) { try workers.attempt("alter", run: "other") }
-    #expect(other.message == "alter: errno \(EBADF)", "it is another worker, which has none")
+    let another = try #require(throws: ImagingError.self) { try workers.attempt("alter", owner: other) }
+    #expect(another.message == "alter: errno \(EBADF)", "it is another worker, which has none")
     let counts = workers.pool.counts
     #expect((counts.started, counts.running, counts.lost) == (2, 1, 0))
   }
 
-  @Test func `workers are kept for the runs that go on, as many as there are places`() throws {
+  @Test func `workers are kept for the owners that go on, as many as there are places`() throws {
     let workers = try Workers(places: 2)
-    for run in ["one", "other", "one", "other", "third", "other"] {
-      try workers.filter(Workers.picture, run: run)
+    for user in [1, 2, 1, 2, 3, 2] {
+      try workers.filter(Workers.picture, owner: .user(user))
     }
     let counts = workers.pool.counts
     #expect((counts.started, counts.running) == (3, 2))
