@@ -23,7 +23,10 @@ struct DiskTests {
   private func disk(_ full: Full, kilobytes: Int) throws -> (disk: SmallDisk, options: [String]) {
     let path = full == .ledger ? state : folders.outbox
     let disk = try SmallDisk(over: path, in: folders.folder, kilobytes: kilobytes)
-    return (disk, ["--filters", "none", "--metadata", "all", "--min-free", "0"] + (full == .everything ? [] : ["--state", state]))
+    return (
+      disk,
+      ["--filters", "none", "--metadata", "all", "--min-free", "0"] + (full == .everything ? [] : ["--state", state])
+    )
   }
 
   /// Expects that every picture is there once, whole, and that the report tells of the disk.

@@ -25,7 +25,9 @@ import Transfer
 
   private func settings(_ hosts: String, _ environment: [String: String] = [:]) throws -> Settings {
     try write(#"{"hosts": \#(hosts)}"#, to: "config.json")
-    let words = ["watch", "--config", folder.file("config.json"), "--inbox", folder.file("in"), "--outbox", folder.file("out")]
+    let words = [
+      "watch", "--config", folder.file("config.json"), "--inbox", folder.file("in"), "--outbox", folder.file("out"),
+    ]
     return try Settings(Arguments(words), environment: environment)
   }
 

@@ -27,7 +27,9 @@ import Testing
   @Test("a transfer can be cancelled while it waits for a slot, and while its body arrives")
   func cancel() async throws {
     let server = try FaultServer.start()
-    let downloads = try Downloads { ($0.perHost, $0.firstByteTimeout, $0.lowSpeed) = (HostLimit(fixed: 1), .seconds(600), 0) }
+    let downloads = try Downloads {
+      ($0.perHost, $0.firstByteTimeout, $0.lowSpeed) = (HostLimit(fixed: 1), .seconds(600), 0)
+    }
     let (endings, stream) = AsyncStream.makeStream(of: (String, TransferError.Code?).self)
     let ids = try ["running", "waiting"].map { name in
       downloads.engine.start(try request(server.url("stall-mid-body"))) { result in

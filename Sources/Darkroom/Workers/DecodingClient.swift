@@ -60,7 +60,8 @@ final class DecodingClient: Sendable {
   /// - Throws: `ImagingError` when the picture is at fault, or the task was cancelled: then the worker is killed;
   ///   `WorkerLoss`.
   func perform(
-    _ task: DecodingTask, of owner: PictureOwner, from source: OpenFile, to result: OpenFile, memory: WholePictureMemory,
+    _ task: DecodingTask, of owner: PictureOwner, from source: OpenFile, to result: OpenFile,
+    memory: WholePictureMemory,
     clock: inout TaskClock, isCancelled: () -> Bool
   ) throws -> ImagePassResult {
     servedOwner.withLock { $0 = owner }
