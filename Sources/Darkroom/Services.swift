@@ -64,16 +64,15 @@ final class Services {
     let trouble = try inbox.own()
     warnings = trouble.map { ["the inbox has no file that says which process owns it: \($0)"] } ?? []
     var outboxes = inbox.knownOutboxes
-    if let marker = outboxes.marker(of: path), !configuration.replacesOutbox {
-      try OutboxMarker.check(outbox, is: marker)
-    }
+    let known = configuration.replacesOutbox ? nil : outboxes.marker(of: path)
+    if let known { try OutboxMarker.check(outbox, is: known) }
     hidden = try outbox.openHidden()
     outboxIdentity = try hidden.status().identity
     try Folder.createDurably(configuration.state, mode: 0o700)
     state = try StateFolder(opening: Folder.resolved(configuration.state))
     instances = try Self.takeInstanceLocks(outbox: outbox, hidden, state: state)
     // Without it, as on a full disk, everything works, but nobody notices when the outbox is not mounted.
-    if let marker = try? OutboxMarker.take(instances[0], in: hidden) {
+    if let marker = try? OutboxMarker.take(instances[0], in: hidden, known: known) {
       outboxes.remember(marker, of: path)
       try? inbox.remember(outboxes)
     }

@@ -136,9 +136,26 @@ package final class Database {
   package func rollBack() { try? execute("ROLLBACK") }
 
   func failure(_ code: Int32) -> SQLiteError {
-    SQLiteError(
+    if code & 0xff == SQLITE_CORRUPT, let number = readError {
+      return SQLiteError(
+        code: SQLITE_IOERR | 1 << 8, message: String(cString: sqlite3_errstr(SQLITE_IOERR)), path: path,
+        systemError: number)
+    }
+    return SQLiteError(
       code: code, message: String(cString: sqlite3_errmsg(connection)), path: path,
       systemError: sqlite3_system_errno(connection))
+  }
+
+  /// `errno` of a read of the file, or of its journal, that has failed; nil when none has since the file was opened. Some
+  /// SQLite itself reports as damage (`SQLITE_IOERR_CORRUPTFS`): EIO, ENXIO and ERANGE.
+  private var readError: Int32? {
+    var number: Int32 = 0
+    if sqlite3_file_control(connection, nil, SQLITE_FCNTL_LAST_ERRNO, &number) == SQLITE_OK, number != 0 { return number }
+    var journal: UnsafeMutablePointer<sqlite3_file>?
+    guard sqlite3_file_control(connection, nil, SQLITE_FCNTL_JOURNAL_POINTER, &journal) == SQLITE_OK,
+      journal?.pointee.pMethods?.pointee.xFileControl?(journal, SQLITE_FCNTL_LAST_ERRNO, &number) == SQLITE_OK
+    else { return nil }
+    return number == 0 ? nil : number
   }
 
   private func prepared(_ sql: String) throws -> Statement {

@@ -159,6 +159,17 @@ package enum Folder {
     return Int(status.f_bavail) * Int(status.f_frsize)
   }
 
+  /// Whether the file system that holds something, or would hold it, is mounted read-only; false when that cannot be told.
+  package static func isReadOnlyMount(_ path: String) -> Bool {
+    var (status, path) = (statvfs(), path)
+    while uninterrupted({ statvfs(path, &status) }) != 0 {
+      let (code, above) = (errno, parent(of: path))
+      guard code == ENOENT || code == ENOTDIR, above != path else { return false }
+      path = above
+    }
+    return status.f_flag & UInt(ST_RDONLY) != 0
+  }
+
   /// How many bytes the file system that holds a folder can hold at most for us.
   package static func totalSpace(_ path: String) throws(SystemError) -> Int {
     var status = statvfs()

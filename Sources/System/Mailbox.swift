@@ -86,10 +86,17 @@ package final class Mailbox<Message: Sendable>: Sendable {
       defer { state.isReaderWaiting = false }
       return (result, state.isReaderWaiting)
     }
-    if mustWake {
-      var one: UInt64 = 1
-      _ = write(descriptor, &one, 8)
-    }
+    if mustWake { wake() }
     return result
   }
+
+  /// Makes the descriptor readable. A reader that is not woken may wait for ever, so a write that fails is repeated; with
+  /// `EAGAIN` it is readable already.
+  private func wake() {
+    var one: UInt64 = 1
+    for _ in 0..<Self.wakeLimit where write(descriptor, &one, 8) == 8 || errno == EAGAIN { return }
+  }
+
+  /// So often a write is tried: nothing but a tool that injects errors has it fail.
+  private static var wakeLimit: Int { 100 }
 }

@@ -90,6 +90,28 @@ import Testing
     #expect(try run().status == 73)
   }
 
+  @Test func `an outbox that gets its state back from a backup is the same one still`() throws {
+    try folders.drop("first.txt", "coffee.jpg\n")
+    #expect(try run().status == 0)
+    try move(folders.outbox + "/.darkroom", away)
+    #expect(try run().status == 0)
+    try FileManager.default.removeItem(atPath: folders.outbox + "/.darkroom")
+    try move(away, folders.outbox + "/.darkroom")
+    let again = try run()
+    #expect(again.status == 0, "\(again.error)")
+  }
+
+  @Test(arguments: ["images/coffee.jpg", "report.json", "entries.jsonl", "history/earlier/report.json"])
+  func `whatever is left of a job tells the outbox from an empty folder`(file: String) throws {
+    try unmount()
+    #expect(try run().status == 73)
+    let path = URL(fileURLWithPath: folders.outbox + "/first/" + file)
+    try FileManager.default.createDirectory(at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data("{}".utf8).write(to: path)
+    let again = try run()
+    #expect(again.status == 0, "\(again.error)")
+  }
+
   @Test func `an inbox may be used with several outboxes, and each is known`() throws {
     let other = folders.folder.file("other")
     try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)

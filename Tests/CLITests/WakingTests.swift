@@ -32,6 +32,20 @@ import Testing
     #expect(try watch.finish().status == 0)
   }
 
+  /// `strace` counts the calls of each thread by themselves.
+  @Test(arguments: ["EDQUOT", "EIO", "EINTR"])
+  func `a thread whose signal to another fails gives it again`(error: String) throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\nchelsea.jpg\nrocket.jpg\n")
+    let words = (folders.options + Self.options).map { "'\($0)'" }.joined(separator: " ")
+    let ended = try DarkroomProcess.run(
+      script: """
+        timeout 60 strace -f -qq -o /dev/null -P 'anon_inode:[eventfd]' -e trace=write \
+          -e inject=write:error=\(error):when=1+2 darkroom run \(words)
+        """, in: folders.folder)
+    #expect(ended.status == 0, "124 is the end of its time: \(ended.error)")
+  }
+
   @Test func `--lock-wait ends a run in time`() throws {
     let folders = try DarkroomFolders()
     try folders.drop("job.txt", "coffee.jpg\n")

@@ -36,7 +36,7 @@ final class DeliveryQueue: Sendable {
     case unstaged(run: Int, any Error)
     /// Rows are durable, and could not be added to a run's `entries.jsonl`.
     case unlogged(run: Int, any Error)
-    /// The program cannot go on.
+    /// The program cannot go on; nothing is delivered any more. Sent for each batch from then on.
     case broken(any Error)
   }
 
@@ -107,6 +107,9 @@ final class DeliveryQueue: Sendable {
   private let waiting = Mutex(Waiting())
   let held = Mutex(Held())
   private let abandoned = DispatchSemaphore(value: 0)
+
+  /// Why a batch broke off: from then on nothing is delivered, because what comes later counts on what came before.
+  private let failure = Mutex<(any Error)?>(nil)
   private let queue = DispatchQueue(label: "Delivery")
 
   /// - Parameters:
@@ -205,8 +208,10 @@ final class DeliveryQueue: Sendable {
     }
     guard !batch.isEmpty else { return }
     do {
+      if let failure = failure.withLock({ $0 }) { throw failure }
       try deliver(batch)
     } catch {
+      failure.withLock { $0 = error }
       for acceptance in batch.acceptances { acceptance.completion(.failure(error)) }
       send(.broken(error))
     }

@@ -21,7 +21,7 @@ struct LedgerOpening {
     var notice: String?
     let ledger: Ledger
     do {
-      ledger = try checked(wasUnclean)
+      ledger = try checkedTwice(wasUnclean)
     } catch  where error.isDamageOfLedger {
       notice = try replace(because: error)
       ledger = try Ledger(path: state.ledger)
@@ -36,6 +36,15 @@ struct LedgerOpening {
   func close() { try? state.openFolder().remove(StateFolder.useMark) }
 
   private var hasJournal: Bool { ((try? FileStatus(of: state.ledger + "-journal"))?.size ?? 0) > 0 }
+
+  /// What seems to be damage may be an error that passes: it counts when a new connection finds it as well.
+  private func checkedTwice(_ wasUnclean: Bool) throws -> Ledger {
+    do {
+      return try checked(wasUnclean)
+    } catch  where error.isDamageOfLedger {
+      return try checked(true)
+    }
+  }
 
   private func checked(_ wasUnclean: Bool) throws -> Ledger {
     let ledger = try Ledger(path: state.ledger)

@@ -11,8 +11,9 @@ package final class InstanceLock: Sendable {
   /// Why the lock's file is not to be had; the folder is locked all the same.
   let trouble: String?
 
-  /// What the file begins with: the process's id and what no other process has written.
-  private let head = "\(getpid())\n\(RunID.make())\n"
+  /// What the file begins with: the process's id and what no other process has written. It always has the same length, so
+  /// that a process that dies while it writes it leaves the notes as they were.
+  private let head = InstanceLock.makeHead()
 
   /// So many bytes of the file are read at most.
   private static let sizeLimit = 4096
@@ -44,8 +45,13 @@ package final class InstanceLock: Sendable {
       guard isHostile, (try? folder.status(of: name)) != nil else { throw error }
       (file, trouble) = (nil, "\(error)")
     }
-    noted = Mutex((try? file.map(Self.notes(of:))) ?? "")
+    noted = Mutex(try file.map(Self.notes(of:)) ?? "")
     try file?.replaceContents(with: text)
+  }
+
+  private static func makeHead() -> String {
+    let process = "\(getpid())"
+    return process + "\n" + RunID.make() + String(repeating: " ", count: max(0, 10 - process.utf8.count)) + "\n"
   }
 
   /// What the file holds.

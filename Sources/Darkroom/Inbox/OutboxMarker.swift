@@ -23,10 +23,14 @@ enum OutboxMarker {
   /// - Parameters:
   ///   - lock: Of the outbox.
   ///   - hidden: Where the lock's file lies.
+  ///   - known: The one that an outbox without a marker gets back, which has lost its state; nil for a new one. With another
+  ///     it would be unknown until the inbox remembers that.
   /// - Throws: `SystemError`.
-  static func take(_ lock: InstanceLock, in hidden: OpenFolder) throws(SystemError) -> String {
+  static func take(
+    _ lock: InstanceLock, in hidden: OpenFolder, known: String?
+  ) throws(SystemError) -> String {
     if let marker = marker(lock.notes) { return marker }
-    let marker = RunID.make()
+    let marker = known ?? RunID.make()
     try lock.note("marker \(marker)\n")
     try hidden.sync()
     return marker
@@ -51,7 +55,7 @@ enum OutboxMarker {
   private static func hasJobs(_ outbox: OpenFolder) throws(SystemError) -> Bool {
     for name in try outbox.names().compactMap(\.text) where !name.hasPrefix(".") {
       guard try outbox.status(of: name)?.kind == .folder, let job = try? outbox.folder(name) else { continue }
-      for file in ["report.json", "entries.jsonl", "history"] where (try? job.status(of: file)) != nil { return true }
+      for file in ["report.json", "entries.jsonl", "history", "images"] where (try? job.status(of: file)) != nil { return true }
     }
     return false
   }

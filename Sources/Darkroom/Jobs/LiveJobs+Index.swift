@@ -40,9 +40,11 @@ extension LiveJobs {
   /// The attempts of more jobs are not counted.
   private static let indexHoldLimit = 1000
 
-  /// Whether an error says that the index of a run is damaged.
+  /// Whether an error says that the index of a run is damaged, or cannot be read.
   func isDamageOfIndex(_ error: any Error, of run: JobRun) -> Bool {
-    guard let error = error as? SQLiteError, error.isDamage, let runID = run.accepted?.job.runID else { return false }
+    guard let error = error as? SQLiteError, error.isDamage || error.isUnreadable,
+      let runID = run.accepted?.job.runID
+    else { return false }
     return error.path == planner.state.index(runID) || error.path == Database.inMemory
   }
 }

@@ -29,7 +29,7 @@ package struct LocalRetry {
 
   /// Does something, again and again while the machine fails it.
   /// - Throws: What `body` throws for other causes, or without a limit of time; `StopError.machine` when that is over;
-  ///   `CancellationError` when it is not to go on.
+  ///   `StopError.outbox` at once when a file system is mounted read-only; `CancellationError` when it is not to go on.
   package func run<T>(_ body: () throws -> T) throws -> T {
     let began = now()
     var (attempts, told) = (0, "")
@@ -37,6 +37,7 @@ package struct LocalRetry {
       do {
         return try body()
       } catch let error where error.mayPassSoon && limit != 0 {
+        if error.isOfReadOnlyMount { throw StopError.outbox("\(error)") }
         attempts += 1
         let left = limit.map { began + $0 - now() } ?? .infinity
         guard left > 0 else { throw StopError.machine(reason: "\(error)", seconds: limit ?? 0) }

@@ -1,4 +1,5 @@
 import Database
+import Glibc
 import Ledger
 import System
 
@@ -38,6 +39,16 @@ extension Error {
     }
     if (self as? SQLiteError)?.isForWantOfPermission == true { return false }
     return localCause?.mayPassSoon == true
+  }
+
+  /// Whether something cannot be written because its file system is mounted read-only, which is for the operator. A disk that
+  /// only answers EROFS may do so for a while.
+  var isOfReadOnlyMount: Bool {
+    switch self {
+    case let error as SystemError: error.code == EROFS && Folder.isReadOnlyMount(error.path)
+    case let error as SQLiteError: error.systemError == EROFS && Folder.isReadOnlyMount(error.path)
+    default: false
+    }
   }
 
   /// Whether a file system has no room.

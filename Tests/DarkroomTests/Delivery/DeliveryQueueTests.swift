@@ -93,6 +93,20 @@ import Testing
     #expect(deliveries.wait(isBroken: true).broken != nil)
   }
 
+  @Test func `once the ledger has failed for good nothing is delivered that came after what it lacks`() throws {
+    let run = try deliveries.run(1)
+    // It is there already.
+    queue.record([.accept(LedgerJob(runID: run.runID, name: run.job, details: ""))])
+    #expect(deliveries.wait(isBroken: true).broken != nil)
+    queue.deliver(try deliveries.filtered(0, of: run), isUrgent: true)
+    #expect(throws: (any Error).self) { try queue.accept(LedgerJob(runID: "r", name: "j", details: ""), during: []) }
+    queue.drain()
+    #expect(try deliveries.ledger.intended(run: run.runID).isEmpty)
+    #expect(try deliveries.ledger.liveJobs().map(\.runID) == [run.runID])
+    #expect(deliveries.text("job-1/images/entry 0.jpg") == nil)
+    #expect(try deliveries.log(run).isEmpty)
+  }
+
   @Test func `what cannot be synced costs no other its acceptance, and what lies beneath waits`() throws {
     let run = try deliveries.run(1)
     // Opening a link that leads to itself fails, whoever asks.

@@ -1,3 +1,4 @@
+import Glibc
 import System
 import TestSupport
 import Testing
@@ -42,5 +43,16 @@ import Testing
     let second = try InstanceLock("instance", in: folder)
     #expect(second.notes == "outbox a b\n")
     #expect(second.isHeld(in: folder))
+  }
+
+  @Test func `notes are at the same place whatever the id of the process, so that half of a write leaves them whole`()
+    throws
+  {
+    let root = try TemporaryFolder()
+    try InstanceLock("instance", in: OpenFolder(root.path)).note("outbox a b\n")
+    let text = try #require(root.text("instance"))
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(Int(lines[0]) == Int(getpid()) && lines[2] == "outbox a b")
+    #expect(lines[..<2].joined().utf8.count == 35)
   }
 }
