@@ -268,7 +268,10 @@ package final class Darkroom {
     for action in actions {
       switch action {
       case .start(let source): jobs.start(source, now: now)
-      case .begin(let run): jobs.begin(run, now: now)
+      case .begin(let run):
+        jobs.begin(run, now: now)
+        // Nothing else would have the loop run again.
+        if mayFinish, jobs.runs[run]?.live.phase == .done { jobs.finish(run) }
       case .finish(let run) where mayFinish: jobs.finish(run)
       case .finish: break
       }

@@ -150,7 +150,8 @@ package final class Database {
   /// SQLite itself reports as damage (`SQLITE_IOERR_CORRUPTFS`): EIO, ENXIO and ERANGE.
   private var readError: Int32? {
     var number: Int32 = 0
-    if sqlite3_file_control(connection, nil, SQLITE_FCNTL_LAST_ERRNO, &number) == SQLITE_OK, number != 0 { return number }
+    let answer = sqlite3_file_control(connection, nil, SQLITE_FCNTL_LAST_ERRNO, &number)
+    if answer == SQLITE_OK, number != 0 { return number }
     var journal: UnsafeMutablePointer<sqlite3_file>?
     guard sqlite3_file_control(connection, nil, SQLITE_FCNTL_JOURNAL_POINTER, &journal) == SQLITE_OK,
       journal?.pointee.pMethods?.pointee.xFileControl?(journal, SQLITE_FCNTL_LAST_ERRNO, &number) == SQLITE_OK

@@ -32,18 +32,22 @@ import Testing
     #expect(try watch.finish().status == 0)
   }
 
-  /// `strace` counts the calls of each thread by themselves.
-  @Test(arguments: ["EDQUOT", "EIO", "EINTR"])
-  func `a thread whose signal to another fails gives it again`(error: String) throws {
+  @Test(arguments: ["[]", #"["coffee.jpg", "chelsea.jpg"]"#])
+  func `a job of which nothing is left to be done when it begins has its report at once`(manifest: String) throws {
     let folders = try DarkroomFolders()
-    try folders.drop("job.txt", "coffee.jpg\nchelsea.jpg\nrocket.jpg\n")
+    try folders.drop("other.txt", "coffee.jpg\n")
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    try folders.drop("job.json", manifest)
+    // The first link is the manifest's, for the report: all rows are durable then.
     let words = (folders.options + Self.options).map { "'\($0)'" }.joined(separator: " ")
-    let ended = try DarkroomProcess.run(
+    let killed = try DarkroomProcess.run(
       script: """
-        timeout 60 strace -f -qq -o /dev/null -P 'anon_inode:[eventfd]' -e trace=write \
-          -e inject=write:error=\(error):when=1+2 darkroom run \(words)
+        timeout 60 strace -f -qq -o /dev/null -e trace=link,linkat -e inject=link,linkat:signal=KILL:when=1 \
+          darkroom run \(words)
         """, in: folders.folder)
-    #expect(ended.status == 0, "124 is the end of its time: \(ended.error)")
+    let again = try run("run", folders.options + Self.options, folders)
+    #expect(again.status == 0, "124 is the end of its time: \(killed.error)\(again.error)")
+    #expect(try folders.report("job").state == "succeeded")
   }
 
   @Test func `--lock-wait ends a run in time`() throws {

@@ -55,7 +55,8 @@ enum OutboxMarker {
   private static func hasJobs(_ outbox: OpenFolder) throws(SystemError) -> Bool {
     for name in try outbox.names().compactMap(\.text) where !name.hasPrefix(".") {
       guard try outbox.status(of: name)?.kind == .folder, let job = try? outbox.folder(name) else { continue }
-      for file in ["report.json", "entries.jsonl", "history", "images"] where (try? job.status(of: file)) != nil { return true }
+      let left = ["report.json", "entries.jsonl", "history", "images"]
+      if left.contains(where: { (try? job.status(of: $0)) != nil }) { return true }
     }
     return false
   }
