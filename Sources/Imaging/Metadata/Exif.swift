@@ -82,11 +82,11 @@ struct Exif {
     bytes.replaceSubrange((field.place - 6)..<(field.place + 4), with: typeCountValue)
   }
 
-  /// Whether the first directory has a field that can be read.
-  var isReadable: Bool { !directory(at: number(4, at: 4)).fields.isEmpty }
+  /// Whether the first directory has a field that can be read, and artist and copyright are no longer than the stream.
+  var isReadable: Bool { !directory(at: number(4, at: 4)).fields.isEmpty && rights != nil }
 
-  /// A stream with only the artist and the copyright; nil when there is neither.
-  func copyrightOnly() -> Exif? { Exif(rights, isLittleEndian: isLittleEndian) }
+  /// A stream with only the artist and the copyright; nil when there is neither, or the stream is not readable.
+  func copyrightOnly() -> Exif? { rights.flatMap { Exif($0, isLittleEndian: isLittleEndian) } }
 
   /// A stream for a copy, whose pixels are not turned: with the orientation, unless it is upright, and, if the policy keeps
   /// them, with the artist and the copyright. nil when there is nothing to keep.
@@ -94,17 +94,18 @@ struct Exif {
     guard policy != .all else { return self }
     let turned = orientation == .upright ? [] : [encoded(orientation.rawValue, 2)]
     return Exif(
-      turned.map { (Tag.orientation, 3, $0) } + (policy == .copyright ? rights : []), isLittleEndian: isLittleEndian)
+      turned.map { (Tag.orientation, 3, $0) } + (policy == .copyright ? rights ?? [] : []), isLittleEndian: isLittleEndian)
   }
 
-  /// The artist and the copyright, as tag, type and bytes.
-  private var rights: [(tag: Int, type: Int, value: [UInt8])] {
-    directory(at: number(4, at: 4)).fields.compactMap { field in
-      guard field.tag == Tag.artist || field.tag == Tag.copyright, field.type == 2, let text = text(of: field) else {
-        return nil
-      }
-      return (field.tag, 2, text)
+  /// The first artist and the first copyright, as tag, type and bytes. Fields may point at the same bytes, any number of
+  /// them: nil when the values are longer than the stream.
+  private var rights: [(tag: Int, type: Int, value: [UInt8])]? {
+    let fields = directory(at: number(4, at: 4)).fields
+    let values = [Tag.artist, Tag.copyright].compactMap { tag -> (tag: Int, type: Int, value: [UInt8])? in
+      guard let text = fields.first(where: { $0.tag == tag && $0.type == 2 }).flatMap(text) else { return nil }
+      return (tag, 2, text)
     }
+    return values.reduce(0) { $0 + $1.value.count } <= bytes.count ? values : nil
   }
 
   /// Creates a stream of one directory; nil when it would be empty.

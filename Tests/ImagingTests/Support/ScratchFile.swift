@@ -27,14 +27,18 @@ final class ScratchFile {
     _ policy: MetadataPolicy, limits: ImageLimits = ImageLimits()
   ) throws -> (copy: LosslessCopy, bytes: [UInt8]) {
     let copy = try LosslessCopy(of: descriptor, keeping: policy, limits: limits)
+    return (copy, try self.bytes(of: copy))
+  }
+
+  /// The bytes of a copy.
+  func bytes(of copy: LosslessCopy) throws -> [UInt8] {
     let file = FileReader(descriptor)
-    let bytes = try copy.parts.flatMap { part in
+    return try copy.parts.flatMap { part in
       switch part {
       case .range(let range): try file.bytes(range.count, at: range.lowerBound)
       case .bytes(let bytes): bytes
       }
     }
-    return (copy, bytes)
   }
 }
 

@@ -58,8 +58,8 @@ struct WebPStructure: PictureStructure {
       body.hasExif = true
       let isRead = chunk.count <= ImageLimits.maxMetadataBytes
       let content = isRead ? try file.bytes(chunk.count, at: chunk.content) : []
-      let exif = Exif(WebPContainer.exif(in: content))
-      body.parts.hasUnreadableMetadata = exif?.isReadable != true
+      let exif = Exif(WebPContainer.exif(in: content)).flatMap { $0.isReadable ? $0 : nil }
+      body.parts.hasUnreadableMetadata = exif == nil
       if let kept = exif?.reduced(to: policy) {
         body.keepsExif = true
         if kept.bytes == content, end == chunk.end { return try body.parts.keep(upTo: end) }
