@@ -5,11 +5,11 @@ package struct ImagePass: Sendable {
   private let options: OutputOptions
   private let limits: ImageLimits
 
-  /// The ways to carry out a pass; the first that can is used. The last can carry out every pass.
+  /// The ways to carry out a pass that are quicker than `RowPass`, which can carry out every pass; the first that can is
+  /// used.
   static let strategies: [any PassStrategy.Type] = [
     StoredPlanePass.self,
     ResizedPlanePass.self,
-    RowPass.self,
   ]
 
   /// Creates a pass, which can be run for any number of pictures.
@@ -63,7 +63,8 @@ package struct ImagePass: Sendable {
     return ImagePassResult(source: decoder.info, output: plan.settings.info)
   }
 
-  private static func strategy(for plan: PassPlan) -> any PassStrategy {
+  /// The way in which a pass is carried out.
+  static func strategy(for plan: PassPlan) -> any PassStrategy {
     for strategy in strategies {
       if let pass = strategy.init(plan) { return pass }
     }

@@ -1,4 +1,4 @@
-/// A way to carry out a pass. `ImagePass.strategies` is the list of all.
+/// A way to carry out a pass: `RowPass`, or one of `ImagePass.strategies`.
 protocol PassStrategy: SendableMetatype {
   /// Prepares a pass; nil when this strategy cannot carry it out.
   init?(_ plan: PassPlan)

@@ -5,15 +5,13 @@ struct WebPFile {
 
   /// The end of the last chunk according to the header; bytes after it are ignored.
   let end: Int64
-  /// The file's size.
-  let size: Int64
   private let file: FileReader
 
   /// Reads the header of a file.
   /// - Throws: `image-truncated` when the file is shorter than the header's size, `io`.
   init(_ file: FileReader) throws(ImagingError) {
     self.file = file
-    size = try file.size()
+    let size = try file.size()
     let head = try file.bytes(12, at: 0)
     guard head.count == 12 else { throw Self.truncated(size, 12) }
     end = 8 + Int64(head[4..<8].littleEndianInteger)
