@@ -3,9 +3,13 @@ import Glibc
 /// Reads parts of an open file without moving its offset (pread(2)).
 struct FileReader {
   private let descriptor: Int32
+  private let isCancelled: () -> Bool
 
   /// Creates a reader of a seekable file, which is not closed.
-  init(_ descriptor: Int32) { self.descriptor = descriptor }
+  /// - Parameter isCancelled: Called before every read; when it returns true the read throws `cancelled`.
+  init(_ descriptor: Int32, isCancelled: @escaping () -> Bool = { false }) {
+    (self.descriptor, self.isCancelled) = (descriptor, isCancelled)
+  }
 
   /// The file's size in bytes. The offset is at the end afterwards.
   ///
@@ -18,8 +22,9 @@ struct FileReader {
   }
 
   /// Reads up to `count` bytes from an offset; fewer at the file's end.
-  /// - Throws: `io`.
+  /// - Throws: `io`, `cancelled`.
   func bytes(_ count: Int, at offset: Int64) throws(ImagingError) -> [UInt8] {
+    if isCancelled() { throw .cancelled }
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       var read: Int

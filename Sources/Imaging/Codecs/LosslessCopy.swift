@@ -20,12 +20,14 @@ package struct LosslessCopy: Sendable {
 
   /// Reads the header of the picture in an open file and finds out what a copy of it consists of, without decoding: damage
   /// beyond the header is not detected. No library of a format sees the file. The file must be seekable and is read from
-  /// its beginning; its offset afterwards is undefined, and it is not closed.
-  /// - Throws: all codes but `filter-failed` and `cancelled`.
+  /// its beginning; its offset afterwards is undefined, and it is not closed. `isCancelled` is called for every buffer that is
+  /// read; when it returns true `cancelled` is thrown.
+  /// - Throws: all codes but `filter-failed`.
   package init(
-    of descriptor: Int32, keeping policy: MetadataPolicy, limits: ImageLimits = ImageLimits()
+    of descriptor: Int32, keeping policy: MetadataPolicy, limits: ImageLimits = ImageLimits(),
+    isCancelled: @escaping () -> Bool = { false }
   ) throws(ImagingError) {
-    let file = FileReader(descriptor)
+    let file = FileReader(descriptor, isCancelled: isCancelled)
     let structure = try ImageFormat.structure(of: file, limits: limits)
     let copied = try structure.copiedParts(policy)
     info = structure.info
@@ -37,7 +39,7 @@ package struct LosslessCopy: Sendable {
 
 extension ImageFormat {
   /// Reads the header of the picture in a file, whose format is detected by the content.
-  /// - Throws: all codes but `filter-failed` and `cancelled`.
+  /// - Throws: all codes but `filter-failed`.
   static func structure(of file: FileReader, limits: ImageLimits) throws(ImagingError) -> any PictureStructure {
     let header = try file.bytes(ContentKind.headerBytes, at: 0)
     guard let format = sniffed(from: header) else { throw ContentKind(of: header).error }

@@ -3,7 +3,7 @@
 protocol PictureStructure: SendableMetatype {
   /// Reads the header.
   /// - Throws: `unsupported-format`, `image-corrupt`, `image-truncated`, `image-too-large`, `image-too-small`, `io`, as the
-  ///   format's decoder does.
+  ///   format's decoder does; `image-corrupt` also when there are too many segments or chunks; `cancelled`.
   init(_ file: FileReader, limits: ImageLimits) throws(ImagingError)
 
   /// The contents of the header.
@@ -11,6 +11,7 @@ protocol PictureStructure: SendableMetatype {
 
   /// The parts of the file that make up a copy: the coded picture as it is, what it depends on, and the metadata that a
   /// policy keeps. What follows the picture's end is never among them.
-  /// - Throws: `image-corrupt` when there are too many parts, `io`.
+  /// - Throws: `image-corrupt` when there are too many parts, segments or chunks, `image-too-large` when there are too many
+  ///   scans, `io`, `cancelled`.
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts
 }

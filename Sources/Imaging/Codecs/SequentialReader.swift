@@ -31,10 +31,16 @@ struct SequentialReader {
 
   /// Reads `count` bytes, at most `capacity`; nil when the file ends before.
   mutating func next(_ count: Int) throws(ImagingError) -> ArraySlice<UInt8>? {
+    let bytes = try peek(count)
+    if bytes != nil { index += count }
+    return bytes
+  }
+
+  /// The next `count` bytes, at most `capacity`, without going on; nil when the file ends before.
+  mutating func peek(_ count: Int) throws(ImagingError) -> ArraySlice<UInt8>? {
     precondition(count <= Self.capacity)
     if buffer.count - index < count { try fill() }
     guard buffer.count - index >= count else { return nil }
-    defer { index += count }
     return buffer[index..<(index + count)]
   }
 

@@ -21,6 +21,16 @@ package struct ImageLimits: Sendable {
   /// write up to 20.
   static func maxScans(of size: PictureSize) -> Int { min(max(2_000_000_000 / (size.width * size.height), 100), 500) }
 
+  /// Checks the number of scans of a JPEG.
+  /// - Throws: `image-too-large`.
+  static func check(scans: Int, of size: PictureSize) throws(ImagingError) {
+    let limit = maxScans(of: size)
+    guard scans > limit else { return }
+    throw ImagingError(
+      code: .imageTooLarge,
+      message: "the JPEG has more than \(limit) scans, which is the limit for \(size.width) × \(size.height)")
+  }
+
   /// The largest number of bytes of metadata (EXIF, XMP, ICC, each and in sum); items beyond it are dropped.
   static let maxMetadataBytes = 4 << 20
 

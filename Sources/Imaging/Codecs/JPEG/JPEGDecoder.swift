@@ -127,15 +127,10 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
 
   private func readScans(isCancelled: () -> Bool) throws(ImagingError) {
     var state: Int32 = 0
-    let limit = ImageLimits.maxScans(of: size)
     repeat {
       if isCancelled() { throw .cancelled }
       guard cjpeg_consume_input(codec, &state) == 1 else { throw failure.whileDecoding }
-      guard codec.pointee.input_scan_number <= limit else {
-        throw ImagingError(
-          code: .imageTooLarge,
-          message: "the JPEG has more than \(limit) scans, which is the limit for \(info.width) × \(info.height)")
-      }
+      try ImageLimits.check(scans: Int(codec.pointee.input_scan_number), of: size)
     } while state != JPEG_REACHED_EOI
     guard cjpeg_start_output(codec) == 1 else { throw failure.whileDecoding }
   }

@@ -18,10 +18,10 @@ struct JPEGHeader {
 
   /// Columns and rows.
   private(set) var (width, height) = (0, 0)
-  /// The segments that can hold metadata, in order; more than `CopiedParts.limit` are not listed.
+  /// The segments that can hold metadata, in order.
   private(set) var segments: [Segment] = []
-  /// Whether there are segments that are not listed.
-  private(set) var hasMoreSegments = false
+  /// The number of all segments but the scan's header.
+  private(set) var segmentCount = 0
   /// A reader at the first scan's coded data.
   private(set) var reader: SequentialReader
 
@@ -37,7 +37,8 @@ struct JPEGHeader {
   private static let (maxComponents, maxScanComponents, tables, arithmeticTables, maxSampling) = (10, 4, 4, 16, 4)
 
   /// Reads the header of a file with JPEG's signature.
-  /// - Throws: `unsupported-format`, `image-corrupt`, `image-truncated`, `image-too-large`, `image-too-small`, `io`.
+  /// - Throws: `unsupported-format`, `image-corrupt`, `image-truncated`, `image-too-large`, `image-too-small`, `io`,
+  ///   `cancelled`.
   init(_ file: FileReader, limits: ImageLimits) throws(ImagingError) {
     reader = SequentialReader(file, at: 2)
     while try readSegment() {}
@@ -48,6 +49,10 @@ struct JPEGHeader {
   private mutating func readSegment() throws(ImagingError) -> Bool {
     let start = reader.offset
     let marker = try nextMarker()
+    if marker != 0xDA {
+      segmentCount += 1
+      try JPEGStructure.check(segments: segmentCount)
+    }
     switch marker {
     case 0xD8: throw .jpeg("Invalid JPEG file structure: two SOI markers")
     case 0xC0, 0xC1, 0xC2, 0xC9, 0xCA: try readFrame()
@@ -67,10 +72,6 @@ struct JPEGHeader {
     case 0xDC: try skipSegment()
     case 0xE0...0xEF, 0xFE:
       let content = try skipSegment()
-      guard segments.count < CopiedParts.limit else {
-        hasMoreSegments = true
-        break
-      }
       segments.append(Segment(marker: marker, start: start, content: content, end: reader.offset))
     case 0x01, 0xD0...0xD7: break
     default: throw .jpeg("Unsupported marker type \(Self.hexadecimal(marker))")

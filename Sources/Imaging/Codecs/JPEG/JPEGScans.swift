@@ -1,6 +1,6 @@
 /// The scans of a JPEG file (ITU-T T.81 annex B): what follows the header of the first one, up to the end of the picture.
 struct JPEGScans {
-  /// The segments between scans that can hold metadata, in order; more than `CopiedParts.limit` are not listed.
+  /// The segments between scans that can hold metadata, in order.
   private(set) var segments: [JPEGHeader.Segment] = []
   /// The offset after the picture's end; nil when the file ends before.
   private(set) var end: Int64?
@@ -9,10 +9,11 @@ struct JPEGScans {
   private static let maxStrayMarkers = 1000
 
   /// Finds the end of the picture.
-  /// - Throws: `io`.
-  init(_ file: FileReader, after header: JPEGHeader) throws(ImagingError) {
-    var reader = header.reader
-    var strayMarkers = 0
+  /// - Throws: `image-too-large` when there are too many scans, `image-corrupt` when there are too many segments, `io`,
+  ///   `cancelled`.
+  init(after header: JPEGHeader) throws(ImagingError) {
+    let size = PictureSize(width: header.width, height: header.height)
+    var (reader, segmentCount, scanCount, strayMarkers) = (header.reader, header.segmentCount, 1, 0)
     while try reader.skip(past: 0xFF) {
       let start = reader.offset - 1
       guard var marker = try reader.next() else { return }
@@ -27,14 +28,20 @@ struct JPEGScans {
       // The header of the next scan, tables, DNL, DRI, applications, comments.
       case 0xC4, 0xCC, 0xDA...0xDD, 0xE0...0xEF, 0xFE:
         guard strayMarkers < Self.maxStrayMarkers else { continue }
-        let content = reader.offset + 2
-        guard let segmentEnd = try Self.segmentEnd(file, content, isScan: marker == 0xDA) else {
+        guard let content = try Self.skipSegment(&reader, isScan: marker == 0xDA) else {
           strayMarkers += 1
           continue
         }
-        reader.skip(Int(segmentEnd - reader.offset))
-        if marker >= 0xE0, segments.count < CopiedParts.limit {
-          segments.append(JPEGHeader.Segment(marker: marker, start: start, content: content, end: segmentEnd))
+        if marker == 0xDA {
+          scanCount += 1
+          try ImageLimits.check(scans: scanCount, of: size)
+        } else {
+          segmentCount += 1
+          try JPEGStructure.check(segments: segmentCount)
+        }
+        if marker >= 0xE0 {
+          segments.append(
+            JPEGHeader.Segment(marker: marker, start: start, content: content, end: reader.offset))
         }
       // Coded data: a stuffed byte, a restart, or damage.
       default: continue
@@ -42,13 +49,17 @@ struct JPEGScans {
     }
   }
 
-  /// The offset after a segment; nil when no marker follows it: then it is coded data that is damaged.
-  private static func segmentEnd(_ file: FileReader, _ content: Int64, isScan: Bool) throws(ImagingError) -> Int64? {
-    let length = try file.bytes(2, at: content - 2)
-    guard length.count == 2, length.bigEndianInteger >= 2 else { return nil }
-    let end = content + Int64(length.bigEndianInteger - 2)
-    guard !isScan else { return end }
-    let next = try file.bytes(2, at: end)
-    return next.count == 2 && next[0] == 0xFF && next[1] != 0 ? end : nil
+  /// Skips the rest of a segment, and returns the offset of its content. Skips nothing and returns nil when no marker follows
+  /// it: then it is coded data that is damaged.
+  private static func skipSegment(_ reader: inout SequentialReader, isScan: Bool) throws(ImagingError) -> Int64? {
+    var ahead = reader
+    guard let length = try ahead.next(2)?.bigEndianInteger, length >= 2 else { return nil }
+    let content = ahead.offset
+    ahead.skip(length - 2)
+    if !isScan {
+      guard let next = try ahead.peek(2), next.first == 0xFF, next.last != 0 else { return nil }
+    }
+    reader = ahead
+    return content
   }
 }

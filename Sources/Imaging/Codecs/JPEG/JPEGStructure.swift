@@ -2,6 +2,10 @@
 /// as the further pictures of a multi-picture file (CIPA DC-007).
 struct JPEGStructure: PictureStructure {
   let info: ImageInfo
+  /// The largest number of segments up to the picture's end, headers of scans not counted: cameras and encoders write some
+  /// dozens.
+  static let maxSegments = 10_000
+
   private let file: FileReader
   private let header: JPEGHeader
 
@@ -12,7 +16,7 @@ struct JPEGStructure: PictureStructure {
   }
 
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts {
-    let scans = try JPEGScans(file, after: header)
+    let scans = try JPEGScans(after: header)
     var parts = CopiedParts()
     var filter = JPEGSegmentFilter(policy)
     for segment in header.segments + scans.segments {
@@ -25,13 +29,16 @@ struct JPEGStructure: PictureStructure {
         try parts.replace(upTo: segment.end, by: [0xFF, segment.marker] + length + content)
       }
     }
-    guard !header.hasMoreSegments, scans.segments.count < CopiedParts.limit else {
-      throw ImagingError(
-        code: .imageCorrupt, message: "the JPEG has more than \(CopiedParts.limit) segments of metadata")
-    }
     let size = try file.size()
     try parts.keep(upTo: min(scans.end ?? size, size))
     parts.hasUnreadableMetadata = filter.hasUnreadableMetadata
     return parts
+  }
+
+  /// Checks the number of segments.
+  /// - Throws: `image-corrupt`.
+  static func check(segments: Int) throws(ImagingError) {
+    guard segments > maxSegments else { return }
+    throw ImagingError(code: .imageCorrupt, message: "the JPEG has more than \(maxSegments) segments")
   }
 }

@@ -14,6 +14,9 @@ enum PNGChunk {
   static let data = Array("IDAT".utf8)
   static let frameData = Array("fdAT".utf8)
 
+  /// The largest number of chunks that are read of a file: about 800 MB in chunks as libpng writes them.
+  static let maxCount = 100_000
+
   /// Ancillary chunks on which depends how the pixels look: transparency, colours, density, background, palettes, frames of
   /// an animation.
   private static let pixelChunks: Set<[UInt8]> = Set(
@@ -29,6 +32,13 @@ enum PNGChunk {
 
   /// Whether a byte may be part of a name.
   static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
+
+  /// Checks the number of chunks that were read.
+  /// - Throws: `image-corrupt`.
+  static func check(count: Int) throws(ImagingError) {
+    guard count > maxCount else { return }
+    throw ImagingError(code: .imageCorrupt, message: "the PNG has more than \(maxCount) chunks")
+  }
 
   /// Whether a picture can be decoded without chunks of this name (§ 5.4).
   static func isAncillary(_ name: [UInt8]) -> Bool { name.first.map { $0 & 0x20 != 0 } ?? false }

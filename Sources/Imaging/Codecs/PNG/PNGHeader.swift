@@ -5,13 +5,12 @@ import CPNG
 struct PNGHeader {
   /// Columns and rows.
   private(set) var (width, height) = (0, 0)
-  /// The offset of the first IDAT chunk.
-  private(set) var picture: Int64 = 8
 
   private var reader: SequentialReader
   private let limits: ImageLimits
   private var (depth, colourType, interlacing) = (0, 0, 0)
   private var (hasHeader, hasTransparency) = (false, false)
+  private var chunkCount = 0
   /// The number of the palette's colours; nil without a palette.
   private var paletteCount: Int?
 
@@ -23,7 +22,7 @@ struct PNGHeader {
   private static let maxInteger = 0x7FFF_FFFF
 
   /// Reads the header of a file with PNG's signature.
-  /// - Throws: `image-corrupt`, `image-truncated`, `image-too-large`, `image-too-small`, `io`.
+  /// - Throws: `image-corrupt`, `image-truncated`, `image-too-large`, `image-too-small`, `io`, `cancelled`.
   init(_ file: FileReader, limits: ImageLimits) throws(ImagingError) {
     reader = SequentialReader(file, at: 4)
     self.limits = limits
@@ -40,12 +39,13 @@ struct PNGHeader {
 
   /// Reads a chunk; returns false at the first IDAT.
   private mutating func readChunk() throws(ImagingError) -> Bool {
-    picture = reader.offset
+    chunkCount += 1
+    try PNGChunk.check(count: chunkCount)
     let head = try bytes(8)
     let (length, name) = (head.prefix(4).bigEndianInteger, Array(head.suffix(4)))
     guard length <= Self.maxInteger else { throw .png("PNG unsigned integer out of range") }
     guard name.allSatisfy(PNGChunk.isLetter) else { throw .png("invalid chunk type", in: name) }
-    var chunk = Chunk(name: name, length: length, left: length)
+    var chunk = Chunk(name: name, length: length)
     chunk.update(name[...])
     guard length <= maxLength(of: name) else { throw .png("chunk data is too large", in: name) }
     switch name {
@@ -127,7 +127,7 @@ struct PNGHeader {
     var left: Int
     private(set) var checksum: uLong = 0
 
-    init(name: [UInt8], length: Int, left: Int) { (self.name, self.length, self.left) = (name, length, left) }
+    init(name: [UInt8], length: Int) { (self.name, self.length, left) = (name, length, length) }
 
     mutating func update(_ bytes: ArraySlice<UInt8>) {
       checksum = bytes.withUnsafeBufferPointer { crc32(checksum, $0.baseAddress, uInt($0.count)) }

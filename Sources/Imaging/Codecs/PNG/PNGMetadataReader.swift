@@ -1,16 +1,13 @@
 /// Reads the metadata of a PNG file from all its chunks, before and after the pixels. Stops without an error at invalid
 /// chunks, which the decoder reports.
 enum PNGMetadataReader {
-  /// The largest number of chunks that are read: about 800 MB in chunks as libpng writes them.
-  private static let maxChunks = 100_000
-
   /// Reads the metadata of an open file, whose offset does not change.
   static func metadata(of descriptor: Int32) -> Metadata {
     let file = FileReader(descriptor)
     func bytes(_ count: Int, at offset: Int64) -> [UInt8] { (try? file.bytes(count, at: offset)) ?? [] }
     var metadata = Metadata()
     var offset: Int64 = 8
-    for _ in 0..<maxChunks {
+    for _ in 0..<PNGChunk.maxCount {
       let head = bytes(8, at: offset)
       guard head.count == 8 else { break }
       let length = head[..<4].bigEndianInteger

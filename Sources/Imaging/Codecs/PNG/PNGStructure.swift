@@ -20,14 +20,16 @@ struct PNGStructure: PictureStructure {
 
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts {
     let size = try file.size()
-    var (parts, hasExif) = (CopiedParts(), false)
+    var (parts, hasExif, count) = (CopiedParts(), false, 0)
     var reader = SequentialReader(file, at: 8)
     while let chunk = try Self.nextChunk(&reader), chunk.end <= size {
+      count += 1
+      try PNGChunk.check(count: count)
       try parts.keep(upTo: chunk.start)
       if chunk.name == PNGChunk.exif, policy != .all {
         try appendExif(chunk, isFirst: !hasExif, policy, to: &parts)
         hasExif = true
-      } else if try isKept(chunk, policy) {
+      } else if try Self.isKept(chunk, policy, &reader) {
         try parts.keep(upTo: chunk.end)
       } else {
         parts.drop(upTo: chunk.end)
@@ -56,11 +58,14 @@ struct PNGStructure: PictureStructure {
     }
   }
 
-  private func isKept(_ chunk: Place, _ policy: MetadataPolicy) throws(ImagingError) -> Bool {
+  /// - Parameter reader: At the chunk's content, and stays there.
+  private static func isKept(
+    _ chunk: Place, _ policy: MetadataPolicy, _ reader: inout SequentialReader
+  ) throws(ImagingError) -> Bool {
     guard policy != .all, PNGChunk.isAncillary(chunk.name), !PNGChunk.affectsPixels(chunk.name) else { return true }
     guard policy == .copyright, PNGChunk.isText(chunk.name) else { return false }
-    let keyword = try file.bytes(min(PNGChunk.maxKeyword + 1, chunk.length), at: chunk.start + 8).prefix { $0 != 0 }
-    return PNGChunk.rightsKeywords.contains(Array(keyword))
+    let keyword = try reader.peek(min(PNGChunk.maxKeyword + 1, chunk.length))?.prefix { $0 != 0 }
+    return keyword.map { PNGChunk.rightsKeywords.contains(Array($0)) } ?? false
   }
 
   /// Only the first EXIF stream counts.

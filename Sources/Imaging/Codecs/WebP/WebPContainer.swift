@@ -19,7 +19,7 @@ struct WebPContainer {
   /// The file's metadata.
   let metadata: Metadata
 
-  /// The largest number of chunks that are read.
+  /// The largest number of chunks that are read of a file, and of its first frame.
   private static let maxChunks = 100_000
   /// The largest number of bytes of a bit stream's header, with that of its chunk.
   private static let headBytes = 8 + WebPStreamHeader.maxBytes
@@ -38,7 +38,7 @@ struct WebPContainer {
     var (pieces, frame, frames, walked) = ([WebPChunk](), Frame?.none, 0, 0)
     while let chunk = try file.chunk(at: place, before: file.end) {
       walked += 1
-      guard walked <= Self.maxChunks else { throw .webp("it has more than \(Self.maxChunks) chunks") }
+      try Self.check(count: walked)
       place = chunk.end
       switch chunk.name {
       case "VP8X" where walked == 1: canvas = try Self.canvas(try file.bytes(10, at: chunk.content))
@@ -68,6 +68,10 @@ struct WebPContainer {
     self.metadata = metadata
   }
 
+  private static func check(count: Int) throws(ImagingError) {
+    guard count <= maxChunks else { throw .webp("it has more than \(maxChunks) chunks") }
+  }
+
   private static func canvas(_ bytes: [UInt8]) throws(ImagingError) -> Canvas {
     guard bytes.count == 10 else { throw .webp("its VP8X chunk is too short") }
     return Canvas(
@@ -79,8 +83,10 @@ struct WebPContainer {
   private static func frame(of chunk: WebPChunk, _ file: WebPFile) throws(ImagingError) -> Frame {
     let head = try file.bytes(16, at: chunk.content)
     guard head.count == 16, chunk.count >= 16 else { throw .webp("its first frame is too short") }
-    var (place, pieces) = (chunk.content + 16, [WebPChunk]())
+    var (place, pieces, walked) = (chunk.content + 16, [WebPChunk](), 0)
     while let part = try file.chunk(at: place, before: chunk.content + Int64(chunk.count)) {
+      walked += 1
+      try check(count: walked)
       place = part.end
       if part.name == "ALPH", pieces.isEmpty { pieces = [part] }
       guard part.name == "VP8 " || part.name == "VP8L" else { continue }
