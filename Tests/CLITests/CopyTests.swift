@@ -85,6 +85,40 @@ import Testing
     #expect(try folders.staged().isEmpty)
   }
 
+  @Test(.disabled(if: Sanitizer.isThread, "it dies of the limit"))
+  func `of what the cache has only the parts that are the result are written`() throws {
+    try serve("a.jpg")
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: pictures.file("a.jpg")))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data(repeating: 7, count: 4 << 20))
+    try file.close()
+    _ = try run(["a.jpg"])
+    try folders.drop("other.txt", nginx.url("a.jpg") + "\n")
+    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+    // The source is larger than files may be.
+    let limited = try DarkroomProcess.run(script: "ulimit -f 1024; darkroom \(words)", in: folders.folder)
+    #expect(limited.status == 0, "\(limited.error)")
+    #expect(try folders.contents("other/images/a.jpg") == folders.contents("job/images/a.jpg"))
+    #expect(try folders.report("other").entries.first?.source?.bytes ?? 0 > 4 << 20)
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test(arguments: ["SOMEBODY", "JFIF", "TRAILER"])
+  func `what is cut out of a damaged copy in the cache is not delivered`(place: String) throws {
+    try serve("a.jpg")
+    _ = try run(["a.jpg"])
+    let objects = try folders.cachedSources()
+    #expect(objects.count == 1)
+    let path = folders.outbox + "/.darkroom/cache/" + objects[0]
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    bytes[try #require(bytes.range(of: Data(place.utf8))).lowerBound] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: path), options: .atomic)
+    try folders.drop("other.txt", nginx.url("a.jpg") + "\n")
+    #expect(try folders.run(["--filters", "none", "--retries", "0"]).status == 0)
+    #expect(try folders.contents("other/images/a.jpg") == folders.contents("job/images/a.jpg"))
+    #expect(try nginx.accessLog().filter { $0.contains(" 200 ") }.count == 2)
+  }
+
   @Test func `metadata that cannot be read is left out of a copy, with a warning`() throws {
     try serve("a.jpg", damage: true)
     let row = try #require(try run(["a.jpg"]).entries.first)

@@ -113,35 +113,68 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   /// Recipe `none`, format `keep`: the source's bytes are the result, without what `--metadata` does not keep, once the
   /// header has been checked.
   private func keep(_ source: PhotoRecord.Source, as key: ResultKey, since began: ContinuousClock.Instant) throws {
-    var (staged, file) = (download, try open(source))
-    // What the cache or another entry gave is not delivered itself: whoever changes the one would change the other. What
-    // was downloaded for this entry is; the cache finds out when somebody has changed it.
-    if source.isShared {
-      let copy = try staging.create(result)
-      try file.copy(to: copy)
-      (staged, file) = (result, copy)
-      try check(file, source)
-      staging.remove(download)
+    let file = try open(source)
+    let (copy, copied) = try source.isShared ? sharedCopy(of: file, source) : ownCopy(of: file)
+    guard let copied else {
+      return try finish(file, copy.info, source.sha256, as: key, from: copy.info, staged: download, since: began)
     }
-    // Not by a worker: no library reads the file, and asking one would take longer.
-    let copy = try recorded { try LosslessCopy(of: file.descriptor, keeping: metadata, limits: limits) }
-    guard !copy.isWholeFile else {
-      return try finish(file, copy.info, source.sha256, as: key, from: copy.info, staged: staged, since: began)
+    staging.remove(download)
+    let sha256 = copy.isWholeFile ? source.sha256 : try MessageDigest.hexDigest(ofDescriptor: copied.descriptor)
+    try finish(
+      copied, copy.info, sha256, as: key, from: copy.info, since: began,
+      warnings: copy.hasUnreadableMetadata ? [.unreadableMetadata] : [])
+  }
+
+  /// Copies what was downloaded for this entry. The file is nil when the download itself is the result; the cache finds out
+  /// when somebody changes it.
+  private func ownCopy(of file: OpenFile) throws -> (LosslessCopy, OpenFile?) {
+    let copy = try losslessCopy(of: file)
+    return (copy, copy.isWholeFile ? nil : try write(copy, of: file))
+  }
+
+  /// Copies what the cache or another entry gave, which is never the result itself: whoever changes the one would change the
+  /// other. All of it is compared with its digest, the copy if it is whole, and nobody writes to the file from when its layout
+  /// is read until then.
+  private func sharedCopy(of file: OpenFile, _ source: PhotoRecord.Source) throws -> (LosslessCopy, OpenFile?) {
+    let before = try file.status().identity
+    let copy: LosslessCopy
+    let copied: OpenFile
+    do {
+      copy = try losslessCopy(of: file)
+      copied = try write(copy, of: file)
+    } catch {
+      // It may be no picture because it is not the source any more.
+      if !isCancelled { try check(file, source) }
+      throw error
     }
-    if source.isShared { staging.remove(result) }
-    let shortened = try staging.create(result)
+    try check(copy.isWholeFile ? copied : file, source)
+    let after = try file.status().identity
+    guard before.size == after.size, before.modified == after.modified else { throw changed(source) }
+    return (copy, copied)
+  }
+
+  /// Not by a worker: no library reads the file, and asking one would take longer.
+  private func losslessCopy(of file: OpenFile) throws -> LosslessCopy {
+    try recorded {
+      try LosslessCopy(of: file.descriptor, keeping: metadata, limits: limits, isCancelled: { self.isCancelled })
+    }
+  }
+
+  /// Writes a copy into the result.
+  private func write(_ copy: LosslessCopy, of file: OpenFile) throws -> OpenFile {
+    let target = try staging.create(result)
+    if copy.isWholeFile {
+      try file.copy(to: target)
+      return target
+    }
     for part in copy.parts {
       if isCancelled { throw ImagingError.cancelled }
       switch part {
-      case .range(let range): try file.copy(Int(range.lowerBound)..<Int(range.upperBound), to: shortened)
-      case .bytes(let bytes): try bytes.withUnsafeBytes { try shortened.write($0) }
+      case .range(let range): try file.copy(Int(range.lowerBound)..<Int(range.upperBound), to: target)
+      case .bytes(let bytes): try bytes.withUnsafeBytes { try target.write($0) }
       }
     }
-    staging.remove(download)
-    let sha256 = try MessageDigest.hexDigest(ofDescriptor: shortened.descriptor)
-    try finish(
-      shortened, copy.info, sha256, as: key, from: copy.info, since: began,
-      warnings: copy.hasUnreadableMetadata ? [.unreadableMetadata] : [])
+    return target
   }
 
   // MARK: What is made
@@ -220,19 +253,21 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private func open(_ source: PhotoRecord.Source) throws -> OpenFile {
     guard source.isCached else { return try staging.open(download) }
     if let file = access.cache?.open(source.sha256) { return file }
-    access.cache?.drop(source.sha256)
-    throw EntryFailure.cache
+    throw changed(source)
   }
 
   /// What comes from the cache or from another entry was checked when it was downloaded; since then anything may have
   /// happened to it.
   private func check(_ file: OpenFile, _ source: PhotoRecord.Source) throws {
     guard source.isShared else { return }
-    guard (try? MessageDigest.hexDigest(ofDescriptor: file.descriptor)) == source.sha256 else {
-      access.cache?.drop(source.sha256)
-      throw EntryFailure.cache
-    }
+    guard (try? MessageDigest.hexDigest(ofDescriptor: file.descriptor)) == source.sha256 else { throw changed(source) }
     try record.entry.checksum?.check(file.descriptor, of: SourceLocation.redacted(record.url))
+  }
+
+  /// The failure of a source that is not what it was; it is downloaded again.
+  private func changed(_ source: PhotoRecord.Source) -> EntryFailure {
+    access.cache?.drop(source.sha256)
+    return .cache
   }
 }
 
