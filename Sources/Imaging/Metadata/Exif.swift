@@ -94,7 +94,8 @@ struct Exif {
     guard policy != .all else { return self }
     let turned = orientation == .upright ? [] : [encoded(orientation.rawValue, 2)]
     return Exif(
-      turned.map { (Tag.orientation, 3, $0) } + (policy == .copyright ? rights ?? [] : []), isLittleEndian: isLittleEndian)
+      turned.map { (Tag.orientation, 3, $0) } + (policy == .copyright ? rights ?? [] : []),
+      isLittleEndian: isLittleEndian)
   }
 
   /// The first artist and the first copyright, as tag, type and bytes. Fields may point at the same bytes, any number of
