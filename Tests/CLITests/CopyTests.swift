@@ -128,6 +128,19 @@ import Testing
     #expect(try has("MAKER", in: "images/a.jpg"))
   }
 
+  @Test func `a picture that is damaged where no pixel depends on it is copied, with a warning`() throws {
+    try serve("a.jpg")
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: pictures.file("a.jpg")))
+    // Before the marker of the segment.
+    let exif = try #require(bytes.range(of: Data("Exif".utf8))).lowerBound - 4
+    #expect(exif > 2)
+    bytes.insert(contentsOf: Data("HIDDEN".utf8), at: exif)
+    try bytes.write(to: URL(fileURLWithPath: pictures.file("a.jpg")))
+    let row = try #require(try run(["a.jpg"]).entries.first)
+    #expect(row.warnings?.map(\.code) == ["harmless-damage"])
+    #expect(try !has("HIDDEN", in: "images/a.jpg") && has("SOMEBODY", in: "images/a.jpg"))
+  }
+
   @Test func `what is only copied needs no worker`() throws {
     let watch = try folders.start("watch", ["--json", "--filters", "none"])
     try folders.drop("job.txt", "coffee.jpg\nchelsea-small.png\nCREDITS.md\n")

@@ -35,6 +35,8 @@ package struct ReportRow: Sendable, Equatable {
     enum Code: String, Sendable, CaseIterable {
       /// Metadata of a picture that was copied could not be read, and was left out.
       case metadataUnreadable = "metadata-unreadable"
+      /// A picture that was copied is damaged where no pixel depends on it.
+      case harmlessDamage = "harmless-damage"
     }
 
     let code: Code

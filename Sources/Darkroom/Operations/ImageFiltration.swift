@@ -116,13 +116,14 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let file = try open(source)
     let (copy, copied) = try source.isShared ? sharedCopy(of: file, source) : ownCopy(of: file)
     guard let copied else {
-      return try finish(file, copy.info, source.sha256, as: key, from: copy.info, staged: download, since: began)
+      return try finish(
+        file, copy.info, source.sha256, as: key, from: copy.info, staged: download, since: began,
+        warnings: ReportRow.Warning.of(copy))
     }
     staging.remove(download)
     let sha256 = copy.isWholeFile ? source.sha256 : try MessageDigest.hexDigest(ofDescriptor: copied.descriptor)
     try finish(
-      copied, copy.info, sha256, as: key, from: copy.info, since: began,
-      warnings: copy.hasUnreadableMetadata ? [.unreadableMetadata] : [])
+      copied, copy.info, sha256, as: key, from: copy.info, since: began, warnings: ReportRow.Warning.of(copy))
   }
 
   /// Copies what was downloaded for this entry. The file is nil when the download itself is the result; the cache finds out
@@ -272,6 +273,18 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
 }
 
 extension ReportRow.Warning {
-  fileprivate static let unreadableMetadata = Self(
-    code: .metadataUnreadable, message: "metadata of the picture cannot be read, and is not in the copy")
+  /// What is doubtful about a copy.
+  fileprivate static func of(_ copy: LosslessCopy) -> [Self] {
+    var warnings: [Self] = []
+    if copy.hasUnreadableMetadata {
+      warnings.append(
+        Self(
+          code: .metadataUnreadable, message: "metadata of the picture cannot be read, and is not in the copy"))
+    }
+    if let damage = copy.harmlessDamage {
+      warnings.append(
+        Self(code: .harmlessDamage, message: "no pixel depends on it, but with a filter \(damage.message)"))
+    }
+    return warnings
+  }
 }

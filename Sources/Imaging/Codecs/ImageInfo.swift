@@ -22,6 +22,8 @@ package struct ImageInfo: Sendable, Equatable {
   /// - Throws: all codes but `filter-failed` and `cancelled`.
   package static func probe(_ descriptor: Int32, limits: ImageLimits = ImageLimits()) throws(ImagingError) -> ImageInfo
   {
-    try ImageFormat.structure(of: FileReader(descriptor), limits: limits).info
+    let structure = try ImageFormat.structure(of: FileReader(descriptor), limits: limits)
+    if let damage = structure.harmlessDamage { throw damage }
+    return structure.info
   }
 }

@@ -1,5 +1,5 @@
 /// How a picture's file is laid out, read in memory-safe code without the format's library and without decoding: enough for
-/// a copy. The verdict on the header is that of the format's `RowDecoder`.
+/// a copy. The verdict on the header is that of the format's `RowDecoder`, except for harmless damage.
 protocol PictureStructure: SendableMetatype {
   /// Reads the header.
   /// - Throws: `unsupported-format`, `image-corrupt`, `image-truncated`, `image-too-large`, `image-too-small`, `io`, as the
@@ -9,9 +9,16 @@ protocol PictureStructure: SendableMetatype {
   /// The contents of the header.
   var info: ImageInfo { get }
 
+  /// The decoder's error for damage of the header on which no pixel depends, and which does not prevent a copy. Default: nil.
+  var harmlessDamage: ImagingError? { get }
+
   /// The parts of the file that make up a copy: the coded picture as it is, what it depends on, and the metadata that a
   /// policy keeps. What follows the picture's end is never among them.
   /// - Throws: `image-corrupt` when there are too many parts, segments or chunks, `image-too-large` when there are too many
   ///   scans, `io`, `cancelled`.
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts
+}
+
+extension PictureStructure {
+  var harmlessDamage: ImagingError? { nil }
 }

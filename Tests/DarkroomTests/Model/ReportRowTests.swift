@@ -76,7 +76,7 @@ import Transfer
       timings: .init(queued: milliseconds(), download: milliseconds(), filter: milliseconds()),
       failure: failure,
       warnings: kind == .filtered && Bool.random(using: &numbers)
-        ? [.init(code: .metadataUnreadable, message: text())] : [],
+        ? ReportRow.Warning.Code.allCases.map { .init(code: $0, message: text()) } : [],
       metadata: metadata.randomElement(using: &numbers) ?? nil)
   }
 

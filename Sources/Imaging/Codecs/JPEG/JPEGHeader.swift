@@ -1,9 +1,9 @@
 /// The header of a JPEG file (ITU-T T.81 annex B): its segments up to the first scan. Checked as libjpeg-turbo checks them,
 /// with the same errors.
 struct JPEGHeader {
-  /// A segment that can hold metadata: an application's, or a comment.
+  /// A segment that can hold metadata: an application's, or a comment; or bytes that belong to no segment.
   struct Segment {
-    /// The marker's code: 0xE0…0xEF, 0xFE.
+    /// The marker's code: 0xE0…0xEF, 0xFE; 0 for bytes that belong to no segment.
     let marker: UInt8
     /// The offset of the marker, with fill bytes before it.
     let start: Int64
@@ -22,6 +22,8 @@ struct JPEGHeader {
   private(set) var segments: [Segment] = []
   /// The number of all segments but the scan's header.
   private(set) var segmentCount = 0
+  /// The library's error for bytes that belong to no segment: it stops there, although no pixel depends on them.
+  private(set) var harmlessDamage: ImagingError?
   /// A reader at the first scan's coded data.
   private(set) var reader: SequentialReader
 
@@ -41,8 +43,13 @@ struct JPEGHeader {
   ///   `cancelled`.
   init(_ file: FileReader, limits: ImageLimits) throws(ImagingError) {
     reader = SequentialReader(file, at: 2)
-    while try readSegment() {}
-    try check(limits)
+    do throws(ImagingError) {
+      while try readSegment() {}
+      try check(limits)
+    } catch {
+      guard let harmlessDamage, error.code != .io, error.code != .cancelled else { throw error }
+      throw harmlessDamage
+    }
   }
 
   /// Reads a segment; returns false after the header of the first scan.
@@ -79,21 +86,27 @@ struct JPEGHeader {
     return true
   }
 
-  /// Reads a marker's code, after fill bytes.
+  /// Reads a marker's code, after fill bytes. Bytes that belong to no segment are listed.
   private mutating func nextMarker() throws(ImagingError) -> UInt8 {
-    var unexpected = 0
+    let start = reader.offset
+    var (end, unexpected) = (start, 0)
     var code: UInt8
     repeat {
+      end = reader.offset
       code = try byte()
       while code != 0xFF {
         unexpected += 1
+        end = reader.offset
         code = try byte()
       }
       repeat { code = try byte() } while code == 0xFF
       if code == 0 { unexpected += 2 }
     } while code == 0
-    guard unexpected == 0 else {
-      throw .jpeg("Corrupt JPEG data: \(unexpected) extraneous bytes before marker \(Self.hexadecimal(code))")
+    guard unexpected > 0 else { return code }
+    segments.append(Segment(marker: 0, start: start, content: start, end: end))
+    if harmlessDamage == nil {
+      harmlessDamage = .jpeg(
+        "Corrupt JPEG data: \(unexpected) extraneous bytes before marker \(Self.hexadecimal(code))")
     }
     return code
   }

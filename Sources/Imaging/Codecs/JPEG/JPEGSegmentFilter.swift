@@ -24,7 +24,7 @@ struct JPEGSegmentFilter {
   init(_ policy: MetadataPolicy) { self.policy = policy }
 
   /// The verdict on the next segment.
-  /// - Parameter marker: 0xE0…0xEF, or 0xFE for a comment.
+  /// - Parameter marker: 0xE0…0xEF, or 0xFE for a comment; 0 for bytes that belong to no segment.
   mutating func verdict(on marker: UInt8, _ content: [UInt8]) -> Verdict {
     let isIndex = marker == JPEGSegment.app2 && content.starts(with: Self.multiPictureIdentifier)
     guard policy != .all else { return isIndex ? .drop : .keep }

@@ -15,13 +15,16 @@ struct JPEGStructure: PictureStructure {
     info = ImageInfo(format: .jpeg, width: header.width, height: header.height)
   }
 
+  var harmlessDamage: ImagingError? { header.harmlessDamage }
+
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts {
     let scans = try JPEGScans(after: header)
     var parts = CopiedParts()
     var filter = JPEGSegmentFilter(policy)
     for segment in header.segments + scans.segments {
       try parts.keep(upTo: segment.start)
-      switch filter.verdict(on: segment.marker, try file.bytes(segment.count, at: segment.content)) {
+      let content = segment.marker == 0 ? [] : try file.bytes(segment.count, at: segment.content)
+      switch filter.verdict(on: segment.marker, content) {
       case .keep: try parts.keep(upTo: segment.end)
       case .drop: parts.drop(upTo: segment.end)
       case .replace(let content):

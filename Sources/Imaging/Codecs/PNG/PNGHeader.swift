@@ -6,6 +6,9 @@ struct PNGHeader {
   /// Columns and rows.
   private(set) var (width, height) = (0, 0)
 
+  /// The library's error for a wrong checksum of a chunk on which no pixel depends: it stops there.
+  private(set) var harmlessDamage: ImagingError?
+
   private var reader: SequentialReader
   private let limits: ImageLimits
   private var (depth, colourType, interlacing) = (0, 0, 0)
@@ -32,7 +35,8 @@ struct PNGHeader {
     } catch {
       // The size is known even when what follows is wrong.
       if width > 0, height > 0 { try limits.check(width: width, height: height) }
-      throw error
+      guard let harmlessDamage, error.code != .io, error.code != .cancelled else { throw error }
+      throw harmlessDamage
     }
     try limits.check(width: width, height: height)
   }
@@ -149,7 +153,10 @@ struct PNGHeader {
       chunk.update(piece)
       chunk.left -= piece.count
     }
-    guard try bytes(4).bigEndianInteger == Int(chunk.checksum) else { throw .png("CRC error", in: chunk.name) }
+    guard try bytes(4).bigEndianInteger != Int(chunk.checksum) else { return }
+    let error = ImagingError.png("CRC error", in: chunk.name)
+    guard PNGChunk.isAncillary(chunk.name), chunk.name != PNGChunk.transparency else { throw error }
+    harmlessDamage = harmlessDamage ?? error
   }
 
   private mutating func bytes(_ count: Int) throws(ImagingError) -> ArraySlice<UInt8> {
