@@ -90,6 +90,19 @@ import Testing
     #expect(try ReadManifest(text, as: file).problems.count == 100)
   }
 
+  @Test(
+    "one that stands behind what is nested too deep is not overlooked with the rest", arguments: ["m.json", "m.jsonl"],
+    [31, 32, 33, 40, 500])
+  func behindDepth(file: String, depth: Int) throws {
+    let nested = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    // Of a key the last value is kept.
+    for (last, isKept) in [(#""name":"x","name":"y""#, true), (#""metadata":{"name":"y"}"#, false)] {
+      let codes = try ReadManifest(#"{"url":"https://h/a","metadata":\#(nested),\#(last)}"#, as: file).problems.map(
+        \.code)
+      #expect(codes.contains(isKept && depth > 31 ? .tooDeep : .syntax), "\(codes)")
+    }
+  }
+
   @Test("keys that are never closed do not take the rest of the file each", arguments: [10, 100_000])
   func unclosed(count: Int) throws {
     let text = "<plist version=\"1.0\"><dict>" + (0..<count).map { "<key>k\($0)" }.joined()

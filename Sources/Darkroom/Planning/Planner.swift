@@ -40,7 +40,7 @@ struct Planner {
             position += 1
           case .warning(let warning): findings.warnings.append(warning)
           case .unreadable(let problems):
-            for problem in problems { reader.report(problem) }
+            for problem in problems.all { reader.report(problem) }
             position += 1
           }
           if reader.problems.count >= Self.problemLimit { throw EnoughProblems() }

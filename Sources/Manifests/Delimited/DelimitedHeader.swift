@@ -84,11 +84,11 @@ struct DelimitedHeader {
 
   /// What a row below the header means; nil for one without a value.
   func item(for row: DelimitedRows.Row) -> ManifestItem? {
-    guard row.problems.isEmpty else { return .unreadable(row.problems) }
+    if let problems = EntryProblems(row.problems) { return .unreadable(problems) }
     guard row.count > count || row.cells.contains(where: { !$0.text.isEmpty }) else { return nil }
     guard row.count == count else {
       let message = "the row has \(row.count.of("cell", "cells")); the header has \(count)"
-      return .unreadable([ManifestProblem(.syntax, message, at: row.end)])
+      return .unreadable(EntryProblems(ManifestProblem(.syntax, message, at: row.end)))
     }
     var members: [JSONValue.Member] = []
     var extras = ExtraColumns(field: self.extras)
@@ -112,7 +112,7 @@ struct DelimitedHeader {
       }
     }
     problems += extras.problems
-    guard problems.isEmpty else { return .unreadable(problems) }
+    if let problems = EntryProblems(problems) { return .unreadable(problems) }
     if let value = extras.value { members.append(.init(self.extras, value)) }
     return .entry(.object(members), key: nil, place: .line(row.line))
   }

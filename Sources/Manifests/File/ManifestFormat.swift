@@ -26,5 +26,5 @@ package enum ManifestItem: Sendable, Equatable {
   case warning(ManifestWarning)
 
   /// An entry of which no value can be made, and why: the manifest is rejected, and read on for what else is wrong.
-  case unreadable([ManifestProblem])
+  case unreadable(EntryProblems)
 }

@@ -13,19 +13,26 @@ struct JSONLinesManifest: ManifestFormat {
   }
 
   private func item(_ line: UnsafeRawBufferPointer?, _ number: Int) -> ManifestItem {
-    guard let line else { return .unreadable([ManifestFile.tooLong(line: number)]) }
+    guard let line else { return .unreadable(EntryProblems(ManifestFile.tooLong(line: number))) }
     do throws(JSONError) {
       return .entry(try JSONDocument(parsing: line, line: number).value(), key: nil, place: .line(number))
     } catch  where error.code == .duplicateKey {
-      var problems: [JSONError] = []
-      do throws(JSONError) {
-        _ = try JSONDocument(parsing: line, line: number, reporting: &problems)
-      } catch {
-        problems.append(error)
-      }
-      return .unreadable(problems.map(ManifestProblem.init))
+      return .unreadable(problems(line, number, after: error))
     } catch {
-      return .unreadable([ManifestProblem(error).inside(line: number)])
+      return .unreadable(EntryProblems(ManifestProblem(error).inside(line: number)))
     }
+  }
+
+  /// All that is wrong with a line in which a key occurs twice.
+  /// - Parameter duplicate: The first key that does. It may stand deeper than others are looked for.
+  private func problems(_ line: UnsafeRawBufferPointer, _ number: Int, after duplicate: JSONError) -> EntryProblems {
+    var errors: [JSONError] = []
+    do throws(JSONError) {
+      _ = try JSONDocument(parsing: line, line: number, reporting: &errors).value()
+    } catch {
+      errors.append(error)
+    }
+    return EntryProblems(errors.map { ManifestProblem($0).inside(line: number) })
+      ?? EntryProblems(ManifestProblem(duplicate))
   }
 }

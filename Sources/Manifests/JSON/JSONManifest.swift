@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 
 /// A dictionary *name → string or entry*, an array of strings or entries, or an envelope with `defaults` and `entries`.
@@ -12,15 +13,27 @@ struct JSONManifest: ManifestFormat {
       return try ManifestTree(value, fields).read(yield)
     } catch let error as JSONError where error.code != .duplicateKey {
       throw ManifestProblem(error)
-    } catch is JSONError {}
-    // The manifest is rejected, and read on for what else is wrong.
-    var duplicates: [JSONError] = []
-    let document = Result { try data.withUnsafeBytes { try JSONDocument(parsing: $0, reporting: &duplicates) } }
-    if !duplicates.isEmpty { try yield(.unreadable(duplicates.map(ManifestProblem.init))) }
-    do {
-      try ManifestTree(document.get().value(), fields).read(yield)
     } catch let error as JSONError {
-      throw ManifestProblem(error)
+      try readOn(data, fields, after: error, yield)
+    }
+  }
+
+  /// Reads a text in which a key occurs twice for what else is wrong.
+  /// - Parameter duplicate: The first key that does. It may stand deeper than others are looked for.
+  private func readOn(
+    _ data: Data, _ fields: FieldVocabulary, after duplicate: JSONError, _ yield: (ManifestItem) throws -> Void
+  ) throws {
+    var duplicates: [JSONError] = []
+    let value = Result {
+      try data.withUnsafeBytes { try JSONDocument(parsing: $0, reporting: &duplicates) }.value()
+    }
+    if let problems = EntryProblems(duplicates.map(ManifestProblem.init)) { try yield(.unreadable(problems)) }
+    switch value {
+    case .failure(let error as JSONError): throw ManifestProblem(error)
+    case .failure(let error): throw error
+    case .success(let value):
+      if duplicates.isEmpty { try yield(.unreadable(EntryProblems(ManifestProblem(duplicate)))) }
+      try ManifestTree(value, fields).read(yield)
     }
   }
 }

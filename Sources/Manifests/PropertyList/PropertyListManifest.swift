@@ -11,11 +11,11 @@ struct PropertyListManifest: ManifestFormat {
     guard !data.isEmpty else { throw ManifestProblem(.syntax, "the file is empty", at: .file) }
     if data.starts(with: BinaryPropertyList.magic) {
       let list = try BinaryPropertyList(data).read()
-      if !list.duplicates.isEmpty { try yield(.unreadable(list.duplicates)) }
+      if let problems = EntryProblems(list.duplicates) { try yield(.unreadable(problems)) }
       return try ManifestTree(list.value, fields).read(yield)
     }
     let duplicates = try XMLPropertyListBounds(data).check()
-    if !duplicates.isEmpty { try yield(.unreadable(duplicates)) }
+    if let problems = EntryProblems(duplicates) { try yield(.unreadable(problems)) }
     var format = PropertyListSerialization.PropertyListFormat.xml
     let list: Any
     do {

@@ -27,7 +27,7 @@ struct TextEntry {
 
   /// The entry as the manifest's format yields it.
   var item: ManifestItem {
-    if !problems.isEmpty { return .unreadable(problems) }
+    if let problems = EntryProblems(problems) { return .unreadable(problems) }
     let principal: JSONValue =
       alternatives.count > 1 ? .array(alternatives.map(JSONValue.string)) : .string(alternatives.first ?? "")
     if values.isEmpty, members.isEmpty, alternatives.count < 2 {

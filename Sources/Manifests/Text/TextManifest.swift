@@ -17,7 +17,7 @@ struct TextManifest: ManifestFormat {
       case .option(let option) where entry != nil: entry?.readOption(option, line: number)
       case .option:
         let message = "an indented line is an option of the \(fields.principalTitle) before it, and there is none"
-        try yield(.unreadable([ManifestProblem(.syntax, message, at: .line(number))]))
+        try yield(.unreadable(EntryProblems(ManifestProblem(.syntax, message, at: .line(number)))))
       case .unreadable(let problem, isIndented: true) where entry != nil: entry?.report(problem)
       case .unreadable(let problem, _):
         // What follows may be its options.

@@ -22,7 +22,7 @@ func readManifest(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       case .entry(let value, let key, let place): _ = reader.read(value, key: key, position: 0, at: place)
       case .warning(let warning): precondition(!warning.message.isEmpty)
       case .unreadable(let problems):
-        precondition(!problems.isEmpty && problems.count <= DelimitedHeader.columnLimit + 1)
+        precondition(!problems.all.isEmpty && problems.all.count <= DelimitedHeader.columnLimit + 1)
       }
     }
   } catch is ManifestProblem {

@@ -32,7 +32,7 @@ struct ReadManifest: Equatable {
         case .defaults: break
         case .warning(let warning): warnings.append(warning)
         case .entry(let value, let key, _): entries.append(Entry(value: value, key: key))
-        case .unreadable(let problems): self.problems += problems
+        case .unreadable(let problems): self.problems += problems.all
         }
       }
     } catch let problem as ManifestProblem {
