@@ -76,6 +76,35 @@ import Testing
       try String(contentsOfFile: folder.file("outbox/stdin/report.json"), encoding: .utf8).contains("\"total\":2"))
   }
 
+  @Test(arguments: ["SIGTERM", "SIGINT"])
+  func `a signal ends run while it reads, and nothing is left behind`(signal: String) throws {
+    let folder = try TemporaryFolder()
+    // A line that has gone from the pipe was read.
+    let script = """
+      import fcntl, os, signal, struct, subprocess, sys, termios, time
+      os.mkdir('temporary')
+      reading, writing = os.pipe()
+      child = subprocess.Popen(['darkroom', 'run', '-'], stdin=reading, env=dict(os.environ, TMPDIR='temporary'))
+      def feed():
+          os.write(writing, b'"coffee.jpg"\\n')
+          while struct.unpack('i', fcntl.ioctl(reading, termios.FIONREAD, b'\\0' * 4))[0] and child.poll() is None:
+              time.sleep(0.01)
+      feed()
+      child.send_signal(signal.SIGHUP)
+      feed()
+      child.send_signal(signal.\(signal))
+      try:
+          print(child.wait(60))
+      except subprocess.TimeoutExpired:
+          child.kill()
+          print('it goes on')
+      print(sorted(os.listdir('.')), os.listdir('temporary'))
+      """
+    try script.write(toFile: folder.file("interrupt.py"), atomically: false, encoding: .utf8)
+    let run = try run("/usr/bin/python3 interrupt.py", in: folder)
+    #expect(run.output == "\(signal == "SIGINT" ? 130 : 143)\n['interrupt.py', 'temporary'] []\n", "\(run.error)")
+  }
+
   @Test func `a file is read from where it stands`() throws {
     let folder = try TemporaryFolder()
     let run = try run(

@@ -25,7 +25,8 @@ struct RunCommand: Command {
     if job != nil, !invocation.operands.contains("-") {
       throw UsageError("--name is for -, standard input; other jobs are called after their manifests")
     }
-    let input = try invocation.standardInput()
+    // Whoever writes it may take any time, or never end.
+    let input = try Signals.endingAtOnce { try invocation.standardInput() }
     let isQuiet = invocation.settings.verbosity == .quiet
     let manifests = invocation.operands.map { $0 == "-" ? input?.path ?? $0 : $0 }
     let signals = Signals(line: invocation.console.progressLine)

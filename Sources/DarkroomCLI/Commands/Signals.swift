@@ -24,7 +24,7 @@ final class Signals: Sendable {
     var handlers: Handlers?
   }
 
-  private static let numbers = [SIGTERM, SIGINT, SIGHUP]
+  private static let ending = [SIGTERM, SIGINT]
 
   private let state = Mutex(State())
   private let stopped = DispatchSemaphore(value: 0)
@@ -35,15 +35,28 @@ final class Signals: Sendable {
   /// Blocks the signals until a thread waits for them. To be called before other threads are created, which inherit the
   /// mask.
   static func block() {
-    var blocked = set()
+    var blocked = set(of: ending + [SIGHUP])
     pthread_sigmask(SIG_BLOCK, &blocked, nil)
+  }
+
+  /// Runs `body`, in which nothing is begun that must be ended, so that SIGTERM and SIGINT end the program at once. SIGHUP
+  /// stays blocked. `block` was called before, and no other thread has been created.
+  static func endingAtOnce<Result>(_ body: () throws -> Result) rethrows -> Result {
+    for number in ending { signal(number) { _exit(128 + $0) } }
+    var unblocked = set(of: ending)
+    pthread_sigmask(SIG_UNBLOCK, &unblocked, nil)
+    defer {
+      block()
+      for number in ending { signal(number, SIG_DFL) }
+    }
+    return try body()
   }
 
   /// Takes in the signals from now on; `block` was called before.
   /// - Parameter line: Cleared before the second signal ends the program.
   init(line: ProgressLine) {
     Thread.detachNewThread { [self] in
-      var blocked = Self.set()
+      var blocked = Self.set(of: Self.ending + [SIGHUP])
       while true {
         var number: Int32 = 0
         guard sigwait(&blocked, &number) == 0 else { continue }
@@ -93,7 +106,7 @@ final class Signals: Sendable {
     handlers?.stop()
   }
 
-  private static func set() -> sigset_t {
+  private static func set(of numbers: [Int32]) -> sigset_t {
     var set = sigset_t()
     sigemptyset(&set)
     for number in numbers { sigaddset(&set, number) }
