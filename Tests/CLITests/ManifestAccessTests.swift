@@ -36,6 +36,7 @@ import Testing
     ("a.txt", "coffee.jpg\n  header=X-Token: s\n"),
     ("a.json", #"[{"url": "coffee.jpg", "headers": {"X-Token": "s"}"#),
     ("a.json", #"["http://user:s@127.0.0.1:1/a.jpg", "#),
+    ("a.csv", "url,headers\ncoffee.jpg\n"),
   ]
 
   @Test(arguments: secrets)
@@ -52,6 +53,18 @@ import Testing
     try write(text, to: folders.inbox + "/a.json", mode: 0o644)
     _ = try folders.run(["--filters", "none"])
     #expect(try folders.mode("a/manifest.json") == 0o644)
+  }
+
+  @Test(arguments: [
+    ("a.json", #"[{"url": "form/header.jpg", "name": "body", "metadata": "me@work, a form"}"#),
+    ("a.txt", "photos//icon@2x.png\nhttp://127.0.0.1:1/@body.jpg\n  other=header\n"),
+    ("a.csv", "url,name\nheader.jpg,body,form\n"),
+  ])
+  func `so does it in a rejected one`(file: String, text: String) throws {
+    let folders = try DarkroomFolders()
+    try write(text, to: folders.inbox + "/" + file, mode: 0o644)
+    #expect(try folders.run(["--filters", "none"]).status == 65)
+    #expect(try folders.mode("a/manifest." + file.dropFirst(2)) == 0o644)
   }
 
   @Test func `add keeps the file's mode, and gives URLs that of any new file`() throws {
@@ -97,6 +110,14 @@ import Testing
       try users.attack("cat outbox/open/manifest.txt outbox/group/manifest.txt").output == "coffee.jpg\ncoffee.jpg\n")
     // The service is no member of the group.
     #expect(try users.folders.mode("group/manifest.txt") == 0o604)
+    // Who drops it again needs no state, which is the service's alone, and creates none.
+    #expect(chmod(users.folders.folder.file("other"), 0o700) == 0)
+    for (state, job) in [("other", "open"), ("new", "group")] {
+      let retry = try users.attack("./darkroom retry \(job) --inbox inbox --outbox outbox --state \(state) --create")
+      #expect(retry.status == 0 && retry.output == job + "\n", "\(retry.error)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: users.folders.folder.file("new")))
+    #expect(try users.attack("rm inbox/open.txt inbox/group.txt").status == 0)
     // Root puts it back as its owner's.
     #expect(try DarkroomProcess.run(["retry", "open"] + users.folders.named).status == 0)
     let owner = try FileManager.default.attributesOfItem(atPath: users.folders.inbox + "/open.txt")

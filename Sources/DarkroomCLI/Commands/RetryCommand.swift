@@ -22,8 +22,10 @@ struct RetryCommand: Command {
     guard !job.isEmpty, !job.hasPrefix("."), !job.contains("/"), !job.contains("\0") else {
       throw UsageError("\"\(job)\" is not the name of a job")
     }
-    let configuration = try invocation.settings.resolved(for: .dropping)
-    try ManifestDrop(inbox: configuration.inbox).retry(job, outbox: configuration.outbox)
+    let settings = invocation.settings
+    let drop = ManifestDrop(inbox: try settings.resolvedInbox(for: .dropping))
+    // The state is its service's, and nothing is to be created: the manifest is in the outbox, or there is none.
+    try drop.retry(job, outbox: try settings.resolvedOutbox(for: .reading))
     invocation.console.result(job)
     return .success
   }

@@ -13,17 +13,13 @@ extension Settings {
     case reading
   }
 
-  /// The configuration, with its folders: default ones are created, named ones must exist unless `--create` is given.
+  /// The configuration, with its folders, the state's included: default ones are created, named ones must exist unless `--create` is given.
   /// - Throws: `StopError.missing` and, for a folder that cannot be created, `StopError.outbox`; `UsageError` when inbox
   ///   and outbox cannot be used together, or a file of a rule for hosts cannot be read.
   func resolved(for use: FolderUse = .working) throws -> Configuration {
     var configuration = configuration
     configuration.inbox = try resolvedInbox(for: use)
-    if use != .working, !outbox.isNamed, !FileManager.default.fileExists(atPath: outbox.path) {
-      configuration.outbox = try Folder.resolved(".") + "/" + outbox.path
-    } else {
-      configuration.outbox = try resolve(outbox, option: "outbox", for: use)
-    }
+    configuration.outbox = try resolvedOutbox(for: use)
     configuration.state =
       try state.map {
         try resolve(FolderSetting(path: $0, isNamed: true), option: "state", mode: 0o700, for: use)
@@ -39,6 +35,14 @@ extension Settings {
 
   /// The inbox alone, for commands that need nothing else.
   func resolvedInbox(for use: FolderUse) throws -> String { try resolve(inbox, option: "inbox", for: use) }
+
+  /// The outbox alone.
+  func resolvedOutbox(for use: FolderUse) throws -> String {
+    guard use == .working || outbox.isNamed || FileManager.default.fileExists(atPath: outbox.path) else {
+      return try Folder.resolved(".") + "/" + outbox.path
+    }
+    return try resolve(outbox, option: "outbox", for: use)
+  }
 
   private func resolve(
     _ folder: FolderSetting, option: String, mode: mode_t = 0o777, for use: FolderUse
