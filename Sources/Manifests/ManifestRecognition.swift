@@ -3,8 +3,8 @@ import JSON
 
 /// Tells what a manifest without a name is by its beginning.
 package enum ManifestRecognition {
-  /// So many bytes are looked at.
-  private static let limit = 64 << 10
+  /// So many bytes are looked at: a line of the greatest length, and whether another follows.
+  private static let limit = ManifestFile.lineLimit + 64 << 10
 
   /// The extension for a manifest's contents: `jsonl` when they are JSON lines or nothing tells, else `json`, `plist`, `csv`,
   /// `tsv` or `txt`; each with `.gz` when they are packed.
@@ -34,14 +34,15 @@ package enum ManifestRecognition {
   /// The same for the first bytes, unpacked.
   static func suffix(of start: [UInt8]) -> String {
     if start.starts(with: Array("bplist".utf8)) { return "plist" }
-    let text = String(decoding: start, as: UTF8.self)
-    let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-      .filter { !$0.isEmpty }
-    guard let first = lines.first(where: { !$0.hasPrefix("#") }), !start.contains(0) else { return "jsonl" }
+    // What may be long is looked at as bytes.
+    let lines = start.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.lazy
+      .filter { !$0.allSatisfy(" \t".utf8.contains) }
+    let firsts = lines.map { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespaces) }
+    guard let first = firsts.first(where: { !$0.hasPrefix("#") }), !start.contains(0) else { return "jsonl" }
     switch first.first {
     case "<": return "plist"
     case "[": return "json"
-    case "{": return isLine(first, ofSeveral: lines.count > 1) ? "jsonl" : "json"
+    case "{": return isLine(first, ofSeveral: lines.dropFirst().first != nil) ? "jsonl" : "json"
     case "\"" where !isHeader(first): return "jsonl"
     default: return isHeader(first) ? first.contains("\t") ? "tsv" : "csv" : isScalar(first) ? "jsonl" : "txt"
     }
