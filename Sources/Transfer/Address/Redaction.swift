@@ -1,5 +1,7 @@
+import System
+
 /// A URL, valid or not, without its userinfo, for reports and logs. So is what was meant to be one: a scheme without its
-/// colon, backslashes, blanks. A path keeps its `@`, unless something before it makes it look like userinfo.
+/// colon, backslashes, blanks. A path keeps its `@`, unless something around it makes it look like userinfo.
 ///
 /// The authority begins after the scheme's colon and any slashes (libcurl takes one to three). When the URL is not known
 /// to be `valid`, everything up to the last `@` is removed: a password may hold unescaped delimiters. Bytes are compared,
@@ -14,42 +16,84 @@ func redacted(_ url: String, valid: Bool) -> String {
     let delimiters = Array("/?#".utf8)
     end = bytes[start...].firstIndex(where: delimiters.contains) ?? bytes.endIndex
   } else {
-    guard let begins = authorityStart(ofInvalid: url) else { return url }
-    (start, end) = (begins, bytes.endIndex)
+    guard let authority = authority(ofInvalid: url) else { return url }
+    (start, end) = (authority.lowerBound, authority.upperBound)
   }
   guard let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@")) else { return url }
   return String(decoding: Array(bytes[..<start]) + Array(bytes[bytes.index(after: at)...]), as: UTF8.self)
 }
 
-/// Where the authority of a text begins that may have been meant to be a URL with userinfo; the text has an `@`. `nil` when
-/// it looks like a path.
-private func authorityStart(ofInvalid text: String) -> String.Index? {
+/// Whether a text that has no scheme is a path, and was not meant to be a URL: it begins with `./`, `../` or one slash.
+func isClearlyPath(_ text: String) -> Bool {
+  let bytes = text.utf8
+  if bytes.starts(with: "./".utf8) || bytes.starts(with: "../".utf8) { return true }
+  return bytes.first == UInt8(ascii: "/") && bytes.dropFirst().first.map { !"/\\ ".utf8.contains($0) } ?? true
+}
+
+/// The part with userinfo of a text that may have been meant to be a URL; up to its last `@` all is userinfo. `nil` when it
+/// looks like a path.
+private func authority(ofInvalid text: String) -> Range<String.Index>? {
   let bytes = text.utf8
   guard let last = bytes.lastIndex(of: UInt8(ascii: "@")) else { return nil }
-  let (colon, slashes) = (UInt8(ascii: ":"), Array("/\\".utf8))
-  // Two slashes of any kind, blanks between them and before and after them included.
-  var run = 0
-  var index = bytes.startIndex
-  while index < last {
-    let byte = bytes[index]
-    if slashes.contains(byte) {
-      run += 1
-    } else if byte != UInt8(ascii: " ") || run == 0 {
-      if run >= 2 { return index }
-      run = 0
-    }
-    index = bytes.index(after: index)
-  }
-  if run >= 2 { return index }
-  // One, or none, after the name of a scheme that is known; what another scheme would be may be the user.
+  if let authority = authorityAfterSlashes(of: text, last: last) { return authority }
+  // One slash, or none, after the name of a scheme that is known; what another scheme would be may be the user.
   let word = text.prefix { $0.isASCII && $0.isLetter }
-  if ["http", "https", "ftp", "ftps", "sftp", "file"].contains(word.lowercased()) {
+  let hasColon = bytes[word.endIndex..<last].contains(UInt8(ascii: ":"))
+  if isWebScheme(word) || hasColon && (isOtherScheme(word) || word.lowercased() == "file") {
     let marks = Array(":;./\\ ".utf8)
     let start = bytes[word.endIndex...].firstIndex { !marks.contains($0) } ?? bytes.endIndex
-    if start > word.endIndex { return min(start, last) }
+    if start > word.endIndex { return min(start, last)..<bytes.endIndex }
   }
-  return bytes[..<last].contains(colon) ? bytes.startIndex : nil
+  // A user without scheme: there is no slash in it.
+  let slash = bytes.firstIndex(where: isSlash) ?? bytes.endIndex
+  if bytes[..<min(slash, last)].contains(UInt8(ascii: ":")) { return bytes.startIndex..<bytes.endIndex }
+  guard let at = bytes[..<slash].lastIndex(of: UInt8(ascii: "@")) else { return nil }
+  let isWebAddress = !webAddressHint(for: String(text[bytes.index(after: at)...])).isEmpty
+  return isWebAddress ? bytes.startIndex..<slash : nil
 }
+
+/// The same for what follows two slashes of any kind, blanks between them and before and after them included.
+private func authorityAfterSlashes(of text: String, last: String.Index) -> Range<String.Index>? {
+  let bytes = text.utf8
+  var begin = bytes.startIndex
+  while begin < last {
+    guard isSlash(bytes[begin]) else {
+      begin = bytes.index(after: begin)
+      continue
+    }
+    let end = bytes[begin..<last].firstIndex { !isSlash($0) && $0 != UInt8(ascii: " ") } ?? last
+    if bytes[begin..<end].count(where: isSlash) >= 2 {
+      let before = text[..<begin]
+      if !before.utf8.contains(where: isSlash) {
+        if isAuthority(after: before, user: text[end..<last]) { return end..<bytes.endIndex }
+      } else if before.utf8.last == UInt8(ascii: ":") {
+        // A URL in a path.
+        let slash = bytes[end...].firstIndex(where: isSlash) ?? bytes.endIndex
+        if bytes[end..<slash].contains(UInt8(ascii: "@")) { return end..<slash }
+      }
+    }
+    begin = end
+  }
+  return nil
+}
+
+/// Whether two slashes begin an authority, and are not a slash too many in a path.
+/// - Parameters:
+///   - before: What precedes them, which has no slash.
+///   - user: What would be userinfo.
+private func isAuthority(after before: Substring, user: Substring) -> Bool {
+  let scheme = before.drop { $0 == " " }.reversed().drop { $0 == " " }
+  guard let mark = scheme.first, mark != ":", mark != ";" else { return true }
+  let word = String(String(scheme.prefix { $0.isASCII && $0.isLetter }).reversed())
+  return isWebScheme(word) || isOtherScheme(word) || NearestName.misspelt(word, among: ["http", "https"]) != nil
+    || user.utf8.contains(UInt8(ascii: ":"))
+}
+
+private func isWebScheme(_ word: some StringProtocol) -> Bool { ["http", "https"].contains(word.lowercased()) }
+
+private func isOtherScheme(_ word: some StringProtocol) -> Bool { ["ftp", "ftps", "sftp"].contains(word.lowercased()) }
+
+private func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
 
 /// The scheme of a URL (RFC 3986: a letter, then letters, digits, `+`, `-`, `.`, up to a colon), as written. `nil` when
 /// the text does not begin with one.

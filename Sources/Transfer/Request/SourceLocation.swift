@@ -40,7 +40,7 @@ package struct SourceLocation: Sendable, Hashable {
     }
     guard !text.isEmpty else { throw TransferError(.urlInvalid, "the URL is empty") }
     guard let written = schemeText(of: text) else {
-      self.init(path: text, redacted: Transfer.redacted(text, valid: false))
+      self.init(path: text, redacted: isClearlyPath(text) ? text : Transfer.redacted(text, valid: false))
       return
     }
     switch Scheme(rawValue: written.lowercased()) {
