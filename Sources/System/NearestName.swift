@@ -29,6 +29,12 @@ package enum NearestName {
     return best.distance <= (folded(best.name).count < 10 ? 1 : 2) ? best.name : nil
   }
 
+  /// Returns the candidate that is the same as a name, spaces, `-`, `_` and case apart; nil when there is none.
+  package static func respelt(_ name: String, among candidates: [String]) -> String? {
+    let wanted = folded(name)
+    return candidates.first { folded($0) == wanted }
+  }
+
   private static func folded(_ name: String) -> [UnicodeScalar] {
     Array(name.lowercased().unicodeScalars.filter { !" -_".unicodeScalars.contains($0) }.prefix(64))
   }

@@ -41,13 +41,17 @@ struct ManifestTree {
   }
 
   /// - Throws: `ManifestProblem` when a dictionary is one entry, and not one of entries: it has the principal field, and
-  ///   its keys are fields, or nearly.
+  ///   its keys are fields, but for case, blanks, `-` and `_`; or nearly, if one of them is another field.
   private func checkIsNoEntry(_ members: [JSONValue.Member], at path: [String]) throws(ManifestProblem) {
     let members = members.filter { !$0.key.hasPrefix("_") }
     let known = Array(fields.cells.keys)
     guard let principal = members.first(where: { $0.key == fields.principal }) else { return }
     if case .object = principal.value { return }
-    guard members.allSatisfy({ NearestName.misspelt($0.key, among: known) != nil }) else { return }
+    let others = members.filter { $0.key != fields.principal && NearestName.respelt($0.key, among: known) == nil }
+    let hasOther = members.contains { $0.key != fields.principal && fields.cells[$0.key] != nil }
+    guard others.isEmpty || hasOther && others.allSatisfy({ NearestName.misspelt($0.key, among: known) != nil }) else {
+      return
+    }
     let keys = members.prefix(3).map { "\"\($0.key)\": …" }.joined(separator: ", ")
     let message =
       "this is one entry, and no dictionary of entries: put it into a list, [{\(keys)}]. Entries that have the names of "

@@ -13,6 +13,7 @@ import Testing
       (#"{"url":"http://h/a.jpg","filters":"sepia(1)"}"#, "url"), (#"{"url":"http://h/a.jpg"}"#, "url"),
       (#"{"url":["http://h/a.jpg"],"name":"x","_note":{"a":1}}"#, "url"),
       (#"{"url":"http://h/a.jpg","quality":80,"Filter":"none"}"#, "url"),
+      (#"{"url":"http://h/a.jpg","Name":"a","-check_sum":"x"}"#, "url"),
       (#"{"entries":{"url":"http://h/a.jpg","name":"a"},"defaults":{"quality":9}}"#, "entries"),
     ])
   func oneEntry(text: String, place: String) throws {
@@ -26,7 +27,8 @@ import Testing
   @Test(
     "a dictionary with other names, or whose \"url\" is an entry, stays one of entries",
     arguments: [
-      #"{"url":"http://h/a.jpg","cat":"http://h/b.jpg"}"#, #"{"name":"http://h/a.jpg","filters":"http://h/b.jpg"}"#,
+      #"{"url":"http://h/a.jpg","cat":"http://h/b.jpg"}"#, #"{"url":"http://h/a.jpg","url2":"http://h/b.jpg"}"#,
+      #"{"url":"http://h/a.jpg","fame":"http://h/b.jpg"}"#, #"{"name":"http://h/a.jpg","filters":"http://h/b.jpg"}"#,
       #"{"url":{"url":"http://h/a.jpg"},"name":"http://h/b.jpg"}"#,
       #"{"entries":{"url":"http://h/a.jpg"},"other":"http://h/b.jpg"}"#,
       #"{"entries":{"url":"http://h/a.jpg"},"defaults":{"url":"http://h/b.jpg"}}"#,
