@@ -69,4 +69,35 @@ import Testing
       #expect(ending?.hasSuffix(": well") == true, "\(ending ?? "")")
     }
   }
+
+  @Test func `what waits is behind slow transfers no longer than these have the slots`() async throws {
+    let server = try server()
+    let downloads = try Downloads { ($0.perHost, $0.firstByteTimeout) = (HostLimit(fixed: 1), .seconds(600)) }
+    let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    defer { close(null) }
+    let (endings, stream) = AsyncStream.makeStream(of: Bool.self)
+    func start(_ path: String, _ progress: TransferProgress? = nil) throws -> TransferID {
+      let location = try SourceLocation(parsing: server.url(path))
+      return downloads.engine.start(TransferRequest(location: location, destination: null, progress: progress)) {
+        stream.yield((try? $0.get()) != nil)
+      }
+    }
+    let first = try start("first")
+    #expect(try server.nextLine() == "/first")
+    let waiting = [TransferProgress(), TransferProgress(), TransferProgress()]
+    for (number, progress) in waiting.enumerated() { _ = try start("waiting\(number)", progress) }
+    downloads.engine.leaveSlot(first)
+    // What is ordered later has ended, so it is known.
+    let quick = server.url("quick").replacing("127.0.0.1", with: "127.0.0.2")
+    _ = try await downloads.fetch(quick)
+    #expect(waiting.map(\.isBehindSlow) == [true, true, true])
+    _ = try await Downloads().fetch(server.url("release"))
+    var iterator = endings.makeAsyncIterator()
+    #expect(await iterator.next() == true)
+    #expect(waiting.map(\.isBehindSlow) == [false, false, false])
+    for _ in waiting {
+      _ = try await Downloads().fetch(server.url("release"))
+      #expect(await iterator.next() == true)
+    }
+  }
 }

@@ -25,6 +25,9 @@ final class TransferLoop {
   private let rates: RateLimiter<UnsafeMutableRawPointer>
   private var names = NameRequests<NameUser>()
 
+  /// The hosts where transfers wait that know that they do so for slow ones only.
+  private var fullOfSlow: Set<String> = []
+
   /// Transfers that libcurl has.
   private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
 
@@ -265,7 +268,15 @@ final class TransferLoop {
   /// Tells what waits for a slot of a host if it does so for slow transfers only: then it holds no place itself.
   private func noteWaiting(_ host: String) {
     guard gate.isFullOfSlow(host) else { return }
-    for waiting in gate.waiting(host) { waiting.queued.request.progress?.setBehindSlow() }
+    fullOfSlow.insert(host)
+    for waiting in gate.waiting(host) { waiting.queued.request.progress?.setBehindSlow(true) }
+  }
+
+  /// Tells what waits for a slot of a host when it does so no longer for slow transfers only.
+  private func noteNotSlow(_ host: String) {
+    guard !fullOfSlow.isEmpty, fullOfSlow.contains(host), !gate.isFullOfSlow(host) else { return }
+    fullOfSlow.remove(host)
+    for waiting in gate.waiting(host) { waiting.queued.request.progress?.setBehindSlow(false) }
   }
 
   /// Releases a slot of a host, and starts the transfers that wait for one.
@@ -276,6 +287,7 @@ final class TransferLoop {
 
   private func startWaiting(_ host: String) {
     while let next = gate.next(host) {
+      if !fullOfSlow.isEmpty { next.queued.request.progress?.setBehindSlow(false) }
       let isStarted =
         switch next {
         case .new(let queued): start(queued)
@@ -283,6 +295,7 @@ final class TransferLoop {
         }
       if !isStarted { gate.release(host) }
     }
+    noteNotSlow(host)
   }
 
   /// Submits the request of a redirected transfer that has a slot now. Returns whether it still needs it.

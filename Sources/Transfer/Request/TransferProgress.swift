@@ -51,6 +51,6 @@ package final class TransferProgress: Sendable {
     }
   }
 
-  /// Records that it waits for transfers that are too slow.
-  func setBehindSlow() { flow.withLock { $0.isBehindSlow = true } }
+  /// Records whether it waits for transfers that are too slow.
+  func setBehindSlow(_ isBehindSlow: Bool) { flow.withLock { $0.isBehindSlow = isBehindSlow } }
 }
