@@ -18,7 +18,7 @@ enum CommandTable {
   ]
 
   /// Commands that a later version will have.
-  static let unavailable: Set = ["cancel"]
+  static let unavailable: Set = ["cancel", "doctor", "gc", "shard"]
 
   /// - Throws: `UsageError` that names the nearest command, or all of them.
   static func command(named name: String) throws -> any Command {

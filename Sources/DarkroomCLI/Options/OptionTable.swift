@@ -22,7 +22,9 @@ enum OptionTable {
   }
 
   /// Options that a later version will have.
-  static let unavailable: Set = ["keep-originals", "metrics", "exec", "notify"]
+  static let unavailable: Set = [
+    "keep-originals", "prune", "gallery", "damaged", "chroma", "metrics", "exec", "notify",
+  ]
 
   private static let oneCommand = [
     Option(
