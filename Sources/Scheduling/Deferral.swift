@@ -26,10 +26,11 @@ package struct Deferral: Sendable, Equatable {
   /// The wait before a retry, if that comes before the time is over; nil when it does not. Without deferral there is no
   /// such time.
   /// - Parameters:
-  ///   - wait: In seconds.
-  ///   - age: How long ago the entry was first tried, in milliseconds.
-  package func allows(after wait: Double, age: Int) -> Double? {
-    seconds > 0 && wait * 1000 > seconds * 1000 - Double(age) ? nil : wait
+  ///   - waitSeconds: The wait.
+  ///   - ageMilliseconds: How long ago the entry was first tried.
+  /// - Returns: In seconds.
+  package func allowed(waitSeconds: Double, ageMilliseconds: Int) -> Double? {
+    seconds > 0 && waitSeconds * 1000 > seconds * 1000 - Double(ageMilliseconds) ? nil : waitSeconds
   }
 
   /// How long to wait before the next try, in milliseconds; nil when there is none: the time is over, or will be before

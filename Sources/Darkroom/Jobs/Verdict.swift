@@ -93,14 +93,16 @@ extension Verdict {
     case .retry(let asked):
       let isLast = entry.wasDeferred || entry.isHostSilent
       let delay = isLast ? nil : backoff.delay(attempts: entry.attempts, asked: asked)
-      verdict = afterFailure(entry, delay: delay.flatMap { deferral.allows(after: $0, age: entry.age) }, isStopping)
+      let wait = delay.flatMap { deferral.allowed(waitSeconds: $0, ageMilliseconds: entry.age) }
+      verdict = afterFailure(entry, delay: wait, isStopping)
     case .hostRefused(let asked):
       // That is the host's affair: the entry is given up only when the host has refused too often in a row, or refuses it
       // while it serves others.
       let isGivenUp =
         entry.throttle.refusals > backoff.retries
         || backoff.isRefusedItself(own: entry.refusals, inRow: entry.throttle.refusals, hasAsked: asked != nil)
-      let wait = deferral.allows(after: Double(max(0, entry.throttle.until - now)) / 1000, age: entry.age)
+      let hold = Double(max(0, entry.throttle.until - now)) / 1000
+      let wait = deferral.allowed(waitSeconds: hold, ageMilliseconds: entry.age)
       verdict = afterFailure(entry, delay: isGivenUp ? nil : wait, isStopping)
     case .final: verdict = afterFailure(entry, delay: nil, isStopping)
     case nil: verdict = isStopping && entry.state != .filtered ? .leave : .deliver
