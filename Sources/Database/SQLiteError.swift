@@ -32,6 +32,9 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// Whether the file is damaged, or is another program's.
   package var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR].contains(code & 0xff) }
 
+  /// Whether a constraint or a trigger refused the change.
+  package var isConstraint: Bool { code & 0xff == SQLITE_CONSTRAINT }
+
   /// Whether a part of the file could not be read.
   package var isUnreadable: Bool { code == SQLITE_IOERR | 1 << 8 }
 

@@ -52,7 +52,7 @@ struct Acceptance {
       try record(job, manifest)
     } catch {
       // A commit that failed may have been made; if it was not, the next start removes the file.
-      isLeft = !error.isOutOfSpace && error.isOfLedger(state)
+      isLeft = error.isOfLedger(state) && !error.isOutOfSpace && !error.isRefusal
       throw error
     }
     isLeft = true

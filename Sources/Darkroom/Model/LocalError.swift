@@ -51,6 +51,9 @@ extension Error {
     }
   }
 
+  /// Whether SQLite has refused a change for what it is, and has not made it.
+  var isRefusal: Bool { (self as? SQLiteError)?.isConstraint == true }
+
   /// Whether a file system has no room.
   package var isOutOfSpace: Bool { localCause == .space }
 }
