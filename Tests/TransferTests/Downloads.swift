@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TestSupport
+import Testing
 
 @testable import Transfer
 
@@ -49,6 +50,43 @@ final class Downloads: Sendable {
       validators: validators, validatorScope: scope, settings: settings)
     return await withCheckedContinuation { continuation in
       engine.start(request) { continuation.resume(returning: $0) }
+    }
+  }
+
+  /// Downloads a URL in groups, each begun at once when the one before has ended: libcurl uses no connection again that
+  /// was idle for two minutes, which a test may have to wait on a busy machine.
+  func fetch(
+    _ url: String, inGroupsOf counts: [Int]
+  ) async throws -> [[(result: Result<TransferOutcome, TransferError>, body: Data)]] {
+    let location = try SourceLocation(parsing: url)
+    let requests = counts.map { count in
+      (0..<count).map { _ in
+        let path = folder.file("\(lastNumber.add(1, ordering: .relaxed).newValue)")
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        return (path: path, request: TransferRequest(location: location, destination: descriptor))
+      }
+    }
+    let results = Mutex([String: Result<TransferOutcome, TransferError>]())
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      @Sendable func begin(_ group: Int) {
+        guard group < requests.count else { return continuation.resume() }
+        for (path, request) in requests[group] {
+          engine.start(request) { result in
+            let hasEnded = results.withLock { results in
+              results[path] = result
+              return requests[group].allSatisfy { results[$0.path] != nil }
+            }
+            if hasEnded { begin(group + 1) }
+          }
+        }
+      }
+      begin(0)
+    }
+    return try requests.map { group in
+      try group.map { path, request in
+        close(request.destination)
+        return (try #require(results.withLock { $0[path] }), try Data(contentsOf: URL(fileURLWithPath: path)))
+      }
     }
   }
 

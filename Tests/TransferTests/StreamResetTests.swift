@@ -63,20 +63,17 @@ import Testing
     let url = server.url("a", scheme: "https")
     let body = Data(String(repeating: "0123456789", count: 100).utf8)
 
-    let first = try await downloads.fetch(url)
+    let groups = try await downloads.fetch(url, inGroupsOf: [1, 2, 1, 1])
+    let (first, both, broken, last) = (groups[0][0], groups[1], groups[2][0], groups[3][0])
     #expect(try first.result.get().answer?.isHTTP2 == true)
     #expect(first.body == body)
 
-    async let one = downloads.fetch(url)
-    async let other = downloads.fetch(url)
-    let both = try await [one, other]
     #expect(both.count { (try? $0.result.get()) != nil && $0.body == body } == 1)
     for case .failure(let error) in both.map(\.result) { #expect(error.code == .network && error.isRetryable) }
 
-    let (error, part) = try await downloads.failure(url)
-    #expect(error?.isRetryable == true && part.count < body.count, "\(error?.message ?? "")")
+    let error = #expect(throws: TransferError.self) { try broken.result.get() }
+    #expect(error?.isRetryable == true && broken.body.count < body.count, "\(error?.message ?? "")")
 
-    let last = try await downloads.fetch(url)
     #expect(try last.result.get().requests.reused == 1)
     #expect(last.body == body)
   }
