@@ -55,14 +55,8 @@ struct IgnoredFiles {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let text = try? encoder.encode(record) else { return }
-    let written = path + ".new"
-    do {
-      try Folder.removeFile(written)
-      try OpenFile(creating: written, mode: 0o600).write(String(decoding: text, as: UTF8.self))
-      try Folder.rename(written, to: path)
-    } catch {
-      try? Folder.removeFile(written)
-    }
+    try? OpenFolder(Folder.parent(of: path)).replace(
+      Folder.name(of: path), with: String(decoding: text, as: UTF8.self), mode: 0o600)
   }
 }
 
