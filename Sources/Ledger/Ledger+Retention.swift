@@ -40,12 +40,9 @@ extension Ledger {
   /// - Returns: Whether there were any.
   package func removeEndedEntries(_ count: Int) throws -> Bool {
     try perform { database in
-      let run = try database.first(
-        """
-        SELECT run_id FROM jobs WHERE state = 'ended'
-        AND EXISTS (SELECT 1 FROM entries WHERE entries.run_id = jobs.run_id) LIMIT 1
-        """
-      ) { $0.text(0) ?? "" }
+      let run = try database.first("SELECT run_id FROM jobs WHERE state = 'ended' AND \(LedgerEntry.exists) LIMIT 1") {
+        $0.text(0) ?? ""
+      }
       guard let run else { return false }
       try database.transaction { try LedgerEntry.remove(count, ofEnded: run, database) }
       return true

@@ -2,7 +2,8 @@ import Database
 
 /// A change of the ledger. Changes are committed together, so that they share the syncs of a commit.
 package enum LedgerChange: Sendable {
-  /// Adds a job; of the earlier runs of the same job only the last that ended is still remembered.
+  /// Adds a job; of the earlier runs of the same job only the last that ended is still remembered, and those that have
+  /// entries still, which are removed in parts.
   case accept(LedgerJob)
 
   /// Removes a run that has not ended, and all that is recorded of its entries. What it has delivered stays the job's.
@@ -67,6 +68,7 @@ extension LedgerChange {
       """
       DELETE FROM jobs WHERE name = ?1 AND state = 'ended' AND sequence <
         (SELECT max(sequence) FROM jobs WHERE name = ?1 AND state = 'ended')
+      AND NOT \(LedgerEntry.exists)
       """, [.text(job.name)])
     try database.run(addJob, job.values + [.integer(sequence)])
   }

@@ -62,6 +62,9 @@ extension LedgerEntry {
   /// How many entries of a run are removed in the commit that ends it: for that everything else waits.
   static let removedAtOnce = 20_000
 
+  /// Whether a row of `jobs` has entries.
+  static let exists = "EXISTS (SELECT 1 FROM entries WHERE entries.run_id = jobs.run_id)"
+
   /// Removes the first so many entries of a run that has ended.
   static func remove(_ count: Int, ofEnded runID: String, _ database: Database) throws {
     try database.run(

@@ -2,7 +2,8 @@ import Database
 
 /// A record that may leave the ledger.
 package enum LedgerRecord: Sendable, Equatable {
-  /// A run that has ended. It stays while another run of its job is live, which may have to know of it.
+  /// A run that has ended. It stays while another run of its job is live, which may have to know of it, and while it has
+  /// entries (`Ledger.removeEndedEntries`): they would all go in one commit, for which everything else waits.
   case endedRun(_ runID: String)
 
   /// A file that was delivered; nothing changes when another has been delivered in its place since.
@@ -21,6 +22,7 @@ extension LedgerRecord {
         """
         DELETE FROM jobs WHERE run_id = ?1 AND state = 'ended' AND NOT EXISTS (
           SELECT 1 FROM jobs AS live WHERE live.name = jobs.name AND live.state != 'ended')
+        AND NOT \(LedgerEntry.exists)
         """, [.text(runID)])
     case .output(let job, let target, let identity):
       try database.run(

@@ -125,6 +125,32 @@ import Testing
     #expect(try left("r").isEmpty && left("other") == [0])
   }
 
+  @Test(
+    "an ended run stays while it has entries, also when another of its job is accepted, and leaves when it has none")
+  func runsWithEntries() throws {
+    let ledger = try Ledger(path: path)
+    let count = LedgerEntry.removedAtOnce + 1
+    func accept(_ run: String) throws {
+      try ledger.commit([.accept(LedgerJob(runID: run, name: "j", details: ""))])
+    }
+    func runs() throws -> [String] { try ledger.endedRuns(after: 0, limit: 9).map(\.runID) }
+    try accept("large")
+    try ledger.commit(
+      (0..<count).map { .finish(LedgerEntry(position: $0, delivery: nil, row: ""), run: "large", job: "j") }
+        + [.advance("large", to: .ended)])
+    try accept("2")
+    try ledger.commit([.advance("2", to: .ended), .forget(.endedRun("large"))])
+    #expect(try runs() == ["large", "2"], "otherwise all its entries leave in that commit")
+    try accept("3")
+    try ledger.commit([.advance("3", to: .ended)])
+    #expect(try runs() == ["large", "2", "3"])
+    #expect(try ledger.lastEnded(job: "j")?.runID == "3")
+    #expect(try ledger.removeEndedEntries(1))
+    #expect(try !ledger.removeEndedEntries(1))
+    try accept("4")
+    #expect(try runs() == ["3"])
+  }
+
   @Test("what is free is given back to the file system, a part at a time")
   func shrinking() throws {
     let ledger = try Ledger(path: path)

@@ -8,7 +8,8 @@ import System
 /// Takes out of the ledger what no run needs any more, and makes its file smaller, in bounded steps on a queue of its own,
 /// at most one in a second.
 ///
-/// - The entries of an ended run are not needed; most are removed when it ends.
+/// - The entries of an ended run are not needed; most are removed when it ends, the others step by step, and after them the
+///   run.
 /// - An ended run is needed while its manifest may be found in the inbox again.
 /// - The record of a result lives as long as its file. Without the file it tells the next run whether its source has changed,
 ///   for `outputAge`.
@@ -81,20 +82,28 @@ final class LedgerRetention: Sendable {
       (try? OpenFile(reading: state.retention, followingLinks: false).readAll())
       .flatMap { try? JSONDecoder().decode(Position.self, from: $0) } ?? Position()
     shared = Mutex(Shared(position: position, savedPosition: position))
+    // An earlier process may have left entries.
+    schedule(after: Self.spacing)
   }
 
   /// A run has ended.
   /// - Parameter delivered: How many results it has delivered.
   func runEnded(delivered: Int) {
-    let delay: Double? = shared.withLock { shared in
+    let delay = shared.withLock { shared in
       shared.outputs += 2 * delivered + 64
       shared.runs += 4
-      guard !shared.isScheduled, !shared.isClosed else { return nil }
-      shared.isScheduled = true
       return shared.lastStep.map { max(0, $0 + Self.spacing - Clock.monotonicSeconds) } ?? 0
     }
-    guard let delay else { return }
-    queue.asyncAfter(deadline: .now() + delay) { [self] in step() }
+    schedule(after: delay)
+  }
+
+  private func schedule(after delay: Double) {
+    let mustSchedule = shared.withLock { shared in
+      defer { shared.isScheduled = true }
+      return !shared.isScheduled && !shared.isClosed
+    }
+    guard mustSchedule else { return }
+    queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.step() }
   }
 
   /// Does what is due, as far as there is time, and nothing more from then on.
@@ -108,24 +117,19 @@ final class LedgerRetention: Sendable {
 
   /// Does what is due. What goes wrong is left for another time: whoever needs the ledger finds out.
   func step() {
-    let (outputs, runs): (Int, Int) = shared.withLock { shared in
-      defer {
-        (shared.outputs, shared.runs, shared.isScheduled) = (0, 0, false)
-        shared.lastStep = Clock.monotonicSeconds
-      }
-      return shared.isClosed ? (0, 0) : (shared.outputs, shared.runs)
+    let began = Clock.monotonicSeconds
+    let due: (outputs: Int, runs: Int)? = shared.withLock { shared in
+      guard shared.isScheduled, !shared.isClosed else { return nil }
+      defer { (shared.outputs, shared.runs, shared.isScheduled, shared.lastStep) = (0, 0, false, began) }
+      return (shared.outputs, shared.runs)
     }
-    guard outputs > 0 else { return }
-    let end = Clock.monotonicSeconds + Self.stepTime
+    guard let (outputs, runs) = due else { return }
     do {
-      while try ledger.removeEndedEntries(Self.removedEntries), Clock.monotonicSeconds < end {}
-      try forgetRuns()
-      // Where it is not mounted everything is missing.
-      if try outbox.status(of: Folder.name(of: OutboxFolder(path: outbox.path).hidden)) != nil {
-        try forgetLastRuns(runs)
-        try forgetOutputs(outputs, until: end)
-      }
-      try shrink(until: end)
+      // What else is due gets its time, however many entries there are.
+      let hasMore = try removeEntries(until: began + Self.stepTime / 2)
+      if hasMore { schedule(after: Self.spacing) }
+      if outputs > 0 { try forget(outputs, runs, until: began + Self.stepTime) }
+      try shrink(until: began + Self.stepTime)
     } catch {
       if error.isDamageOfLedger { shared.withLock { $0.isClosed = true } }
     }
@@ -134,6 +138,23 @@ final class LedgerRetention: Sendable {
   private var position: Position { shared.withLock { $0.position } }
 
   // MARK: What may leave
+
+  /// - Returns: Whether entries of ended runs are left.
+  private func removeEntries(until end: Double) throws -> Bool {
+    while try ledger.removeEndedEntries(Self.removedEntries) {
+      if Clock.monotonicSeconds >= end { return true }
+    }
+    return false
+  }
+
+  private func forget(_ outputs: Int, _ runs: Int, until end: Double) throws {
+    try forgetRuns(until: end)
+    // Where it is not mounted everything is missing.
+    if try outbox.status(of: Folder.name(of: OutboxFolder(path: outbox.path).hidden)) != nil {
+      try forgetLastRuns(runs)
+      try forgetOutputs(outputs, until: end)
+    }
+  }
 
   private func forgetOutputs(_ count: Int, until end: Double) throws {
     var left = count
@@ -178,12 +199,12 @@ final class LedgerRetention: Sendable {
     }
   }
 
-  private func forgetRuns() throws {
+  private func forgetRuns(until end: Double) throws {
     guard try ledger.endedRunCount() >= Self.endedRuns else { return }
     // What lies there is being moved out of the inbox, or back.
     guard try ParkingFolder(in: inbox.folder, isCreated: false) == nil else { return }
     var (sequence, gone) = (0, [LedgerChange]())
-    while gone.count < Self.mostRuns {
+    while gone.count < Self.mostRuns, Clock.monotonicSeconds < end {
       let page = try ledger.endedRuns(after: sequence, limit: Self.pageSize)
       gone += page.filter { hasNoManifest($0.details) }.map { .forget(.endedRun($0.runID)) }
       guard page.count == Self.pageSize, let last = page.last else { break }
@@ -226,9 +247,8 @@ final class LedgerRetention: Sendable {
     let (now, saved) = shared.withLock { ($0.position, $0.savedPosition) }
     guard now != saved, let data = try? JSONEncoder().encode(now) else { return }
     shared.withLock { $0.savedPosition = now }
-    guard let file = try? OpenFile(updating: state.retention, mode: 0o600), (try? file.truncate()) != nil else {
-      return
-    }
-    data.withUnsafeBytes { try? file.write($0) }
+    // Without it the sweep begins anew.
+    try? state.openFolder().replace(
+      Folder.name(of: state.retention), with: String(decoding: data, as: UTF8.self), mode: 0o600)
   }
 }

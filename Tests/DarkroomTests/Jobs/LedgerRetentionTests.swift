@@ -135,6 +135,35 @@ import Testing
     #expect(try ledger.endedRuns(after: 0, limit: 10).map(\.runID) == ["run-0", "run-3"])
   }
 
+  @Test func `what an earlier process left of a large run is removed though no run ends`() throws {
+    try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: ""))])
+    let entries = (0..<25_000).map { LedgerEntry(position: $0, delivery: nil, row: "") }
+    try ledger.commit(entries.map { .finish($0, run: "r", job: "j") } + [.advance("r", to: .ended)])
+    func isLeft() throws -> Bool {
+      var count = 0
+      try ledger.eachEndedPage(run: "r") { count += $0.count }
+      return count > 0
+    }
+    #expect(try isLeft())
+    let retention = retention()
+    while try isLeft() { usleep(10_000) }
+    retention.close()
+    #expect(try ledger.lastEnded(job: "j")?.runID == "r")
+  }
+
+  @Test func `where a sweep is gets a file of its own each time, in one step`() throws {
+    try ledger.commit((0..<1000).map { Self.delivered("images/\($0).jpg", daysAgo: 1) })
+    sweep(delivered: 10)
+    let (before, text) = (
+      try FileStatus(of: state.retention), try String(contentsOfFile: state.retention, encoding: .utf8)
+    )
+    sweep(delivered: 10)
+    let after = try FileStatus(of: state.retention)
+    #expect(!after.identity.isSameNode(as: before.identity), "the old text is there until the new one is")
+    #expect(try String(contentsOfFile: state.retention, encoding: .utf8) != text)
+    #expect(after.mode == 0o600)
+  }
+
   @Test func `a file most of which holds nothing gets smaller`() throws {
     try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: ""))])
     let row = String(repeating: "row ", count: 900)
