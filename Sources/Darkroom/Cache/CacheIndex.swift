@@ -8,7 +8,7 @@ import Database
 /// commit then, see `lost`.
 final class CacheIndex {
   /// The version of the tables; an index of another version is begun anew.
-  private static let version = 1
+  private static let version = 2
 
   private let database: Database
 
@@ -27,7 +27,7 @@ final class CacheIndex {
   /// Whether everything is committed, and the index contains every file of the folder.
   private(set) var isCommitted: Bool
 
-  /// The size of all files together.
+  /// The size of all files together, but for those that are there for one run only.
   private(set) var bytes: Int
 
   /// Counts uses.
@@ -48,9 +48,10 @@ final class CacheIndex {
       CREATE TABLE IF NOT EXISTS objects (
         sha256 TEXT PRIMARY KEY,
         bytes INTEGER NOT NULL,
-        used INTEGER NOT NULL         -- the larger, the later
+        used INTEGER NOT NULL,        -- the larger, the later
+        exempt INTEGER NOT NULL       -- 1: an answer for one run only has returned it; it takes no room, and stays
       ) STRICT, WITHOUT ROWID;
-      CREATE INDEX IF NOT EXISTS objects_by_use ON objects (used);
+      CREATE INDEX IF NOT EXISTS objects_by_use ON objects (used) WHERE exempt = 0;
       CREATE TABLE IF NOT EXISTS sources (
         key TEXT PRIMARY KEY,
         sha256 TEXT NOT NULL REFERENCES objects ON DELETE CASCADE,
@@ -60,9 +61,11 @@ final class CacheIndex {
         answered TEXT,                -- null when there are no validators
         run TEXT NOT NULL,            -- of the last request
         position INTEGER NOT NULL,
-        status INTEGER NOT NULL
+        status INTEGER NOT NULL,
+        once TEXT                     -- the run, when the answer is for that only
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX IF NOT EXISTS sources_by_object ON sources (sha256);
+      CREATE INDEX IF NOT EXISTS sources_for_runs ON sources (once) WHERE once IS NOT NULL;
       CREATE TABLE IF NOT EXISTS boot (id TEXT NOT NULL) STRICT;  -- of the last commit; empty while there are changes
       PRAGMA user_version = \(Self.version);
       """)
@@ -72,9 +75,8 @@ final class CacheIndex {
   }
 
   private func count() throws {
-    let totals = try database.first("SELECT coalesce(sum(bytes), 0), coalesce(max(used), 0) FROM objects") {
-      ($0.integer(0), $0.integer(1))
-    }
+    let query = "SELECT coalesce(sum(bytes * (1 - exempt)), 0), coalesce(max(used), 0) FROM objects"
+    let totals = try database.first(query) { ($0.integer(0), $0.integer(1)) }
     (bytes, clock) = totals ?? (0, 0)
   }
 
@@ -82,9 +84,9 @@ final class CacheIndex {
     try database.first("SELECT 1 FROM objects WHERE sha256 = ?", [.text(sha256)]) { _ in true } ?? false
   }
 
-  /// The file that was used least recently; nil when there is none.
+  /// The file that was used least recently of those that take room; nil when there is none.
   func leastRecentlyUsed() throws -> String? {
-    try database.first("SELECT sha256 FROM objects ORDER BY used LIMIT 1") { $0.text(0) ?? "" }
+    try database.first("SELECT sha256 FROM objects WHERE exempt = 0 ORDER BY used LIMIT 1") { $0.text(0) ?? "" }
   }
 
   // MARK: Sources
@@ -104,7 +106,7 @@ final class CacheIndex {
     try change {
       if try !use(source.sha256) {
         try database.run(
-          "INSERT INTO objects VALUES (?, ?, ?)", [.text(source.sha256), .integer(source.bytes), .integer(clock)])
+          "INSERT INTO objects VALUES (?, ?, ?, 0)", [.text(source.sha256), .integer(source.bytes), .integer(clock)])
         uncommitted.insert(source.sha256)
         bytes += source.bytes
       }
@@ -121,12 +123,18 @@ final class CacheIndex {
 
   /// Removes what a request returned; the file stays.
   func removeSource(_ key: CacheKey) throws {
-    try change { try database.run("DELETE FROM sources WHERE key = ?", [.text(key.text)]) }
+    try change {
+      let former = try onceObject(key)
+      try database.run("DELETE FROM sources WHERE key = ?", [.text(key.text)])
+      if let former { try countObject(former) }
+    }
   }
 
   /// Removes a file, and all requests that returned it.
   func remove(_ sha256: String) throws {
-    let size = try database.first("SELECT bytes FROM objects WHERE sha256 = ?", [.text(sha256)]) { $0.integer(0) }
+    let size = try database.first("SELECT bytes * (1 - exempt) FROM objects WHERE sha256 = ?", [.text(sha256)]) {
+      $0.integer(0)
+    }
     guard let size else { return }
     try change {
       try database.run("DELETE FROM objects WHERE sha256 = ?", [.text(sha256)])
@@ -142,7 +150,29 @@ final class CacheIndex {
   }
 
   private func putSource(_ source: CachedSource, of key: CacheKey) throws {
+    let former = try onceObject(key)
     try database.run(Self.putSource, [.text(key.text)] + SourceRecord(source).values)
+    if source.asked.isOnce { try countObject(source.sha256) }
+    if let former, former != source.sha256 || !source.asked.isOnce { try countObject(former) }
+  }
+
+  /// The file that a request returned for one run only; nil when it did not.
+  private func onceObject(_ key: CacheKey) throws -> String? {
+    try database.first("SELECT sha256 FROM sources WHERE key = ? AND once IS NOT NULL", [.text(key.text)]) {
+      $0.text(0) ?? ""
+    }
+  }
+
+  /// Has a file take room, or none when an answer for one run only has returned it.
+  private func countObject(_ sha256: String) throws {
+    let query = """
+      SELECT bytes, exempt, EXISTS (SELECT 1 FROM sources WHERE sources.sha256 = objects.sha256 AND once IS NOT NULL)
+      FROM objects WHERE sha256 = ?
+      """
+    let found = try database.first(query, [.text(sha256)]) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
+    guard let (size, before, now) = found, before != now else { return }
+    try database.run("UPDATE objects SET exempt = ? WHERE sha256 = ?", [.integer(now), .text(sha256)])
+    bytes += (before - now) * size
   }
 
   private static let putSource = """
@@ -150,18 +180,23 @@ final class CacheIndex {
     VALUES (?, \(SourceRecord.columns.placeholders))
     """
 
-  /// Removes the answers that were for one run only.
+  /// Whether there are answers that are for one run only.
+  func hasOnce() throws -> Bool {
+    try database.first("SELECT 1 FROM sources WHERE once IS NOT NULL LIMIT 1") { _ in true } ?? false
+  }
+
+  /// Removes the answers that were for one run only. What other requests returned, too, takes room from then on.
   /// - Parameter isOver: Whether a run has ended.
   /// - Returns: The files that no request returned besides; they are to be removed.
   func removeOnce(_ isOver: (_ runID: String) -> Bool) throws -> [String] {
     var over: [(key: String, sha256: String)] = []
-    try database.run("SELECT key, sha256, run FROM sources WHERE run LIKE '% once'") { row in
-      let run = row.text(2) ?? ""
-      if isOver(String(run.prefix { $0 != " " })) { over.append((row.text(0) ?? "", row.text(1) ?? "")) }
+    try database.run("SELECT key, sha256, once FROM sources WHERE once IS NOT NULL") { row in
+      if isOver(row.text(2) ?? "") { over.append((row.text(0) ?? "", row.text(1) ?? "")) }
     }
     guard !over.isEmpty else { return [] }
     try change {
       for source in over { try database.run("DELETE FROM sources WHERE key = ?", [.text(source.key)]) }
+      for sha256 in Set(over.map(\.sha256)) { try countObject(sha256) }
     }
     return try Set(over.map(\.sha256)).filter { sha256 in
       try database.first("SELECT 1 FROM sources WHERE sha256 = ?", [.text(sha256)]) { _ in true } == nil

@@ -11,6 +11,10 @@ import Transfer
 /// other, in the order in which they were made; callers wait only for those that have an answer. Files are linked or copied
 /// by their callers, so that nobody waits for a copy of somebody else.
 ///
+/// Answers that are for one run only take no room: they count for no limit, are not removed for others, and `clear` leaves
+/// them. What bounds them is that there is one for each such entry of a live run at most, of `--max-bytes` at most, that
+/// they go with the run, and that no queue downloads anything while less than `--min-free` is free.
+///
 /// Nothing is synced, and what the cache hands out is to be checked against its digest. Room is made before a file is
 /// added, so that the limit holds whenever the process dies; files that the index does not contain then are removed by the
 /// next start. A failure of the cache is nobody else's: on a full disk, or without memory or descriptors, a change is given
@@ -22,7 +26,7 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   private struct Shared {
     var phase = Phase.unopened
     var limit: Int
-    /// The size of all files that have come in and are not recorded yet.
+    /// The size of all files that have come in and are not recorded yet, but for those that take no room.
     var incomingBytes = 0
     /// How many files have come in; the number of the last one.
     var count = 0
@@ -73,11 +77,12 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   func open(_ sha256: String) -> OpenFile? { try? folder.open(sha256) }
 
   /// Keeps a source that was downloaded: its file is linked, or copied where it cannot be linked, and may be removed or
-  /// renamed as soon as this returns. A source that is larger than the limit is not kept.
+  /// renamed as soon as this returns. A source for which the limit leaves no room is not kept.
   func keep(_ source: CachedSource, of key: CacheKey, from path: String) {
     // The folder must be there.
     if shared.withLock({ $0.phase == .unopened }) { queue.sync { _ = perform { _ in } } }
-    guard let number = reserve(source.bytes, for: source.asked.isOnce ? source.asked.runID : nil) else {
+    let run = source.asked.isOnce ? source.asked.runID : nil
+    guard let number = reserve(source.roomBytes, for: run) else {
       return send { try $0.removeSource(key) }
     }
     let isReceived = folder.receive(path, as: number)
@@ -88,7 +93,7 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
         return false
       }
       if isPlaced != true { folder.discard(number) }
-      shared.withLock { $0.incomingBytes -= source.bytes }
+      shared.withLock { $0.incomingBytes -= source.roomBytes }
     }
   }
 
@@ -96,7 +101,9 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   /// - Parameter run: The run that the file is for, if it is for one only.
   private func reserve(_ bytes: Int, for run: String?) -> Int? {
     shared.withLock { shared in
-      guard shared.phase == .open, bytes <= shared.limit - shared.incomingBytes else { return nil }
+      guard shared.phase == .open, shared.limit > 0, bytes <= max(0, shared.limit - shared.incomingBytes) else {
+        return nil
+      }
       shared.incomingBytes += bytes
       shared.count += 1
       if let run { shared.onceRuns.insert(run) }
@@ -116,7 +123,7 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   /// Removes bytes that are not what they should be, or are not there.
   func drop(_ sha256: String) { send { [self] in try remove(sha256, in: $0) } }
 
-  /// Has everything removed, and then calls `cleared`.
+  /// Has everything removed but the answers for live runs only, and then calls `cleared`.
   func clear() {
     queue.async { [self] in
       removeEverything()
@@ -181,7 +188,6 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
       opened = try openIndex()
     }
     try removeOnce(in: opened) { !unfinished.contains($0) }
-    try makeRoom(in: opened)
     index = opened
     shared.withLock { $0.phase = .open }
     return opened
@@ -199,8 +205,8 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   /// committed.
   /// - Returns: Whether the file has the name by which it is found.
   private func record(_ source: CachedSource, of key: CacheKey, _ number: Int, in index: CacheIndex) throws -> Bool {
-    let others = shared.withLock { $0.incomingBytes } - source.bytes
-    guard source.bytes + others <= shared.withLock({ $0.limit }) else {
+    let others = shared.withLock { $0.incomingBytes } - source.roomBytes
+    guard source.roomBytes == 0 || source.roomBytes + others <= shared.withLock({ $0.limit }) else {
       try index.removeSource(key)
       return false
     }
@@ -219,6 +225,7 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
 
   private func removeOnce(in index: CacheIndex, _ isOver: (String) -> Bool) throws {
     for sha256 in try index.removeOnce(isOver) { try remove(sha256, in: index) }
+    try makeRoom(in: index)
   }
 
   private func remove(_ sha256: String, in index: CacheIndex) throws {
@@ -232,9 +239,10 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
     index.removedLost()
   }
 
-  /// The index is removed, too: on a full disk there may be no room to change it.
   private func removeEverything() {
     if let index, index.bytes == 0, index.lost.isEmpty, shared.withLock({ $0.incomingBytes }) == 0 { return }
+    if removeAllButOnce() { return }
+    // The index is removed, too: on a full disk there may be no room to change it.
     index = nil
     do {
       try folder.removeIndex()
@@ -245,4 +253,24 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
       handle(error)
     }
   }
+
+  /// Removes everything that takes room.
+  /// - Returns: Whether that could be done; false when there is nothing besides.
+  private func removeAllButOnce() -> Bool {
+    guard shared.withLock({ $0.phase != .failed && !$0.onceRuns.isEmpty }) else { return false }
+    do {
+      let index = try opened()
+      guard try index.hasOnce() else { return false }
+      try removeLost(of: index)
+      while let sha256 = try index.leastRecentlyUsed() { try remove(sha256, in: index) }
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+extension CachedSource {
+  /// How many bytes of the limit it takes.
+  fileprivate var roomBytes: Int { asked.isOnce ? 0 : bytes }
 }

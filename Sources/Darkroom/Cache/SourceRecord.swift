@@ -19,10 +19,10 @@ struct SourceRecord {
 }
 
 extension SourceRecord: DatabaseRecord {
-  /// `answered` is null when there are no validators; `run` (its name, the time, and `once` for an answer that is for that run only), `position` and `status` are of the
-  /// last request.
+  /// `answered` is null when there are no validators; `run` (its name and the time), `position` and `status` are of the last
+  /// request; `once` is the run's name when the answer is for that run only.
   static let columns: Columns = [
-    "sha256", "final_url", "etag", "last_modified", "answered", "run", "position", "status",
+    "sha256", "final_url", "etag", "last_modified", "answered", "run", "position", "status", "once",
   ]
 
   init(_ row: Statement) {
@@ -32,15 +32,14 @@ extension SourceRecord: DatabaseRecord {
     let run = (row.text(5) ?? "").split(separator: " ")
     asked = CachedSource.Asked(
       runID: run.first.map(String.init) ?? "", position: row.integer(6), httpStatus: row.integer(7),
-      time: run.dropFirst().first.flatMap { Int($0) } ?? 0, isOnce: run.count == 3)
+      time: run.dropFirst().first.flatMap { Int($0) } ?? 0, isOnce: row.text(8) != nil)
   }
 
   var values: [SQLiteValue] {
     [
       .text(sha256), .text(finalURL), .optional(validators?.etag), .optional(validators?.lastModified),
-      .optional(validators?.urlDigest), .text("\(asked.runID) \(asked.time)" + (asked.isOnce ? " once" : "")),
-      .integer(asked.position),
-      .integer(asked.httpStatus),
+      .optional(validators?.urlDigest), .text("\(asked.runID) \(asked.time)"), .integer(asked.position),
+      .integer(asked.httpStatus), .optional(asked.isOnce ? asked.runID : nil),
     ]
   }
 }

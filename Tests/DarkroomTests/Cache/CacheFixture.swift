@@ -16,11 +16,16 @@ struct CacheFixture: Sendable {
 
   /// A cache of the same folder, as a process of its own would open it.
   func opened(
-    limit: Int = 1 << 30, cleared: @escaping @Sendable () -> Void = {}, link: CacheFolder.Link? = nil,
+    limit: Int = 1 << 30, unfinished: Set<String> = [], cleared: @escaping @Sendable () -> Void = {},
+    link: CacheFolder.Link? = nil,
     report: @escaping @Sendable (any Error) -> Void = { Issue.record($0) }
   ) -> DownloadCache {
-    guard let link else { return DownloadCache(folder: path, limit: limit, cleared: cleared, report: report) }
-    return DownloadCache(folder: path, limit: limit, cleared: cleared, report: report, link: link)
+    guard let link else {
+      return DownloadCache(
+        folder: path, limit: limit, unfinished: unfinished, cleared: cleared, report: report)
+    }
+    return DownloadCache(
+      folder: path, limit: limit, unfinished: unfinished, cleared: cleared, report: report, link: link)
   }
 
   static func key(_ name: String) throws -> CacheKey {
@@ -28,24 +33,29 @@ struct CacheFixture: Sendable {
   }
 
   /// What a download of a request would have returned.
-  static func source(_ name: String, bytes: Int = 10) -> CachedSource {
+  /// - Parameter run: The run that the answer is for only; nil for any.
+  static func source(_ name: String, bytes: Int = 10, for run: String? = nil) -> CachedSource {
     let digest = name.utf8.map { String(format: "%02x", $0) }.joined()
     return CachedSource(
       sha256: digest + String(repeating: "0", count: 64 - digest.count), bytes: bytes,
       finalURL: "http://h/\(name).jpg",
       validators: Validators(etag: "\"\(name)\"", lastModified: nil, urlDigest: "digest"),
-      asked: .init(runID: "r", position: 0, httpStatus: 200))
+      asked: .init(runID: run ?? "r", position: 0, httpStatus: 200, isOnce: run != nil))
   }
 
   /// Has a cache keep a download that is removed at once.
+  /// - Parameters:
+  ///   - key: Of the request. Default: that of the same name.
+  ///   - run: As of `source`.
   @discardableResult
   func keep(
-    _ name: String, in cache: DownloadCache, bytes: Int = 10, from downloads: TemporaryFolder? = nil
+    _ name: String, in cache: DownloadCache, bytes: Int = 10, from downloads: TemporaryFolder? = nil,
+    as key: String? = nil, for run: String? = nil
   ) throws -> CachedSource {
     let download = (downloads ?? folder).file("download-\(name)")
     try Data(repeating: 1, count: bytes).write(to: URL(fileURLWithPath: download))
-    let source = Self.source(name, bytes: bytes)
-    cache.keep(source, of: try Self.key(name), from: download)
+    let source = Self.source(name, bytes: bytes, for: run)
+    cache.keep(source, of: try Self.key(key ?? name), from: download)
     try FileManager.default.removeItem(atPath: download)
     return source
   }

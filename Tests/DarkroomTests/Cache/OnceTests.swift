@@ -1,0 +1,80 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Answers that are for one run only, as those to POST.
+@Suite(.timeLimit(.minutes(10))) struct OnceTests {
+  private let fixture: CacheFixture
+
+  init() throws { fixture = try CacheFixture() }
+
+  private func known(_ cache: DownloadCache, _ names: String...) throws -> [String] {
+    try names.filter { try cache.source(CacheFixture.key($0)) != nil }
+  }
+
+  @Test func `they take no room and evict nothing, nor are they evicted, and go with their run`() throws {
+    let cache = fixture.opened(limit: 25)
+    try fixture.keep("a", in: cache)
+    for name in ["p", "q", "r"] { try fixture.keep(name, in: cache, bytes: 30, for: "run-1") }
+    try fixture.keep("s", in: cache, for: "run-2")
+    for name in ["b", "c"] { try fixture.keep(name, in: cache) }
+    #expect(try known(cache, "a", "b", "c", "p", "q", "r", "s") == ["b", "c", "p", "q", "r", "s"])
+    cache.end(run: "run-1")
+    #expect(try known(cache, "b", "c", "p", "q", "r", "s") == ["b", "c", "s"])
+    cache.end(run: "run-2")
+    #expect(try known(cache, "b", "c", "s") == ["b", "c"])
+    #expect(try fixture.files().sources == ["b", "c"].map { CacheFixture.source($0).sha256 })
+  }
+
+  @Test func `what other requests returned, too, takes room again when the run has ended`() throws {
+    let cache = fixture.opened(limit: 25)
+    try fixture.keep("a", in: cache)
+    try fixture.keep("a", in: cache, as: "p", for: "run")
+    for name in ["b", "c"] { try fixture.keep(name, in: cache) }
+    #expect(try known(cache, "a", "b", "c", "p") == ["a", "b", "c", "p"])
+    cache.end(run: "run")
+    #expect(try known(cache, "a", "b", "c", "p") == ["b", "c"])
+  }
+
+  @Test func `what was for one run only takes room when the same request returns something else`() throws {
+    let cache = fixture.opened(limit: 25)
+    try fixture.keep("p", in: cache, for: "run")
+    try fixture.keep("q", in: cache, as: "p", for: "run")
+    for name in ["a", "b"] { try fixture.keep(name, in: cache) }
+    _ = cache.source(try CacheFixture.key("a"))
+    #expect(try fixture.files().sources == ["a", "b", "q"].map { CacheFixture.source($0).sha256 })
+    cache.end(run: "run")
+    #expect(try known(cache, "a", "b", "p") == ["a", "b"])
+  }
+
+  @Test func `for want of space everything else is removed, also by the next process`() throws {
+    let cleared = DispatchSemaphore(value: 0)
+    do {
+      let cache = fixture.opened(cleared: { cleared.signal() })
+      try fixture.keep("a", in: cache)
+      for name in ["p", "q"] { try fixture.keep(name, in: cache, for: name) }
+      cache.clear()
+      cleared.wait()
+      #expect(try known(cache, "a", "p", "q") == ["p", "q"])
+      #expect(try fixture.files().sources.count == 2)
+      try fixture.keep("b", in: cache)
+      cache.commit()
+    }
+    let next = fixture.opened(unfinished: ["p"], cleared: { cleared.signal() })
+    next.clear()
+    cleared.wait()
+    #expect(try known(next, "b", "p", "q") == ["p"])
+    next.end(run: "p")
+    next.clear()
+    cleared.wait()
+    #expect(try fixture.files().sources.isEmpty)
+  }
+
+  @Test func `a cache that is turned off has none`() throws {
+    let cache = fixture.opened(limit: 0)
+    try fixture.keep("p", in: cache, for: "run")
+    #expect(try known(cache, "p").isEmpty)
+  }
+}
