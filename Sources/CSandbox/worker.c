@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// Sends one message with up to two descriptors (`sendmsg(2)`).
 ssize_t csandbox_send(int socket, const void *bytes, size_t count, const int *descriptors, int number) {
   struct iovec content = {.iov_base = (void *)bytes, .iov_len = count};
   union {
@@ -35,7 +34,6 @@ ssize_t csandbox_send(int socket, const void *bytes, size_t count, const int *de
   return sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-/// Receives one message with up to two descriptors (`recvmsg(2)`). `number` is set to how many came.
 ssize_t csandbox_receive(int socket, void *bytes, size_t capacity, int *descriptors, int *number) {
   struct iovec content = {.iov_base = bytes, .iov_len = capacity};
   union {
@@ -55,8 +53,6 @@ ssize_t csandbox_receive(int socket, void *bytes, size_t capacity, int *descript
   return count;
 }
 
-/// Starts a program that has a socket as its descriptor 3, nothing as its input and output, and no other descriptor. Its
-/// standard error is this process's or nothing. Returns 0 or an `errno`.
 int csandbox_spawn(
     const char *path, char *const arguments[], char *const environment[], int socket, int keeps_errors, pid_t *pid) {
   posix_spawn_file_actions_t actions;
@@ -86,16 +82,10 @@ int csandbox_spawn(
   return failed;
 }
 
-/// Forks this process, which must have a single thread, so that the copy is a child of this one's parent, which is the one
-/// to wait for it. Returns as `fork(2)` does. That cannot set the flag; and what it does for other threads is not needed.
 pid_t csandbox_fork_sibling(void) { return (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0); }
 
-/// Has the kernel kill this process when the thread of its parent ends that has started it, or the one that it was forked
-/// from (`PR_SET_PDEATHSIG`). Returns whether the parent, by its number, is there still.
 int csandbox_end_with(pid_t parent) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && getppid() == parent; }
 
-/// Waits for the end of a child. Returns its exit status, or 256 and the number of the signal that ended it; -1 with
-/// `errno`.
 int csandbox_wait(pid_t pid) {
   int status;
   pid_t ended;
@@ -106,13 +96,11 @@ int csandbox_wait(pid_t pid) {
   return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// Whether a child has ended; it can be waited for still.
 int csandbox_has_ended(pid_t pid) {
   siginfo_t state = {.si_pid = 0};
   return waitid(P_PID, (id_t)pid, &state, WEXITED | WNOHANG | WNOWAIT) != 0 || state.si_pid == pid;
 }
 
-/// Changes the soft limit of another process; the hard one stays. Returns 0, or -1 with `errno`.
 int csandbox_set_limit(pid_t pid, int resource, unsigned long long value) {
   struct rlimit limit;
   if (prlimit(pid, (enum __rlimit_resource)resource, NULL, &limit) != 0) return -1;
@@ -120,13 +108,11 @@ int csandbox_set_limit(pid_t pid, int resource, unsigned long long value) {
   return prlimit(pid, (enum __rlimit_resource)resource, &limit, NULL);
 }
 
-/// Reads the soft limit of another process; 0 when that fails.
 unsigned long long csandbox_limit(pid_t pid, int resource) {
   struct rlimit limit;
   return prlimit(pid, (enum __rlimit_resource)resource, NULL, &limit) == 0 ? limit.rlim_cur : 0;
 }
 
-/// Sets both limits of this process. Limits that are lower stay.
 void csandbox_limit_self(int resource, unsigned long long soft, unsigned long long hard) {
   struct rlimit limit;
   if (getrlimit((enum __rlimit_resource)resource, &limit) != 0) return;
@@ -141,8 +127,6 @@ static void csandbox_end(int signal) {
   raise(signal);
 }
 
-/// Has the process tell a lack of memory from other fatal errors, and not end by signals that are sent to its whole
-/// process group or service: its parent decides.
 void csandbox_handle_signals(void) {
   struct sigaction fatal = {.sa_handler = csandbox_end, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
   static const int signals[] = {SIGABRT, SIGILL, SIGTRAP};

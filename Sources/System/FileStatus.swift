@@ -17,14 +17,11 @@ package struct FileStatus: Sendable {
   /// How many names it has.
   package let links: Int
 
-  /// Who may read, write and execute it.
-  package let permissions: mode_t
-
-  /// The same as a number that is kept.
-  package var mode: Int { Int(permissions) }
+  /// Who may read, write and execute it: the lower twelve bits of `st_mode`.
+  package let mode: Int
 
   /// Whether others than its owner may read, write or execute it.
-  package var isOpenToOthers: Bool { permissions & 0o077 != 0 }
+  package var isOpenToOthers: Bool { mode & 0o077 != 0 }
 
   package var size: Int { identity.size }
 
@@ -33,7 +30,7 @@ package struct FileStatus: Sendable {
     owner = status.st_uid
     links = Int(status.st_nlink)
     group = Int(status.st_gid)
-    permissions = status.st_mode & 0o7777
+    mode = Int(status.st_mode & 0o7777)
     kind =
       switch status.st_mode & S_IFMT {
       case S_IFREG: .file

@@ -35,18 +35,19 @@ struct Placement {
       occupant = try Occupant(
         name, in: target, bytes: delivery.bytes, sha256: delivery.sha256, known: known, staging: staging)
     }
-    switch occupant?.kind {
+    guard let occupant else {
+      throw EntryFailure.conflict(
+        known == nil
+          ? "\(delivery.target) exists, and this job has not delivered it; it was left as it is: move it away"
+          : "\(delivery.target) was changed since this job delivered it; it was left as it is: move it away")
+    }
+    switch occupant.kind {
     case .ours:
       try staged.rename(delivery.staged, to: target, as: name)
       return .moved
     case .equal:
       staging.remove(delivery.staged)
-      return occupant.map { .adopted($0.identity) } ?? .moved
-    case nil:
-      throw EntryFailure.conflict(
-        known == nil
-          ? "\(delivery.target) exists, and this job has not delivered it; it was left as it is: move it away"
-          : "\(delivery.target) was changed since this job delivered it; it was left as it is: move it away")
+      return .adopted(occupant.identity)
     }
   }
 

@@ -7,10 +7,10 @@ package struct LocalRetry {
   private let limit: Double?
   private let now: () -> Double
   private let wait: (_ seconds: Double) -> Bool
-  private let tell: (String) -> Void
+  private let report: (String) -> Void
 
   /// Nothing is tried again.
-  package static var none: LocalRetry { LocalRetry(limit: 0, wait: { _ in true }, tell: { _ in }) }
+  package static var none: LocalRetry { LocalRetry(limit: 0, wait: { _ in true }, report: { _ in }) }
 
   /// How long `run` tries, in seconds.
   package static let usualLimit = Patience.troubleLimit
@@ -19,12 +19,12 @@ package struct LocalRetry {
   ///   - limit: In seconds; nil for ever.
   ///   - now: The time in seconds, of any clock. Default: the monotonic one.
   ///   - wait: Waits for so many seconds, and returns whether to go on.
-  ///   - tell: Gets what is to be said: each reason once.
+  ///   - report: Gets what is to be said: each reason once.
   package init(
     limit: Double?, now: @escaping () -> Double = { Clock.monotonicSeconds },
-    wait: @escaping (_ seconds: Double) -> Bool, tell: @escaping (String) -> Void
+    wait: @escaping (_ seconds: Double) -> Bool, report: @escaping (String) -> Void
   ) {
-    (self.limit, self.now, self.wait, self.tell) = (limit, now, wait, tell)
+    (self.limit, self.now, self.wait, self.report) = (limit, now, wait, report)
   }
 
   /// Does something, again and again while the machine fails it.
@@ -32,7 +32,7 @@ package struct LocalRetry {
   ///   `StopError.outbox` at once when a file system is mounted read-only; `CancellationError` when it is not to go on.
   package func run<T>(_ body: () throws -> T) throws -> T {
     let began = now()
-    var (attempts, told) = (0, "")
+    var (attempts, reported) = (0, "")
     while true {
       do {
         return try body()
@@ -42,9 +42,9 @@ package struct LocalRetry {
         let left = limit.map { began + $0 - now() } ?? .infinity
         guard left > 0 else { throw StopError.machine(reason: "\(error)", seconds: limit ?? 0) }
         let seconds = min(LocalBackoff.seconds(attempts: attempts), left)
-        if told != "\(error)" {
-          told = "\(error)"
-          tell("the start fails now, and is tried again in \(Int(seconds.rounded(.up))) s, and then again: \(error)")
+        if reported != "\(error)" {
+          reported = "\(error)"
+          report("the start fails now, and is tried again in \(Int(seconds.rounded(.up))) s, and then again: \(error)")
         }
         guard wait(seconds) else { throw CancellationError() }
       }

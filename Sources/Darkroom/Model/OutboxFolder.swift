@@ -51,7 +51,7 @@ struct OutboxFolder: Sendable {
       throw StopError.outbox("\(hidden) is another user's: move it away")
     }
     // Whatever the umask. Where a file system has no permissions there is nothing to do.
-    if try folder.status().permissions != 0o711 { try? folder.setMode(0o711) }
+    if try folder.status().mode != 0o711 { try? folder.setMode(0o711) }
     return folder
   }
 }

@@ -80,7 +80,7 @@ final class DecodingClient: Sendable {
           throw ImagingError.cancelled
         }
         let used = process.child.processorTime - timeBefore
-        let loss = clock.look(now: Clock.monotonicSeconds, used: used) { process.child.waitsForDisk }
+        let loss = clock.check(now: Clock.monotonicSeconds, used: used) { process.child.waitsForDisk }
         if let loss { throw lost(loss) }
       case .closed: throw lost()
       case .message(let bytes):

@@ -13,7 +13,7 @@ struct TaskClock: Sendable {
   private var earlier: Double
   private var last: Double
 
-  /// The most that passes between two looks unless this process is stopped itself, in seconds. Then its workers are, too.
+  /// The most that passes between two checks unless this process is stopped itself, in seconds. Then its workers are, too.
   private static let longestStep = 1.0
 
   /// - Parameters:
@@ -27,14 +27,14 @@ struct TaskClock: Sendable {
   /// Begins another try. What is known of the picture stays known.
   mutating func tryAgain(now: Double) { (earlier, last) = (elapsed, now) }
 
-  /// Leaves out the time since the last look: the worker waited for this process.
+  /// Leaves out the time since the last check: the worker waited for this process.
   mutating func skip(to now: Double) { last = now }
 
   /// - Parameters:
   ///   - used: Seconds of processor time that the worker has used for the task.
   ///   - waitsForDisk: Whether it does nothing because a disk does not answer, which is no fault of the picture.
   /// - Returns: Why the worker is to be given up; nil while it is not.
-  mutating func look(now: Double, used: Double, waitsForDisk: () -> Bool) -> WorkerLoss? {
+  mutating func check(now: Double, used: Double, waitsForDisk: () -> Bool) -> WorkerLoss? {
     elapsed += min(max(0, now - last), Self.longestStep)
     last = now
     if used > limit { return .outOfTime(limit) }

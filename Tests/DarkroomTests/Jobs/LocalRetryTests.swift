@@ -24,7 +24,7 @@ import Testing
         time.waits.append(seconds)
         time.now += seconds
         return time.waits.count < stopAfter
-      }, tell: { time.said.append($0) })
+      }, report: { time.said.append($0) })
   }
 
   @Test func `it is tried again with a backoff until it can be done, and each reason is told once`() throws {
