@@ -129,6 +129,9 @@ import Testing
     for _ in 1...3 { _ = try start().enter(Self.poison) }
     let journal = try start()
     let other = try journal.enter(Self.innocent)
+    #expect(throws: ImagingError.self, "it waits while another is inside") {
+      try journal.enter(Self.poison, isCancelled: { true })
+    }
     let order = Mutex<[String]>([])
     let (entered, mayLeave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let done = DispatchGroup()
