@@ -18,7 +18,8 @@ package final class ChildProcess: Sendable {
     /// Whether it ended because it got no memory.
     package var isOutOfMemory: Bool { self == .exited(Int32(CSANDBOX_OUT_OF_MEMORY)) }
 
-    /// Whether it was killed. Unless a person did it, the machine or the control group has no memory left.
+    /// Whether it was killed: by the kernel, because the machine or the control group has no memory left (`KernelKills`), by
+    /// a person, or by another program.
     package var isKilled: Bool { self == .signalled(SIGKILL) }
 
     package var description: String {

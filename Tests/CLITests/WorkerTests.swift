@@ -106,7 +106,8 @@ import Testing
     #expect(try run.finish().status == 1)
     let report = try folders.report("job")
     #expect(report.counts == Report.Counts(total: 2, filtered: 1, failed: 1))
-    #expect(report.entries.first?.error?.code == "image-too-large")
+    // Another test may have the kernel kill something for want of memory at the same time.
+    #expect(["decoder-crashed", "image-too-large"].contains(report.entries.first?.error?.code))
     #expect(report.entries.first?.error?.message.contains("signal 9") == true)
   }
 

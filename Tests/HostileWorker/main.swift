@@ -64,10 +64,8 @@ func perform(_ deed: String, _ source: Int32, _ result: Int32) throws(ImagingErr
   case "remove": throw tried(deed, Int(unlink("/etc/hostile")))
   case "abort": abort()
   case "end": _exit(0)
-  case "be killed":
-    raise(SIGKILL)
-  case "stop":
-    raise(SIGSTOP)
+  case "kill itself": throw tried(deed, Int(raise(SIGKILL)))
+  case "stop itself": throw tried(deed, Int(raise(SIGSTOP)))
   case "loop": while true {}
   case "sleep": while true { sleep(1000) }
   case "allocate":
@@ -84,14 +82,20 @@ func perform(_ deed: String, _ source: Int32, _ result: Int32) throws(ImagingErr
     close(result)
     say(finished(width: 1))
     _exit(0)
-  case "abort once", "be killed once":
+  case "abort once":
     // The second worker gets the same open file.
     if lseek(source, 0, SEEK_CUR) == 0 {
       lseek(source, 1, SEEK_SET)
-      if deed == "abort once" { abort() }
-      raise(SIGKILL)
+      abort()
     }
     return succeed(result)
+  case "be killed", "be killed once":
+    if deed == "be killed once", lseek(source, 0, SEEK_CUR) > 0 { return succeed(result) }
+    lseek(source, 1, SEEK_SET)
+    // For whoever kills it.
+    let name = Array("\(getpid()) ".utf8)
+    _ = write(result, name, name.count)
+    while true { sleep(1000) }
   case "wait":
     // The parent has the same open file.
     while lseek(source, 0, SEEK_CUR) == 0 { usleep(1000) }

@@ -55,17 +55,25 @@ package final class DecodingPool: Sendable {
   let memory: WholePictureMemory
   private let state: Mutex<State>
   private let admission = TaskAdmission()
+  private let kills: Mutex<KernelKills>
+  private let killCount: @Sendable () -> Int?
   private let starter = WorkerStarter()
-  private let started = DispatchSemaphore(value: 0)
+  private let workerStarted = DispatchSemaphore(value: 0)
   private let starts = DispatchQueue(label: "Starts of workers")
   private let ends = DispatchQueue(label: "Ends of workers")
   private let notify: @Sendable (Notice) -> Void
 
-  /// - Parameter notify: Called on any thread.
-  init(_ settings: Settings, notify: @escaping @Sendable (Notice) -> Void = { _ in }) {
+  /// - Parameters:
+  ///   - killCount: How many processes the kernel has killed for want of memory. Default: what it says.
+  ///   - notify: Called on any thread.
+  init(
+    _ settings: Settings, killCount: @escaping @Sendable () -> Int? = { KernelKills.count() },
+    notify: @escaping @Sendable (Notice) -> Void = { _ in }
+  ) {
     memory = WholePictureMemory(limit: settings.limits.memory.shared)
     state = Mutex(State(settings: settings))
-    self.notify = notify
+    kills = Mutex(KernelKills(at: Clock.monotonicSeconds, count: killCount()))
+    (self.killCount, self.notify) = (killCount, notify)
   }
 
   convenience init(_ configuration: Configuration, notify: @escaping @Sendable (Notice) -> Void = { _ in }) {
@@ -121,7 +129,7 @@ package final class DecodingPool: Sendable {
         state.waiting -= 1
         return true
       }
-      if isAwaited { started.signal() }
+      if isAwaited { workerStarted.signal() }
     }
   }
 
@@ -168,6 +176,7 @@ package final class DecodingPool: Sendable {
     var (tries, isAlone) = (0, false)
     var clock = TaskClock(state.withLock { $0.settings.limits }, now: Clock.monotonicSeconds)
     while true {
+      let began = Clock.monotonicSeconds
       do {
         try admission.enter(alone: isAlone, isCancelled: isCancelled)
         defer { admission.leave() }
@@ -178,11 +187,17 @@ package final class DecodingPool: Sendable {
       } catch let loss as WorkerLoss {
         if isCancelled() { throw ImagingError.cancelled }
         tries += 1
-        let next = loss.next(tries: tries, wasAlone: isAlone)
-        guard next != .fail else { throw loss.error }
+        let next = loss.next(tries: tries, wasAlone: isAlone, lacksMemory: loss.isKill && lacksMemory(since: began))
+        guard next != .fail else { throw loss.error(wasAlone: isAlone) }
         isAlone = next == .alone
       }
     }
+  }
+
+  /// Whether the kernel may have killed something for want of memory since then.
+  private func lacksMemory(since began: Double) -> Bool {
+    let (now, count) = (Clock.monotonicSeconds, killCount())
+    return kills.withLock { $0.mayHaveHappened(since: began, until: now, count: count) }
   }
 
   private func attempt(
@@ -218,7 +233,7 @@ package final class DecodingPool: Sendable {
         return (nil, true)
       }
       if mustWait {
-        started.wait()
+        workerStarted.wait()
         continue
       }
       guard let client else { return try start() }

@@ -1,17 +1,16 @@
+import Foundation
 import Sandbox
-import Synchronization
 import System
 
 /// Starts workers: as forks of a server, which it replaces when it should not be used any longer.
-final class WorkerStarter: Sendable {
-  private struct State {
-    var server: ForkServer?
-    /// Which settings the server was started with.
-    var generation = 0
-  }
-
+final class WorkerStarter: @unchecked Sendable {  // all state is guarded by `changed`
   private let thread = SpawnThread()
-  private let state = Mutex(State())
+  private let changed = NSCondition()
+  private var server: ForkServer?
+  /// Which settings the server was started with.
+  private var generation = 0
+  /// Whether a caller starts a server, and its first worker; the others wait for it.
+  private var isStarting = false
 
   /// Starts a worker. What ends before it has begun is started again, from another server: that is no picture's fault.
   /// - Throws: `SystemError`.
@@ -20,12 +19,12 @@ final class WorkerStarter: Sendable {
   {
     var triesLeft = 3
     while true {
-      let server = try server(program, settings, generation)
+      let shared = sharedServer(generation)
       do throws(SystemError) {
-        return try DecodingClient(
-          of: server, limits: settings.limits, maxPixels: settings.maxPixels, generation: generation)
+        if let shared { return try client(of: shared, settings, generation) }
+        return try startServer(program, settings, generation)
       } catch {
-        drop(server)
+        if let shared { drop(shared) }
         triesLeft -= 1
         guard triesLeft > 0, error.operation == ForkServer.startOperation else { throw error }
       }
@@ -34,36 +33,60 @@ final class WorkerStarter: Sendable {
 
   /// Has the next worker come from a new server: forks of one have the same addresses, and one that was lost may have
   /// been a try to find them out.
-  func renew() {
-    let old = state.withLock { state in
-      defer { state.server = nil }
-      return state.server
-    }
-    // Its end is waited for, but not with the lock.
-    withExtendedLifetime(old) {}
+  func renew() { replaceServer { server = nil } }
+
+  private func client(
+    of server: ForkServer, _ settings: DecodingPool.Settings, _ generation: Int
+  ) throws(SystemError) -> DecodingClient {
+    try DecodingClient(of: server, limits: settings.limits, maxPixels: settings.maxPixels, generation: generation)
   }
 
-  private func server(
+  // MARK: The server
+
+  /// A server of these settings, which another caller may be starting; nil when this one has to start one.
+  private func sharedServer(_ wanted: Int) -> ForkServer? {
+    changed.lock()
+    defer { changed.unlock() }
+    while true {
+      if generation == wanted, let server, server.isUsable { return server }
+      guard isStarting else { break }
+      changed.wait()
+    }
+    isStarting = true
+    return nil
+  }
+
+  /// Starts a server and its first worker; by that one it is known whether it can have others.
+  private func startServer(
     _ program: String, _ settings: DecodingPool.Settings, _ generation: Int
-  ) throws(SystemError) -> ForkServer {
-    if let server = usable(generation) { return server }
+  ) throws(SystemError) -> DecodingClient {
+    var started = ForkServer?.none
+    defer { endStart(started, generation) }
     let arguments = [DecodingClient.command] + settings.limits.process(maxPixels: settings.maxPixels).arguments
     let server = try ForkServer(program, arguments, on: thread)
-    let old = state.withLock { state in
-      // Of several that are started at the same time, the others are for one worker each.
-      guard state.server?.isUsable != true || state.generation < generation else { return ForkServer?.none }
-      defer { (state.server, state.generation) = (server, generation) }
-      return state.server
+    let client = try client(of: server, settings, generation)
+    started = server
+    return client
+  }
+
+  private func endStart(_ started: ForkServer?, _ newGeneration: Int) {
+    replaceServer {
+      isStarting = false
+      changed.broadcast()
+      // One of earlier settings is for one worker.
+      guard let started, newGeneration >= generation else { return }
+      (server, generation) = (started, newGeneration)
     }
+  }
+
+  private func drop(_ dropped: ForkServer) { replaceServer { if server === dropped { server = nil } } }
+
+  /// Changes the state. The end of a server that is not needed any more is waited for, but not with the lock.
+  private func replaceServer(_ change: () -> Void) {
+    changed.lock()
+    let old = server
+    change()
+    changed.unlock()
     withExtendedLifetime(old) {}
-    return server
-  }
-
-  private func usable(_ generation: Int) -> ForkServer? {
-    state.withLock { $0.generation == generation && $0.server?.isUsable == true ? $0.server : nil }
-  }
-
-  private func drop(_ server: ForkServer) {
-    state.withLock { state in if state.server === server { state.server = nil } }
   }
 }

@@ -20,15 +20,26 @@ final class Workers: Sendable {
 
   static let program = URL(fileURLWithPath: DarkroomProcess.path).deletingLastPathComponent().path + "/HostileWorker"
 
+  /// - Parameters:
+  ///   - program: The workers'.
+  ///   - lacksMemory: Whether the kernel is said to have killed something for want of memory whenever that is asked.
   init(
-    places: Int = 1, seconds: Double = 600, wallFactor: Double = 10, idleTime: Double = 600, memory: Int = 256 << 20
+    program: String = program, places: Int = 1, seconds: Double = 600, wallFactor: Double = 10, idleTime: Double = 600,
+    memory: Int = 256 << 20,
+    lacksMemory: Bool = false
   ) throws {
     folder = try TemporaryFolder()
     var limits = WorkerLimits(memory: MemoryBudget(available: memory, workers: 1))
     (limits.baseTime, limits.wallFactor, limits.idleTime) = (seconds, wallFactor, idleTime)
-    let notices = notices
+    let (notices, kills) = (notices, Notices())
     pool = DecodingPool(
-      DecodingPool.Settings(program: Self.program, places: places, maxPixels: 1_000_000, limits: limits)
+      DecodingPool.Settings(program: program, places: places, maxPixels: 1_000_000, limits: limits),
+      killCount: {
+        kills.lost.withLock { kills in
+          if lacksMemory { kills.append("") }
+          return kills.count
+        }
+      }
     ) { notice in
       if case .lost(_, _, let why) = notice { notices.lost.withLock { $0.append(why) } }
     }
@@ -59,6 +70,27 @@ final class Workers: Sendable {
       return try OpenFile(creating: output)
     }
     return (pictures, try Data(contentsOf: URL(fileURLWithPath: output)))
+  }
+
+  /// Filters a source whose worker says its number in the result, and kills it then.
+  @discardableResult
+  func filterKilling(_ source: Data, begun: (OpenFile) -> Void = { _ in }) throws -> ImagePassResult {
+    var (tries, killed) = (0, 0)
+    return try filter(
+      source,
+      isCancelled: {
+        let said = (try? String(contentsOfFile: folder.file("picture.result"), encoding: .utf8)) ?? ""
+        if killed < tries, said.hasSuffix(" "), let worker = pid_t(said.dropLast()) {
+          killed = tries
+          kill(worker, SIGKILL)
+        }
+        return false
+      },
+      begun: {
+        tries += 1
+        begun($0)
+      }
+    ).pictures
   }
 
   @discardableResult

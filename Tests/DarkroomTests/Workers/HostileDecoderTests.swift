@@ -33,7 +33,7 @@ import Testing
     .enabled(if: isConfined, "the kernel does not filter system calls here"),
     arguments: [
       ("open", EACCES), ("create", EACCES), ("stat", EACCES), ("share", ENOSYS), ("execute memory", ENOSYS),
-      ("thread", ENOSYS), ("limit", ENOSYS),
+      ("thread", ENOSYS), ("limit", ENOSYS), ("kill itself", ENOSYS), ("stop itself", ENOSYS),
     ])
   func `a decoder that tries this is refused, as the C library may try it`(deed: String, code: Int32) throws {
     let workers = try Workers()
@@ -69,22 +69,20 @@ import Testing
     #expect(workers.pool.counts.lost == 1)
   }
 
-  @Test(arguments: ["stop", "sleep"])
-  func `a worker that does nothing is killed after ten times that on the wall, and has it no second time`(
-    deed: String
-  ) throws {
+  @Test func `a worker that does nothing is killed after ten times that on the wall, and has it no second time`() throws
+  {
     let workers = try Workers(seconds: 0.05)
-    let error = try #require(throws: ImagingError.self) { try workers.attempt(deed) }
+    let error = try #require(throws: ImagingError.self) { try workers.attempt("sleep") }
     #expect(error.code == .decoderCrashed)
     #expect(error.message.contains("did not answer"), "\(error.message)")
     #expect(workers.pool.counts.lost == 1)
   }
 
   /// Its limit on the wall would be 6000 s.
-  @Test(.timeLimit(.minutes(10)), arguments: ["stop", "sleep"])
-  func `a worker that does nothing does not keep its place for as long as one that works may`(deed: String) throws {
+  @Test(.timeLimit(.minutes(10)))
+  func `a worker that does nothing does not keep its place for as long as one that works may`() throws {
     let workers = try Workers(idleTime: 0.3)
-    let error = try #require(throws: ImagingError.self) { try workers.attempt(deed) }
+    let error = try #require(throws: ImagingError.self) { try workers.attempt("sleep") }
     #expect(error.message.contains("did not answer"), "\(error.message)")
     #expect(workers.pool.counts.lost == 2, "a second try in a fresh worker")
   }
@@ -104,25 +102,34 @@ import Testing
     #expect(workers.pool.counts.lost == 1)
   }
 
-  @Test func `a picture whose worker is killed twice is too large for the memory that there is`() throws {
-    let workers = try Workers()
-    let error = try #require(throws: ImagingError.self) { try workers.attempt("be killed") }
-    #expect(error.code == .imageTooLarge)
+  @Test(arguments: [true, false])
+  func `a picture whose worker is killed twice is too large only if there was too little memory`(
+    lacksMemory: Bool
+  ) throws {
+    let workers = try Workers(lacksMemory: lacksMemory)
+    let error = try #require(throws: ImagingError.self) {
+      try workers.filterKilling(Workers.source("be killed"))
+    }
+    #expect(error.code == (lacksMemory ? .imageTooLarge : .decoderCrashed))
     #expect(error.message.contains("signal 9"), "\(error.message)")
     #expect(workers.lost.count == 2)
     try workers.filter(Workers.picture)
   }
 
-  @Test func `a picture whose worker was killed is tried again while no other is decoded`() throws {
-    let workers = try Workers(places: 2)
-    let (isWaiting, isOther, ended) = (DispatchSemaphore(value: 0), Flag(), DispatchSemaphore(value: 0))
-    // The other one is being decoded until the first worker is lost.
+  @Test(.timeLimit(.minutes(10)), arguments: [true, false])
+  func `a picture whose worker was killed is tried again while no other is decoded only for want of memory`(
+    lacksMemory: Bool
+  ) throws {
+    let workers = try Workers(places: 2, lacksMemory: lacksMemory)
+    let (isWaiting, isOther, isMade) = (DispatchSemaphore(value: 0), Flag(), Flag())
+    let ended = DispatchSemaphore(value: 0)
+    // The other one is being decoded until the first worker is lost, or the first picture has been made.
     Thread.detachNewThread {
       let error = #expect(throws: ImagingError.self) {
         try workers.filter(
           Workers.source("sleep"), name: "other",
           isCancelled: {
-            guard !workers.lost.isEmpty else { return false }
+            guard lacksMemory ? !workers.lost.isEmpty : isMade.isSet else { return false }
             isOther.isSet = false
             return true
           },
@@ -136,9 +143,30 @@ import Testing
     }
     isWaiting.wait()
     var others: [Bool] = []
-    try workers.filter(Workers.source("be killed once"), begun: { _ in others.append(isOther.isSet) })
-    #expect(others == [true, false])
+    try workers.filterKilling(Workers.source("be killed once"), begun: { _ in others.append(isOther.isSet) })
+    #expect(others == [true, !lacksMemory])
+    isMade.isSet = true
     ended.wait()
+  }
+
+  @Test(.disabled(if: Confinement.isSanitized, "each worker is a server then"))
+  func `workers that are started at the same time come from one server, and after a loss from another`() throws {
+    let starts = try TemporaryFolder()
+    let program = starts.file("program")
+    try Data("#!/bin/sh\necho >>'\(starts.file("log"))'\nexec '\(Workers.program)' \"$@\"\n".utf8)
+      .write(to: URL(fileURLWithPath: program))
+    chmod(program, 0o700)
+    let workers = try Workers(program: program, places: 6)
+    DispatchQueue.concurrentPerform(iterations: 6) { number in
+      #expect(throws: Never.self) {
+        try workers.filter(Workers.picture, owner: .user(number), name: "\(number)")
+      }
+    }
+    let count = { try Data(contentsOf: URL(fileURLWithPath: starts.file("log"))).count }
+    #expect(try count() == 1)
+    #expect(throws: ImagingError.self) { try workers.attempt("abort", owner: .user(6)) }
+    try workers.filter(Workers.picture, owner: .user(7))
+    #expect(try count() == 3, "one for the second try, and one after that was lost, too")
   }
 
   @Test func `a worker that ends between two tasks is replaced without counting as a try`() throws {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TaskClockTests {
   private let limits = WorkerLimits(memory: MemoryBudget(available: 1 << 30, workers: 1))
 
-  /// Looks ten times a second at a worker that uses a share of a processor.
+  /// Checks ten times a second a worker that uses a share of a processor.
   /// - Returns: Why it was given up, and after how many seconds; nil after an hour.
   private func watch(
     share: Double, earlier: Double = 0, megapixels: Int = 0, waitsForDisk: Bool = false
@@ -16,7 +16,7 @@ import Testing
     clock.limit = limits.time(pixels: megapixels * 1_000_000)
     for tick in 1...36_000 {
       let passed = Double(tick) / 10
-      if let loss = clock.look(now: 1000 + passed, used: passed * share, waitsForDisk: { waitsForDisk }) {
+      if let loss = clock.check(now: 1000 + passed, used: passed * share, waitsForDisk: { waitsForDisk }) {
         return (loss, Int(passed))
       }
     }
@@ -61,38 +61,44 @@ import Testing
   @Test func `a second try knows how large the picture is before it has said so`() {
     var clock = TaskClock(limits, now: 0)
     clock.limit = limits.time(pixels: 100_000_000)
-    for second in 1...400 { _ = clock.look(now: Double(second), used: Double(second) / 2, waitsForDisk: { false }) }
+    for second in 1...400 { _ = clock.check(now: Double(second), used: Double(second) / 2, waitsForDisk: { false }) }
     clock.tryAgain(now: 5000)
-    #expect(clock.look(now: 5001, used: 0, waitsForDisk: { false }) == nil)
+    #expect(clock.check(now: 5001, used: 0, waitsForDisk: { false }) == nil)
     #expect(clock.elapsed == 401)
   }
 
   /// `SIGSTOP` to the process group, a frozen container.
   @Test func `time in which the program itself was stopped does not count`() {
     var clock = TaskClock(limits, now: 0)
-    #expect(clock.look(now: 1, used: 0, waitsForDisk: { false }) == nil)
-    #expect(clock.look(now: 100_000, used: 0, waitsForDisk: { false }) == nil)
+    #expect(clock.check(now: 1, used: 0, waitsForDisk: { false }) == nil)
+    #expect(clock.check(now: 100_000, used: 0, waitsForDisk: { false }) == nil)
     #expect(clock.elapsed == 2)
   }
 
   @Test func `time in which it waited for memory does not count`() {
     var clock = TaskClock(limits, now: 0)
     clock.skip(to: 500)
-    #expect(clock.look(now: 500.5, used: 0, waitsForDisk: { false }) == nil)
+    #expect(clock.check(now: 500.5, used: 0, waitsForDisk: { false }) == nil)
     #expect(clock.elapsed == 0.5)
   }
 
-  @Test func `what was killed is tried again alone, what has had all its time is not, and the rest once`() {
+  @Test func `what was killed for want of memory is tried again alone, and fails as too large`() {
     let killed = WorkerLoss.ended(.signalled(9))
-    #expect(killed.next(tries: 1, wasAlone: false) == .alone)
-    #expect(killed.next(tries: 2, wasAlone: false) == .alone)
-    #expect(killed.next(tries: 2, wasAlone: true) == .fail)
+    #expect(killed.next(tries: 1, wasAlone: false, lacksMemory: true) == .alone)
+    #expect(killed.next(tries: 2, wasAlone: false, lacksMemory: true) == .alone)
+    #expect(killed.next(tries: 2, wasAlone: true, lacksMemory: true) == .fail)
+    #expect(killed.error(wasAlone: true).code == .imageTooLarge)
+  }
+
+  @Test(arguments: [false, true])
+  func `what has had all its time is not tried again, and the rest once`(lacksMemory: Bool) {
     for loss in [WorkerLoss.outOfTime(30), .silent(300, isFinal: true)] {
-      #expect(loss.next(tries: 1, wasAlone: false) == .fail)
+      #expect(loss.next(tries: 1, wasAlone: false, lacksMemory: lacksMemory) == .fail)
     }
-    for loss in [WorkerLoss.ended(.signalled(6)), .ended(.exited(77)), .silent(60, isFinal: false), .garbage] {
-      #expect(loss.next(tries: 1, wasAlone: false) == .again)
-      #expect(loss.next(tries: 2, wasAlone: false) == .fail)
+    let killed: [WorkerLoss] = lacksMemory ? [] : [.ended(.signalled(9))]
+    for loss in killed + [.ended(.signalled(6)), .ended(.exited(77)), .silent(60, isFinal: false), .garbage] {
+      #expect(loss.next(tries: 1, wasAlone: false, lacksMemory: lacksMemory) == .again)
+      #expect(loss.next(tries: 2, wasAlone: false, lacksMemory: lacksMemory) == .fail)
     }
   }
 }
