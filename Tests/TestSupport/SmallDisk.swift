@@ -20,11 +20,12 @@ package final class SmallDisk: Sendable {
   /// - Parameters:
   ///   - path: A folder that is there.
   ///   - folder: Where it lies.
+  ///   - files: How many files and folders there may be; nil for any number.
   /// - Throws: `POSIXError`.
-  package init(over path: String, in folder: TemporaryFolder, kilobytes: Int) throws {
+  package init(over path: String, in folder: TemporaryFolder, kilobytes: Int, files: Int? = nil) throws {
     self.path = path
     self.folder = folder
-    try mount("size=\(kilobytes)k")
+    try mount("size=\(kilobytes)k" + (files.map { ",nr_inodes=\($0)" } ?? ""))
   }
 
   /// Makes the disk larger or smaller.

@@ -27,6 +27,9 @@ struct ReportDelivery: Sendable {
   /// Whether some of them may have been placed already: by an earlier attempt, or by a process that died.
   var isRepeated = false
 
+  /// Whether the manifest stays in the inbox if it cannot be taken out now.
+  var mayLeaveManifest = false
+
   /// What is recorded when they are on disk.
   var ends: [LedgerChange] {
     (outcome.countsForNext ? [.remember(run.runID, job: run.job)] : []) + [.advance(run.runID, to: .ended)]
@@ -87,8 +90,8 @@ struct ReportDelivery: Sendable {
   }
 
   /// Takes the manifest out of the inbox, if it is still the file that was processed.
-  /// - Throws: `SystemError` when that may soon be possible: then it is tried again.
-  func removeManifest() throws(SystemError) -> Outcome {
+  /// - Throws: `ManifestObstacle` when that may soon be possible: then it is tried again.
+  func removeManifest() throws(ManifestObstacle) -> Outcome {
     var outcome = Outcome(job: outcome)
     guard let path = manifest.inboxPath else { return outcome }
     if manifest.tooLarge != nil, !documents.contains(where: { JobFolder.isManifest($0.target) }) {
@@ -102,10 +105,10 @@ struct ReportDelivery: Sendable {
     {
       identity = found.text
     }
-    do {
+    do throws(SystemError) {
       try ManifestRemoval.remove(path, identity: identity)
-    } catch  where error.isOutOfSpace || error.mayPassSoon && error.code != EROFS {
-      throw error
+    } catch  where !mayLeaveManifest && (error.isOutOfSpace || error.mayPassSoon && error.code != EROFS) {
+      throw ManifestObstacle(error: error)
     } catch {
       outcome.manifestTrouble = "\(error)"
     }

@@ -55,6 +55,10 @@ final class JobRun {
   /// Why its report, or the results of some of its entries, cannot be delivered now; nil for most.
   var hold: JobHold?
 
+  /// Since when its manifest cannot be taken out of the inbox, as `Clock.monotonicSeconds`, when nothing else is left of it;
+  /// nil for most.
+  var manifestSince: Double?
+
   private var pauseLog = PauseLog()
 
   /// Its pauses, the oldest first.

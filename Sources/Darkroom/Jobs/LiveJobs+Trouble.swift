@@ -14,6 +14,8 @@ extension LiveJobs {
       try body()
     } catch let error where error.isOfLedger(planner.state) && !error.isOfMachine {
       throw error
+    } catch let obstacle as ManifestObstacle {
+      hold(run, obstacle, now: Clock.monotonicSeconds)
     } catch let error where error.isOutOfSpace {
       waitForSpace(run, isPlanning: isPlanning, error)
     } catch StopError.missing(let message) {
@@ -65,7 +67,28 @@ extension LiveJobs {
       queue.hold(run.name, hold)
       planAgain(run)
     } else {
-      run.hold = hold
+      (run.hold, run.manifestSince) = (hold, nil)
+    }
+  }
+
+  /// Has a run wait whose report is there and whose manifest cannot be taken out of the inbox now. `watch` tries that for as
+  /// long as it takes, `run` for a minute.
+  private func hold(_ run: JobRun, _ obstacle: ManifestObstacle, now: Double) {
+    let last = run.hold
+    var hold = JobHold("the manifest cannot be moved out of the inbox: \(obstacle)", after: last, now: now)
+    let since = run.manifestSince ?? now
+    run.manifestSince = since
+    if queue.goal != .watch {
+      let limit = since + Patience.troubleLimit
+      if case .finishing(var finishing) = run.phase {
+        finishing.report?.mayLeaveManifest = now + 0.1 >= limit || hold.due >= limit
+        run.phase = .finishing(finishing)
+      }
+      hold.due = min(hold.due, max(now, limit))
+    }
+    run.hold = hold
+    if hold.reason != last?.reason {
+      observe(.warning("job \(run.name) cannot end now, which is tried again: \(hold.reason)"))
     }
   }
 
@@ -131,7 +154,8 @@ extension LiveJobs {
 
   /// Why something waits for the machine, in words; nil when nothing does.
   var machineTrouble: String? {
-    suspension.failureReason ?? runs.values.compactMap(\.hold?.reason).min()
+    suspension.failureReason
+      ?? runs.values.filter { $0.manifestSince == nil }.compactMap(\.hold?.reason).min()
       ?? queue.holds.values.filter { $0.space == nil }.map(\.reason).min()
   }
 

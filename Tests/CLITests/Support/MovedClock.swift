@@ -1,16 +1,23 @@
 import Foundation
 import TestSupport
 
-/// A wall clock that can be set while a process runs, by a library that is loaded before others (`LD_PRELOAD`). The
-/// monotonic clock goes on as it does.
+/// A clock that can be set while a process runs, by a library that is loaded before others (`LD_PRELOAD`). The other clock
+/// goes on as it does.
 struct MovedClock {
+  /// Which clock it is. The monotonic one tells how long something has lasted; waits of the kernel take their time.
+  enum Kind: String { case wall, monotonic }
+
+  private let kind: Kind
   private let folder: TemporaryFolder
   private var offset: String { folder.file("offset") }
 
   /// Has a process read this clock.
-  var environment: [String: String] { ["LD_PRELOAD": folder.file("clock.so"), "CLOCK_OFFSET": offset] }
+  var environment: [String: String] {
+    ["LD_PRELOAD": folder.file("clock.so"), "CLOCK_OFFSET": offset, "CLOCK_KIND": kind.rawValue]
+  }
 
-  init() throws {
+  init(_ kind: Kind = .wall) throws {
+    self.kind = kind
     folder = try TemporaryFolder()
     try set(0)
     try folder.write(Self.source, as: "clock.c")
@@ -44,18 +51,22 @@ struct MovedClock {
     #include <unistd.h>
 
     static volatile int64_t *offset;
+    static int isMonotonic;
 
     __attribute__((constructor)) static void begin(void) {
       const char *path = getenv("CLOCK_OFFSET");
       int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
       void *map = file < 0 ? MAP_FAILED : mmap(NULL, 8, PROT_READ, MAP_SHARED, file, 0);
       if (map != MAP_FAILED) offset = map;
+      const char *kind = getenv("CLOCK_KIND");
+      isMonotonic = kind && kind[0] == 'm';
     }
 
     int clock_gettime(clockid_t clock, struct timespec *time) {
       int result = syscall(SYS_clock_gettime, clock, time);
       int isWall = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
-      if (result == 0 && isWall && offset) time->tv_sec += *offset;
+      int isMoved = isMonotonic ? clock == CLOCK_MONOTONIC : isWall;
+      if (result == 0 && isMoved && offset) time->tv_sec += *offset;
       return result;
     }
 
