@@ -144,6 +144,9 @@ package final class OpenFolder: Sendable {
     try regular(name, O_RDWR | O_CREAT, mode)
   }
 
+  /// Opens a regular file that is there for reading and writing, and keeps what is in it.
+  package func open(updatingExisting name: String) throws(SystemError) -> OpenFile { try regular(name, O_RDWR, 0) }
+
   /// Creates a file without a name, which is gone when it is closed unless it is given one.
   /// - Throws: Where the file system has none, too.
   package func createNameless(mode: mode_t = 0o600) throws(SystemError) -> OpenFile {

@@ -34,7 +34,7 @@ package struct LockFile {
       }
       if reason == nil { return true }
       if found.kind == .folder { return false }
-      if found.kind == .file, found.links == 1, try rewrite(text, in: folder) { return true }
+      if found.kind == .file, found.links == 1, try rewrite(text, in: folder, found) { return true }
       if try folder.status(of: name)?.identity.isSameNode(as: found.identity) == true {
         try replace(text, in: folder)
         return true
@@ -61,10 +61,14 @@ package struct LockFile {
     }
   }
 
-  /// Writes a new reason into the file.
-  /// - Returns: False when that cannot be done, or the file was removed meanwhile.
-  private func rewrite(_ text: String, in folder: OpenFolder) throws(SystemError) -> Bool {
-    guard let file = try? folder.open(updating: name) else { return false }
+  /// Writes a new reason into the file. Whoever may write to the inbox can give the name to another file at any moment, also
+  /// to one elsewhere that only this user may write to.
+  /// - Parameter found: The file, with one name.
+  /// - Returns: False when that cannot be done, the file was removed meanwhile, or is another.
+  func rewrite(_ text: String, in folder: OpenFolder, _ found: FileStatus) throws(SystemError) -> Bool {
+    guard let file = try? folder.open(updatingExisting: name), let opened = try? file.status(), opened.links == 1,
+      opened.identity.isSameNode(as: found.identity)
+    else { return false }
     // Its first line is whole at each moment.
     try file.write(text)
     try file.truncate(to: text.utf8.count)
