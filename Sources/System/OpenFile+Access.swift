@@ -7,17 +7,21 @@ extension OpenFile {
   /// - Parameters:
   ///   - mode: Of its bits those for reading, writing and executing count.
   ///   - group: nil to leave the group as it is.
+  /// - Throws: `SystemError`, also where the file system knows no modes (CIFS).
   package func setAccess(mode: Int, group: Int? = nil) throws(SystemError) {
     var mode = mode_t(truncatingIfNeeded: mode) & 0o777 | 0o400
-    if let group, try status().group != group, fchown(descriptor, uid_t.max, gid_t(truncatingIfNeeded: group)) != 0 {
+    if let group, try status().group != group, !change(owner: uid_t.max, group: group) {
+      guard [EPERM, EINVAL, ENOTSUP, ENOSYS].contains(errno) else { throw SystemError("fchown", path) }
       mode &= ~0o070
     }
-    guard fchmod(descriptor, mode) == 0 else { throw SystemError("fchmod", path) }
+    guard uninterrupted({ fchmod(descriptor, mode) }) == 0 else { throw SystemError("fchmod", path) }
   }
 
   /// Gives the file to a user and a group, as root may.
   /// - Returns: Whether it could be done.
-  package func give(to owner: uid_t, group: Int) -> Bool {
-    fchown(descriptor, owner, gid_t(truncatingIfNeeded: group)) == 0
+  package func give(to owner: uid_t, group: Int) -> Bool { change(owner: owner, group: group) }
+
+  private func change(owner: uid_t, group: Int) -> Bool {
+    uninterrupted { fchown(descriptor, owner, gid_t(truncatingIfNeeded: group)) } == 0
   }
 }

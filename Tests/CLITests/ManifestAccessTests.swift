@@ -124,6 +124,80 @@ import Testing
     #expect(owner[.ownerAccountName] as? String == "daemon" && owner[.posixPermissions] as? Int == 0o604)
   }
 
+  /// What CIFS and others answer that know no modes.
+  @Test(arguments: ["EPERM", "EOPNOTSUPP", "ENOSYS", "EIO"])
+  func `add puts a manifest where modes are unknown, and ends with an error when the machine fails`(error: String)
+    throws
+  {
+    let folders = try DarkroomFolders()
+    try write("coffee.jpg\n", to: folders.folder.file("list.txt"), mode: 0o644)
+    let add = try DarkroomProcess.run(
+      script: """
+        strace -f -qq -o /dev/null -e trace=fchmod -e inject=fchmod:error=\(error) darkroom add --inbox inbox list.txt
+        """, in: folders.folder)
+    #expect((add.status == 0) == (error != "EIO"), "\(add.error)")
+    #expect(try folders.inboxNames() == (error == "EIO" ? [] : ["list.txt"]))
+    if error != "EIO" { #expect(try mode(folders.inbox + "/list.txt") == 0o600, "it is as it was made") }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can give a file to any group"), arguments: ["EINTR", "EPERM", "EIO"])
+  func `a group that cannot be given costs its permissions, an error of the machine is one`(error: String) throws {
+    let folders = try DarkroomFolders()
+    let list = folders.folder.file("list.txt")
+    try write("coffee.jpg\n", to: list, mode: 0o640)
+    #expect(chown(list, 0, 12345) == 0)
+    let add = try DarkroomProcess.run(
+      script: """
+        strace -f -qq -o /dev/null -e trace=fchown -e inject=fchown:error=\(error):when=1 \\
+          darkroom add --inbox inbox list.txt
+        """, in: folders.folder)
+    #expect((add.status == 0) == (error != "EIO"), "\(add.error)")
+    guard error != "EIO" else { return }
+    #expect(try mode(folders.inbox + "/list.txt") == (error == "EINTR" ? 0o640 : 0o600))
+  }
+
+  /// An inbox that gives new files its group: what is private to another group must not become readable by it.
+  @Test(
+    .enabled(if: TwoUsers.obstacle == nil, "needs two users: \(TwoUsers.obstacle ?? "")"),
+    arguments: ["daemon", "root"])
+  func `in an inbox of another group a manifest with secrets is its owner's alone, and that is said`(owner: String)
+    throws
+  {
+    let users = try TwoUsers()
+    let prepared = try DarkroomProcess.run(
+      script: "chown \(owner):12345 inbox; chmod 2777 inbox", in: users.folders.folder)
+    #expect(prepared.status == 0, "\(prepared.error)")
+    let add = try users.attack(
+      #"""
+      folder=$(mktemp -d); cd $folder; program=$OLDPWD/darkroom; inbox=$OLDPWD/inbox
+      echo "[{\"url\": \"a.jpg\", \"headers\": {\"X-Token\": \"s\"}}]" >secret.json
+      cp secret.json open.json; gzip -k secret.json; echo coffee.jpg >plain.txt
+      chmod 640 secret.json secret.json.gz plain.txt; chmod 644 open.json
+      $program add --inbox $inbox secret.json; $program add --inbox $inbox --name packed secret.json.gz
+      $program add --inbox $inbox open.json; $program add --inbox $inbox plain.txt
+      cd /; rm -r $folder
+      """#)
+    #expect(add.status == 0, "\(add.error)")
+    let modes = ["secret.json": 0o600, "packed.json.gz": 0o600, "open.json": 0o644, "plain.txt": 0o640]
+    for (file, expected) in modes {
+      #expect(try mode(users.folders.inbox + "/" + file) == expected, "\(file)")
+      #expect(add.error.contains(file + " may be read by you alone") == (expected == 0o600), "\(file): \(add.error)")
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can give a file to any group"))
+  func `a manifest of the inbox's own group stays readable by it`() throws {
+    let folders = try DarkroomFolders()
+    let list = folders.folder.file("list.json")
+    try write(#"[{"url": "coffee.jpg", "body": "s"}]"#, to: list, mode: 0o640)
+    #expect(chown(folders.inbox, 0, 12345) == 0 && chmod(folders.inbox, 0o2770) == 0)
+    for (group, bits) in [(12345, 0o640), (12346, 0o600)] {
+      #expect(chown(list, 0, gid_t(group)) == 0)
+      #expect(try DarkroomProcess.run(["add", list, "--name", "g\(group)", "--inbox", folders.inbox]).status == 0)
+      #expect(try mode(folders.inbox + "/g\(group).json") == bits)
+    }
+  }
+
   @Test(arguments: [["add", "https://h.example/a.jpg"], ["pause"], ["resume"], ["retry", "job"], ["status"]])
   func `only run and watch create the default folders`(words: [String]) throws {
     let folder = try TemporaryFolder()

@@ -56,17 +56,17 @@ package struct ManifestCheck {
   ) throws {
     let file = name ?? Folder.name(of: path)
     guard let name = ManifestFileName(file) else {
-      throw StopError.missing("\(SourceLocation.redacted(path)): \(ManifestFormats.refusal)")
+      throw StopError.missing(path, ManifestFormats.refusal)
     }
     let folder = FileManager.default.temporaryDirectory.path + "/darkroom-check-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
     do {
       guard (try OpenFile(reading: path).status().kind) == .file else {
-        throw StopError.missing("\(path): it is no file")
+        throw StopError.missing(path, "it is no file")
       }
       try Folder.create(folder, mode: 0o700)
     } catch let error as SystemError {
-      throw StopError.missing(error.description)
+      throw StopError.missing(error)
     }
     let index = try JobIndex(creating: .file(folder + "/index.sqlite"))
     let defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)

@@ -39,8 +39,7 @@ package struct ManifestDrop {
   package func add(_ path: String, job name: String?) throws -> Dropped {
     let file = Folder.name(of: path)
     guard let manifest = ManifestFileName(file) else {
-      throw StopError.missing(
-        "\(SourceLocation.redacted(path)): \(ManifestFormats.refusal)\(SourceLocation.webAddressHint(for: path))")
+      throw StopError.missing(path, ManifestFormats.refusal + SourceLocation.webAddressHint(for: path))
     }
     let source = try Self.checked(path) { () throws(SystemError) in try OpenFile(reading: path) }
     let job = name ?? manifest.visibleStem
@@ -103,10 +102,10 @@ package struct ManifestDrop {
   private static func checked(_ path: String, _ open: () throws(SystemError) -> OpenFile) throws -> OpenFile {
     do {
       let file = try open()
-      guard try file.status().kind == .file else { throw StopError.missing("\(path): it is no file") }
+      guard try file.status().kind == .file else { throw StopError.missing(path, "it is no file") }
       return file
     } catch let error as SystemError {
-      throw StopError.missing(error.description)
+      throw StopError.missing(error)
     }
   }
 
@@ -127,10 +126,10 @@ package struct ManifestDrop {
       let nameless = try? folder.createNameless(mode: access.creationMode)
       let file = try nameless ?? folder.create(file: written, mode: access.creationMode)
       try write(file)
-      try access.apply(to: file, in: folder)
-      isPrivate = try Self.isPrivate(file.status(), in: folder)
+      let isRestricted = try access.apply(to: file, in: folder, suffix)
+      isPrivate = try Self.isPrivate(file.status(), in: folder, isRestricted: isRestricted)
       try file.sync()
-      if nameless != nil { try give(file, the: written, in: folder, access) }
+      if nameless != nil { try give(file, the: written, in: folder, access, suffix) }
       // Instances take a file that is renamed in at once.
       guard try folder.renameWithoutReplacing(written, to: folder, as: name) else {
         throw StopError.taken("\(name) is in the inbox already; wait until it is done, or give another --name")
@@ -145,9 +144,13 @@ package struct ManifestDrop {
   }
 
   /// Whether an instance of the inbox's owner could not read a file.
-  private static func isPrivate(_ file: FileStatus, in folder: OpenFolder) throws(SystemError) -> Bool {
+  /// - Parameter isRestricted: Whether the inbox's group was to read it, and may not: then the instance may well be one of
+  ///   that group's, and the inbox root's.
+  private static func isPrivate(
+    _ file: FileStatus, in folder: OpenFolder, isRestricted: Bool
+  ) throws(SystemError) -> Bool {
     let inbox = try folder.status()
-    return inbox.owner != file.owner && inbox.owner != 0 && file.mode & 0o004 == 0
+    return inbox.owner != file.owner && (inbox.owner != 0 || isRestricted) && file.mode & 0o004 == 0
       && !(file.mode & 0o040 != 0 && file.group == inbox.group)
   }
 
@@ -159,14 +162,14 @@ package struct ManifestDrop {
 
   /// Gives a file its name; without `/proc` to a copy of it.
   private func give(
-    _ file: OpenFile, the name: String, in folder: OpenFolder, _ access: Access
+    _ file: OpenFile, the name: String, in folder: OpenFolder, _ access: Access, _ suffix: String
   ) throws(SystemError) {
     do {
       try folder.name(file, as: name)
     } catch  where error.code == ENOENT {
       let copy = try folder.create(file: name, mode: access.creationMode)
       try file.copy(to: copy)
-      try access.apply(to: copy, in: folder)
+      _ = try access.apply(to: copy, in: folder, suffix)
       try copy.sync()
     }
   }
@@ -178,14 +181,48 @@ extension ManifestDrop.Access {
     if case .usual = self { 0o666 } else { 0o600 }
   }
 
-  /// Gives a file that was written its mode and group.
-  fileprivate func apply(to file: OpenFile, in folder: OpenFolder) throws(SystemError) {
-    guard case .like(let original, let isReturned) = self else { return }
-    if isReturned, file.give(to: original.owner, group: original.group) {
-      return try file.setAccess(mode: original.mode)
+  /// Gives a file that was written its mode and group, as far as the file system knows such. What holds secrets is given to
+  /// nobody who may not read the original.
+  /// - Parameter suffix: The extension of the file's name, which tells whether it is gzip.
+  /// - Returns: Whether the inbox's group may not read it, other than the original's.
+  /// - Throws: `SystemError`, not when the file system refuses: who may read the file is seen then.
+  fileprivate func apply(to file: OpenFile, in folder: OpenFolder, _ suffix: String) throws(SystemError) -> Bool {
+    switch self {
+    case .usual: return false
+    case .own:
+      // Some file systems give new files a mode of their own.
+      if try file.status().isOpenToOthers { try file.setAccess(mode: 0o600) }
+      return false
+    case .like(let original, let isReturned):
+      do throws(SystemError) {
+        if isReturned, file.give(to: original.owner, group: original.group) {
+          try file.setAccess(mode: original.mode)
+          return false
+        }
+        return try apply(original, to: file, in: folder, suffix)
+      } catch  where [EPERM, ENOTSUP, ENOSYS].contains(error.code) {
+        return false
+      }
     }
+  }
+
+  private func apply(
+    _ original: FileStatus, to file: OpenFile, in folder: OpenFolder, _ suffix: String
+  ) throws(SystemError) -> Bool {
     // New files of such a folder are its group's, because its owner wants that.
-    let isShared = try folder.status().mode & Int(S_ISGID) != 0
-    try file.setAccess(mode: original.mode, group: isShared ? nil : original.group)
+    let inbox = try folder.status()
+    guard inbox.mode & Int(S_ISGID) != 0 else {
+      try file.setAccess(mode: original.mode, group: original.group)
+      return false
+    }
+    // What everybody may do anyway is no secret.
+    let isOfGroupAlone = original.mode >> 3 & 0o7 & ~original.mode != 0 && original.group != inbox.group
+    let isRestricted =
+      isOfGroupAlone
+      && ManifestFile(
+        path: "/proc/self/fd/\(file.descriptor)", isCompressed: ManifestFile.isCompressed(suffix)
+      ).mayHoldSecrets
+    try file.setAccess(mode: isRestricted ? 0o600 : original.mode)
+    return isRestricted
   }
 }

@@ -25,27 +25,26 @@ struct NamedManifest: Sendable, Equatable {
   /// - Throws: `StopError.missing` when the file cannot be a manifest, or cannot be read; `SystemError` when the machine is to
   ///   blame.
   init(_ path: String, as name: String? = nil, inbox: String) throws {
-    // What a link leads to in the inbox is a manifest there only if its name is one's.
-    let inInbox = try Self.resolved(path).flatMap { file in
-      Folder.parent(of: file) == inbox && ManifestFileName(Folder.name(of: file)) != nil ? file : nil
-    }
-    isInInbox = inInbox != nil
-    self.path = inInbox ?? path
-    file = name ?? Folder.name(of: self.path)
-    guard let name = ManifestFileName(file) else {
-      throw StopError.missing("\(SourceLocation.redacted(path)): \(ManifestFormats.refusal)")
-    }
-    job = name.job
-    format = name.format.name
-    guard !job.isEmpty, job.utf8.count <= InboxFile.jobNameLimit else {
-      throw StopError.missing("\(path): the job's name must have 1 to \(InboxFile.jobNameLimit) bytes")
-    }
     do {
+      // What a link leads to in the inbox is a manifest there only if its name is one's.
+      let inInbox = try Self.resolved(path).flatMap { file in
+        Folder.parent(of: file) == inbox && ManifestFileName(Folder.name(of: file)) != nil ? file : nil
+      }
+      isInInbox = inInbox != nil
+      self.path = inInbox ?? path
+      file = name ?? Folder.name(of: self.path)
+      guard let name = ManifestFileName(file) else { throw StopError.missing(path, ManifestFormats.refusal) }
+      job = name.job
+      format = name.format.name
+      guard !job.isEmpty, job.utf8.count <= InboxFile.jobNameLimit else {
+        throw StopError.missing(path, "the job's name must have 1 to \(InboxFile.jobNameLimit) bytes")
+      }
       let status = try OpenFile(reading: self.path).status()
-      guard status.kind == .file else { throw StopError.missing("\(path): it is no file") }
+      guard status.kind == .file else { throw StopError.missing(path, "it is no file") }
       identity = status.identity.text
-    } catch let error as SystemError where !error.mayPassSoon {
-      throw StopError.missing(error.description)
+    } catch let error as SystemError {
+      guard error.mayPassSoon else { throw StopError.missing(error) }
+      throw error.redacted
     }
   }
 

@@ -1,4 +1,6 @@
 import Foundation
+import System
+import Transfer
 
 /// Why the program cannot go on. A failed entry is never one of these: it is a row of the report.
 package enum StopError: Error, Sendable, CustomStringConvertible {
@@ -32,4 +34,20 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
       "paused for \(seconds.formatted()) s, the limit of --lock-wait, by \(causes)"
     }
   }
+}
+
+extension StopError {
+  /// What is wrong with something that was named as an argument, and that may have been meant to be a URL: without its
+  /// userinfo.
+  static func missing(_ path: String, _ why: String) -> StopError {
+    .missing("\(SourceLocation.redacted(path)): \(why)")
+  }
+
+  /// The same for what the system says of it.
+  static func missing(_ error: SystemError) -> StopError { .missing(error.redacted.description) }
+}
+
+extension SystemError {
+  /// The error of a path that was named as an argument, without the userinfo of a URL.
+  var redacted: SystemError { SystemError(operation, SourceLocation.redacted(path), code: code) }
 }
