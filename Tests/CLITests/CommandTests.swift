@@ -74,7 +74,8 @@ import Testing
     #expect(other.status == 0, "\(other.error)")
   }
 
-  @Test func `wait covers all manifests of a job that lie in the inbox, and ends as the worst of them`() throws {
+  @Test(arguments: ["10", "0"])
+  func `wait covers all manifests of a job that lie in the inbox, and ends as the worst of them`(kept: String) throws {
     let folders = try DarkroomFolders()
     for name in ["cats.json", "cats.csv", "cats.jsonl"] { try folders.drop(name, "{") }
     try folders.drop("cats.txt", "coffee.jpg\n")
@@ -87,7 +88,7 @@ import Testing
     try FileManager.default.setAttributes(later, ofItemAtPath: folders.inbox + "/cats.txt")
     let wait = try DarkroomProcess(["wait", "cats"] + folders.named)
     #expect(try wait.waitForLine(containing: "no instance") != nil)
-    #expect(try folders.run(["--filters", "none"]).status == 65)
+    #expect(try folders.run(["--filters", "none", "--keep-history", kept]).status == 65)
     #expect(try folders.report("cats").state == "succeeded")
     let waited = try wait.finish()
     #expect(waited.status == 65, "\(waited.error)")
@@ -95,6 +96,33 @@ import Testing
     #expect(waited.error.matches(of: /cats: rejected: see .*\/cats\/history\/[^\/]+\/report.json/).count == 3)
     // What had ended before is not waited for.
     #expect(try DarkroomProcess.run(["wait", "cats"] + folders.named).status == 0)
+  }
+
+  @Test func `wait reads a report once, however long it waits`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let waited = try DarkroomProcess.run(
+      script: """
+        report=$(realpath outbox/job/report.json)
+        strace -f -qq -o reads -e trace=pread64 -P "$report" \\
+          darkroom wait job --timeout 2 --poll-interval 0.05 --inbox inbox --outbox outbox || echo $?
+        """, in: folders.folder)
+    #expect(waited.output == "75\n", "\(waited.error)")
+    let reads = try String(contentsOfFile: folders.folder.file("reads"), encoding: .utf8)
+    #expect(reads.matches(of: /pread64/).count == 1, "\(reads)")
+  }
+
+  @Test(arguments: [["run"], ["check"]])
+  func `a URL in the place of a manifest is told without its password`(words: [String]) throws {
+    let folders = try DarkroomFolders()
+    for file in ["https://user:pw@host.example/list.json", "https://user:pw@host.example/list"] {
+      let ended = try DarkroomProcess.run(
+        words + [file] + (words == ["run"] ? folders.options : []), in: folders.folder)
+      #expect(ended.status == 66)
+      #expect(ended.error.contains("https://host.example/list") && !ended.error.contains("pw"), "\(ended.error)")
+    }
   }
 
   @Test func `add and status say which manifest waits for another of the same job`() throws {

@@ -6,12 +6,21 @@ struct JobRuns {
   private let configuration: Configuration
   private let folder: JobFolder
 
-  /// Runs that are known, those included that had ended before.
+  /// Runs whose reports were read, those included that had ended before.
   private var known: Set<String> = []
   private var found: [(run: String, state: JobOutcome.State)] = []
 
   /// The last run, and how it ended; nil when there is no report.
   private var last: (run: String, state: JobOutcome.State)?
+
+  /// `report.json` as it was read last.
+  private var read: FileIdentity?
+
+  /// `history` as its names were read last; nil when it may have changed since without a sign of that.
+  private var listed: FileIdentity?
+
+  /// The folders of `history` that had no report: when a run is put aside, its report comes last.
+  private var unread: [String] = []
 
   /// Takes in what has ended before.
   /// - Throws: `SystemError`.
@@ -28,17 +37,20 @@ struct JobRuns {
   /// - Throws: `StopError.missing` when it has none; `SystemError`.
   mutating func collect(isOver: Bool) throws {
     // A report moves to the history when the next run begins: whoever looks there first misses none in the end.
-    for run in earlierRuns() where known.insert(run).inserted {
-      if let head = try? ReportHead(of: folder.open(file: "history/\(run)/report.json")) { take(head, of: run) }
-    }
+    for run in unreadRuns() { takeEarlier(run) }
     do {
-      guard let head = try ReportHead(of: folder.open(file: "report.json")), let state = head.state else {
-        guard isOver else { return }
-        throw StopError.missing("\(folder.report): this is no report")
+      let file = try folder.open(file: "report.json")
+      let identity = try file.status().identity
+      if identity != read {
+        last = nil
+        if let head = try ReportHead(of: file), let state = head.state {
+          let run = head.runID ?? ""
+          last = (run, accepted(head, state))
+          if known.insert(run).inserted { take(head, of: run) }
+        }
+        read = identity
       }
-      let run = head.runID ?? ""
-      last = (run, accepted(head, state))
-      if known.insert(run).inserted { take(head, of: run) }
+      guard !isOver || last != nil else { throw StopError.missing("\(folder.report): this is no report") }
     } catch let error as SystemError where [.missing, .occupied].contains(error.cause) {
       guard isOver else { return }
       throw StopError.missing("there is no job \"\(job)\": no manifest in the inbox, and no report in the outbox")
@@ -67,8 +79,29 @@ struct JobRuns {
     return isAccepted == true ? .succeeded : state
   }
 
-  /// The names of the folders of earlier runs, the oldest first.
-  private func earlierRuns() -> [String] {
-    ((try? folder.open("history").names()) ?? []).compactMap(\.text).sorted()
+  /// Takes in a run that was put aside, if its report is there.
+  private mutating func takeEarlier(_ run: String) {
+    let read: ReportHead?
+    do {
+      read = try ReportHead(of: folder.open(file: "history/\(run)/report.json"))
+    } catch {
+      return
+    }
+    unread.removeAll { $0 == run }
+    known.insert(run)
+    guard let head = read else { return }
+    // Where somebody has the run's name in `history`, it goes by another there.
+    if let id = head.runID, id != run, !known.insert(id).inserted { return }
+    take(head, of: run)
+  }
+
+  /// The names of the folders of earlier runs that were not read, the oldest first.
+  private mutating func unreadRuns() -> [String] {
+    guard let history = try? folder.open("history"), let identity = try? history.status().identity else { return [] }
+    if identity == listed { return unread }
+    unread = ((try? history.names()) ?? []).compactMap(\.text).filter { !known.contains($0) }.sorted()
+    // What comes in the same moment does not date it anew.
+    listed = abs(Clock.wallSeconds - identity.modified.sinceEpoch) < 2 ? nil : identity
+    return unread
   }
 }

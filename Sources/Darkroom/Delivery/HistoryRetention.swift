@@ -3,10 +3,13 @@ import System
 
 /// Removes what earlier runs of a job have left in `history`, but for the last of them. It removes folders only that have a
 /// run's name and nothing but a run's files in them, follows no symbolic link, and goes on where a process that died has
-/// stopped. It is called while the job is live, so that nothing is put into `history` meanwhile.
+/// stopped. What was put aside just now stays for a later call, so that whoever waits for the job can read it. It is called while the job is live, so that nothing is put into `history` meanwhile.
 struct HistoryRetention {
   /// How many folders are removed at most in one call: the next removes more.
   static let most = 1000
+
+  /// What was put aside within so many seconds stays.
+  static let shortest = 60.0
 
   let history: History
 
@@ -26,9 +29,11 @@ struct HistoryRetention {
     guard names.count > keeping else { return }
     var (kept, removed) = (0, 0)
     for name in names where removed < Self.most {
-      guard try folder.status(of: name)?.kind == .folder else { continue }
+      guard let status = try folder.status(of: name), status.kind == .folder else { continue }
       if kept < keeping {
         kept += 1
+      } else if abs(Clock.wallSeconds - status.identity.modified.sinceEpoch) < Self.shortest {
+        continue
       } else if try remove(name, from: folder) {
         removed += 1
       }

@@ -33,7 +33,12 @@ import Testing
     }
   }
 
-  private func prune(_ count: Int) throws {
+  /// - Parameter age: When what is in `history` was put there, in seconds before now.
+  private func prune(_ count: Int, age: Int = 61) throws {
+    let time = timespec(tv_sec: Int(Clock.wallSeconds) - age, tv_nsec: 0)
+    for name in try left {
+      utimensat(AT_FDCWD, outbox.folder.history + "/" + name, [time, time], AT_SYMLINK_NOFOLLOW)
+    }
     try HistoryRetention(history: History(folder: outbox.folder), keeping: count).prune()
   }
 
@@ -55,6 +60,14 @@ import Testing
     for name in ["images/a.jpg", "report.json", "entries.jsonl", "history/notes.txt"] {
       #expect(outbox.text(name) == "x", "\(name)")
     }
+  }
+
+  @Test("what was put aside within the last minute stays, so that whoever waits can read it")
+  func young() throws {
+    try prune(0, age: 50)
+    #expect(try left == (1...6).map(Self.name))
+    try prune(0, age: 70)
+    #expect(try left.isEmpty)
   }
 
   static let otherKinds = [

@@ -1,0 +1,87 @@
+import Glibc
+import Imaging
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// How the runs of a job end while somebody waits for it.
+@Suite struct JobRunsTests {
+  private let outbox: Outbox
+  private let configuration: Configuration
+
+  init() throws {
+    outbox = try Outbox()
+    var configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
+    configuration.outbox = outbox.root.file("out")
+    self.configuration = configuration
+  }
+
+  private static func name(_ number: Int) -> String { "2024010\(number)T030405Z-0a1b2c3\(number)" }
+
+  private func report(_ number: Int, _ state: JobOutcome.State, in folder: String? = nil) throws {
+    let text = """
+      {
+      "schema_version":1,
+      "job":"job",
+      "run_id":"\(Self.name(number))",
+      "state":"\(state.rawValue)",
+      "entries":[
+      ]}
+
+      """
+    try outbox.write(text, to: (folder.map { "history/\($0)/" } ?? "") + "report.json")
+  }
+
+  private func putAside(_ number: Int) throws { try outbox.root.makeFolder("out/job/history/" + Self.name(number)) }
+
+  /// Has `history` look as if nothing was put there for a while.
+  private func age() {
+    let time = timespec(tv_sec: 1_700_000_000, tv_nsec: 0)
+    utimensat(AT_FDCWD, outbox.folder.history, [time, time], 0)
+  }
+
+  @Test(arguments: [false, true])
+  func `a run whose report is on its way to the history is not lost`(isOld: Bool) throws {
+    try report(1, .succeeded)
+    try putAside(0)
+    if isOld { age() }
+    var runs = try JobRuns("job", configuration)
+    // Its folder is there before its report.
+    try putAside(2)
+    if isOld { age() }
+    for _ in 0..<2 { try runs.collect(isOver: false) }
+    try report(2, .rejected, in: Self.name(2))
+    if isOld { age() }
+    try report(3, .succeeded)
+    try runs.collect(isOver: true)
+    #expect(runs.ended.states == [.succeeded, .rejected])
+    #expect(runs.ended.earlier.map(\.report) == [outbox.folder.file("history/\(Self.name(2))/report.json")])
+  }
+
+  @Test func `a run counts once, by whatever name its folder goes, and none that ended before`() throws {
+    try report(1, .failed)
+    var runs = try JobRuns("job", configuration)
+    #expect(runs.ended.states == [.failed], "without a new one the last counts")
+    try report(2, .rejected)
+    try runs.collect(isOver: false)
+    for (number, folder) in [(1, Self.name(1)), (2, Self.name(8))] {
+      try outbox.root.makeFolder("out/job/history/" + folder)
+      try report(number, number == 1 ? .failed : .rejected, in: folder)
+    }
+    try report(3, .succeeded)
+    for _ in 0..<2 { try runs.collect(isOver: true) }
+    #expect(runs.ended.states == [.succeeded, .rejected] && runs.ended.earlier.count == 1)
+  }
+
+  @Test func `what is no report ends the wait only when the job is over, and is a report later`() throws {
+    try outbox.write("notes", to: "report.json")
+    var runs = try JobRuns("job", configuration)
+    #expect(throws: StopError.self) { try runs.collect(isOver: true) }
+    #expect(throws: StopError.self) { try runs.collect(isOver: true) }
+    try report(1, .succeeded)
+    try runs.collect(isOver: true)
+    #expect(runs.ended.states == [.succeeded])
+  }
+}
