@@ -44,7 +44,7 @@ package final class Darkroom {
     package let hadTrouble: Bool
     /// Whether a manifest that was named is not there, or cannot be read.
     package let isMissing: Bool
-    /// Whether `--max-duration` ran out and something is left for the next start.
+    /// Whether something is left for the next start because `--max-duration` ran out, or because it was being written.
     package let isUnfinished: Bool
     /// How many files of the inbox are ignored.
     package let ignored: Int
@@ -141,7 +141,7 @@ package final class Darkroom {
       while try runOnce() {}
       jobs.closePauses()
       // What is left is told of while no process runs, too.
-      status.write(jobs, ignored: watcher.ignored, now: Clock.monotonicSeconds, isLast: true)
+      writeStatus(Clock.monotonicSeconds, isLast: true)
       isClean = true
     } catch {
       isClean = !error.isOfLedger(services.state)
@@ -154,7 +154,7 @@ package final class Darkroom {
     }
     return Summary(
       states: jobs.summary.states, hadTrouble: jobs.summary.hadTrouble, isMissing: jobs.summary.isMissing,
-      isUnfinished: isOutOfTime && !(jobs.runs.isEmpty && jobs.queue.isOver),
+      isUnfinished: isOutOfTime && !(jobs.runs.isEmpty && jobs.queue.isOver) || jobs.summary.hasLeftOpen,
       ignored: watcher.ignored.count { !$0.isFolder })
   }
 
@@ -172,7 +172,8 @@ package final class Darkroom {
     }
     reconcileJobs(now)
     jobs.admit(now: now, configuration, cache: services.cache)
-    status.write(jobs, ignored: watcher.ignored, now: now)
+    writeStatus(now)
+    leaveOpenFiles(now)
     if isOver(now) { return false }
     if jobs.queue.goal != .watch, stopDeadline == nil {
       try patience.check(jobs, inboxTrouble: inboxTrouble, now: now)
@@ -202,6 +203,9 @@ package final class Darkroom {
       for file in view.unexamined {
         observe(.warning("\(file.file) in the inbox cannot be examined now, and is tried again: \(file.why)"))
       }
+      for file in view.stillOpen {
+        observe(.warning("\(file) in the inbox is not read yet: some process has it open for writing"))
+      }
       jobs.queue.update(view.fresh, settled: view.settled)
     } catch {
       let mayPass = error.cause.isOfMachine && error.cause != .permission
@@ -210,6 +214,24 @@ package final class Darkroom {
       isInboxUnreadable = true
     }
     suspendOrResume(locks, now)
+  }
+
+  private func writeStatus(_ now: Double, isLast: Bool = false) {
+    status.write(jobs, ignored: watcher.ignored, open: watcher.open(for: 0, now: now), now: now, isLast: isLast)
+  }
+
+  /// Leaves files to the next start of `run` that are open for writing for too long, when nothing else is to be done; with
+  /// `--lock-wait` that tells how long they are waited for.
+  private func leaveOpenFiles(_ now: Double) {
+    guard stopDeadline == nil, jobs.runs.isEmpty, configuration.lockWait == nil else { return }
+    let files = watcher.open(for: Patience.openLimit, now: now)
+    if files.isEmpty { return }
+    for file in jobs.queue.leave(files).sorted(by: { $0.description < $1.description }) {
+      jobs.summary.hasLeftOpen = true
+      let seconds = Patience.openLimit.formatted()
+      observe(
+        .warning("\(file) is left for the next start: some process has had it open for writing for \(seconds) s"))
+    }
   }
 
   /// What of the inbox cannot be read now, in words; nil when all can.

@@ -20,13 +20,14 @@ package struct Settling: Sendable {
     var identity: FileIdentity
     /// When it was first seen like this, in seconds of a clock that never jumps.
     var since: Double
-    /// When somebody was first seen to have it open for writing; nil while nobody has.
-    var openSince: Double?
     var isSettled = false
   }
 
   private var seen: [FileName: Seen] = [:]
   private var reported: Set<FileName> = []
+
+  /// The files that somebody has open for writing, and when that was first seen.
+  private var openSince: [FileName: Double] = [:]
 
   package init(time: Double) { self.time = time }
 
@@ -64,13 +65,15 @@ package struct Settling: Sendable {
     let names = Set(files.map(\.name))
     seen = seen.filter { names.contains($0.key) }
     reported.formIntersection(names)
+    let wasOpen = openSince
+    openSince = [:]
     return files.indices.filter { index in
       let (name, identity) = files[index]
       var file = seen[name] ?? Seen(identity: identity, since: now)
       if file.identity != identity { (file.identity, file.since, file.isSettled) = (identity, now, false) }
       guard !file.isSettled else { return true }
       let writers = isOnNetwork ? .unknown : writers(index)
-      file.openSince = writers == .somebody ? file.openSince ?? now : nil
+      if writers == .somebody { openSince[name] = wasOpen[name] ?? now }
       file.isSettled =
         switch writers {
         case .nobody: true
@@ -82,6 +85,11 @@ package struct Settling: Sendable {
     }
   }
 
+  /// The files that somebody has had open for writing for at least so many seconds, as far as the kernel tells.
+  package func open(for seconds: Double, now: Double) -> Set<FileName> {
+    Set(openSince.lazy.filter { now - $0.value >= seconds }.map(\.key))
+  }
+
   private func isOld(_ file: Seen, now: Double, wallClock: Double) -> Bool {
     let changed = max(file.identity.modified, file.identity.changed).sinceEpoch
     return wallClock - changed >= effectiveTime || now - file.since >= effectiveTime
@@ -90,6 +98,6 @@ package struct Settling: Sendable {
   /// In how many seconds the files are to be looked at again because somebody has one open, of which the kernel tells
   /// nothing when it ends: soon at first, since a file is closed a moment after the notice says so. nil when nobody has.
   package func recheck(now: Double) -> Double? {
-    seen.values.compactMap(\.openSince).max().map { max(0.02, now - $0) }
+    openSince.values.max().map { max(0.02, now - $0) }
   }
 }

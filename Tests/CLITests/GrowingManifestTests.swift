@@ -97,6 +97,55 @@ import Testing
     #expect(!folders.exists("part/history"))
   }
 
+  @Test func `watch says once that a manifest is open for writing, and status says so`() throws {
+    let (folders, clock) = (try DarkroomFolders(), try MovedClock(.monotonic))
+    let writer = try Writer(folders.inbox + "/grow.txt")
+    func isOpen() throws -> Bool {
+      let status = try DarkroomProcess.run(["status", "--json"] + folders.named)
+      #expect(try JSONSchema.violations(of: Data(status.output.utf8), name: "status.schema.json") == "")
+      let object = try JSONSerialization.jsonObject(with: Data(status.output.utf8)) as? [String: Any]
+      return object?["queued_open"] as? [String] == ["grow.txt"]
+    }
+    #expect(try isOpen(), "without an instance, too")
+    let watch = try DarkroomProcess(
+      ["watch"] + folders.options + ["--filters", "none"], environment: clock.environment)
+    try folders.drop("one.txt", "coffee.jpg\n")
+    #expect(try watch.waitForLine(containing: "one: succeeded") != nil)
+    let limit = Date() + 60
+    while try !isOpen(), Date() < limit {}
+    #expect(try isOpen())
+    let status = try DarkroomProcess.run(["status"] + folders.named).output
+    #expect(status.contains("queued: grow.txt, which some process has open for writing"), "\(status)")
+    try clock.set(11)
+    #expect(try watch.waitForLine(containing: "grow.txt in the inbox is not read yet") != nil)
+    try clock.set(120)
+    try folders.drop("two.txt", "coffee.jpg\n")
+    #expect(try watch.waitForLine(containing: "two: succeeded") != nil)
+    writer.stop()
+    #expect(try watch.waitForLine(containing: "grow: succeeded") != nil)
+    watch.send(SIGTERM)
+    let ended = try watch.finish()
+    #expect(ended.error.matches(of: /is not read yet/).count == 1, "\(ended.error)")
+    #expect(!ended.error.contains("left for the next start"))
+  }
+
+  @Test func `run leaves one that is open for a minute to the next start, once the others are done`() throws {
+    let (folders, clock) = (try DarkroomFolders(), try MovedClock(.monotonic))
+    let writer = try Writer(folders.inbox + "/grow.txt")
+    try folders.drop("good.txt", "coffee.jpg\n")
+    let run = try DarkroomProcess(["run"] + folders.options + ["--filters", "none"], environment: clock.environment)
+    #expect(try run.waitForLine(containing: "good: succeeded") != nil)
+    try clock.set(61)
+    let ended = try run.finish()
+    #expect(ended.status == 75, "\(ended.error)")
+    #expect(ended.error.contains("grow.txt is left for the next start"), "\(ended.error)")
+    #expect(!ended.error.contains("nothing to do"), "\(ended.error)")
+    #expect(try folders.inboxNames() == ["grow.txt"] && !folders.exists("grow"))
+    writer.stop()
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    #expect(try folders.report("grow").state == "succeeded")
+  }
+
   @Test func `run takes a manifest that nobody writes at once, however new, and whatever --settle says`() throws {
     let folders = try DarkroomFolders()
     try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/new.txt"))

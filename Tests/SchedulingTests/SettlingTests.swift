@@ -66,6 +66,17 @@ import Testing
     #expect(!doubted)
   }
 
+  @Test("how long a file has been open is known until it is closed")
+  mutating func open() {
+    _ = isSettled(Self.manifest(modified: 0), at: 5, writers: .somebody)
+    _ = isSettled(Self.manifest(size: 11, modified: 1), at: 9, writers: .somebody)
+    let open = [0.0, 9, 10, 11].map { settling.open(for: $0, now: 15) }
+    _ = isSettled(Self.manifest(size: 11, modified: 1), at: 16, writers: .nobody)
+    let closed = settling.open(for: 0, now: 16)
+    let name: Set = [FileName("a.txt")]
+    #expect(open == [name, name, name, []] && closed == [])
+  }
+
   @Test("a file that is open is looked at again soon, and less often the longer it stays open")
   mutating func recheck() {
     let none = settling.recheck(now: 0)

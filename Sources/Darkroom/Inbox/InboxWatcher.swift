@@ -17,6 +17,9 @@ final class InboxWatcher {
     /// What is ignored and has not been reported.
     let ignored: [InboxScan.Ignored]
 
+    /// Manifests that somebody has had open for writing for `openLimit`, and of which that was not said.
+    let stillOpen: [FileName]
+
     /// Manifests that newly cannot be examined.
     let unexamined: [InboxScan.Ignored]
 
@@ -32,6 +35,12 @@ final class InboxWatcher {
 
   /// Whether the inbox was not there at the last scan.
   private var isLost = false
+
+  /// For how long a manifest may be open for writing before somebody is told, in seconds.
+  static let openLimit = 10.0
+
+  /// The manifests that somebody has open for writing, and that were told of.
+  private var toldOpen: Set<FileName> = []
 
   /// What is neither a manifest nor a lock.
   var ignored: [InboxScan.Ignored] { ignoredFiles.current }
@@ -68,6 +77,9 @@ final class InboxWatcher {
 
   /// Has files examined again that turned out not to be settled.
   func doubt(_ files: [FileName]) { for file in files { settling.doubt(file) } }
+
+  /// The manifests that somebody has had open for writing for at least so many seconds, as of the last scan.
+  func open(for seconds: Double, now: Double) -> Set<FileName> { settling.open(for: seconds, now: now) }
 
   /// Has later processes know what was reported as ignored.
   func recordIgnored() { ignoredFiles.save() }
@@ -115,8 +127,11 @@ final class InboxWatcher {
     let files = fresh.map { (name: $0.key, identity: $0.identity) }
     let settled = settling.settled(files, now: now, wallClock: Clock.wallSeconds) { inbox.writers(of: fresh[$0]) }
       .map { fresh[$0] }
+    let stillOpen = settling.open(for: Self.openLimit, now: now)
+    defer { toldOpen = stillOpen }
     return View(
       locks: scan.locks, fresh: fresh, settled: settled, ignored: ignoredFiles.update(scan.ignored),
+      stillOpen: stillOpen.subtracting(toldOpen).sorted { $0.description < $1.description },
       unexamined: scan.unexamined.filter { !before.contains($0) },
       hasReturned: hasReturned)
   }

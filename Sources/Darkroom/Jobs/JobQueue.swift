@@ -165,6 +165,15 @@ struct JobQueue {
   /// Whether the inbox may have a manifest that was not looked at before.
   private var isToBeScanned = false
 
+  /// Leaves manifests that are not settled for the next start of `run`.
+  /// - Returns: Those that were wanted.
+  mutating func leave(_ files: Set<FileName>) -> Set<FileName> {
+    guard case .inbox = goal, let left = wanted?.intersection(files), !left.isEmpty else { return [] }
+    wanted?.subtract(left)
+    for key in left { open[key] = nil }
+    return left
+  }
+
   /// Leaves all manifests of a job for the next start.
   mutating func block(_ job: String) {
     blocked.insert(job)

@@ -25,6 +25,8 @@ final class LiveJobs {
     var hadTrouble = false
     /// Whether a manifest that was named is not there, or cannot be read.
     var isMissing = false
+    /// Whether a manifest was left for the next start because somebody had it open for writing.
+    var hasLeftOpen = false
   }
 
   var queue: JobQueue

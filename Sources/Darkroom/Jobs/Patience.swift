@@ -17,6 +17,9 @@ struct Patience {
   /// How long that may be, in seconds.
   static let troubleLimit = 60.0
 
+  /// How long a manifest may be open for writing when nothing else is to be done and there is no `--lock-wait`, in seconds.
+  static let openLimit = 60.0
+
   /// - Parameter settleTime: How long a file must be unchanged, in seconds.
   init(_ configuration: Configuration, settleTime: Double) {
     limit = configuration.lockWait

@@ -7,12 +7,18 @@ extension Status {
   mutating func findQueuedBehind() {
     var taken = Set(jobs.map(\.job))
     let behind = queued.compactMap { file -> QueuedBehind? in
-      guard let job = ManifestFileName(Folder.name(of: file))?.visibleStem, !taken.insert(job).inserted else {
+      guard let job = ManifestFileName(Folder.name(of: file))?.job, !taken.insert(job).inserted else {
         return nil
       }
       return QueuedBehind(file: file, job: job)
     }
     queued_behind = behind.isEmpty ? nil : behind
+  }
+
+  /// Records which of the queued manifests somebody has open for writing.
+  mutating func findQueuedOpen(_ isOpen: (String) -> Bool) {
+    let open = queued.filter(isOpen)
+    queued_open = open.isEmpty ? nil : open
   }
 }
 

@@ -143,6 +143,8 @@ package struct Status: Sendable, Equatable, Codable {
   package var queued_total = 0
   /// Of these, those that wait for another manifest of the same job; nil without any.
   package var queued_behind: [QueuedBehind]?
+  /// Of these, those that somebody has open for writing, and that are not read until that has ended; nil without any.
+  package var queued_open: [String]?
   package var queues: Queues?
   /// Jobs that have ended, the latest first; nil where nobody asked for them.
   package var finished: [Finished]?

@@ -17,8 +17,8 @@ package struct StatusReader {
     outbox = OutboxFolder(path: configuration.outbox)
   }
 
-  /// - Parameter countsRows: Whether the rows of jobs that wait for the next start are counted, which takes the longer, the
-  ///   more there are.
+  /// - Parameter countsRows: Whether the rows of jobs that wait for the next start are counted, and without an instance it is
+  ///   asked who has queued manifests open, which takes the longer, the more there are.
   /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`; `StopError.missing` when nothing can be told, because this user
   ///   may not read what the instance has written.
   package func read(countsRows: Bool = true) throws -> Status {
@@ -109,7 +109,7 @@ package struct StatusReader {
       (status.queued, status.queued_total) = (written?.queued ?? [], written?.queued_total ?? 0)
       return status
     }
-    status.pauses = Self.pauses(scan, in: inbox)
+    status.pauses = Self.pauses(scan, in: inbox.folder)
     status.ignored = scan.ignored.prefix(Status.listLimit).map { Status.Ignored($0) }
     status.ignored_total = scan.ignored.count
     let taken = Set(live.map(\.identity))
@@ -119,14 +119,18 @@ package struct StatusReader {
     status.queued = queued.prefix(Status.listLimit).map(\.file)
     status.queued_total = queued.count
     status.findQueuedBehind()
+    if countsRows, !inbox.folder.isOnNetwork {
+      let open = Set(queued.prefix(Status.listLimit).filter { inbox.writers(of: $0) == .somebody }.map(\.file))
+      status.findQueuedOpen(open.contains)
+    }
     return status
   }
 
   /// What is in the inbox; nil when this user may not look.
-  private func scan() throws(SystemError) -> (InboxScan, OpenFolder)? {
+  private func scan() throws(SystemError) -> (InboxScan, Inbox)? {
     do throws(SystemError) {
       let inbox = try Inbox(path: configuration.inbox, extraLock: configuration.lockFile)
-      return (try inbox.scan(), inbox.folder)
+      return (try inbox.scan(), inbox)
     } catch  where error.cause == .permission {
       return nil
     }

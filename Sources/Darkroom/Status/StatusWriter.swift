@@ -25,8 +25,12 @@ final class StatusWriter {
 
   /// Writes the status if it has changed: at once when one of a few live jobs enters another phase, or when a job is live
   /// that neither the inbox nor the file shows, so that who waits for it finds it; otherwise at most once a second.
-  /// - Parameter isLast: Whether it is written at once if it has changed, because the process ends.
-  func write(_ jobs: LiveJobs, ignored: [InboxScan.Ignored], now: Double, isLast: Bool = false) {
+  /// - Parameters:
+  ///   - open: The manifests that somebody has open for writing.
+  ///   - isLast: Whether it is written at once if it has changed, because the process ends.
+  func write(
+    _ jobs: LiveJobs, ignored: [InboxScan.Ignored], open: Set<FileName>, now: Double, isLast: Bool = false
+  ) {
     let phases = jobs.runs.mapValues(\.live.phase)
     let isUrgent = phases.count <= Self.few && phases != lastPhases || jobs.runs.values.contains(where: isMissing)
     guard now >= next || isUrgent || isLast else {
@@ -36,7 +40,7 @@ final class StatusWriter {
     due = nil
     lastPhases = phases
     next = now + 1
-    let status = status(of: jobs, ignored: ignored)
+    let status = status(of: jobs, ignored: ignored, open: open)
     guard status != last else {
       // A pause lasts until the last sign of life when the program is killed in it.
       if !status.pauses.isEmpty, !status.jobs.isEmpty { folder.touch(OutboxFolder.statusName) }
@@ -56,7 +60,7 @@ final class StatusWriter {
     return last?.jobs.contains { $0.run_id == job.runID } != true
   }
 
-  private func status(of jobs: LiveJobs, ignored: [InboxScan.Ignored]) -> Status {
+  private func status(of jobs: LiveJobs, ignored: [InboxScan.Ignored], open: Set<FileName>) -> Status {
     var status = Status(version: Tool.version, inbox: inbox, outbox: outbox)
     status.running = true
     status.process = Int(getpid())
@@ -71,6 +75,7 @@ final class StatusWriter {
     }
     (status.queued, status.queued_total) = jobs.queue.queued(limit: Status.listLimit)
     status.findQueuedBehind()
+    status.findQueuedOpen { open.contains(FileName($0)) }
     status.queues = jobs.pending.status
     status.queues?.download.waiting += jobs.unstarted
     status.workers = jobs.pending.decoding.pool.status

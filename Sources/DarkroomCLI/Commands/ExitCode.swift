@@ -14,7 +14,8 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   case internalError = 70
   /// The outbox, or standard output, cannot be written.
   case cannotWrite = 73
-  /// Another instance owns the inbox, `--lock-wait` or `--max-duration` ran out, or the disk was full at the start.
+  /// Another instance owns the inbox, `--lock-wait` or `--max-duration` ran out, a manifest was being written all the time, or
+  /// the disk was full at the start.
   case tryAgain = 75
   case interrupted = 130
   case terminated = 143

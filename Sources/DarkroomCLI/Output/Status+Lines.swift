@@ -17,8 +17,10 @@ extension Status {
     }
     lines += hostLines
     let behind = Dictionary((queued_behind ?? []).map { ($0.file, $0.job) }, uniquingKeysWith: { first, _ in first })
+    let open = Set(queued_open ?? [])
     lines += queued.map { file in
       "queued: \(file)" + (behind[file].map { ", after the other manifest of job \($0)" } ?? "")
+        + (open.contains(file) ? ", which some process has open for writing" : "")
     }
     if queued_total > queued.count { lines.append("queued: \(queued_total - queued.count) more") }
     lines += waitsForDeferred

@@ -48,6 +48,22 @@ import Testing
     }
   }
 
+  @Test func `what is left for the next start is waited for no more, and only run leaves anything`() throws {
+    let (left, other) = (FileName("b.txt"), FileName("c.txt"))
+    for goal in [JobQueue.Goal.inbox, .watch] {
+      var queue = try Self.queue(goal)
+      let manifests = [Self.manifest("a.txt"), Self.manifest("b.txt")]
+      queue.update(queue.fresh(of: manifests), settled: [manifests[0]])
+      let (found, again) = (queue.leave([left, other]), queue.leave([left]))
+      #expect(found == (goal == .inbox ? [left] : []) && again.isEmpty)
+      #expect(Self.next(&queue) == .dropped(manifests[0]))
+      queue.pass("a.txt", identity: manifests[0].identity.text)
+      #expect(queue.isOver == (goal == .inbox))
+      let fresh = queue.fresh(of: manifests)
+      #expect(fresh.map(\.file) == (goal == .inbox ? [] : ["b.txt"]))
+    }
+  }
+
   @Test func `what an earlier process left comes first, then what was named`() throws {
     let files = try named("x.txt", "y.txt")
     var queue = try Self.queue(.named(files), unfinished: [Self.job])
