@@ -161,7 +161,9 @@ import Testing
   }
 
   /// Pictures of the corpus that are complete.
-  private static let complete = CorpusPictures.names.filter { $0 != "jpeg-cmyk-reduced" }
+  private static let complete = CorpusPictures.names.filter {
+    !["jpeg-cmyk-reduced", "jpeg-stray-markers"].contains($0)
+  }
 
   @Test("what has nothing to lose is copied byte for byte", arguments: complete, MetadataPolicy.allCases)
   func whole(_ name: String, _ policy: MetadataPolicy) throws {
@@ -231,6 +233,45 @@ import Testing
     }
   }
 
+  @Test(
+    "metadata between scans is cut out of a damaged picture, but where a marker in coded data would become another",
+    arguments: MetadataPolicy.allCases)
+  func stray(_ policy: MetadataPolicy) throws {
+    let jpeg = Array(try CorpusPictures.bytes("jpeg-progressive").dropLast())
+    let (picture, end) = (Array(jpeg.dropLast(2)), Array(jpeg.suffix(2)))
+    // A segment ends where a marker follows.
+    let (inside, behind) = (remark("INSIDE") + [0xFF, 0xD0], remark("BEHIND"))
+    /// The marker and the length of a table with so many bytes.
+    func table(_ count: Int) -> [UInt8] { [0xFF, 0xDB] + [UInt8](bigEndian: count + 2, count: 2) }
+    let filler = [UInt8](repeating: 1, count: 28)
+    let damages: [(bytes: [UInt8], keepsInside: Bool)] = [
+      // Without the comment a marker would follow the table.
+      (table(30) + inside + filler + [0xFF, 0xD0] + filler, true),
+      // The table ends after the comment's first byte, or before the byte that precedes the comment.
+      (table(4) + [1, 1, 1] + inside, true), (table(3) + [1, 1, 1, 1] + inside, false),
+      // It has no length that is possible, or there is no table.
+      (table(-1) + inside, false), (inside, false), ([1, 2, 0xFF, 0] + inside + [3], false),
+    ]
+    for (damage, keepsInside) in damages {
+      try file.write([picture, damage, behind, end, Array("TRAILER".utf8)].flatMap { $0 })
+      let (copy, copied) = try file.copied(policy)
+      #expect(has("INSIDE", copied) == (policy == .all || keepsInside), "\(damage)")
+      #expect(has("BEHIND", copied) == (policy == .all) && !has("TRAILER", copied), "\(damage)")
+      try file.write(copied)
+      let again = try file.copied(policy)
+      #expect(again.copy.isWholeFile && again.bytes == copied && again.copy.info == copy.info, "\(damage)")
+    }
+  }
+
+  @Test("a copy of a copy is the same", arguments: CorpusPictures.names, MetadataPolicy.allCases)
+  func again(_ name: String, _ policy: MetadataPolicy) throws {
+    try file.write(try CorpusPictures.bytes(name))
+    let (copy, copied) = try file.copied(policy)
+    try file.write(copied)
+    let again = try file.copied(policy)
+    #expect(again.copy.isWholeFile && again.bytes == copied && again.copy.info == copy.info)
+  }
+
   /// How many changed pictures are tried of each kind.
   private static let changes = ProcessInfo.processInfo.environment["DARKROOM_TEST_CHANGES"].flatMap { Int($0) } ?? 100
 
@@ -257,6 +298,11 @@ import Testing
         #expect(try code(ImageFormat.open(file.descriptor, limits: ImageLimits())) == error.code)
       }
     }
+  }
+
+  /// A comment in a JPEG.
+  private func remark(_ text: String) -> [UInt8] {
+    [0xFF, 0xFE] + [UInt8](bigEndian: text.utf8.count + 2, count: 2) + Array(text.utf8)
   }
 
   private func code(_ open: @autoclosure () throws -> Any) throws -> ImagingError.Code? {

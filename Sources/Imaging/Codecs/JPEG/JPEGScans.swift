@@ -1,11 +1,12 @@
 /// The scans of a JPEG file (ITU-T T.81 annex B): what follows the header of the first one, up to the end of the picture.
 struct JPEGScans {
-  /// The segments between scans that can hold metadata, in order.
+  /// The segments between scans that can hold metadata, in order, but for those that a stray marker's length covers: without
+  /// them another place would decide whether that marker begins a segment, and the copy would be another picture.
   private(set) var segments: [JPEGHeader.Segment] = []
   /// The offset after the picture's end; nil when the file ends before.
   private(set) var end: Int64?
 
-  /// How many markers in coded data that begin no segment are examined. An intact picture has none.
+  /// How many stray markers are examined: markers in coded data that begin no segment. An intact picture has none.
   private static let maxStrayMarkers = 1000
 
   /// Finds the end of the picture.
@@ -14,6 +15,8 @@ struct JPEGScans {
   init(after header: JPEGHeader) throws(ImagingError) {
     let size = PictureSize(width: header.width, height: header.height)
     var (reader, segmentCount, scanCount, strayMarkers) = (header.reader, header.segmentCount, 1, 0)
+    // The end of what stray markers cover.
+    var strayEnd: Int64 = 0
     while try reader.skip(past: 0xFF) {
       let start = reader.offset - 1
       guard var marker = try reader.next() else { return }
@@ -28,8 +31,11 @@ struct JPEGScans {
       // The header of the next scan, tables, DNL, DRI, applications, comments.
       case 0xC4, 0xCC, 0xDA...0xDD, 0xE0...0xEF, 0xFE:
         guard strayMarkers < Self.maxStrayMarkers else { continue }
-        guard let content = try Self.skipSegment(&reader, isScan: marker == 0xDA) else {
+        guard let length = try reader.peek(2)?.bigEndianInteger else { continue }
+        let (content, segmentEnd) = (reader.offset + 2, reader.offset + Int64(length))
+        guard try Self.skipSegment(&reader, length, isScan: marker == 0xDA) else {
           strayMarkers += 1
+          strayEnd = max(strayEnd, segmentEnd)
           continue
         }
         if marker == 0xDA {
@@ -39,9 +45,8 @@ struct JPEGScans {
           segmentCount += 1
           try JPEGStructure.check(segments: segmentCount)
         }
-        if marker >= 0xE0 {
-          segments.append(
-            JPEGHeader.Segment(marker: marker, start: start, content: content, end: reader.offset))
+        if marker >= 0xE0, start >= strayEnd {
+          segments.append(JPEGHeader.Segment(marker: marker, start: start, content: content, end: segmentEnd))
         }
       // Coded data: a stuffed byte, a restart, or damage.
       default: continue
@@ -49,17 +54,18 @@ struct JPEGScans {
     }
   }
 
-  /// Skips the rest of a segment, and returns the offset of its content. Skips nothing and returns nil when no marker follows
-  /// it: then it is coded data that is damaged.
-  private static func skipSegment(_ reader: inout SequentialReader, isScan: Bool) throws(ImagingError) -> Int64? {
+  /// Skips a segment of this length, its own two bytes included. Skips nothing and returns false when no marker follows it:
+  /// then it is coded data that is damaged.
+  private static func skipSegment(
+    _ reader: inout SequentialReader, _ length: Int, isScan: Bool
+  ) throws(ImagingError) -> Bool {
+    guard length >= 2 else { return false }
     var ahead = reader
-    guard let length = try ahead.next(2)?.bigEndianInteger, length >= 2 else { return nil }
-    let content = ahead.offset
-    ahead.skip(length - 2)
+    ahead.skip(length)
     if !isScan {
-      guard let next = try ahead.peek(2), next.first == 0xFF, next.last != 0 else { return nil }
+      guard let next = try ahead.peek(2), next.first == 0xFF, next.last != 0 else { return false }
     }
     reader = ahead
-    return content
+    return true
   }
 }
