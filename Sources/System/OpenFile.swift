@@ -169,43 +169,60 @@ package final class OpenFile: Sendable {
     try truncate(to: text.utf8.count)
   }
 
+  /// The largest number of bytes that the kernel copies at a time: a slow disk needs a fraction of a second.
+  private static let copiedAtOnce = 16 << 20
+
   /// Copies the whole file to an empty one: by sharing blocks, in the kernel, or by hand, whichever the
   /// file systems allow. Where reading stands does not matter, and stays, so that several threads may copy the same file.
-  package func copy(to target: OpenFile) throws(SystemError) {
+  /// - Parameter isCancelled: Called before every piece that is copied, of at most 16 MiB.
+  /// - Throws: `SystemError`, `ECANCELED` when `isCancelled` has returned true.
+  package func copy(to target: OpenFile, isCancelled: () -> Bool = { false }) throws(SystemError) {
     if clinux_clone(target.descriptor, descriptor) == 0 { return }
-    _ = try append(0..<Int.max, to: target)
+    _ = try append(0..<Int.max, to: target, isCancelled)
   }
 
   /// Appends a range of the file to another: in the kernel, or by hand, whichever the file systems allow. Where reading
   /// stands does not matter, and stays.
-  /// - Throws: `SystemError`, also when the file ends before the range does.
-  package func copy(_ range: Range<Int>, to target: OpenFile) throws(SystemError) {
-    guard try append(range, to: target) == range.upperBound else { throw SystemError("read", path, code: EIO) }
+  /// - Parameter isCancelled: Called before every piece that is copied, of at most 16 MiB.
+  /// - Throws: `SystemError`, also when the file ends before the range does, `ECANCELED` when `isCancelled` has returned true.
+  package func copy(
+    _ range: Range<Int>, to target: OpenFile, isCancelled: () -> Bool = { false }
+  ) throws(SystemError) {
+    guard try append(range, to: target, isCancelled) == range.upperBound else {
+      throw SystemError("read", path, code: EIO)
+    }
   }
 
   /// - Returns: The offset of the first byte that was not copied: the range's end, or the file's.
-  private func append(_ range: Range<Int>, to target: OpenFile) throws(SystemError) -> Int {
+  private func append(
+    _ range: Range<Int>, to target: OpenFile, _ isCancelled: () -> Bool
+  ) throws(SystemError) -> Int {
     var copied = range.lowerBound
     while copied < range.upperBound {
-      let count = clinux_copy_range(descriptor, copied, target.descriptor, min(1 << 30, range.upperBound - copied))
+      if isCancelled() { throw SystemError("copy_file_range", path, code: ECANCELED) }
+      let count = clinux_copy_range(
+        descriptor, copied, target.descriptor, min(Self.copiedAtOnce, range.upperBound - copied))
       if count == 0 { return copied }
       if count > 0 {
         copied += count
       } else if errno != EINTR {
         // Sandboxes and network file systems refuse it in many ways.
         if ErrorCause(errno: errno) == .space { throw SystemError("copy_file_range", target.path) }
-        return try appendByHand(copied..<range.upperBound, to: target)
+        return try appendByHand(copied..<range.upperBound, to: target, isCancelled)
       }
     }
     return copied
   }
 
   /// - Returns: The offset of the first byte that was not copied.
-  private func appendByHand(_ range: Range<Int>, to target: OpenFile) throws(SystemError) -> Int {
+  private func appendByHand(
+    _ range: Range<Int>, to target: OpenFile, _ isCancelled: () -> Bool
+  ) throws(SystemError) -> Int {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
     defer { buffer.deallocate() }
     var copied = range.lowerBound
     while copied < range.upperBound {
+      if isCancelled() { throw SystemError("read", path, code: ECANCELED) }
       let count = pread(descriptor, buffer.baseAddress, min(buffer.count, range.upperBound - copied), copied)
       if count == 0 { return copied }
       if count > 0 {

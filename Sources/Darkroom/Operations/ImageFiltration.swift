@@ -68,9 +68,14 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     } catch {
       staging.remove(download)
       staging.remove(result)
-      if let error = error as? ImagingError, error.code == .cancelled { return record.cancel() }
+      if Self.isCancellation(error) { return record.cancel() }
       record.fail(EntryFailure(error, otherwise: .filter(.filterFailed)))
     }
+  }
+
+  /// Whether reading a picture, or copying a file, was given up.
+  private static func isCancellation(_ error: any Error) -> Bool {
+    (error as? ImagingError)?.code == .cancelled || (error as? SystemError)?.code == ECANCELED
   }
 
   /// Gets the result in the cheapest way: it is there, another entry has it, its source is it, or it is made.
@@ -102,7 +107,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     if let failure = live.failure, failure.code.stage == .filter { throw failure }
     guard let original = ResultAccess.Original(leader), let sourcePicture = live.source?.picture else { return false }
     let file = try staging.create(result)
-    guard try original.isCopied(to: file) else {
+    guard try original.isCopied(to: file, isCancelled: { isCancelled }) else {
       staging.remove(result)
       return false
     }
@@ -165,13 +170,14 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private func write(_ copy: LosslessCopy, of file: OpenFile) throws -> OpenFile {
     let target = try staging.create(result)
     if copy.isWholeFile {
-      try file.copy(to: target)
+      try file.copy(to: target, isCancelled: { isCancelled })
       return target
     }
     for part in copy.parts {
       if isCancelled { throw ImagingError.cancelled }
       switch part {
-      case .range(let range): try file.copy(Int(range.lowerBound)..<Int(range.upperBound), to: target)
+      case .range(let range):
+        try file.copy(Int(range.lowerBound)..<Int(range.upperBound), to: target, isCancelled: { isCancelled })
       case .bytes(let bytes): try bytes.withUnsafeBytes { try target.write($0) }
       }
     }
@@ -222,7 +228,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let file = try staging.open(result)
     if file.hasNoWriter { return file }
     let copy = try staging.create(result)
-    try file.copy(to: copy)
+    try file.copy(to: copy, isCancelled: { isCancelled })
     return copy
   }
 

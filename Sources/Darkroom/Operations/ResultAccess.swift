@@ -1,3 +1,4 @@
+import Glibc
 import Imaging
 import System
 
@@ -21,12 +22,13 @@ struct ResultAccess: Sendable {
 
     /// Copies it to an empty file. It may have been delivered, and anything may have happened to it since.
     /// - Returns: Whether the copy is what it should be.
-    /// - Throws: `SystemError` when there is no room for it.
-    func isCopied(to copy: OpenFile) throws -> Bool {
+    /// - Throws: `SystemError` when there is no room for it, and when it is cancelled.
+    func isCopied(to copy: OpenFile, isCancelled: () -> Bool = { false }) throws -> Bool {
       guard let status = try? file.status(), status.kind == .file, status.size == bytes else { return false }
       do {
-        try file.copy(to: copy)
-      } catch  where !error.cause.isOfMachine {
+        try file.copy(to: copy, isCancelled: isCancelled)
+      } catch {
+        if error.cause.isOfMachine || error.code == ECANCELED { throw error }
         return false
       }
       return (try? MessageDigest.hexDigest(ofDescriptor: copy.descriptor)) == sha256
