@@ -10,25 +10,28 @@ import Testing
     #expect(KernelKills.count(statistics: nil) == nil)
   }
 
+  /// Whether one may have happened, by readings one after the other.
+  private func answers(
+    first: Int?, _ readings: [(began: Double, now: Double, count: Int?)]
+  ) -> [Bool] {
+    var kills = KernelKills(at: 100, count: first)
+    return readings.map { kills.mayHaveHappened(since: $0.began, until: $0.now, count: $0.count) }
+  }
+
   @Test func `two that are killed at the same time are both seen, and what was before them does not count`() {
-    var kills = KernelKills(at: 100, count: 7)
-    #expect(!kills.mayHaveHappened(since: 101, until: 110, count: 7))
-    #expect(kills.mayHaveHappened(since: 105, until: 120, count: 9))
-    #expect(kills.mayHaveHappened(since: 106, until: 121, count: 9), "it had begun before the count rose")
-    #expect(!kills.mayHaveHappened(since: 125, until: 130, count: 9))
-    #expect(kills.mayHaveHappened(since: 125, until: 140, count: 10))
+    let readings: [(Double, Double, Int?)] = [
+      (101, 110, 7), (105, 120, 9), (106, 121, 9), (125, 130, 9), (125, 140, 10),
+    ]
+    #expect(answers(first: 7, readings) == [false, true, true, false, true])
   }
 
   @Test func `many readings do not make it forget the first`() {
-    var kills = KernelKills(at: 100, count: 7)
-    for time in 201...500 { #expect(kills.mayHaveHappened(since: 150, until: Double(time), count: 8)) }
-    #expect(!kills.mayHaveHappened(since: 499, until: 501, count: 8))
+    let readings = (201...500).map { (150.0, Double($0), Optional(8)) } + [(499, 501, 8)]
+    #expect(answers(first: 7, readings) == Array(repeating: true, count: 300) + [false])
   }
 
   @Test func `where the kernel does not count it is taken for granted`() {
-    var kills = KernelKills(at: 100, count: nil)
-    #expect(kills.mayHaveHappened(since: 101, until: 110, count: 7))
-    var other = KernelKills(at: 100, count: 7)
-    #expect(other.mayHaveHappened(since: 101, until: 110, count: nil))
+    #expect(answers(first: nil, [(101, 110, 7)]) == [true])
+    #expect(answers(first: 7, [(101, 110, nil)]) == [true])
   }
 }
