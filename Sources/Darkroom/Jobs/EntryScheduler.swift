@@ -42,6 +42,9 @@ final class EntryScheduler {
   var names = HostNames()
   private(set) var jobs: [Int: JobEntries] = [:]
 
+  /// The jobs some of whose entries wait for others.
+  private(set) var dependentRuns: Set<Int> = []
+
   /// Whether a suspicion has become an outage of the network. Default: none has.
   var isOutage: (Int) -> Bool = { _ in false }
 
@@ -51,8 +54,13 @@ final class EntryScheduler {
   /// - Parameters:
   ///   - index: Its names are settled, and what has ended or is deferred is marked.
   ///   - deferred: The entries that an earlier process has deferred.
-  func add(run: Int, _ index: JobIndex, deferred: [DeferredEntry] = []) {
+  ///   - dependencies: Which entries wait for others; nil when none does.
+  func add(
+    run: Int, _ index: JobIndex, deferred: [DeferredEntry] = [], dependencies: DependencyTracker? = nil
+  ) {
     let job = JobEntries(index)
+    job.dependencies = dependencies
+    if dependencies != nil { dependentRuns.insert(run) }
     for entry in deferred { job.deferred.insert(entry) }
     jobs[run] = job
     hosts.add(job: run)
@@ -61,6 +69,7 @@ final class EntryScheduler {
   /// Removes a job.
   func remove(run: Int) {
     jobs[run] = nil
+    dependentRuns.remove(run)
     hosts.remove(job: run, now: Clock.monotonicMilliseconds)
     names.forget { host in self.isKnown(host) || self.isUpcoming(host) }
   }
@@ -81,6 +90,7 @@ final class EntryScheduler {
       try withIndex(of: run, now: now) {
         if job.needsUpcoming { try setUpcoming(run, job, now: now) }
         if let change = job.deferred.nextChange, change <= now { try resumeDeferred(run, job, now: now) }
+        if job.dependencies?.hasWork == true { try tellDependents(run, job, now: now) }
       }
     }
     while let choice = hosts.choose(now: now, perHost: perHost, lowest: lowest) {
@@ -107,6 +117,10 @@ final class EntryScheduler {
         throw StopError.broken("a host of job \(choice.job) is not known")
       }
       return try start(key, at: host, local, of: choice.job, job, now: now)
+    case .released(let key, let host):
+      let entry = try job.entry(at: key.position)
+      hosts.startReleased(job: choice.job, host: host, now: now)
+      return start(JobEntries.Started(key: key, host: host, since: now), entry, of: choice.job, job)
     case .upcoming:
       guard let upcoming = job.upcoming else { throw StopError.broken("job \(choice.job) has no next host") }
       // It may have become known since: then its turn comes when it has room.
@@ -300,7 +314,8 @@ final class EntryScheduler {
 
   /// When the next wait of an entry or of a host ends, or ended since `next` was last called; nil when none waits.
   var nextChange: Int? {
-    jobs.values.lazy.filter { !$0.isStopped }.reduce(hosts.nextChange) { first, job in
+    if hasDependentsToTell { return 0 }
+    return jobs.values.lazy.filter { !$0.isStopped }.reduce(hosts.nextChange) { first, job in
       job.deferred.nextChange.map { min($0, first ?? $0) } ?? first
     }
   }

@@ -65,6 +65,9 @@ final class JobEntries {
   var transfers = Transfers()
   var deferred = DeferredQueue()
 
+  /// Which entries wait for others; nil when none does.
+  var dependencies: DependencyTracker?
+
   /// Why entries failed that wait for their next try, by position; only of those whose time is limited.
   var failures: [Int: EntryFailure] = [:]
 
@@ -96,7 +99,9 @@ final class JobEntries {
   var needsUpcoming: Bool { upcoming == nil && (hasMore || !page.isEmpty) }
 
   /// Whether something is to be looked up before the next entry is chosen.
-  func hasChanges(now: Int) -> Bool { needsUpcoming || deferred.nextChange.map { $0 <= now } == true }
+  func hasChanges(now: Int) -> Bool {
+    needsUpcoming || dependencies?.hasWork == true || deferred.nextChange.map { $0 <= now } == true
+  }
 
   /// Finds the first host that was not started; nil when there is none.
   func fetchUpcoming(names: inout HostNames) throws -> Upcoming? {

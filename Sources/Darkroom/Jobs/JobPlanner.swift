@@ -179,8 +179,10 @@ struct JobPlanner: Sendable {
     let sources = SourceCounts(total: total)
     let recovery = Recovery(run: run, ledger: ledger, index: index, hasFailures: hasFailures, sources: sources)
     let tally = try job.state == .accepted ? JobTally() : recovery.recover()
+    let unsuccessful = try job.state == .accepted ? [] : index.unsuccessfulDependencies()
     let deferred = try job.state == .running ? deferredEntries(of: run, index) : []
     if hasOutputs { try copyOutputs(of: job, to: index) }
+    let dependencies = try findings.problems.isEmpty ? tracker(of: index, unsuccessful) : nil
     let suspects = try findings.problems.isEmpty ? journal?.suspects(of: run.runID).filter(index.takeOut) : nil
     if findings.problems.isEmpty {
       try index.prepareHosts()
@@ -190,7 +192,8 @@ struct JobPlanner: Sendable {
     return Plan(
       job: job, run: run, manifest: manifest, index: index, total: total, hasOutputs: hasOutputs,
       isFirst: lastRun == nil, hasFailures: hasFailures, sources: sources, problems: findings.problems,
-      warnings: findings.warnings, tally: tally, deferred: deferred, suspects: suspects ?? [],
+      warnings: findings.warnings, tally: tally, deferred: deferred, dependencies: dependencies,
+      suspects: suspects ?? [],
       pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
       outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil)
   }

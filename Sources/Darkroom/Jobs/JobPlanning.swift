@@ -122,6 +122,9 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
   /// The entries that earlier processes deferred.
   var deferred: [DeferredEntry]
 
+  /// Which entries wait for others; nil when none does.
+  var dependencies: DependencyTracker?
+
   /// The entries over which earlier processes ended: they start last.
   var suspects: [Int] = []
 

@@ -11,9 +11,13 @@ extension LiveJobs {
   /// When an entry may start that may not now, or might have since `admit` was last called, in milliseconds of the
   /// monotonic clock; nil when that does not depend on the time.
   var nextStart: Int? {
-    guard mayStart, pending.lowestPriorityWithRoom(besides: undelivered - held) != nil else { return nil }
-    return scheduler.nextChange
+    guard mayStart, pending.lowestPriorityWithRoom(besides: holders) != nil else { return nil }
+    let change = scheduler.nextChange
+    return rejectedDependents.isEmpty ? change : min(change ?? .max, rejectedDependentsDue)
   }
+
+  /// How many entries hold files although they are in no queue.
+  private var holders: Int { undelivered - held - failingDependents }
 
   /// Starts entries while the window has room.
   func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?) {
@@ -24,7 +28,7 @@ extension LiveJobs {
     pending.adjustPlaces(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
     admitSuspects(now: now)
     let perHost = HostPlaces(configuration.transfer.perHost)
-    while let lowest = pending.lowestPriorityWithRoom(besides: undelivered - held) {
+    while let lowest = pending.lowestPriorityWithRoom(besides: holders) {
       do throws(EntryScheduler.IndexError) {
         let next = try scheduler.next(now: Clock.monotonicMilliseconds, perHost: perHost, lowest: lowest)
         guard let next, let run = runs[next.run], let plan = run.plan else { break }
@@ -35,6 +39,7 @@ extension LiveJobs {
       }
     }
     pending.startedAll()
+    failDependents()
   }
 
   private func start(
@@ -178,7 +183,8 @@ extension LiveJobs {
         mirror: mirror, error: ReportRow.Failure(failure)))
   }
 
-  private func deliver(_ record: PhotoRecord) {
+  /// Has the row and the result of an entry that has ended delivered.
+  func deliver(_ record: PhotoRecord) {
     undelivered += 1
     let run = runs[record.run.number]
     run?.undelivered += 1
@@ -206,7 +212,9 @@ extension LiveJobs {
       for record in records {
         runs[record.run.number]?.undelivered -= 1
         let failure = record.snapshot.failure
-        if failure?.isOfMachine == true ? failure?.disposition == .waitForSpace : error.isOutOfSpace {
+        if keepDependent(record) {
+          if error.isOutOfSpace { suspension.waitForSpace(now: Clock.monotonicSeconds) }
+        } else if failure?.isOfMachine == true ? failure?.disposition == .waitForSpace : error.isOutOfSpace {
           waitForSpace(record)
         } else {
           waitForMachine(record, failure.flatMap { $0.isOfMachine ? $0 : nil } ?? error)
@@ -225,6 +233,7 @@ extension LiveJobs {
 
   private func ended(_ record: PhotoRecord, _ row: ReportRow) {
     scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
+    dependencyEnded(record, row)
     if !machineFailures.isEmpty { clearFailures(of: record) }
     guard let run = runs[record.run.number], case .running(var running) = run.phase else { return }
     run.undelivered -= 1

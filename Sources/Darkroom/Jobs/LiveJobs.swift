@@ -59,6 +59,13 @@ final class LiveJobs {
   /// Of these, those whose results cannot be delivered now.
   var held = 0
 
+  /// Of the undelivered records, those of entries that fail because others did: they have no files.
+  var failingDependents = 0
+
+  /// The records of such entries that could not be recorded, and when they are tried again, in milliseconds.
+  var rejectedDependents: [PhotoRecord] = []
+  var rejectedDependentsDue = 0
+
   /// How often entries that are to be tried again were failed by the machine.
   var machineFailures: [PhotoRecord.ID: Int] = [:]
 
@@ -160,9 +167,9 @@ final class LiveJobs {
     guard let run = runs[number], case .ready(var plan) = run.phase else { return }
     let ended = plan.tally.counts.total
     delivery.record([.advance(plan.run.runID, to: .running)])
-    scheduler.add(run: number, plan.index, deferred: plan.deferred)
+    scheduler.add(run: number, plan.index, deferred: plan.deferred, dependencies: plan.dependencies)
     // Here they would only take memory.
-    plan.deferred = []
+    (plan.deferred, plan.dependencies) = ([], nil)
     run.suspects = plan.suspects
     run.phase = .running(.init(plan: plan, tally: plan.tally, began: (activeTime, ended)))
     (run.since, run.lastStarted) = (now, now)

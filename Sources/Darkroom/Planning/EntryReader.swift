@@ -7,10 +7,11 @@ import Transfer
 /// Turns what a manifest's format yields into entries, and collects everything that is wrong.
 struct EntryReader {
   /// Fields that the contract has and this version has not.
-  static let laterFields: Set = ["after", "variants"]
+  static let laterFields: Set = ["variants"]
   static let fields =
-    ["url", "name", "key", "filters", "format", "quality", "priority", "checksum", "metadata"] + RequestFields.names
-  static let defaultsFields = fields.filter { !["url", "name", "key", "checksum"].contains($0) }
+    ["url", "name", "key", "filters", "format", "quality", "priority", "checksum", "after", "metadata"]
+    + RequestFields.names
+  static let defaultsFields = fields.filter { !["url", "name", "key", "checksum", "after"].contains($0) }
 
   private(set) var defaults: EntryDefaults
 
@@ -20,6 +21,9 @@ struct EntryReader {
   /// The name that the manifest gives to the entry that was read last, also when there is a problem with that; nil when it
   /// gives none.
   private(set) var givenName: OutputName?
+
+  /// The names of the entries that the one that was read last comes after, as they were written.
+  private(set) var after: [String] = []
 
   /// The recipes seen last: most manifests have few, and one with another in every entry must not fill the memory.
   private(set) var recipes: [String: Recipe] = [:]
@@ -53,6 +57,7 @@ struct EntryReader {
     let before = problems.count
     let entry: Entry
     givenName = key.map(OutputName.explicit)
+    if !after.isEmpty { after = [] }
     switch value {
     case .string(let url):
       entry = Entry(
@@ -64,6 +69,7 @@ struct EntryReader {
       checkFields(members, among: Self.fields, at: place)
       let name = text(value["name"], field: "name", at: place)
       if let name { givenName = .explicit(name) }
+      if let names = value["after"] { after = dependencies(names, at: place.field("after")) }
       entry = Entry(
         position: position, urls: urls(value["url"], at: place),
         request: request(requestFields(members, at: place), at: place),
@@ -178,6 +184,26 @@ struct EntryReader {
       }
     if let problem { report(.badValue, problem, at: place.field("key")) }
     return problem == nil ? key : nil
+  }
+
+  /// The names of an array, or the one that there is; those that are none are reported.
+  private mutating func dependencies(_ value: JSONValue, at place: ManifestProblem.Place) -> [String] {
+    let values: [JSONValue]
+    switch value {
+    case .string: values = [value]
+    case .array(let array): values = array
+    default:
+      report(.wrongType, "\"after\" must be an array of names, not \(value.kind)", at: place)
+      return []
+    }
+    if let other = values.firstIndex(where: { $0.string == nil }) {
+      report(.wrongType, "names must be strings; number \(other + 1) is \(values[other].kind)", at: place)
+    } else if values.contains(where: { $0.string?.isEmpty == true }) {
+      report(.badValue, "a name in \"after\" must not be empty", at: place)
+    } else {
+      return values.compactMap(\.string)
+    }
+    return []
   }
 
   private mutating func checksum(_ value: JSONValue?, at place: ManifestProblem.Place) -> Checksum? {

@@ -31,7 +31,8 @@ extension FieldVocabulary {
 
   private static let cells: [String: CellKind] = {
     let special: [String: CellKind] = [
-      "url": .textOrArray, "quality": .number, "headers": .json, "form": .json, "metadata": .extras,
+      "url": .textOrArray, "quality": .number, "headers": .json, "form": .json, "after": .textOrArray,
+      "metadata": .extras,
     ]
     let names = EntryReader.fields + EntryReader.laterFields
     return Dictionary(uniqueKeysWithValues: names.map { ($0, special[$0] ?? .text) })

@@ -21,6 +21,9 @@ final class JobIndex {
   let database: Database
   let isInMemory: Bool
 
+  /// Whether some entries come after others. Only then there are tables for that.
+  var hasDependencies = false
+
   /// The request that was inserted last, with its number.
   private var lastRequest: (text: String, number: Int)?
 
@@ -48,7 +51,8 @@ final class JobIndex {
         original TEXT,
         explicit INTEGER NOT NULL,    -- 0: derived; 1: as given; 2: given, and partly replaced
         host INTEGER NOT NULL,        -- 0 when the URL names none
-        pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended, or was deferred, before the program was started
+        pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended, or was deferred, before the program was started;
+                                              -- 2: it waits for others
         url TEXT NOT NULL,
         recipe TEXT NOT NULL,
         format TEXT NOT NULL,
@@ -73,6 +77,7 @@ final class JobIndex {
   /// Removes all entries, so that an index in memory can be used for another manifest.
   func clear() throws {
     for table in ["entries", "requests", "hosts", "claims", "firsts"] { try database.run("DELETE FROM " + table) }
+    if hasDependencies { try dropDependencies() }
     lastRequest = nil
     hostNumbers.removeAll(keepingCapacity: true)
   }
@@ -135,6 +140,7 @@ final class JobIndex {
       renamed.append(.init(position: position, replaced: replaced, name: name))
     }
     try settleNames(explicit: 0) { _, _, _ in }
+    if hasDependencies { try resolveDependencies() }
     if isInMemory { return renamed }
     try database.execute("DROP TABLE claims")
     // From here on the index is read from its beginning to its end: pages that were read are not needed again.
@@ -202,7 +208,7 @@ final class JobIndex {
 
   /// Calls `body` with the entries that have not ended, in the manifest's order, a page at a time.
   func eachPendingPage(_ body: ([Entry]) throws -> Void) throws {
-    let clause = "WHERE pending = 1 AND position > ? ORDER BY position LIMIT 1000"
+    let clause = "WHERE pending != 0 AND position > ? ORDER BY position LIMIT 1000"
     var page = try entries(clause, [.integer(-1)])
     while let last = page.last {
       try body(page)

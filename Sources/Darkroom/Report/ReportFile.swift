@@ -2,6 +2,7 @@ import Glibc
 import JSON
 import Ledger
 import Manifests
+import Scheduling
 import System
 
 /// Writes the documents of a finished run to staging: its failures, its manifest and its report. Rows are streamed from the
@@ -155,13 +156,24 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
   }
 
   private func writeFailures(_ file: DigestedFile) throws {
+    let open = try index.hasDependencies ? failedPositions() : PositionSet()
     try ledger.eachEndedPage(run: run.runID) { rows in
       for row in rows {
         guard let failure = try ReportRow(parsing: row.row).failure, let entry = try index.entry(at: row.position)
         else { continue }
-        try file.write(entry.manifestLine(failure).text + "\n")
+        let after = try index.dependencies(of: row.position).filter { open.contains($0.position) }.map(\.name)
+        try file.write(entry.manifestLine(failure, after: after).text + "\n")
       }
     }
+  }
+
+  /// The places of the entries that have failed.
+  private func failedPositions() throws -> PositionSet {
+    var failed = PositionSet()
+    try ledger.eachEndedPage(run: run.runID) { rows in
+      for row in rows where try ReportRow(parsing: row.row).failure != nil { failed.insert(row.position) }
+    }
+    return failed
   }
 }
 
@@ -186,13 +198,14 @@ private final class DigestedFile {
 
 extension Entry {
   /// The entry as a line of the list of failures, which is a manifest.
-  fileprivate func manifestLine(_ failure: ReportRow.Failure) -> JSONValue {
+  /// - Parameter after: The names of the entries in the list that it comes after.
+  fileprivate func manifestLine(_ failure: ReportRow.Failure, after: [String]) -> JSONValue {
     let source = JSONValue.Member("url", urls.count == 1 ? .string(urls[0]) : .array(urls.map(JSONValue.string)))
     let rest = JSONValue.object([
       "name": .string(shownName), "key": key.map { .string($0) }, "filters": .string(recipe.description),
       "format": .string(options.format?.rawValue ?? "keep"), "quality": .integer(options.quality),
       "priority": .string(priority.rawValue), "checksum": checksum.map { .string($0.description) },
-      "metadata": metadata, "_error": failure.json,
+      "after": after.isEmpty ? nil : .array(after.map(JSONValue.string)), "metadata": metadata, "_error": failure.json,
     ])
     guard case .object(let members) = rest else { return rest }
     return .object([source] + request.members + members)

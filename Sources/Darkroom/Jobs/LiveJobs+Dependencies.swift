@@ -1,0 +1,62 @@
+import Scheduling
+import System
+
+/// Entries that fail because others have: they have no operations, and only a row.
+extension LiveJobs {
+  /// So many of them are on their way to the outbox at once.
+  static let failingLimit = 256
+
+  /// What could not be recorded is tried again after so many milliseconds.
+  static let failingPause = 1000
+
+  /// Has entries fail that come after one that has not succeeded.
+  func failDependents() {
+    guard !scheduler.dependentRuns.isEmpty, mayStart else { return }
+    let now = Clock.monotonicMilliseconds
+    redeliverDependents(now: now)
+    for number in scheduler.dependentRuns {
+      guard let plan = runs[number]?.plan, failingDependents < Self.failingLimit else { continue }
+      do throws(EntryScheduler.IndexError) {
+        let limit = Self.failingLimit - failingDependents
+        for failing in try scheduler.takeFailingDependents(run: number, limit: limit, now: now) {
+          let lastFailure = try scheduler.withIndex(of: number, now: now) {
+            plan.hasFailures ? try plan.index.failure(failing.entry.name) : nil
+          }
+          let record = PhotoRecord(failing.entry, run: plan.run, lastFailure: lastFailure)
+          record.fail(.dependency(failing.dependency, cause: failing.cause))
+          failingDependents += 1
+          deliver(record)
+        }
+      } catch {
+        indexFailed(error)
+      }
+    }
+  }
+
+  /// Has a row recorded again for which there was no room.
+  /// - Returns: Whether it is one of these rows.
+  func keepDependent(_ record: PhotoRecord) -> Bool {
+    guard failingDependents > 0, record.snapshot.failure?.code == .dependencyFailed else { return false }
+    failingDependents -= 1
+    if rejectedDependents.isEmpty { rejectedDependentsDue = Clock.monotonicMilliseconds + Self.failingPause }
+    rejectedDependents.append(record)
+    return true
+  }
+
+  private func redeliverDependents(now: Int) {
+    guard !rejectedDependents.isEmpty, now >= rejectedDependentsDue else { return }
+    let records = rejectedDependents
+    rejectedDependents.removeAll()
+    for record in records where runs[record.run.number] != nil {
+      failingDependents += 1
+      deliver(record)
+    }
+  }
+
+  /// Records that the row of an entry is durable, for those that come after it.
+  func dependencyEnded(_ record: PhotoRecord, _ row: ReportRow) {
+    guard !scheduler.dependentRuns.isEmpty else { return }
+    if record.snapshot.failure?.code == .dependencyFailed { failingDependents -= 1 }
+    scheduler.dependencyEnded(record.id, hasSucceeded: row.state == .filtered)
+  }
+}
