@@ -53,7 +53,7 @@ import Testing
     #expect(
       found == [
         "unknown-field defaults.qualty", "bad-recipe entries[0].filters", "wrong-type entries[1].url",
-        "bad-value entries[2]", "unknown-field entries[3].variants", "duplicate-name entries[5]",
+        "bad-value entries[2]", "bad-value entries[3].variants", "duplicate-name entries[5]",
       ])
     #expect(report.errors?.first?.message.contains("quality") == true)
     #expect(try folders.inboxNames().isEmpty)

@@ -76,6 +76,7 @@ package struct Report: Decodable, Sendable {
   package struct Row: Decodable, Sendable {
     package let index: Int
     package let name: String
+    package let variant: String?
     package let url: String
     package let state: String
     package let attempts: Int

@@ -24,6 +24,9 @@ package struct ManifestCheck {
     package let position: Int
     package let name: String
 
+    /// The name of the variant; nil for an entry without.
+    package let variant: String?
+
     /// The result's path beneath the job's folder; its extension is `*` when it is the source's.
     package let output: String
 
@@ -83,20 +86,20 @@ package struct ManifestCheck {
         problems: findings.problems, warnings: findings.warnings))
     guard isFine else { return }
     try index.eachInOrder { entry in
-      try each(PlannedEntry(entry, after: index.dependencies(of: entry.position), configuration))
+      try each(PlannedEntry(entry, after: index.dependencyNames(of: entry.position), configuration))
     }
   }
 }
 
 extension ManifestCheck.PlannedEntry {
-  fileprivate init(_ entry: Entry, after: [(position: Int, name: String)], _ configuration: Configuration) {
+  fileprivate init(_ entry: Entry, after: [String], _ configuration: Configuration) {
     let format = entry.options.format
     self.init(
-      position: entry.position, name: entry.shownName,
+      position: entry.line ?? entry.position, name: entry.shownName, variant: entry.variant,
       output: JobFolder.image(entry.name, extension: format?.fileExtension ?? "*"),
       mirrors: entry.urls.map { Self.preflight($0, configuration) }, method: entry.request.method.rawValue,
       filters: entry.recipe.description, format: format?.rawValue ?? "keep", quality: entry.options.quality,
-      priority: entry.priority.rawValue, after: after.map(\.name))
+      priority: entry.priority.rawValue, after: after)
   }
 
   private static func preflight(

@@ -2,15 +2,13 @@ import Scheduling
 
 /// Entries that come after others: held outside the ranking until these have succeeded.
 extension EntryScheduler {
-  /// An entry that fails because one that it comes after has not succeeded.
+  /// An entry that fails because one that it comes after has not succeeded, or as another of its variants has.
   struct FailingDependent {
     let entry: Entry
+    let failure: EntryFailure
 
-    /// The name of the entry that it comes after.
-    let dependency: String
-
-    /// The name of the entry because of which that one has failed; nil when it failed by itself.
-    let cause: String?
+    /// The record of the other variant; nil when there is none.
+    var other: PhotoRecord?
   }
 
   /// Records that the row of an entry is durable: those that come after it may start, or fail.
@@ -37,18 +35,30 @@ extension EntryScheduler {
   }
 
   /// How many entries of a job wait for others.
-  func waitingForOthers(run: Int) -> Int { jobs[run]?.dependencies?.waiting ?? 0 }
+  func waitingForOthers(run: Int) -> Int {
+    (jobs[run]?.dependencies?.waiting ?? 0) + (jobs[run]?.variants?.count ?? 0)
+  }
 
   /// Takes out entries of a job that fail because others did.
   /// - Throws: `IndexError`.
   func takeFailingDependents(run: Int, limit: Int, now: Int) throws(IndexError) -> [FailingDependent] {
-    guard let job = jobs[run], !job.isStopped, job.dependencies?.hasFailing == true else { return [] }
+    guard let job = jobs[run], !job.isStopped,
+      job.dependencies?.hasFailing == true || job.variants?.failing.isEmpty == false
+    else { return [] }
     return try withIndex(of: run, now: now) {
-      try (job.dependencies?.takeFailing(limit: limit) ?? []).map { failing in
-        FailingDependent(
-          entry: try job.entry(at: failing.position), dependency: try name(of: failing.dependency, in: job),
-          cause: failing.cause == failing.dependency ? nil : try name(of: failing.cause, in: job))
+      let variants = Array((job.variants?.failing ?? []).prefix(limit))
+      job.variants?.failing.removeFirst(variants.count)
+      let failing = job.dependencies?.takeFailing(limit: limit - variants.count) ?? []
+      return try variants.compactMap { variant in
+        guard let failure = variant.other.snapshot.failure else { return nil }
+        return FailingDependent(entry: try job.entry(at: variant.position), failure: failure, other: variant.other)
       }
+        + failing.map { failing in
+          let cause = failing.cause == failing.dependency ? nil : try name(of: failing.cause, in: job)
+          return FailingDependent(
+            entry: try job.entry(at: failing.position),
+            failure: .dependency(try name(of: failing.dependency, in: job), cause: cause))
+        }
     }
   }
 

@@ -33,6 +33,9 @@ final class EntryScheduler {
     /// Why the try before failed, if that was kept.
     let failure: EntryFailure?
 
+    /// What another variant of its entry has downloaded for it; nil for most.
+    let inherited: PhotoRecord.Source?
+
     /// How the mirrors before failed.
     let earlierMirrors: [ReportRow.MirrorFailure]
   }
@@ -42,7 +45,7 @@ final class EntryScheduler {
   var names = HostNames()
   private(set) var jobs: [Int: JobEntries] = [:]
 
-  /// The jobs some of whose entries wait for others.
+  /// The jobs some of whose entries wait for others, or for another of their variants.
   private(set) var dependentRuns: Set<Int> = []
 
   /// Whether a suspicion has become an outage of the network. Default: none has.
@@ -55,12 +58,15 @@ final class EntryScheduler {
   ///   - index: Its names are settled, and what has ended or is deferred is marked.
   ///   - deferred: The entries that an earlier process has deferred.
   ///   - dependencies: Which entries wait for others; nil when none does.
+  ///   - heldVariants: How many variants wait for others of their entry.
   func add(
-    run: Int, _ index: JobIndex, deferred: [DeferredEntry] = [], dependencies: DependencyTracker? = nil
+    run: Int, _ index: JobIndex, deferred: [DeferredEntry] = [], dependencies: DependencyTracker? = nil,
+    heldVariants: Int = 0
   ) {
     let job = JobEntries(index)
     job.dependencies = dependencies
-    if dependencies != nil { dependentRuns.insert(run) }
+    if heldVariants > 0 { job.variants = HeldVariants(count: heldVariants) }
+    if dependencies != nil || heldVariants > 0 { dependentRuns.insert(run) }
     for entry in deferred { job.deferred.insert(entry) }
     jobs[run] = job
     hosts.add(job: run)
@@ -119,8 +125,16 @@ final class EntryScheduler {
       return try start(key, at: host, local, of: choice.job, job, now: now)
     case .released(let key, let host):
       let entry = try job.entry(at: key.position)
+      guard job.variants?.sources.isEmpty == false, let inherited = takeInheritance(entry, in: job) else {
+        hosts.startReleased(job: choice.job, host: host, now: now)
+        return start(JobEntries.Started(key: key, host: host, since: now), entry, of: choice.job, job)
+      }
+      var started = JobEntries.Started(key: key, host: host, since: now)
+      started.mirror = inherited.mirror
+      started.retryHost = try job.number(
+        ofHost: job.index.hostNumber(known: entry.urls[inherited.mirror]), names: &names)
       hosts.startReleased(job: choice.job, host: host, now: now)
-      return start(JobEntries.Started(key: key, host: host, since: now), entry, of: choice.job, job)
+      return start(started, entry, inherited: inherited.source, of: choice.job, job)
     case .upcoming:
       guard let upcoming = job.upcoming else { throw StopError.broken("job \(choice.job) has no next host") }
       // It may have become known since: then its turn comes when it has room.
@@ -159,13 +173,15 @@ final class EntryScheduler {
     return start(JobEntries.Started(key: key, host: host, since: now), entry, of: run, job)
   }
 
-  private func start(_ started: JobEntries.Started, _ entry: Entry, of run: Int, _ job: JobEntries) -> Next {
+  private func start(
+    _ started: JobEntries.Started, _ entry: Entry, inherited: PhotoRecord.Source? = nil, of run: Int, _ job: JobEntries
+  ) -> Next {
     job.started[started.key.position] = started
     return Next(
       run: run, entry: entry, mirror: started.mirror, attempts: started.attempts, firstTried: started.firstTried,
       hasInterval: hosts.hasInterval(started.host), awaitsAnswer: hosts.awaitsAnswer(started.host),
       budget: hosts.reachability(of: started.host).budget,
-      failure: job.failures.removeValue(forKey: started.key.position),
+      failure: job.failures.removeValue(forKey: started.key.position), inherited: inherited,
       earlierMirrors: started.mirror == 0 ? [] : job.mirrorFailures[started.key.position] ?? [])
   }
 
@@ -222,13 +238,13 @@ final class EntryScheduler {
   func retry(_ id: PhotoRecord.ID, attempts: Int?, isRefused: Bool = false, due: Int, now: Int) {
     guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return }
     let retry = Retry(
-      key: entry.key, host: entry.host, attempts: attempts ?? entry.attempts,
+      key: entry.key, host: entry.retryHost ?? entry.host, attempts: attempts ?? entry.attempts,
       uncounted: entry.uncounted + (isRefused ? 1 : 0), refusals: entry.refusals + (isRefused ? 1 : 0),
       mirror: entry.mirror,
       attemptsAtMirror: entry.attemptsAtMirror + (attempts == nil ? 0 : 1),
       firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass, suspected: entry.suspected,
       roundBegan: entry.roundBegan)
-    hosts.retry(retry, job: id.run, due: due, now: now, allowance: allowance(of: entry.host))
+    hosts.retry(retry, job: id.run, due: due, now: now, allowance: allowance(of: retry.host))
     finished(id.run, job, at: entry.host, now)
   }
 

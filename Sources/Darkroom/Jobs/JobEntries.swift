@@ -42,6 +42,9 @@ final class JobEntries {
     var mirrorMayPass = false
     var isDownloading = true
 
+    /// The host that is asked if it is tried again; nil for `host`.
+    var retryHost: Int?
+
     /// Whether it was reported that its download has begun.
     var hasBegun = false
 
@@ -67,6 +70,9 @@ final class JobEntries {
 
   /// Which entries wait for others; nil when none does.
   var dependencies: DependencyTracker?
+
+  /// Variants that wait for others of their entry; nil when none does.
+  var variants: HeldVariants?
 
   /// Why entries failed that wait for their next try, by position; only of those whose time is limited.
   var failures: [Int: EntryFailure] = [:]

@@ -184,6 +184,7 @@ struct JobPlanner: Sendable {
     if hasOutputs { try copyOutputs(of: job, to: index) }
     let dependencies = try findings.problems.isEmpty ? tracker(of: index, unsuccessful) : nil
     let suspects = try findings.problems.isEmpty ? journal?.suspects(of: run.runID).filter(index.takeOut) : nil
+    let heldVariants = try findings.problems.isEmpty ? index.holdVariants() : 0
     if findings.problems.isEmpty {
       try index.prepareHosts()
       // For whoever follows it from the beginning.
@@ -193,7 +194,7 @@ struct JobPlanner: Sendable {
       job: job, run: run, manifest: manifest, index: index, total: total, hasOutputs: hasOutputs,
       isFirst: lastRun == nil, hasFailures: hasFailures, sources: sources, problems: findings.problems,
       warnings: findings.warnings, tally: tally, deferred: deferred, dependencies: dependencies,
-      suspects: suspects ?? [],
+      heldVariants: heldVariants, suspects: suspects ?? [],
       pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
       outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil)
   }

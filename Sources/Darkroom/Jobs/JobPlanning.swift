@@ -125,6 +125,9 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
   /// Which entries wait for others; nil when none does.
   var dependencies: DependencyTracker?
 
+  /// How many variants wait for others of their entry.
+  var heldVariants = 0
+
   /// The entries over which earlier processes ended: they start last.
   var suspects: [Int] = []
 

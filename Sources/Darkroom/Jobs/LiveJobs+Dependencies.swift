@@ -1,7 +1,7 @@
 import Scheduling
 import System
 
-/// Entries that fail because others have: they have no operations, and only a row.
+/// Entries that fail because others have, or as another of their variants: they have no operations, and only a row.
 extension LiveJobs {
   /// So many of them are on their way to the outbox at once.
   static let failingLimit = 256
@@ -15,16 +15,19 @@ extension LiveJobs {
     let now = Clock.monotonicMilliseconds
     redeliverDependents(now: now)
     for number in scheduler.dependentRuns {
-      guard let plan = runs[number]?.plan, failingDependents < Self.failingLimit else { continue }
+      guard let plan = runs[number]?.plan, failingDependents.count < Self.failingLimit else { continue }
       do throws(EntryScheduler.IndexError) {
-        let limit = Self.failingLimit - failingDependents
+        let limit = Self.failingLimit - failingDependents.count
         for failing in try scheduler.takeFailingDependents(run: number, limit: limit, now: now) {
           let lastFailure = try scheduler.withIndex(of: number, now: now) {
             plan.hasFailures ? try plan.index.failure(failing.entry.name) : nil
           }
-          let record = PhotoRecord(failing.entry, run: plan.run, lastFailure: lastFailure)
-          record.fail(.dependency(failing.dependency, cause: failing.cause))
-          failingDependents += 1
+          let other = failing.other
+          let record = PhotoRecord(
+            failing.entry, run: plan.run, mirror: other?.mirror ?? 0, attempts: other?.snapshot.attempts ?? 0,
+            lastFailure: lastFailure, earlierMirrors: other?.earlierMirrors ?? [], firstTried: other?.firstTried)
+          record.fail(failing.failure)
+          failingDependents.insert(record.id)
           deliver(record)
         }
       } catch {
@@ -36,8 +39,7 @@ extension LiveJobs {
   /// Has a row recorded again for which there was no room.
   /// - Returns: Whether it is one of these rows.
   func keepDependent(_ record: PhotoRecord) -> Bool {
-    guard failingDependents > 0, record.snapshot.failure?.code == .dependencyFailed else { return false }
-    failingDependents -= 1
+    guard failingDependents.remove(record.id) != nil else { return false }
     if rejectedDependents.isEmpty { rejectedDependentsDue = Clock.monotonicMilliseconds + Self.failingPause }
     rejectedDependents.append(record)
     return true
@@ -48,15 +50,30 @@ extension LiveJobs {
     let records = rejectedDependents
     rejectedDependents.removeAll()
     for record in records where runs[record.run.number] != nil {
-      failingDependents += 1
+      failingDependents.insert(record.id)
       deliver(record)
+    }
+  }
+
+  /// Has the other variants of an entry start whose download has succeeded.
+  func startVariants(of record: PhotoRecord, _ source: PhotoRecord.Source) {
+    do throws(EntryScheduler.IndexError) {
+      try scheduler.startVariants(of: record, source, now: Clock.monotonicMilliseconds)
+    } catch {
+      indexFailed(error)
     }
   }
 
   /// Records that the row of an entry is durable, for those that come after it.
   func dependencyEnded(_ record: PhotoRecord, _ row: ReportRow) {
     guard !scheduler.dependentRuns.isEmpty else { return }
-    if record.snapshot.failure?.code == .dependencyFailed { failingDependents -= 1 }
+    failingDependents.remove(record.id)
     scheduler.dependencyEnded(record.id, hasSucceeded: row.state == .filtered)
+    guard record.entry.firstRow != nil, row.state != .filtered else { return }
+    do throws(EntryScheduler.IndexError) {
+      try scheduler.failVariants(of: record, now: Clock.monotonicMilliseconds)
+    } catch {
+      indexFailed(error)
+    }
   }
 }

@@ -17,7 +17,7 @@ extension LiveJobs {
   }
 
   /// How many entries hold files although they are in no queue.
-  private var holders: Int { undelivered - held - failingDependents }
+  private var holders: Int { undelivered - held - failingDependents.count }
 
   /// Starts entries while the window has room.
   func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?) {
@@ -46,10 +46,13 @@ extension LiveJobs {
     _ next: EntryScheduler.Next, _ plan: Plan, _ configuration: Configuration, _ cache: DownloadCache?
   ) throws(EntryScheduler.IndexError) {
     let now = Clock.monotonicMilliseconds
-    let (lastFailure, earlier): (LedgerFailure?, EarlierResults?)
+    let (lastFailure, earlier, variants): (LedgerFailure?, EarlierResults?, [Int])
     do throws(EntryScheduler.IndexError) {
-      (lastFailure, earlier) = try scheduler.withIndex(of: next.run, now: now) {
-        try (plan.hasFailures ? plan.index.failure(next.entry.name) : nil, earlierResults(of: next.entry, plan))
+      (lastFailure, earlier, variants) = try scheduler.withIndex(of: next.run, now: now) {
+        try (
+          plan.hasFailures ? plan.index.failure(next.entry.name) : nil, earlierResults(of: next.entry, plan),
+          scheduler.waitingVariants(for: next.entry, run: next.run)
+        )
       }
     } catch {
       scheduler.giveUp(next.id, now: now, backoff: configuration.backoff)
@@ -61,7 +64,8 @@ extension LiveJobs {
       next.entry, run: plan.run, mirror: next.mirror, attempts: next.attempts,
       settings: HostSettings(next.budget, configuration.transfer, left: left), lastFailure: lastFailure,
       isCutShort: configuration.transfer.isCutShort(left: left, next.budget), earlierMirrors: next.earlierMirrors,
-      firstTried: next.firstTried.map { Clock.wallMilliseconds - (now - $0) })
+      firstTried: next.firstTried.map { Clock.wallMilliseconds - (now - $0) },
+      inherited: next.inherited, waitingVariants: variants)
     if let left, left <= 0, let failure = next.failure {
       record.fail(failure)
       scheduler.notTried(next.id, now: now, backoff: configuration.backoff)
@@ -92,6 +96,7 @@ extension LiveJobs {
     let wasSlow = pending.isSlow(record.id)
     pending.downloadHasEnded(record)
     let live = record.snapshot
+    if record.entry.firstRow != nil, let source = live.source { startVariants(of: record, source) }
     if let host = scheduler.hostName(record.id), let started = scheduler.started(record.id),
       let suspicion = network.downloadEnded(live, host: host, url: record.url, began: started.since)
     {

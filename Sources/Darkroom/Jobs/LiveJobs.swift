@@ -60,7 +60,7 @@ final class LiveJobs {
   var held = 0
 
   /// Of the undelivered records, those of entries that fail because others did: they have no files.
-  var failingDependents = 0
+  var failingDependents: Set<PhotoRecord.ID> = []
 
   /// The records of such entries that could not be recorded, and when they are tried again, in milliseconds.
   var rejectedDependents: [PhotoRecord] = []
@@ -167,7 +167,9 @@ final class LiveJobs {
     guard let run = runs[number], case .ready(var plan) = run.phase else { return }
     let ended = plan.tally.counts.total
     delivery.record([.advance(plan.run.runID, to: .running)])
-    scheduler.add(run: number, plan.index, deferred: plan.deferred, dependencies: plan.dependencies)
+    scheduler.add(
+      run: number, plan.index, deferred: plan.deferred, dependencies: plan.dependencies,
+      heldVariants: plan.heldVariants)
     // Here they would only take memory.
     (plan.deferred, plan.dependencies) = ([], nil)
     run.suspects = plan.suspects

@@ -44,7 +44,7 @@ extension PhotoRecord {
       failure?.mirrors = earlierMirrors + [ReportRow.MirrorFailure(last, of: url)]
     }
     return ReportRow(
-      index: entry.position, name: entry.shownName, url: url,
+      index: entry.line ?? entry.position, name: entry.shownName, variant: entry.variant, url: url,
       finalURL: finalURL == url ? nil : finalURL, state: live.state.inReport,
       isReused: live.reused != nil, isCoalesced: live.source?.isCoalesced == true, isRecovered: hasRecovered,
       priority: entry.priority.rawValue,

@@ -80,6 +80,8 @@ package struct ReportRow: Sendable, Equatable {
   /// Place in the manifest, from 0.
   package let index: Int
   package let name: String
+  /// The name of the variant; nil for an entry without.
+  package var variant: String?
   let url: String
   let finalURL: String?
   package var state: State
@@ -96,6 +98,9 @@ package struct ReportRow: Sendable, Equatable {
   package var failure: Failure?
   var warnings: [Warning] = []
   let metadata: JSONValue?
+
+  /// What people call it.
+  package var title: String { variant.map { "\(name) (\($0))" } ?? name }
 
   /// The row of an entry whose result turned out to be undeliverable.
   /// - Parameter last: Its failure in the last run; nil when it had none.

@@ -44,9 +44,11 @@ struct DependencyProblems {
     let problems = problems.prefix(ManifestProblem.reportLimit - findings.problems.count)
     guard !problems.isEmpty else { return }
     let origins = try EntryOrigin.all(of: Set(problems.map(\.position)), read: read)
-    findings.problems += problems.map { problem in
+    for problem in problems {
       let place = origins[problem.position]?.place.field("after") ?? .file
-      return ManifestProblem(problem.code, problem.message, at: place)
+      let found = ManifestProblem(problem.code, problem.message, at: place)
+      // Those of an entry with variants have the same.
+      if !findings.problems.contains(found) { findings.problems.append(found) }
     }
   }
 }

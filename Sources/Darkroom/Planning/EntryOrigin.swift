@@ -8,7 +8,7 @@ struct EntryOrigin {
   /// Empty when it is given none.
   let name: String
 
-  /// Finds entries by their positions.
+  /// Finds entries by the positions of their rows.
   /// - Parameter read: Reads the manifest from its beginning, as it was read before.
   static func all(
     of wanted: Set<Int>, read: ((ManifestItem) throws -> Void) throws -> Void
@@ -19,12 +19,13 @@ struct EntryOrigin {
         switch item {
         case .defaults, .warning: return
         case .entry(let value, let key, let place):
-          if wanted.contains(position) {
-            origins[position] = EntryOrigin(place: place, name: value["name"]?.string ?? key ?? "")
+          let rows = position..<position + value.rowCount
+          for row in rows where wanted.contains(row) {
+            origins[row] = EntryOrigin(place: place, name: value["name"]?.string ?? key ?? "")
           }
-        case .unreadable: break
+          position = rows.upperBound
+        case .unreadable: position += 1
         }
-        position += 1
         if origins.count == wanted.count { throw FoundAll() }
       }
     } catch is FoundAll {

@@ -40,6 +40,7 @@ extension JobIndex {
         SELECT names.position, claims.position FROM dependency_names AS names JOIN claims USING (claim)
       """)
     try database.run("DELETE FROM dependency_names WHERE claim IN (SELECT claim FROM claims)")
+    if hasVariants { try resolveVariants() }
     try database.execute("CREATE INDEX dependents ON dependencies (dependency, position)")
   }
 
@@ -136,6 +137,15 @@ extension JobIndex {
       """, [.integer(position)]
     ) { found.append(($0.integer(0), $0.text(1) ?? "")) }
     return found
+  }
+
+  /// The names of these entries, without the others and each once: an entry with variants has one.
+  func dependencyNames(of position: Int, where isIncluded: (Int) -> Bool = { _ in true }) throws -> [String] {
+    var names: [String] = []
+    for dependency in try dependencies(of: position) where isIncluded(dependency.position) {
+      if names.last != dependency.name { names.append(dependency.name) }
+    }
+    return names
   }
 
   /// The name that people know an entry by; nil when there is no such entry.

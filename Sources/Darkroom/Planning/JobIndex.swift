@@ -24,6 +24,9 @@ final class JobIndex {
   /// Whether some entries come after others. Only then there are tables for that.
   var hasDependencies = false
 
+  /// Whether some entries have variants.
+  private(set) var hasVariants = false
+
   /// The request that was inserted last, with its number.
   private var lastRequest: (text: String, number: Int)?
 
@@ -52,7 +55,8 @@ final class JobIndex {
         explicit INTEGER NOT NULL,    -- 0: derived; 1: as given; 2: given, and partly replaced
         host INTEGER NOT NULL,        -- 0 when the URL names none
         pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended, or was deferred, before the program was started;
-                                              -- 2: it waits for others
+                                              -- 2: it waits for others;
+                                              -- 3: for the download of its entry's first variant
         url TEXT NOT NULL,
         recipe TEXT NOT NULL,
         format TEXT NOT NULL,
@@ -60,6 +64,9 @@ final class JobIndex {
         metadata TEXT,
         checksum TEXT,
         key TEXT,
+        line INTEGER,                 -- null when it is the position
+        variant TEXT,
+        first_row INTEGER,            -- of the entry's variants
         request INTEGER               -- null for a plain GET of one URL
       ) STRICT;
       CREATE TABLE requests (id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, text TEXT NOT NULL) STRICT;
@@ -78,6 +85,7 @@ final class JobIndex {
   func clear() throws {
     for table in ["entries", "requests", "hosts", "claims", "firsts"] { try database.run("DELETE FROM " + table) }
     if hasDependencies { try dropDependencies() }
+    hasVariants = false
     lastRequest = nil
     hostNumbers.removeAll(keepingCapacity: true)
   }
@@ -92,6 +100,7 @@ final class JobIndex {
     let request = try entry.requestText.map(requestNumber)
     try database.run(
       Self.insertion, [.integer(hostNumber(of: entry.urls[0])), .optional(request)] + entry.values)
+    if entry.variant != nil { hasVariants = true }
     // They are looked up when they are needed, and nothing is written then.
     for url in entry.urls.dropFirst() { _ = try hostNumber(of: url) }
   }
@@ -156,6 +165,13 @@ final class JobIndex {
       guard let last = page.last else { break }
       after = last.position
       for entry in page {
+        if let variant = entry.variant {
+          guard entry.firstRow == entry.position else { continue }
+          let base = String(entry.name.dropLast(variant.count + 1))
+          let name = try settleVariants(of: base, first: entry.position)
+          if name != base { renamed(entry.position, base, name) }
+          continue
+        }
         let name = try freeName(entry.name, for: entry.position)
         guard name != entry.name else { continue }
         try database.run(
@@ -165,12 +181,17 @@ final class JobIndex {
     }
   }
 
-  private func names(explicit: Int, after position: Int) throws -> [(position: Int, name: String)] {
-    var page: [(position: Int, name: String)] = []
+  private typealias Named = (position: Int, name: String, variant: String?, firstRow: Int)
+
+  private func names(explicit: Int, after position: Int) throws -> [Named] {
+    var page: [Named] = []
     try database.run(
-      "SELECT position, name FROM entries WHERE explicit = ? AND position > ? ORDER BY position LIMIT 1000",
+      """
+      SELECT position, name, variant, first_row FROM entries WHERE explicit = ? AND position > ?
+      ORDER BY position LIMIT 1000
+      """,
       [.integer(explicit), .integer(position)]
-    ) { page.append(($0.integer(0), $0.text(1) ?? "")) }
+    ) { page.append(($0.integer(0), $0.text(1) ?? "", $0.text(2), $0.integer(3))) }
     return page
   }
 

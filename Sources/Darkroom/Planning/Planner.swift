@@ -21,7 +21,7 @@ struct Planner {
     var findings = ManifestFindings()
     var clashes = NameClashes()
     var dependencies = DependencyProblems()
-    var position = 0
+    var (position, line) = (0, 0)
     // Whether an entry with a problem would have a name of its own, which is not known.
     var lacksNames = false
     do {
@@ -32,9 +32,11 @@ struct Planner {
           switch item {
           case .defaults(let value, let place): reader.readDefaults(value, at: place)
           case .entry(let value, let key, let place):
-            let entry = reader.read(value, key: key, position: position, at: place)
-            if let entry { try index.insert(entry) }
-            if !reader.after.isEmpty { try index.insert(after: reader.after, of: position) }
+            let rows = position..<position + value.rowCount
+            var entry = reader.read(value, key: key, position: position, at: place)
+            if line != position { entry?.line = line }
+            for row in entry?.rows(reader.variants) ?? [] { try index.insert(row) }
+            if !reader.after.isEmpty { for row in rows { try index.insert(after: reader.after, of: row) } }
             lacksNames = lacksNames || entry == nil && reader.givenName == nil
             // Also of an entry with a problem, so that all names are told that clash.
             if let name = reader.givenName, let holder = try index.claim(name.claim, for: position) {
@@ -42,12 +44,22 @@ struct Planner {
               let problem = clashes.add(written, holder: holder, problem: reader.problems.count, at: place)
               reader.report(problem)
             }
-            position += 1
+            if let name = reader.givenName, name.replacedClaim == nil {
+              for (row, variant) in zip(rows, reader.variants) {
+                let output = Entry.name(name.path, variant.name)
+                guard let holder = try index.claim(OutputName.claim(output), for: row), !rows.contains(holder) else {
+                  continue
+                }
+                let problem = clashes.add(output, holder: holder, problem: reader.problems.count, at: place)
+                reader.report(problem)
+              }
+            }
+            (position, line) = (rows.upperBound, line + 1)
           case .warning(let warning): findings.warnings.append(warning)
           case .unreadable(let problems):
             for problem in problems.all { reader.report(problem) }
             lacksNames = true
-            position += 1
+            (position, line) = (position + 1, line + 1)
           }
           if reader.problems.count >= Self.problemLimit { throw EnoughProblems() }
         }

@@ -157,14 +157,23 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
 
   private func writeFailures(_ file: DigestedFile) throws {
     let open = try index.hasDependencies ? failedPositions() : PositionSet()
-    try ledger.eachEndedPage(run: run.runID) { rows in
-      for row in rows {
+    // The rows of an entry with variants come one after the other, and have one line.
+    var rows: [FailedRow] = []
+    func writeLine() throws {
+      guard let first = rows.first else { return }
+      let after = try index.dependencyNames(of: first.entry.position, where: open.contains)
+      try file.write(FailedRow.manifestLine(rows, after: after).text + "\n")
+      rows = []
+    }
+    try ledger.eachEndedPage(run: run.runID) { page in
+      for row in page {
         guard let failure = try ReportRow(parsing: row.row).failure, let entry = try index.entry(at: row.position)
         else { continue }
-        let after = try index.dependencies(of: row.position).filter { open.contains($0.position) }.map(\.name)
-        try file.write(entry.manifestLine(failure, after: after).text + "\n")
+        if entry.firstRow == nil || entry.firstRow != rows.first?.entry.firstRow { try writeLine() }
+        rows.append(FailedRow(entry: entry, failure: failure))
       }
     }
+    try writeLine()
   }
 
   /// The places of the entries that have failed.
@@ -194,20 +203,4 @@ private final class DigestedFile {
 
   /// - Throws: `SystemError`.
   func sync() throws(SystemError) { try file.sync() }
-}
-
-extension Entry {
-  /// The entry as a line of the list of failures, which is a manifest.
-  /// - Parameter after: The names of the entries in the list that it comes after.
-  fileprivate func manifestLine(_ failure: ReportRow.Failure, after: [String]) -> JSONValue {
-    let source = JSONValue.Member("url", urls.count == 1 ? .string(urls[0]) : .array(urls.map(JSONValue.string)))
-    let rest = JSONValue.object([
-      "name": .string(shownName), "key": key.map { .string($0) }, "filters": .string(recipe.description),
-      "format": .string(options.format?.rawValue ?? "keep"), "quality": .integer(options.quality),
-      "priority": .string(priority.rawValue), "checksum": checksum.map { .string($0.description) },
-      "after": after.isEmpty ? nil : .array(after.map(JSONValue.string)), "metadata": metadata, "_error": failure.json,
-    ])
-    guard case .object(let members) = rest else { return rest }
-    return .object([source] + request.members + members)
-  }
 }

@@ -95,7 +95,8 @@ extension ManifestCheck.PlannedEntry {
 
   fileprivate func json(in job: String) -> JSONValue {
     .object([
-      "job": .string(job), "index": .integer(position), "name": .string(name), "output": .string(output),
+      "job": .string(job), "index": .integer(position), "name": .string(name),
+      "variant": variant.map { .string($0) }, "output": .string(output),
       "url": .string(mirrors.first?.url ?? ""), "rule": mirrors.first?.rule.map { .string($0) },
       "mirrors": mirrors.count < 2
         ? nil

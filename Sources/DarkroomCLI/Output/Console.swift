@@ -83,10 +83,10 @@ final class Console {
   private func log(_ row: ReportRow, of job: String) {
     progress.add(row, of: job)
     if let failure = row.failure {
-      if failure.runs ?? 1 == 1, newFailures[job] == nil { newFailures[job] = "\(row.name), \(failure.code)" }
-      log(.normal, "\(job): \(row.name): \(failure.code): \(failure.message)")
+      if failure.runs ?? 1 == 1, newFailures[job] == nil { newFailures[job] = "\(row.title), \(failure.code)" }
+      log(.normal, "\(job): \(row.title): \(failure.code): \(failure.message)")
     } else {
-      log(.verbose, "\(job): \(row.name): \(row.state.rawValue)")
+      log(.verbose, "\(job): \(row.title): \(row.state.rawValue)")
     }
   }
 
