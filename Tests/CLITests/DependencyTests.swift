@@ -182,4 +182,63 @@ import Testing
     let json = try DarkroomProcess.run(["check", "--json", folders.inbox + "/job.jsonl"]).output.split(separator: "\n")
     #expect(json.last?.contains(#""after":["a"]"#) == true && json.count { $0.contains("\"after\"") } == 1)
   }
+
+  /// Random entries, some with two variants of which the second may fail, and each after random ones before or behind it.
+  private struct RandomManifest {
+    var text = ""
+    /// The states of the rows, in their order.
+    var states: [String] = []
+
+    init(seed: UInt64) throws {
+      var random = SplitMix64(seed: seed)
+      let count = 14
+      // An order in which they could be done, which is not that of the manifest.
+      let order = (0..<count).shuffled(using: &random)
+      var succeeds: Set<Int> = []
+      var rows = Array(repeating: [String](), count: count)
+      var lines = Array(repeating: "", count: count)
+      for (place, entry) in order.enumerated() {
+        let after = Set(
+          (0..<Int.random(in: 0...2, using: &random)).compactMap { _ in order[..<place].randomElement(using: &random) })
+        let isMissing = Int.random(in: 0..<6, using: &random) == 0
+        let variants = Int.random(in: 0..<3, using: &random)
+        let isReady = after.isSubset(of: succeeds)
+        let first = isReady && !isMissing ? "filtered" : "failed"
+        rows[entry] = variants == 0 ? [first] : [first, variants == 2 ? "failed" : first]
+        if isReady, !isMissing, variants < 2 { succeeds.insert(entry) }
+        let width = variants == 2 ? 20000 : 20
+        var fields: [String: Any] = [
+          "url": isMissing ? "missing.jpg" : "chelsea-small.png", "name": "n\(entry)", "after": after.map { "n\($0)" },
+        ]
+        if variants > 0 {
+          fields["variants"] = [
+            ["name": "a"], ["name": "b", "format": "webp", "filters": "resize(exact \(width) 9 enlarge)"],
+          ]
+        }
+        lines[entry] = String(decoding: try JSONSerialization.data(withJSONObject: fields), as: UTF8.self)
+      }
+      text = lines.joined(separator: "\n")
+      states = rows.flatMap { $0 }
+    }
+  }
+
+  @Test(arguments: 0..<10 as Range<UInt64>)
+  func `of random entries those succeed that can, also when the program is killed between`(seed: UInt64) throws {
+    let manifest = try RandomManifest(seed: seed)
+    try folders.drop("job.jsonl", manifest.text)
+    let first = try folders.start("run", ["--filters", "none", "--verbose"])
+    for _ in 0..<seed % 5 where seed % 5 < manifest.states.count { _ = try first.waitForLine(containing: "job: n") }
+    first.send(SIGKILL)
+    _ = try first.finish()
+    let again = try folders.run(["--filters", "none"])
+    #expect(again.status == (manifest.states.contains("failed") ? 1 : 0), "\(again.error)")
+    let report = try folders.report("job")
+    #expect(report.entries.map(\.state) == manifest.states)
+    #expect(try lines("job/entries.jsonl").count == manifest.states.count)
+    #expect(try folders.staged().isEmpty)
+    guard manifest.states.contains("failed") else { return }
+    // What is left is a manifest.
+    let check = try DarkroomProcess.run(["check", folders.outbox + "/job/job.failed.jsonl"])
+    #expect(check.status == 0, "\(check.output)")
+  }
 }

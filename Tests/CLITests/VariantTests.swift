@@ -177,4 +177,33 @@ import Testing
     let json = try DarkroomProcess.run(["check", "--json", folders.inbox + "/job.json"]).output.split(separator: "\n")
     #expect(json.dropFirst().allSatisfy { $0.contains(#""name":"x","variant":""#) && $0.contains(#""index":0"#) })
   }
+
+  @Test func `a mirror serves all variants, and a deferred entry keeps them waiting`() throws {
+    let server = try FlakyServer()
+    let mirrors = "[\"\(server.url("gone?404,404"))\", \"\(server.url("there"))\"]"
+    try folders.drop(
+      "job.jsonl",
+      #"{"url": \#(mirrors), "name": "m", \#(Self.three)}"# + "\n"
+        + #"{"url": "\#(server.url("down?503"))", "name": "d", \#(Self.three)}"#)
+    let run = try folders.run(["--retry-for", "10", "--cache-size", "0"])
+    #expect(run.status == 0, "\(run.error)")
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 6, filtered: 6))
+    #expect(report.transfers?.requests == 4)
+    #expect(report.entries.prefix(3).allSatisfy { $0.url.hasSuffix("/there") })
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test func `a thousand results of a hundred downloads are made with one request each`() throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let variants = (0..<10).map { #"{"name": "v\#($0)", "filters": "\#($0 == 0 ? "none" : "crop(\($0) \($0))")"}"# }
+    let lines = (0..<100).map {
+      #"{"url": "\#(server.url("chelsea-small.png?\($0)"))", "name": "n\#($0)", "variants": [\#(variants.joined(separator: ","))]}"#
+    }
+    try folders.drop("job.jsonl", lines.joined(separator: "\n"))
+    let run = try folders.run(["--cache-size", "0"])
+    #expect(run.status == 0, "\(run.error)")
+    #expect(try server.accessLog().count == 100)
+    #expect(try folders.report("job").counts.filtered == 1000)
+  }
 }
