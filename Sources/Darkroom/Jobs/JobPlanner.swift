@@ -182,7 +182,7 @@ struct JobPlanner: Sendable {
     let unsuccessful = try job.state == .accepted ? [] : index.unsuccessfulDependencies()
     let deferred = try job.state == .running ? deferredEntries(of: run, index) : []
     if hasOutputs { try copyOutputs(of: job, to: index) }
-    let dependencies = try findings.problems.isEmpty ? tracker(of: index, unsuccessful) : nil
+    let dependencies = try findings.problems.isEmpty ? index.takeDependents(unsuccessful: unsuccessful) : nil
     let suspects = try findings.problems.isEmpty ? journal?.suspects(of: run.runID).filter(index.takeOut) : nil
     let heldVariants = try findings.problems.isEmpty ? index.holdVariants() : 0
     if findings.problems.isEmpty {

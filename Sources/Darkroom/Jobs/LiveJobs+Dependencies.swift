@@ -49,7 +49,8 @@ extension LiveJobs {
     guard !rejectedDependents.isEmpty, now >= rejectedDependentsDue else { return }
     let records = rejectedDependents
     rejectedDependents.removeAll()
-    for record in records where runs[record.run.number] != nil {
+    // A run of which nothing starts any more writes them itself.
+    for record in records where scheduler.jobs[record.run.number]?.isStopped == false {
       failingDependents.insert(record.id)
       deliver(record)
     }

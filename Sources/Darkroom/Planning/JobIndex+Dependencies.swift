@@ -8,6 +8,7 @@ extension JobIndex {
       position INTEGER NOT NULL,
       claim TEXT NOT NULL,          -- of the name
       name TEXT NOT NULL,           -- as it was written
+      is_known INTEGER NOT NULL DEFAULT 0,   -- whether an entry has it
       PRIMARY KEY (position, claim)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE dependencies (
@@ -27,7 +28,7 @@ extension JobIndex {
     }
     for name in names {
       try database.run(
-        "INSERT OR IGNORE INTO dependency_names VALUES (?, ?, ?)",
+        "INSERT OR IGNORE INTO dependency_names (position, claim, name) VALUES (?, ?, ?)",
         [.integer(position), .text(OutputName.explicit(name).claim), .text(name)])
     }
   }
@@ -39,7 +40,7 @@ extension JobIndex {
       INSERT OR IGNORE INTO dependencies
         SELECT names.position, claims.position FROM dependency_names AS names JOIN claims USING (claim)
       """)
-    try database.run("DELETE FROM dependency_names WHERE claim IN (SELECT claim FROM claims)")
+    try database.run("UPDATE dependency_names SET is_known = 1 WHERE claim IN (SELECT claim FROM claims)")
     if hasVariants { try resolveVariants() }
     try database.execute("CREATE INDEX dependents ON dependencies (dependency, position)")
   }
@@ -53,9 +54,10 @@ extension JobIndex {
   /// The names that no entry has, each with the entry that is to come after it: the first of them.
   func unknownDependencies(limit: Int) throws -> [(position: Int, name: String)] {
     var unknown: [(position: Int, name: String)] = []
-    try database.run("SELECT position, name FROM dependency_names ORDER BY position, name LIMIT ?", [.integer(limit)]) {
-      unknown.append(($0.integer(0), $0.text(1) ?? ""))
-    }
+    try database.run(
+      "SELECT position, name FROM dependency_names WHERE is_known = 0 ORDER BY position, name LIMIT ?",
+      [.integer(limit)]
+    ) { unknown.append(($0.integer(0), $0.text(1) ?? "")) }
     return unknown
   }
 
@@ -95,8 +97,16 @@ extension JobIndex {
     return positions
   }
 
-  /// Takes the entries out of what is left to do whose dependencies have not all succeeded. To be called before hosts are
-  /// prepared.
+  /// Takes the entries out of what is left to do that wait for others. To be called before hosts are prepared.
+  /// - Parameter unsuccessful: Those that others come after and that have ended without success.
+  /// - Returns: nil when none waits.
+  func takeDependents(unsuccessful: [Int] = []) throws -> DependencyTracker? {
+    guard hasDependencies else { return nil }
+    let waiting = try holdDependents()
+    return waiting > 0 ? DependencyTracker(waiting: waiting, unsuccessful: unsuccessful) : nil
+  }
+
+  /// Takes the entries out of what is left to do whose dependencies have not all succeeded.
   /// - Returns: How many there are.
   func holdDependents() throws -> Int {
     try database.run(
