@@ -188,7 +188,8 @@ package final class Darkroom {
     var locks: [Lock]?
     do throws(SystemError) {
       let view = try watcher.scan(now: now) { scan in
-        jobs.queue.fresh(of: scan.manifests, unexamined: Set(scan.unexamined.map(\.file)))
+        jobs.findUnwanted(scan, in: services.inbox, settleTime: watcher.settleTime, now: now)
+        return jobs.queue.fresh(of: scan.manifests, unexamined: Set(scan.unexamined.map(\.file)))
       }
       isInboxUnreadable = false
       if view.hasReturned {
@@ -204,6 +205,7 @@ package final class Darkroom {
       }
       jobs.queue.update(view.fresh, settled: view.settled)
     } catch {
+      jobs.missing.scanFailed()
       let mayPass = error.cause.isOfMachine && error.cause != .permission
       guard jobs.queue.goal == .watch || mayPass else { throw StopError.missing("the inbox cannot be read: \(error)") }
       if !isInboxUnreadable { observe(.inboxUnreadable(error.description)) }
@@ -262,6 +264,7 @@ package final class Darkroom {
     let mayPlan = mayStart && !jobs.suspension.hasDiskCause && !jobs.suspension.awaitsRoom
     let limits = JobLimits(
       places: mayPlan ? configuration.jobs : 0, live: services.liveLimit, total: services.totalLimit)
+    jobs.collectCancelled(configuration)
     let actions = reconcile(
       wanted: &jobs.queue, live: jobs.live, limits: limits, now: now,
       isPaused: jobs.suspension.isPaused, resumedAt: resumedAt)
@@ -272,8 +275,9 @@ package final class Darkroom {
         jobs.begin(run, now: now)
         // Nothing else would have the loop run again.
         if mayFinish, jobs.runs[run]?.live.phase == .done { jobs.finish(run) }
-      case .finish(let run) where mayFinish: jobs.finish(run)
-      case .finish: break
+      case .cancel(let run): if stopDeadline == nil { jobs.cancel(run, now: now, configuration) }
+      case .record(let run): if mayStart { jobs.recordCancelled(run) }
+      case .finish(let run): if mayFinish { jobs.finish(run) }
       }
     }
   }

@@ -136,6 +136,10 @@ extension DeliveryQueue {
     return unsynced
   }
 
+  /// Adds rows to the log of their run, of which nothing is being delivered. They are durable, by a commit that is none of a
+  /// batch.
+  func log(_ committed: [Committed]) throws { try log(committed, flushing: false) }
+
   /// Adds rows that are durable to their runs' logs. What goes wrong but for want of space is only that run's.
   private func log(_ committed: [Committed], flushing: Bool) throws {
     for rows in Dictionary(grouping: committed, by: \.record.run.number).values {

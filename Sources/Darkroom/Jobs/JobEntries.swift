@@ -63,6 +63,9 @@ final class JobEntries {
   var isStopped = false
   var started: [Int: Started] = [:]
   var transfers = Transfers()
+
+  /// How often entries were tried that wait to be tried again, by position.
+  var attempts: [Int: Int] = [:]
   var deferred = DeferredQueue()
 
   /// Why entries failed that wait for their next try, by position; only of those whose time is limited.

@@ -112,7 +112,26 @@ struct JobQueue {
     return doubted
   }
 
+  /// What is to be cancelled, as `CancelRequest` names it: runs, and manifests that have none yet. As of the last scan.
+  var cancelled: Set<String> = []
+
   // MARK: Taking
+
+  /// Takes out a job that is to become live only to be cancelled; nil when there is none.
+  mutating func nextCancelled(now: Double = .infinity, isLive isTaken: (String) -> Bool) -> JobPlanning.Source? {
+    guard !cancelled.isEmpty, present != nil else { return nil }
+    let (holds, free) = (holds, free)
+    func isLive(_ job: String) -> Bool { isTaken(job) || holds[job]?.holds(now: now, free: free) == true }
+    if let place = unfinished.firstIndex(where: { cancelled.contains($0.runID) && !isLive($0.name) }) {
+      return .unfinished(unfinished.remove(at: place))
+    }
+    if case .named = goal { return nil }
+    let place = settled.firstIndex { manifest in
+      mayStart(manifest, isLive)
+        && cancelled.contains(CancelRequest.key(ofManifest: manifest.file, identity: manifest.identity.text))
+    }
+    return place.map { .dropped(settled.remove(at: $0)) }
+  }
 
   /// Takes out the next job to become live. A manifest of the inbox that is not passed then is seen again at the next
   /// scan.

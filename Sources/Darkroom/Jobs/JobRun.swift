@@ -11,6 +11,8 @@ final class JobRun {
     case ready(Plan)
     /// Its entries are being worked on.
     case running(Running)
+    /// Nobody wants it any more: what runs of it ends, then the rows of what was not done are written.
+    case cancelling(Cancelling)
     /// All its rows are durable; its report is being written and delivered.
     case finishing(Finishing)
   }
@@ -27,6 +29,25 @@ final class JobRun {
     let began: (milliseconds: Int, ended: Int)
 
     var isDone: Bool { tally.counts.total >= plan.total }
+  }
+
+  /// A run that is cancelled.
+  struct Cancelling {
+    var running: Running
+
+    /// How often those of its entries were tried that were begun and are cancelled, by position.
+    var attempts: [Int: Int] = [:]
+
+    /// Whether the rows of what was not done are being written.
+    var isUnderWay = false
+  }
+
+  /// Why nobody wants a run any more.
+  enum CancelReason: Equatable {
+    /// Its manifest was removed from the inbox.
+    case removed
+    /// It was to be cancelled.
+    case requested
   }
 
   /// A run whose report is to be delivered.
@@ -54,6 +75,9 @@ final class JobRun {
 
   /// Why its report, or the results of some of its entries, cannot be delivered now; nil for most.
   var hold: JobHold?
+
+  /// Why nobody wants it any more; nil for most.
+  var unwanted: CancelReason?
 
   private var pauseLog = PauseLog()
 
@@ -89,18 +113,45 @@ final class JobRun {
 
   /// What `reconcile` needs to know of it.
   var live: LiveJob {
+    var live = LiveJob(number: number, name: name, phase: .planning, since: since, lastStarted: since)
+    live.isUnwanted = unwanted != nil
     switch phase {
-    case .planning: LiveJob(number: number, name: name, phase: .planning, since: since, lastStarted: since)
-    case .ready: LiveJob(number: number, name: name, phase: .ready, since: since, lastStarted: since)
-    case .running(let running):
-      LiveJob(
-        number: number, name: name, phase: running.isDone ? .done : .running, since: since, lastStarted: lastStarted)
+    case .planning: break
+    case .ready: live.phase = .ready
+    case .running(let running): (live.phase, live.lastStarted) = (running.isDone ? .done : .running, lastStarted)
+    case .cancelling(let cancelling):
+      live.phase = cancelling.isUnderWay || undelivered > 0 ? .cancelling : .unrecorded
+      live.due = hold?.due ?? 0
     case .finishing(let finishing):
-      LiveJob(
-        number: number, name: name, phase: finishing.isUnderWay ? .finishing : .unreported, since: since,
-        lastStarted: lastStarted, due: hold?.due ?? 0)
+      (live.phase, live.lastStarted) = (finishing.isUnderWay ? .finishing : .unreported, lastStarted)
+      live.due = hold?.due ?? 0
+    }
+    return live
+  }
+
+  /// What it has come to while its entries are worked on, or what runs of it ends.
+  var running: Running? {
+    get {
+      switch phase {
+      case .running(let running): running
+      case .cancelling(let cancelling): cancelling.running
+      case .planning, .ready, .finishing: nil
+      }
+    }
+    set {
+      guard let newValue else { return }
+      switch phase {
+      case .running: phase = .running(newValue)
+      case .cancelling(var cancelling):
+        cancelling.running = newValue
+        phase = .cancelling(cancelling)
+      case .planning, .ready, .finishing: break
+      }
     }
   }
+
+  /// Whether what was not done of it is cancelled.
+  var isCancelling: Bool { if case .cancelling = phase { true } else { false } }
 
   /// What it has in the outbox and elsewhere, once it is planned.
   var plan: Plan? {
@@ -108,16 +159,17 @@ final class JobRun {
     case .planning: nil
     case .ready(let plan): plan
     case .running(let running): running.plan
+    case .cancelling(let cancelling): cancelling.running.plan
     case .finishing(let finishing): finishing.plan
     }
   }
 
   /// Whether all that is left of it is being delivered.
   var waitsForDelivery: Bool {
-    if case .running(let running) = phase {
-      running.tally.counts.total + undelivered >= running.plan.total
-    } else {
-      false
+    switch phase {
+    case .running(let running): running.tally.counts.total + undelivered >= running.plan.total
+    case .cancelling: true
+    case .planning, .ready, .finishing: false
     }
   }
 

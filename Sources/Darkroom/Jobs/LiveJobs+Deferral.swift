@@ -28,6 +28,7 @@ extension LiveJobs {
     inOrder.map { run in
       var job = run.live
       if job.phase == .running { job.activity = activity(of: run) }
+      if job.phase == .unrecorded, pending.isInProgress(run: run.number) { job.phase = .cancelling }
       return job
     }
   }

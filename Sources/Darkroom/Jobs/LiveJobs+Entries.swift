@@ -115,6 +115,8 @@ extension LiveJobs {
 
   /// Takes in an entry both of whose operations have finished.
   func operationsEnded(_ record: PhotoRecord, _ configuration: Configuration) {
+    // Of a run that was cancelled they may end late.
+    guard pending.inProgress[record.id] != nil else { return }
     pending.remove(record)
     decide(on: record, configuration)
   }
@@ -131,8 +133,11 @@ extension LiveJobs {
       age: started.map { now - ($0.firstTried ?? $0.since) } ?? 0, wasDeferred: started?.key.wasDeferred == true,
       mirrorMayPass: started?.mirrorMayPass == true, isHostSilent: isHostSilent(record, live),
       timeLeft: timeLeft(record.id, configuration), outage: outage(record.id))
+    let isCancelled = runs[record.run.number]?.isCancelling == true
     let verdict = Verdict(
-      on: entry, backoff: configuration.backoff, deferral: configuration.deferral, isStopping: isStopping, now: now)
+      on: entry, backoff: configuration.backoff, deferral: configuration.deferral,
+      isStopping: isStopping || isCancelled, now: now)
+    if isCancelled, verdict != .deliver { return leaveCancelled(record, configuration.backoff) }
     switch verdict {
     case .deliver:
       let refusals = entry.throttle.refusals
@@ -204,7 +209,10 @@ extension LiveJobs {
     case .rejected(let records, let error):
       undelivered -= records.count
       for record in records {
-        runs[record.run.number]?.undelivered -= 1
+        let run = runs[record.run.number]
+        run?.undelivered -= 1
+        // Without a row it is cancelled.
+        if run?.isCancelling == true { continue }
         let failure = record.snapshot.failure
         if failure?.isOfMachine == true ? failure?.disposition == .waitForSpace : error.isOutOfSpace {
           waitForSpace(record)
@@ -226,11 +234,10 @@ extension LiveJobs {
   private func ended(_ record: PhotoRecord, _ row: ReportRow) {
     scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
     if !machineFailures.isEmpty { clearFailures(of: record) }
-    guard let run = runs[record.run.number], case .running(var running) = run.phase else { return }
+    guard let run = runs[record.run.number], run.running != nil else { return }
     run.undelivered -= 1
-    running.tally.add(row)
-    running.plan.sources.add(row)
-    run.phase = .running(running)
+    run.running?.tally.add(row)
+    run.running?.plan.sources.add(row)
     restIfDeferred(run.number)
     observe(.entryEnded(job: run.name, row: row, deferred: scheduler.deferred(run: run.number).count))
   }

@@ -1,6 +1,7 @@
 import Dispatch
 import Ledger
 import Manifests
+import Scheduling
 import System
 import Transfer
 
@@ -15,6 +16,7 @@ final class LiveJobs {
     case planned(run: Int, Result<JobPlanning.Result, any Error>)
     case written(run: Int, ReportDelivery)
     case unwritten(run: Int, any Error)
+    case cancelled(run: Int, Result<JobTally, any Error>)
   }
 
   /// What jobs came to.
@@ -41,7 +43,7 @@ final class LiveJobs {
   var planner: JobPlanner
   let observe: (Event) -> Void
   private let runEnded: (String) -> Void
-  private let send: @Sendable (Message) -> Void
+  let send: @Sendable (Message) -> Void
 
   /// What keeps the ledger small; nil: nothing does.
   var retention: LedgerRetention?
@@ -51,7 +53,16 @@ final class LiveJobs {
   private var lastNumber = 0
 
   /// What plans jobs and writes reports.
-  private let background = DispatchGroup()
+  let background = DispatchGroup()
+
+  /// Tells what is to stop soon there.
+  let stopFlag = StopFlag()
+
+  /// The runs whose manifests are missing in the inbox.
+  var missing = MissingFiles()
+
+  /// Runs of earlier processes from an inbox that need not be this one: that their manifests are missing says nothing.
+  var unknownRuns: Set<String> = []
 
   /// Records that are being delivered.
   var undelivered = 0
@@ -114,12 +125,14 @@ final class LiveJobs {
       runs[number]?.accepted = (job, manifest)
       runs[number]?.time = runTime()
       if manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
+      if let run = runs[number] { findRequest(for: run) }
       observe(.jobAccepted(job: job.name, file: manifest.file))
     case .planned(let number, let result):
       guard let run = runs[number] else { return }
       try withTrouble(about: run, isPlanning: true) { try planned(run, result.get()) }
     case .written(let number, let report): deliver(report, of: number)
     case .unwritten(let number, let error): try reported(number, .failure(error))
+    case .cancelled(let number, let result): try recorded(number, result)
     }
   }
 
@@ -175,6 +188,7 @@ final class LiveJobs {
   /// Begins to stop: what waits is cancelled, and stays in the ledger.
   func stop() {
     isStopping = true
+    stopFlag.set()
     awaitingOutageCheck.removeAll()
     cancelPlanning()
     pending.cancelWaiting()
@@ -189,6 +203,7 @@ final class LiveJobs {
   /// Ends what plans jobs and writes reports on threads of its own, or waits for its end for some seconds.
   func shutDown() {
     cancelPlanning()
+    stopFlag.set()
     _ = background.wait(timeout: .now() + 5)
     retention?.close()
   }
@@ -212,7 +227,13 @@ final class LiveJobs {
   /// Whether nothing is being delivered.
   var isDelivered: Bool {
     undelivered == held
-      && !runs.values.contains { if case .finishing(let finishing) = $0.phase { finishing.isUnderWay } else { false } }
+      && !runs.values.contains { run in
+        switch run.phase {
+        case .cancelling(let cancelling): cancelling.isUnderWay
+        case .finishing(let finishing): finishing.isUnderWay
+        case .planning, .ready, .running: false
+        }
+      }
   }
 
   /// Reports trouble that is no job's.
@@ -289,6 +310,7 @@ final class LiveJobs {
       }
       suspension.wroteSomething()
       run.hold = nil
+      removeRequests(for: run)
       remove(run)
       retention?.runEnded(delivered: outcome.job.counts.filtered - outcome.job.counts.reused)
       runEnded(finishing.plan.run.runID)

@@ -7,6 +7,10 @@ struct LiveJob: Equatable {
     case running
     /// All rows are durable.
     case done
+    /// What runs of a cancelled job ends, or the rows of what was not done are being written.
+    case cancelling
+    /// Nothing of a cancelled job runs any more: the rows of what was not done are to be written.
+    case unrecorded
     /// The report is to be delivered, and could not be before.
     case unreported
     /// The report is being delivered.
@@ -15,16 +19,19 @@ struct LiveJob: Equatable {
 
   let number: Int
   let name: String
-  let phase: Phase
+  var phase: Phase
 
   /// When its planning or, since then, the work on its entries began, in seconds.
   let since: Double
 
   /// When an entry of it last started, in seconds.
-  let lastStarted: Double
+  var lastStarted: Double
 
-  /// When the report is tried again that could not be delivered, in seconds.
+  /// When the report, or what comes before it, is tried again that could not be delivered, in seconds.
   var due = 0.0
+
+  /// Whether nobody wants it any more: its manifest was removed from the inbox, or it is to be cancelled.
+  var isUnwanted = false
 
   /// What becomes of the entries of a job that runs.
   enum Activity: Equatable {
@@ -70,6 +77,10 @@ enum JobAction: Equatable {
   case start(JobPlanning.Source)
   /// The work on the entries of a planned job begins.
   case begin(Int)
+  /// What has not been done of the job is cancelled.
+  case cancel(Int)
+  /// The rows of what was not done of a cancelled job are written.
+  case record(Int)
   /// The job's report is written and delivered.
   case finish(Int)
 }
@@ -81,19 +92,30 @@ enum JobAction: Equatable {
 /// planning takes long. While the queues are suspended no job yields its place. A job that only waits, for deferred entries or
 /// for its hosts, rests: it has no place, and hardly counts against the number of live jobs. Jobs are planned ahead, so that
 /// one is ready when a place is free.
+///
+/// A job that nobody wants any more is cancelled as soon as it is planned, whether or not there is a place, and what is to be
+/// cancelled is planned before everything else: nothing else keeps it waiting. What is done of it stays done.
 /// - Parameter live: In the order in which they became live.
 func reconcile(
   wanted queue: inout JobQueue, live: [LiveJob], limits: JobLimits, now: Double, isPaused: Bool, resumedAt: Double
 ) -> [JobAction] {
   let held = live.filter { $0.hasPlace(now: now, isPaused: isPaused, resumedAt: resumedAt) }
   let done = live.filter { $0.phase == .done || $0.phase == .unreported && $0.due <= now }
-  let ready = live.filter { $0.phase == .ready }
+  let unrecorded = live.filter { $0.phase == .unrecorded && $0.due <= now }
+  let cancelled = live.filter { $0.isUnwanted && ($0.phase == .ready || $0.phase == .running) }
+  let ready = live.filter { $0.phase == .ready && !$0.isUnwanted }
   let begun = ready.prefix(max(0, limits.places - held.count { $0.phase == .running }))
-  var actions = done.map { JobAction.finish($0.number) } + begun.map { JobAction.begin($0.number) }
+  var actions = done.map { JobAction.finish($0.number) } + unrecorded.map { JobAction.record($0.number) }
+  actions += cancelled.map { JobAction.cancel($0.number) } + begun.map { JobAction.begin($0.number) }
   var names = Set(live.map(\.name))
   var planned = ready.count - begun.count + held.count { $0.phase == .planning }
   var count = live.count { !$0.rests(now: now, isPaused: isPaused, resumedAt: resumedAt) }
   var total = live.count
+  while limits.places > 0, total < limits.total, let next = queue.nextCancelled(now: now, isLive: names.contains) {
+    actions.append(.start(next))
+    names.insert(next.job)
+    total += 1
+  }
   while planned < limits.places, count < limits.live, total < limits.total,
     let next = queue.next(now: now, isLive: names.contains)
   {
@@ -109,9 +131,9 @@ func reconcile(
 extension LiveJob {
   fileprivate func hasPlace(now: Double, isPaused: Bool, resumedAt: Double) -> Bool {
     switch phase {
-    case .ready, .done, .unreported, .finishing: return false
+    case .ready, .done, .cancelling, .unrecorded, .unreported, .finishing: return false
     case .planning, .running:
-      if activity == .deferred { return false }
+      if activity == .deferred || isUnwanted { return false }
       if isPaused { return true }
       return !isIdle(now, resumedAt) && now - max(since, resumedAt) < JobLimits.turnTime
     }

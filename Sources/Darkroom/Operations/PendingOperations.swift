@@ -308,13 +308,35 @@ final class PendingOperations {
     }
   }
 
+  /// Cancels the entries of a run, running or not.
+  func cancel(run: Int) {
+    cancel(inProgress.values.filter { $0.download.record.id.run == run })
+  }
+
+  /// Whether operations of a run are in progress.
+  func isInProgress(run: Int) -> Bool { inProgress.keys.contains { $0.run == run } }
+
+  /// Forgets the entries of a cancelled run of which nothing runs. Their operations end when the queues are not suspended.
+  func takeIdle(run: Int) -> [PhotoRecord] {
+    let idle = inProgress.values.filter { chain in
+      chain.download.record.id.run == run && !chain.download.isExecuting && !chain.filtration.isExecuting
+    }
+    for chain in idle { remove(chain.download.record) }
+    return idle.map(\.download.record)
+  }
+
   /// Waits until what has been transferred has ended, too.
   func waitForEndings() { downloadEndings.sync {} }
 
   /// Cancels everything, running or not.
   func cancelAll() {
-    for chain in inProgress.values {
-      chain.download.record.cancel()
+    cancel(Array(inProgress.values))
+  }
+
+  private func cancel(_ chains: [Chain]) {
+    // First all records: what takes the place of an operation that ends must not begin.
+    for chain in chains { chain.download.record.cancel() }
+    for chain in chains {
       chain.download.cancel()
       // A filtration that has not begun sees its record. To cancel it would end it before its download has.
       if chain.filtration.isExecuting { chain.filtration.cancel() }

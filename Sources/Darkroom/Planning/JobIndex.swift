@@ -191,6 +191,9 @@ final class JobIndex {
     return database.changes == 1
   }
 
+  /// Has all entries count as left to do, those included that have ended or are deferred.
+  func markAllPending() throws { try database.run("UPDATE entries SET pending = 1 WHERE pending = 0") }
+
   /// Calls `body` with every entry, in the manifest's order.
   func eachInOrder(_ body: (Entry) throws -> Void) throws {
     var page = try entries("WHERE position > ? ORDER BY position LIMIT 100", [.integer(-1)])

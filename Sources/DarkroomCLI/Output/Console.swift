@@ -68,6 +68,9 @@ final class Console {
     case .entryEnded(let job, let row, let deferred):
       progress.setDeferred(deferred, of: job)
       log(row, of: job)
+    case .jobCancelled(let job, let isRemoved):
+      let why = isRemoved ? "its manifest was removed from the inbox" : "as requested"
+      log(.normal, "\(job): cancelled, \(why); what is done stays done")
     case .paused(let cause):
       progress.pause = cause.description
       log(.normal, "paused: \(cause.description)")

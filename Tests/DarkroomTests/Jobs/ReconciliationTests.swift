@@ -34,6 +34,8 @@ import Testing
       switch action {
       case .start(let source): source.job
       case .begin(let number): "begin \(number)"
+      case .cancel(let number): "cancel \(number)"
+      case .record(let number): "record \(number)"
       case .finish(let number): "finish \(number)"
       }
     }
@@ -130,6 +132,46 @@ import Testing
       #expect(Self.actions(&queue, waiting, limits: limits) == (isStarted ? ["a"] : []), "\(activity) \(idle)")
       #expect(Self.actions(&queue, waiting + [Self.live(5)], limits: limits) == [], "no more than that")
     }
+  }
+
+  @Test(arguments: [false, true])
+  func `what nobody wants is cancelled once it is planned and before it is done, paused or not, without a place`(
+    isPaused: Bool
+  ) throws {
+    var queue = try Self.queue()
+    let phases: [LiveJob.Phase] = [
+      .planning, .ready, .running, .done, .cancelling, .unrecorded, .unreported, .finishing,
+    ]
+    let live = phases.enumerated().map { number, phase in
+      var job = Self.live(number, phase)
+      job.isUnwanted = true
+      return job
+    }
+    let actions = Self.actions(&queue, live, limits: JobLimits(places: 0, live: 0), isPaused: isPaused)
+    #expect(actions == ["finish 3", "finish 6", "record 5", "cancel 1", "cancel 2"])
+    // It does not take the place of one that is wanted.
+    #expect(Self.actions(&queue, live + [Self.live(8, .ready)], limits: Self.one).last == "begin 8")
+  }
+
+  @Test func `rows that could not be written are tried again when that is due`() throws {
+    var queue = try Self.queue()
+    var job = Self.live(1, .unrecorded)
+    job.due = Self.now + 1
+    #expect(Self.actions(&queue, [job]) == [])
+    job.due = Self.now
+    #expect(Self.actions(&queue, [job]) == ["record 1"])
+  }
+
+  @Test func `what is to be cancelled becomes live before everything else, and without a place`() throws {
+    var queue = try Self.queue("a", "b", "c", "live 1")
+    queue.cancelled = ["r2", "r3"]
+    let full = [Self.live(1), Self.live(2), Self.live(3, .ready), Self.live(4, .ready)]
+    let limits = JobLimits(places: 2, live: 4, total: 9)
+    #expect(Self.actions(&queue, full, limits: limits) == ["c"], "another run of the job is live")
+    #expect(Self.actions(&queue, full, limits: limits) == [])
+    queue.cancelled = ["r1"]
+    #expect(Self.actions(&queue, full, limits: JobLimits(places: 0, live: 4, total: 9)) == [], "nothing may be planned")
+    #expect(Self.actions(&queue, [], limits: JobLimits(places: 1, live: 1)) == ["b"])
   }
 
   @Test(arguments: [LiveJob.Phase.done, .unreported, .finishing])
