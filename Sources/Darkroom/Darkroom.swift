@@ -194,7 +194,7 @@ package final class Darkroom {
       isInboxUnreadable = false
       if view.hasReturned {
         observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path))
-        jobs.queue.inboxReturned()
+        jobs.inboxReturned()
         watcher.scanNow()
       }
       locks = view.locks
@@ -265,12 +265,18 @@ package final class Darkroom {
     let limits = JobLimits(
       places: mayPlan ? configuration.jobs : 0, live: services.liveLimit, total: services.totalLimit)
     jobs.collectCancelled(configuration)
+    if mayStart { jobs.beginReplacements(now: now) }
     let actions = reconcile(
       wanted: &jobs.queue, live: jobs.live, limits: limits, now: now,
       isPaused: jobs.suspension.isPaused, resumedAt: resumedAt)
     for action in actions {
       switch action {
       case .start(let source): jobs.start(source, now: now)
+      case .startReplacement(let source, let run): jobs.start(source, replacing: run, now: now)
+      case .replace(let run, let successor): if mayStart { jobs.replace(run, by: successor) }
+      case .separate(let run): if stopDeadline == nil { jobs.planSeparately(run) }
+      case .compare(let run): if mayStart { jobs.compare(run) }
+      case .settle(let run): if mayStart { jobs.settle(run) }
       case .begin(let run):
         jobs.begin(run, now: now)
         // Nothing else would have the loop run again.

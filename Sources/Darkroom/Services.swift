@@ -33,6 +33,10 @@ final class Services {
   /// The same, those included that only wait: they need a descriptor each, or none.
   var totalLimit: Int { 4 * liveLimit }
 
+  /// The runs that earlier processes left whose manifests are not in the inbox any more, because those that were to replace
+  /// them were rejected.
+  private let detached: Set<String>
+
   private let send: @Sendable (Darkroom.Message) -> Void
   private let instances: [InstanceLock]
   private let staging: OpenFolder
@@ -91,6 +95,11 @@ final class Services {
     let store = DamagedJobs(state: state, outbox: outbox, ledger: ledger)
     let (unfinished, damaged) = try store.takeOut(of: try ledger.liveJobs())
     self.unfinished = unfinished
+    let ledger = ledger
+    detached = Set(
+      try unfinished.map(\.job).filter { job in
+        try ledger.laterRuns(than: job.runID, job: job.name).contains(where: \.isRejectedReplacement)
+      }.map(\.runID))
     // An inbox that lacks what unfinished jobs came from may be another folder: it is not to be taken for theirs later.
     let folder = inbox.path
     let isTheirs = knowsInbox || !unfinished.contains { $0.manifest.lies(in: folder) }
@@ -163,7 +172,7 @@ final class Services {
       network: NetworkWatch(configuration: configuration.transfer, engine: engine) { [send] in send(.probed($0)) },
       planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
       runEnded: { [downloads] in downloads.end(run: $0) }, send: { [send] in send(.job($0)) })
-    if !knowsInbox { jobs.unknownRuns = Set(unfinished.map(\.job.runID)) }
+    jobs.unknownRuns = Set(unfinished.map(\.job.runID).filter { !knowsInbox || detached.contains($0) })
     jobs.retention = outbox.handle.map {
       LedgerRetention(ledger: ledger, state: state, outbox: $0, inbox: inbox)
     }

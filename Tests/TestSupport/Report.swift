@@ -77,6 +77,7 @@ package struct Report: Decodable, Sendable {
     package let index: Int
     package let name: String
     package let url: String
+    package let filters: String
     package let state: String
     package let attempts: Int
     package let reused: Bool?

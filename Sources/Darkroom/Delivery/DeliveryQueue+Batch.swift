@@ -7,6 +7,10 @@ import System
 /// What the machine is to blame for is nobody's failure, and is tried again.
 extension DeliveryQueue {
   func deliver(_ batch: Batch) throws {
+    if !batch.carried.isEmpty {
+      try log(batch.carried)
+      send(.committed(batch.carried))
+    }
     var results = ResultBatch(batch.records, held: batch.held, ledger: ledger)
     let unfit = results.syncFiles()
     if let first = unfit.first { send(.rejected(unfit, first.snapshot.failure ?? .cache)) }

@@ -28,6 +28,9 @@ extension EntryScheduler {
     return jobs[run]?.attempts ?? [:]
   }
 
+  /// The entries of a job whose outcome is not known: they are in progress, or being delivered.
+  func startedEntries(run: Int) -> Set<Int> { Set(jobs[run]?.started.keys.map { $0 } ?? []) }
+
   /// Records that an entry that has started is not tried, because what it needs could not be read, or its job is cancelled.
   /// It is not scheduled again.
   func giveUp(_ id: PhotoRecord.ID, now: Int, backoff: Backoff) {

@@ -13,6 +13,9 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
   /// How often those of its entries were tried that were begun, by position.
   let attempts: [Int: Int]
 
+  /// Whether another run has what is unchanged of it, and its log. Default: no.
+  var isSuperseded = false
+
   /// - Parameter isStopping: Whether to stop soon; the next start does the rest.
   /// - Returns: What all rows of the run add up to.
   /// - Throws: `SQLiteError`, `LedgerError`; `CancellationError` when it was stopped.
@@ -24,6 +27,7 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
       for entry in page { tally.add(try ReportRow(parsing: entry.row)) }
       try index.fill { for entry in page { try index.markEnded(entry.position) } }
     }
+    if isSuperseded { try index.fill { try index.markSucceededEnded() } }
     for position in attempts.keys {
       run.staging.remove(run.staging.download(position))
       run.staging.remove(run.staging.result(position))
@@ -36,7 +40,7 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
       try ledger.commit(changes + rows.map { .finish($0.record.ledgerEntry($0.row), run: run.runID, job: run.job) })
       changes = []
       for row in rows { tally.add(row.row) }
-      try delivery.log(rows)
+      if !isSuperseded { try delivery.log(rows) }
     }
     return tally
   }

@@ -133,6 +133,32 @@ struct JobQueue {
     return place.map { .dropped(settled.remove(at: $0)) }
   }
 
+  /// Takes out a settled manifest, or a job that an earlier process left, whose file takes the place of that of a live job;
+  /// nil when there is none.
+  /// - Parameter files: The files of the live jobs that may be replaced.
+  mutating func nextReplacement(
+    of files: [FileName: Int], now: Double = .infinity
+  ) -> (source: JobPlanning.Source, file: FileName)? {
+    guard present != nil else { return nil }
+    if let place = unfinished.firstIndex(where: { $0.replacedFile.map { files[$0] != nil } == true }) {
+      let file = unfinished[place].replacedFile
+      return file.map { (.unfinished(unfinished.remove(at: place)), $0) }
+    }
+    if case .named = goal { return nil }
+    let (holds, free, open) = (holds, free, open)
+    func isNext(_ manifest: InboxScan.Manifest) -> Bool {
+      files[manifest.key] != nil && open[manifest.key] == manifest.identity
+        && holds[manifest.job]?.holds(now: now, free: free) != true
+    }
+    if let place = waiting.firstIndex(where: isNext) {
+      let manifest = waiting.remove(at: place)
+      return (.dropped(manifest), manifest.key)
+    }
+    guard let place = settled.firstIndex(where: isNext) else { return nil }
+    let manifest = settled.remove(at: place)
+    return (.dropped(manifest), manifest.key)
+  }
+
   /// Takes out the next job to become live. A manifest of the inbox that is not passed then is seen again at the next
   /// scan.
   /// - Parameter isLive: Whether a job of a name is live: then others of the name wait.

@@ -11,6 +11,10 @@ final class JobRun {
     case ready(Plan)
     /// Its entries are being worked on.
     case running(Running)
+    /// Its manifest takes the place of that of another run, with which it is being compared.
+    case replacing(Plan)
+    /// Another manifest has taken the place of its own: what runs of it ends, and its rows go over.
+    case replaced(Replaced)
     /// Nobody wants it any more: what runs of it ends, then the rows of what was not done are written.
     case cancelling(Cancelling)
     /// All its rows are durable; its report is being written and delivered.
@@ -39,6 +43,29 @@ final class JobRun {
     var attempts: [Int: Int] = [:]
 
     /// Whether the rows of what was not done are being written.
+    var isUnderWay = false
+  }
+
+  /// A run that is replaced.
+  struct Replaced {
+    var running: Running
+
+    /// The number of the run that replaces it.
+    let successor: Int
+
+    /// The entries that were in progress or being delivered when it was replaced.
+    let started: Set<Int>
+
+    /// How often those of its entries were tried that were begun and have no row, by position.
+    var attempts: [Int: Int]
+
+    /// What the comparison came to; nil before.
+    var comparison: JobReplacement.Comparison?
+
+    /// Whether the run that replaces it has begun.
+    var hasBegun = false
+
+    /// Whether something of this is under way on another thread.
     var isUnderWay = false
   }
 
@@ -79,6 +106,9 @@ final class JobRun {
   /// Why nobody wants it any more; nil for most.
   var unwanted: CancelReason?
 
+  /// The number of the live run whose manifest its own is to replace; nil for most.
+  var replaces: Int?
+
   private var pauseLog = PauseLog()
 
   /// Its pauses, the oldest first.
@@ -115,8 +145,13 @@ final class JobRun {
   var live: LiveJob {
     var live = LiveJob(number: number, name: name, phase: .planning, since: since, lastStarted: since)
     live.isUnwanted = unwanted != nil
+    live.replaces = replaces
     switch phase {
     case .planning: break
+    case .replacing: live.phase = .replacing
+    case .replaced(let replaced):
+      live.phase = !replaced.isUnderWay && replaced.comparison == nil ? .uncompared : .replaced
+      live.due = hold?.due ?? 0
     case .ready: live.phase = .ready
     case .running(let running): (live.phase, live.lastStarted) = (running.isDone ? .done : .running, lastStarted)
     case .cancelling(let cancelling):
@@ -135,7 +170,8 @@ final class JobRun {
       switch phase {
       case .running(let running): running
       case .cancelling(let cancelling): cancelling.running
-      case .planning, .ready, .finishing: nil
+      case .replaced(let replaced): replaced.running
+      case .planning, .ready, .replacing, .finishing: nil
       }
     }
     set {
@@ -145,7 +181,10 @@ final class JobRun {
       case .cancelling(var cancelling):
         cancelling.running = newValue
         phase = .cancelling(cancelling)
-      case .planning, .ready, .finishing: break
+      case .replaced(var replaced):
+        replaced.running = newValue
+        phase = .replaced(replaced)
+      case .planning, .ready, .replacing, .finishing: break
       }
     }
   }
@@ -153,11 +192,37 @@ final class JobRun {
   /// Whether what was not done of it is cancelled.
   var isCancelling: Bool { if case .cancelling = phase { true } else { false } }
 
+  /// Whether what has become of an entry does not matter any more, because the manifest that replaces the run's lacks it.
+  /// - Parameter position: The entry's.
+  func isGone(_ position: Int) -> Bool {
+    guard case .replaced(let replaced) = phase, let comparison = replaced.comparison else { return false }
+    return comparison.carried[position] == nil
+  }
+
+  /// Whether its index is in use on another thread.
+  var isUnderWay: Bool {
+    switch phase {
+    case .cancelling(let cancelling): cancelling.isUnderWay
+    case .replaced(let replaced): replaced.isUnderWay
+    case .finishing(let finishing): finishing.isUnderWay
+    case .planning, .ready, .running, .replacing: false
+    }
+  }
+
+  /// Whether nothing of it is tried again, because it is cancelled or replaced.
+  var isClosing: Bool {
+    switch phase {
+    case .cancelling, .replaced: true
+    case .planning, .ready, .running, .replacing, .finishing: false
+    }
+  }
+
   /// What it has in the outbox and elsewhere, once it is planned.
   var plan: Plan? {
     switch phase {
     case .planning: nil
-    case .ready(let plan): plan
+    case .ready(let plan), .replacing(let plan): plan
+    case .replaced(let replaced): replaced.running.plan
     case .running(let running): running.plan
     case .cancelling(let cancelling): cancelling.running.plan
     case .finishing(let finishing): finishing.plan
@@ -168,8 +233,8 @@ final class JobRun {
   var waitsForDelivery: Bool {
     switch phase {
     case .running(let running): running.tally.counts.total + undelivered >= running.plan.total
-    case .cancelling: true
-    case .planning, .ready, .finishing: false
+    case .cancelling, .replaced: true
+    case .planning, .ready, .replacing, .finishing: false
     }
   }
 

@@ -88,8 +88,10 @@ extension LiveJobs {
     case .ready(let plan):
       running = .init(plan: plan, tally: plan.tally, began: (activeTime, plan.tally.counts.total))
     case .running(let begun): running = begun
-    case .planning, .cancelling, .finishing: return
+    case .planning, .cancelling, .replacing, .replaced, .finishing: return
     }
+    // What goes on of it there ends, too.
+    if let old = predecessor(of: number) { pending.cancel(run: old.number) }
     let attempts = scheduler.stop(run: number, now: Clock.monotonicMilliseconds)
     run.phase = .cancelling(.init(running: running, attempts: attempts))
     run.suspects = []
@@ -100,20 +102,12 @@ extension LiveJobs {
     collectCancelled(configuration)
   }
 
-  /// Takes in the entries of cancelled runs of which nothing runs any more. Their operations may be in queues that are
+  /// Takes in the cancelled entries of runs of which nothing runs any more. Their operations may be in queues that are
   /// suspended, and end when these are not.
   func collectCancelled(_ configuration: Configuration) {
-    for run in runs.values where run.isCancelling {
-      for record in pending.takeIdle(run: run.number) { decide(on: record, configuration) }
+    for run in runs.values where run.isClosing {
+      for record in pending.takeIdle(run: run.number, isWhole: run.isCancelling) { decide(on: record, configuration) }
     }
-  }
-
-  /// Records how often an entry of a cancelled run was tried of which there is no row yet.
-  func leaveCancelled(_ record: PhotoRecord, _ backoff: Backoff) {
-    scheduler.giveUp(record.id, now: Clock.monotonicMilliseconds, backoff: backoff)
-    guard let run = runs[record.run.number], case .cancelling(var cancelling) = run.phase else { return }
-    cancelling.attempts[record.entry.position] = record.snapshot.attempts
-    run.phase = .cancelling(cancelling)
   }
 
   /// Has the rows of what was not done of a cancelled run written.
@@ -151,8 +145,8 @@ extension JobRun {
   /// Whether there may be something of it to be cancelled.
   fileprivate var isUnfinished: Bool {
     switch phase {
-    case .planning, .ready, .running: true
-    case .cancelling, .finishing: false
+    case .planning, .ready, .running, .replacing: true
+    case .cancelling, .replaced, .finishing: false
     }
   }
 

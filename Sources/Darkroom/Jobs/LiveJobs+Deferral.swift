@@ -28,7 +28,18 @@ extension LiveJobs {
     inOrder.map { run in
       var job = run.live
       if job.phase == .running { job.activity = activity(of: run) }
-      if job.phase == .unrecorded, pending.isInProgress(run: run.number) { job.phase = .cancelling }
+      switch job.phase {
+      case .ready, .running: job.file = run.accepted.flatMap { $1.inboxPath == nil ? nil : FileName($1.file) }
+      case .unrecorded where pending.isInProgress(run: run.number) || predecessor(of: run.number) != nil:
+        job.phase = .cancelling
+      case .replaced:
+        if case .replaced(let replaced) = run.phase, replaced.hasBegun, !replaced.isUnderWay, run.undelivered == 0,
+          !pending.isInProgress(run: run.number)
+        {
+          job.phase = .unsettled
+        }
+      default: break
+      }
       return job
     }
   }

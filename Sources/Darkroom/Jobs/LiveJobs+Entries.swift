@@ -133,11 +133,15 @@ extension LiveJobs {
       age: started.map { now - ($0.firstTried ?? $0.since) } ?? 0, wasDeferred: started?.key.wasDeferred == true,
       mirrorMayPass: started?.mirrorMayPass == true, isHostSilent: isHostSilent(record, live),
       timeLeft: timeLeft(record.id, configuration), outage: outage(record.id))
-    let isCancelled = runs[record.run.number]?.isCancelling == true
+    let run = runs[record.run.number]
+    let isClosing = run?.isClosing == true
     let verdict = Verdict(
       on: entry, backoff: configuration.backoff, deferral: configuration.deferral,
-      isStopping: isStopping || isCancelled, now: now)
-    if isCancelled, verdict != .deliver { return leaveCancelled(record, configuration.backoff) }
+      isStopping: isStopping || isClosing, now: now)
+    if isClosing, verdict != .deliver || run?.isGone(record.entry.position) == true {
+      scheduler.giveUp(record.id, now: now, backoff: configuration.backoff)
+      return leave(record)
+    }
     switch verdict {
     case .deliver:
       let refusals = entry.throttle.refusals
@@ -211,8 +215,11 @@ extension LiveJobs {
       for record in records {
         let run = runs[record.run.number]
         run?.undelivered -= 1
-        // Without a row it is cancelled.
-        if run?.isCancelling == true { continue }
+        // Without a row it is cancelled, or tried again by the run that replaces this one.
+        if run?.isClosing == true {
+          leave(record)
+          continue
+        }
         let failure = record.snapshot.failure
         if failure?.isOfMachine == true ? failure?.disposition == .waitForSpace : error.isOutOfSpace {
           waitForSpace(record)

@@ -147,8 +147,9 @@ extension LiveJobs {
     let reports = runs.values.compactMap { run -> Double? in
       switch run.phase {
       case .cancelling(let cancelling): cancelling.isUnderWay ? nil : run.hold?.due
+      case .replaced(let replaced): replaced.isUnderWay ? nil : run.hold?.due
       case .finishing(let finishing): finishing.isUnderWay ? nil : run.hold?.due
-      case .planning, .ready, .running: nil
+      case .planning, .ready, .running, .replacing: nil
       }
     }
     return (reports + queue.holds.values.filter { $0.space == nil }.map(\.due)).min()

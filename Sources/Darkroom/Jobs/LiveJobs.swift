@@ -17,6 +17,8 @@ final class LiveJobs {
     case written(run: Int, ReportDelivery)
     case unwritten(run: Int, any Error)
     case cancelled(run: Int, Result<JobTally, any Error>)
+    case compared(run: Int, Result<JobReplacement.Comparison, any Error>)
+    case settled(run: Int, Result<JobReplacement.Settlement, any Error>)
   }
 
   /// What jobs came to.
@@ -107,12 +109,16 @@ final class LiveJobs {
   // MARK: Beginning
 
   /// Has a job become live: its manifest is accepted and planned.
-  func start(_ source: JobPlanning.Source, now: Double) {
+  /// - Parameter replaced: The number of the live run whose manifest its own is to replace. Default: nil, none.
+  func start(_ source: JobPlanning.Source, replacing replaced: Int? = nil, now: Double) {
     lastNumber += 1
     let number = lastNumber
     let planning = JobPlanning(
-      source, number: number, planner: planner, during: suspension.pauses.open(since: 0))
-    runs[number] = JobRun(number: number, source: source, planning: planning, now: now)
+      source, number: number, planner: planner, during: suspension.pauses.open(since: 0),
+      isReplacement: replaced != nil)
+    let run = JobRun(number: number, source: source, planning: planning, now: now)
+    run.replaces = replaced
+    runs[number] = run
     planning.start(
       in: background,
       accepted: { [send] in send(.accepted(run: number, $0, $1)) },
@@ -133,6 +139,8 @@ final class LiveJobs {
     case .written(let number, let report): deliver(report, of: number)
     case .unwritten(let number, let error): try reported(number, .failure(error))
     case .cancelled(let number, let result): try recorded(number, result)
+    case .compared(let number, let result): try compared(number, result)
+    case .settled(let number, let result): try settled(number, result)
     }
   }
 
@@ -162,7 +170,14 @@ final class LiveJobs {
     if let outcome = plan.report?.outcome ?? plan.outcome {
       run.phase = .finishing(.init(plan: plan, outcome: outcome, report: plan.report))
     } else if !plan.problems.isEmpty {
-      run.phase = .finishing(.init(plan: plan, outcome: JobOutcome(rejected: plan.problems, taking: elapsed(run))))
+      var (plan, outcome) = (plan, JobOutcome(rejected: plan.problems, taking: elapsed(run)))
+      if let replaced = run.replaces.flatMap({ runs[$0] }) {
+        // Nothing changes for that, and its manifest has gone.
+        if let job = replaced.accepted?.job { unknownRuns.insert(job.runID) }
+        outcome.isRejectedReplacement = true
+        plan.run = plan.run.inHistory
+      }
+      run.phase = .finishing(.init(plan: plan, outcome: outcome))
     } else {
       run.phase = .ready(plan)
     }
@@ -226,14 +241,7 @@ final class LiveJobs {
 
   /// Whether nothing is being delivered.
   var isDelivered: Bool {
-    undelivered == held
-      && !runs.values.contains { run in
-        switch run.phase {
-        case .cancelling(let cancelling): cancelling.isUnderWay
-        case .finishing(let finishing): finishing.isUnderWay
-        case .planning, .ready, .running: false
-        }
-      }
+    undelivered == held && !runs.values.contains(where: \.isUnderWay)
   }
 
   /// Reports trouble that is no job's.
@@ -324,6 +332,7 @@ final class LiveJobs {
 
   /// - Parameter isIndexUsable: Whether its index may serve another job. Default: it may.
   func remove(_ run: JobRun, isIndexUsable: Bool = true) {
+    abandonReplacement(run)
     delivery.forget(run: run.number)
     if isIndexUsable, let index = run.plan?.index { planner.indexes.give(back: index) }
     runs[run.number] = nil

@@ -46,6 +46,10 @@ package struct JobOutcome: Sendable, Equatable, Codable {
 
   /// How the rows compare with those of the job's last run; nil when there was none.
   package var sinceLast: SinceLast?
+
+  /// Whether it is that of a manifest that was to take the place of a live run's, and was rejected: its report goes to
+  /// `history`. nil for no.
+  var isRejectedReplacement: Bool?
 }
 
 extension JobOutcome {

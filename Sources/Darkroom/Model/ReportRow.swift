@@ -78,7 +78,7 @@ package struct ReportRow: Sendable, Equatable {
   }
 
   /// Place in the manifest, from 0.
-  package let index: Int
+  package var index: Int
   package let name: String
   let url: String
   let finalURL: String?
@@ -87,7 +87,7 @@ package struct ReportRow: Sendable, Equatable {
   let isCoalesced: Bool
   /// Whether it has a result, and failed in the last run.
   var isRecovered = false
-  let priority: String
+  var priority: String
   let attempts: Int
   var output: Output?
   var source: Source?
@@ -95,7 +95,7 @@ package struct ReportRow: Sendable, Equatable {
   let timings: Timings
   package var failure: Failure?
   var warnings: [Warning] = []
-  let metadata: JSONValue?
+  var metadata: JSONValue?
 
   /// The row of an entry whose result turned out to be undeliverable.
   /// - Parameter last: Its failure in the last run; nil when it had none.

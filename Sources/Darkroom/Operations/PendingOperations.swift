@@ -308,18 +308,24 @@ final class PendingOperations {
     }
   }
 
-  /// Cancels the entries of a run, running or not.
-  func cancel(run: Int) {
-    cancel(inProgress.values.filter { $0.download.record.id.run == run })
+  /// Cancels entries of a run, running or not.
+  /// - Parameter isGone: Tells by their positions which. Default: all.
+  func cancel(run: Int, where isGone: (Int) -> Bool = { _ in true }) {
+    cancel(inProgress.filter { $0.key.run == run && isGone($0.key.position) }.map { $0.value })
   }
 
   /// Whether operations of a run are in progress.
-  func isInProgress(run: Int) -> Bool { inProgress.keys.contains { $0.run == run } }
+  /// - Parameter isMeant: Tells by their positions which entries are meant. Default: all.
+  func isInProgress(run: Int, where isMeant: (Int) -> Bool = { _ in true }) -> Bool {
+    inProgress.keys.contains { $0.run == run && isMeant($0.position) }
+  }
 
-  /// Forgets the entries of a cancelled run of which nothing runs. Their operations end when the queues are not suspended.
-  func takeIdle(run: Int) -> [PhotoRecord] {
+  /// Forgets the cancelled entries of a run of which nothing runs. Their operations end when the queues are not suspended.
+  /// - Parameter isWhole: Whether all its entries are cancelled: then those are taken, too, that ended in another way.
+  func takeIdle(run: Int, isWhole: Bool) -> [PhotoRecord] {
     let idle = inProgress.values.filter { chain in
       chain.download.record.id.run == run && !chain.download.isExecuting && !chain.filtration.isExecuting
+        && (isWhole || chain.download.record.state == .cancelled)
     }
     for chain in idle { remove(chain.download.record) }
     return idle.map(\.download.record)
@@ -329,9 +335,7 @@ final class PendingOperations {
   func waitForEndings() { downloadEndings.sync {} }
 
   /// Cancels everything, running or not.
-  func cancelAll() {
-    cancel(Array(inProgress.values))
-  }
+  func cancelAll() { cancel(Array(inProgress.values)) }
 
   private func cancel(_ chains: [Chain]) {
     // First all records: what takes the place of an operation that ends must not begin.

@@ -27,6 +27,9 @@ final class JobIndex {
   /// The numbers of hosts that were met lately.
   private var hostNumbers: [String: Int] = [:]
 
+  /// Whether it has what the comparison with another needs.
+  var isCompared = false
+
   /// Creates an empty index.
   /// - Throws: `SQLiteError`, `SystemError`.
   init(creating place: Place) throws {
@@ -72,6 +75,7 @@ final class JobIndex {
 
   /// Removes all entries, so that an index in memory can be used for another manifest.
   func clear() throws {
+    try removeComparison()
     for table in ["entries", "requests", "hosts", "claims", "firsts"] { try database.run("DELETE FROM " + table) }
     lastRequest = nil
     hostNumbers.removeAll(keepingCapacity: true)

@@ -1,3 +1,4 @@
+import System
 import TestSupport
 import Testing
 
@@ -34,6 +35,11 @@ import Testing
       switch action {
       case .start(let source): source.job
       case .begin(let number): "begin \(number)"
+      case .startReplacement(let source, let number): "\(source.job) for \(number)"
+      case .replace(let number, let successor): "replace \(number) by \(successor)"
+      case .separate(let number): "separate \(number)"
+      case .compare(let number): "compare \(number)"
+      case .settle(let number): "settle \(number)"
       case .cancel(let number): "cancel \(number)"
       case .record(let number): "record \(number)"
       case .finish(let number): "finish \(number)"
@@ -151,6 +157,41 @@ import Testing
     #expect(actions == ["finish 3", "finish 6", "record 5", "cancel 1", "cancel 2"])
     // It does not take the place of one that is wanted.
     #expect(Self.actions(&queue, live + [Self.live(8, .ready)], limits: Self.one).last == "begin 8")
+  }
+
+  @Test(arguments: [LiveJob.Phase.ready, .running])
+  func `a manifest takes the place of a live one's of its file once it is planned, without a place`(
+    phase: LiveJob.Phase
+  ) throws {
+    let manifest = InboxScan.Manifest(file: "a.txt", job: "live 1", identity: .sample(size: 2))
+    var queue = JobQueue(goal: .watch, unfinished: [])
+    queue.update(queue.fresh(of: [manifest]), settled: [manifest])
+    var old = Self.live(1, phase)
+    #expect(Self.actions(&queue, [old], limits: Self.one).contains { $0.hasPrefix("live 1") } == false, "another file")
+    old.file = FileName("a.txt")
+    let busy = [old, Self.live(2), Self.live(3, .ready)]
+    #expect(Self.actions(&queue, busy, limits: Self.one).last == "live 1 for 1")
+    #expect(Self.actions(&queue, busy, limits: Self.one).last != "live 1 for 1", "it is taken")
+    var new = LiveJob(number: 4, name: "live 1", phase: .planning, since: 0, lastStarted: 0)
+    new.replaces = 1
+    queue.update(queue.fresh(of: [manifest]), settled: [manifest])
+    #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9)) == [], "one at a time")
+    new.phase = .ready
+    #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9)) == ["replace 1 by 4"])
+    for ended in [LiveJob.Phase.done, .finishing, .cancelling, .unrecorded] {
+      old.phase = ended
+      #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9)).contains("separate 4"))
+    }
+    #expect(Self.actions(&queue, [new], limits: JobLimits(places: 0, live: 9)) == ["separate 4"])
+  }
+
+  @Test func `a replaced job is compared when that is due, and settled when nothing of it runs`() throws {
+    var queue = try Self.queue()
+    var job = Self.live(1, .uncompared)
+    job.due = Self.now + 1
+    #expect(Self.actions(&queue, [job, Self.live(2, .replaced), Self.live(3, .replacing)]) == [])
+    job.due = 0
+    #expect(Self.actions(&queue, [job, Self.live(2, .unsettled)]) == ["compare 1", "settle 2"])
   }
 
   @Test func `rows that could not be written are tried again when that is due`() throws {
