@@ -220,6 +220,16 @@ import Testing
     #expect(try cancel("begun").status == 66, "it has ended")
   }
 
+  @Test func `cancel ends a job that is being planned, with a row for every entry`() throws {
+    let watch = try folders.start("watch", Self.two)
+    #expect(try watch.waitForLine(containing: "watching") != nil)
+    try folders.drop("large.txt", (0..<5000).map { server.url("\($0)") + "\n" }.joined())
+    #expect(try cancel("large").status == 0)
+    #expect(try watch.waitForLine(containing: "large: cancelled: 0 filtered") != nil)
+    try checkCancelled("large", total: 5000, filtered: 0)
+    try stop(watch)
+  }
+
   @Test func `a job that is not open is 66, and those that are open are cancelled all the same`() throws {
     let watch = try startDozen()
     let asked = try cancel("none", "job")

@@ -17,8 +17,7 @@ package struct JobCancel {
     let status = try StatusReader(configuration: configuration).read(countsRows: false)
     var unknown: [String] = []
     for job in jobs.map(PortableName.replacing) {
-      let queued = manifests.filter { $0.job == job }
-        .map { CancelRequest.key(ofManifest: $0.file, identity: $0.identity.text) }
+      let queued = manifests.filter { $0.job == job }.map(\.cancelKey)
       let keys = status.jobs.filter { $0.job == job }.map(\.run_id) + queued
       if keys.isEmpty { unknown.append(job) }
       for key in keys { try ask(key, in: inbox) }

@@ -33,3 +33,8 @@ enum CancelRequest {
     return file.owner == request.owner
   }
 }
+
+extension InboxScan.Manifest {
+  /// What stands for it where it is to be cancelled.
+  var cancelKey: String { CancelRequest.key(ofManifest: file, identity: identity.text) }
+}

@@ -37,6 +37,15 @@ struct JobQueue {
   /// Settled manifests whose jobs were live when it was their turn.
   private var waiting: [InboxScan.Manifest] = []
 
+  /// Settled manifests that may take the place of a live job's.
+  private var changed: [InboxScan.Manifest] = []
+
+  /// The names of the manifests of live jobs, as of the last scan.
+  var liveFiles: Set<FileName> = []
+
+  /// Settled manifests whose jobs are to be cancelled.
+  private var unwanted: [InboxScan.Manifest] = []
+
   /// The names of jobs with a run that could not be worked on and waits for the next start: a newer one would be replaced
   /// by it then.
   private var blocked: Set<String> = []
@@ -86,6 +95,8 @@ struct JobQueue {
     open = Dictionary(fresh.map { ($0.key, $0.identity) }, uniquingKeysWith: { first, _ in first })
     self.settled = settled[...]
     waiting = []
+    changed = liveFiles.isEmpty ? [] : settled.filter { liveFiles.contains($0.key) }
+    unwanted = cancelled.isEmpty ? [] : settled.filter { cancelled.contains($0.cancelKey) }
     isToBeScanned = false
   }
 
@@ -126,37 +137,34 @@ struct JobQueue {
       return .unfinished(unfinished.remove(at: place))
     }
     if case .named = goal { return nil }
-    let place = settled.firstIndex { manifest in
-      mayStart(manifest, isLive)
-        && cancelled.contains(CancelRequest.key(ofManifest: manifest.file, identity: manifest.identity.text))
-    }
-    return place.map { .dropped(settled.remove(at: $0)) }
+    return unwanted.firstIndex { mayStart($0, isLive) }.map { .dropped(unwanted.remove(at: $0)) }
   }
+
+  /// Whether there may be something that takes the place of a live job's manifest.
+  var mayReplace: Bool { !changed.isEmpty || !unfinished.isEmpty }
 
   /// Takes out a settled manifest, or a job that an earlier process left, whose file takes the place of that of a live job;
   /// nil when there is none.
-  /// - Parameter files: The files of the live jobs that may be replaced.
+  /// - Parameters:
+  ///   - files: The files of the live jobs that may be replaced.
+  ///   - isLive: Whether a job of a name is live.
   mutating func nextReplacement(
-    of files: [FileName: Int], now: Double = .infinity
+    of files: [FileName: Int], now: Double = .infinity, isLive: (String) -> Bool
   ) -> (source: JobPlanning.Source, file: FileName)? {
     guard present != nil else { return nil }
-    if let place = unfinished.firstIndex(where: { $0.replacedFile.map { files[$0] != nil } == true }) {
-      let file = unfinished[place].replacedFile
-      return file.map { (.unfinished(unfinished.remove(at: place)), $0) }
+    for (place, job) in unfinished.enumerated() where isLive(job.name) {
+      guard let file = job.replacedFile, files[file] != nil else { continue }
+      return (.unfinished(unfinished.remove(at: place)), file)
     }
     if case .named = goal { return nil }
-    let (holds, free, open) = (holds, free, open)
-    func isNext(_ manifest: InboxScan.Manifest) -> Bool {
+    let place = changed.firstIndex { manifest in
       files[manifest.key] != nil && open[manifest.key] == manifest.identity
         && holds[manifest.job]?.holds(now: now, free: free) != true
     }
-    if let place = waiting.firstIndex(where: isNext) {
-      let manifest = waiting.remove(at: place)
+    return place.map { place in
+      let manifest = changed.remove(at: place)
       return (.dropped(manifest), manifest.key)
     }
-    guard let place = settled.firstIndex(where: isNext) else { return nil }
-    let manifest = settled.remove(at: place)
-    return (.dropped(manifest), manifest.key)
   }
 
   /// Takes out the next job to become live. A manifest of the inbox that is not passed then is seen again at the next

@@ -98,7 +98,12 @@ final class JobRun {
   var phase: Phase
 
   /// nil until the job is in the ledger.
-  var accepted: (job: LedgerJob, manifest: JobManifest)?
+  var accepted: (job: LedgerJob, manifest: JobManifest)? {
+    didSet { file = accepted.flatMap { $1.inboxPath == nil ? nil : FileName($1.file) } }
+  }
+
+  /// The name of its manifest in the inbox; nil when that does not lie there.
+  private(set) var file: FileName?
 
   /// Why its report, or the results of some of its entries, cannot be delivered now; nil for most.
   var hold: JobHold?

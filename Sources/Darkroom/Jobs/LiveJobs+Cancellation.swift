@@ -15,6 +15,7 @@ extension LiveJobs {
   /// - Parameter settleTime: How long a file must be unchanged, in seconds.
   func findUnwanted(_ scan: InboxScan, in inbox: Inbox, settleTime: Double, now: Double) {
     guard !isStopping else { return }
+    queue.liveFiles = Set(runs.values.compactMap(\.file))
     takeRequests(scan, inbox)
     let removed = missing.update(missingManifests(scan, inbox), now: now, time: Self.time(settleTime, inbox, missing))
     for number in removed { runs[number]?.unwanted = .removed }
@@ -31,7 +32,7 @@ extension LiveJobs {
       guard let (job, manifest) = run.accepted, manifest.lies(in: inbox.path), !unknownRuns.contains(job.runID) else {
         continue
       }
-      files[FileName(manifest.file), default: []].append(run.number)
+      if let file = run.file { files[file, default: []].append(run.number) }
     }
     for manifest in scan.manifests {
       if files.isEmpty { return [] }
@@ -53,7 +54,7 @@ extension LiveJobs {
       for key in run.cancelKeys { known[key] = .some(run.accepted?.manifest.inboxPath.map { Folder.name(of: $0) }) }
     }
     for manifest in scan.manifests {
-      known[CancelRequest.key(ofManifest: manifest.file, identity: manifest.identity.text)] = .some(manifest.file)
+      known[manifest.cancelKey] = .some(manifest.file)
     }
     for key in scan.cancelled {
       if let manifest = known[key] {

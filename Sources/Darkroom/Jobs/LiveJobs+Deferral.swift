@@ -29,7 +29,7 @@ extension LiveJobs {
       var job = run.live
       if job.phase == .running { job.activity = activity(of: run) }
       switch job.phase {
-      case .ready, .running: job.file = run.accepted.flatMap { $1.inboxPath == nil ? nil : FileName($1.file) }
+      case .ready, .running: job.file = run.file
       case .unrecorded where pending.isInProgress(run: run.number) || predecessor(of: run.number) != nil:
         job.phase = .cancelling
       case .replaced:

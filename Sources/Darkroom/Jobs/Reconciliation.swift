@@ -143,9 +143,10 @@ func reconcile(
     names.insert(next.job)
     total += 1
   }
-  var files = replaceable(live)
+  var files = queue.mayReplace ? replaceable(live) : [:]
   while limits.places > 0, total < limits.total, !files.isEmpty,
-    let next = queue.nextReplacement(of: files, now: now), let number = files.removeValue(forKey: next.file)
+    let next = queue.nextReplacement(of: files, now: now, isLive: names.contains),
+    let number = files.removeValue(forKey: next.file)
   {
     actions.append(.startReplacement(next.source, of: number))
     total += 1

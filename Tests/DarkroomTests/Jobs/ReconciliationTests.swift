@@ -165,6 +165,7 @@ import Testing
   ) throws {
     let manifest = InboxScan.Manifest(file: "a.txt", job: "live 1", identity: .sample(size: 2))
     var queue = JobQueue(goal: .watch, unfinished: [])
+    queue.liveFiles = [FileName("a.txt")]
     queue.update(queue.fresh(of: [manifest]), settled: [manifest])
     var old = Self.live(1, phase)
     #expect(Self.actions(&queue, [old], limits: Self.one).contains { $0.hasPrefix("live 1") } == false, "another file")
