@@ -78,6 +78,7 @@ package struct Report: Decodable, Sendable {
     package let name: String
     package let variant: String?
     package let url: String
+    package let filters: String
     package let state: String
     package let attempts: Int
     package let reused: Bool?

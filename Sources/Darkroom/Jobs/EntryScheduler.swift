@@ -177,6 +177,7 @@ final class EntryScheduler {
     _ started: JobEntries.Started, _ entry: Entry, inherited: PhotoRecord.Source? = nil, of run: Int, _ job: JobEntries
   ) -> Next {
     job.started[started.key.position] = started
+    if !job.attempts.isEmpty { job.attempts[started.key.position] = nil }
     return Next(
       run: run, entry: entry, mirror: started.mirror, attempts: started.attempts, firstTried: started.firstTried,
       hasInterval: hosts.hasInterval(started.host), awaitsAnswer: hosts.awaitsAnswer(started.host),
@@ -244,6 +245,7 @@ final class EntryScheduler {
       attemptsAtMirror: entry.attemptsAtMirror + (attempts == nil ? 0 : 1),
       firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass, suspected: entry.suspected,
       roundBegan: entry.roundBegan)
+    job.attempts[id.position] = retry.attempts
     hosts.retry(retry, job: id.run, due: due, now: now, allowance: allowance(of: retry.host))
     finished(id.run, job, at: entry.host, now)
   }
@@ -270,6 +272,7 @@ final class EntryScheduler {
       key: entry.key, host: host, attempts: attempts, uncounted: attempts, mirror: entry.mirror + 1,
       firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass || mayPass,
       roundBegan: entry.roundBegan)
+    job.attempts[id.position] = attempts
     hosts.retry(retry, job: id.run, due: now, now: now, allowance: allowance(of: host))
     finished(id.run, job, at: entry.host, now)
   }

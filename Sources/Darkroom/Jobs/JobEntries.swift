@@ -66,6 +66,9 @@ final class JobEntries {
   var isStopped = false
   var started: [Int: Started] = [:]
   var transfers = Transfers()
+
+  /// How often entries were tried that wait to be tried again, by position.
+  var attempts: [Int: Int] = [:]
   var deferred = DeferredQueue()
 
   /// Which entries wait for others; nil when none does.

@@ -28,6 +28,18 @@ extension LiveJobs {
     inOrder.map { run in
       var job = run.live
       if job.phase == .running { job.activity = activity(of: run) }
+      switch job.phase {
+      case .ready, .running: job.file = run.file
+      case .unrecorded where pending.isInProgress(run: run.number) || predecessor(of: run.number) != nil:
+        job.phase = .cancelling
+      case .replaced:
+        if case .replaced(let replaced) = run.phase, replaced.hasBegun, !replaced.isUnderWay, run.undelivered == 0,
+          !pending.isInProgress(run: run.number)
+        {
+          job.phase = .unsettled
+        }
+      default: break
+      }
       return job
     }
   }

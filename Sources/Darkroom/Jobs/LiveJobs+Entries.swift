@@ -125,6 +125,8 @@ extension LiveJobs {
 
   /// Takes in an entry both of whose operations have finished.
   func operationsEnded(_ record: PhotoRecord, _ configuration: Configuration) {
+    // Of a run that was cancelled they may end late.
+    guard pending.inProgress[record.id] != nil else { return }
     pending.remove(record)
     decide(on: record, configuration)
   }
@@ -141,8 +143,15 @@ extension LiveJobs {
       age: started.map { now - ($0.firstTried ?? $0.since) } ?? 0, wasDeferred: started?.key.wasDeferred == true,
       mirrorMayPass: started?.mirrorMayPass == true, isHostSilent: isHostSilent(record, live),
       timeLeft: timeLeft(record.id, configuration), outage: outage(record.id))
+    let run = runs[record.run.number]
+    let isClosing = run?.isClosing == true
     let verdict = Verdict(
-      on: entry, backoff: configuration.backoff, deferral: configuration.deferral, isStopping: isStopping, now: now)
+      on: entry, backoff: configuration.backoff, deferral: configuration.deferral,
+      isStopping: isStopping || isClosing, now: now)
+    if isClosing, verdict != .deliver || run?.isGone(record.entry.position) == true {
+      scheduler.giveUp(record.id, now: now, backoff: configuration.backoff)
+      return leave(record)
+    }
     switch verdict {
     case .deliver:
       let refusals = entry.throttle.refusals
@@ -215,7 +224,13 @@ extension LiveJobs {
     case .rejected(let records, let error):
       undelivered -= records.count
       for record in records {
-        runs[record.run.number]?.undelivered -= 1
+        let run = runs[record.run.number]
+        run?.undelivered -= 1
+        // Without a row it is cancelled, or tried again by the run that replaces this one.
+        if run?.isClosing == true {
+          leave(record)
+          continue
+        }
         let failure = record.snapshot.failure
         if keepDependent(record) {
           if error.isOutOfSpace { suspension.waitForSpace(now: Clock.monotonicSeconds) }
@@ -240,11 +255,10 @@ extension LiveJobs {
     scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
     dependencyEnded(record, row)
     if !machineFailures.isEmpty { clearFailures(of: record) }
-    guard let run = runs[record.run.number], case .running(var running) = run.phase else { return }
+    guard let run = runs[record.run.number], run.running != nil else { return }
     run.undelivered -= 1
-    running.tally.add(row)
-    running.plan.sources.add(row)
-    run.phase = .running(running)
+    run.running?.tally.add(row)
+    run.running?.plan.sources.add(row)
     restIfDeferred(run.number)
     observe(.entryEnded(job: run.name, row: row, deferred: scheduler.deferred(run: run.number).count))
   }

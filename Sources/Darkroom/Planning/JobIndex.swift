@@ -33,6 +33,9 @@ final class JobIndex {
   /// The numbers of hosts that were met lately.
   private var hostNumbers: [String: Int] = [:]
 
+  /// Whether it has what the comparison with another needs.
+  var isCompared = false
+
   /// Creates an empty index.
   /// - Throws: `SQLiteError`, `SystemError`.
   init(creating place: Place) throws {
@@ -83,6 +86,7 @@ final class JobIndex {
 
   /// Removes all entries, so that an index in memory can be used for another manifest.
   func clear() throws {
+    try removeComparison()
     for table in ["entries", "requests", "hosts", "claims", "firsts"] { try database.run("DELETE FROM " + table) }
     if hasDependencies { try dropDependencies() }
     hasVariants = false
@@ -217,6 +221,9 @@ final class JobIndex {
     try database.run("UPDATE entries SET pending = 0 WHERE position = ? AND pending = 1", [.integer(position)])
     return database.changes == 1
   }
+
+  /// Has all entries count as left to do, those included that have ended or are deferred.
+  func markAllPending() throws { try database.run("UPDATE entries SET pending = 1 WHERE pending = 0") }
 
   /// Calls `body` with every entry, in the manifest's order.
   func eachInOrder(_ body: (Entry) throws -> Void) throws {

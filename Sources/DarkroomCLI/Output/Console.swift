@@ -68,6 +68,11 @@ final class Console {
     case .entryEnded(let job, let row, let deferred):
       progress.setDeferred(deferred, of: job)
       log(row, of: job)
+    case .jobReplaced(let job, let carried):
+      log(.normal, "\(job): its manifest was replaced; \(carried.of("entry goes", "entries go")) on unchanged")
+    case .jobCancelled(let job, let isRemoved):
+      let why = isRemoved ? "its manifest was removed from the inbox" : "as requested"
+      log(.normal, "\(job): cancelled, \(why); what is done stays done")
     case .paused(let cause):
       progress.pause = cause.description
       log(.normal, "paused: \(cause.description)")
@@ -91,7 +96,8 @@ final class Console {
   }
 
   private func end(_ summary: JobSummary) {
-    progress.end(summary.job)
+    // Another run of the job is live.
+    if summary.state != .superseded { progress.end(summary.job) }
     for problem in summary.problems.prefix(Self.shownProblems) { log(.quiet, "\(summary.job): rejected: \(problem)") }
     let more = summary.problems.count - Self.shownProblems
     if more > 0 {
