@@ -189,12 +189,13 @@ package final class Darkroom {
     var locks: [Lock]?
     do throws(SystemError) {
       let view = try watcher.scan(now: now) { scan in
-        jobs.queue.fresh(of: scan.manifests, unexamined: Set(scan.unexamined.map(\.file)))
+        jobs.findUnwanted(scan, in: services.inbox, settleTime: watcher.settleTime, now: now)
+        return jobs.queue.fresh(of: scan.manifests, unexamined: Set(scan.unexamined.map(\.file)))
       }
       isInboxUnreadable = false
       if view.hasReturned {
         observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path))
-        jobs.queue.inboxReturned()
+        jobs.inboxReturned()
         watcher.scanNow()
       }
       locks = view.locks
@@ -208,6 +209,7 @@ package final class Darkroom {
       }
       jobs.queue.update(view.fresh, settled: view.settled)
     } catch {
+      jobs.missing.scanFailed()
       let mayPass = error.cause.isOfMachine && error.cause != .permission
       guard jobs.queue.goal == .watch || mayPass else { throw StopError.missing("the inbox cannot be read: \(error)") }
       if !isInboxUnreadable { observe(.inboxUnreadable(error.description)) }
@@ -284,18 +286,26 @@ package final class Darkroom {
     let mayPlan = mayStart && !jobs.suspension.hasDiskCause && !jobs.suspension.awaitsRoom
     let limits = JobLimits(
       places: mayPlan ? configuration.jobs : 0, live: services.liveLimit, total: services.totalLimit)
+    jobs.collectCancelled(configuration)
+    if mayStart { jobs.beginReplacements(now: now) }
     let actions = reconcile(
       wanted: &jobs.queue, live: jobs.live, limits: limits, now: now,
       isPaused: jobs.suspension.isPaused, resumedAt: resumedAt)
     for action in actions {
       switch action {
       case .start(let source): jobs.start(source, now: now)
+      case .startReplacement(let source, let run): jobs.start(source, replacing: run, now: now)
+      case .replace(let run, let successor): if mayStart { jobs.replace(run, by: successor) }
+      case .separate(let run): if stopDeadline == nil { jobs.planSeparately(run) }
+      case .compare(let run): if mayStart { jobs.compare(run) }
+      case .settle(let run): if mayStart { jobs.settle(run) }
       case .begin(let run):
         jobs.begin(run, now: now)
         // Nothing else would have the loop run again.
         if mayFinish, jobs.runs[run]?.live.phase == .done { jobs.finish(run) }
-      case .finish(let run) where mayFinish: jobs.finish(run)
-      case .finish: break
+      case .cancel(let run): if stopDeadline == nil { jobs.cancel(run, now: now, configuration) }
+      case .record(let run): if mayStart { jobs.recordCancelled(run) }
+      case .finish(let run): if mayFinish { jobs.finish(run) }
       }
     }
   }

@@ -13,6 +13,10 @@ final class Services {
   /// What an earlier process left to be done.
   let unfinished: [(job: LedgerJob, manifest: JobManifest)]
 
+  /// Whether the inbox was used with this outbox before: then a manifest that is missing at the start was removed. The folder
+  /// under which a share is to be mounted has not been.
+  let knowsInbox: Bool
+
   /// What is to be said about the ledger; nil for most.
   let notice: String?
   private let opening: LedgerOpening
@@ -28,6 +32,10 @@ final class Services {
 
   /// The same, those included that only wait: they need a descriptor each, or none.
   var totalLimit: Int { 4 * liveLimit }
+
+  /// The runs that earlier processes left whose manifests are not in the inbox any more, because those that were to replace
+  /// them were rejected.
+  private let detached: Set<String>
 
   private let send: @Sendable (Darkroom.Message) -> Void
   private let instances: [InstanceLock]
@@ -72,10 +80,8 @@ final class Services {
     state = try StateFolder(opening: Folder.resolved(configuration.state))
     instances = try Self.takeInstanceLocks(outbox: outbox, hidden, state: state)
     // Without it, as on a full disk, everything works, but nobody notices when the outbox is not mounted.
-    if let marker = try? OutboxMarker.take(instances[0], in: hidden, known: known) {
-      outboxes.remember(marker, of: path)
-      try? inbox.remember(outboxes)
-    }
+    let marker = try? OutboxMarker.take(instances[0], in: hidden, known: known)
+    knowsInbox = marker != nil && outboxes.marker(of: path) == marker
     let hadStaging = try FileStatus.exists(outbox.staging(of: state))
     let created: [String]
     (staging, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
@@ -89,6 +95,18 @@ final class Services {
     let store = DamagedJobs(state: state, outbox: outbox, ledger: ledger)
     let (unfinished, damaged) = try store.takeOut(of: try ledger.liveJobs())
     self.unfinished = unfinished
+    let ledger = ledger
+    detached = Set(
+      try unfinished.map(\.job).filter { job in
+        try ledger.laterRuns(than: job.runID, job: job.name).contains(where: \.isRejectedReplacement)
+      }.map(\.runID))
+    // An inbox that lacks what unfinished jobs came from may be another folder: it is not to be taken for theirs later.
+    let folder = inbox.path
+    let isTheirs = knowsInbox || !unfinished.contains { $0.manifest.lies(in: folder) }
+    if let marker, isTheirs {
+      outboxes.remember(marker, of: path)
+      try? inbox.remember(outboxes)
+    }
     if !hadStaging { try Self.checkIntents(unfinished.map(\.job), ledger, staging: outbox.staging(of: state)) }
     // Without it everything works, but for a picture that ends the program again and again.
     journal = try? FiltrationJournal(in: state.openFolder(), runs: Set(unfinished.map(\.job.runID)))
@@ -154,6 +172,7 @@ final class Services {
       network: NetworkWatch(configuration: configuration.transfer, engine: engine) { [send] in send(.probed($0)) },
       planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
       runEnded: { [downloads] in downloads.end(run: $0) }, send: { [send] in send(.job($0)) })
+    jobs.unknownRuns = Set(unfinished.map(\.job.runID).filter { !knowsInbox || detached.contains($0) })
     jobs.retention = outbox.handle.map {
       LedgerRetention(ledger: ledger, state: state, outbox: $0, inbox: inbox)
     }

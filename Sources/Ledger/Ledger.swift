@@ -89,14 +89,10 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
     }
   }
 
-  /// Whether a run of the same job was accepted after a run.
-  package func hasLaterRun(than runID: String, job name: String) throws -> Bool {
-    try perform { database in
-      try database.first(
-        "SELECT 1 FROM jobs WHERE name = ?1 AND sequence > (SELECT sequence FROM jobs WHERE run_id = ?2) LIMIT 1",
-        [.text(name), .text(runID)]
-      ) { _ in true } ?? false
-    }
+  /// The runs of the same job that were accepted after a run, in their order.
+  package func laterRuns(than runID: String, job name: String) throws -> [LedgerJob] {
+    let clause = "WHERE name = ?1 AND sequence > (SELECT sequence FROM jobs WHERE run_id = ?2) ORDER BY sequence"
+    return try perform { try $0.intactRecords(of: .jobs, clause, [.text(name), .text(runID)]) }
   }
 
   /// The last run of a job that ended, nil when there was none.
@@ -124,6 +120,11 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
   }
 
   private static let pageSize = 512
+
+  /// The entry of a run at a place of its manifest, if it has ended.
+  package func ended(run runID: String, at position: Int) throws -> LedgerEntry? {
+    try entries("run_id = ? AND ended = 1 AND position = ?", [.text(runID), .integer(position)]).first
+  }
 
   private func ended(run runID: String, after position: Int) throws -> [LedgerEntry] {
     try entries(

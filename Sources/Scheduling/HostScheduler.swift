@@ -15,6 +15,8 @@ package struct HostScheduler {
       case retry(Retry)
       /// The next new entry of a host.
       case host(Int)
+      /// The first of a host's entries that had waited for others.
+      case released(EntryKey, host: Int)
       /// The first entry of the job's next host that was not started.
       case upcoming
     }
@@ -120,8 +122,7 @@ package struct HostScheduler {
       first = (start, place, site)
     }
     guard let (_, place, site) = first else { return nil }
-    let retry = jobs[place].sites[site].firstRetry
-    return Choice(job: jobs[place].number, kind: retry.map { .retry($0) } ?? .host(jobs[place].sites[site].host))
+    return Choice(job: jobs[place].number, kind: jobs[place].sites[site].first)
   }
 
   /// Finds the first of a job's entries that may start. Hosts without room are out of the ranking until they have some.
@@ -176,6 +177,13 @@ package struct HostScheduler {
     start(place, site, now)
   }
 
+  /// Records the start of the first of a host's entries that had waited for others.
+  package mutating func startReleased(job: Int, host: Int, now: Int) {
+    guard let place = place(of: job), let site = jobs[place].site(at: host) else { return }
+    jobs[place].popReleased(at: site)
+    start(place, site, now)
+  }
+
   private mutating func start(_ place: Int, _ site: Int, _ now: Int) {
     let slot = jobs[place].sites[site].slot
     starts += 1
@@ -196,6 +204,17 @@ package struct HostScheduler {
     let site = attach(place, to: host, now, allowance())
     if let next { jobs[place].setNext(next, at: site) }
     rank(place, site)
+  }
+
+  /// Has an entry start that waited for others.
+  /// - Parameter allowance: What the operator allows at the host; evaluated when no job has anything there yet.
+  package mutating func release(
+    _ key: EntryKey, job: Int, host: Int, now: Int, allowance: @autoclosure () -> HostAllowance = .standard
+  ) {
+    guard let place = place(of: job) else { return }
+    let site = attach(place, to: host, now, allowance())
+    // Very many may be released at once: those behind the first change no rank.
+    if jobs[place].release(key, at: site) { rank(place, site) }
   }
 
   mutating func attach(

@@ -9,6 +9,8 @@ struct JobSites {
     var next: EntryKey?
     /// Retries that are due.
     var dueRetries = PriorityQueue<Retry>()
+    /// Entries that waited for others, and do not any more.
+    var released = PriorityQueue<EntryKey>()
     /// How many retries are not due yet.
     var waiting = 0
     /// Entries that have started and whose outcome is not known.
@@ -22,14 +24,18 @@ struct JobSites {
 
     /// The first entry that may start.
     var key: EntryKey? {
-      guard let due = dueRetries.first?.key else { return next }
-      return next.map { min($0, due) } ?? due
+      var key = next
+      if let due = dueRetries.first?.key, key.map({ due < $0 }) ?? true { key = due }
+      if let free = released.first, key.map({ free < $0 }) ?? true { key = free }
+      return key
     }
 
-    /// The retry that comes before the next new entry, if one does.
-    var firstRetry: Retry? {
-      guard let retry = dueRetries.first, next.map({ retry.key < $0 }) ?? true else { return nil }
-      return retry
+    /// What that is; the next new entry when there is none.
+    var first: HostScheduler.Choice.Kind {
+      let key = key
+      if let free = released.first, free == key { return .released(free, host: host) }
+      if let retry = dueRetries.first, retry.key == key { return .retry(retry) }
+      return .host(host)
     }
 
     var isDone: Bool { waiting == 0 && inProgress == 0 && key == nil }
@@ -148,6 +154,16 @@ struct JobSites {
     sites[index].waiting -= 1
     sites[index].dueRetries.insert(retry)
   }
+
+  /// Adds an entry that may start.
+  /// - Returns: Whether it is the first.
+  mutating func release(_ key: EntryKey, at index: Int) -> Bool {
+    let isFirst = sites[index].key.map { key < $0 } ?? true
+    sites[index].released.insert(key)
+    return isFirst
+  }
+
+  mutating func popReleased(at index: Int) { _ = sites[index].released.popFirst() }
 
   mutating func popRetry(at index: Int) { _ = sites[index].dueRetries.popFirst() }
 

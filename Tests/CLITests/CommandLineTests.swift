@@ -6,10 +6,11 @@ import Testing
   static let mistakes: [(words: [String], says: String)] = [
     ([], "a command is needed"),
     (["rnu"], "did you mean \"run\""),
-    (["cancel"], "the command cancel is not available in this version"),
     (["doctor"], "the command doctor is not available in this version"),
     (["gc"], "the command gc is not available in this version"),
     (["shard", "split"], "the command shard is not available in this version"),
+    (["cancel"], "cancel needs the name of a job"),
+    (["cancel", "a", ".b"], "\".b\" is not the name of a job"),
     (["run", "--filter", "x"], "did you mean \"--filters\""),
     (["run", "--metadata", "al"], "did you mean \"all\""),
     (["run", "--metrics", "f"], "--metrics is not available in this version"),

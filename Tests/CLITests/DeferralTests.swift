@@ -54,14 +54,14 @@ import Testing
     try folders.drop("job.txt", server.url("down?503") + "\n")
     let watch = try folders.start("watch", ["--retry-for", "1h", "--filters", "none"])
     #expect(try watch.waitForLine(containing: "down: deferred after try 1") != nil)
-    try folders.drop("job.txt", server.url("up") + "\n")
+    try folders.drop("job.csv", "url\n" + server.url("up") + "\n")
     // The status is written once a second.
-    let says = "job.txt waits until 1 deferred entry of the job has ended; the next is tried again at 20"
+    let says = "job.csv waits until 1 deferred entry of the job has ended; the next is tried again at 20"
     var status = ""
     for _ in 0..<600 where !status.contains(says) {
       status = try DarkroomProcess.run(["status"] + folders.named).output
     }
-    #expect(status.contains(says) && status.contains("queued: job.txt"), "\(status)")
+    #expect(status.contains(says) && status.contains("queued: job.csv"), "\(status)")
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
     let later = try DarkroomProcess.run(["status"] + folders.named).output

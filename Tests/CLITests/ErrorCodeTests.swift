@@ -123,6 +123,11 @@ import Transfer
     ("bad.json", #"[{"url": "x", "metadata": 1e999}]"#, "bad-value", "line 1, column 31", "as a string"),
     ("bad.csv", "name\na\n", "bad-value", "line 1, column 1", "\"url\""),
     ("bad.json", #"{"a": "x", "A": "y"}"#, "duplicate-name", "A", "\"a\""),
+    ("bad.jsonl", #"{"url": "x", "after": ["y"]}"#, "unknown-dependency", "line 1: after", "\"y\""),
+    (
+      "bad.json", #"{"a": {"url": "x", "after": ["b"]}, "b": {"url": "y", "after": "a"}}"#, "cycle", "a.after",
+      "\"a\" after \"b\" after \"a\""
+    ),
     ("bad.csv", "url,filters\nx,sepai(1)\n", "bad-recipe", "line 2: filters", "sepia"),
   ]
 
@@ -156,8 +161,9 @@ import Transfer
   @Test func `every code of the source has its row above, unless it is reserved or cannot be had on purpose`() throws {
     let page = try Documentation.text("Documentation/report.md")
     let reserved = Set(page.matches(of: /\n\| `([a-z-]+)` \| reserved/).map { String($0.1) })
-    // An encoder that refuses rows of a decoder is a mistake of ours, and so is a decoder that crashes (see WorkerTests).
-    let ours: Set = ["cancelled", "filter-failed", "decoder-crashed"]
+    // An encoder that refuses rows of a decoder is a mistake of ours, and so is a decoder that crashes (see WorkerTests). An
+    // entry whose dependency failed is not the only one that fails (see DependencyTests).
+    let ours: Set = ["cancelled", "filter-failed", "decoder-crashed", "dependency-failed"]
     let entryCodes = Set(ImagingError.Code.allCases.map(\.rawValue)).union(TransferError.Code.allCases.map(\.rawValue))
       .union(try ReportSchema().entryErrorCodes)
     #expect(Set(Self.entries.map(\.code)) == entryCodes.subtracting(reserved).subtracting(ours))

@@ -132,7 +132,7 @@ import Testing
       folders,
       """
       INSERT INTO jobs (run_id, name, state, details, sequence)
-      SELECT '99990101T000000Z-aaaaaaaa', name, 'accepted', details, sequence + 1 FROM jobs
+      SELECT '99990101T000000Z-aaaaaaaa', name, 'running', details, sequence + 1 FROM jobs
       """)
     let second = try folders.run(["--filters", "none"])
     #expect(second.status == 0, "\(second.error)")

@@ -5,7 +5,7 @@ import Testing
 /// The help, compared with the files in `Snapshots`. `DARKROOM_TEST_RECORD=1 script/test --filter HelpTests` writes them.
 @Suite(.blocking) struct HelpTests {
   static let commands = [
-    "run", "watch", "add", "wait", "retry", "check", "status", "pause", "resume", "filters", "help",
+    "run", "watch", "add", "wait", "cancel", "retry", "check", "status", "pause", "resume", "filters", "help",
   ]
   static let texts = [["help"]] + commands.map { ["help", $0] }
 
@@ -86,6 +86,10 @@ import Testing
         #expect(try DarkroomProcess.run(script: example, in: folder, environment: environment).status == 0)
         watch.send(SIGTERM)
         _ = try watch.finish()
+      case "cancel":
+        try FileManager.default.copyItem(atPath: folder.file("cats.json"), toPath: folder.file("inbox/cats.json"))
+        let run = try DarkroomProcess.run(script: example, in: folder, environment: environment)
+        #expect(run.status == 0, "\(example): \(run.error)")
       default:
         let run = try DarkroomProcess.run(script: example, in: folder, environment: environment)
         #expect(run.status == 0, "\(example): \(run.error)")

@@ -41,7 +41,7 @@ import Testing
       "job.json",
       """
       {"defaults": {"qualty": 3}, "entries": [
-        {"url": "coffee.jpg", "filters": "sepai(1)"}, {"url": 7}, {"name": "x"}, {"url": "a.jpg", "after": ["x"]},
+        {"url": "coffee.jpg", "filters": "sepai(1)"}, {"url": 7}, {"name": "x"}, {"url": "a.jpg", "variants": []},
         {"url": "a.jpg", "name": "Café"}, {"url": "b.jpg", "name": "cafe\\u0301"}]}
       """)
     let run = try folders.run()
@@ -53,7 +53,7 @@ import Testing
     #expect(
       found == [
         "unknown-field defaults.qualty", "bad-recipe entries[0].filters", "wrong-type entries[1].url",
-        "bad-value entries[2]", "unknown-field entries[3].after", "duplicate-name entries[5]",
+        "bad-value entries[2]", "bad-value entries[3].variants", "duplicate-name entries[5]",
       ])
     #expect(report.errors?.first?.message.contains("quality") == true)
     #expect(try folders.inboxNames().isEmpty)

@@ -31,7 +31,8 @@ import Testing
     try ledger.commit(["1", "2", "3"].map { .forget(.endedRun($0)) })
     #expect(try ledger.liveJobs().map(\.runID) == ["1"])
     #expect(try ledger.endedRuns(after: 0, limit: 9).map(\.runID) == ["3"])
-    #expect(try ledger.hasLaterRun(than: "1", job: "a"), "the older run must know that it is superseded")
+    let later = try ledger.laterRuns(than: "1", job: "a").map(\.runID)
+    #expect(later == ["3"], "the older run must know that it is superseded")
     try ledger.commit([.advance("1", to: .ended), .forget(.endedRun("3")), .forget(.endedRun("1"))])
     #expect(try ledger.endedRunCount() == 0)
   }

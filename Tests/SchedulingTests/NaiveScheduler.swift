@@ -6,11 +6,12 @@ struct NaiveScheduler {
     var next: EntryKey?
     var retries: [(due: Int, retry: Retry)] = []
     var due: [Retry] = []
+    var released: [EntryKey] = []
     var inProgress = 0
     var lastStart = 0
 
     var firstDue: Retry? { due.min() }
-    var key: EntryKey? { [next, firstDue?.key].compactMap { $0 }.min() }
+    var key: EntryKey? { [next, firstDue?.key, released.min()].compactMap { $0 }.min() }
     var isDone: Bool { key == nil && retries.isEmpty && inProgress == 0 }
   }
 
@@ -71,6 +72,7 @@ struct NaiveScheduler {
     let here = heads.filter { $0.host == host && $0.rank.priority == first.rank.priority }
       .min { (startHere($0.job), start($0.job)) < (startHere($1.job), start($1.job)) }
     guard let job = here?.job, let site = jobs[job]?.sites[host] else { return nil }
+    if let key = site.released.min(), key == site.key { return .init(job: job, kind: .released(key, host: host)) }
     if let retry = site.firstDue, retry.key == site.key { return .init(job: job, kind: .retry(retry)) }
     return .init(job: job, kind: .host(host))
   }
@@ -99,6 +101,16 @@ struct NaiveScheduler {
   mutating func startRetry(_ job: Int, _ retry: Retry, now: Int) {
     jobs[job]?.sites[retry.host]?.due.removeAll { $0 == retry }
     start(job, retry.host, now)
+  }
+
+  mutating func release(_ job: Int, _ host: Int, _ key: EntryKey) {
+    jobs[job]?.sites[host, default: Site()].released.append(key)
+    hosts[host, default: Host()].spent += 0
+  }
+
+  mutating func startReleased(_ job: Int, _ host: Int, _ key: EntryKey, now: Int) {
+    jobs[job]?.sites[host]?.released.removeAll { $0 == key }
+    start(job, host, now)
   }
 
   private mutating func start(_ job: Int, _ host: Int, _ now: Int) {

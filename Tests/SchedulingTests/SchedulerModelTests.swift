@@ -47,6 +47,9 @@ private struct RandomWork {
   private var left: [Int: [Int: [EntryKey]]] = [:]
   private var upcoming: [Int: [Int]] = [:]
 
+  /// What of live jobs waits for others.
+  private var waiting: [Int: [EntryKey]] = [:]
+
   /// The positions of live jobs' entries that have not ended.
   private(set) var unfinished: [Int: Set<Int>] = [:]
 
@@ -65,7 +68,8 @@ private struct RandomWork {
     case 3..<4: remove()
     case 4..<30: now += [0, 1, 50, 3000].randomElement(using: &random) ?? 0
     case 30..<65: start()
-    case 65..<85: endDownload()
+    case 65..<82: endDownload()
+    case 82..<85: release()
     default: finishEntry(isLast: false)
     }
   }
@@ -76,6 +80,7 @@ private struct RandomWork {
       start()
       endDownload()
       finishEntry(isLast: true)
+      release()
       now += 100
       for job in unfinished.keys where unfinished[job]?.isEmpty == true {
         unfinished[job] = nil
@@ -99,7 +104,11 @@ private struct RandomWork {
     let count = Int.random(in: 1...60, using: &random)
     for position in 0..<count {
       let key = EntryKey(priority: Int.random(in: priorities, using: &random), position: position)
-      keys[hosts.randomElement(using: &random) ?? 0, default: []].append(key)
+      if Int.random(in: 0..<5, using: &random) == 0 {
+        waiting[last, default: []].append(key)
+      } else {
+        keys[hosts.randomElement(using: &random) ?? 0, default: []].append(key)
+      }
     }
     left[last] = keys.mapValues { $0.sorted() }
     upcoming[last] = keys.compactMap { host, keys in keys.min().map { (host, $0) } }.sorted { $0.1 < $1.1 }.map(\.0)
@@ -115,7 +124,7 @@ private struct RandomWork {
   }
 
   private mutating func remove(_ job: Int) {
-    (left[job], upcoming[job], unfinished[job]) = (nil, nil, nil)
+    (left[job], upcoming[job], unfinished[job], waiting[job]) = (nil, nil, nil, nil)
     scheduler.remove(job: job, now: now)
     naive.remove(job)
   }
@@ -146,6 +155,10 @@ private struct RandomWork {
       scheduler.startRetry(job: choice.job, host: retry.host, now: now)
       naive.startRetry(choice.job, retry, now: now)
       started(choice.job, retry.host, retry.key)
+    case .released(let key, let host):
+      scheduler.startReleased(job: choice.job, host: host, now: now)
+      naive.startReleased(choice.job, host, key, now: now)
+      started(choice.job, host, key)
     case .host(let host): startNext(choice.job, host)
     case .upcoming:
       guard let host = upcoming[choice.job]?.first else { return difference = "there is no next host" }
@@ -155,6 +168,17 @@ private struct RandomWork {
       }
       setUpcoming(choice.job)
     }
+  }
+
+  /// Has an entry start that waits for others, at any host.
+  private mutating func release() {
+    guard let job = waiting.keys.sorted().randomElement(using: &random),
+      let index = waiting[job]?.indices.randomElement(using: &random), let key = waiting[job]?.remove(at: index)
+    else { return }
+    if waiting[job]?.isEmpty == true { waiting[job] = nil }
+    let host = Int.random(in: 0...6, using: &random)
+    scheduler.release(key, job: job, host: host, now: now)
+    naive.release(job, host, key)
   }
 
   private mutating func startNext(_ job: Int, _ host: Int) {

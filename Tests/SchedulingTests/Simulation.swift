@@ -100,6 +100,7 @@ struct Simulation {
       case .retry(let retry):
         scheduler.startRetry(job: choice.job, host: retry.host, now: now)
         start(choice.job, retry.host, retry.key)
+      case .released: break  // nothing waits for others here
       case .host(let host): startNext(choice.job, host)
       case .upcoming:
         let host = jobs[choice.job]?.hosts.first ?? 0

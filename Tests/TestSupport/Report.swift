@@ -76,7 +76,9 @@ package struct Report: Decodable, Sendable {
   package struct Row: Decodable, Sendable {
     package let index: Int
     package let name: String
+    package let variant: String?
     package let url: String
+    package let filters: String
     package let state: String
     package let attempts: Int
     package let reused: Bool?

@@ -24,6 +24,9 @@ package struct ManifestCheck {
     package let position: Int
     package let name: String
 
+    /// The name of the variant; nil for an entry without.
+    package let variant: String?
+
     /// The result's path beneath the job's folder; its extension is `*` when it is the source's.
     package let output: String
 
@@ -37,6 +40,9 @@ package struct ManifestCheck {
     package let format: String
     package let quality: Int
     package let priority: String
+
+    /// The names of the entries that must succeed first.
+    package let after: [String]
 
     /// Why the entry would fail: the reason of the last mirror, if there is one for each; nil for most.
     package var error: TransferError? { mirrors.contains { $0.error == nil } ? nil : mirrors.last?.error }
@@ -78,19 +84,22 @@ package struct ManifestCheck {
       Result(
         file: file, job: name.job, format: name.format.name, total: isFine ? index.count() : 0,
         problems: findings.problems, warnings: findings.warnings))
-    if isFine { try index.eachInOrder { try each(PlannedEntry($0, configuration)) } }
+    guard isFine else { return }
+    try index.eachInOrder { entry in
+      try each(PlannedEntry(entry, after: index.dependencyNames(of: entry.position), configuration))
+    }
   }
 }
 
 extension ManifestCheck.PlannedEntry {
-  init(_ entry: Entry, _ configuration: Configuration) {
+  fileprivate init(_ entry: Entry, after: [String], _ configuration: Configuration) {
     let format = entry.options.format
     self.init(
-      position: entry.position, name: entry.shownName,
+      position: entry.line ?? entry.position, name: entry.shownName, variant: entry.variant,
       output: JobFolder.image(entry.name, extension: format?.fileExtension ?? "*"),
       mirrors: entry.urls.map { Self.preflight($0, configuration) }, method: entry.request.method.rawValue,
       filters: entry.recipe.description, format: format?.rawValue ?? "keep", quality: entry.options.quality,
-      priority: entry.priority.rawValue)
+      priority: entry.priority.rawValue, after: after)
   }
 
   private static func preflight(

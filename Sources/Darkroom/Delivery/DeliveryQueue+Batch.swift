@@ -7,6 +7,10 @@ import System
 /// What the machine is to blame for is nobody's failure, and is tried again.
 extension DeliveryQueue {
   func deliver(_ batch: Batch) throws {
+    if !batch.carried.isEmpty {
+      try log(batch.carried)
+      send(.committed(batch.carried))
+    }
     var results = ResultBatch(batch.records, held: batch.held, ledger: ledger)
     let unfit = results.syncFiles()
     if let first = unfit.first { send(.rejected(unfit, first.snapshot.failure ?? .cache)) }
@@ -135,6 +139,10 @@ extension DeliveryQueue {
     }
     return unsynced
   }
+
+  /// Adds rows to the log of their run, of which nothing is being delivered. They are durable, by a commit that is none of a
+  /// batch.
+  func log(_ committed: [Committed]) throws { try log(committed, flushing: false) }
 
   /// Adds rows that are durable to their runs' logs. What goes wrong but for want of space is only that run's.
   private func log(_ committed: [Committed], flushing: Bool) throws {

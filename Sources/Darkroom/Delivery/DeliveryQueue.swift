@@ -60,12 +60,14 @@ final class DeliveryQueue: Sendable {
     var folders: Set<String> = []
     /// What earlier batches could not place.
     var held: [ResultBatch.Item] = []
+    /// Rows that are durable already, to be added to their run's log.
+    var carried: [Committed] = []
     /// Whether logs are to be written that could not be before.
     var flushesLogs = false
 
     var isEmpty: Bool {
       records.isEmpty && reports.isEmpty && acceptances.isEmpty && changes.isEmpty && folders.isEmpty && held.isEmpty
-        && !flushesLogs
+        && carried.isEmpty && !flushesLogs
     }
   }
 
@@ -177,6 +179,12 @@ final class DeliveryQueue: Sendable {
 
   /// Forgets a run all of whose deliveries have ended.
   func forget(run: Int) { logs.close(run) }
+
+  /// Has no rows of a run added to its log any more.
+  func mute(run: Int, in folder: JobFolder) { logs.mute(run, in: folder) }
+
+  /// Adds rows to the log of their run that went over to it from another run, and tells that they are committed.
+  func log(carried rows: [Committed]) { if !rows.isEmpty { add(isUrgent: true) { $0.carried += rows } } }
 
   /// Closes the log of a run for which nothing is to be delivered for a while.
   func rest(run: Int) { logs.rest(run) }

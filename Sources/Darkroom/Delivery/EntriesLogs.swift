@@ -11,6 +11,8 @@ final class EntriesLogs: Sendable {
     var error: SystemError?
     /// Where it lies.
     let folder: JobFolder
+    /// Whether its rows are not written any more.
+    var isMuted = false
   }
 
   private let logs = Mutex<[Int: Log]>([:])
@@ -25,6 +27,7 @@ final class EntriesLogs: Sendable {
       logs[run.number] = log
       return log
     }
+    if log.isMuted { return }
     _ = try append(log.backlog + rows.map { $0.text + "\n" }.joined(), to: log, run.number)
   }
 
@@ -34,6 +37,9 @@ final class EntriesLogs: Sendable {
     guard let log = logs.withLock({ $0[run] }), !log.backlog.isEmpty else { return }
     try append(log.backlog, to: log, run).sync()
   }
+
+  /// Has no rows of a run written any more: another run of its job has the file.
+  func mute(_ run: Int, in folder: JobFolder) { logs.withLock { $0[run] = Log(folder: folder, isMuted: true) } }
 
   /// The runs with lines that wait, and why.
   var waiting: [Int: SystemError] { logs.withLock { $0.compactMapValues(\.error) } }

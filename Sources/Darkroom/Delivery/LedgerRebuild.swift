@@ -70,7 +70,8 @@ struct LedgerRebuild {
   private func addFailures(of path: String, _ runID: String, _ folder: JobFolder) throws {
     var page: [LedgerChange] = [.remember(runID, job: folder.name)]
     try ReportRow.each(of: path) { row in
-      if let failure = row.ledgerFailure(name: row.name) { page.append(.recallFailure(failure, run: runID)) }
+      let name = row.variant.map { row.name + "." + $0 } ?? row.name
+      if let failure = row.ledgerFailure(name: name) { page.append(.recallFailure(failure, run: runID)) }
       if page.count < Self.pageSize { return }
       try ledger.commit(page)
       page = []

@@ -30,13 +30,18 @@ struct Recovery {
     var tally = JobTally()
     let log = try run.staging.create(run.staging.document("entries.jsonl"))
     try ledger.eachEndedPage(run: run.runID) { page in
+      var succeeded: [Int] = []
       for entry in page {
         let row = try ReportRow(parsing: entry.row)
         tally.add(row)
         sources?.add(row)
+        if index.hasDependencies, row.state == .filtered { succeeded.append(entry.position) }
       }
       try log.write(page.map { $0.row + "\n" }.joined())
-      try index.fill { for entry in page { try index.markEnded(entry.position) } }
+      try index.fill {
+        for entry in page { try index.markEnded(entry.position) }
+        for position in succeeded { try index.dependencySucceeded(position) }
+      }
     }
     // The last lines may be missing or torn.
     try run.staging.open().rename(

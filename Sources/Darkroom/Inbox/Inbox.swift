@@ -39,6 +39,9 @@ struct Inbox: Sendable {
   /// - Throws: `SystemError`.
   func remember(_ outboxes: KnownOutboxes) throws(SystemError) { try handle.note(outboxes.notes) }
 
+  /// Whether the instance file is there that this process wrote: without it nothing that is missing counts as removed.
+  var hasInstanceFile: Bool { handle.hasInstanceFile }
+
   /// Looks at everything in the folder.
   /// - Throws: `SystemError` when the folder cannot be read, or is another one. That says nothing of what is in it.
   func scan() throws(SystemError) -> InboxScan {
@@ -47,7 +50,9 @@ struct Inbox: Sendable {
     for name in try folder.names() {
       switch InboxFile(named: name) {
       case .lock: scan.locks.append(Lock(name, in: folder))
-      case .skipped: if InboxLeftovers.isOne(name) { scan.leftovers.append(name) }
+      case .skipped:
+        if InboxLeftovers.isOne(name) { scan.leftovers.append(name) }
+        if let key = CancelRequest.key(ofFile: name) { scan.cancelled.insert(key) }
       case .ignored(let why):
         if let status = try? FileStatus(of: name, in: folder) { scan.ignore(name, status, why: why) }
       case .manifest(let job):

@@ -40,6 +40,12 @@ final class InboxFolder: Sendable {
   /// - Throws: `SystemError`.
   func note(_ lines: String) throws(SystemError) { try held.withLock { $0.lock }?.note(lines) }
 
+  /// Whether the instance file that this process wrote is in the folder that it holds open.
+  var hasInstanceFile: Bool {
+    let held = held.withLock { $0 }
+    return held.lock?.isHeld(in: held.folder) == true
+  }
+
   /// The inbox, if its path leads to it.
   /// - Throws: `SystemError`: `ESTALE` when there is another folder.
   func present() throws(SystemError) -> OpenFolder {

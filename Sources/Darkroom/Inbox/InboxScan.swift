@@ -38,6 +38,9 @@ struct InboxScan: Sendable, Equatable {
   /// What commands may have left that were killed.
   var leftovers: [FileName] = []
 
+  /// What is to be cancelled, as `CancelRequest` names it.
+  var cancelled: Set<String> = []
+
   /// Adds something that is no manifest.
   /// - Parameter why: If it is a file.
   mutating func ignore(_ file: FileName, _ status: FileStatus, why: String) {

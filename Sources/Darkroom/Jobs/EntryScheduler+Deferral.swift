@@ -12,6 +12,7 @@ extension EntryScheduler {
     let deferred = DeferredEntry(
       position: id.position, attempts: attempts, due: now + wait, firstTried: entry.firstTried ?? entry.since)
     job.mirrorFailures[id.position] = nil
+    job.attempts[id.position] = attempts
     job.deferred.insert(deferred)
     finished(id.run, job, at: entry.host, now)
     return deferred

@@ -14,14 +14,25 @@ extension EntryScheduler {
     do {
       return try body()
     } catch {
-      jobs[run]?.isStopped = true
-      hosts.remove(job: run, now: now)
+      stop(run: run, now: now)
       throw IndexError(run: run, cause: error)
     }
   }
 
-  /// Records that an entry that has just started is not tried, because what it needs could not be read. It is not
-  /// scheduled again.
+  /// Has nothing of a job start any more; what is in progress ends as it would.
+  /// - Returns: How often entries were tried that have waited to be tried again, by position.
+  @discardableResult
+  func stop(run: Int, now: Int) -> [Int: Int] {
+    jobs[run]?.isStopped = true
+    hosts.remove(job: run, now: now)
+    return jobs[run]?.attempts ?? [:]
+  }
+
+  /// The entries of a job whose outcome is not known: they are in progress, or being delivered.
+  func startedEntries(run: Int) -> Set<Int> { Set(jobs[run]?.started.keys.map { $0 } ?? []) }
+
+  /// Records that an entry that has started is not tried, because what it needs could not be read, or its job is cancelled.
+  /// It is not scheduled again.
   func giveUp(_ id: PhotoRecord.ID, now: Int, backoff: Backoff) {
     notTried(id, now: now, backoff: backoff)
     finished(id, now: now)

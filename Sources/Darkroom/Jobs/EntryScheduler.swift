@@ -33,6 +33,9 @@ final class EntryScheduler {
     /// Why the try before failed, if that was kept.
     let failure: EntryFailure?
 
+    /// What another variant of its entry has downloaded for it; nil for most.
+    let inherited: PhotoRecord.Source?
+
     /// How the mirrors before failed.
     let earlierMirrors: [ReportRow.MirrorFailure]
   }
@@ -41,6 +44,9 @@ final class EntryScheduler {
   var rules = HostRules()
   var names = HostNames()
   private(set) var jobs: [Int: JobEntries] = [:]
+
+  /// The jobs some of whose entries wait for others, or for another of their variants.
+  private(set) var dependentRuns: Set<Int> = []
 
   /// Whether a suspicion has become an outage of the network. Default: none has.
   var isOutage: (Int) -> Bool = { _ in false }
@@ -51,8 +57,16 @@ final class EntryScheduler {
   /// - Parameters:
   ///   - index: Its names are settled, and what has ended or is deferred is marked.
   ///   - deferred: The entries that an earlier process has deferred.
-  func add(run: Int, _ index: JobIndex, deferred: [DeferredEntry] = []) {
+  ///   - dependencies: Which entries wait for others; nil when none does.
+  ///   - heldVariants: How many variants wait for others of their entry.
+  func add(
+    run: Int, _ index: JobIndex, deferred: [DeferredEntry] = [], dependencies: DependencyTracker? = nil,
+    heldVariants: Int = 0
+  ) {
     let job = JobEntries(index)
+    job.dependencies = dependencies
+    if heldVariants > 0 { job.variants = HeldVariants(count: heldVariants) }
+    if dependencies != nil || heldVariants > 0 { dependentRuns.insert(run) }
     for entry in deferred { job.deferred.insert(entry) }
     jobs[run] = job
     hosts.add(job: run)
@@ -61,6 +75,7 @@ final class EntryScheduler {
   /// Removes a job.
   func remove(run: Int) {
     jobs[run] = nil
+    dependentRuns.remove(run)
     hosts.remove(job: run, now: Clock.monotonicMilliseconds)
     names.forget { host in self.isKnown(host) || self.isUpcoming(host) }
   }
@@ -81,6 +96,7 @@ final class EntryScheduler {
       try withIndex(of: run, now: now) {
         if job.needsUpcoming { try setUpcoming(run, job, now: now) }
         if let change = job.deferred.nextChange, change <= now { try resumeDeferred(run, job, now: now) }
+        if job.dependencies?.hasWork == true { try tellDependents(run, job, now: now) }
       }
     }
     while let choice = hosts.choose(now: now, perHost: perHost, lowest: lowest) {
@@ -107,6 +123,18 @@ final class EntryScheduler {
         throw StopError.broken("a host of job \(choice.job) is not known")
       }
       return try start(key, at: host, local, of: choice.job, job, now: now)
+    case .released(let key, let host):
+      let entry = try job.entry(at: key.position)
+      guard job.variants?.sources.isEmpty == false, let inherited = takeInheritance(entry, in: job) else {
+        hosts.startReleased(job: choice.job, host: host, now: now)
+        return start(JobEntries.Started(key: key, host: host, since: now), entry, of: choice.job, job)
+      }
+      var started = JobEntries.Started(key: key, host: host, since: now)
+      started.mirror = inherited.mirror
+      started.retryHost = try job.number(
+        ofHost: job.index.hostNumber(known: entry.urls[inherited.mirror]), names: &names)
+      hosts.startReleased(job: choice.job, host: host, now: now)
+      return start(started, entry, inherited: inherited.source, of: choice.job, job)
     case .upcoming:
       guard let upcoming = job.upcoming else { throw StopError.broken("job \(choice.job) has no next host") }
       // It may have become known since: then its turn comes when it has room.
@@ -145,13 +173,16 @@ final class EntryScheduler {
     return start(JobEntries.Started(key: key, host: host, since: now), entry, of: run, job)
   }
 
-  private func start(_ started: JobEntries.Started, _ entry: Entry, of run: Int, _ job: JobEntries) -> Next {
+  private func start(
+    _ started: JobEntries.Started, _ entry: Entry, inherited: PhotoRecord.Source? = nil, of run: Int, _ job: JobEntries
+  ) -> Next {
     job.started[started.key.position] = started
+    if !job.attempts.isEmpty { job.attempts[started.key.position] = nil }
     return Next(
       run: run, entry: entry, mirror: started.mirror, attempts: started.attempts, firstTried: started.firstTried,
       hasInterval: hosts.hasInterval(started.host), awaitsAnswer: hosts.awaitsAnswer(started.host),
       budget: hosts.reachability(of: started.host).budget,
-      failure: job.failures.removeValue(forKey: started.key.position),
+      failure: job.failures.removeValue(forKey: started.key.position), inherited: inherited,
       earlierMirrors: started.mirror == 0 ? [] : job.mirrorFailures[started.key.position] ?? [])
   }
 
@@ -208,13 +239,14 @@ final class EntryScheduler {
   func retry(_ id: PhotoRecord.ID, attempts: Int?, isRefused: Bool = false, due: Int, now: Int) {
     guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return }
     let retry = Retry(
-      key: entry.key, host: entry.host, attempts: attempts ?? entry.attempts,
+      key: entry.key, host: entry.retryHost ?? entry.host, attempts: attempts ?? entry.attempts,
       uncounted: entry.uncounted + (isRefused ? 1 : 0), refusals: entry.refusals + (isRefused ? 1 : 0),
       mirror: entry.mirror,
       attemptsAtMirror: entry.attemptsAtMirror + (attempts == nil ? 0 : 1),
       firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass, suspected: entry.suspected,
       roundBegan: entry.roundBegan)
-    hosts.retry(retry, job: id.run, due: due, now: now, allowance: allowance(of: entry.host))
+    job.attempts[id.position] = retry.attempts
+    hosts.retry(retry, job: id.run, due: due, now: now, allowance: allowance(of: retry.host))
     finished(id.run, job, at: entry.host, now)
   }
 
@@ -240,6 +272,7 @@ final class EntryScheduler {
       key: entry.key, host: host, attempts: attempts, uncounted: attempts, mirror: entry.mirror + 1,
       firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass || mayPass,
       roundBegan: entry.roundBegan)
+    job.attempts[id.position] = attempts
     hosts.retry(retry, job: id.run, due: now, now: now, allowance: allowance(of: host))
     finished(id.run, job, at: entry.host, now)
   }
@@ -300,7 +333,8 @@ final class EntryScheduler {
 
   /// When the next wait of an entry or of a host ends, or ended since `next` was last called; nil when none waits.
   var nextChange: Int? {
-    jobs.values.lazy.filter { !$0.isStopped }.reduce(hosts.nextChange) { first, job in
+    if hasDependentsToTell { return 0 }
+    return jobs.values.lazy.filter { !$0.isStopped }.reduce(hosts.nextChange) { first, job in
       job.deferred.nextChange.map { min($0, first ?? $0) } ?? first
     }
   }

@@ -27,6 +27,11 @@ package enum Event: Sendable {
   /// An entry's row of the report is durable.
   /// `deferred` tells how many entries of the job are.
   case entryEnded(job: String, row: ReportRow, deferred: Int)
+  /// Another manifest has taken the place of a live job's: `carried` entries are unchanged, and done or in progress.
+  case jobReplaced(job: String, carried: Int)
+  /// What has not been done of a job is cancelled: its manifest was removed from the inbox or, if `isRemoved` is false, that
+  /// was asked for. Its rows are not told one by one.
+  case jobCancelled(job: String, isRemoved: Bool)
   /// A job's report is written.
   case jobEnded(JobSummary)
   /// The queues are suspended for one more cause.

@@ -42,6 +42,9 @@ final class JobEntries {
     var mirrorMayPass = false
     var isDownloading = true
 
+    /// The host that is asked if it is tried again; nil for `host`.
+    var retryHost: Int?
+
     /// Whether it was reported that its download has begun.
     var hasBegun = false
 
@@ -63,7 +66,16 @@ final class JobEntries {
   var isStopped = false
   var started: [Int: Started] = [:]
   var transfers = Transfers()
+
+  /// How often entries were tried that wait to be tried again, by position.
+  var attempts: [Int: Int] = [:]
   var deferred = DeferredQueue()
+
+  /// Which entries wait for others; nil when none does.
+  var dependencies: DependencyTracker?
+
+  /// Variants that wait for others of their entry; nil when none does.
+  var variants: HeldVariants?
 
   /// Why entries failed that wait for their next try, by position; only of those whose time is limited.
   var failures: [Int: EntryFailure] = [:]
@@ -96,7 +108,9 @@ final class JobEntries {
   var needsUpcoming: Bool { upcoming == nil && (hasMore || !page.isEmpty) }
 
   /// Whether something is to be looked up before the next entry is chosen.
-  func hasChanges(now: Int) -> Bool { needsUpcoming || deferred.nextChange.map { $0 <= now } == true }
+  func hasChanges(now: Int) -> Bool {
+    needsUpcoming || dependencies?.hasWork == true || deferred.nextChange.map { $0 <= now } == true
+  }
 
   /// Finds the first host that was not started; nil when there is none.
   func fetchUpcoming(names: inout HostNames) throws -> Upcoming? {

@@ -80,10 +80,12 @@ struct JobPlanner: Sendable {
   /// - Parameters:
   ///   - number: The run's, in this process.
   ///   - isResumed: Whether it is an earlier process's.
+  ///   - isReplacement: Whether it is to take the place of a live run of its job.
   /// - Throws: `FolderObstacle`, `SystemError`, `SQLiteError`, `SpaceNeeded`; `DamagedJob` when an earlier process's cannot
   ///   be read; `CancellationError` soon after `isCancelled` returns true.
   func plan(
-    _ job: LedgerJob, _ manifest: JobManifest, number: Int, isResumed: Bool, isCancelled: @escaping () -> Bool
+    _ job: LedgerJob, _ manifest: JobManifest, number: Int, isResumed: Bool, isReplacement: Bool = false,
+    isCancelled: @escaping () -> Bool
   ) throws -> Plan {
     guard let format = ManifestFormats.all.first(where: { $0.name == manifest.format }) else {
       throw DamagedJob(job: job, why: "its format is \(manifest.format), which this version does not know")
@@ -100,7 +102,7 @@ struct JobPlanner: Sendable {
     let source = Planner(format: format, file: ManifestFile(path: snapshot), defaults: try manifest.defaults)
     let task = Task(
       job: job, run: run, manifest: manifest, planner: source, snapshot: snapshot, isResumed: isResumed,
-      isCancelled: isCancelled)
+      isReplacement: isReplacement, isCancelled: isCancelled)
     var unsynced: [String] = []
     do {
       return try plan(task, &unsynced)
@@ -118,7 +120,11 @@ struct JobPlanner: Sendable {
   private func plan(_ task: Task, _ unsynced: inout [String]) throws -> Plan {
     var task = task
     let job = task.job
-    let isSuperseded = try task.isResumed && ledger.hasLaterRun(than: job.runID, job: job.name)
+    let later = task.isResumed ? try ledger.laterRuns(than: job.runID, job: job.name) : []
+    let isSuperseded = later.contains { $0.supersedes(task.manifest) }
+    if let outcome = job.outcome, try JobOutcome(text: outcome).isRejectedReplacement == true {
+      task.run = task.run.inHistory
+    }
     // The report of a run that is superseded has not been delivered as long as one of its documents is in staging.
     if let report = try ReportDelivery(recorded: job, run: task.run, manifest: task.manifest),
       try !isSuperseded || report.isPlaced()
@@ -147,6 +153,7 @@ struct JobPlanner: Sendable {
     let planner: Planner
     let snapshot: String
     let isResumed: Bool
+    var isReplacement = false
     let isCancelled: () -> Bool
   }
 
@@ -173,16 +180,21 @@ struct JobPlanner: Sendable {
     let lastRun = try ledger.lastRun(job: job.name)
     let hasFailures = try lastRun.map(ledger.hasFailures) ?? false
     let (index, findings) = try makeIndex(task, isInMemory: !hasOutputs && !hasFailures)
-    if job.state == .accepted, unsynced.isEmpty { try History(folder: run.folder).putAside() }
+    if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
     if hasFailures, let lastRun { try copyFailures(of: lastRun, to: index) }
     let total = try index.count()
     let sources = SourceCounts(total: total)
     let recovery = Recovery(run: run, ledger: ledger, index: index, hasFailures: hasFailures, sources: sources)
     let tally = try job.state == .accepted ? JobTally() : recovery.recover()
+    let unsuccessful = try job.state == .accepted ? [] : index.unsuccessfulDependencies()
     let deferred = try job.state == .running ? deferredEntries(of: run, index) : []
     if hasOutputs { try copyOutputs(of: job, to: index) }
+    // What takes the place of a live run is prepared when it is known what goes over.
+    let isPrepared = findings.problems.isEmpty && !task.isReplacement
+    let dependencies = try isPrepared ? index.takeDependents(unsuccessful: unsuccessful) : nil
     let suspects = try findings.problems.isEmpty ? journal?.suspects(of: run.runID).filter(index.takeOut) : nil
-    if findings.problems.isEmpty {
+    let heldVariants = try isPrepared ? index.holdVariants() : 0
+    if isPrepared {
       try index.prepareHosts()
       // For whoever follows it from the beginning.
       _ = try folder.open(appending: Folder.name(of: run.folder.entriesLog))
@@ -190,7 +202,8 @@ struct JobPlanner: Sendable {
     return Plan(
       job: job, run: run, manifest: manifest, index: index, total: total, hasOutputs: hasOutputs,
       isFirst: lastRun == nil, hasFailures: hasFailures, sources: sources, problems: findings.problems,
-      warnings: findings.warnings, tally: tally, deferred: deferred, suspects: suspects ?? [],
+      warnings: findings.warnings, tally: tally, deferred: deferred, dependencies: dependencies,
+      heldVariants: heldVariants, suspects: suspects ?? [],
       pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
       outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil)
   }

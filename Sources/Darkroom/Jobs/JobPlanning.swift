@@ -35,12 +35,17 @@ final class JobPlanning: Sendable {
   private let number: Int
   private let planner: JobPlanner
   private let pauses: [LedgerPause]
+  private let isReplacement: Bool
   private let isCancelled = Atomic(false)
 
   /// - Parameters:
   ///   - number: The run's, in this process.
   ///   - pauses: Those that hold.
-  init(_ source: Source, number: Int, planner: JobPlanner, during pauses: [LedgerPause]) {
+  ///   - isReplacement: Whether the manifest is to take the place of that of a live run, which keeps its files meanwhile.
+  init(
+    _ source: Source, number: Int, planner: JobPlanner, during pauses: [LedgerPause], isReplacement: Bool = false
+  ) {
+    self.isReplacement = isReplacement
     self.source = source
     self.number = number
     self.planner = planner
@@ -79,7 +84,8 @@ final class JobPlanning: Sendable {
       accepted(job, manifest)
       let isCancelled = { self.isCancelled.load(ordering: .relaxed) }
       return .planned(
-        try planner.plan(job, manifest, number: number, isResumed: isResumed, isCancelled: isCancelled))
+        try planner.plan(
+          job, manifest, number: number, isResumed: isResumed, isReplacement: isReplacement, isCancelled: isCancelled))
     } catch is CancellationError {
       return .cancelled
     } catch let damaged as DamagedJob {
@@ -91,7 +97,7 @@ final class JobPlanning: Sendable {
 /// A job that can be worked on.
 struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is handed over once
   let job: LedgerJob
-  let run: RunContext
+  var run: RunContext
   let manifest: JobManifest
   let index: JobIndex
 
@@ -121,6 +127,12 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
 
   /// The entries that earlier processes deferred.
   var deferred: [DeferredEntry]
+
+  /// Which entries wait for others; nil when none does.
+  var dependencies: DependencyTracker?
+
+  /// How many variants wait for others of their entry.
+  var heldVariants = 0
 
   /// The entries over which earlier processes ended: they start last.
   var suspects: [Int] = []

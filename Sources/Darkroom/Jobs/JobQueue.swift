@@ -37,6 +37,15 @@ struct JobQueue {
   /// Settled manifests whose jobs were live when it was their turn.
   private var waiting: [InboxScan.Manifest] = []
 
+  /// Settled manifests that may take the place of a live job's.
+  private var changed: [InboxScan.Manifest] = []
+
+  /// The names of the manifests of live jobs, as of the last scan.
+  var liveFiles: Set<FileName> = []
+
+  /// Settled manifests whose jobs are to be cancelled.
+  private var unwanted: [InboxScan.Manifest] = []
+
   /// The names of jobs with a run that could not be worked on and waits for the next start: a newer one would be replaced
   /// by it then.
   private var blocked: Set<String> = []
@@ -86,6 +95,8 @@ struct JobQueue {
     open = Dictionary(fresh.map { ($0.key, $0.identity) }, uniquingKeysWith: { first, _ in first })
     self.settled = settled[...]
     waiting = []
+    changed = liveFiles.isEmpty ? [] : settled.filter { liveFiles.contains($0.key) }
+    unwanted = cancelled.isEmpty ? [] : settled.filter { cancelled.contains($0.cancelKey) }
     isToBeScanned = false
   }
 
@@ -112,7 +123,49 @@ struct JobQueue {
     return doubted
   }
 
+  /// What is to be cancelled, as `CancelRequest` names it: runs, and manifests that have none yet. As of the last scan.
+  var cancelled: Set<String> = []
+
   // MARK: Taking
+
+  /// Takes out a job that is to become live only to be cancelled; nil when there is none.
+  mutating func nextCancelled(now: Double = .infinity, isLive isTaken: (String) -> Bool) -> JobPlanning.Source? {
+    guard !cancelled.isEmpty, present != nil else { return nil }
+    let (holds, free) = (holds, free)
+    func isLive(_ job: String) -> Bool { isTaken(job) || holds[job]?.holds(now: now, free: free) == true }
+    if let place = unfinished.firstIndex(where: { cancelled.contains($0.runID) && !isLive($0.name) }) {
+      return .unfinished(unfinished.remove(at: place))
+    }
+    if case .named = goal { return nil }
+    return unwanted.firstIndex { mayStart($0, isLive) }.map { .dropped(unwanted.remove(at: $0)) }
+  }
+
+  /// Whether there may be something that takes the place of a live job's manifest.
+  var mayReplace: Bool { !changed.isEmpty || !unfinished.isEmpty }
+
+  /// Takes out a settled manifest, or a job that an earlier process left, whose file takes the place of that of a live job;
+  /// nil when there is none.
+  /// - Parameters:
+  ///   - files: The files of the live jobs that may be replaced.
+  ///   - isLive: Whether a job of a name is live.
+  mutating func nextReplacement(
+    of files: [FileName: Int], now: Double = .infinity, isLive: (String) -> Bool
+  ) -> (source: JobPlanning.Source, file: FileName)? {
+    guard present != nil else { return nil }
+    for (place, job) in unfinished.enumerated() where isLive(job.name) {
+      guard let file = job.replacedFile, files[file] != nil else { continue }
+      return (.unfinished(unfinished.remove(at: place)), file)
+    }
+    if case .named = goal { return nil }
+    let place = changed.firstIndex { manifest in
+      files[manifest.key] != nil && open[manifest.key] == manifest.identity
+        && holds[manifest.job]?.holds(now: now, free: free) != true
+    }
+    return place.map { place in
+      let manifest = changed.remove(at: place)
+      return (.dropped(manifest), manifest.key)
+    }
+  }
 
   /// Takes out the next job to become live. A manifest of the inbox that is not passed then is seen again at the next
   /// scan.

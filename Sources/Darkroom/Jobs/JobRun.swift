@@ -11,6 +11,12 @@ final class JobRun {
     case ready(Plan)
     /// Its entries are being worked on.
     case running(Running)
+    /// Its manifest takes the place of that of another run, with which it is being compared.
+    case replacing(Plan)
+    /// Another manifest has taken the place of its own: what runs of it ends, and its rows go over.
+    case replaced(Replaced)
+    /// Nobody wants it any more: what runs of it ends, then the rows of what was not done are written.
+    case cancelling(Cancelling)
     /// All its rows are durable; its report is being written and delivered.
     case finishing(Finishing)
   }
@@ -27,6 +33,48 @@ final class JobRun {
     let began: (milliseconds: Int, ended: Int)
 
     var isDone: Bool { tally.counts.total >= plan.total }
+  }
+
+  /// A run that is cancelled.
+  struct Cancelling {
+    var running: Running
+
+    /// How often those of its entries were tried that were begun and are cancelled, by position.
+    var attempts: [Int: Int] = [:]
+
+    /// Whether the rows of what was not done are being written.
+    var isUnderWay = false
+  }
+
+  /// A run that is replaced.
+  struct Replaced {
+    var running: Running
+
+    /// The number of the run that replaces it.
+    let successor: Int
+
+    /// The entries that were in progress or being delivered when it was replaced.
+    let started: Set<Int>
+
+    /// How often those of its entries were tried that were begun and have no row, by position.
+    var attempts: [Int: Int]
+
+    /// What the comparison came to; nil before.
+    var comparison: JobReplacement.Comparison?
+
+    /// Whether the run that replaces it has begun.
+    var hasBegun = false
+
+    /// Whether something of this is under way on another thread.
+    var isUnderWay = false
+  }
+
+  /// Why nobody wants a run any more.
+  enum CancelReason: Equatable {
+    /// Its manifest was removed from the inbox.
+    case removed
+    /// It was to be cancelled.
+    case requested
   }
 
   /// A run whose report is to be delivered.
@@ -50,7 +98,12 @@ final class JobRun {
   var phase: Phase
 
   /// nil until the job is in the ledger.
-  var accepted: (job: LedgerJob, manifest: JobManifest)?
+  var accepted: (job: LedgerJob, manifest: JobManifest)? {
+    didSet { file = accepted.flatMap { $1.inboxPath == nil ? nil : FileName($1.file) } }
+  }
+
+  /// The name of its manifest in the inbox; nil when that does not lie there.
+  private(set) var file: FileName?
 
   /// Why its report, or the results of some of its entries, cannot be delivered now; nil for most.
   var hold: JobHold?
@@ -58,6 +111,12 @@ final class JobRun {
   /// Since when its manifest cannot be taken out of the inbox, as `Clock.monotonicSeconds`, when nothing else is left of it;
   /// nil for most.
   var manifestSince: Double?
+
+  /// Why nobody wants it any more; nil for most.
+  var unwanted: CancelReason?
+
+  /// The number of the live run whose manifest its own is to replace; nil for most.
+  var replaces: Int?
 
   private var pauseLog = PauseLog()
 
@@ -93,16 +152,77 @@ final class JobRun {
 
   /// What `reconcile` needs to know of it.
   var live: LiveJob {
+    var live = LiveJob(number: number, name: name, phase: .planning, since: since, lastStarted: since)
+    live.isUnwanted = unwanted != nil
+    live.replaces = replaces
     switch phase {
-    case .planning: LiveJob(number: number, name: name, phase: .planning, since: since, lastStarted: since)
-    case .ready: LiveJob(number: number, name: name, phase: .ready, since: since, lastStarted: since)
-    case .running(let running):
-      LiveJob(
-        number: number, name: name, phase: running.isDone ? .done : .running, since: since, lastStarted: lastStarted)
+    case .planning: break
+    case .replacing: live.phase = .replacing
+    case .replaced(let replaced):
+      live.phase = !replaced.isUnderWay && replaced.comparison == nil ? .uncompared : .replaced
+      live.due = hold?.due ?? 0
+    case .ready: live.phase = .ready
+    case .running(let running): (live.phase, live.lastStarted) = (running.isDone ? .done : .running, lastStarted)
+    case .cancelling(let cancelling):
+      live.phase = cancelling.isUnderWay || undelivered > 0 ? .cancelling : .unrecorded
+      live.due = hold?.due ?? 0
     case .finishing(let finishing):
-      LiveJob(
-        number: number, name: name, phase: finishing.isUnderWay ? .finishing : .unreported, since: since,
-        lastStarted: lastStarted, due: hold?.due ?? 0)
+      (live.phase, live.lastStarted) = (finishing.isUnderWay ? .finishing : .unreported, lastStarted)
+      live.due = hold?.due ?? 0
+    }
+    return live
+  }
+
+  /// What it has come to while its entries are worked on, or what runs of it ends.
+  var running: Running? {
+    get {
+      switch phase {
+      case .running(let running): running
+      case .cancelling(let cancelling): cancelling.running
+      case .replaced(let replaced): replaced.running
+      case .planning, .ready, .replacing, .finishing: nil
+      }
+    }
+    set {
+      guard let newValue else { return }
+      switch phase {
+      case .running: phase = .running(newValue)
+      case .cancelling(var cancelling):
+        cancelling.running = newValue
+        phase = .cancelling(cancelling)
+      case .replaced(var replaced):
+        replaced.running = newValue
+        phase = .replaced(replaced)
+      case .planning, .ready, .replacing, .finishing: break
+      }
+    }
+  }
+
+  /// Whether what was not done of it is cancelled.
+  var isCancelling: Bool { if case .cancelling = phase { true } else { false } }
+
+  /// Whether what has become of an entry does not matter any more, because the manifest that replaces the run's lacks it.
+  /// - Parameter position: The entry's.
+  func isGone(_ position: Int) -> Bool {
+    guard case .replaced(let replaced) = phase, let comparison = replaced.comparison else { return false }
+    return comparison.carried[position] == nil
+  }
+
+  /// Whether its index is in use on another thread.
+  var isUnderWay: Bool {
+    switch phase {
+    case .cancelling(let cancelling): cancelling.isUnderWay
+    case .replaced(let replaced): replaced.isUnderWay
+    case .finishing(let finishing): finishing.isUnderWay
+    case .planning, .ready, .running, .replacing: false
+    }
+  }
+
+  /// Whether nothing of it is tried again, because it is cancelled or replaced.
+  var isClosing: Bool {
+    switch phase {
+    case .cancelling, .replaced: true
+    case .planning, .ready, .running, .replacing, .finishing: false
     }
   }
 
@@ -110,18 +230,20 @@ final class JobRun {
   var plan: Plan? {
     switch phase {
     case .planning: nil
-    case .ready(let plan): plan
+    case .ready(let plan), .replacing(let plan): plan
+    case .replaced(let replaced): replaced.running.plan
     case .running(let running): running.plan
+    case .cancelling(let cancelling): cancelling.running.plan
     case .finishing(let finishing): finishing.plan
     }
   }
 
   /// Whether all that is left of it is being delivered.
   var waitsForDelivery: Bool {
-    if case .running(let running) = phase {
-      running.tally.counts.total + undelivered >= running.plan.total
-    } else {
-      false
+    switch phase {
+    case .running(let running): running.tally.counts.total + undelivered >= running.plan.total
+    case .cancelling, .replaced: true
+    case .planning, .ready, .replacing, .finishing: false
     }
   }
 

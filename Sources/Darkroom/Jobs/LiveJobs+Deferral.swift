@@ -28,6 +28,18 @@ extension LiveJobs {
     inOrder.map { run in
       var job = run.live
       if job.phase == .running { job.activity = activity(of: run) }
+      switch job.phase {
+      case .ready, .running: job.file = run.file
+      case .unrecorded where pending.isInProgress(run: run.number) || predecessor(of: run.number) != nil:
+        job.phase = .cancelling
+      case .replaced:
+        if case .replaced(let replaced) = run.phase, replaced.hasBegun, !replaced.isUnderWay, run.undelivered == 0,
+          !pending.isInProgress(run: run.number)
+        {
+          job.phase = .unsettled
+        }
+      default: break
+      }
       return job
     }
   }
@@ -37,11 +49,11 @@ extension LiveJobs {
     return run.undelivered == 0 && scheduler.isIdle(run: run.number) ? .idle : .busy
   }
 
-  /// Whether all entries of a run that are left are deferred.
+  /// Whether all entries of a run that are left are deferred, or wait for those that are.
   private func isDeferred(_ run: JobRun) -> Bool {
     let deferred = scheduler.deferred(run: run.number).count
     guard deferred > 0, case .running(let running) = run.phase else { return false }
-    return deferred >= running.plan.total - running.tally.counts.total
+    return deferred + scheduler.waitingForOthers(run: run.number) >= running.plan.total - running.tally.counts.total
   }
 
   /// Closes the log of a run all of whose entries that are left are deferred: there may be very many such runs.

@@ -11,9 +11,13 @@ extension LiveJobs {
   /// When an entry may start that may not now, or might have since `admit` was last called, in milliseconds of the
   /// monotonic clock; nil when that does not depend on the time.
   var nextStart: Int? {
-    guard mayStart, pending.lowestPriorityWithRoom(besides: undelivered - held) != nil else { return nil }
-    return scheduler.nextChange
+    guard mayStart, pending.lowestPriorityWithRoom(besides: holders) != nil else { return nil }
+    let change = scheduler.nextChange
+    return rejectedDependents.isEmpty ? change : min(change ?? .max, rejectedDependentsDue)
   }
+
+  /// How many entries hold files although they are in no queue.
+  private var holders: Int { undelivered - held - failingDependents.count }
 
   /// Starts entries while the window has room.
   func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?) {
@@ -24,7 +28,7 @@ extension LiveJobs {
     pending.adjustPlaces(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
     admitSuspects(now: now)
     let perHost = HostPlaces(configuration.transfer.perHost)
-    while let lowest = pending.lowestPriorityWithRoom(besides: undelivered - held) {
+    while let lowest = pending.lowestPriorityWithRoom(besides: holders) {
       do throws(EntryScheduler.IndexError) {
         let next = try scheduler.next(now: Clock.monotonicMilliseconds, perHost: perHost, lowest: lowest)
         guard let next, let run = runs[next.run], let plan = run.plan else { break }
@@ -35,16 +39,20 @@ extension LiveJobs {
       }
     }
     pending.startedAll()
+    failDependents()
   }
 
   private func start(
     _ next: EntryScheduler.Next, _ plan: Plan, _ configuration: Configuration, _ cache: DownloadCache?
   ) throws(EntryScheduler.IndexError) {
     let now = Clock.monotonicMilliseconds
-    let (lastFailure, earlier): (LedgerFailure?, EarlierResults?)
+    let (lastFailure, earlier, variants): (LedgerFailure?, EarlierResults?, [Int])
     do throws(EntryScheduler.IndexError) {
-      (lastFailure, earlier) = try scheduler.withIndex(of: next.run, now: now) {
-        try (plan.hasFailures ? plan.index.failure(next.entry.name) : nil, earlierResults(of: next.entry, plan))
+      (lastFailure, earlier, variants) = try scheduler.withIndex(of: next.run, now: now) {
+        try (
+          plan.hasFailures ? plan.index.failure(next.entry.name) : nil, earlierResults(of: next.entry, plan),
+          scheduler.waitingVariants(for: next.entry, run: next.run)
+        )
       }
     } catch {
       scheduler.giveUp(next.id, now: now, backoff: configuration.backoff)
@@ -56,7 +64,8 @@ extension LiveJobs {
       next.entry, run: plan.run, mirror: next.mirror, attempts: next.attempts,
       settings: HostSettings(next.budget, configuration.transfer, left: left), lastFailure: lastFailure,
       isCutShort: configuration.transfer.isCutShort(left: left, next.budget), earlierMirrors: next.earlierMirrors,
-      firstTried: next.firstTried.map { Clock.wallMilliseconds - (now - $0) })
+      firstTried: next.firstTried.map { Clock.wallMilliseconds - (now - $0) },
+      inherited: next.inherited, waitingVariants: variants)
     if let left, left <= 0, let failure = next.failure {
       record.fail(failure)
       scheduler.notTried(next.id, now: now, backoff: configuration.backoff)
@@ -87,6 +96,7 @@ extension LiveJobs {
     let wasSlow = pending.isSlow(record.id)
     pending.downloadHasEnded(record)
     let live = record.snapshot
+    if record.entry.firstRow != nil, let source = live.source { startVariants(of: record, source) }
     if let host = scheduler.hostName(record.id), let started = scheduler.started(record.id),
       let suspicion = network.downloadEnded(live, host: host, url: record.url, began: started.since)
     {
@@ -115,6 +125,8 @@ extension LiveJobs {
 
   /// Takes in an entry both of whose operations have finished.
   func operationsEnded(_ record: PhotoRecord, _ configuration: Configuration) {
+    // Of a run that was cancelled they may end late.
+    guard pending.inProgress[record.id] != nil else { return }
     pending.remove(record)
     decide(on: record, configuration)
   }
@@ -131,8 +143,15 @@ extension LiveJobs {
       age: started.map { now - ($0.firstTried ?? $0.since) } ?? 0, wasDeferred: started?.key.wasDeferred == true,
       mirrorMayPass: started?.mirrorMayPass == true, isHostSilent: isHostSilent(record, live),
       timeLeft: timeLeft(record.id, configuration), outage: outage(record.id))
+    let run = runs[record.run.number]
+    let isClosing = run?.isClosing == true
     let verdict = Verdict(
-      on: entry, backoff: configuration.backoff, deferral: configuration.deferral, isStopping: isStopping, now: now)
+      on: entry, backoff: configuration.backoff, deferral: configuration.deferral,
+      isStopping: isStopping || isClosing, now: now)
+    if isClosing, verdict != .deliver || run?.isGone(record.entry.position) == true {
+      scheduler.giveUp(record.id, now: now, backoff: configuration.backoff)
+      return leave(record)
+    }
     switch verdict {
     case .deliver:
       let refusals = entry.throttle.refusals
@@ -178,7 +197,8 @@ extension LiveJobs {
         mirror: mirror, error: ReportRow.Failure(failure)))
   }
 
-  private func deliver(_ record: PhotoRecord) {
+  /// Has the row and the result of an entry that has ended delivered.
+  func deliver(_ record: PhotoRecord) {
     undelivered += 1
     let run = runs[record.run.number]
     run?.undelivered += 1
@@ -204,9 +224,17 @@ extension LiveJobs {
     case .rejected(let records, let error):
       undelivered -= records.count
       for record in records {
-        runs[record.run.number]?.undelivered -= 1
+        let run = runs[record.run.number]
+        run?.undelivered -= 1
+        // Without a row it is cancelled, or tried again by the run that replaces this one.
+        if run?.isClosing == true {
+          leave(record)
+          continue
+        }
         let failure = record.snapshot.failure
-        if failure?.isOfMachine == true ? failure?.disposition == .waitForSpace : error.isOutOfSpace {
+        if keepDependent(record) {
+          if error.isOutOfSpace { suspension.waitForSpace(now: Clock.monotonicSeconds) }
+        } else if failure?.isOfMachine == true ? failure?.disposition == .waitForSpace : error.isOutOfSpace {
           waitForSpace(record)
         } else {
           waitForMachine(record, failure.flatMap { $0.isOfMachine ? $0 : nil } ?? error)
@@ -225,12 +253,12 @@ extension LiveJobs {
 
   private func ended(_ record: PhotoRecord, _ row: ReportRow) {
     scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
+    dependencyEnded(record, row)
     if !machineFailures.isEmpty { clearFailures(of: record) }
-    guard let run = runs[record.run.number], case .running(var running) = run.phase else { return }
+    guard let run = runs[record.run.number], run.running != nil else { return }
     run.undelivered -= 1
-    running.tally.add(row)
-    running.plan.sources.add(row)
-    run.phase = .running(running)
+    run.running?.tally.add(row)
+    run.running?.plan.sources.add(row)
     restIfDeferred(run.number)
     observe(.entryEnded(job: run.name, row: row, deferred: scheduler.deferred(run: run.number).count))
   }

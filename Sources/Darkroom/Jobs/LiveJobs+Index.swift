@@ -12,7 +12,7 @@ extension LiveJobs {
   func planStoppedAgain(now: Double) {
     guard !stopped.isEmpty, !isStopping else { return }
     var busy = Set(pending.inProgress.keys.map(\.run))
-    busy.formUnion(runs.values.lazy.filter { $0.undelivered > 0 }.map(\.number))
+    busy.formUnion(runs.values.lazy.filter { $0.undelivered > 0 || $0.isUnderWay }.map(\.number))
     for (number, error) in stopped where !busy.contains(number) {
       if let run = runs[number] { planAnew(run, error, now: now) }
       stopped[number] = nil

@@ -10,7 +10,7 @@ extension LiveJobs {
   /// Starts a suspect where it is its turn.
   func admitSuspects(now: Double) {
     for run in runs.values where !run.suspects.isEmpty {
-      guard run.hasOnlySuspects else { continue }
+      guard hasOnlySuspects(run) else { continue }
       let since = run.suspectsSince ?? now
       run.suspectsSince = since
       guard now - since >= Self.suspectWait || hasNothingElse else { continue }
@@ -26,14 +26,13 @@ extension LiveJobs {
 
   /// Whether suspects are all that is left to be done.
   private var hasNothingElse: Bool {
-    pending.inProgress.isEmpty && undelivered == 0 && queue.isEmpty && runs.values.allSatisfy(\.hasOnlySuspects)
+    pending.inProgress.isEmpty && undelivered == 0 && queue.isEmpty && runs.values.allSatisfy(hasOnlySuspects)
   }
-}
 
-extension JobRun {
-  /// Whether all its other rows are durable.
-  fileprivate var hasOnlySuspects: Bool {
-    guard case .running(let running) = phase, !suspects.isEmpty else { return false }
-    return running.tally.counts.total + suspects.count >= running.plan.total
+  /// Whether all other rows of a run are durable, but those of entries that wait for others.
+  private func hasOnlySuspects(_ run: JobRun) -> Bool {
+    guard case .running(let running) = run.phase, !run.suspects.isEmpty else { return false }
+    let left = running.plan.total - running.tally.counts.total
+    return run.suspects.count + scheduler.waitingForOthers(run: run.number) >= left
   }
 }

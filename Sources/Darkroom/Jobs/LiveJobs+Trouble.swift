@@ -138,7 +138,7 @@ extension LiveJobs {
   func setHeld(_ count: Int, _ obstacles: [Int: any Error]) {
     held = count
     for run in runs.values {
-      guard case .running = run.phase else { continue }
+      guard run.running != nil else { continue }
       guard let error = obstacles[run.number] else {
         run.hold = nil
         continue
@@ -169,7 +169,12 @@ extension LiveJobs {
   var nextHoldEnd: Double? {
     guard !queue.holds.isEmpty || runs.values.contains(where: { $0.hold != nil }) else { return nil }
     let reports = runs.values.compactMap { run -> Double? in
-      if case .finishing(let finishing) = run.phase, !finishing.isUnderWay { run.hold?.due } else { nil }
+      switch run.phase {
+      case .cancelling(let cancelling): cancelling.isUnderWay ? nil : run.hold?.due
+      case .replaced(let replaced): replaced.isUnderWay ? nil : run.hold?.due
+      case .finishing(let finishing): finishing.isUnderWay ? nil : run.hold?.due
+      case .planning, .ready, .running, .replacing: nil
+      }
     }
     return (reports + queue.holds.values.filter { $0.space == nil }.map(\.due)).min()
   }

@@ -1,6 +1,7 @@
 import Dispatch
 import Ledger
 import Manifests
+import Scheduling
 import System
 import Transfer
 
@@ -15,6 +16,9 @@ final class LiveJobs {
     case planned(run: Int, Result<JobPlanning.Result, any Error>)
     case written(run: Int, ReportDelivery)
     case unwritten(run: Int, any Error)
+    case cancelled(run: Int, Result<JobTally, any Error>)
+    case compared(run: Int, Result<JobReplacement.Comparison, any Error>)
+    case settled(run: Int, Result<JobReplacement.Settlement, any Error>)
   }
 
   /// What jobs came to.
@@ -43,7 +47,7 @@ final class LiveJobs {
   var planner: JobPlanner
   let observe: (Event) -> Void
   private let runEnded: (String) -> Void
-  private let send: @Sendable (Message) -> Void
+  let send: @Sendable (Message) -> Void
 
   /// What keeps the ledger small; nil: nothing does.
   var retention: LedgerRetention?
@@ -53,13 +57,29 @@ final class LiveJobs {
   private var lastNumber = 0
 
   /// What plans jobs and writes reports.
-  private let background = DispatchGroup()
+  let background = DispatchGroup()
+
+  /// Tells what is to stop soon there.
+  let stopFlag = StopFlag()
+
+  /// The runs whose manifests are missing in the inbox.
+  var missing = MissingFiles()
+
+  /// Runs of earlier processes from an inbox that need not be this one: that their manifests are missing says nothing.
+  var unknownRuns: Set<String> = []
 
   /// Records that are being delivered.
   var undelivered = 0
 
   /// Of these, those whose results cannot be delivered now.
   var held = 0
+
+  /// Of the undelivered records, those of entries that fail because others did: they have no files.
+  var failingDependents: Set<PhotoRecord.ID> = []
+
+  /// The records of such entries that could not be recorded, and when they are tried again, in milliseconds.
+  var rejectedDependents: [PhotoRecord] = []
+  var rejectedDependentsDue = 0
 
   /// How often entries that are to be tried again were failed by the machine.
   var machineFailures: [PhotoRecord.ID: Int] = [:]
@@ -98,12 +118,16 @@ final class LiveJobs {
   // MARK: Beginning
 
   /// Has a job become live: its manifest is accepted and planned.
-  func start(_ source: JobPlanning.Source, now: Double) {
+  /// - Parameter replaced: The number of the live run whose manifest its own is to replace. Default: nil, none.
+  func start(_ source: JobPlanning.Source, replacing replaced: Int? = nil, now: Double) {
     lastNumber += 1
     let number = lastNumber
     let planning = JobPlanning(
-      source, number: number, planner: planner, during: suspension.pauses.open(since: 0))
-    runs[number] = JobRun(number: number, source: source, planning: planning, now: now)
+      source, number: number, planner: planner, during: suspension.pauses.open(since: 0),
+      isReplacement: replaced != nil)
+    let run = JobRun(number: number, source: source, planning: planning, now: now)
+    run.replaces = replaced
+    runs[number] = run
     planning.start(
       in: background,
       accepted: { [send] in send(.accepted(run: number, $0, $1)) },
@@ -116,12 +140,16 @@ final class LiveJobs {
       runs[number]?.accepted = (job, manifest)
       runs[number]?.time = runTime()
       if manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
+      if let run = runs[number] { findRequest(for: run) }
       observe(.jobAccepted(job: job.name, file: manifest.file))
     case .planned(let number, let result):
       guard let run = runs[number] else { return }
       try withTrouble(about: run, isPlanning: true) { try planned(run, result.get()) }
     case .written(let number, let report): deliver(report, of: number)
     case .unwritten(let number, let error): try reported(number, .failure(error))
+    case .cancelled(let number, let result): try recorded(number, result)
+    case .compared(let number, let result): try compared(number, result)
+    case .settled(let number, let result): try settled(number, result)
     }
   }
 
@@ -151,7 +179,14 @@ final class LiveJobs {
     if let outcome = plan.report?.outcome ?? plan.outcome {
       run.phase = .finishing(.init(plan: plan, outcome: outcome, report: plan.report))
     } else if !plan.problems.isEmpty {
-      run.phase = .finishing(.init(plan: plan, outcome: JobOutcome(rejected: plan.problems, taking: elapsed(run))))
+      var (plan, outcome) = (plan, JobOutcome(rejected: plan.problems, taking: elapsed(run)))
+      if let replaced = run.replaces.flatMap({ runs[$0] }) {
+        // Nothing changes for that, and its manifest has gone.
+        if let job = replaced.accepted?.job { unknownRuns.insert(job.runID) }
+        outcome.isRejectedReplacement = true
+        plan.run = plan.run.inHistory
+      }
+      run.phase = .finishing(.init(plan: plan, outcome: outcome))
     } else {
       run.phase = .ready(plan)
     }
@@ -162,9 +197,11 @@ final class LiveJobs {
     guard let run = runs[number], case .ready(var plan) = run.phase else { return }
     let ended = plan.tally.counts.total
     delivery.record([.advance(plan.run.runID, to: .running)])
-    scheduler.add(run: number, plan.index, deferred: plan.deferred)
+    scheduler.add(
+      run: number, plan.index, deferred: plan.deferred, dependencies: plan.dependencies,
+      heldVariants: plan.heldVariants)
     // Here they would only take memory.
-    plan.deferred = []
+    (plan.deferred, plan.dependencies) = ([], nil)
     run.suspects = plan.suspects
     run.phase = .running(.init(plan: plan, tally: plan.tally, began: (activeTime, ended)))
     (run.since, run.lastStarted) = (now, now)
@@ -177,6 +214,7 @@ final class LiveJobs {
   /// Begins to stop: what waits is cancelled, and stays in the ledger.
   func stop() {
     isStopping = true
+    stopFlag.set()
     awaitingOutageCheck.removeAll()
     cancelPlanning()
     pending.cancelWaiting()
@@ -191,6 +229,7 @@ final class LiveJobs {
   /// Ends what plans jobs and writes reports on threads of its own, or waits for its end for some seconds.
   func shutDown() {
     cancelPlanning()
+    stopFlag.set()
     _ = background.wait(timeout: .now() + 5)
     retention?.close()
   }
@@ -213,8 +252,7 @@ final class LiveJobs {
 
   /// Whether nothing is being delivered.
   var isDelivered: Bool {
-    undelivered == held
-      && !runs.values.contains { if case .finishing(let finishing) = $0.phase { finishing.isUnderWay } else { false } }
+    undelivered == held && !runs.values.contains(where: \.isUnderWay)
   }
 
   /// Reports trouble that is no job's.
@@ -291,6 +329,7 @@ final class LiveJobs {
       }
       suspension.wroteSomething()
       run.hold = nil
+      removeRequests(for: run)
       remove(run)
       retention?.runEnded(delivered: outcome.job.counts.filtered - outcome.job.counts.reused)
       runEnded(finishing.plan.run.runID)
@@ -304,6 +343,7 @@ final class LiveJobs {
 
   /// - Parameter isIndexUsable: Whether its index may serve another job. Default: it may.
   func remove(_ run: JobRun, isIndexUsable: Bool = true) {
+    abandonReplacement(run)
     delivery.forget(run: run.number)
     if isIndexUsable, let index = run.plan?.index { planner.indexes.give(back: index) }
     runs[run.number] = nil

@@ -1,3 +1,5 @@
+import System
+
 /// A live job, as far as it matters for what is to be done.
 struct LiveJob: Equatable {
   enum Phase: Equatable {
@@ -7,6 +9,18 @@ struct LiveJob: Equatable {
     case running
     /// All rows are durable.
     case done
+    /// Planned; it waits for the comparison with the run that it replaces.
+    case replacing
+    /// What runs of a replaced job ends, or something is done about it on another thread.
+    case replaced
+    /// A replaced job is to be compared with the one that replaces it.
+    case uncompared
+    /// Nothing of a replaced job runs any more: its rows are to be settled.
+    case unsettled
+    /// What runs of a cancelled job ends, or the rows of what was not done are being written.
+    case cancelling
+    /// Nothing of a cancelled job runs any more: the rows of what was not done are to be written.
+    case unrecorded
     /// The report is to be delivered, and could not be before.
     case unreported
     /// The report is being delivered.
@@ -15,16 +29,25 @@ struct LiveJob: Equatable {
 
   let number: Int
   let name: String
-  let phase: Phase
+  var phase: Phase
 
   /// When its planning or, since then, the work on its entries began, in seconds.
   let since: Double
 
   /// When an entry of it last started, in seconds.
-  let lastStarted: Double
+  var lastStarted: Double
 
-  /// When the report is tried again that could not be delivered, in seconds.
+  /// When the report, or what comes before it, is tried again that could not be delivered, in seconds.
   var due = 0.0
+
+  /// Whether nobody wants it any more: its manifest was removed from the inbox, or it is to be cancelled.
+  var isUnwanted = false
+
+  /// The manifest of the inbox that it processes, as long as another file of its name may take its place; nil when none may.
+  var file: FileName?
+
+  /// The number of the live job whose manifest its own is to replace.
+  var replaces: Int?
 
   /// What becomes of the entries of a job that runs.
   enum Activity: Equatable {
@@ -68,8 +91,22 @@ struct JobLimits: Equatable {
 enum JobAction: Equatable {
   /// A job becomes live: its planning starts.
   case start(JobPlanning.Source)
+  /// A job's planning starts, whose manifest is to replace that of a live job.
+  case startReplacement(JobPlanning.Source, of: Int)
+  /// A planned manifest takes the place of that of a live job.
+  case replace(Int, by: Int)
+  /// What was to replace another job is a job of its own, and waits for the end of that.
+  case separate(Int)
+  /// The manifests of a replaced job and of the one that replaces it are compared.
+  case compare(Int)
+  /// What is left of a replaced job is settled.
+  case settle(Int)
   /// The work on the entries of a planned job begins.
   case begin(Int)
+  /// What has not been done of the job is cancelled.
+  case cancel(Int)
+  /// The rows of what was not done of a cancelled job are written.
+  case record(Int)
   /// The job's report is written and delivered.
   case finish(Int)
 }
@@ -81,19 +118,39 @@ enum JobAction: Equatable {
 /// planning takes long. While the queues are suspended no job yields its place. A job that only waits, for deferred entries or
 /// for its hosts, rests: it has no place, and hardly counts against the number of live jobs. Jobs are planned ahead, so that
 /// one is ready when a place is free.
+///
+/// A job that nobody wants any more is cancelled as soon as it is planned, whether or not there is a place, and what is to be
+/// cancelled is planned before everything else: nothing else keeps it waiting. What is done of it stays done.
 /// - Parameter live: In the order in which they became live.
 func reconcile(
   wanted queue: inout JobQueue, live: [LiveJob], limits: JobLimits, now: Double, isPaused: Bool, resumedAt: Double
 ) -> [JobAction] {
   let held = live.filter { $0.hasPlace(now: now, isPaused: isPaused, resumedAt: resumedAt) }
   let done = live.filter { $0.phase == .done || $0.phase == .unreported && $0.due <= now }
-  let ready = live.filter { $0.phase == .ready }
+  let unrecorded = live.filter { $0.phase == .unrecorded && $0.due <= now }
+  let cancelled = live.filter { $0.isUnwanted && $0.replaces == nil && ($0.phase == .ready || $0.phase == .running) }
+  let ready = live.filter { $0.phase == .ready && !$0.isUnwanted && $0.replaces == nil }
   let begun = ready.prefix(max(0, limits.places - held.count { $0.phase == .running }))
-  var actions = done.map { JobAction.finish($0.number) } + begun.map { JobAction.begin($0.number) }
+  var actions = done.map { JobAction.finish($0.number) } + unrecorded.map { JobAction.record($0.number) }
+  actions += cancelled.map { JobAction.cancel($0.number) } + begun.map { JobAction.begin($0.number) }
+  actions += replacements(live, now: now)
   var names = Set(live.map(\.name))
   var planned = ready.count - begun.count + held.count { $0.phase == .planning }
   var count = live.count { !$0.rests(now: now, isPaused: isPaused, resumedAt: resumedAt) }
   var total = live.count
+  while limits.places > 0, total < limits.total, let next = queue.nextCancelled(now: now, isLive: names.contains) {
+    actions.append(.start(next))
+    names.insert(next.job)
+    total += 1
+  }
+  var files = queue.mayReplace ? replaceable(live) : [:]
+  while limits.places > 0, total < limits.total, !files.isEmpty,
+    let next = queue.nextReplacement(of: files, now: now, isLive: names.contains),
+    let number = files.removeValue(forKey: next.file)
+  {
+    actions.append(.startReplacement(next.source, of: number))
+    total += 1
+  }
   while planned < limits.places, count < limits.live, total < limits.total,
     let next = queue.next(now: now, isLive: names.contains)
   {
@@ -106,12 +163,38 @@ func reconcile(
   return actions
 }
 
+/// What is to be done about jobs whose manifests are replaced.
+private func replacements(_ live: [LiveJob], now: Double) -> [JobAction] {
+  live.compactMap { job in
+    switch job.phase {
+    case .uncompared: return job.due <= now ? .compare(job.number) : nil
+    case .unsettled: return job.due <= now ? .settle(job.number) : nil
+    case .ready:
+      guard let number = job.replaces else { return nil }
+      let old = live.first { $0.number == number && !$0.isUnwanted && ($0.phase == .ready || $0.phase == .running) }
+      return old.map { .replace($0.number, by: job.number) } ?? .separate(job.number)
+    default: return nil
+    }
+  }
+}
+
+/// The live jobs whose manifests may be replaced, by their files: those of which one run is live.
+private func replaceable(_ live: [LiveJob]) -> [FileName: Int] {
+  let jobs = live.filter { $0.file != nil && !$0.isUnwanted && ($0.phase == .ready || $0.phase == .running) }
+  guard !jobs.isEmpty else { return [:] }
+  let runs = Dictionary(live.map { ($0.name, 1) }, uniquingKeysWith: +)
+  let files = jobs.compactMap { job in job.file.flatMap { runs[job.name] == 1 ? ($0, job.number) : nil } }
+  return Dictionary(files, uniquingKeysWith: { first, _ in first })
+}
+
 extension LiveJob {
   fileprivate func hasPlace(now: Double, isPaused: Bool, resumedAt: Double) -> Bool {
     switch phase {
-    case .ready, .done, .unreported, .finishing: return false
+    case .ready, .done, .replacing, .replaced, .uncompared, .unsettled, .cancelling, .unrecorded, .unreported,
+      .finishing:
+      return false
     case .planning, .running:
-      if activity == .deferred { return false }
+      if activity == .deferred || isUnwanted { return false }
       if isPaused { return true }
       return !isIdle(now, resumedAt) && now - max(since, resumedAt) < JobLimits.turnTime
     }

@@ -2,7 +2,8 @@ import Imaging
 import JSON
 import Transfer
 
-/// One line of a manifest as planned: checked, with everything filled in that it leaves out.
+/// One line of a manifest as planned, or one of its variants: checked, with everything filled in that it leaves out. Each has a
+/// row of the report.
 struct Entry: Sendable, Equatable {
   /// When an entry is worked on, relative to all others.
   enum Priority: String, Sendable, CaseIterable {
@@ -12,8 +13,17 @@ struct Entry: Sendable, Equatable {
     var rank: Int { Self.allCases.firstIndex(of: self) ?? 2 }
   }
 
-  /// Place in the manifest, from 0.
+  /// Place among the rows of the manifest, from 0.
   var position = 0
+
+  /// Place among the lines of the manifest, from 0; nil when that is `position`, since no line before it has variants.
+  var line: Int?
+
+  /// The name of the variant; nil for a line without variants.
+  var variant: String?
+
+  /// The position of the line's first variant; nil for a line without variants.
+  var firstRow: Int?
 
   /// The URL and its mirrors as they were written, in the order in which they are tried; at least one. They may hold
   /// secrets.
@@ -38,8 +48,8 @@ struct Entry: Sendable, Equatable {
   /// taken.
   var isNameReplaced = false
 
-  let recipe: Recipe
-  let options: OutputOptions
+  var recipe: Recipe
+  var options: OutputOptions
   let priority: Priority
 
   /// The digest that the downloaded bytes must have; nil for any.

@@ -104,6 +104,16 @@ extension EntryFailure {
   static let cache = EntryFailure(
     code: .io, message: "the cache's copy of the source is damaged", disposition: .restart)
 
+  /// An entry that this one comes after has not succeeded.
+  /// - Parameters:
+  ///   - name: Its name.
+  ///   - cause: The name of the entry because of which it has failed; nil when it failed by itself.
+  static func dependency(_ name: String, cause: String?) -> EntryFailure {
+    let reason = cause.map { ", because of \"\($0)\"" } ?? ""
+    return EntryFailure(
+      code: .dependencyFailed, message: "\"\(name)\" must succeed first, and did not\(reason)")
+  }
+
   /// A final name that is taken by something that is not ours.
   static func conflict(_ message: String) -> EntryFailure { EntryFailure(code: .nameConflict, message: message) }
 }

@@ -10,6 +10,9 @@ package enum FailureCode: Sendable, Hashable {
   /// The final name is taken by something that is not ours.
   case nameConflict
 
+  /// An entry that this one comes after has not succeeded.
+  case dependencyFailed
+
   /// Where on its way an entry failed.
   package enum Stage: String, Sendable { case download, filter, outbox, plan }
 
@@ -18,6 +21,7 @@ package enum FailureCode: Sendable, Hashable {
     case .download: .download
     case .filter: .filter
     case .io, .nameConflict: .outbox
+    case .dependencyFailed: .plan
     }
   }
 
@@ -28,6 +32,7 @@ package enum FailureCode: Sendable, Hashable {
     case .filter(let code): code.rawValue
     case .io: "io"
     case .nameConflict: "name-conflict"
+    case .dependencyFailed: "dependency-failed"
     }
   }
 
@@ -37,6 +42,8 @@ package enum FailureCode: Sendable, Hashable {
       self = .io
     } else if text == FailureCode.nameConflict.text {
       self = .nameConflict
+    } else if text == FailureCode.dependencyFailed.text {
+      self = .dependencyFailed
     } else if let code = TransferError.Code(rawValue: text) {
       self = .download(code)
     } else if let code = ImagingError.Code(rawValue: text) {

@@ -41,6 +41,10 @@ struct JobManifest: Sendable, Equatable, Codable {
   /// The extension of the file's name, `.gz` included.
   var fileExtension: String { ManifestFileName(file)?.suffix ?? format }
 
+  /// Whether it is to be moved out of an inbox.
+  /// - Parameter inbox: The inbox's path.
+  func lies(in inbox: String) -> Bool { inboxPath == inbox + "/" + file }
+
   /// The form that is kept in the ledger.
   var text: String {
     get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }

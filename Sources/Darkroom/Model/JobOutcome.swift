@@ -3,7 +3,9 @@ import Foundation
 /// What a run came to, all but its rows.
 package struct JobOutcome: Sendable, Equatable, Codable {
   package enum State: String, Sendable, Codable {
-    case succeeded, partial, failed, cancelled, rejected
+    case succeeded, partial, failed, rejected
+    /// Nobody wanted it any more before all was done.
+    case cancelled
     /// An earlier run that had not ended when a later one of the same job began.
     case superseded
   }
@@ -44,6 +46,10 @@ package struct JobOutcome: Sendable, Equatable, Codable {
 
   /// How the rows compare with those of the job's last run; nil when there was none.
   package var sinceLast: SinceLast?
+
+  /// Whether it is that of a manifest that was to take the place of a live run's, and was rejected: its report goes to
+  /// `history`. nil for no.
+  var isRejectedReplacement: Bool?
 }
 
 extension JobOutcome {
@@ -93,14 +99,12 @@ extension JobOutcome {
 extension JobOutcome.Counts {
   /// What the rows add up to.
   var state: JobOutcome.State {
-    if filtered == total {
-      .succeeded
-    } else if filtered > 0 {
-      .partial
-    } else if failed > 0 {
-      .failed
-    } else {
+    if cancelled > 0 {
       .cancelled
+    } else if filtered == total {
+      .succeeded
+    } else {
+      filtered > 0 ? .partial : .failed
     }
   }
 }

@@ -40,11 +40,11 @@ extension PhotoRecord {
     let isChanged = live.state == .filtered && !hasRecovered ? live.isSourceChanged : nil
     let finalURL = live.source?.finalURL ?? live.failure?.finalURL
     var failure = live.failure.map { ReportRow.Failure($0, after: lastFailure, since: firstTried) }
-    if entry.urls.count > 1, let last = live.failure {
+    if entry.urls.count > 1, let last = live.failure, last.code.stage != .plan {
       failure?.mirrors = earlierMirrors + [ReportRow.MirrorFailure(last, of: url)]
     }
     return ReportRow(
-      index: entry.position, name: entry.shownName, url: url,
+      index: entry.line ?? entry.position, name: entry.shownName, variant: entry.variant, url: url,
       finalURL: finalURL == url ? nil : finalURL, state: live.state.inReport,
       isReused: live.reused != nil, isCoalesced: live.source?.isCoalesced == true, isRecovered: hasRecovered,
       priority: entry.priority.rawValue,

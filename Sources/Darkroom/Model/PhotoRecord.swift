@@ -97,6 +97,12 @@ final class PhotoRecord: Sendable {
 
   /// Whether its time is so short that nothing follows from a host that does not answer.
   let isCutShort: Bool
+
+  /// What another variant of its entry has downloaded for it; nil for most.
+  let inherited: Source?
+
+  /// The positions of the variants of its entry that wait for its download.
+  let waitingVariants: [Int]
   private let admitted = ContinuousClock.now
   private let live: Mutex<Live>
 
@@ -108,10 +114,12 @@ final class PhotoRecord: Sendable {
   ///   - isCutShort: Whether its time is so short that nothing follows from a host that does not answer.
   ///   - earlierMirrors: How the entry's mirrors before this one failed.
   ///   - firstTried: When the entry was first tried, in milliseconds since 1970; nil when that is this time.
+  ///   - inherited: What another variant of its entry has downloaded for it.
+  ///   - waitingVariants: The positions of the variants of its entry that wait for its download.
   init(
     _ entry: Entry, run: RunContext, mirror: Int = 0, attempts: Int = 0, settings: HostSettings = HostSettings(),
     lastFailure: LedgerFailure? = nil, isCutShort: Bool = false, earlierMirrors: [ReportRow.MirrorFailure] = [],
-    firstTried: Int? = nil
+    firstTried: Int? = nil, inherited: Source? = nil, waitingVariants: [Int] = []
   ) {
     self.entry = entry
     self.run = run
@@ -121,6 +129,8 @@ final class PhotoRecord: Sendable {
     self.isCutShort = isCutShort
     self.earlierMirrors = earlierMirrors
     self.firstTried = firstTried
+    self.inherited = inherited
+    self.waitingVariants = waitingVariants
     live = Mutex(Live(attempts: attempts))
   }
 

@@ -7,6 +7,7 @@ extension ReportRow {
     .object([
       "index": .integer(index),
       "name": .string(name),
+      "variant": variant.map { .string($0) },
       "url": .string(url),
       "final_url": finalURL.map { .string($0) },
       "state": .string(state.rawValue),
@@ -33,7 +34,8 @@ extension ReportRow {
       let state = json["state"]?.string.flatMap(State.init(rawValue:)), let attempts = json["attempts"]?.integer
     else { throw RowError(text: text) }
     self.init(
-      index: index, name: name, url: url, finalURL: json["final_url"]?.string, state: state,
+      index: index, name: name, variant: json["variant"]?.string, url: url, finalURL: json["final_url"]?.string,
+      state: state,
       isReused: json["reused"] == .bool(true), isCoalesced: json["coalesced"] == .bool(true),
       isRecovered: json["recovered"] == .bool(true),
       priority: json["priority"]?.string ?? Entry.Priority.normal.rawValue, attempts: attempts,

@@ -78,8 +78,10 @@ package struct ReportRow: Sendable, Equatable {
   }
 
   /// Place in the manifest, from 0.
-  package let index: Int
+  package var index: Int
   package let name: String
+  /// The name of the variant; nil for an entry without.
+  package var variant: String?
   let url: String
   let finalURL: String?
   package var state: State
@@ -87,7 +89,7 @@ package struct ReportRow: Sendable, Equatable {
   let isCoalesced: Bool
   /// Whether it has a result, and failed in the last run.
   var isRecovered = false
-  let priority: String
+  var priority: String
   let attempts: Int
   var output: Output?
   var source: Source?
@@ -95,7 +97,10 @@ package struct ReportRow: Sendable, Equatable {
   let timings: Timings
   package var failure: Failure?
   var warnings: [Warning] = []
-  let metadata: JSONValue?
+  var metadata: JSONValue?
+
+  /// What people call it.
+  package var title: String { variant.map { "\(name) (\($0))" } ?? name }
 
   /// The row of an entry whose result turned out to be undeliverable.
   /// - Parameter last: Its failure in the last run; nil when it had none.

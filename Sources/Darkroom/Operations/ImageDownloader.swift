@@ -73,6 +73,11 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   /// Begins the download, or waits for another of the same request.
   private func begin() {
+    if let source = record.inherited, source.isCached || (try? staging.open(download)) != nil {
+      began?(record, nil)
+      record.downloaded(source, taking: .zero)
+      return end()
+    }
     do {
       let location = try SourceLocation(parsing: record.url)
       guard location.scheme != .file else {
@@ -253,8 +258,18 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   }
 
   private func reportEnd() {
-    if record.state != .downloaded { staging.remove(download) }
+    if record.state != .downloaded { staging.remove(download) } else { shareWithVariants() }
     ended(record)
+  }
+
+  /// Gives the other variants of the entry the file, each for its own filtration.
+  private func shareWithVariants() {
+    guard !record.waitingVariants.isEmpty, record.snapshot.source?.isCached == false else { return }
+    for position in record.waitingVariants {
+      staging.remove(staging.download(position))
+      // One that does not get it downloads it itself.
+      _ = staging.link(staging.path(download), as: staging.download(position))
+    }
   }
 
   /// Changes the phase. The queue observes it (key-value observing).

@@ -308,13 +308,39 @@ final class PendingOperations {
     }
   }
 
+  /// Cancels entries of a run, running or not.
+  /// - Parameter isGone: Tells by their positions which. Default: all.
+  func cancel(run: Int, where isGone: (Int) -> Bool = { _ in true }) {
+    cancel(inProgress.filter { $0.key.run == run && isGone($0.key.position) }.map { $0.value })
+  }
+
+  /// Whether operations of a run are in progress.
+  /// - Parameter isMeant: Tells by their positions which entries are meant. Default: all.
+  func isInProgress(run: Int, where isMeant: (Int) -> Bool = { _ in true }) -> Bool {
+    inProgress.keys.contains { $0.run == run && isMeant($0.position) }
+  }
+
+  /// Forgets the cancelled entries of a run of which nothing runs. Their operations end when the queues are not suspended.
+  /// - Parameter isWhole: Whether all its entries are cancelled: then those are taken, too, that ended in another way.
+  func takeIdle(run: Int, isWhole: Bool) -> [PhotoRecord] {
+    let idle = inProgress.values.filter { chain in
+      chain.download.record.id.run == run && !chain.download.isExecuting && !chain.filtration.isExecuting
+        && (isWhole || chain.download.record.state == .cancelled)
+    }
+    for chain in idle { remove(chain.download.record) }
+    return idle.map(\.download.record)
+  }
+
   /// Waits until what has been transferred has ended, too.
   func waitForEndings() { downloadEndings.sync {} }
 
   /// Cancels everything, running or not.
-  func cancelAll() {
-    for chain in inProgress.values {
-      chain.download.record.cancel()
+  func cancelAll() { cancel(Array(inProgress.values)) }
+
+  private func cancel(_ chains: [Chain]) {
+    // First all records: what takes the place of an operation that ends must not begin.
+    for chain in chains { chain.download.record.cancel() }
+    for chain in chains {
       chain.download.cancel()
       // A filtration that has not begun sees its record. To cancel it would end it before its download has.
       if chain.filtration.isExecuting { chain.filtration.cancel() }

@@ -6,7 +6,7 @@ import Transfer
 extension Entry: DatabaseRecord {
   static let columns: Columns = [
     "position", "priority", "name", "original", "explicit", "url", "recipe", "format", "quality", "metadata",
-    "checksum", "key",
+    "checksum", "key", "line", "variant", "first_row",
   ]
 
   var values: [SQLiteValue] {
@@ -14,7 +14,7 @@ extension Entry: DatabaseRecord {
       .integer(position), .integer(priority.rank), .text(name), .optional(originalName),
       .integer(isNameReplaced ? 2 : isNameExplicit ? 1 : 0), .text(urls[0]), .text(recipe.description),
       .text(options.format?.rawValue ?? "keep"), .integer(options.quality), .optional(metadata?.text),
-      .optional(checksum?.description), .optional(key),
+      .optional(checksum?.description), .optional(key), .optional(line), .optional(variant), .optional(firstRow),
     ]
   }
 
@@ -22,7 +22,8 @@ extension Entry: DatabaseRecord {
   /// - Throws: `JSONError`, `RecipeError`, `Checksum.ParseError`: only when the index is damaged.
   init(_ row: Statement) throws {
     try self.init(
-      position: row.integer(0), urls: [row.text(5) ?? ""], key: row.text(11), name: row.text(2) ?? "",
+      position: row.integer(0), line: row.optionalInteger(12), variant: row.text(13),
+      firstRow: row.optionalInteger(14), urls: [row.text(5) ?? ""], key: row.text(11), name: row.text(2) ?? "",
       originalName: row.text(3),
       isNameExplicit: row.integer(4) > 0, isNameReplaced: row.integer(4) == 2,
       recipe: Recipe(parsing: row.text(6) ?? ""),

@@ -6,11 +6,10 @@ import Transfer
 
 /// Turns what a manifest's format yields into entries, and collects everything that is wrong.
 struct EntryReader {
-  /// Fields that the contract has and this version has not.
-  static let laterFields: Set = ["after", "variants"]
   static let fields =
-    ["url", "name", "key", "filters", "format", "quality", "priority", "checksum", "metadata"] + RequestFields.names
-  static let defaultsFields = fields.filter { !["url", "name", "key", "checksum"].contains($0) }
+    ["url", "name", "key", "filters", "format", "quality", "priority", "checksum", "after", "variants", "metadata"]
+    + RequestFields.names
+  static let defaultsFields = fields.filter { !["url", "name", "key", "checksum", "after", "variants"].contains($0) }
 
   private(set) var defaults: EntryDefaults
 
@@ -20,6 +19,12 @@ struct EntryReader {
   /// The name that the manifest gives to the entry that was read last, also when there is a problem with that; nil when it
   /// gives none.
   private(set) var givenName: OutputName?
+
+  /// The names of the entries that the one that was read last comes after, as they were written.
+  private(set) var after: [String] = []
+
+  /// The variants of the entry that was read last; none for most.
+  private(set) var variants: [EntryVariant] = []
 
   /// The recipes seen last: most manifests have few, and one with another in every entry must not fill the memory.
   private(set) var recipes: [String: Recipe] = [:]
@@ -53,6 +58,8 @@ struct EntryReader {
     let before = problems.count
     let entry: Entry
     givenName = key.map(OutputName.explicit)
+    if !after.isEmpty { after = [] }
+    if !variants.isEmpty { variants = [] }
     switch value {
     case .string(let url):
       entry = Entry(
@@ -64,6 +71,7 @@ struct EntryReader {
       checkFields(members, among: Self.fields, at: place)
       let name = text(value["name"], field: "name", at: place)
       if let name { givenName = .explicit(name) }
+      if let names = value["after"] { after = dependencies(names, at: place.field("after")) }
       entry = Entry(
         position: position, urls: urls(value["url"], at: place),
         request: request(requestFields(members, at: place), at: place),
@@ -71,6 +79,7 @@ struct EntryReader {
         recipe: recipe(value["filters"], at: place), options: options(value, at: place),
         priority: priority(value["priority"], at: place), checksum: checksum(value["checksum"], at: place),
         metadata: value["metadata"] ?? defaults.metadata)
+      if let list = value["variants"] { variants = readVariants(list, of: entry, at: place) }
     default:
       report(.wrongType, "an entry is a URL or an object, not \(value.kind)", at: place)
       return nil
@@ -87,10 +96,7 @@ struct EntryReader {
     _ members: [JSONValue.Member], among known: [String], at place: ManifestProblem.Place
   ) {
     for key in members.map(\.key) where !key.hasPrefix("_") && !known.contains(key) {
-      let message =
-        Self.laterFields.contains(key)
-        ? "the field \"\(key)\" is not available in this version" : NearestName.unknown("field", key, among: known)
-      report(.unknownField, message, at: place.field(key))
+      report(.unknownField, NearestName.unknown("field", key, among: known), at: place.field(key))
     }
   }
 
@@ -178,6 +184,67 @@ struct EntryReader {
       }
     if let problem { report(.badValue, problem, at: place.field("key")) }
     return problem == nil ? key : nil
+  }
+
+  /// The names of an array, or the one that there is; those that are none are reported.
+  private mutating func dependencies(_ value: JSONValue, at place: ManifestProblem.Place) -> [String] {
+    let values: [JSONValue]
+    switch value {
+    case .string: values = [value]
+    case .array(let array): values = array
+    default:
+      report(.wrongType, "\"after\" must be an array of names, not \(value.kind)", at: place)
+      return []
+    }
+    if let other = values.firstIndex(where: { $0.string == nil }) {
+      report(.wrongType, "names must be strings; number \(other + 1) is \(values[other].kind)", at: place)
+    } else if values.contains(where: { $0.string?.isEmpty == true }) {
+      report(.badValue, "a name in \"after\" must not be empty", at: place)
+    } else {
+      return values.compactMap(\.string)
+    }
+    return []
+  }
+
+  /// The variants of an entry, whose recipe and options they inherit; those that cannot be read are reported.
+  private mutating func readVariants(
+    _ value: JSONValue, of entry: Entry, at place: ManifestProblem.Place
+  ) -> [EntryVariant] {
+    guard case .array(let list) = value else {
+      report(.wrongType, "\"variants\" must be an array, not \(value.kind)", at: place.field("variants"))
+      return []
+    }
+    guard (1...EntryVariant.limit).contains(list.count) else {
+      let message = "an entry may have 1 to \(EntryVariant.limit) variants; this one has \(list.count)"
+      report(.badValue, message, at: place.field("variants"))
+      return []
+    }
+    let inherited = defaults
+    defer { defaults = inherited }
+    (defaults.recipe, defaults.options) = (entry.recipe, entry.options)
+    var claims: Set<String> = []
+    return list.enumerated().compactMap { index, value in
+      readVariant(value, &claims, at: place.field("variants[\(index)]"))
+    }
+  }
+
+  private mutating func readVariant(
+    _ value: JSONValue, _ claims: inout Set<String>, at place: ManifestProblem.Place
+  ) -> EntryVariant? {
+    guard case .object(let members) = value else {
+      report(.wrongType, "a variant must be an object, not \(value.kind)", at: place)
+      return nil
+    }
+    checkFields(members, among: EntryVariant.fields, at: place)
+    let (recipe, options) = (recipe(value["filters"], at: place), options(value, at: place))
+    if value["name"] == nil { report(.badValue, "a variant needs a \"name\"", at: place) }
+    guard let name = text(value["name"], field: "name", at: place) else { return nil }
+    if let problem = EntryVariant.problem(withName: name) {
+      report(.badValue, problem, at: place.field("name"))
+    } else if !claims.insert(OutputName.claim(name)).inserted {
+      report(.duplicateName, "the entry has another variant \"\(name)\"", at: place.field("name"))
+    }
+    return EntryVariant(name: name, recipe: recipe, options: options)
   }
 
   private mutating func checksum(_ value: JSONValue?, at place: ManifestProblem.Place) -> Checksum? {

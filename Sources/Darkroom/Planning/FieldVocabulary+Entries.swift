@@ -5,7 +5,7 @@ import Transfer
 extension FieldVocabulary {
   /// The fields of `EntryReader`, as tables and lists write them.
   static let entries = FieldVocabulary(
-    principal: "url", principalTitle: "URL", cells: cells, unavailable: EntryReader.laterFields, extras: "metadata",
+    principal: "url", principalTitle: "URL", cells: cells, extras: "metadata",
     options: [
       Option("out", field: "name") { text throws(Option.Failure) in
         guard !text.isEmpty else { throw Option.Failure("\"out\" needs a name") }
@@ -31,10 +31,11 @@ extension FieldVocabulary {
 
   private static let cells: [String: CellKind] = {
     let special: [String: CellKind] = [
-      "url": .textOrArray, "quality": .number, "headers": .json, "form": .json, "metadata": .extras,
+      "url": .textOrArray, "quality": .number, "headers": .json, "form": .json, "after": .textOrArray,
+      "variants": .json,
+      "metadata": .extras,
     ]
-    let names = EntryReader.fields + EntryReader.laterFields
-    return Dictionary(uniqueKeysWithValues: names.map { ($0, special[$0] ?? .text) })
+    return Dictionary(uniqueKeysWithValues: EntryReader.fields.map { ($0, special[$0] ?? .text) })
   }()
 
   /// More than a request may have, so that who makes one of them says that they are too many.

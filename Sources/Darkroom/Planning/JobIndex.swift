@@ -21,11 +21,20 @@ final class JobIndex {
   let database: Database
   let isInMemory: Bool
 
+  /// Whether some entries come after others. Only then there are tables for that.
+  var hasDependencies = false
+
+  /// Whether some entries have variants.
+  private(set) var hasVariants = false
+
   /// The request that was inserted last, with its number.
   private var lastRequest: (text: String, number: Int)?
 
   /// The numbers of hosts that were met lately.
   private var hostNumbers: [String: Int] = [:]
+
+  /// Whether it has what the comparison with another needs.
+  var isCompared = false
 
   /// Creates an empty index.
   /// - Throws: `SQLiteError`, `SystemError`.
@@ -48,7 +57,9 @@ final class JobIndex {
         original TEXT,
         explicit INTEGER NOT NULL,    -- 0: derived; 1: as given; 2: given, and partly replaced
         host INTEGER NOT NULL,        -- 0 when the URL names none
-        pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended, or was deferred, before the program was started
+        pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended, or was deferred, before the program was started;
+                                              -- 2: it waits for others;
+                                              -- 3: for the download of its entry's first variant
         url TEXT NOT NULL,
         recipe TEXT NOT NULL,
         format TEXT NOT NULL,
@@ -56,6 +67,9 @@ final class JobIndex {
         metadata TEXT,
         checksum TEXT,
         key TEXT,
+        line INTEGER,                 -- null when it is the position
+        variant TEXT,
+        first_row INTEGER,            -- of the entry's variants
         request INTEGER               -- null for a plain GET of one URL
       ) STRICT;
       CREATE TABLE requests (id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, text TEXT NOT NULL) STRICT;
@@ -72,7 +86,10 @@ final class JobIndex {
 
   /// Removes all entries, so that an index in memory can be used for another manifest.
   func clear() throws {
+    try removeComparison()
     for table in ["entries", "requests", "hosts", "claims", "firsts"] { try database.run("DELETE FROM " + table) }
+    if hasDependencies { try dropDependencies() }
+    hasVariants = false
     lastRequest = nil
     hostNumbers.removeAll(keepingCapacity: true)
   }
@@ -87,6 +104,7 @@ final class JobIndex {
     let request = try entry.requestText.map(requestNumber)
     try database.run(
       Self.insertion, [.integer(hostNumber(of: entry.urls[0])), .optional(request)] + entry.values)
+    if entry.variant != nil { hasVariants = true }
     // They are looked up when they are needed, and nothing is written then.
     for url in entry.urls.dropFirst() { _ = try hostNumber(of: url) }
   }
@@ -135,6 +153,7 @@ final class JobIndex {
       renamed.append(.init(position: position, replaced: replaced, name: name))
     }
     try settleNames(explicit: 0) { _, _, _ in }
+    if hasDependencies { try resolveDependencies() }
     if isInMemory { return renamed }
     try database.execute("DROP TABLE claims")
     // From here on the index is read from its beginning to its end: pages that were read are not needed again.
@@ -150,6 +169,13 @@ final class JobIndex {
       guard let last = page.last else { break }
       after = last.position
       for entry in page {
+        if let variant = entry.variant {
+          guard entry.firstRow == entry.position else { continue }
+          let base = String(entry.name.dropLast(variant.count + 1))
+          let name = try settleVariants(of: base, first: entry.position)
+          if name != base { renamed(entry.position, base, name) }
+          continue
+        }
         let name = try freeName(entry.name, for: entry.position)
         guard name != entry.name else { continue }
         try database.run(
@@ -159,12 +185,17 @@ final class JobIndex {
     }
   }
 
-  private func names(explicit: Int, after position: Int) throws -> [(position: Int, name: String)] {
-    var page: [(position: Int, name: String)] = []
+  private typealias Named = (position: Int, name: String, variant: String?, firstRow: Int)
+
+  private func names(explicit: Int, after position: Int) throws -> [Named] {
+    var page: [Named] = []
     try database.run(
-      "SELECT position, name FROM entries WHERE explicit = ? AND position > ? ORDER BY position LIMIT 1000",
+      """
+      SELECT position, name, variant, first_row FROM entries WHERE explicit = ? AND position > ?
+      ORDER BY position LIMIT 1000
+      """,
       [.integer(explicit), .integer(position)]
-    ) { page.append(($0.integer(0), $0.text(1) ?? "")) }
+    ) { page.append(($0.integer(0), $0.text(1) ?? "", $0.text(2), $0.integer(3))) }
     return page
   }
 
@@ -191,6 +222,9 @@ final class JobIndex {
     return database.changes == 1
   }
 
+  /// Has all entries count as left to do, those included that have ended or are deferred.
+  func markAllPending() throws { try database.run("UPDATE entries SET pending = 1 WHERE pending = 0") }
+
   /// Calls `body` with every entry, in the manifest's order.
   func eachInOrder(_ body: (Entry) throws -> Void) throws {
     var page = try entries("WHERE position > ? ORDER BY position LIMIT 100", [.integer(-1)])
@@ -202,7 +236,7 @@ final class JobIndex {
 
   /// Calls `body` with the entries that have not ended, in the manifest's order, a page at a time.
   func eachPendingPage(_ body: ([Entry]) throws -> Void) throws {
-    let clause = "WHERE pending = 1 AND position > ? ORDER BY position LIMIT 1000"
+    let clause = "WHERE pending != 0 AND position > ? ORDER BY position LIMIT 1000"
     var page = try entries(clause, [.integer(-1)])
     while let last = page.last {
       try body(page)

@@ -19,12 +19,6 @@ struct NameClashes {
     let name: String
   }
 
-  /// Where an entry stands, and the name that it is given there.
-  private struct Origin {
-    let place: ManifestProblem.Place
-    let name: String
-  }
-
   private(set) var duplicates: [Duplicate] = []
   var renamed: [Renamed] = []
 
@@ -43,7 +37,7 @@ struct NameClashes {
   func complete(_ findings: inout ManifestFindings, read: ((ManifestItem) throws -> Void) throws -> Void) throws {
     let wanted = Set(duplicates.map(\.holder) + renamed.map(\.position))
     guard !wanted.isEmpty else { return }
-    let origins = try Self.origins(of: wanted, read: read)
+    let origins = try EntryOrigin.all(of: wanted, read: read)
     for duplicate in duplicates where findings.problems.indices.contains(duplicate.problem) {
       guard let holder = origins[duplicate.holder] else { continue }
       let place = holder.place.description == holder.name ? "" : " at \(holder.place)"
@@ -61,29 +55,5 @@ struct NameClashes {
     }
   }
 
-  private static func origins(
-    of wanted: Set<Int>, read: ((ManifestItem) throws -> Void) throws -> Void
-  ) throws -> [Int: Origin] {
-    var (origins, position) = ([Int: Origin](), 0)
-    do {
-      try read { item in
-        switch item {
-        case .defaults, .warning: return
-        case .entry(let value, let key, let place):
-          if wanted.contains(position) {
-            origins[position] = Origin(place: place, name: value["name"]?.string ?? key ?? "")
-          }
-        case .unreadable: break
-        }
-        position += 1
-        if origins.count == wanted.count { throw FoundAll() }
-      }
-    } catch is FoundAll {
-    } catch is ManifestProblem {}
-    return origins
-  }
-
-  private struct FoundAll: Error {}
-
-  private static func shown(_ name: String) -> String { name.count > 80 ? name.prefix(80) + "…" : name }
+  private static func shown(_ name: String) -> String { EntryOrigin.shown(name) }
 }

@@ -10,7 +10,7 @@ struct Planner {
   let file: ManifestFile
   let defaults: EntryDefaults
 
-  /// Fills the index.
+  /// Fills the index. What entries come after is checked unless there is an entry whose name cannot be told.
   /// - Parameter checkSpace: Called from time to time; what it throws ends the planning.
   /// - Returns: What makes the whole manifest rejected, and what is doubtful.
   /// - Throws: `SystemError`, `SQLiteError`; `CancellationError` soon after `isCancelled` returns true.
@@ -20,7 +20,10 @@ struct Planner {
     var reader = EntryReader(defaults: defaults)
     var findings = ManifestFindings()
     var clashes = NameClashes()
-    var position = 0
+    var dependencies = DependencyProblems()
+    var (position, line) = (0, 0)
+    // Whether an entry with a problem would have a name of its own, which is not known.
+    var lacksNames = false
     do {
       try index.fill {
         try format.read(file, .entries) { item in
@@ -29,34 +32,55 @@ struct Planner {
           switch item {
           case .defaults(let value, let place): reader.readDefaults(value, at: place)
           case .entry(let value, let key, let place):
-            let entry = reader.read(value, key: key, position: position, at: place)
-            if let entry { try index.insert(entry) }
+            let rows = position..<position + value.rowCount
+            var entry = reader.read(value, key: key, position: position, at: place)
+            if line != position { entry?.line = line }
+            for row in entry?.rows(reader.variants) ?? [] { try index.insert(row) }
+            if !reader.after.isEmpty { for row in rows { try index.insert(after: reader.after, of: row) } }
+            lacksNames = lacksNames || entry == nil && reader.givenName == nil
             // Also of an entry with a problem, so that all names are told that clash.
             if let name = reader.givenName, let holder = try index.claim(name.claim, for: position) {
               let written = value["name"]?.string ?? key ?? name.path
               let problem = clashes.add(written, holder: holder, problem: reader.problems.count, at: place)
               reader.report(problem)
             }
-            position += 1
+            if let name = reader.givenName, name.replacedClaim == nil {
+              for (row, variant) in zip(rows, reader.variants) {
+                let output = Entry.name(name.path, variant.name)
+                guard let holder = try index.claim(OutputName.claim(output), for: row), !rows.contains(holder) else {
+                  continue
+                }
+                let problem = clashes.add(output, holder: holder, problem: reader.problems.count, at: place)
+                reader.report(problem)
+              }
+            }
+            (position, line) = (rows.upperBound, line + 1)
           case .warning(let warning): findings.warnings.append(warning)
           case .unreadable(let problems):
             for problem in problems.all { reader.report(problem) }
-            position += 1
+            lacksNames = true
+            (position, line) = (position + 1, line + 1)
           }
           if reader.problems.count >= Self.problemLimit { throw EnoughProblems() }
         }
-        if reader.problems.isEmpty { clashes.renamed = try index.settleNames() }
+        if reader.problems.isEmpty || index.hasDependencies && !lacksNames {
+          clashes.renamed = try index.settleNames()
+        }
       }
+      if index.hasDependencies, !lacksNames { dependencies = try DependencyProblems(of: index) }
     } catch let problem as ManifestProblem {
       reader.report(problem)
     } catch is EnoughProblems {}
     findings.problems = Array(reader.problems.prefix(Self.problemLimit))
-    try clashes.complete(&findings) { body in
+    func read(_ body: (ManifestItem) throws -> Void) throws {
       try format.read(file, .entries) { item in
         if isCancelled() { throw CancellationError() }
         try body(item)
       }
     }
+    if !findings.problems.isEmpty { clashes.renamed = [] }
+    try clashes.complete(&findings, read: read)
+    try dependencies.complete(&findings, read: read)
     findings.warnings = Array(findings.warnings.prefix(ManifestWarning.reportLimit))
     return findings
   }

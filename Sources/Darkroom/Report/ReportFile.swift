@@ -2,6 +2,7 @@ import Glibc
 import JSON
 import Ledger
 import Manifests
+import Scheduling
 import System
 
 /// Writes the documents of a finished run to staging: its failures, its manifest and its report. Rows are streamed from the
@@ -155,13 +156,33 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
   }
 
   private func writeFailures(_ file: DigestedFile) throws {
-    try ledger.eachEndedPage(run: run.runID) { rows in
-      for row in rows {
+    let open = try index.hasDependencies ? failedPositions() : PositionSet()
+    // The rows of an entry with variants come one after the other, and have one line.
+    var rows: [FailedRow] = []
+    func writeLine() throws {
+      guard let first = rows.first else { return }
+      let after = try index.dependencyNames(of: first.entry.position, where: open.contains)
+      try file.write(FailedRow.manifestLine(rows, after: after).text + "\n")
+      rows = []
+    }
+    try ledger.eachEndedPage(run: run.runID) { page in
+      for row in page {
         guard let failure = try ReportRow(parsing: row.row).failure, let entry = try index.entry(at: row.position)
         else { continue }
-        try file.write(entry.manifestLine(failure).text + "\n")
+        if entry.firstRow == nil || entry.firstRow != rows.first?.entry.firstRow { try writeLine() }
+        rows.append(FailedRow(entry: entry, failure: failure))
       }
     }
+    try writeLine()
+  }
+
+  /// The places of the entries that have failed.
+  private func failedPositions() throws -> PositionSet {
+    var failed = PositionSet()
+    try ledger.eachEndedPage(run: run.runID) { rows in
+      for row in rows where try ReportRow(parsing: row.row).failure != nil { failed.insert(row.position) }
+    }
+    return failed
   }
 }
 
@@ -182,19 +203,4 @@ private final class DigestedFile {
 
   /// - Throws: `SystemError`.
   func sync() throws(SystemError) { try file.sync() }
-}
-
-extension Entry {
-  /// The entry as a line of the list of failures, which is a manifest.
-  fileprivate func manifestLine(_ failure: ReportRow.Failure) -> JSONValue {
-    let source = JSONValue.Member("url", urls.count == 1 ? .string(urls[0]) : .array(urls.map(JSONValue.string)))
-    let rest = JSONValue.object([
-      "name": .string(shownName), "key": key.map { .string($0) }, "filters": .string(recipe.description),
-      "format": .string(options.format?.rawValue ?? "keep"), "quality": .integer(options.quality),
-      "priority": .string(priority.rawValue), "checksum": checksum.map { .string($0.description) },
-      "metadata": metadata, "_error": failure.json,
-    ])
-    guard case .object(let members) = rest else { return rest }
-    return .object([source] + request.members + members)
-  }
 }

@@ -15,7 +15,7 @@ package struct Status: Sendable, Equatable, Codable {
   package struct Job: Sendable, Equatable, Codable {
     package let job: String
     package let run_id: String
-    /// `waiting`, `planning`, `running` or `finishing`.
+    /// `waiting`, `planning`, `running`, `replaced`, `cancelling` or `finishing`.
     package let state: String
     /// Entries of the manifest; not known before it has been read.
     package var total: Int?

@@ -112,6 +112,17 @@ extension Status.Job {
       addHeldHosts(run, scheduler)
       addDeferred(run, scheduler)
       addRate(running, active: active)
+    case .replacing(let plan): self.init(job: run.name, run_id: runID, state: "planning", total: plan.total)
+    case .replaced(let replaced):
+      let (plan, counts) = (replaced.running.plan, replaced.running.tally.counts)
+      self.init(
+        job: run.name, run_id: runID, state: "replaced", total: plan.total, filtered: counts.filtered,
+        failed: counts.failed, cancelled: counts.cancelled, transfers: scheduler.transfers(run: run.number))
+    case .cancelling(let cancelling):
+      let (plan, counts) = (cancelling.running.plan, cancelling.running.tally.counts)
+      self.init(
+        job: run.name, run_id: runID, state: "cancelling", total: plan.total, filtered: counts.filtered,
+        failed: counts.failed, cancelled: counts.cancelled, transfers: scheduler.transfers(run: run.number))
     case .finishing(let finishing):
       let counts = finishing.outcome.counts
       self.init(

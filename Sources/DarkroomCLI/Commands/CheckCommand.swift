@@ -9,8 +9,8 @@ struct CheckCommand: Command {
   let operands = "MANIFEST…"
   let summary = "parse, validate, print the plan; ends with 65 if one would be rejected"
   let details = """
-    Prints a line for each entry: its output, its recipe, its URL and the rule for its host, if there is one; and a
-    warning if it would fail, as far as that can be told without a network: give the --allow-net and --file-root of the
+    Prints a line for each entry: its output, its recipe, its URL and the rule for its host, if there is one; the entries
+    that it comes after; and a warning if it would fail, as far as that can be told without a network: give the --allow-net and --file-root of the
     run. The manifest - is read from standard input. Warns of columns that are nearly fields, and of a table's encoding. Of
     many problems the first ten are printed. With --json, one object for each manifest, which has "state" and all of
     these, and one for each of its entries, which has "url" and, instead of the warning, "error". Nothing is downloaded or
@@ -90,11 +90,13 @@ extension ManifestCheck.PlannedEntry {
         + (mirror.error.map { "\n    warning: \(verb): \($0.code.rawValue): \($0.message)" } ?? "")
     }
     return "  \(output)  \(filters)  \(method == "GET" ? "" : method + " ")" + urls.joined(separator: "\n    or ")
+      + (after.isEmpty ? "" : "\n    after " + after.joined(separator: ", "))
   }
 
   fileprivate func json(in job: String) -> JSONValue {
     .object([
-      "job": .string(job), "index": .integer(position), "name": .string(name), "output": .string(output),
+      "job": .string(job), "index": .integer(position), "name": .string(name),
+      "variant": variant.map { .string($0) }, "output": .string(output),
       "url": .string(mirrors.first?.url ?? ""), "rule": mirrors.first?.rule.map { .string($0) },
       "mirrors": mirrors.count < 2
         ? nil
@@ -103,7 +105,8 @@ extension ManifestCheck.PlannedEntry {
             .object(["url": .string($0.url), "rule": $0.rule.map { .string($0) }, "error": $0.error.map(\.json)])
           }),
       "method": .string(method), "filters": .string(filters), "format": .string(format), "quality": .integer(quality),
-      "priority": .string(priority), "error": error.map(\.json),
+      "priority": .string(priority), "after": after.isEmpty ? nil : .array(after.map(JSONValue.string)),
+      "error": error.map(\.json),
     ])
   }
 }

@@ -8,6 +8,7 @@ enum CommandTable {
     WatchCommand(),
     AddCommand(),
     WaitCommand(),
+    CancelCommand(),
     RetryCommand(),
     CheckCommand(),
     StatusCommand(),
@@ -18,7 +19,7 @@ enum CommandTable {
   ]
 
   /// Commands that a later version will have.
-  static let unavailable: Set = ["cancel", "doctor", "gc", "shard"]
+  static let unavailable: Set = ["doctor", "gc", "shard"]
 
   /// - Throws: `UsageError` that names the nearest command, or all of them.
   static func command(named name: String) throws -> any Command {

@@ -68,6 +68,11 @@ final class Console {
     case .entryEnded(let job, let row, let deferred):
       progress.setDeferred(deferred, of: job)
       log(row, of: job)
+    case .jobReplaced(let job, let carried):
+      log(.normal, "\(job): its manifest was replaced; \(carried.of("entry goes", "entries go")) on unchanged")
+    case .jobCancelled(let job, let isRemoved):
+      let why = isRemoved ? "its manifest was removed from the inbox" : "as requested"
+      log(.normal, "\(job): cancelled, \(why); what is done stays done")
     case .paused(let cause):
       progress.pause = cause.description
       log(.normal, "paused: \(cause.description)")
@@ -83,15 +88,16 @@ final class Console {
   private func log(_ row: ReportRow, of job: String) {
     progress.add(row, of: job)
     if let failure = row.failure {
-      if failure.runs ?? 1 == 1, newFailures[job] == nil { newFailures[job] = "\(row.name), \(failure.code)" }
-      log(.normal, "\(job): \(row.name): \(failure.code): \(failure.message)")
+      if failure.runs ?? 1 == 1, newFailures[job] == nil { newFailures[job] = "\(row.title), \(failure.code)" }
+      log(.normal, "\(job): \(row.title): \(failure.code): \(failure.message)")
     } else {
-      log(.verbose, "\(job): \(row.name): \(row.state.rawValue)")
+      log(.verbose, "\(job): \(row.title): \(row.state.rawValue)")
     }
   }
 
   private func end(_ summary: JobSummary) {
-    progress.end(summary.job)
+    // Another run of the job is live.
+    if summary.state != .superseded { progress.end(summary.job) }
     for problem in summary.problems.prefix(Self.shownProblems) { log(.quiet, "\(summary.job): rejected: \(problem)") }
     let more = summary.problems.count - Self.shownProblems
     if more > 0 {

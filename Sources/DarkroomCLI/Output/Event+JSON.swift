@@ -23,6 +23,8 @@ extension Event {
     case .entryDeferred: "entry-deferred"
     case .hostHeld: "host-held"
     case .entryEnded: "entry-ended"
+    case .jobReplaced: "job-replaced"
+    case .jobCancelled: "job-cancelled"
     case .jobEnded: "job-ended"
     case .paused: "paused"
     case .causeGone(_, let remaining): remaining.isEmpty ? "resumed" : "pause-cause-gone"
@@ -59,6 +61,9 @@ extension Event {
     case .hostHeld(let host, let seconds, let why):
       .object(["host": .string(host), "delay_s": .number(seconds), "why": .string(why)])
     case .entryEnded(let job, let row, _): .object(["job": .string(job), "entry": row.json])
+    case .jobReplaced(let job, let carried): .object(["job": .string(job), "carried": .integer(carried)])
+    case .jobCancelled(let job, let isRemoved):
+      .object(["job": .string(job), "why": .string(isRemoved ? "removed" : "requested")])
     case .jobEnded(let summary):
       .object([
         "job": .string(summary.job), "state": .string(summary.state.rawValue), "counts": summary.counts.json,

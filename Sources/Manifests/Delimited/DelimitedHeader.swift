@@ -58,7 +58,7 @@ struct DelimitedHeader {
   private static func warnings(
     _ columns: [Column], _ places: [String: ManifestProblem.Place], _ fields: FieldVocabulary
   ) -> [ManifestWarning] {
-    let missing = fields.cells.keys.filter { places[$0] == nil && !fields.unavailable.contains($0) }.sorted()
+    let missing = fields.cells.keys.filter { places[$0] == nil }.sorted()
     return columns.compactMap { column in
       guard case .other(let name) = column, let near = NearestName.misspelt(name, among: missing) else { return nil }
       let message =

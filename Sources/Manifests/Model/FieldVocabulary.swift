@@ -58,9 +58,6 @@ package struct FieldVocabulary: Sendable {
   /// The fields by name, the principal one included, with how a cell of each is read.
   package let cells: [String: CellKind]
 
-  /// Those of `cells` that are rejected wherever they have a value, so that none of them is suggested.
-  package let unavailable: Set<String>
-
   /// The field of kind `extras`.
   package let extras: String
 
@@ -68,13 +65,11 @@ package struct FieldVocabulary: Sendable {
   package let options: [Option]
 
   package init(
-    principal: String, principalTitle: String, cells: [String: CellKind], unavailable: Set<String> = [],
-    extras: String, options: [Option]
+    principal: String, principalTitle: String, cells: [String: CellKind], extras: String, options: [Option]
   ) {
     self.principal = principal
     self.principalTitle = principalTitle
     self.cells = cells
-    self.unavailable = unavailable
     self.extras = extras
     self.options = options
   }

@@ -214,7 +214,7 @@ import Testing
 }
 
 extension FileIdentity {
-  fileprivate static func sample(size: Int) -> FileIdentity {
+  static func sample(size: Int) -> FileIdentity {
     var status = stat()
     status.st_size = off_t(size)
     return FileIdentity(status)

@@ -1,3 +1,4 @@
+import System
 import TestSupport
 import Testing
 
@@ -34,6 +35,13 @@ import Testing
       switch action {
       case .start(let source): source.job
       case .begin(let number): "begin \(number)"
+      case .startReplacement(let source, let number): "\(source.job) for \(number)"
+      case .replace(let number, let successor): "replace \(number) by \(successor)"
+      case .separate(let number): "separate \(number)"
+      case .compare(let number): "compare \(number)"
+      case .settle(let number): "settle \(number)"
+      case .cancel(let number): "cancel \(number)"
+      case .record(let number): "record \(number)"
       case .finish(let number): "finish \(number)"
       }
     }
@@ -130,6 +138,82 @@ import Testing
       #expect(Self.actions(&queue, waiting, limits: limits) == (isStarted ? ["a"] : []), "\(activity) \(idle)")
       #expect(Self.actions(&queue, waiting + [Self.live(5)], limits: limits) == [], "no more than that")
     }
+  }
+
+  @Test(arguments: [false, true])
+  func `what nobody wants is cancelled once it is planned and before it is done, paused or not, without a place`(
+    isPaused: Bool
+  ) throws {
+    var queue = try Self.queue()
+    let phases: [LiveJob.Phase] = [
+      .planning, .ready, .running, .done, .cancelling, .unrecorded, .unreported, .finishing,
+    ]
+    let live = phases.enumerated().map { number, phase in
+      var job = Self.live(number, phase)
+      job.isUnwanted = true
+      return job
+    }
+    let actions = Self.actions(&queue, live, limits: JobLimits(places: 0, live: 0), isPaused: isPaused)
+    #expect(actions == ["finish 3", "finish 6", "record 5", "cancel 1", "cancel 2"])
+    // It does not take the place of one that is wanted.
+    #expect(Self.actions(&queue, live + [Self.live(8, .ready)], limits: Self.one).last == "begin 8")
+  }
+
+  @Test(arguments: [LiveJob.Phase.ready, .running])
+  func `a manifest takes the place of a live one's of its file once it is planned, without a place`(
+    phase: LiveJob.Phase
+  ) throws {
+    let manifest = InboxScan.Manifest(file: "a.txt", job: "live 1", identity: .sample(size: 2))
+    var queue = JobQueue(goal: .watch, unfinished: [])
+    queue.liveFiles = [FileName("a.txt")]
+    queue.update(queue.fresh(of: [manifest]), settled: [manifest])
+    var old = Self.live(1, phase)
+    #expect(Self.actions(&queue, [old], limits: Self.one).contains { $0.hasPrefix("live 1") } == false, "another file")
+    old.file = FileName("a.txt")
+    let busy = [old, Self.live(2), Self.live(3, .ready)]
+    #expect(Self.actions(&queue, busy, limits: Self.one).last == "live 1 for 1")
+    #expect(Self.actions(&queue, busy, limits: Self.one).last != "live 1 for 1", "it is taken")
+    var new = LiveJob(number: 4, name: "live 1", phase: .planning, since: 0, lastStarted: 0)
+    new.replaces = 1
+    queue.update(queue.fresh(of: [manifest]), settled: [manifest])
+    #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9)) == [], "one at a time")
+    new.phase = .ready
+    #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9)) == ["replace 1 by 4"])
+    for ended in [LiveJob.Phase.done, .finishing, .cancelling, .unrecorded] {
+      old.phase = ended
+      #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9)).contains("separate 4"))
+    }
+    #expect(Self.actions(&queue, [new], limits: JobLimits(places: 0, live: 9)) == ["separate 4"])
+  }
+
+  @Test func `a replaced job is compared when that is due, and settled when nothing of it runs`() throws {
+    var queue = try Self.queue()
+    var job = Self.live(1, .uncompared)
+    job.due = Self.now + 1
+    #expect(Self.actions(&queue, [job, Self.live(2, .replaced), Self.live(3, .replacing)]) == [])
+    job.due = 0
+    #expect(Self.actions(&queue, [job, Self.live(2, .unsettled)]) == ["compare 1", "settle 2"])
+  }
+
+  @Test func `rows that could not be written are tried again when that is due`() throws {
+    var queue = try Self.queue()
+    var job = Self.live(1, .unrecorded)
+    job.due = Self.now + 1
+    #expect(Self.actions(&queue, [job]) == [])
+    job.due = Self.now
+    #expect(Self.actions(&queue, [job]) == ["record 1"])
+  }
+
+  @Test func `what is to be cancelled becomes live before everything else, and without a place`() throws {
+    var queue = try Self.queue("a", "b", "c", "live 1")
+    queue.cancelled = ["r2", "r3"]
+    let full = [Self.live(1), Self.live(2), Self.live(3, .ready), Self.live(4, .ready)]
+    let limits = JobLimits(places: 2, live: 4, total: 9)
+    #expect(Self.actions(&queue, full, limits: limits) == ["c"], "another run of the job is live")
+    #expect(Self.actions(&queue, full, limits: limits) == [])
+    queue.cancelled = ["r1"]
+    #expect(Self.actions(&queue, full, limits: JobLimits(places: 0, live: 4, total: 9)) == [], "nothing may be planned")
+    #expect(Self.actions(&queue, [], limits: JobLimits(places: 1, live: 1)) == ["b"])
   }
 
   @Test(arguments: [LiveJob.Phase.done, .unreported, .finishing])

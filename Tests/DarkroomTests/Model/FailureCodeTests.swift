@@ -11,7 +11,7 @@ import Transfer
   private static let codes: [FailureCode] =
     TransferError.Code.allCases.filter { $0 != .cancelled && $0 != .io }.map(FailureCode.download)
     + ImagingError.Code.allCases.filter { $0 != .cancelled && $0 != .io }.map(FailureCode.filter)
-    + [.io, .nameConflict]
+    + [.io, .nameConflict, .dependencyFailed]
 
   @Test(arguments: codes)
   func `a code comes back from its text`(code: FailureCode) {
@@ -34,7 +34,8 @@ import Transfer
     func codes(_ name: String) throws -> Set<String> {
       Set(try #require((definitions[name] as? [String: Any])?["enum"] as? [String]))
     }
-    for (stage, name) in [(FailureCode.Stage.download, "download"), (.filter, "filter"), (.outbox, "outbox")] {
+    let stages: [FailureCode.Stage] = [.download, .filter, .outbox, .plan]
+    for (stage, name) in stages.map({ ($0, $0.rawValue) }) {
       let ours = Set(Self.codes.filter { $0.stage == stage }.map(\.text))
       #expect(try ours == codes(name + "ErrorCode"))
     }

@@ -7,7 +7,7 @@ import Testing
     "rows add up",
     arguments: [
       ([], .succeeded), ([.filtered], .succeeded), ([.filtered, .failed], .partial),
-      ([.filtered, .cancelled], .partial), ([.failed, .cancelled], .failed), ([.cancelled], .cancelled),
+      ([.filtered, .cancelled], .cancelled), ([.failed, .cancelled], .cancelled), ([.cancelled], .cancelled),
       ([.failed], .failed),
     ] as [([ReportRow.State], JobOutcome.State)])
   func states(states: [ReportRow.State], expected: JobOutcome.State) {

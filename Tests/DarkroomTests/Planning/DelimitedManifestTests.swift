@@ -127,13 +127,6 @@ import Transfer
     #expect(try planned.entries[2].request.content == .form([FormPart(name: "f", content: "x")]))
   }
 
-  @Test("a column of a later version is refused by name where it has a value", arguments: EntryReader.laterFields)
-  func later(field: String) throws {
-    let planned = try Planned("url,\(field)\nx,\ny,1\n", as: "m.csv")
-    #expect(planned.found == ["unknown-field @ line 3: \(field)"])
-    #expect(planned.problems.first?.message == "the field \"\(field)\" is not available in this version")
-  }
-
   @Test("all problems are told, and only 100 of them")
   func several() throws {
     let planned = try Planned("url,quality\nx\n\ny,0\nz,1,2\nq,a\n", as: "m.csv")

@@ -31,7 +31,7 @@ import Testing
     "a column that is not is none, nor one beside the field itself",
     arguments: [
       "url,id", "url,title", "url,date", "url,author", "url,size", "url,price,city,day,src", "url,Url", "url,name,Name",
-      "url,_filter", "url,variant,afters", "url,", "url,filters,filter",
+      "url,_filter", "url,variation,after hours", "url,", "url,filters,filter",
     ])
   func another(header: String) throws {
     let planned = try Planned(header + "\n", as: "m.csv")

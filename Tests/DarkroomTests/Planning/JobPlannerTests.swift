@@ -78,6 +78,7 @@ import Testing
     try deliveries.ledger.commit([
       .advance(job.runID, to: .finishing, outcome: outcome, documents: [document]),
       .accept(LedgerJob(runID: "99990101T000000Z-aaaaaaaa", name: "job", details: job.details)),
+      .advance("99990101T000000Z-aaaaaaaa", to: .running),
     ])
     if isPlaced { staging.remove(staged) }
     let left = try #require(deliveries.ledger.liveJobs().first { $0.runID == job.runID })
@@ -87,6 +88,24 @@ import Testing
     #expect(again.outcome?.state == (isPlaced ? nil : .superseded))
     let recorded = try #require(deliveries.ledger.liveJobs().first { $0.runID == job.runID })
     #expect(recorded.documents.isEmpty == !isPlaced, "what is written anew is recorded anew")
+  }
+
+  @Test(arguments: [LedgerJob.State.accepted, .running, .finishing], [false, true])
+  func `a run is superseded by a later one, unless that has not begun, or was rejected, in the place of its manifest`(
+    state: LedgerJob.State, isRejected: Bool
+  ) throws {
+    let job = try accept("http://h/a\n", as: "job.txt")
+    _ = try plan(job)
+    var outcome = JobOutcome(JobTally(), Transfers(), at: 0)
+    if isRejected { outcome.isRejectedReplacement = true }
+    let later = "99990101T000000Z-aaaaaaaa"
+    try deliveries.ledger.commit([
+      .advance(job.runID, to: .running), .accept(LedgerJob(runID: later, name: "job", details: job.details)),
+      .advance(later, to: state, outcome: state == .finishing ? outcome.text : nil),
+    ])
+    let left = try #require(deliveries.ledger.liveJobs().first { $0.runID == job.runID })
+    let isSuperseded = state == .running || state == .finishing && !isRejected
+    #expect(try (plan(left, isResumed: true).outcome?.state == .superseded) == isSuperseded)
   }
 
   @Test func `a manifest is planned: its entries are in the index, its hosts prepared, its folder there`() throws {

@@ -83,13 +83,6 @@ import TestSupport
     #expect(problem?.message.contains("\"quality\"") == true, "\(problem?.message ?? "")")
   }
 
-  @Test("fields of later versions are refused by name", arguments: EntryReader.laterFields)
-  func later(field: String) throws {
-    let problems = try Planned(#"[{"url":"x","\#(field)":[]}]"#, as: "m.json").problems
-    #expect(problems.map(\.code) == [.unknownField])
-    #expect(problems.first?.message == "the field \"\(field)\" is not available in this version")
-  }
-
   @Test("all problems are told, with their places, in order")
   func several() throws {
     let planned = try Planned(

@@ -12,6 +12,9 @@ struct Planned {
   let warnings: [ManifestWarning]
   let entries: [Entry]
 
+  /// The names of the entries that each comes after.
+  let after: [[String]]
+
   /// What the index takes on disk, in bytes.
   let indexBytes: Int
 
@@ -32,6 +35,7 @@ struct Planned {
     (problems, warnings) = (findings.problems, findings.warnings)
     entries =
       try problems.isEmpty ? (0..<index.count()).compactMap { try index.entry(at: $0) } : []
+    after = try entries.map { try index.dependencies(of: $0.position).map(\.name) }
     indexBytes = try FileStatus(of: folder.file("index.sqlite")).size
   }
 

@@ -1,0 +1,74 @@
+import Scheduling
+
+/// What is known of the variants of a job's entries that wait for the download of the first one.
+struct HeldVariants {
+  /// What a variant has downloaded for the others.
+  struct Inheritance {
+    let source: PhotoRecord.Source
+
+    /// Which of the URLs it came from, from 0.
+    let mirror: Int
+
+    /// How many have not started.
+    var left: Int
+  }
+
+  /// How many wait.
+  var count: Int
+
+  /// The entries whose variants do not wait any more, by the positions of their first ones.
+  var told = PositionSet()
+
+  /// By the positions of the entries' first variants.
+  var sources: [Int: Inheritance] = [:]
+
+  /// Those that fail as the record of another has, whose download failed.
+  var failing: [(position: Int, other: PhotoRecord)] = []
+
+  init(count: Int) { self.count = count }
+}
+
+extension EntryScheduler {
+  /// The positions of the variants that wait for the download of another one.
+  func waitingVariants(for entry: Entry, run: Int) throws -> [Int] {
+    guard let first = entry.firstRow, let job = jobs[run], job.variants?.told.contains(first) == false else {
+      return []
+    }
+    return try job.index.heldVariants(of: entry).map(\.key.position)
+  }
+
+  /// Has the variants start that wait for one whose download has succeeded: they ask no host.
+  func startVariants(of record: PhotoRecord, _ source: PhotoRecord.Source, now: Int) throws(IndexError) {
+    guard let (first, job) = takeVariants(of: record) else { return }
+    let held = try withIndex(of: record.id.run, now: now) { try job.index.heldVariants(of: record.entry) }
+    guard !held.isEmpty else { return }
+    var shared = source
+    shared.isCoalesced = true
+    job.variants?.count -= held.count
+    job.variants?.sources[first] = .init(source: shared, mirror: record.mirror, left: held.count)
+    for variant in held { hosts.release(variant.key, job: record.id.run, host: HostScheduler.files, now: now) }
+  }
+
+  /// Has the variants fail that wait for one that could not be downloaded.
+  func failVariants(of record: PhotoRecord, now: Int) throws(IndexError) {
+    guard let (_, job) = takeVariants(of: record) else { return }
+    let held = try withIndex(of: record.id.run, now: now) { try job.index.heldVariants(of: record.entry) }
+    job.variants?.count -= held.count
+    job.variants?.failing += held.map { ($0.key.position, record) }
+  }
+
+  /// - Returns: nil when none waits for the record, or they have been told.
+  private func takeVariants(of record: PhotoRecord) -> (first: Int, job: JobEntries)? {
+    guard let first = record.entry.firstRow, let job = jobs[record.id.run], job.variants?.told.insert(first) == true
+    else { return nil }
+    return (first, job)
+  }
+
+  /// What another variant has downloaded for one that starts.
+  func takeInheritance(_ entry: Entry, in job: JobEntries) -> HeldVariants.Inheritance? {
+    guard let first = entry.firstRow, let inheritance = job.variants?.sources[first] else { return nil }
+    job.variants?.sources[first]?.left -= 1
+    if inheritance.left == 1 { job.variants?.sources[first] = nil }
+    return inheritance
+  }
+}

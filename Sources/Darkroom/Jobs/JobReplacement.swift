@@ -1,0 +1,138 @@
+import Ledger
+import Scheduling
+import System
+
+/// Hands what is unchanged from a run to the one whose manifest takes the place of its own, on a thread of its own. Nothing
+/// of the old run starts meanwhile.
+///
+/// A row goes from one run to the other in one commit, so that it is in exactly one report. What is interrupted is done again.
+struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a time
+  let old: RunContext
+  let oldIndex: JobIndex
+  let ledger: Ledger
+  let delivery: DeliveryQueue
+
+  /// What the comparison of the manifests came to.
+  struct Comparison: Sendable {
+    /// What the rows that went over add up to.
+    let tally: JobTally
+
+    /// The entries of the old run that are unchanged and were in progress or being delivered, with their places in the new
+    /// one. They end in the old run.
+    let carried: [Int: Int]
+
+    /// Which entries of the new run wait for others; nil when none does.
+    let dependencies: DependencyTracker?
+
+    /// How many variants of the new run wait for others of their entry.
+    let heldVariants: Int
+  }
+
+  /// Compares two manifests, has rows with results go over, and has the new run ready to begin with the rest.
+  /// - Parameter started: The entries of the old run that are in progress or being delivered.
+  /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`; `CancellationError` when it was stopped.
+  func compare(with new: Plan, started: Set<Int>, isStopping: () -> Bool) throws -> Comparison {
+    let index = new.index
+    try index.prepareNames()
+    var carried: [Int: Int] = [:]
+    try oldIndex.fill {
+      try oldIndex.prepareSuccessors()
+      try oldIndex.eachIdentityPage { page in
+        if isStopping() { throw CancellationError() }
+        for entry in page {
+          guard let same = try index.identity(named: entry.name), same.work == entry.work else { continue }
+          try oldIndex.insertSuccessor(same.position, of: entry.position)
+          if started.contains(entry.position) { carried[entry.position] = same.position }
+        }
+      }
+    }
+    // From here on the old run is superseded, also for the next start.
+    try ledger.commit([.advance(new.run.runID, to: .running)])
+    try ledger.eachEndedPage(run: old.runID) { page in
+      if isStopping() { throw CancellationError() }
+      try ledger.commit(
+        page.compactMap { entry in
+          guard !started.contains(entry.position), let place = try oldIndex.successor(of: entry.position) else {
+            return nil
+          }
+          let row = try ReportRow(parsing: entry.row)
+          // What failed is tried again.
+          guard row.state == .filtered else { return nil }
+          return try change(entry.position, row, to: place, of: new)?.change
+        })
+    }
+    let recovery = Recovery(run: new.run, ledger: ledger, index: index, sources: new.sources)
+    let tally = try recovery.recover()
+    return try index.fill {
+      for place in carried.values { _ = try index.takeOut(place) }
+      let comparison = Comparison(
+        tally: tally, carried: carried, dependencies: try index.takeDependents(),
+        heldVariants: try index.holdVariants())
+      try index.prepareHosts()
+      return comparison
+    }
+  }
+
+  /// What became of the old run.
+  struct Settlement: Sendable {
+    /// What its rows add up to.
+    let tally: JobTally
+
+    /// The rows that went over.
+    let rows: [DeliveryQueue.Committed]
+
+    /// The entries that did not end, by their places in the new run.
+    let open: [Int]
+  }
+
+  /// Has the rows of what was in progress go over, once it has ended, and gives the old run rows for what is gone.
+  /// - Parameters:
+  ///   - entries: The entries of the new run that go on in the old one, by their places in the old one.
+  ///   - attempts: How often entries of the old run were tried that were begun and have no row.
+  /// - Throws: `SQLiteError`, `LedgerError`; `CancellationError` when it was stopped.
+  func settle(
+    _ entries: [Int: Entry], to new: RunContext, attempts: [Int: Int], isStopping: () -> Bool
+  ) throws -> Settlement {
+    var (rows, open): ([DeliveryQueue.Committed], [Int]) = ([], [])
+    for (position, entry) in entries {
+      if let ended = try ledger.ended(run: old.runID, at: position) {
+        let row = try ReportRow(parsing: ended.row).carried(to: entry)
+        try ledger.commit([carry(row, to: entry, of: new, from: position)])
+      }
+      // It may have gone over before this was interrupted.
+      if let ended = try ledger.ended(run: new.runID, at: entry.position) {
+        let row = try ReportRow(parsing: ended.row)
+        rows.append(.init(record: PhotoRecord(entry, run: new), row: row, text: ended.row))
+      } else {
+        open.append(entry.position)
+      }
+    }
+    let cancellation = JobCancellation(
+      run: old, index: oldIndex, ledger: ledger, delivery: delivery, attempts: attempts, isSuperseded: true)
+    let tally = try cancellation.write(isStopping: isStopping)
+    return Settlement(tally: tally, rows: rows, open: open)
+  }
+
+  private func change(
+    _ position: Int, _ row: ReportRow, to place: Int, of new: Plan
+  ) throws -> (change: LedgerChange, row: ReportRow)? {
+    guard let entry = try new.index.entry(at: place) else { return nil }
+    let row = row.carried(to: entry)
+    return (carry(row, to: entry, of: new.run, from: position), row)
+  }
+
+  private func carry(_ row: ReportRow, to entry: Entry, of new: RunContext, from position: Int) -> LedgerChange {
+    let ended = LedgerEntry(
+      position: entry.position, delivery: nil, failure: row.ledgerFailure(name: entry.name), row: row.json.text)
+    return .carry(ended, run: new.runID, from: old.runID, at: position)
+  }
+}
+
+extension ReportRow {
+  /// The row of the same entry in another manifest.
+  fileprivate func carried(to entry: Entry) -> ReportRow {
+    var row = self
+    (row.index, row.priority, row.metadata) = (entry.line ?? entry.position, entry.priority.rawValue, entry.metadata)
+    return row
+  }
+}

@@ -1,0 +1,160 @@
+import Dispatch
+import Ledger
+import Scheduling
+import System
+
+/// Runs that nobody wants any more: their manifests were removed from the inbox, or they are to be cancelled. What runs of
+/// them ends soon, what waits does not begin, paused or not, and what is done stays done.
+extension LiveJobs {
+  /// On a network file system a manifest must be missing for so long, in seconds.
+  private static let networkTime = 60.0
+
+  // MARK: What is not wanted
+
+  /// Takes in a scan of the inbox.
+  /// - Parameter settleTime: How long a file must be unchanged, in seconds.
+  func findUnwanted(_ scan: InboxScan, in inbox: Inbox, settleTime: Double, now: Double) {
+    guard !isStopping else { return }
+    queue.liveFiles = Set(runs.values.compactMap(\.file))
+    takeRequests(scan, inbox)
+    let removed = missing.update(missingManifests(scan, inbox), now: now, time: Self.time(settleTime, inbox, missing))
+    for number in removed { runs[number]?.unwanted = .removed }
+  }
+
+  private static func time(_ settleTime: Double, _ inbox: Inbox, _ missing: MissingFiles) -> Double {
+    !missing.isEmpty && inbox.folder.isOnNetwork ? max(settleTime, networkTime) : settleTime
+  }
+
+  /// The runs whose manifests are missing, by their numbers.
+  private func missingManifests(_ scan: InboxScan, _ inbox: Inbox) -> Set<Int> {
+    var files: [FileName: [Int]] = [:]
+    for run in runs.values where run.unwanted == nil && run.isUnfinished {
+      guard let (job, manifest) = run.accepted, manifest.lies(in: inbox.path), !unknownRuns.contains(job.runID) else {
+        continue
+      }
+      if let file = run.file { files[file, default: []].append(run.number) }
+    }
+    for manifest in scan.manifests {
+      if files.isEmpty { return [] }
+      files[manifest.key] = nil
+    }
+    for other in scan.ignored + scan.unexamined { files[other.file] = nil }
+    guard !files.isEmpty, inbox.hasInstanceFile else { return [] }
+    return Set(files.values.joined())
+  }
+
+  /// Finds out what is to be cancelled, and removes the requests of which nothing is left.
+  private func takeRequests(_ scan: InboxScan, _ inbox: Inbox) {
+    queue.cancelled = []
+    guard !scan.cancelled.isEmpty else { return }
+    // The names of the manifests; nil for what does not lie in the inbox.
+    var known: [String: String?] = [:]
+    for job in queue.unfinished { known[job.runID] = .some(try? JobManifest(text: job.details).file) }
+    for run in runs.values {
+      for key in run.cancelKeys { known[key] = .some(run.accepted?.manifest.inboxPath.map { Folder.name(of: $0) }) }
+    }
+    for manifest in scan.manifests {
+      known[manifest.cancelKey] = .some(manifest.file)
+    }
+    for key in scan.cancelled {
+      if let manifest = known[key] {
+        if CancelRequest.isAllowed(key, manifest: manifest, in: inbox.folder) { queue.cancelled.insert(key) }
+      } else if scan.unexamined.isEmpty {
+        try? inbox.folder.remove(CancelRequest.name(key))
+      }
+    }
+    for run in runs.values { findRequest(for: run) }
+  }
+
+  /// Finds out whether a run is to be cancelled.
+  func findRequest(for run: JobRun) {
+    guard run.unwanted == nil, !queue.cancelled.isDisjoint(with: run.cancelKeys) else { return }
+    run.unwanted = .requested
+  }
+
+  /// Removes the requests to cancel a run that has ended. The next scan removes what cannot be removed now.
+  func removeRequests(for run: JobRun) {
+    for key in run.cancelKeys where queue.cancelled.contains(key) {
+      try? planner.inbox.folder.remove(CancelRequest.name(key))
+    }
+  }
+
+  // MARK: Cancelling
+
+  /// Cancels what has not been done of a run.
+  func cancel(_ number: Int, now: Double, _ configuration: Configuration) {
+    guard let run = runs[number] else { return }
+    let running: JobRun.Running
+    switch run.phase {
+    case .ready(let plan):
+      running = .init(plan: plan, tally: plan.tally, began: (activeTime, plan.tally.counts.total))
+    case .running(let begun): running = begun
+    case .planning, .cancelling, .replacing, .replaced, .finishing: return
+    }
+    // What goes on of it there ends, too.
+    if let old = predecessor(of: number) { pending.cancel(run: old.number) }
+    let attempts = scheduler.stop(run: number, now: Clock.monotonicMilliseconds)
+    run.phase = .cancelling(.init(running: running, attempts: attempts))
+    run.suspects = []
+    awaitingOutageCheck.removeAll { $0.id.run == number }
+    machineFailures = machineFailures.filter { $0.key.run != number }
+    pending.cancel(run: number)
+    observe(.jobCancelled(job: run.name, isRemoved: run.unwanted == .removed))
+    collectCancelled(configuration)
+  }
+
+  /// Takes in the cancelled entries of runs of which nothing runs any more. Their operations may be in queues that are
+  /// suspended, and end when these are not.
+  func collectCancelled(_ configuration: Configuration) {
+    for run in runs.values where run.isClosing {
+      for record in pending.takeIdle(run: run.number, isWhole: run.isCancelling) { decide(on: record, configuration) }
+    }
+  }
+
+  /// Has the rows of what was not done of a cancelled run written.
+  func recordCancelled(_ number: Int) {
+    guard let run = runs[number], case .cancelling(var cancelling) = run.phase, !cancelling.isUnderWay else { return }
+    cancelling.isUnderWay = true
+    run.phase = .cancelling(cancelling)
+    let plan = cancelling.running.plan
+    let cancellation = JobCancellation(
+      run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery, attempts: cancelling.attempts)
+    DispatchQueue(label: "Cancellation").async(group: background) { [send, stopFlag] in
+      send(.cancelled(run: number, Result { try cancellation.write { stopFlag.isSet } }))
+    }
+  }
+
+  /// Takes in what became of the rows of a cancelled run.
+  func recorded(_ number: Int, _ result: Result<JobTally, any Error>) throws {
+    guard let run = runs[number], case .cancelling(var cancelling) = run.phase else { return }
+    cancelling.isUnderWay = false
+    run.phase = .cancelling(cancelling)
+    if case .failure(let error) = result, error is CancellationError { return }
+    try withTrouble(about: run, isPlanning: false) {
+      if case .failure(let error) = result, isDamageOfIndex(error, of: run) {
+        return planAnew(run, error, now: Clock.monotonicSeconds)
+      }
+      cancelling.running.tally = try result.get()
+      suspension.wroteSomething()
+      run.hold = nil
+      run.phase = .running(cancelling.running)
+    }
+  }
+}
+
+extension JobRun {
+  /// Whether there may be something of it to be cancelled.
+  fileprivate var isUnfinished: Bool {
+    switch phase {
+    case .planning, .ready, .running, .replacing: true
+    case .cancelling, .replaced, .finishing: false
+    }
+  }
+
+  /// By what it is known to those who want it cancelled; nothing until it is in the ledger.
+  fileprivate var cancelKeys: [String] {
+    guard let (job, manifest) = accepted else { return [] }
+    guard manifest.inboxPath != nil else { return [job.runID] }
+    return [job.runID, CancelRequest.key(ofManifest: manifest.file, identity: manifest.identity)]
+  }
+}

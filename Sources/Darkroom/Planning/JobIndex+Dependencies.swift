@@ -1,0 +1,167 @@
+import Database
+import Scheduling
+
+/// Which entries come after which. The tables are there only if some do, and are not written to once the job is planned.
+extension JobIndex {
+  private static let dependencyTables = """
+    CREATE TABLE dependency_names (
+      position INTEGER NOT NULL,
+      claim TEXT NOT NULL,          -- of the name
+      name TEXT NOT NULL,           -- as it was written
+      is_known INTEGER NOT NULL DEFAULT 0,   -- whether an entry has it
+      PRIMARY KEY (position, claim)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE dependencies (
+      position INTEGER NOT NULL,
+      dependency INTEGER NOT NULL,  -- the position of an entry that has not succeeded yet
+      PRIMARY KEY (position, dependency)
+    ) STRICT, WITHOUT ROWID;
+    """
+
+  // MARK: Planning
+
+  /// Adds the names that an entry comes after. One that is there twice counts once.
+  func insert(after names: [String], of position: Int) throws {
+    if !hasDependencies {
+      try database.execute(Self.dependencyTables)
+      hasDependencies = true
+    }
+    for name in names {
+      try database.run(
+        "INSERT OR IGNORE INTO dependency_names (position, claim, name) VALUES (?, ?, ?)",
+        [.integer(position), .text(OutputName.explicit(name).claim), .text(name)])
+    }
+  }
+
+  /// Finds the entries that have the names. To be called when all names are claimed.
+  func resolveDependencies() throws {
+    try database.run(
+      """
+      INSERT OR IGNORE INTO dependencies
+        SELECT names.position, claims.position FROM dependency_names AS names JOIN claims USING (claim)
+      """)
+    try database.run("UPDATE dependency_names SET is_known = 1 WHERE claim IN (SELECT claim FROM claims)")
+    if hasVariants { try resolveVariants() }
+    try database.execute("CREATE INDEX dependents ON dependencies (dependency, position)")
+  }
+
+  /// Removes the tables, which may be missing when what filled the index was undone.
+  func dropDependencies() throws {
+    try database.execute("DROP TABLE IF EXISTS dependency_names; DROP TABLE IF EXISTS dependencies")
+    hasDependencies = false
+  }
+
+  /// The names that no entry has, each with the entry that is to come after it: the first of them.
+  func unknownDependencies(limit: Int) throws -> [(position: Int, name: String)] {
+    var unknown: [(position: Int, name: String)] = []
+    try database.run(
+      "SELECT position, name FROM dependency_names WHERE is_known = 0 ORDER BY position, name LIMIT ?",
+      [.integer(limit)]
+    ) { unknown.append(($0.integer(0), $0.text(1) ?? "")) }
+    return unknown
+  }
+
+  /// Entries that come after themselves.
+  func dependencyCycles(limit: Int) throws -> [[Int]] {
+    // In a cycle some entry comes after a later one, or after itself: most manifests have no such entry.
+    let range = try database.first(
+      "SELECT min(position), max(dependency), count(*) FROM dependencies WHERE dependency >= position"
+    ) { $0.integer(2) > 0 ? [$0.integer(0), $0.integer(1)] : [] }
+    guard let range, !range.isEmpty else { return [] }
+    var cycles = DependencyCycles()
+    try database.run(
+      """
+      SELECT position, dependency FROM dependencies
+      WHERE position BETWEEN ?1 AND ?2 AND dependency BETWEEN ?1 AND ?2 ORDER BY position
+      """, range.map { .integer($0) }
+    ) { cycles.add($0.integer(0), after: $0.integer(1)) }
+    return cycles.find(limit: limit)
+  }
+
+  /// Records that an entry has succeeded in an earlier process.
+  func dependencySucceeded(_ position: Int) throws {
+    try database.run("DELETE FROM dependencies WHERE dependency = ?", [.integer(position)])
+  }
+
+  /// The entries that others come after, and that have ended in an earlier process without success. To be called before
+  /// what was deferred is marked.
+  func unsuccessfulDependencies() throws -> [Int] {
+    guard hasDependencies else { return [] }
+    var positions: [Int] = []
+    try database.run(
+      """
+      SELECT DISTINCT dependency FROM dependencies
+      WHERE (SELECT pending FROM entries WHERE entries.position = dependency) = 0
+      """
+    ) { positions.append($0.integer(0)) }
+    return positions
+  }
+
+  /// Takes the entries out of what is left to do that wait for others. To be called before hosts are prepared.
+  /// - Parameter unsuccessful: Those that others come after and that have ended without success.
+  /// - Returns: nil when none waits.
+  func takeDependents(unsuccessful: [Int] = []) throws -> DependencyTracker? {
+    guard hasDependencies else { return nil }
+    let waiting = try holdDependents()
+    return waiting > 0 ? DependencyTracker(waiting: waiting, unsuccessful: unsuccessful) : nil
+  }
+
+  /// Takes the entries out of what is left to do whose dependencies have not all succeeded.
+  /// - Returns: How many there are.
+  func holdDependents() throws -> Int {
+    try database.run(
+      "UPDATE entries SET pending = 2 WHERE pending = 1 AND position IN (SELECT position FROM dependencies)")
+    return database.changes
+  }
+
+  // MARK: What waits
+
+  /// Those that come after an entry and waited when the job was planned, in the manifest's order.
+  /// - Parameter last: They begin after this place.
+  func dependents(of dependency: Int, after last: Int, limit: Int) throws -> [DependencyTracker.Dependent] {
+    var dependents: [DependencyTracker.Dependent] = []
+    try database.run(
+      """
+      SELECT host, priority, position FROM dependencies JOIN entries USING (position)
+      WHERE dependency = ? AND dependencies.position > ? AND pending = 2 ORDER BY dependencies.position LIMIT ?
+      """, [.integer(dependency), .integer(last), .integer(limit)]
+    ) { dependents.append(($0.integer(0), EntryKey(priority: $0.integer(1), position: $0.integer(2)))) }
+    return dependents
+  }
+
+  /// How many entries an entry comes after that had not succeeded when the job was planned.
+  func dependencyCount(of position: Int) throws -> Int {
+    try database.first("SELECT count(*) FROM dependencies WHERE position = ?", [.integer(position)]) { $0.integer(0) }
+      ?? 0
+  }
+
+  /// The entries that an entry comes after and that had not succeeded when the job was planned, with the names that people
+  /// know them by, in the manifest's order.
+  func dependencies(of position: Int) throws -> [(position: Int, name: String)] {
+    guard hasDependencies else { return [] }
+    var found: [(position: Int, name: String)] = []
+    try database.run(
+      """
+      SELECT dependency, coalesce(original, name) FROM dependencies JOIN entries ON entries.position = dependency
+      WHERE dependencies.position = ? ORDER BY dependency
+      """, [.integer(position)]
+    ) { found.append(($0.integer(0), $0.text(1) ?? "")) }
+    return found
+  }
+
+  /// The names of these entries, without the others and each once: an entry with variants has one.
+  func dependencyNames(of position: Int, where isIncluded: (Int) -> Bool = { _ in true }) throws -> [String] {
+    var names: [String] = []
+    for dependency in try dependencies(of: position) where isIncluded(dependency.position) {
+      if names.last != dependency.name { names.append(dependency.name) }
+    }
+    return names
+  }
+
+  /// The name that people know an entry by; nil when there is no such entry.
+  func shownName(at position: Int) throws -> String? {
+    try database.first("SELECT coalesce(original, name) FROM entries WHERE position = ?", [.integer(position)]) {
+      $0.text(0) ?? ""
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import Database
+import Scheduling
+
+/// Entries with variants: each variant has a row. The first that is left downloads, the others wait for that.
+extension JobIndex {
+  private static let rowsOfEntry = "position >= ?1 AND position < ?1 + \(EntryVariant.limit) AND first_row = ?1"
+
+  /// Gives the variants of an entry names that are free, with that of the entry.
+  /// - Parameters:
+  ///   - base: The entry's name, which gets a number if it or one of its variants' is taken.
+  ///   - first: The position of its first variant.
+  /// - Returns: The entry's name.
+  func settleVariants(of base: String, first: Int) throws -> String {
+    var variants: [(position: Int, name: String)] = []
+    try database.run("SELECT position, variant FROM entries WHERE \(Self.rowsOfEntry)", [.integer(first)]) {
+      variants.append(($0.integer(0), $0.text(1) ?? ""))
+    }
+    let claimed = OutputName.claim(base)
+    var (name, suffix) = (base, 1)
+    while try !takeNames(name, first: first, variants) {
+      if suffix == 1 {
+        suffix =
+          try database.first("SELECT suffix FROM claims WHERE claim = ?", [.text(claimed)]) { $0.integer(0) - 1 } ?? 1
+      }
+      suffix += 1
+      name = "\(base)-\(suffix)"
+    }
+    guard name != base else { return name }
+    try database.run("UPDATE claims SET suffix = ? WHERE claim = ?", [.integer(suffix + 1), .text(claimed)])
+    for variant in variants {
+      try database.run(
+        "UPDATE entries SET name = ?, original = iif(explicit = 0, ?, original) WHERE position = ?",
+        [.text(Entry.name(name, variant.name)), .text(name), .integer(variant.position)])
+    }
+    return name
+  }
+
+  /// - Returns: Whether the name of an entry and those of its variants were free. If not, none is taken.
+  private func takeNames(_ name: String, first: Int, _ variants: [(position: Int, name: String)]) throws -> Bool {
+    var claims = [(text: OutputName.claim(name), position: first)]
+    claims += variants.map { (OutputName.claim(Entry.name(name, $0.name)), $0.position) }
+    for claim in claims {
+      let isTaken = try database.first("SELECT 1 FROM claims WHERE claim = ?", [.text(claim.text)]) { _ in true }
+      if isTaken == true { return false }
+    }
+    for (text, position) in claims { _ = try claim(text, for: position) }
+    return true
+  }
+
+  /// Has what comes after an entry with variants come after all of them.
+  func resolveVariants() throws {
+    try database.run(
+      """
+      INSERT OR IGNORE INTO dependencies
+        SELECT dependencies.position, entries.position FROM dependencies JOIN entries
+        ON entries.position > dependency AND entries.position < dependency + \(EntryVariant.limit)
+          AND first_row = dependency
+      """)
+  }
+
+  /// Takes the variants out of what is left to do that wait for the first of their entry that is left.
+  /// - Returns: How many there are.
+  func holdVariants() throws -> Int {
+    guard hasVariants else { return 0 }
+    try database.run(
+      """
+      UPDATE entries SET pending = 3 WHERE pending IN (1, 2) AND first_row IS NOT NULL AND EXISTS (
+        SELECT 1 FROM entries AS earlier
+        WHERE earlier.position >= entries.first_row AND earlier.position < entries.position
+          AND earlier.pending IN (1, 2))
+      """)
+    return database.changes
+  }
+
+  /// The variants of an entry that wait for one of them, in the manifest's order.
+  func heldVariants(of row: Entry) throws -> [DependencyTracker.Dependent] {
+    guard hasVariants, let first = row.firstRow else { return [] }
+    var held: [DependencyTracker.Dependent] = []
+    try database.run(
+      """
+      SELECT host, priority, position FROM entries WHERE \(Self.rowsOfEntry) AND position > ?2 AND pending = 3
+      ORDER BY position
+      """, [.integer(first), .integer(row.position)]
+    ) { held.append(($0.integer(0), EntryKey(priority: $0.integer(1), position: $0.integer(2)))) }
+    return held
+  }
+}

@@ -1,0 +1,304 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A manifest that is removed from the inbox, and `darkroom cancel`: what is done stays done, and nothing else begins.
+@Suite(.blocking) struct CancelTests {
+  private let folders: DarkroomFolders
+  private let server: GatedServer
+
+  init() throws {
+    folders = try DarkroomFolders()
+    server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+  }
+
+  private var dozen: String { (0..<12).map { server.url("\($0)") + "\n" }.joined() }
+  private static let two = ["--downloads", "2", "--filters", "none", "--verbose"]
+
+  private func cancel(_ jobs: String...) throws -> DarkroomProcess.Finished {
+    try DarkroomProcess.run(["cancel"] + jobs + folders.named)
+  }
+
+  private func remove(_ name: String) throws {
+    try FileManager.default.removeItem(atPath: folders.inbox + "/" + name)
+  }
+
+  /// Starts a job of a dozen entries, of which the first ends while two others run.
+  private func startDozen(_ name: String = "job.txt") throws -> DarkroomProcess {
+    try folders.drop(name, dozen)
+    let watch = try folders.start("watch", Self.two)
+    for _ in 0..<2 { _ = try server.nextRequest() }
+    try server.release(1)
+    #expect(try watch.waitForLine(containing: ": filtered") != nil)
+    _ = try server.nextRequest()
+    return watch
+  }
+
+  /// Checks what there is of a job of which the first entries were done.
+  private func checkCancelled(_ job: String = "job", total: Int = 12, filtered: Int) throws {
+    let report = try folders.report(job)
+    #expect(report.state == "cancelled")
+    #expect(report.counts == Report.Counts(total: total, filtered: filtered, cancelled: total - filtered))
+    #expect(report.entries.map(\.index) == Array(0..<total))
+    #expect(report.entries.count { $0.state == "cancelled" } == total - filtered)
+    #expect(try ReportSchema.violations(of: folders.contents(job + "/report.json")) == "")
+    let log = try String(decoding: folders.contents(job + "/entries.jsonl"), as: UTF8.self).split(separator: "\n")
+    #expect(log.count == total && log.count { $0.contains(#""state":"cancelled""#) } == total - filtered)
+    #expect(!folders.exists(job + "/\(job).failed.jsonl") && !folders.exists(job + "/history"))
+    #expect(try folders.staged().isEmpty)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folders.inbox)
+    #expect(names.filter { !$0.hasPrefix(".darkroom-instance") } == [])
+  }
+
+  private func stop(_ watch: DarkroomProcess) throws {
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
+  // MARK: Removal
+
+  @Test func `removing the manifest of a job cancels what has not been done, and asks for nothing more`() throws {
+    let watch = try startDozen()
+    try remove("job.txt")
+    #expect(try watch.waitForLine(containing: "its manifest was removed") != nil)
+    #expect(try watch.waitForLine(containing: "job: cancelled: 1 filtered") != nil)
+    try server.note("end")
+    #expect(try server.nextRequest() == "/end")
+    try checkCancelled(filtered: 1)
+    #expect(try String(decoding: folders.contents("job/manifest.txt"), as: UTF8.self) == dozen)
+    // Places and queues are free for others.
+    try folders.drop("next.txt", dozen)
+    try server.release(20)
+    #expect(try watch.waitForLine(containing: "next: succeeded: 12 filtered") != nil)
+    try stop(watch)
+  }
+
+  @Test func `what is removed while no instance runs is cancelled by the next`() throws {
+    let first = try startDozen()
+    first.send(SIGTERM)
+    #expect(try first.waitForLine(containing: "stopping") != nil)
+    try server.release(2)
+    #expect(try first.finish().status == 0)
+    try remove("job.txt")
+    let second = try folders.start("run", Self.two)
+    #expect(try second.waitForLine(containing: "its manifest was removed") != nil)
+    #expect(try second.finish().status == 1)
+    try checkCancelled(filtered: 3)
+  }
+
+  /// Waits for more than two scans.
+  private func waitForScans(_ watch: DarkroomProcess) throws {
+    for _ in 0..<4 {
+      watch.send(SIGHUP)
+      #expect(try watch.waitForLine(containing: "configuration") != nil)
+    }
+  }
+
+  @Test(arguments: ["away", "other", "instance file"])
+  func `an inbox that is away, another one, or without the instance file removes nothing`(what: String) throws {
+    let watch = try startDozen()
+    let (inbox, away) = (folders.inbox, folders.folder.file("away"))
+    if what == "instance file" {
+      try remove(".darkroom-instance")
+      try remove("job.txt")
+    } else {
+      try FileManager.default.moveItem(atPath: inbox, toPath: away)
+      if what == "other" { try FileManager.default.createDirectory(atPath: inbox, withIntermediateDirectories: false) }
+    }
+    try waitForScans(watch)
+    if what != "instance file" {
+      if what == "other" { try FileManager.default.removeItem(atPath: inbox) }
+      try FileManager.default.moveItem(atPath: away, toPath: inbox)
+      #expect(try watch.waitForLine(containing: "watching") != nil)
+      try waitForScans(watch)
+    }
+    try server.release(20)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 12 filtered") != nil)
+    try stop(watch)
+    #expect(!folders.exists("job/history"), "nor is it new when it is back")
+  }
+
+  @Test func `an inbox that this state has not seen removes nothing at a start, nor at the one after that`() throws {
+    let first = try startDozen()
+    first.send(SIGTERM)
+    #expect(try first.waitForLine(containing: "stopping") != nil)
+    try server.release(2)
+    #expect(try first.finish().status == 0)
+    // As where a share is to be mounted.
+    let (inbox, away) = (folders.inbox, folders.folder.file("away"))
+    try FileManager.default.moveItem(atPath: inbox, toPath: away)
+    try FileManager.default.createDirectory(atPath: inbox, withIntermediateDirectories: false)
+    for _ in 0..<2 {
+      let watch = try folders.start("watch", Self.two)
+      for _ in 0..<2 { _ = try server.nextRequest() }
+      try waitForScans(watch)
+      watch.send(SIGTERM)
+      #expect(try watch.waitForLine(containing: "stopping") != nil)
+      try server.release(2)
+      let ended = try watch.finish()
+      #expect(!ended.error.contains("cancelled"), "\(ended.error)")
+    }
+    try FileManager.default.removeItem(atPath: inbox)
+    try FileManager.default.moveItem(atPath: away, toPath: inbox)
+    try server.release(20)
+    let last = try folders.run(Self.two)
+    #expect(last.status == 0, "\(last.error)")
+    #expect(try folders.report("job").counts == Report.Counts(total: 12, filtered: 12))
+    #expect(try folders.inboxNames().isEmpty && !folders.exists("job/history"))
+  }
+
+  // MARK: The command
+
+  @Test func `cancel ends a job that is paused, and what was in the queues never begins`() throws {
+    let watch = try startDozen()
+    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
+    #expect(try watch.waitForLine(containing: "paused: x.lock") != nil)
+    let asked = try cancel("job")
+    #expect(asked.status == 0 && asked.output.isEmpty, "\(asked.error)")
+    #expect(try watch.waitForLine(containing: "job: cancelled, as requested") != nil)
+    #expect(try watch.waitForLine(containing: "job: cancelled: 1 filtered") != nil)
+    try remove("x.lock")
+    #expect(try watch.waitForLine(containing: "resumed") != nil)
+    try server.note("end")
+    #expect(try server.nextRequest() == "/end")
+    try checkCancelled(filtered: 1)
+    #expect(try String(decoding: folders.contents("job/manifest.txt"), as: UTF8.self) == dozen)
+    try folders.drop("next.txt", dozen)
+    try server.release(20)
+    #expect(try watch.waitForLine(containing: "next: succeeded: 12 filtered") != nil)
+    try stop(watch)
+  }
+
+  @Test func `cancel ends a job whose host is on hold, or whose entries wait to be tried again`() throws {
+    let flaky = try FlakyServer()
+    try folders.drop(
+      "job.txt",
+      [flaky.url("a?429:300"), flaky.url("b"), flaky.url("c?503:300", host: "localhost")].map { $0 + "\n" }.joined())
+    let run = try folders.start("run", ["--retries", "3", "--per-host", "1", "--verbose"])
+    for _ in 0..<2 { #expect(try run.waitForLine(containing: "is on hold for") != nil) }
+    #expect(try cancel("job").status == 0)
+    let ended = try run.finish()
+    #expect(ended.status == 1, "\(ended.error)")
+    #expect(ended.output.hasSuffix("/job/report.json\n"))
+    try checkCancelled(total: 3, filtered: 0)
+  }
+
+  @Test(arguments: [false, true])
+  func `cancel works for a job that was named, and for one from standard input`(isStandardInput: Bool) throws {
+    let manifest = folders.folder.file("job.txt")
+    try dozen.write(toFile: manifest, atomically: false, encoding: .utf8)
+    let script =
+      "exec darkroom run \(isStandardInput ? "- --name job <job.txt" : "job.txt") "
+      + (folders.options + Self.two).map { "'\($0)'" }.joined(separator: " ")
+    let run = try DarkroomProcess(script: script, in: folders.folder)
+    _ = try server.nextRequest()
+    #expect(try cancel("job").status == 0)
+    let ended = try run.finish()
+    #expect(ended.status == 1, "\(ended.error)")
+    try checkCancelled(filtered: 0)
+    #expect(try String(contentsOfFile: manifest, encoding: .utf8) == dozen, "it stays where it is")
+  }
+
+  @Test func `without an instance the next start cancels, also what nobody has accepted, and keeps the manifests`()
+    throws
+  {
+    let first = try startDozen("begun.txt")
+    first.send(SIGTERM)
+    #expect(try first.waitForLine(containing: "stopping") != nil)
+    try server.release(2)
+    _ = try first.finish()
+    try folders.drop("new.txt", server.url("new") + "\n" + server.url("new2") + "\n")
+    try folders.drop("good.jsonl", "\"coffee.jpg\"\n")
+    let asked = try cancel("begun", "new")
+    #expect(asked.status == 0 && asked.error.contains("no instance is running"), "\(asked.error)")
+    let second = try folders.run(Self.two)
+    #expect(second.status == 1, "\(second.error)")
+    #expect(try folders.report("good").state == "succeeded")
+    try checkCancelled("begun", filtered: 3)
+    try checkCancelled("new", total: 2, filtered: 0)
+    #expect(folders.exists("new/manifest.txt") && folders.exists("begun/manifest.txt"))
+    #expect(try cancel("begun").status == 66, "it has ended")
+  }
+
+  @Test func `cancel ends a job that is being planned, with a row for every entry`() throws {
+    let watch = try folders.start("watch", Self.two)
+    #expect(try watch.waitForLine(containing: "watching") != nil)
+    try folders.drop("large.txt", (0..<5000).map { server.url("\($0)") + "\n" }.joined())
+    #expect(try cancel("large").status == 0)
+    #expect(try watch.waitForLine(containing: "large: cancelled: 0 filtered") != nil)
+    try checkCancelled("large", total: 5000, filtered: 0)
+    try stop(watch)
+  }
+
+  @Test func `a job that is not open is 66, and those that are open are cancelled all the same`() throws {
+    let watch = try startDozen()
+    let asked = try cancel("none", "job")
+    #expect(asked.status == 66, "\(asked.error)")
+    #expect(asked.error.contains("\"none\"") && !asked.error.contains("\"job\""), "\(asked.error)")
+    #expect(try watch.waitForLine(containing: "job: cancelled: 1 filtered") != nil)
+    try checkCancelled(filtered: 1)
+    #expect(try DarkroomProcess.run(["wait", "job"] + folders.named).status == 1)
+    // What names nothing goes.
+    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/.darkroom-cancel-20260101T000000000Z-00000000"))
+    for _ in 0..<1000 where try FileManager.default.contentsOfDirectory(atPath: folders.inbox).count > 1 {
+      watch.send(SIGHUP)
+      _ = try watch.waitForLine(containing: "configuration")
+    }
+    try checkCancelled(filtered: 1)
+    try stop(watch)
+  }
+
+  @Test func `retry after cancel does the rest, and keeps what is done`() throws {
+    let watch = try startDozen()
+    #expect(try cancel("job").status == 0)
+    #expect(try watch.waitForLine(containing: "job: cancelled: 1 filtered") != nil)
+    #expect(try DarkroomProcess.run(["retry", "job"] + folders.named).status == 0)
+    try server.release(40)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 12 filtered") != nil)
+    try stop(watch)
+  }
+
+  // MARK: Nothing blocks
+
+  @Test(arguments: [false, true])
+  func `a stop ends in time while paused, also when the lock goes meanwhile, and the rest is done later`(goes: Bool)
+    throws
+  {
+    let watch = try startDozen()
+    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
+    #expect(try watch.waitForLine(containing: "paused: x.lock") != nil)
+    watch.send(SIGTERM)
+    #expect(try watch.waitForLine(containing: "stopping") != nil)
+    if goes { try remove("x.lock") }
+    try server.release(2)
+    #expect(try watch.finish().status == 0)
+    try server.note("end")
+    #expect(try server.nextRequest() == "/end", "nothing began")
+    if !goes { try remove("x.lock") }
+    try server.release(20)
+    #expect(try folders.run(Self.two).status == 0)
+    #expect(try folders.report("job").counts == Report.Counts(total: 12, filtered: 12))
+  }
+
+  @Test func `a lock that flickers keeps nothing from ending, and nothing is done twice`() throws {
+    try folders.drop("job.txt", dozen)
+    let run = try folders.start("run", Self.two)
+    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
+    #expect(try run.waitForLine(containing: "paused: x.lock") != nil)
+    try server.release(100)
+    // Ten times a second.
+    for _ in 0..<3000 where !folders.exists("job/report.json") {
+      let lock = folders.inbox + "/x.lock"
+      try Data().write(to: URL(fileURLWithPath: lock))
+      usleep(50_000)
+      try FileManager.default.removeItem(atPath: lock)
+      usleep(50_000)
+    }
+    let ended = try run.finish()
+    #expect(ended.status == 0 && ended.error.contains("paused: x.lock"), "\(ended.error)")
+    #expect(try folders.report("job").counts == Report.Counts(total: 12, filtered: 12))
+    let requests = try (0..<12).map { _ in try server.nextRequest() }
+    try server.note("end")
+    #expect(try server.nextRequest() == "/end" && Set(requests).count == 12)
+  }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `variants`: several results of one download.
+@Suite(.blocking) struct VariantTests {
+  private let folders: DarkroomFolders
+
+  init() throws { folders = try DarkroomFolders() }
+
+  private static let three = """
+    "variants": [{"name": "a", "filters": "resize(20 20)"}, {"name": "b", "filters": "none", "format": "webp"}, \
+    {"name": "c", "filters": "none"}]
+    """
+
+  private func lines(_ path: String) throws -> [[String: Any]] {
+    try folders.contents(path).split(separator: UInt8(ascii: "\n")).compactMap {
+      try JSONSerialization.jsonObject(with: $0) as? [String: Any]
+    }
+  }
+
+  private func checkOutbox() throws -> String {
+    let check = try DarkroomProcess.run(
+      script: "'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox' '\(folders.outbox)'", in: folders.folder
+    )
+    return check.status == 0 ? "" : check.output + check.error
+  }
+
+  @Test(arguments: [
+    ([], ""), (["--cache-size", "0"], ""), (["--per-host", "1", "--downloads", "1"], "no-store"),
+    (["--cache-size", "0", "--downloads", "2"], "no-store"),
+  ])
+  func `a source is asked for once, and each variant has its result and its row`(
+    options: [String], control: String
+  ) throws {
+    let server = try Nginx(
+      serving: packageRoot + "/Samples", directives: control.isEmpty ? "" : "add_header Cache-Control \(control);")
+    let lines = (0..<8).map {
+      #"{"url": "\#(server.url("chelsea-small.png?\($0)"))", "name": "n\#($0)", \#(Self.three)}"#
+    }
+    try folders.drop("job.jsonl", lines.joined(separator: "\n"))
+    let run = try folders.run(options)
+    #expect(run.status == 0, "\(run.error)")
+    #expect(try server.accessLog().count == 8)
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 24, filtered: 24))
+    #expect(report.entries.map(\.name) == (0..<24).map { "n\($0 / 3)" })
+    #expect(report.entries.map(\.variant) == (0..<24).map { ["a", "b", "c"][$0 % 3] })
+    #expect(report.entries.map(\.index) == (0..<24).map { $0 / 3 })
+    #expect(
+      report.entries.map { $0.output?.file }
+        == (0..<24).map { "images/n\($0 / 3)." + ["a.png", "b.webp", "c.png"][$0 % 3] })
+    for output in report.entries.compactMap(\.output) {
+      #expect(try folders.contents("job/" + output.file).count == output.bytes)
+    }
+    #expect(report.bytes.downloaded == 8 * (report.entries[0].source?.bytes ?? 0))
+    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+    #expect(try folders.staged().isEmpty)
+    #expect(try checkOutbox() == "")
+  }
+
+  @Test func `variants of a file are made, too`() throws {
+    try folders.drop("job.json", #"{"x": {"url": "coffee.jpg", \#(Self.three)}}"#)
+    #expect(try folders.run().status == 0)
+    #expect(
+      try folders.report("job").entries.map { $0.output?.file } == [
+        "images/x.a.jpg", "images/x.b.webp", "images/x.c.jpg",
+      ])
+  }
+
+  @Test func `a variant fails by itself, is listed alone, and is retried alone`() throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let tooWide = #"{"name": "w", "filters": "resize(exact 20000 10 enlarge)", "format": "webp"}"#
+    try folders.drop(
+      "job.json",
+      #"{"x": {"url": "\#(server.url("chelsea-small.png"))", "variants": [{"name": "a"}, \#(tooWide), {"name": "z"}]}, "y": "\#(server.url("coffee.jpg"))"}"#
+    )
+    #expect(try folders.run().status == 1)
+    let report = try folders.report("job")
+    #expect(report.entries.map(\.state) == ["filtered", "failed", "filtered", "filtered"])
+    #expect(report.entries[1].error?.stage == "filter")
+    let list = try lines("job/job.failed.jsonl")
+    #expect(list.count == 1 && list[0]["name"] as? String == "x" && list[0]["filters"] == nil)
+    #expect((list[0]["variants"] as? [[String: Any]])?.map { $0["name"] as? String } == ["w"])
+    #expect(try checkOutbox() == "")
+    // Wide enough for the format.
+    let mended = String(decoding: try folders.contents("job/job.failed.jsonl"), as: UTF8.self).replacing(
+      "20000", with: "200")
+    try folders.drop("rest.jsonl", mended)
+    #expect(try folders.run().status == 0)
+    #expect(try folders.report("rest").entries.map { $0.output?.file } == ["images/x.w.webp"])
+    #expect(try server.accessLog().count <= 3)
+  }
+
+  @Test func `what is there is reused by itself, and a changed variant is made without a download`() throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    func manifest(_ filters: String) -> String {
+      #"{"x": {"url": "\#(server.url("chelsea-small.png"))", "variants": [{"name": "a"}, {"name": "b", "filters": "\#(filters)"}, {"name": "c"}]}}"#
+    }
+    try folders.drop("job.json", manifest("invert()"))
+    #expect(try folders.run().status == 0)
+    try FileManager.default.removeItem(atPath: folders.outbox + "/job/images/x.c.png")
+    try folders.drop("job.json", manifest("grayscale()"))
+    #expect(try folders.run().status == 0)
+    let report = try folders.report("job")
+    #expect(report.entries.map { $0.reused == true } == [true, false, false])
+    #expect(try server.accessLog().map { $0.contains(" 304 ") } == [false, true])
+    #expect(folders.exists("job/images/x.c.png"))
+  }
+
+  @Test func `a download that fails fails all variants, and one that is tried again serves all`() throws {
+    let server = try FlakyServer()
+    try folders.drop(
+      "job.jsonl",
+      #"{"url": "\#(server.url("a?404"))", "name": "a", \#(Self.three)}"# + "\n"
+        + #"{"url": "\#(server.url("b?503"))", "name": "b", \#(Self.three)}"#)
+    #expect(try folders.run(["--retries", "2", "--cache-size", "0"]).status == 1)
+    let report = try folders.report("job")
+    #expect(
+      report.entries.map(\.state) == Array(repeating: "failed", count: 3) + Array(repeating: "filtered", count: 3))
+    #expect(report.entries.prefix(3).map { $0.error?.http_status } == [404, 404, 404])
+    #expect(report.transfers?.requests == 3)
+    let list = try lines("job/job.failed.jsonl")
+    #expect(list.count == 1 && (list[0]["variants"] as? [Any])?.count == 3)
+    #expect(try lines("job/entries.jsonl").count == 6)
+    #expect(try folders.staged().isEmpty)
+    #expect(try checkOutbox() == "")
+  }
+
+  @Test func `what comes after an entry waits for all of its variants`() throws {
+    try folders.drop(
+      "job.jsonl",
+      #"{"url": "coffee.jpg", "name": "last", "after": ["x"], \#(Self.three)}"# + "\n"
+        + #"{"url": "rocket.jpg", "name": "x", \#(Self.three)}"#)
+    #expect(try folders.run().status == 0)
+    #expect(try lines("job/entries.jsonl").prefix(3).map { $0["name"] as? String } == ["x", "x", "x"])
+    try folders.drop(
+      "bad.jsonl",
+      #"{"url": "coffee.jpg", "name": "last", "after": ["x"], \#(Self.three)}"# + "\n"
+        + #"{"url": "missing.jpg", "name": "x", \#(Self.three)}"#)
+    #expect(try folders.run().status == 1)
+    let codes = try folders.report("bad").entries.map { $0.error?.code }
+    #expect(codes == Array(repeating: "dependency-failed", count: 3) + Array(repeating: "file-not-found", count: 3))
+    #expect(try checkOutbox() == "")
+  }
+
+  private static let points = [
+    ("fsync", [2, 4, 6, 9, 12, 15]), ("fdatasync", [3, 6, 9, 12, 15]), ("renameat2", [1, 3, 5]),
+    ("unlink", [2, 6]), ("unlinkat", [1, 3, 5]), ("linkat", [1, 2, 3, 4]),
+  ].flatMap { call, numbers in numbers.map { (call, $0) } }
+
+  @Test(arguments: points)
+  func `killed anywhere, every variant has one row and its result`(call: String, number: Int) throws {
+    let urls = ["coffee.jpg", "missing.jpg", "rocket.jpg"]
+    try folders.drop(
+      "job.jsonl",
+      urls.enumerated().map { #"{"url": "\#($1)", "name": "n\#($0)", \#(Self.three)}"# }.joined(separator: "\n"))
+    let words = (["run"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+    let killed = try DarkroomProcess.run(
+      script: """
+        strace -f -qq -o /dev/null -e trace=\(call) -e inject=\(call):signal=KILL:when=\(number) darkroom \(words)
+        """, in: folders.folder)
+    let again = try folders.run()
+    #expect(again.status == 0 || again.status == 1, "\(killed.error)\(again.error)")
+    let report = try folders.report("job")
+    #expect(report.entries.map(\.variant) == (0..<9).map { ["a", "b", "c"][$0 % 3] })
+    #expect(report.entries.map(\.state) == (0..<9).map { $0 / 3 == 1 ? "failed" : "filtered" })
+    #expect(try lines("job/entries.jsonl").count == 9)
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test func `check shows each variant`() throws {
+    try folders.drop("job.json", #"{"x": {"url": "http://h.example/a", \#(Self.three)}}"#)
+    let check = try DarkroomProcess.run(["check", folders.inbox + "/job.json"]).output
+    #expect(
+      check.contains("images/x.a.*") && check.contains("images/x.b.webp") && check.contains("3 entries"), "\(check)")
+    let json = try DarkroomProcess.run(["check", "--json", folders.inbox + "/job.json"]).output.split(separator: "\n")
+    #expect(json.dropFirst().allSatisfy { $0.contains(#""name":"x","variant":""#) && $0.contains(#""index":0"#) })
+  }
+
+  @Test func `a mirror serves all variants, and a deferred entry keeps them waiting`() throws {
+    let server = try FlakyServer()
+    let mirrors = "[\"\(server.url("gone?404,404"))\", \"\(server.url("there"))\"]"
+    try folders.drop(
+      "job.jsonl",
+      #"{"url": \#(mirrors), "name": "m", \#(Self.three)}"# + "\n"
+        + #"{"url": "\#(server.url("down?503"))", "name": "d", \#(Self.three)}"#)
+    let run = try folders.run(["--retry-for", "10", "--cache-size", "0"])
+    #expect(run.status == 0, "\(run.error)")
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 6, filtered: 6))
+    #expect(report.transfers?.requests == 4)
+    #expect(report.entries.prefix(3).allSatisfy { $0.url.hasSuffix("/there") })
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test func `a thousand results of a hundred downloads are made with one request each`() throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let variants = (0..<10).map { #"{"name": "v\#($0)", "filters": "\#($0 == 0 ? "none" : "crop(\($0) \($0))")"}"# }
+    let lines = (0..<100).map {
+      #"{"url": "\#(server.url("chelsea-small.png?\($0)"))", "name": "n\#($0)", "variants": [\#(variants.joined(separator: ","))]}"#
+    }
+    try folders.drop("job.jsonl", lines.joined(separator: "\n"))
+    let run = try folders.run(["--cache-size", "0"])
+    #expect(run.status == 0, "\(run.error)")
+    #expect(try server.accessLog().count == 100)
+    #expect(try folders.report("job").counts.filtered == 1000)
+  }
+}

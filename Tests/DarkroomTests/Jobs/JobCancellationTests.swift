@@ -1,0 +1,73 @@
+import Ledger
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct JobCancellationTests {
+  private let deliveries: Deliveries
+  private let run: RunContext
+  private let index: JobIndex
+
+  init() throws {
+    deliveries = try Deliveries()
+    run = try deliveries.run(1)
+    index = try JobIndex(creating: .memory)
+    let index = index
+    try index.fill { for position in 0..<2500 { try index.insert(.sample(position)) } }
+  }
+
+  private func cancellation(_ attempts: [Int: Int] = [:]) -> JobCancellation {
+    JobCancellation(
+      run: run, index: index, ledger: deliveries.ledger, delivery: deliveries.queue, attempts: attempts)
+  }
+
+  private func rows() throws -> [ReportRow] {
+    var rows: [ReportRow] = []
+    try deliveries.ledger.eachEndedPage(run: run.runID) { rows += try $0.map { try ReportRow(parsing: $0.row) } }
+    return rows
+  }
+
+  @Test func `every entry without a row gets one, also deferred ones and suspects, and what has one keeps it`() throws {
+    for position in [0, 1700] { deliveries.queue.deliver(try deliveries.failed(position, of: run), isUrgent: true) }
+    _ = deliveries.wait(records: 2)
+    try index.markEnded(3)
+    let tally = try cancellation([7: 2]).write { false }
+    #expect(tally.counts == .init(total: 2500, filtered: 0, failed: 2, cancelled: 2498, reused: 0))
+    #expect(tally.counts.state == .cancelled)
+    let rows = try rows()
+    #expect(rows.map(\.index) == Array(0..<2500))
+    #expect(rows.filter { $0.state == .failed }.map(\.index) == [0, 1700])
+    #expect(rows[7].attempts == 2 && rows[8].attempts == 0)
+    let log = try String(contentsOfFile: run.folder.entriesLog, encoding: .utf8)
+    #expect(log.split(separator: "\n").count == 2500)
+  }
+
+  @Test func `interrupted and done again, it gives each entry one row`() throws {
+    var pages = 0
+    #expect(throws: CancellationError.self) {
+      try cancellation().write {
+        pages += 1
+        return pages > 1
+      }
+    }
+    #expect(try rows().count == 1000)
+    #expect(try cancellation().write { false }.counts == .init(total: 2500, filtered: 0, cancelled: 2500))
+    #expect(try rows().map(\.index) == Array(0..<2500))
+    let log = try String(contentsOfFile: run.folder.entriesLog, encoding: .utf8)
+    #expect(log.split(separator: "\n").count == 2500)
+  }
+
+  @Test func `a run that had not begun is one that runs, for the next start`() throws {
+    _ = try cancellation().write { false }
+    #expect(try deliveries.ledger.liveJobs().map(\.state) == [.running])
+  }
+
+  @Test func `what was downloaded of entries that were in progress is removed`() throws {
+    let files = [run.staging.download(5), run.staging.result(5), run.staging.download(6)]
+    for file in files { _ = try run.staging.create(file) }
+    _ = try cancellation([5: 1]).write { false }
+    #expect(try run.staging.open().names().compactMap(\.text) == [files[2]])
+  }
+}
