@@ -28,7 +28,7 @@ struct Planner {
       try index.fill {
         try format.read(file, .entries) { item in
           if isCancelled() { throw CancellationError() }
-          if position & 4095 == 4095 { try checkSpace() }
+          if line & 4095 == 4095 { try checkSpace() }
           switch item {
           case .defaults(let value, let place): reader.readDefaults(value, at: place)
           case .entry(let value, let key, let place):
