@@ -168,10 +168,12 @@ package final class Darkroom {
     if let stopDeadline, now >= stopDeadline { abandon() }
     if stopDeadline == nil {
       try jobs.watchNetwork(configuration)
+      jobs.suspension.watchMemory(isWorking: !jobs.runs.isEmpty)
       if jobs.suspension.needsScan { watcher.scanNow() }
     }
     reconcileJobs(now)
     jobs.admit(now: now, configuration, cache: services.cache)
+    if stopDeadline == nil, jobs.suspension.allowsOne { jobs.pending.continueOneByOne() }
     writeStatus(now)
     leaveOpenFiles(now)
     if isOver(now) { return false }
@@ -348,6 +350,9 @@ package final class Darkroom {
   private func timeToWait(_ now: Double) -> Double {
     var untilScan = max(0, watcher.due - now)
     if stopDeadline == nil, let due = jobs.network.detector.due {
+      untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
+    }
+    if stopDeadline == nil, let due = jobs.suspension.memoryCheck {
       untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
     }
     if let due = jobs.pending.nextPaceCheck {

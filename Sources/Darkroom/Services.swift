@@ -1,5 +1,6 @@
 import Foundation
 import Ledger
+import Sandbox
 import System
 import Transfer
 
@@ -168,7 +169,11 @@ final class Services {
       downloadEnded: { [send] in send(.downloadEnded($0)) }, ended: { [send] in send(.operationsEnded($0)) })
     let jobs = LiveJobs(
       queue: JobQueue(goal: .watch, unfinished: unfinished), pending: pending, delivery: delivery,
-      suspension: Suspension(outbox: outbox, state: state, downloads: downloads, minFree: configuration.minFree),
+      suspension: Suspension(
+        outbox: outbox, state: state, downloads: downloads, minFree: configuration.minFree,
+        memory: MemoryWatch(patience: configuration.memoryPatience) { [root = configuration.kernelRoot] in
+          MemoryReading(root: root)
+        }),
       network: NetworkWatch(configuration: configuration.transfer, engine: engine) { [send] in send(.probed($0)) },
       planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
       runEnded: { [downloads] in downloads.end(run: $0) }, send: { [send] in send(.job($0)) })

@@ -3,6 +3,12 @@ import System
 
 /// The control group that a process is in (`cgroups(7)`), version 2 or 1.
 package enum ControlGroup {
+  /// A hierarchy of groups that may limit memory, with the path of the process's group in it.
+  enum Hierarchy: Equatable {
+    case version2(path: String)
+    case memoryOfVersion1(path: String)
+  }
+
   /// The least limit of memory of the group of this process and of those above it, in bytes; nil when there is none, or
   /// it cannot be read.
   /// - Parameters:
@@ -11,34 +17,45 @@ package enum ControlGroup {
   package static func memoryLimit(
     membership: String = contents("/proc/self/cgroup") ?? "", root: String = "/sys/fs/cgroup"
   ) -> Int? {
-    let lines = membership.split(separator: "\n").map {
-      $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-    }
-    let limits = lines.filter { $0.count == 3 }.compactMap { line -> Int? in
-      let controllers = line[1].split(separator: ",")
-      if controllers.isEmpty {
+    let limits = hierarchies(membership: membership).flatMap { hierarchy -> [Int] in
+      switch hierarchy {
+      case .version2(let path):
         // Where both versions are in use, version 2 has a folder of its own.
-        return [root, root + "/unified"].compactMap { least("memory.max", of: String(line[2]), in: $0) }.min()
+        [root, root + "/unified"].flatMap { folders(of: path, in: $0) }.compactMap { number($0 + "/memory.max") }
+      case .memoryOfVersion1(let path):
+        folders(of: path, in: root + "/memory").compactMap { number($0 + "/memory.limit_in_bytes") }
       }
-      guard controllers.contains("memory") else { return nil }
-      return least("memory.limit_in_bytes", of: String(line[2]), in: root + "/memory")
     }
-    // Version 1 says "no limit" with the largest number of pages.
-    return limits.min().flatMap { $0 < 1 << 60 ? $0 : nil }
+    return limits.min().flatMap { $0 < noLimit ? $0 : nil }
   }
 
-  /// The least of the numbers that a file of a group, and of those above it, holds. In a container the path may be that on
-  /// the host; then only the mounted root is there.
-  private static func least(_ file: String, of path: String, in root: String) -> Int? {
-    var (path, numbers) = (path == "/" ? "" : path, [Int]())
+  /// Version 1 says "no limit" with the largest number of pages.
+  static let noLimit = 1 << 60
+
+  /// The hierarchies that concern memory.
+  /// - Parameter membership: The contents of `/proc/self/cgroup`.
+  static func hierarchies(membership: String) -> [Hierarchy] {
+    membership.split(separator: "\n").compactMap { line in
+      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      guard fields.count == 3 else { return nil }
+      if fields[1].isEmpty { return .version2(path: String(fields[2])) }
+      return fields[1].split(separator: ",").contains("memory") ? .memoryOfVersion1(path: String(fields[2])) : nil
+    }
+  }
+
+  /// The folders of a group and of those above it, from below. In a container the path may be that on the host; then only
+  /// the mounted root is there.
+  static func folders(of path: String, in root: String) -> [String] {
+    var (path, folders) = (path == "/" ? "" : path, [String]())
     while true {
-      if let number = contents("\(root)\(path)/\(file)").flatMap({ Int($0.filter { !$0.isWhitespace }) }) {
-        numbers.append(number)
-      }
-      guard let slash = path.lastIndex(of: "/") else { return numbers.min() }
+      folders.append(root + path)
+      guard let slash = path.lastIndex(of: "/") else { return folders }
       path = String(path[..<slash])
     }
   }
+
+  /// The number that a file holds; nil when it holds none, as for "no limit" in version 2, or cannot be read.
+  static func number(_ path: String) -> Int? { contents(path).flatMap { Int($0.filter { !$0.isWhitespace }) } }
 
   /// The beginning of a small file; nil when it cannot be read.
   package static func contents(_ path: String) -> String? {

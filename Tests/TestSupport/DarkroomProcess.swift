@@ -39,6 +39,8 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
     var variables = ProcessInfo.processInfo.environment.filter {
       !$0.key.hasPrefix("DARKROOM_") && !$0.key.lowercased().hasSuffix("_proxy")
     }
+    // What other programs leave of the machine's memory is none of a test's business.
+    variables["DARKROOM_TEST_KERNEL_ROOT"] = "/dev/null"
     variables["PATH"] = Self.products.path + ":" + (variables["PATH"] ?? "/usr/bin:/bin")
     (process, errors) = try Process.launch(executable, arguments) { process in
       let errors = Pipe()

@@ -5,8 +5,13 @@ import Transfer
 
 /// An entry's way through the live jobs: admitted, and in the end delivered, put off, or tried again.
 extension LiveJobs {
-  /// Whether entries may start: the program is not stopping, nothing is paused, and the network is not being checked.
-  var mayStart: Bool { !isStopping && !suspension.isPaused && !suspension.awaitsRoom && network.mayStart }
+  /// Whether entries may start: the program is not stopping, nothing is paused, and the network is not being checked. While
+  /// one operation at a time goes on, so does one entry.
+  var mayStart: Bool {
+    let isHeld = suspension.isPaused || suspension.isShortOfMemory
+    return !isStopping && (!isHeld || suspension.allowsOne && pending.inProgress.isEmpty) && !suspension.awaitsRoom
+      && network.mayStart
+  }
 
   /// When an entry may start that may not now, or might have since `admit` was last called, in milliseconds of the
   /// monotonic clock; nil when that does not depend on the time.
@@ -28,7 +33,7 @@ extension LiveJobs {
     pending.adjustPlaces(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
     admitSuspects(now: now)
     let perHost = HostPlaces(configuration.transfer.perHost)
-    while let lowest = pending.lowestPriorityWithRoom(besides: holders) {
+    while mayStart, let lowest = pending.lowestPriorityWithRoom(besides: holders) {
       do throws(EntryScheduler.IndexError) {
         let next = try scheduler.next(now: Clock.monotonicMilliseconds, perHost: perHost, lowest: lowest)
         guard let next, let run = runs[next.run], let plan = run.plan else { break }

@@ -87,6 +87,14 @@ package struct Configuration: Sendable {
   /// Both queues are suspended while the outbox's file system has fewer free bytes. Default: 256 MiB.
   package var minFree = 256 << 20
 
+  /// How long nothing goes on while memory is scarce; then one operation at a time does, in seconds. No option sets it.
+  /// Default: 60.
+  package var memoryPatience = 60.0
+
+  /// The folder beneath which the kernel's `/proc` and `/sys` are looked at for scarce memory. No option sets it. Default:
+  /// the root.
+  package var kernelRoot = ""
+
   /// Where pictures are decoded. Default: in worker processes.
   package var isolation = Isolation.process
 

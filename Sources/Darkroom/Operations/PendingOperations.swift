@@ -56,6 +56,11 @@ final class PendingOperations {
   private var downloadLimit: DownloadLimit
   private var silent = 0
 
+  /// The limits of the queues, unless operations go on one by one.
+  private var downloads: Int
+  private var filtrations: Int
+  private var isOneByOne = false
+
   /// The downloads that are too slow, and when they are to be looked for again.
   private var slow: SlowDownloads
   private var nextPaceTime = 0
@@ -88,7 +93,8 @@ final class PendingOperations {
     rules = configuration.hosts
     downloadLimit = configuration.downloads
     places = downloadLimit.window
-    window = AdmissionWindow(places.limit, configuration.filtrations)
+    (downloads, filtrations) = (places.limit, configuration.filtrations)
+    window = AdmissionWindow(downloads, filtrations)
     slow = SlowDownloads(limit: configuration.slowLimit)
     downloadQueue.name = "Download queue"
     downloadQueue.underlyingQueue = downloadStarts
@@ -110,7 +116,7 @@ final class PendingOperations {
       downloadLimit = configuration.downloads
       places = downloadLimit.window
     }
-    filtrationQueue.maxConcurrentOperationCount = configuration.filtrations
+    filtrations = configuration.filtrations
     decoding.pool.configure(configuration)
     setPlaces()
   }
@@ -120,7 +126,7 @@ final class PendingOperations {
   ///   the number is fixed.
   func adjustPlaces(silent: Int) {
     self.silent = places.isFixed ? 0 : min(silent, max(0, DownloadWindow.most - places.limit))
-    if downloadLimitNow != downloadQueue.maxConcurrentOperationCount { setPlaces() }
+    if downloadLimitNow != downloads { setPlaces() }
   }
 
   /// How many downloads may run: as many as there are places, and beside them those that are silent or slow.
@@ -130,9 +136,10 @@ final class PendingOperations {
   }
 
   private func setPlaces() {
-    let limit = downloadLimitNow
-    window = AdmissionWindow(limit, filtrationQueue.maxConcurrentOperationCount)
-    downloadQueue.maxConcurrentOperationCount = limit
+    downloads = downloadLimitNow
+    window = AdmissionWindow(downloads, filtrations)
+    downloadQueue.maxConcurrentOperationCount = isOneByOne ? 1 : downloads
+    filtrationQueue.maxConcurrentOperationCount = isOneByOne ? 1 : filtrations
   }
 
   // MARK: Slow downloads
@@ -282,20 +289,41 @@ final class PendingOperations {
 
   // MARK: Suspending and cancelling
 
-  var isSuspended: Bool { downloadQueue.isSuspended }
+  /// Whether operations start only one by one, or not at all.
+  private(set) var isSuspended = false
 
   /// Running operations finish, none starts.
   func suspendAll() {
     places.restart()
+    isSuspended = true
     downloadQueue.isSuspended = true
     filtrationQueue.isSuspended = true
+    setOneByOne(false)
   }
 
   func resumeAll() {
     // What ended in between says nothing.
     if isSuspended { places.restart() }
+    isSuspended = false
+    setOneByOne(false)
     downloadQueue.isSuspended = false
     filtrationQueue.isSuspended = false
+  }
+
+  /// Has a single operation start in the suspended queues once nothing runs: a filtration, if one waits. To be called again
+  /// and again; `suspendAll` ends it.
+  func continueOneByOne() {
+    setOneByOne(true)
+    let isIdle = isIdle
+    let filters = inProgress.values.contains { !$0.isDownloading }
+    downloadQueue.isSuspended = !isIdle || filters
+    filtrationQueue.isSuspended = !isIdle || !filters
+  }
+
+  private func setOneByOne(_ isOn: Bool) {
+    guard isOn != isOneByOne else { return }
+    isOneByOne = isOn
+    setPlaces()
   }
 
   /// Cancels the entries that have not begun and, in suspended queues, those that wait for their filtration.

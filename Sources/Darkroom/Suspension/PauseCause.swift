@@ -3,6 +3,8 @@ package enum PauseCause: Sendable, Hashable {
   case lock(Lock)
   /// The outbox's file system has fewer free bytes than `--min-free`, or refused a write for want of space.
   case disk(reason: String)
+  /// Programs wait for memory, or a control group has used nearly all of its own.
+  case memory(reason: String)
   /// No host that was probed answers.
   case network(reason: String)
 
@@ -11,6 +13,7 @@ package enum PauseCause: Sendable, Hashable {
     switch self {
     case .lock: "lock"
     case .disk: "disk"
+    case .memory: "memory"
     case .network: "network"
     }
   }
@@ -23,7 +26,7 @@ package enum PauseCause: Sendable, Hashable {
   package var reason: String? {
     switch self {
     case .lock(let lock): lock.reason
-    case .disk(let reason), .network(let reason): reason
+    case .disk(let reason), .memory(let reason), .network(let reason): reason
     }
   }
 
@@ -32,7 +35,7 @@ package enum PauseCause: Sendable, Hashable {
     let what =
       switch self {
       case .lock(let lock): lock.name
-      case .disk, .network: kind
+      case .disk, .memory, .network: kind
       }
     return reason.map { "\(what) (\($0))" } ?? what
   }

@@ -16,6 +16,9 @@ struct PauseTracker {
 
   var isPaused: Bool { !current.isEmpty }
 
+  /// Whether there is a cause, and none of another kind.
+  func isPaused(onlyBy kind: String) -> Bool { isPaused && current.values.allSatisfy { $0.cause.kind == kind } }
+
   /// The causes that hold now, in words.
   var description: String { current.values.map(\.cause.description).sorted().joined(separator: ", ") }
 

@@ -1,7 +1,8 @@
 import Ledger
+import Sandbox
 import System
 
-/// What suspends both queues: locks, want of space, and an outage of the network. It belongs to the thread of `Darkroom`.
+/// What suspends both queues: locks, want of space or memory, and an outage of the network. It belongs to the thread of `Darkroom`.
 final class Suspension {
   private(set) var pauses = PauseTracker()
   private var locks: [Lock] = []
@@ -24,7 +25,13 @@ final class Suspension {
   /// Since when, as `Clock.monotonicMilliseconds`, writing has failed for want of space without a success in between.
   private(set) var stuckSince: Int?
 
-  init(outbox: OutboxFolder, state: StateFolder? = nil, downloads: DownloadCache, minFree: Int) {
+  private var memory: MemoryWatch
+
+  init(
+    outbox: OutboxFolder, state: StateFolder? = nil, downloads: DownloadCache, minFree: Int,
+    memory: MemoryWatch = MemoryWatch { MemoryReading() }
+  ) {
+    self.memory = memory
     self.state = state
     self.outbox = outbox
     self.downloads = downloads
@@ -41,7 +48,9 @@ final class Suspension {
   func update(locks: [Lock]?, now: Double) -> PauseTracker.Change {
     needsScan = false
     if let locks { self.locks = locks }
-    let causes = self.locks.map(PauseCause.lock) + diskCause(now) + (networkReason.map { [.network(reason: $0)] } ?? [])
+    var causes = self.locks.map(PauseCause.lock) + diskCause(now)
+    if let reason = memory.pressure.reason(now: Clock.monotonicMilliseconds) { causes.append(.memory(reason: reason)) }
+    if let networkReason { causes.append(.network(reason: networkReason)) }
     let wasPaused = isPaused
     defer {
       if isPaused != wasPaused { activity.pause(isPaused, now: Clock.monotonicMilliseconds) }
@@ -56,6 +65,30 @@ final class Suspension {
 
   /// The time without pauses.
   private(set) var activity = ActiveTime()
+
+  // MARK: Memory
+
+  /// Looks at the memory when that is due.
+  /// - Parameter isWorking: Whether jobs are live.
+  func watchMemory(isWorking: Bool) {
+    let (now, wasScarce) = (Clock.monotonicMilliseconds, isShortOfMemory)
+    memory.check(isWorking: isWorking, now: now)
+    if isShortOfMemory != wasScarce { needsScan = true }
+  }
+
+  /// When it is looked at again, as `Clock.monotonicMilliseconds`; nil while no job is live.
+  var memoryCheck: Int? { memory.due }
+
+  /// Whether memory is scarce, whether or not the queues are suspended already.
+  var isShortOfMemory: Bool { memory.pressure.since != nil }
+
+  /// Whether one operation at a time goes on: nothing but scarce memory suspends the queues, and that for a while.
+  var allowsOne: Bool {
+    pauses.isPaused(onlyBy: PauseCause.memory(reason: "").kind)
+      && memory.pressure.allowsOne(now: Clock.monotonicMilliseconds)
+  }
+
+  // MARK: Pauses
 
   /// Takes over the beginning of a pause that held in an earlier process.
   /// - Returns: Whether its cause holds now.

@@ -13,6 +13,10 @@ extension Settings {
     if let seconds = environment["DARKROOM_TEST_SLOW_AFTER"].flatMap(Double.init), seconds > 0, seconds < 1e9 {
       configuration.slowAfter = seconds
     }
+    if let seconds = environment["DARKROOM_TEST_MEMORY_PATIENCE"].flatMap(Double.init), seconds > 0, seconds < 1e9 {
+      configuration.memoryPatience = seconds
+    }
+    if let root = environment["DARKROOM_TEST_KERNEL_ROOT"] { configuration.kernelRoot = root }
     let given = Set(arguments.options.map(\.name))
     // In the environment or the configuration file it would hold for every start.
     configuration.replacesOutbox = given.contains("create")

@@ -78,7 +78,12 @@ final class Console {
       log(.normal, "paused: \(cause.description)")
     case .causeGone(let cause, let remaining):
       progress.pause = remaining.isEmpty ? nil : remaining
-      let gone = if case .network = cause { "the network is back" } else { "\(cause.description) is gone" }
+      let gone =
+        switch cause {
+        case .network: "the network is back"
+        case .memory: "there is memory again"
+        case .disk, .lock: "\(cause.description) is gone"
+        }
       log(.normal, remaining.isEmpty ? "resumed: \(gone)" : "\(gone); still paused: \(remaining)")
     case .jobEnded(let summary): end(summary)
     }

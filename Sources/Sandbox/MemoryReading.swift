@@ -1,0 +1,78 @@
+/// What the kernel says of the memory that this process may use, at one moment. Where it says nothing, there is nothing.
+package struct MemoryReading: Sendable, Equatable {
+  /// What a control group with a limit uses of it.
+  package struct Group: Sendable, Equatable {
+    /// In bytes.
+    package let limit: Int
+
+    /// In bytes, without the pages of files, which the kernel takes away when they are needed.
+    package let used: Int
+
+    package init(limit: Int, used: Int) { (self.limit, self.used) = (limit, used) }
+  }
+
+  /// The share of the last ten seconds, in percent, in which all tasks that had something to do waited for memory: `full
+  /// avg10` of the pressure stall information (`Documentation/accounting/psi.rst` of Linux). Of the control group of this
+  /// process, or of the machine where that has none; nil where the kernel does not measure it.
+  package var pressure: Double?
+
+  /// The control group of this process and those above it, as far as they have limits.
+  package var groups: [Group] = []
+
+  package init(pressure: Double? = nil, groups: [Group] = []) { (self.pressure, self.groups) = (pressure, groups) }
+}
+
+extension MemoryReading {
+  /// Reads what the kernel says now: some small files, a few for each control group with a limit.
+  /// - Parameter root: The folder beneath which `/proc` and `/sys` are. Default: the root.
+  package init(root: String = "") {
+    let mount = root + "/sys/fs/cgroup"
+    for hierarchy in ControlGroup.hierarchies(membership: ControlGroup.contents(root + "/proc/self/cgroup") ?? "") {
+      switch hierarchy {
+      case .version2(let path):
+        // Where both versions are in use, version 2 has a folder of its own.
+        for mount in [mount, mount + "/unified"] {
+          for folder in ControlGroup.folders(of: path, in: mount) {
+            pressure = pressure ?? Self.pressure(folder + "/memory.pressure")
+            groups += Group(
+              folder, limit: "memory.max", used: "memory.current", cached: ["active_file", "inactive_file"])
+          }
+        }
+      case .memoryOfVersion1(let path):
+        for folder in ControlGroup.folders(of: path, in: mount + "/memory") {
+          groups += Group(
+            folder, limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes",
+            cached: ["total_active_file", "total_inactive_file"])
+        }
+      }
+    }
+    pressure = pressure ?? Self.pressure(root + "/proc/pressure/memory")
+  }
+
+  private static func pressure(_ path: String) -> Double? {
+    guard let line = ControlGroup.contents(path)?.split(separator: "\n").first(where: { $0.hasPrefix("full ") }),
+      let field = line.split(separator: " ").first(where: { $0.hasPrefix("avg10=") }),
+      let percent = Double(field.dropFirst("avg10=".count)), percent >= 0
+    else { return nil }
+    return percent
+  }
+}
+
+extension [MemoryReading.Group] {
+  fileprivate static func += (groups: inout Self, group: MemoryReading.Group?) { if let group { groups.append(group) } }
+}
+
+extension MemoryReading.Group {
+  /// - Parameter cached: The lines of `memory.stat` with the pages of files.
+  /// - Returns: nil for a folder that is none of a group with a limit.
+  fileprivate init?(_ folder: String, limit: String, used: String, cached: [Substring]) {
+    guard let limit = ControlGroup.number(folder + "/" + limit), 1..<ControlGroup.noLimit ~= limit,
+      let used = ControlGroup.number(folder + "/" + used)
+    else { return nil }
+    let lines = (ControlGroup.contents(folder + "/memory.stat") ?? "").split(separator: "\n").map {
+      $0.split(separator: " ")
+    }
+    let pages = lines.filter { $0.count == 2 && cached.contains($0[0]) }.compactMap { Int($0[1]) }
+    self.init(limit: limit, used: max(0, used - pages.reduce(0, +)))
+  }
+}
