@@ -252,6 +252,7 @@ package final class Darkroom {
       if jobs.suspension.isPaused { jobs.pending.suspendAll() } else { jobs.pending.resumeAll() }
     }
     if !change.ended.isEmpty, !jobs.suspension.isPaused { resumedAt = now }
+    if change.began.contains(where: { if case .disk = $0 { true } else { false } }) { jobs.scheduler.dropPartials() }
     for cause in change.began { observe(.paused(cause)) }
     for cause in change.ended { observe(.causeGone(cause, remaining: jobs.suspension.pauses.description)) }
     jobs.record(change, before: before)

@@ -75,7 +75,7 @@ import Testing
   @Test func `a paused transfer that ends is not continued`() {
     let rates = RateLimiter<Int>(total: 1000, now: 0)
     for id in 0..<3 { rates.begin("a"); _ = rates.receive(id == 0 ? 70_000 : 1, by: id, of: "a", now: 0) }
-    rates.end(1, of: "a")
+    rates.end(1, of: "a", now: 1)
     #expect(rates.next(now: 1) == nil)
     #expect(rates.next(now: 100) == 2)
     #expect(rates.next(now: 100) == nil)

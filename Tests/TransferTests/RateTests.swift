@@ -108,6 +108,24 @@ import Testing
     #expect(seconds > 4)
   }
 
+  @Test("the time for which a transfer is held back does not count for its timeout", arguments: [false, true])
+  func timeout(isHTTP2: Bool) async throws {
+    let server = try Server()
+    let data = try server.file("a", bytes: 300_000)
+    let downloads = try server.downloads { $0.timeout = .seconds(2) }
+    let seconds = try await fetch(
+      3, server.url("a", isHTTP2: isHTTP2), data, downloads, rate: 150_000, isHTTP2: isHTTP2)
+    #expect(seconds > 5)
+  }
+
+  @Test("a limited transfer whose server sends nothing more times out, with and without a low speed")
+  func silence() async throws {
+    let server = try FaultServer.start()
+    let downloads = try Downloads { ($0.maxRate, $0.lowSpeed, $0.timeout) = (1_000_000, 0, .seconds(1)) }
+    #expect(try await downloads.failure(server.url("stall-mid-body")).error?.code == .timeout)
+    #expect(try await downloads.failure(server.url("stall-before-header")).error?.code == .timeout)
+  }
+
   @Test("a limited transfer that stalls times out")
   func stall() async throws {
     let server = try FaultServer.start()
@@ -136,7 +154,7 @@ import Testing
     let data = try server.file("a", bytes: 3_000_000)
     let downloads = try server.downloads()
     var hurried = settings(rate: 10_000_000)
-    hurried.timeout = .milliseconds(300)
+    hurried.timeLeft = .milliseconds(300)
     let url = server.url("a", isHTTP2: true)
     _ = try await fetch(1, url, data, downloads, rate: 10_000_000, isHTTP2: true)
     async let failures = withThrowingTaskGroup(of: Bool.self) { [hurried] group in
@@ -183,7 +201,7 @@ import Testing
       }
     }
     var hurried = settings(rate: 1)
-    hurried.timeout = .seconds(1)
+    hurried.timeLeft = .seconds(1)
     guard case .failure(let error) = try await downloads.fetch(url, settings: hurried).result else {
       Issue.record("it should have timed out")
       return

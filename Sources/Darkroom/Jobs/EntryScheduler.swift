@@ -36,6 +36,9 @@ final class EntryScheduler {
     /// What another variant of its entry has downloaded for it; nil for most.
     let inherited: PhotoRecord.Source?
 
+    /// What the try before has left of its download.
+    let partial: PartialDownload?
+
     /// How the mirrors before failed.
     let earlierMirrors: [ReportRow.MirrorFailure]
   }
@@ -183,6 +186,7 @@ final class EntryScheduler {
       hasInterval: hosts.hasInterval(started.host), awaitsAnswer: hosts.awaitsAnswer(started.host),
       budget: hosts.reachability(of: started.host).budget,
       failure: job.failures.removeValue(forKey: started.key.position), inherited: inherited,
+      partial: job.partials.removeValue(forKey: started.key.position),
       earlierMirrors: started.mirror == 0 ? [] : job.mirrorFailures[started.key.position] ?? [])
   }
 

@@ -80,6 +80,9 @@ final class JobEntries {
   /// Why entries failed that wait for their next try, by position; only of those whose time is limited.
   var failures: [Int: EntryFailure] = [:]
 
+  /// What downloads that broke off have left, by position.
+  var partials: [Int: PartialDownload] = [:]
+
   /// How the mirrors of entries failed that were tried before the present ones, by position.
   var mirrorFailures: [Int: [ReportRow.MirrorFailure]] = [:]
 

@@ -68,7 +68,8 @@ extension LiveJobs {
     let record = PhotoRecord(
       next.entry, run: plan.run, mirror: next.mirror, attempts: next.attempts,
       settings: HostSettings(next.budget, configuration.transfer, left: left), lastFailure: lastFailure,
-      isCutShort: configuration.transfer.isCutShort(left: left, next.budget), earlierMirrors: next.earlierMirrors,
+      isCutShort: configuration.transfer.isCutShort(left: left, next.budget), partial: next.partial,
+      earlierMirrors: next.earlierMirrors,
       firstTried: next.firstTried.map { Clock.wallMilliseconds - (now - $0) },
       inherited: next.inherited, waitingVariants: variants)
     if let left, left <= 0, let failure = next.failure {
@@ -157,6 +158,8 @@ extension LiveJobs {
       scheduler.giveUp(record.id, now: now, backoff: configuration.backoff)
       return leave(record)
     }
+    // Only the next try of the same URL has use for it.
+    let partial = record.takePartial()
     switch verdict {
     case .deliver:
       let refusals = entry.throttle.refusals
@@ -164,7 +167,9 @@ extension LiveJobs {
         record.hostRefused(refusals)
       }
       deliver(record)
-    case .awaitOutageCheck: awaitingOutageCheck.append(record)
+    case .awaitOutageCheck:
+      record.keep(partial)
+      awaitingOutageCheck.append(record)
     case .waitForSpace: waitForSpace(record)
     case .waitForMachine: waitForMachine(record, live.failure ?? .cache)
     case .restart: scheduler.retry(record.id, attempts: nil, due: now, now: now)
@@ -174,6 +179,7 @@ extension LiveJobs {
         record.id, attempts: live.attempts, isRefused: live.failure?.isHostRefusal == true,
         due: now + Int((seconds * 1000).rounded(.up)),
         now: now)
+      scheduler.keep(partial, of: record.id)
       if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
       reportRetry(record, live, after: seconds)
     case .postpone(let wait): postpone(record, live, wait: wait, now: now)

@@ -216,6 +216,7 @@ final class LiveJobs {
     isStopping = true
     stopFlag.set()
     awaitingOutageCheck.removeAll()
+    scheduler.dropPartials()
     cancelPlanning()
     pending.cancelWaiting()
     // Cancelled operations finish only in a queue that runs.

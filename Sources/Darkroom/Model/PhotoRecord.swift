@@ -103,6 +103,9 @@ final class PhotoRecord: Sendable {
 
   /// The positions of the variants of its entry that wait for its download.
   let waitingVariants: [Int]
+
+  /// What the entry's last try, and then this one, has left of a download that broke off.
+  private let partial: Mutex<PartialDownload?>
   private let admitted = ContinuousClock.now
   private let live: Mutex<Live>
 
@@ -112,15 +115,18 @@ final class PhotoRecord: Sendable {
   ///   - settings: What is different about this try.
   ///   - lastFailure: The entry's failure in the job's last run; nil when it had none.
   ///   - isCutShort: Whether its time is so short that nothing follows from a host that does not answer.
+  ///   - partial: What the last try has left of a download that broke off.
   ///   - earlierMirrors: How the entry's mirrors before this one failed.
   ///   - firstTried: When the entry was first tried, in milliseconds since 1970; nil when that is this time.
   ///   - inherited: What another variant of its entry has downloaded for it.
   ///   - waitingVariants: The positions of the variants of its entry that wait for its download.
   init(
     _ entry: Entry, run: RunContext, mirror: Int = 0, attempts: Int = 0, settings: HostSettings = HostSettings(),
-    lastFailure: LedgerFailure? = nil, isCutShort: Bool = false, earlierMirrors: [ReportRow.MirrorFailure] = [],
-    firstTried: Int? = nil, inherited: Source? = nil, waitingVariants: [Int] = []
+    lastFailure: LedgerFailure? = nil, isCutShort: Bool = false, partial: PartialDownload? = nil,
+    earlierMirrors: [ReportRow.MirrorFailure] = [], firstTried: Int? = nil, inherited: Source? = nil,
+    waitingVariants: [Int] = []
   ) {
+    self.partial = Mutex(partial)
     self.entry = entry
     self.run = run
     self.mirror = mirror
@@ -206,6 +212,17 @@ final class PhotoRecord: Sendable {
       $0.failure = failure
       $0.failedAt = Clock.monotonicSeconds
       ($0.result, $0.reused) = (nil, nil)
+    }
+  }
+
+  /// Keeps what a download that broke off has left.
+  func keep(_ left: PartialDownload?) { partial.withLock { $0 = left } }
+
+  /// Hands out what a download that broke off has left: from then on the record has nothing.
+  func takePartial() -> PartialDownload? {
+    partial.withLock { partial in
+      defer { partial = nil }
+      return partial
     }
   }
 

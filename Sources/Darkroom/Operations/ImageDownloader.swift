@@ -124,22 +124,32 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     _ location: SourceLocation, _ key: CacheKey? = nil, _ known: CachedSource? = nil,
     settings: HostSettings = HostSettings()
   ) throws {
-    let file = try staging.create(download)
+    let (file, partial) = try destination(mayContinue: location.scheme != .file && record.entry.request.isCacheable)
     let began = ContinuousClock.now
     let request = TransferRequest(
       location: location, request: record.entry.request, destination: file.descriptor, checksum: record.entry.checksum,
       validators: known?.validators, validatorScope: sourceName.map { location.scope(of: $0) },
-      settings: settings.limited(by: record.settings), progress: progress, answered: reportAnswer)
+      settings: settings.limited(by: record.settings), progress: progress, partial: partial, answered: reportAnswer)
     self.began?(record, Clock.monotonicMilliseconds)
     let transfer = engine.start(request) { [self] result in
       let time = began.duration(to: .now)
       endings.async { [self] in
         withExtendedLifetime(file) { take(result, key, known, after: time) }
+        if let partial, record.state == .failed { record.keep(PartialDownload(partial, download, in: staging)) }
         end()
       }
     }
     live.withLock { $0.transfer = transfer }
     if isCancelled { engine.cancel(transfer) }
+  }
+
+  /// The file to download to: what the last try has left, or a new one.
+  /// - Parameter mayContinue: Whether the next try may continue what this one leaves.
+  private func destination(mayContinue: Bool) throws -> (OpenFile, PartialBody?) {
+    let left = record.takePartial()
+    guard mayContinue else { return (try staging.create(download), nil) }
+    if let begun = left?.take(as: download) { return begun }
+    return (try staging.create(download), PartialBody())
   }
 
   /// What is called when an answer begins to arrive; nil when nobody wants to know.
@@ -210,6 +220,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
       guard var source = leader.source else { return begin() }
       staging.remove(download)
       guard source.isCached || staging.link(path, as: download) else { return begin() }
+      record.keep(nil)
       source.isCoalesced = true
       record.downloaded(source, taking: .zero)
     default: return begin()
@@ -295,7 +306,7 @@ extension HostUsage {
     milliseconds = Int(time.milliseconds)
     let answer: HostAnswer?
     switch result {
-    case .success(let outcome): (bytes, requests, answer) = (outcome.bytes, outcome.requests, outcome.answer)
+    case .success(let outcome): (bytes, requests, answer) = (outcome.received, outcome.requests, outcome.answer)
     case .failure(let error):
       (bytes, requests, answer) = (error.bytes, error.requests, error.answer)
       if error.code != .cancelled, error.code != .io { failure = error.code }

@@ -36,10 +36,17 @@ final class HTTPTransfer {
   var isTimed = true
 
   /// Limits how long the current request waits for the first byte of its body.
-  private(set) var firstByte = FirstByteWait.notSent
+  private var firstByte = FirstByteWait.notSent
 
-  /// Limits how fast the body of the current request may arrive. `nil`: there is no limit.
-  var limiter: RateLimiter<UnsafeMutableRawPointer>?
+  /// How fast the body of the current request may arrive, and the limits of its time. `nil`: no rate limits it, and libcurl
+  /// has these limits.
+  private(set) var hold: RateHold?
+
+  /// Which of these limits is exceeded.
+  private var excess: ActiveLimits.Excess?
+
+  /// For how long earlier requests were held back, in seconds.
+  private var held = 0.0
 
   private let configuration: TransferConfiguration
   private let openConnections: OpenConnections
@@ -57,6 +64,9 @@ final class HTTPTransfer {
   private var headerList: HeaderList?
   private var form: MIMEForm?
   private var addressList: HeaderList?
+
+  /// Whether the rest of a body may be asked for: not after an answer that was of no use.
+  private var mayContinue = true
 
   /// Whether a line of a header has arrived.
   private var isAnswered = false
@@ -76,7 +86,8 @@ final class HTTPTransfer {
     request = queued.request.request
     hostSettings = queued.request.settings
     slotHost = location.host ?? ""
-    response = ResponseReceiver(queued.request, maxBytes: configuration.maxBytes)
+    response = ResponseReceiver(
+      queued.request, maxBytes: configuration.maxBytes, begun: queued.request.partial?.take())
     connection = RequestConnection(
       to: location, easy: easy, configuration: configuration, openConnections: openConnections)
     certificateFolder = easy.configure(configuration)
@@ -88,11 +99,13 @@ final class HTTPTransfer {
 
   /// Sets the handle up to ask for `location` over `connection`.
   private func prepareRequest() throws(TransferError) {
-    // Validators are sent only to the URL, or within the scope, that returned them.
-    let validators = request.isCacheable ? queued.request.validators : nil
+    let rest = restConditions
+    // Validators are sent only to the URL, or within the scope, that returned them. What has begun to come has changed.
+    let validators = request.isCacheable && rest.isEmpty ? queued.request.validators : nil
     let isConditional = validators.map { $0.urlDigest == MessageDigest.hexDigest(of: validatorScope) } ?? false
     response.beginResponse(
-      isConditional: isConditional, redirectedTo: redirects == 0 ? nil : location.hostAndPath)
+      to: location.requestText, isConditional: isConditional, isContinued: !rest.isEmpty,
+      redirectedTo: redirects == 0 ? nil : location.hostAndPath)
     if connection.proxy != nil, let address = location.literalAddress {
       // The proxy opens the connection, so that no socket callback sees the address.
       if let reason = configuration.addressPolicy.refusal(of: [address], isLocal: location.isLocalName) {
@@ -107,7 +120,7 @@ final class HTTPTransfer {
     easy.set(CURLOPT_URL, location.requestText)
     easy.set(CURLOPT_PROXY, connection.proxy ?? "")
     easy.set(CURLOPT_FRESH_CONNECT, connection.isNew ? 1 : 0)
-    let conditions = isConditional ? validators?.fields ?? [] : []
+    let conditions = isConditional ? validators?.fields ?? [] : rest
     // Turns off "Expect: 100-continue", to which some servers never respond.
     let expect = request.content == nil ? [] : ["Expect:"]
     let fields = request.headers(with: hostSettings?.headers ?? [])
@@ -120,10 +133,19 @@ final class HTTPTransfer {
     if let refusal = easy.refusal { throw TransferError(.network, refusal) }
   }
 
+  /// The header fields that ask for the rest of a body whose beginning is there, if its URL is the current one: with a
+  /// server that has another one by now they ask for the whole (RFC 9110, section 13.1.5). Empty when it is not continued.
+  private var restConditions: [String] {
+    guard request.isCacheable, mayContinue, let begun = response.begun, response.body.bytes > 0,
+      begun.urlDigest == MessageDigest.hexDigest(of: location.requestText)
+    else { return [] }
+    return ["Range: bytes=\(response.body.bytes)-", "If-Range: \(begun.validator)"]
+  }
+
   /// Sets the time limits of the current request.
   /// - Parameter waited: How long it waited for its name, in seconds.
   private func setTimeLimits(waited: Double) throws(TransferError) {
-    let left = timeout - .seconds(seconds)
+    let left = timeLeft
     guard left > .zero else {
       throw TransferError(.timeout, "\(source): redirects and names took all of the time allowed")
     }
@@ -131,16 +153,51 @@ final class HTTPTransfer {
     easy.set(CURLOPT_CONNECTTIMEOUT_MS, (connectTimeout - .seconds(waited)).wholeMilliseconds)
   }
 
-  /// How long the whole transfer may take.
-  private var timeout: Duration {
-    let settings = queued.request.settings
-    let timeout = settings.timeout ?? configuration.timeout
-    return settings.timeLeft.map { min($0, timeout) } ?? timeout
+  /// How long the whole transfer may take, without the time for which it is held back.
+  private var timeout: Duration { queued.request.settings.timeout ?? configuration.timeout }
+
+  /// How long the current request may take, without the time for which it is held back. That counts for `timeLeft` only.
+  private var timeLeft: Duration {
+    let left = timeout - .seconds(seconds - held)
+    return queued.request.settings.timeLeft.map { min($0 - .seconds(seconds), left) } ?? left
   }
 
-  /// How long resolving and connecting may take; at most what is left of `timeout`.
+  /// How long resolving and connecting may take; at most what is left of the time for the whole.
   var connectTimeout: Duration {
-    min(queued.request.settings.connectTimeout ?? configuration.connectTimeout, timeout - .seconds(seconds))
+    min(queued.request.settings.connectTimeout ?? configuration.connectTimeout, timeLeft)
+  }
+
+  /// Has rates hold the current request back.
+  /// - Parameter isShared: Whether it can wait behind others of its host.
+  func limit(by limiter: RateLimiter<UnsafeMutableRawPointer>, isShared: Bool, now: Double) {
+    easy.set(CURLOPT_TIMEOUT_MS, 0)
+    let limits = ActiveLimits(
+      began: now, time: timeout / .seconds(1) - (seconds - held),
+      wholeTime: queued.request.settings.timeLeft.map { $0 / .seconds(1) - seconds } ?? .infinity,
+      speed: isTimed ? configuration.lowSpeed : 0, period: configuration.lowSpeedPeriod / .seconds(1))
+    hold = RateHold(limiter, id: easy.raw, host: slotHost, isShared: isShared, limits: limits)
+  }
+
+  /// It is about to continue after a pause.
+  func pauseEnds(now: Double) { hold?.pauseEnds(now: now) }
+
+  /// The rates do not concern it any more.
+  func endHold() { hold = nil }
+
+  /// Checks the time limits that libcurl does not know.
+  /// - Returns: When they are to be checked again; `nil` when one is exceeded.
+  func checkTimes(now: Double) -> Double? {
+    var next = firstByte.nextCheck(now: now, limit: firstByteTimeout / .seconds(1))
+    if next <= now {
+      firstByte = .expired
+      return nil
+    }
+    if let check = hold?.check(now: now, bytes: response.arrivedBytes) {
+      excess = check.excess
+      if excess != nil { return nil }
+      next = min(next, check.next)
+    }
+    return next
   }
 
   /// How long the first byte of a body may take after its request was sent.
@@ -201,8 +258,7 @@ final class HTTPTransfer {
 
   /// Whether the rates allow a piece of a body now. If not, the transfer pauses, and gets the piece again.
   func mayReceive(_ bytes: Int) -> Bool {
-    guard let limiter else { return true }
-    return limiter.receive(bytes, by: easy.raw, of: slotHost, now: Clock.monotonicSeconds)
+    hold?.mayReceive(bytes, now: Clock.monotonicSeconds) ?? true
   }
 
   /// Takes a piece of a body. Returns whether to continue.
@@ -212,7 +268,8 @@ final class HTTPTransfer {
   func countArrived(_ bytes: Int) {
     if firstByte != .came {
       firstByte = .came
-      easy.set(CURLOPT_LOW_SPEED_LIMIT, isTimed ? configuration.lowSpeed : 0)
+      easy.set(CURLOPT_LOW_SPEED_LIMIT, isTimed && hold == nil ? configuration.lowSpeed : 0)
+      hold?.bodyBegins(now: Clock.monotonicSeconds)
     }
     response.countArrived(bytes)
     queued.request.progress?.add(bytes)
@@ -241,15 +298,13 @@ final class HTTPTransfer {
     case nextRequest
   }
 
-  /// Ends a request whose body has not begun in time. libcurl still has it.
-  func expire() -> Step {
-    firstByte = .expired
-    return step(after: CURLE_OPERATION_TIMEDOUT)
-  }
+  /// Ends a request of which `checkTimes` says that a limit is exceeded. libcurl still has it.
+  func expire() -> Step { step(after: CURLE_OPERATION_TIMEDOUT) }
 
   /// Decides what follows, once libcurl has finished with a request.
   func step(after code: CURLcode) -> Step {
     seconds += Double(easy.offset(CURLINFO_TOTAL_TIME_T) ?? 0) / 1e6
+    held += hold?.time(now: Clock.monotonicSeconds) ?? 0
     if easy.long(CURLINFO_REQUEST_SIZE) ?? 0 > 0 {
       requests.sent += 1
       requests.reused += easy.long(CURLINFO_NUM_CONNECTS) == 0 ? 1 : 0
@@ -274,6 +329,10 @@ final class HTTPTransfer {
   private func needsNextRequest(after code: CURLcode) throws(TransferError) -> Bool {
     if connection.hasUnexpectedBytes {
       try prepareNextRequest(overNewConnection: true)
+    } else if mayContinue, response.isUnfit || code == CURLE_OK && response.isWrongContinuation {
+      mayContinue = false
+      try response.restart()
+      try prepareNextRequest(overNewConnection: false)
     } else if let target = response.redirectTarget, code == CURLE_OK || response.isBodySkipped {
       try follow(target)
     } else {
@@ -320,18 +379,33 @@ final class HTTPTransfer {
       throw TransferError(
         .timeout, "first-byte-timeout is \(limit) s; \(source) sent no byte of its content within that time")
     }
+    if let excess { throw timeout(excess) }
     let header = response.header
-    guard code == CURLE_OK, header.status == 200 || response.isNotModified else {
+    guard code == CURLE_OK, header.status == 200 || response.isNotModified || response.isContinuation else {
       throw TransferError(
         code, detail: easy.errorText, systemError: easy.systemError, refusal: connection.refusal,
         location: queued.request.location)
     }
     try response.checkLength()
+    let begun = response.isContinuation ? response.begun : nil
     return TransferOutcome(
-      httpStatus: header.status, validators: header.validators(of: validatorScope),
-      mayBeStored: !header.forbidsStoring, finalURL: finalURL, bytes: response.body.bytes,
+      httpStatus: header.status, validators: header.validators(of: validatorScope, continuing: begun),
+      mayBeStored: !header.forbidsStoring && begun?.forbidsStoring != true, finalURL: finalURL,
+      bytes: response.isNotModified ? 0 : response.body.bytes, received: response.body.received,
       sha256: try response.isNotModified ? "" : response.body.finish(), contentType: easy.string(CURLINFO_CONTENT_TYPE),
       requests: requests, seconds: seconds, answer: answer)
+  }
+
+  private func timeout(_ excess: ActiveLimits.Excess) -> TransferError {
+    switch excess {
+    case .time:
+      let limit = min(timeout, queued.request.settings.timeLeft ?? timeout) / .seconds(1)
+      return TransferError(.timeout, "\(source) was not complete within \(limit) s, and more was not allowed")
+    case .speed:
+      let period = configuration.lowSpeedPeriod / .seconds(1)
+      return TransferError(
+        .timeout, "low-speed is \(configuration.lowSpeed) bytes/s; \(source) sent less over \(period) s")
+    }
   }
 
   /// The error with what is known of the transfer.
@@ -343,10 +417,19 @@ final class HTTPTransfer {
     if error.code == .httpStatus, error.isRetryable, let value = header.retryAfter {
       error.retryAfter = retryAfterSeconds(value, now: unixTime())
     }
-    error.bytes = response.body.bytes + response.discardedBytes
+    error.bytes = response.body.received + response.discardedBytes
     error.requests = requests
     error.answer = answer
+    keepPartial(after: error)
     return error
+  }
+
+  /// Keeps what has arrived for the next try: of a body that broke off, or what there was before when nothing came.
+  private func keepPartial(after error: TransferError) {
+    guard let kept = queued.request.partial, request.isCacheable, error.isRetryable,
+      response.failure.map({ $0.code == .httpStatus }) ?? true, let partial = response.partial
+    else { return }
+    kept.keep(response.body.partial(of: partial))
   }
 
   /// How the host answered the last request; nil when it did not.

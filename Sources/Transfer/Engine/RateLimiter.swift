@@ -13,6 +13,20 @@ final class RateLimiter<ID: Hashable> {
   /// The hosts with a limit.
   private var hosts: [String: Host] = [:]
 
+  /// How long transfers of a host have paused.
+  private struct Pauses {
+    /// How many of its transfers run, and how many of them pause.
+    var running = 0
+    var paused = 0
+    /// The sum of the times in which some did, until `since`.
+    var time = 0.0
+    /// Since when some pause.
+    var since = 0.0
+  }
+
+  /// The hosts with transfers.
+  private var pauses: [String: Pauses] = [:]
+
   /// In the order in which they have paused.
   private var paused: [(id: ID, host: String)] = []
 
@@ -43,13 +57,37 @@ final class RateLimiter<ID: Hashable> {
   }
 
   /// Counts a transfer that begins.
-  func begin(_ host: String) { hosts[host]?.running += 1 }
+  func begin(_ host: String) {
+    hosts[host]?.running += 1
+    pauses[host, default: Pauses()].running += 1
+  }
 
   /// Counts a transfer that has ended, paused or not.
-  func end(_ id: ID, of host: String) {
+  func end(_ id: ID, of host: String, now: Double) {
     if let running = hosts[host]?.running { hosts[host]?.running = max(0, running - 1) }
-    paused.removeAll { $0.id == id }
+    if paused.contains(where: { $0.id == id }) {
+      paused.removeAll { $0.id == id }
+      pauseEnds(host, now)
+    }
     if paused.isEmpty { due = .infinity }
+    pauses[host]?.running -= 1
+    if pauses[host]?.running ?? 0 <= 0 { pauses[host] = nil }
+  }
+
+  /// For how long any transfers of a host have paused, in seconds, since it had none.
+  func pausedTime(of host: String, now: Double) -> Double {
+    pauses[host].map { $0.time + ($0.paused > 0 ? now - $0.since : 0) } ?? 0
+  }
+
+  private func pauseBegins(_ host: String, _ now: Double) {
+    if pauses[host]?.paused == 0 { pauses[host]?.since = now }
+    pauses[host]?.paused += 1
+  }
+
+  private func pauseEnds(_ host: String, _ now: Double) {
+    guard let pause = pauses[host] else { return }
+    pauses[host]?.paused -= 1
+    if pause.paused == 1 { pauses[host]?.time += now - pause.since }
   }
 
   /// Counts a piece of a body that has arrived, if its transfer may receive it now. Otherwise the transfer has to pause
@@ -57,6 +95,7 @@ final class RateLimiter<ID: Hashable> {
   func receive(_ bytes: Int, by id: ID, of host: String, now: Double) -> Bool {
     guard total?.isOpen(now) ?? true, hosts[host]?.budget.isOpen(now) ?? true else {
       paused.append((id, host))
+      pauseBegins(host, now)
       due = min(due, opens(host))
       return false
     }
@@ -72,7 +111,9 @@ final class RateLimiter<ID: Hashable> {
       due = paused.map { opens($0.host) }.min() ?? .infinity
       return nil
     }
-    return paused.remove(at: index).id
+    let next = paused.remove(at: index)
+    pauseEnds(next.host, now)
+    return next.id
   }
 
   private func opens(_ host: String) -> Double { max(total?.opens ?? 0, hosts[host]?.budget.opens ?? 0) }

@@ -31,9 +31,9 @@ final class TransferLoop {
   /// Transfers that libcurl has.
   private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
 
-  /// Not later than the time of the first of these that has waited for the first byte of its body for too long, as
+  /// Not later than the time at which the first of these exceeds a time limit that libcurl does not know, as
   /// `Clock.monotonicSeconds`.
-  private var firstByteCheck = Double.infinity
+  private var timeCheck = Double.infinity
 
   /// - Parameter lookUp: Looks host names up.
   init(
@@ -181,16 +181,17 @@ final class TransferLoop {
     transfer.isTimed = true
     if let rate = rates.rate(transfer.slotHost) {
       rates.begin(transfer.slotHost)
-      transfer.limiter = rates
       // What each of many transfers gets of it may be less than what is too slow.
       if rate / 2560 < configuration.lowSpeed { transfer.queued.request.progress?.setLimited() }
       // A stream can wait behind a paused one of its connection, which libcurl's check takes for its own slowness.
-      transfer.isTimed = !isHTTPS || isHTTP2 == false || rate >= 1 << 20
+      let isShared = isHTTPS && isHTTP2 != false
+      transfer.isTimed = !isShared || rate >= 1 << 20
+      transfer.limit(by: rates, isShared: isShared, now: Clock.monotonicSeconds)
     }
     if multi.add(transfer.easy) {
       let now = Clock.monotonicSeconds
       transfer.queued.request.progress?.requestBegan(now: Int(now * 1000))
-      firstByteCheck = min(firstByteCheck, now + transfer.firstByteTimeout / .seconds(1))
+      timeCheck = min(timeCheck, transfer.checkTimes(now: now) ?? now)
       return true
     }
     remove(transfer)
@@ -203,9 +204,9 @@ final class TransferLoop {
     multi.remove(transfer.easy)
     running[transfer.easy.raw] = nil
     transfer.queued.request.progress?.requestEnded(now: Clock.monotonicMilliseconds)
-    guard transfer.limiter != nil else { return }
-    rates.end(transfer.easy.raw, of: transfer.slotHost)
-    transfer.limiter = nil
+    guard transfer.hold != nil else { return }
+    rates.end(transfer.easy.raw, of: transfer.slotHost, now: Clock.monotonicSeconds)
+    transfer.endHold()
   }
 
   /// Continues the transfers that have paused, as far as the rates allow it.
@@ -214,6 +215,7 @@ final class TransferLoop {
     let now = Clock.monotonicSeconds
     while let easy = rates.next(now: now) {
       guard let transfer = running[easy] else { continue }
+      transfer.pauseEnds(now: now)
       let code = transfer.easy.resume()
       // libcurl returns the failure here only; the transfer itself would go on.
       if code != CURLE_OK { handle(transfer, transfer.step(after: code)) }
@@ -326,20 +328,19 @@ final class TransferLoop {
       }
       due = min(due, check)
     }
-    if firstByteCheck <= Clock.monotonicSeconds { expireTransfers() }
-    return max(0, min(due, firstByteCheck) - Clock.monotonicSeconds)
+    if timeCheck <= Clock.monotonicSeconds { expireTransfers() }
+    return max(0, min(due, timeCheck) - Clock.monotonicSeconds)
   }
 
-  /// Ends the transfers that have waited for the first byte of their body for too long.
+  /// Ends the transfers that exceed a time limit that libcurl does not know.
   private func expireTransfers() {
     let now = Clock.monotonicSeconds
-    firstByteCheck = .infinity
+    timeCheck = .infinity
     for transfer in running.values {
-      let check = transfer.firstByte.nextCheck(now: now, limit: transfer.firstByteTimeout / .seconds(1))
-      if check <= now {
-        handle(transfer, transfer.expire())
+      if let check = transfer.checkTimes(now: now) {
+        timeCheck = min(timeCheck, check)
       } else {
-        firstByteCheck = min(firstByteCheck, check)
+        handle(transfer, transfer.expire())
       }
     }
   }

@@ -1,29 +1,29 @@
 import Glibc
 import System
 
-/// Writes a body piece by piece to its destination, within the size limit, and computes its digests: SHA-256, and that of
-/// the request's checksum.
+/// Writes a body piece by piece to its destination, within the size limit, and computes its digests.
 final class BodyWriter {
   private let request: TransferRequest
   private let source: String
   private let maxBytes: Int
-  private let sha256: MessageDigest
-  /// The digest for the request's checksum; the same object as `sha256` when it is a SHA-256. `nil` without a checksum.
-  private let checksumDigest: MessageDigest?
+  private var digests: BodyDigests
 
-  /// How many bytes have been written.
+  /// The length of the body so far.
   private(set) var bytes = 0
+
+  /// How many bytes were written, those included that were replaced since, without those of an earlier transfer.
+  private(set) var received = 0
 
   /// - Parameters:
   ///   - request: Destination, checksum, and the source's name in error messages.
   ///   - maxBytes: The largest body allowed.
-  init(_ request: TransferRequest, maxBytes: Int) {
+  ///   - begun: What the destination begins with. Default: nothing.
+  init(_ request: TransferRequest, maxBytes: Int, begun: PartialBody.Content? = nil) {
     self.request = request
     self.maxBytes = maxBytes
     source = request.location.redacted
-    let sha256 = MessageDigest()
-    self.sha256 = sha256
-    checksumDigest = request.checksum.map { $0.algorithm == .sha256 ? sha256 : MessageDigest($0.algorithm) }
+    digests = begun?.digests ?? BodyDigests(for: request.checksum)
+    bytes = begun?.bytes ?? 0
   }
 
   /// Appends a piece.
@@ -32,8 +32,7 @@ final class BodyWriter {
     guard piece.count <= maxBytes - bytes else {
       throw TransferError(.tooLarge, "max-bytes is \(maxBytes); \(source) sent at least \(bytes + piece.count)")
     }
-    sha256.update(piece)
-    if let checksumDigest, checksumDigest !== sha256 { checksumDigest.update(piece) }
+    digests.update(piece)
     var rest = piece
     while !rest.isEmpty {
       let count = write(request.destination, rest.baseAddress, rest.count)
@@ -43,8 +42,20 @@ final class BodyWriter {
         throw TransferError(.io, "cannot write what \(source) sends: \(systemMessage(number))", systemError: number)
       }
       bytes += count
+      received += count
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
     }
+  }
+
+  /// Begins the body again: what the destination holds is removed.
+  /// - Throws: `io`.
+  func restart() throws(TransferError) {
+    guard uninterrupted({ ftruncate(request.destination, 0) }) == 0, lseek(request.destination, 0, SEEK_SET) == 0 else {
+      let number = errno
+      throw TransferError(.io, "cannot begin \(source) again: \(systemMessage(number))", systemError: number)
+    }
+    digests = BodyDigests(for: request.checksum)
+    bytes = 0
   }
 
   /// Checks the announced size of a body.
@@ -55,16 +66,25 @@ final class BodyWriter {
     }
   }
 
+  /// What a later transfer may continue. This one writes nothing more.
+  func partial(of source: PartialBody.Source) -> PartialBody.Content {
+    PartialBody.Content(source: source, digests: digests, bytes: bytes)
+  }
+
+  /// Whether the body has the digest of the request's checksum, if there is one. Nothing more is written then, unless it
+  /// begins again.
+  var matchesChecksum: Bool { request.checksum.map { $0.digest == digests.finish().checksum } ?? true }
+
   /// Ends the body.
   /// - Returns: The SHA-256 of the bytes that were written.
   /// - Throws: `checksum-mismatch` when they have another digest than the request's checksum.
   func finish() throws(TransferError) -> String {
-    if let checksum = request.checksum, let checksumDigest, checksumDigest.hexDigest() != checksum.digest {
+    let (sha256, found) = digests.finish()
+    if let checksum = request.checksum, let found, found != checksum.digest {
       throw TransferError(
         .checksumMismatch,
-        "\(source) should have \(checksum); its \(bytes) bytes have \(checksum.algorithm.rawValue)=\(checksumDigest.hexDigest())"
-      )
+        "\(source) should have \(checksum); its \(bytes) bytes have \(checksum.algorithm.rawValue)=\(found)")
     }
-    return sha256.hexDigest()
+    return sha256
   }
 }

@@ -52,6 +52,7 @@ final class FileCopy: Sendable {
     let seconds = (ContinuousClock.now - started) / .seconds(1)
     return TransferOutcome(
       httpStatus: nil, validators: nil, mayBeStored: false, finalURL: location.redacted, bytes: body.bytes,
+      received: body.bytes,
       sha256: try body.finish(), contentType: nil, requests: RequestCount(), seconds: seconds,
       answer: nil)
   }

@@ -24,6 +24,15 @@ struct ResponseHeader {
   /// The `Last-Modified`, as sent.
   private(set) var lastModified: String?
 
+  /// The `Date`, as sent.
+  private(set) var date: String?
+
+  /// The `Content-Range`; `nil` when there is none, or it is none of bytes.
+  private(set) var contentRange: ContentRange?
+
+  /// Whether the server says that it sends no parts of a body (`Accept-Ranges: none`).
+  private(set) var refusesRanges = false
+
   /// Whether `Cache-Control` holds `no-store`.
   private(set) var forbidsStoring = false
 
@@ -57,6 +66,12 @@ struct ResponseHeader {
       etag = Self.validator(line.dropFirst(5))
     } else if Self.begins(line, with: "last-modified:") {
       lastModified = Self.validator(line.dropFirst(14))
+    } else if Self.begins(line, with: "date:") {
+      date = Self.validator(line.dropFirst(5))
+    } else if Self.begins(line, with: "content-range:") {
+      contentRange = ContentRange(Self.text(line.dropFirst(14)))
+    } else if Self.begins(line, with: "accept-ranges:") {
+      refusesRanges = Self.text(line.dropFirst(14)).lowercased() == "none"
     } else if Self.begins(line, with: "cache-control:") {
       let directives = Self.text(line.dropFirst(14)).lowercased().split { ", \t".contains($0) }
       if directives.contains("no-store") { forbidsStoring = true }
@@ -71,8 +86,11 @@ struct ResponseHeader {
   }
 
   /// The validators of the response; `nil` when there are none.
-  /// - Parameter url: The URL that returned it, or the scope that stands for it.
-  func validators(of url: String) -> Validators? {
+  /// - Parameters:
+  ///   - url: The URL that returned it, or the scope that stands for it.
+  ///   - begun: What it continues, whose validators the response need not repeat.
+  func validators(of url: String, continuing begun: PartialBody.Source? = nil) -> Validators? {
+    let (etag, lastModified) = (etag ?? begun?.etag, lastModified ?? begun?.lastModified)
     guard etag != nil || lastModified != nil else { return nil }
     return Validators(etag: etag, lastModified: lastModified, urlDigest: MessageDigest.hexDigest(of: url))
   }

@@ -1,6 +1,7 @@
 /// The result of a transfer whose body was written completely, or has not changed.
 package struct TransferOutcome: Sendable, Hashable {
-  /// 200, or 304 when the request's validators are still valid, or `nil` for a file.
+  /// 200, or 304 when the request's validators are still valid, or 206 when the beginning of the body came with an earlier
+  /// transfer, or `nil` for a file.
   package let httpStatus: Int?
 
   /// Whether the server confirms that the source has not changed; nothing was written.
@@ -17,6 +18,9 @@ package struct TransferOutcome: Sendable, Hashable {
 
   /// The body's length.
   package let bytes: Int
+
+  /// How many bytes of it came with this transfer; more than `bytes` when it had to begin again.
+  package let received: Int
 
   /// The body's SHA-256, 64 lower-case hexadecimal digits; empty when it is not modified.
   package let sha256: String

@@ -6,7 +6,7 @@ package struct TransferRequest: Sendable {
   /// Method, header fields and content; ignored for a file. Default: a plain GET.
   package let request: SourceRequest
 
-  /// A descriptor open for writing, of an empty file. The caller owns it, and closes it after completion. When the
+  /// A descriptor open for writing, of an empty file, or of what `partial` says; then at its end. The caller owns it, and closes it after completion. When the
   /// transfer fails, part of the body may have been written.
   package let destination: Int32
 
@@ -30,12 +30,17 @@ package struct TransferRequest: Sendable {
   /// Where the bytes that arrive are counted; not those of a file. Default: `nil`.
   package let progress: TransferProgress?
 
+  /// What `destination` begins with, which need not be sent again if the server still has the same, and what is left of it
+  /// if the transfer breaks off; ignored for a file. Default: `nil`, the file is empty, and nothing is kept.
+  package let partial: PartialBody?
+
   /// Creates a request.
   package init(
     location: SourceLocation, request: SourceRequest = .plain, destination: Int32, checksum: Checksum? = nil,
     validators: Validators? = nil, validatorScope: String? = nil, settings: HostSettings = HostSettings(),
-    progress: TransferProgress? = nil, answered: (@Sendable () -> Void)? = nil
+    progress: TransferProgress? = nil, partial: PartialBody? = nil, answered: (@Sendable () -> Void)? = nil
   ) {
+    self.partial = partial
     self.location = location
     self.request = request
     self.destination = destination

@@ -30,7 +30,8 @@ import Testing
     let full = [MemoryReading.Group(limit: 100, used: 99)]
     #expect(
       scarce([
-        MemoryReading(pressure: 50), MemoryReading(pressure: 50, groups: full), MemoryReading(pressure: 1, groups: full),
+        MemoryReading(pressure: 50), MemoryReading(pressure: 50, groups: full),
+        MemoryReading(pressure: 1, groups: full),
         MemoryReading(pressure: 6), MemoryReading(pressure: 6),
       ]) == [true, true, true, false, false])
   }

@@ -1,0 +1,53 @@
+/// How rates hold one request back, and the time limits that take that into account, in place of libcurl's: that would count
+/// the time, too, and take a pause that is followed by little for slowness. Times are `Clock.monotonicSeconds`.
+struct RateHold {
+  private let limiter: RateLimiter<UnsafeMutableRawPointer>
+  private let id: UnsafeMutableRawPointer
+  private let host: String
+
+  /// Whether the request can wait behind paused transfers of its host, with which it shares a connection: then all of their
+  /// pauses hold it back.
+  private let isShared: Bool
+
+  /// Since when it has paused; `nil` while it does not.
+  private var since: Double?
+
+  /// For how long it has paused before, and its host's transfers when it began.
+  private var before = 0.0
+  private let hostBefore: Double
+  private var limits: ActiveLimits
+
+  init(
+    _ limiter: RateLimiter<UnsafeMutableRawPointer>, id: UnsafeMutableRawPointer, host: String, isShared: Bool,
+    limits: ActiveLimits
+  ) {
+    (self.limiter, self.id, self.host, self.isShared, self.limits) = (limiter, id, host, isShared, limits)
+    hostBefore = limiter.pausedTime(of: host, now: limits.began)
+  }
+
+  /// Whether the rates allow a piece of the body now. If not, the transfer pauses.
+  mutating func mayReceive(_ bytes: Int, now: Double) -> Bool {
+    if limiter.receive(bytes, by: id, of: host, now: now) { return true }
+    since = now
+    return false
+  }
+
+  /// The pause is over.
+  mutating func pauseEnds(now: Double) {
+    if let since { before += now - since }
+    since = nil
+  }
+
+  /// For how long the request was held back, in seconds.
+  func time(now: Double) -> Double {
+    isShared ? limiter.pausedTime(of: host, now: now) - hostBefore : before + (since.map { now - $0 } ?? 0)
+  }
+
+  /// The first byte of the body has come.
+  mutating func bodyBegins(now: Double) { limits.bodyBegins(now: now, held: time(now: now)) }
+
+  /// As `ActiveLimits.check`.
+  mutating func check(now: Double, bytes: Int) -> (excess: ActiveLimits.Excess?, next: Double) {
+    limits.check(now: now, held: time(now: now), bytes: bytes)
+  }
+}

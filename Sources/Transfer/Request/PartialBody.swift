@@ -1,0 +1,69 @@
+import CCurl
+import System
+
+/// The beginning of a body whose transfer broke off, which the next transfer of the same request may continue.
+///
+/// Whoever starts a transfer gives it one, and the file that it wrote, again for the next try.
+package final class PartialBody: @unchecked Sendable {  // one transfer at a time uses it, and its starter after that
+  /// What tells that a server has the same body still.
+  struct Source {
+    /// What is sent with `If-Range`: an entity tag or a date.
+    let validator: String
+    /// The SHA-256 of the URL that returned the body.
+    let urlDigest: String
+    /// The length of the whole body; `nil` when it was not announced.
+    let total: Int?
+    /// The response's validators, and whether it must not be stored.
+    let etag: String?
+    let lastModified: String?
+    let forbidsStoring: Bool
+  }
+
+  /// The bytes, digested so far.
+  struct Content {
+    let source: Source
+    let digests: BodyDigests
+    let bytes: Int
+  }
+
+  private var content: Content?
+
+  /// Nothing is there yet.
+  package init() {}
+
+  /// How many bytes the file begins with that need not be sent again; `nil` when everything must be.
+  package var bytes: Int? { content?.bytes }
+
+  /// Keeps what a transfer has left.
+  func keep(_ content: Content) { self.content = content }
+
+  /// Hands out what there is: from then on it has nothing.
+  func take() -> Content? {
+    defer { content = nil }
+    return content
+  }
+}
+
+extension PartialBody.Source {
+  /// What a response says of the body that it begins; `nil` when that cannot be continued: without a strong validator (RFC
+  /// 9110, sections 8.8.1 and 13.1.5), or of a server that sends no parts.
+  /// - Parameter url: The URL that was asked.
+  init?(_ header: ResponseHeader, from url: String) {
+    guard !header.refusesRanges, let validator = Self.strongValidator(header) else { return nil }
+    self.validator = validator
+    urlDigest = MessageDigest.hexDigest(of: url)
+    total = header.bodyBytes
+    (etag, lastModified, forbidsStoring) = (header.etag, header.lastModified, header.forbidsStoring)
+  }
+
+  /// How much older than the response a date must be: within a second a file can change twice, and clocks differ (RFC 7232,
+  /// section 2.2.2). In seconds.
+  private static let leastAge = 60
+
+  private static func strongValidator(_ header: ResponseHeader) -> String? {
+    if let etag = header.etag { return etag.hasPrefix("\"") ? etag : nil }
+    guard let modified = header.lastModified, let sent = header.date else { return nil }
+    let (changed, now) = (curl_getdate(modified, nil), curl_getdate(sent, nil))
+    return changed >= 0 && now - changed >= leastAge ? modified : nil
+  }
+}
