@@ -114,8 +114,10 @@ extension LedgerChange {
       try database.run(changeIdentity, [.text(known.identity), .text(job), .text(known.target)])
     }
     try entry.failure?.put(run: runID, database)
-    guard let delivery = entry.delivery else { return }
-    try database.run(LedgerTable.outputs.put, [.text(job)] + LedgerOutput(delivery).values)
+    for delivery in [entry.original, entry.delivery] {
+      guard let delivery else { continue }
+      try database.run(LedgerTable.outputs.put, [.text(job)] + LedgerOutput(delivery).values)
+    }
   }
 
   private static func recall(_ output: LedgerOutput, job: String, _ database: Database) throws {

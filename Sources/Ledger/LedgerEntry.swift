@@ -8,6 +8,9 @@ package struct LedgerEntry: Sendable, Equatable {
   /// The file that it delivers; nil when it has none, because it failed.
   package var delivery: Delivery?
 
+  /// The source of the file, when that was delivered beside it. Only `LedgerChange.finish` records it, as a file of the job.
+  package var original: Delivery?
+
   /// A file that was delivered earlier and is still the same, although its identity is not.
   package struct RefreshedIdentity: Sendable, Equatable {
     /// Path beneath the job's folder.

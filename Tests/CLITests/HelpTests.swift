@@ -49,7 +49,7 @@ import Testing
     for (option, takers) in options where !["help", "version"].contains(option) {
       guard let other = Self.commands.first(where: { !takers.contains($0) }) else { continue }
       let value = try DarkroomProcess.run(
-        [other, "--" + option + (["json", "refresh", "all"].contains(option) ? "" : "=1")], in: folder
+        [other, "--" + option + (["json", "refresh", "all", "keep-originals"].contains(option) ? "" : "=1")], in: folder
       ).error
       #expect(value.contains("--\(option) is for the command"), "\(other) --\(option): \(value)")
       for taker in takers { #expect(value.contains(taker), "\(value)") }

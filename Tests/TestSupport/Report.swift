@@ -96,6 +96,7 @@ package struct Report: Decodable, Sendable {
     package let sha256: String
     package let http_status: Int?
     package let changed: Bool?
+    package let file: String?
   }
 
   package struct Output: Decodable, Sendable, Equatable {

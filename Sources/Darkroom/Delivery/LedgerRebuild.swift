@@ -55,11 +55,16 @@ struct LedgerRebuild {
   private func addOutputs(of path: String, _ folder: JobFolder) throws {
     var page: [LedgerChange] = []
     try ReportRow.each(of: path) { row in
-      guard let output = row.output, let status = try? FileStatus(of: folder.file(output.file)),
-        status.kind == .file, status.size == output.bytes
-      else { return }
-      let delivery = Delivery(staged: "", target: output.file, bytes: output.bytes, sha256: output.sha256)
-      page.append(.recall(delivery, job: folder.name))
+      let result = row.output.map { Delivery(staged: "", target: $0.file, bytes: $0.bytes, sha256: $0.sha256) }
+      let original = row.source.flatMap { source in
+        source.file.map { Delivery(staged: "", target: $0, bytes: source.bytes, sha256: source.sha256) }
+      }
+      for delivery in [result, original].compactMap({ $0 }) {
+        guard let status = try? FileStatus(of: folder.file(delivery.target)), status.kind == .file,
+          status.size == delivery.bytes
+        else { continue }
+        page.append(.recall(delivery, job: folder.name))
+      }
       if page.count < Self.pageSize { return }
       try ledger.commit(page)
       page = []

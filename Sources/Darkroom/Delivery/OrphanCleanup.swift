@@ -12,7 +12,10 @@ struct OrphanCleanup {
   func run(keeping unfinished: [LedgerJob], ledger: Ledger) throws {
     var needed: Set<String> = []
     for job in unfinished {
-      needed.formUnion(try ledger.intended(run: job.runID).compactMap { $0.delivery?.staged })
+      for entry in try ledger.intended(run: job.runID) {
+        if let delivery = entry.delivery { needed.insert(delivery.staged) }
+        needed.insert(Staging.original(entry.position, run: job.runID))
+      }
       needed.formUnion(job.documents.map(\.staged))
     }
     for name in try staging.names().compactMap(\.text) where !needed.contains(name) { try? staging.remove(name) }

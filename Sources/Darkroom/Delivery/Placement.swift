@@ -58,7 +58,7 @@ struct Placement {
     // Staging was synced before the intent was recorded: a staged file that is gone was renamed, or removed because an equal
     // one has its name. If there is none, whoever was waiting for it has taken it away, or replaced it.
     guard let staged = try staging.open().status(of: delivery.staged) else {
-      if try folder.holds(delivery.target, bytes: delivery.bytes, sha256: delivery.sha256) { return .moved }
+      if try folder.holds(delivery) { return .moved }
       if try FileStatus.exists(folder.file(delivery.target)) {
         throw EntryFailure.conflict("\(delivery.target) was replaced by someone else")
       }

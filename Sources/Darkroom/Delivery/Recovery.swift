@@ -19,13 +19,15 @@ struct Recovery {
   func recover() throws -> JobTally {
     let intended = try ledger.intended(run: run.runID)
     let completed = try intended.map(complete)
-    for folder in Set(intended.compactMap { $0.delivery.map { Folder.parent(of: run.folder.file($0.target)) } }) {
+    let targets = (intended.compactMap(\.delivery) + completed.compactMap(\.original)).map(\.target)
+    for folder in Set(targets.map { Folder.parent(of: run.folder.file($0)) }) {
       try Folder.syncIfThere(folder)
     }
     try ledger.commit(completed.map { .finish($0, run: run.runID, job: run.job) })
     // Not before: an intent whose staged file is gone means that the file was delivered.
     for (entry, now) in zip(intended, completed) where now.delivery == nil {
       if let delivery = entry.delivery { run.staging.remove(delivery.staged) }
+      run.staging.remove(run.staging.original(entry.position))
     }
     var tally = JobTally()
     let log = try run.staging.create(run.staging.document("entries.jsonl"))
@@ -51,18 +53,23 @@ struct Recovery {
 
   private func complete(_ entry: LedgerEntry) throws -> LedgerEntry {
     guard let delivery = entry.delivery else { return entry }
+    var entry = entry
     do {
       let placement = Placement(folder: run.folder, staging: run.staging, ledger: ledger)
-      guard case .adopted(let identity) = try placement.recover(delivery) else { return entry }
-      var entry = entry
-      entry.delivery?.adopt(identity)
+      if let original = try entry.intendedOriginal(run: run.runID) {
+        try placement.recover(original)
+        entry.original = original
+      }
+      if case .adopted(let identity) = try placement.recover(delivery) { entry.delivery?.adopt(identity) }
       return entry
     } catch let conflict as EntryFailure {
       let name = try index.entry(at: entry.position)?.name ?? ""
       let last = hasFailures ? try index.failure(name) : nil
       let row = try ReportRow(parsing: entry.row).failed(conflict, after: last)
-      return LedgerEntry(
+      var failed = LedgerEntry(
         position: entry.position, delivery: nil, failure: row.ledgerFailure(name: name), row: row.json.text)
+      failed.original = entry.original
+      return failed
     }
   }
 }

@@ -12,8 +12,11 @@ struct ResultBatch {
     var row: ReportRow
     var entry: LedgerEntry
 
-    /// A staged file that could not be placed. It is removed when the ledger knows.
-    var unplaced: String?
+    /// The source that is delivered before the result; nil for most.
+    var original: Delivery?
+
+    /// Staged files that could not be placed. They are removed when the ledger knows.
+    var unplaced: [String] = []
 
     /// Why the file cannot be placed now, which is not its entry's fault; nil for most.
     var obstacle: (any Error)?
@@ -26,12 +29,17 @@ struct ResultBatch {
       self.record = record
       row = record.row()
       entry = record.ledgerEntry(row)
+      original = record.snapshot.result == nil ? nil : record.originalDelivery
     }
 
-    /// The folder that its file goes to; nil without a file.
-    var folder: String? {
-      entry.delivery.map { Folder.parent(of: record.run.folder.file($0.target)) }
-    }
+    /// Its files, in the order in which they are placed.
+    var deliveries: [Delivery] { [original, entry.delivery].compactMap { $0 } }
+
+    /// The folder that a file goes to.
+    func folder(of delivery: Delivery) -> String { Folder.parent(of: record.run.folder.file(delivery.target)) }
+
+    /// The folders that its files go to.
+    var folders: [String] { deliveries.map(folder) }
   }
 
   private var records: [PhotoRecord]
@@ -66,12 +74,15 @@ struct ResultBatch {
   }
 
   private static func sync(_ record: PhotoRecord) {
-    guard let result = record.snapshot.result else { return }
+    let live = record.snapshot
     do {
-      try result.file.sync()
+      try live.original?.file?.sync()
+      try live.result?.file.sync()
     } catch {
+      for staged in [record.originalDelivery?.staged, live.result?.staged] {
+        if let staged { record.run.staging.remove(staged) }
+      }
       record.fail(EntryFailure(error))
-      record.run.staging.remove(result.staged)
     }
   }
 
@@ -82,33 +93,41 @@ struct ResultBatch {
     var changed: Set<String> = []
     var failures: [String: any Error] = [:]
     for index in items.indices where items[index].obstacle == nil {
-      guard let delivery = items[index].entry.delivery, let folder = items[index].folder else { continue }
-      if opened[folder] == nil, failures[folder] == nil {
-        var new: [String] = []
-        do throws(SystemError) {
-          opened[folder] = try items[index].record.run.folder.create(delivery.subfolder, changed: &new)
-        } catch {
-          let isTaken = error.cause == .occupied || error.cause == .other
-          failures[folder] = isTaken ? EntryFailure(creating: folder, error) : error
+      for delivery in items[index].deliveries {
+        let folder = items[index].folder(of: delivery)
+        if opened[folder] == nil, failures[folder] == nil {
+          var new: [String] = []
+          do throws(SystemError) {
+            opened[folder] = try items[index].record.run.folder.create(delivery.subfolder, changed: &new)
+          } catch {
+            let isTaken = error.cause == .occupied || error.cause == .other
+            failures[folder] = isTaken ? EntryFailure(creating: folder, error) : error
+          }
+          changed.formUnion(new)
         }
-        changed.formUnion(new)
+        guard let error = failures[folder] else { continue }
+        if let conflict = error as? EntryFailure { fail(index, conflict) } else { items[index].obstacle = error }
+        break
       }
-      guard let error = failures[folder] else { continue }
-      if let conflict = error as? EntryFailure { fail(index, conflict) } else { items[index].obstacle = error }
     }
     return changed
   }
 
   /// Fails an entry for good. Its staged file is removed when the ledger knows, if it has the intent.
   private mutating func fail(_ index: Int, _ failure: EntryFailure) {
-    let (record, staged, isIntended) = (
-      items[index].record, items[index].entry.delivery?.staged, items[index].isIntended
-    )
+    let (record, item) = (items[index].record, items[index])
+    // What has its final name by now stays there, and is the job's.
+    let staged = item.deliveries.filter { $0.target != item.entry.original?.target }.map(\.staged)
     var failure = failure
     failure.disposition = .final
     record.fail(failure)
     items[index] = Item(record)
-    if isIntended { items[index].unplaced = staged } else if let staged { record.run.staging.remove(staged) }
+    items[index].entry.original = item.entry.original
+    if item.isIntended {
+      items[index].unplaced = staged
+    } else {
+      for file in staged { record.run.staging.remove(file) }
+    }
   }
 
   /// Has all results wait: nothing of the batch is recorded.
@@ -120,7 +139,7 @@ struct ResultBatch {
   mutating func reject() -> [PhotoRecord] {
     let rejected = items.filter { !$0.isIntended }
     items.removeAll { !$0.isIntended }
-    for item in rejected { if let delivery = item.entry.delivery { item.record.run.staging.remove(delivery.staged) } }
+    for item in rejected { for delivery in item.deliveries { item.record.run.staging.remove(delivery.staged) } }
     return rejected.map(\.record)
   }
 
@@ -140,21 +159,33 @@ struct ResultBatch {
   mutating func place() -> Set<String> {
     var folders: Set<String> = []
     for index in items.indices where items[index].obstacle == nil {
-      guard let delivery = items[index].entry.delivery, let folder = items[index].folder else { continue }
+      guard let delivery = items[index].entry.delivery else { continue }
       let (record, wasIntended) = (items[index].record, items[index].isIntended)
       items[index].isIntended = true
       do {
-        let run = record.run
-        let placement = Placement(folder: run.folder, staging: run.staging, ledger: ledger)
-        let result = record.snapshot.result
-        let outcome =
-          try wasIntended
-          ? placement.recover(delivery) : placement.place(delivery, in: opened[folder], over: result?.occupant)
-        switch outcome {
-        case .moved: items[index].entry.delivery?.identity = result?.identity
+        let (live, placement) = (
+          record.snapshot, Placement(folder: record.run.folder, staging: record.run.staging, ledger: ledger)
+        )
+        func place(_ delivery: Delivery, over occupant: Occupant? = nil) throws -> Placement.Outcome {
+          let folder = items[index].folder(of: delivery)
+          defer { folders.insert(folder) }
+          return try wasIntended
+            ? placement.recover(delivery) : placement.place(delivery, in: opened[folder], over: occupant)
+        }
+        if var original = items[index].original {
+          if case .adopted(let identity) = try place(original) {
+            original.adopt(identity)
+          } else {
+            original.identity = live.original?.identity(bytes: original.bytes)
+          }
+          items[index].entry.original = original
+        }
+        switch try place(delivery, over: live.result?.occupant) {
+        case .moved:
+          items[index].entry.delivery?.identity =
+            live.result?.identity ?? live.original?.identity(bytes: delivery.bytes)
         case .adopted(let identity): items[index].entry.delivery?.adopt(identity)
         }
-        folders.insert(folder)
       } catch let error where error.isOfMachineForOwnFile || error.isDamageOfLedger {
         items[index].obstacle = error
       } catch {
@@ -168,8 +199,10 @@ struct ResultBatch {
   mutating func hold(beneath unsynced: [String: any Error]) {
     guard !unsynced.isEmpty else { return }
     for index in items.indices where items[index].obstacle == nil {
-      guard let folder = items[index].folder else { continue }
-      items[index].obstacle = unsynced.first { folder == $0.key || folder.hasPrefix($0.key + "/") }?.value
+      items[index].obstacle =
+        unsynced.first { unsynced in
+          items[index].folders.contains { $0 == unsynced.key || $0.hasPrefix(unsynced.key + "/") }
+        }?.value
     }
   }
 
@@ -196,7 +229,7 @@ struct ResultBatch {
   /// Removes what could not be placed. Not before `ends` are durable: an intent whose staged file is gone means that the
   /// file was delivered.
   func removeUnplaced() {
-    for item in items { if let file = item.unplaced { item.record.run.staging.remove(file) } }
+    for item in items { for file in item.unplaced { item.record.run.staging.remove(file) } }
   }
 }
 

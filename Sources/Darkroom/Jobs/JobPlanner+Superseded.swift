@@ -48,7 +48,11 @@ extension JobPlanner {
     for entry in try ledger.intended(run: job.runID) {
       guard let delivery = entry.delivery else { continue }
       staged.append(delivery.staged)
-      if try folder.holds(delivery.target, bytes: delivery.bytes, sha256: delivery.sha256) {
+      if let original = try entry.intendedOriginal(run: job.runID) {
+        staged.append(original.staged)
+        if try folder.holds(original) { ended.append(.recall(original, job: job.name)) }
+      }
+      if try folder.holds(delivery) {
         ended.append(.finish(entry, run: job.runID, job: job.name))
       }
     }

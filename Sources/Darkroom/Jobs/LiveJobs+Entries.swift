@@ -55,7 +55,8 @@ extension LiveJobs {
     do throws(EntryScheduler.IndexError) {
       (lastFailure, earlier, variants) = try scheduler.withIndex(of: next.run, now: now) {
         try (
-          plan.hasFailures ? plan.index.failure(next.entry.name) : nil, earlierResults(of: next.entry, plan),
+          plan.hasFailures ? plan.index.failure(next.entry.name) : nil,
+          earlierResults(of: next.entry, plan, withOriginals: configuration.keepOriginals),
           scheduler.waitingVariants(for: next.entry, run: next.run)
         )
       }
@@ -83,9 +84,10 @@ extension LiveJobs {
       reportsAnswer: next.awaitsAnswer)
   }
 
-  private func earlierResults(of entry: Entry, _ plan: Plan) throws -> EarlierResults? {
+  private func earlierResults(of entry: Entry, _ plan: Plan, withOriginals: Bool) throws -> EarlierResults? {
     guard plan.hasOutputs else { return nil }
-    let outputs = try EarlierResults.targets(of: entry).compactMap { try plan.index.output($0) }
+    let targets = EarlierResults.targets(of: entry) + (withOriginals ? EarlierResults.originals(of: entry) : [])
+    let outputs = try targets.compactMap { try plan.index.output($0) }
     return EarlierResults(folder: plan.run.folder, outputs: outputs)
   }
 

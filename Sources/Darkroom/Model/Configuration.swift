@@ -78,6 +78,9 @@ package struct Configuration: Sendable {
   /// Whether everything is asked for again, whatever the cache has. Default: false.
   package var refresh = false
 
+  /// Whether the sources of results are delivered, too. Default: false.
+  package var keepOriginals = false
+
   /// How many earlier runs of each job are kept in `history`. Default: 10.
   package var keepHistory = 10
 

@@ -44,6 +44,11 @@ extension JobFolder {
     try openOutbox().holds(beneath(target), bytes: bytes, sha256: sha256)
   }
 
+  /// Whether a file has its final name, and is what was delivered.
+  func holds(_ delivery: Delivery) throws(SystemError) -> Bool {
+    try holds(delivery.target, bytes: delivery.bytes, sha256: delivery.sha256)
+  }
+
   /// What has the name of a result.
   /// - Parameter target: Its path relative to the job's folder. The other parameters are those of `Occupant`.
   func occupant(

@@ -35,4 +35,7 @@ struct JobFolder: Sendable {
 
   /// The relative path of a result.
   static func image(_ name: String, extension suffix: String) -> String { "images/\(name).\(suffix)" }
+
+  /// The relative path of a result's source.
+  static func original(_ name: String, extension suffix: String) -> String { "originals/\(name).\(suffix)" }
 }

@@ -16,6 +16,14 @@ extension PhotoRecord {
       origin: provenance)
   }
 
+  /// The source that the record delivers; nil when it is not kept, or there already.
+  var originalDelivery: Delivery? {
+    let live = snapshot
+    guard let original = live.original, original.isStaged, let source = live.source else { return nil }
+    return Delivery(
+      staged: run.staging.original(entry.position), target: original.target, bytes: source.bytes, sha256: source.sha256)
+  }
+
   /// The path of a result beneath the job's folder.
   func target(of result: Result) -> String {
     JobFolder.image(entry.name, extension: result.picture.format.fileExtension)
@@ -28,7 +36,8 @@ extension PhotoRecord {
       reused.newIdentity.map { LedgerEntry.RefreshedIdentity(target: reused.target, identity: $0) }
     }
     return LedgerEntry(
-      position: entry.position, delivery: delivery, refreshed: refreshed, failure: row.ledgerFailure(name: entry.name),
+      position: entry.position, delivery: delivery ?? originalDelivery, refreshed: refreshed,
+      failure: row.ledgerFailure(name: entry.name),
       row: row.json.text)
   }
 
@@ -51,7 +60,8 @@ extension PhotoRecord {
       attempts: live.attempts, output: output(live),
       source: live.source.map {
         ReportRow.Source(
-          picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, httpStatus: $0.httpStatus, isChanged: isChanged)
+          picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, httpStatus: $0.httpStatus, isChanged: isChanged,
+          file: live.state == .filtered ? live.original?.target : nil)
       },
       filters: entry.recipe.description, timings: live.timings,
       failure: failure, warnings: live.result?.warnings ?? [],

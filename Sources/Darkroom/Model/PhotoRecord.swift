@@ -52,6 +52,27 @@ final class PhotoRecord: Sendable {
     }
   }
 
+  /// The source of a result, which is kept in the outbox.
+  struct Original: Sendable {
+    /// Its path beneath the job's folder.
+    let target: String
+
+    /// The file in staging, still open: it is to be synced; nil when the source is in the outbox already.
+    var file: OpenFile?
+
+    /// Whether it is in staging.
+    let isStaged: Bool
+
+    /// - Parameter file: nil when the source is in the outbox already.
+    init(_ target: String, file: OpenFile?) { (self.target, self.file, isStaged) = (target, file, file != nil) }
+
+    /// Identifies the file once it has its final name; nil when it was changed already.
+    func identity(bytes: Int) -> String? {
+      guard let identity = try? file?.status().identity, identity.size == bytes else { return nil }
+      return identity.text
+    }
+  }
+
   /// Everything that changes.
   struct Live: Sendable {
     var state = State.new
@@ -59,6 +80,8 @@ final class PhotoRecord: Sendable {
     var result: Result?
     /// What stands for a result that was not made again.
     var reused: DeliveredResult?
+    /// The source, if that is kept.
+    var original: Original?
     var failure: EntryFailure?
     /// Whether the source of the result that was there before has another SHA-256; nil when there was none.
     var isSourceChanged: Bool?
@@ -179,26 +202,32 @@ final class PhotoRecord: Sendable {
   }
 
   /// `downloaded → filtered`. In any other state nothing changes.
-  /// - Parameter isChanged: Whether the source of the result that was there before has another SHA-256; nil when there was
-  ///   none.
-  func filtered(_ result: Result, from picture: ImageInfo, isChanged: Bool? = nil, taking time: Duration) {
+  /// - Parameters:
+  ///   - original: The source, if that is kept.
+  ///   - isChanged: Whether the source of the result that was there before has another SHA-256; nil when there was none.
+  func filtered(
+    _ result: Result, from picture: ImageInfo, keeping original: Original? = nil, isChanged: Bool? = nil,
+    taking time: Duration
+  ) {
     live.withLock {
       guard $0.state == .downloaded else { return }
       $0.state = .filtered
       $0.source?.picture = picture
       $0.result = result
+      $0.original = original
       $0.isSourceChanged = isChanged
       $0.timings.filter = time.milliseconds
     }
   }
 
   /// `downloaded → filtered`, by a result that is there already. In any other state nothing changes.
-  func reuse(_ delivered: DeliveredResult, taking time: Duration) {
+  func reuse(_ delivered: DeliveredResult, keeping original: Original? = nil, taking time: Duration) {
     live.withLock {
       guard $0.state == .downloaded else { return }
       $0.state = .filtered
       $0.source?.picture = delivered.sourcePicture
       $0.reused = delivered
+      $0.original = original
       $0.isSourceChanged = false
       $0.timings.filter = time.milliseconds
     }
@@ -211,7 +240,7 @@ final class PhotoRecord: Sendable {
       $0.state = .failed
       $0.failure = failure
       $0.failedAt = Clock.monotonicSeconds
-      ($0.result, $0.reused) = (nil, nil)
+      ($0.result, $0.reused, $0.original) = (nil, nil, nil)
     }
   }
 
@@ -231,7 +260,12 @@ final class PhotoRecord: Sendable {
   func hostRefused(_ count: Int) { live.withLock { $0.failure?.hostRefusals = count } }
 
   /// Forgets the result's file, which is complete in staging and cannot be delivered yet.
-  func closeResult() { live.withLock { $0.result = nil } }
+  func closeResult() {
+    live.withLock {
+      $0.result = nil
+      $0.original?.file = nil
+    }
+  }
 
   /// To `cancelled`, unless the record is terminal.
   func cancel() {

@@ -86,6 +86,7 @@ extension ReportRow.Output {
 extension ReportRow.Source {
   fileprivate var json: JSONValue {
     .object([
+      "file": file.map { .string($0) },
       "format": picture.map { .string($0.format.rawValue) },
       "width": picture.map { .integer($0.width) },
       "height": picture.map { .integer($0.height) },
@@ -101,7 +102,7 @@ extension ReportRow.Source {
     guard let bytes = json["bytes"]?.integer, let sha256 = json["sha256"]?.string else { return nil }
     self.init(
       picture: ImageInfo(json), bytes: bytes, sha256: sha256, httpStatus: json["http_status"]?.integer,
-      isChanged: json["changed"].map { $0 == .bool(true) })
+      isChanged: json["changed"].map { $0 == .bool(true) }, file: json["file"]?.string)
   }
 }
 

@@ -27,6 +27,8 @@ package struct ReportRow: Sendable, Equatable {
     /// Whether the source of the result that was there before has another SHA-256; nil when there was none, or the row
     /// failed in the last run.
     var isChanged: Bool?
+    /// Path beneath the job's folder; nil when it is not kept there.
+    var file: String?
   }
 
   /// What is doubtful about a row although it did not fail by it.
@@ -109,6 +111,7 @@ package struct ReportRow: Sendable, Equatable {
     (row.state, row.output, row.failure) = (.failed, nil, Failure(failure, after: last))
     row.isRecovered = false
     row.source?.isChanged = nil
+    row.source?.file = nil
     return row
   }
 

@@ -18,6 +18,11 @@ struct Staging: Sendable {
   /// The name of an entry's encoded result.
   func result(_ position: Int) -> String { "\(runID)-\(position).result" }
 
+  /// The name of an entry's source that is to be delivered.
+  func original(_ position: Int) -> String { Self.original(position, run: runID) }
+
+  static func original(_ position: Int, run runID: String) -> String { "\(runID)-\(position).original" }
+
   /// The name of a file of the job itself, such as its report.
   func document(_ name: String) -> String { "\(runID)-\(name)" }
 

@@ -18,6 +18,19 @@ struct EarlierResults: Sendable {
     ImageFormat.allCases.map { JobFolder.image(entry.name, extension: $0.fileExtension) }
   }
 
+  /// The paths at which the sources of results of an entry may lie.
+  static func originals(of entry: Entry) -> [String] {
+    ImageFormat.allCases.map { JobFolder.original(entry.name, extension: $0.fileExtension) }
+  }
+
+  /// Whether a source lies where it was delivered, and nobody has changed it since.
+  func hasOriginal(_ target: String, sha256: String) -> Bool {
+    guard mayBeReused, let output = outputs.first(where: { $0.target == target && $0.sha256 == sha256 }) else {
+      return false
+    }
+    return (try? unchangedIdentity(output)) ?? nil != nil
+  }
+
   /// The entry's result, if it would become the same again and nobody has changed or removed it since.
   ///
   /// A file is taken to be unchanged when inode, size and times are what they were; otherwise its bytes tell.

@@ -12,6 +12,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private let limits: ImageLimits
   private let metadata: MetadataPolicy
   private let decoding: DecodingAccess
+  private let keepsOriginals: Bool
 
   private struct Shared {
     /// The result of which this is the first filtration.
@@ -22,9 +23,13 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
 
   private let shared = Mutex(Shared())
 
+  /// - Parameter keepsOriginals: Whether the source is delivered, too. Default: false.
   init(
-    _ record: PhotoRecord, access: ResultAccess, decoding: DecodingAccess, limits: ImageLimits, metadata: MetadataPolicy
+    _ record: PhotoRecord, access: ResultAccess, decoding: DecodingAccess, limits: ImageLimits,
+    metadata: MetadataPolicy,
+    keepsOriginals: Bool = false
   ) {
+    self.keepsOriginals = keepsOriginals
     self.record = record
     self.decoding = decoding
     self.access = access
@@ -68,6 +73,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     } catch {
       staging.remove(download)
       staging.remove(result)
+      if keepsOriginals { staging.remove(staging.original(record.entry.position)) }
       if Self.isCancellation(error) { return record.cancel() }
       record.fail(EntryFailure(error, otherwise: .filter(.filterFailed)))
     }
@@ -87,8 +93,9 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     if let delivered = try? access.earlier.result(of: record.entry, as: key) {
       let picture = delivered.sourcePicture
       try limits.checkMinimum(width: picture.width, height: picture.height)
+      let original = try self.original(source, picture.format)
       staging.remove(download)
-      return record.reuse(delivered, taking: began.duration(to: .now))
+      return record.reuse(delivered, keeping: original, taking: began.duration(to: .now))
     }
     if key.isCopy { return try keep(source, as: key, since: began) }
     if let leader, try copy(leader, as: key, since: began) { return staging.remove(download) }
@@ -111,7 +118,9 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       staging.remove(result)
       return false
     }
-    try finish(file, original.picture, original.sha256, as: key, from: sourcePicture, since: began)
+    let source = try record.snapshot.source.flatMap { try self.original($0, sourcePicture.format) }
+    try finish(
+      file, original.picture, original.sha256, as: key, from: sourcePicture, keeping: source, since: began)
     return true
   }
 
@@ -121,14 +130,17 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let file = try open(source)
     let (copy, copied) = try source.isShared ? sharedCopy(of: file, source) : ownCopy(of: file)
     guard let copied else {
+      let original = try self.original(source, copy.info.format, copying: file)
       return try finish(
-        file, copy.info, source.sha256, as: key, from: copy.info, staged: download, since: began,
+        file, copy.info, source.sha256, as: key, from: copy.info, keeping: original, staged: download, since: began,
         warnings: ReportRow.Warning.of(copy))
     }
+    let original = try self.original(source, copy.info.format, copying: file)
     staging.remove(download)
     let sha256 = copy.isWholeFile ? source.sha256 : try MessageDigest.hexDigest(ofDescriptor: copied.descriptor)
     try finish(
-      copied, copy.info, sha256, as: key, from: copy.info, since: began, warnings: ReportRow.Warning.of(copy))
+      copied, copy.info, sha256, as: key, from: copy.info, keeping: original, since: began,
+      warnings: ReportRow.Warning.of(copy))
   }
 
   /// Copies what was downloaded for this entry. The file is nil when the download itself is the result; the cache finds out
@@ -204,7 +216,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       throw ImagingError(code: .decoderCrashed, message: "what the decoder wrote is no \(pictures.output.format)")
     }
     let sha256 = try MessageDigest.hexDigest(ofDescriptor: file.descriptor)
-    try finish(file, pictures.output, sha256, as: key, from: pictures.source, since: began)
+    let original = try record.snapshot.source.flatMap { try self.original($0, pictures.source.format) }
+    try finish(file, pictures.output, sha256, as: key, from: pictures.source, keeping: original, since: began)
   }
 
   /// Reads a picture, and has it written down that the entry is inside a filtration meanwhile.
@@ -234,7 +247,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
 
   private func finish(
     _ file: OpenFile, _ picture: ImageInfo, _ sha256: String, as key: ResultKey, from source: ImageInfo,
-    staged: String? = nil, since began: ContinuousClock.Instant, warnings: [ReportRow.Warning] = []
+    keeping original: PhotoRecord.Original? = nil, staged: String? = nil, since began: ContinuousClock.Instant,
+    warnings: [ReportRow.Warning] = []
   ) throws {
     // The delivery has to wait less for it.
     file.startWriting()
@@ -246,7 +260,34 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       result.occupant = try? access.earlier.occupant(of: record.target(of: result), result, staging)
     }
     let isChanged = record.snapshot.source.flatMap { access.earlier.isChanged($0.sha256) }
-    record.filtered(result, from: source, isChanged: isChanged, taking: began.duration(to: .now))
+    record.filtered(result, from: source, keeping: original, isChanged: isChanged, taking: began.duration(to: .now))
+  }
+
+  /// Stages the source, to be delivered beside the result: what was downloaded for this entry, or a copy of what others have,
+  /// too.
+  /// - Parameters:
+  ///   - format: What the source is.
+  ///   - whole: A file with the source that is copied in any case. Default: nil.
+  /// - Returns: nil when it is not kept.
+  private func original(
+    _ source: PhotoRecord.Source, _ format: ImageFormat, copying whole: OpenFile? = nil
+  ) throws -> PhotoRecord.Original? {
+    guard keepsOriginals else { return nil }
+    let target = JobFolder.original(record.entry.name, extension: format.fileExtension)
+    if access.earlier.hasOriginal(target, sha256: source.sha256) { return PhotoRecord.Original(target, file: nil) }
+    let name = staging.original(record.entry.position)
+    let file: OpenFile
+    if source.isShared || whole != nil {
+      file = try staging.create(name)
+      try (whole ?? open(source)).copy(to: file)
+      try check(file, source)
+    } else {
+      let folder = try staging.open()
+      try folder.rename(download, to: folder, as: name)
+      file = try staging.open(name)
+    }
+    file.startWriting()
+    return PhotoRecord.Original(target, file: file)
   }
 
   // MARK: Files

@@ -45,6 +45,7 @@ final class PendingOperations {
   private var limits: ImageLimits
   private var metadata: MetadataPolicy
   private var isRefreshing: Bool
+  private var keepsOriginals: Bool
   private var maxBytes: Int
   private var rules: HostRules
   private var window: AdmissionWindow
@@ -89,6 +90,7 @@ final class PendingOperations {
     limits = ImageLimits(maxPixels: configuration.maxPixels)
     metadata = configuration.output.metadata
     isRefreshing = configuration.refresh
+    keepsOriginals = configuration.keepOriginals
     maxBytes = configuration.transfer.maxBytes
     rules = configuration.hosts
     downloadLimit = configuration.downloads
@@ -109,6 +111,7 @@ final class PendingOperations {
     limits.minPixels = configuration.minPixels ?? 0
     metadata = configuration.output.metadata
     isRefreshing = configuration.refresh
+    keepsOriginals = configuration.keepOriginals
     maxBytes = configuration.transfer.maxBytes
     rules = configuration.hosts
     slow.limit = configuration.slowLimit
@@ -232,7 +235,7 @@ final class PendingOperations {
     earlier.mayBeReused = !isRefreshing
     let results = ResultAccess(cache: cache, earlier: earlier, shared: sharedFiltrations)
     let filtration = ImageFiltration(
-      record, access: results, decoding: decoding, limits: limits, metadata: metadata)
+      record, access: results, decoding: decoding, limits: limits, metadata: metadata, keepsOriginals: keepsOriginals)
     let access = CacheAccess(
       cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: record.run.runID,
       since: record.run.accepted)

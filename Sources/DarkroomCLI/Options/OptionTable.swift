@@ -22,9 +22,7 @@ enum OptionTable {
   }
 
   /// Options that a later version will have.
-  static let unavailable: Set = [
-    "keep-originals", "prune", "gallery", "damaged", "chroma", "metrics", "exec", "notify",
-  ]
+  static let unavailable: Set = ["prune", "gallery", "damaged", "chroma", "metrics", "exec", "notify"]
 
   private static let oneCommand = [
     Option(
@@ -148,6 +146,9 @@ enum OptionTable {
     Option(
       "json", \.isJSON, .flag, of: ["run", "watch", "check", "status"],
       "print JSON on standard output, one object per line"),
+    Option(
+      "keep-originals", \.configuration.keepOriginals, .flag,
+      "also keep the source of each result, in originals/ of the job's folder"),
     Option(
       "keep-history", \.configuration.keepHistory, .whole(0...1_000_000),
       "earlier runs of a job whose reports and manifests are kept"),

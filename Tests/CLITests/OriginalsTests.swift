@@ -1,0 +1,140 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `--keep-originals`: sources are delivered with their results.
+@Suite(.blocking) struct OriginalsTests {
+  private let folders: DarkroomFolders
+
+  init() throws { folders = try DarkroomFolders() }
+
+  private func source(_ name: String) throws -> Data {
+    try Data(contentsOf: URL(fileURLWithPath: packageRoot + "/Samples/" + name))
+  }
+
+  private func run(_ more: [String] = []) throws -> DarkroomProcess.Finished {
+    try folders.run(["--keep-originals"] + more)
+  }
+
+  private func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: folders.outbox + "/" + path) }
+
+  private func expectOriginals(_ count: Int) throws {
+    let report = try folders.report("job")
+    #expect(report.counts.filtered == count && report.entries.count == count)
+    for row in report.entries {
+      let file = try #require(row.source?.file)
+      #expect(file == "originals/\(row.name).\((row.url as NSString).pathExtension)")
+      #expect(try folders.contents("job/" + file) == source((row.url as NSString).lastPathComponent))
+      let output = try #require(row.output?.file)
+      #expect(folders.exists("job/" + output))
+    }
+    #expect(try folders.staged().isEmpty)
+  }
+
+  /// The inode of a file tells whether it is another one.
+  private func inode(_ path: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: folders.outbox + "/" + path)
+    return (attributes[.systemFileNumber] as? Int) ?? 0
+  }
+
+  @Test(arguments: ["sepia(0.8)", "none"], ["all", "none"])
+  func `the source of each result is kept, as it came`(filters: String, metadata: String) throws {
+    try folders.drop("job.txt", "coffee.jpg\nchelsea-small.png\n")
+    let finished = try run(["--filters", filters, "--metadata", metadata])
+    #expect(finished.status == 0, "\(finished.error)")
+    try expectOriginals(2)
+    // Whoever alters the one does not alter the other.
+    #expect(try inode("job/originals/coffee.jpg") != inode("job/images/coffee.jpg"))
+    #expect(try folders.mode("job/originals/coffee.jpg") == folders.mode("job/images/coffee.jpg"))
+  }
+
+  @Test func `without the option nothing is kept, and what was kept stays`() throws {
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try folders.run().status == 0)
+    #expect(!folders.exists("job/originals"))
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try run().status == 0)
+    try expectOriginals(1)
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try folders.run().status == 0)
+    let row = try #require(try folders.report("job").entries.first)
+    #expect(row.source?.file == nil && folders.exists("job/originals/coffee.jpg"))
+  }
+
+  @Test(arguments: [true, false])
+  func `an original that was removed or changed is made again, though its result is reused`(hasCache: Bool) throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let lines = ["coffee.jpg", "chelsea.jpg", "rocket.jpg"].map { server.url($0) + "\n" }.joined()
+    let options = hasCache ? [] : ["--cache-size", "0"]
+    try folders.drop("job.txt", lines)
+    #expect(try run(options).status == 0)
+    try expectOriginals(3)
+    let (kept, images) = (try inode("job/originals/rocket.jpg"), try inode("job/images/coffee.jpg"))
+    try remove("job/originals/coffee.jpg")
+    try folders.drop("job.txt", lines)
+    let again = try run(options)
+    #expect(again.status == 0, "\(again.error)")
+    try expectOriginals(3)
+    #expect(try folders.report("job").counts.reused == 3)
+    #expect(try inode("job/originals/rocket.jpg") == kept && inode("job/images/coffee.jpg") == images)
+    // What somebody has changed is not ours any more.
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: folders.outbox + "/job/originals/coffee.jpg"))
+    try folders.drop("job.txt", lines)
+    #expect(try run(options).status == 1)
+    let report = try folders.report("job")
+    #expect(report.counts.failed == 1)
+    let failed = report.entries.first { $0.state == "failed" }
+    #expect(failed?.name == "coffee" && failed?.error?.code == "name-conflict" && failed?.source?.file == nil)
+    #expect(try folders.contents("job/originals/coffee.jpg") == Data("mine".utf8))
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test func `a source that several entries share is kept for each`() throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let url = server.url("coffee.jpg")
+    let entries = (0..<4).map { "{\"url\": \"\(url)\", \"name\": \"\($0)\", \"filters\": \"sepia(0.\($0 / 2 + 1))\"}" }
+    try folders.drop("job.jsonl", entries.joined(separator: "\n") + "\n")
+    let finished = try run()
+    #expect(finished.status == 0, "\(finished.error)")
+    try expectOriginals(4)
+    #expect(try Set((0..<4).map { try inode("job/originals/\($0).jpg") }).count == 4)
+  }
+
+  @Test func `what fails has no original`() throws {
+    let bad = try TemporaryFolder()
+    try Data("no picture".utf8).write(to: URL(fileURLWithPath: bad.file("bad.jpg")))
+    try folders.drop("job.txt", "bad.jpg\n")
+    #expect(try run(["--file-root", bad.path]).status == 1)
+    #expect(!folders.exists("job/originals"))
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test func `a file that has an original's name is not touched, unless it is equal`() throws {
+    let originals = folders.outbox + "/job/originals"
+    try FileManager.default.createDirectory(atPath: originals, withIntermediateDirectories: true)
+    try source("coffee.jpg").write(to: URL(fileURLWithPath: originals + "/coffee.jpg"))
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: originals + "/rocket.jpg"))
+    try folders.drop("job.txt", "coffee.jpg\nrocket.jpg\n")
+    #expect(try run().status == 1)
+    let report = try folders.report("job")
+    #expect(report.entries.map(\.state) == ["filtered", "failed"])
+    #expect(report.entries[1].error?.code == "name-conflict")
+    #expect(try folders.contents("job/originals/rocket.jpg") == Data("mine".utf8))
+    #expect(!folders.exists("job/images/rocket.jpg"))
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test(arguments: ["renameat2", "fsync,fdatasync"], 1...6)
+  func `killed anywhere, the next run completes both`(calls: String, number: Int) throws {
+    try folders.drop("job.txt", "coffee.jpg\nchelsea-small.png\n")
+    let words = (["run", "--keep-originals"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+    _ = try DarkroomProcess.run(
+      script: """
+        strace -f -qq -o /dev/null -e trace=\(calls) -e inject=\(calls):signal=KILL:when=\(number) \
+          darkroom \(words) || true
+        """, in: folders.folder)
+    let again = try run()
+    #expect(again.status == 0, "\(again.error)")
+    try expectOriginals(2)
+  }
+}
