@@ -20,9 +20,11 @@ code=$?
 
 # What a server may do better the next time is worth a retry; what it will not find tomorrow either is not.
 if [[ $code -eq 1 ]] && jq -e 'any(.entries[]; .error.retryable)' "$report" >/dev/null; then
-  job=$(darkroom retry "$job") || exit
-  report=$(darkroom wait --timeout "$seconds" "$job")
-  code=$?
+  # Where that is refused, such as to a user who may not read the manifest, the first report stands.
+  if again=$(darkroom retry "$job"); then
+    report=$(darkroom wait --timeout "$seconds" "$again")
+    code=$?
+  fi
 fi
 
 case $code in

@@ -48,7 +48,7 @@ struct OutboxFolder: Sendable {
     let (folder, changed) = try outbox.create(name, mode: 0o711)
     for path in changed { try Folder.sync(path) }
     guard try outbox.isOurs(folder.status()) else {
-      throw StopError.outbox("\(hidden) is another user's: move it away")
+      throw StopError.outbox("\(hidden) is another user's: start the program as that user, or use another outbox")
     }
     // Whatever the umask. Where a file system has no permissions there is nothing to do.
     if try folder.status().mode != 0o711 { try? folder.setMode(0o711) }

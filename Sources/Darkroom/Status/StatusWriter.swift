@@ -66,7 +66,7 @@ final class StatusWriter {
     status.process = Int(getpid())
     status.process_start = start
     let active = jobs.activeTime
-    status.jobs = jobs.inOrder.compactMap { Status.Job($0, jobs.scheduler, active: active) }
+    status.jobs = jobs.inOrder.compactMap { Status.Job($0, jobs.scheduler, active: jobs.suspension.isPaused ? nil : active) }
     status.jobs += jobs.queue.unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
     let waits = jobs.waits
     if !waits.isEmpty {
@@ -97,8 +97,8 @@ final class StatusWriter {
 
 extension Status.Job {
   /// A live job; nil until it is in the ledger.
-  /// - Parameter active: Milliseconds of the clock that stands still during pauses.
-  fileprivate init?(_ run: JobRun, _ scheduler: EntryScheduler, active: Int) {
+  /// - Parameter active: Milliseconds of the clock that stands still during pauses; nil during a pause.
+  fileprivate init?(_ run: JobRun, _ scheduler: EntryScheduler, active: Int?) {
     guard let runID = run.accepted?.job.runID else { return nil }
     switch run.phase {
     case .planning: self.init(job: run.name, run_id: runID, state: "planning")
@@ -152,9 +152,9 @@ extension Status.Job {
     if wait > 0 { deferred_until = JSONValue.time((Clock.wallMilliseconds + wait + 999) / 1000 * 1000).string }
   }
 
-  private mutating func addRate(_ running: JobRun.Running, active: Int) {
-    // A rate from before the hold says nothing of how long it lasts.
-    guard held_hosts == nil else { return }
+  private mutating func addRate(_ running: JobRun.Running, active: Int?) {
+    // A rate from before a hold or a pause says nothing of how long that lasts.
+    guard held_hosts == nil, let active else { return }
     let ended = running.tally.counts.total
     let rate = Double(ended - running.began.ended) * 1000 / Double(max(1, active - running.began.milliseconds))
     guard rate > 0 else { return }
