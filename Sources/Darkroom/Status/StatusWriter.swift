@@ -66,7 +66,9 @@ final class StatusWriter {
     status.process = Int(getpid())
     status.process_start = start
     let active = jobs.activeTime
-    status.jobs = jobs.inOrder.compactMap { Status.Job($0, jobs.scheduler, active: jobs.suspension.isPaused ? nil : active) }
+    status.jobs = jobs.inOrder.compactMap {
+      Status.Job($0, jobs.scheduler, active: jobs.suspension.isPaused ? nil : active)
+    }
     status.jobs += jobs.queue.unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
     let waits = jobs.waits
     if !waits.isEmpty {
