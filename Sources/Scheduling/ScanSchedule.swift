@@ -1,11 +1,15 @@
 /// Decides when a folder is scanned again: when the kernel has noticed something, and every so often. Scanning a hundred
-/// thousand files takes a while, so scans may take a tenth of the time at most; only an urgent notice has the folder
-/// scanned at once.
+/// thousand files takes a while, so scans may take a tenth of the time at most, unless that would be longer than half a
+/// minute without one; only an urgent notice has the folder scanned at once.
 package struct ScanSchedule: Sendable {
   private var hasNotice = false
   private var hasUrgentNotice = true
   private var earliest = 0.0
   private var latest = 0.0
+
+  /// The longest time between scans that is due to how long they take, in seconds: a file system that hung once is not to
+  /// be left alone for the ninefold time.
+  private static let longestBreak = 30.0
 
   package init() {}
 
@@ -26,7 +30,7 @@ package struct ScanSchedule: Sendable {
   package mutating func scanned(from began: Double, to ended: Double, interval: Double) {
     hasNotice = false
     hasUrgentNotice = false
-    earliest = ended + 9 * (ended - began)
+    earliest = ended + min(9 * (ended - began), Self.longestBreak)
     latest = max(began + interval, earliest)
   }
 }

@@ -68,7 +68,8 @@ import Testing
   /// Stops the workers of a process where they are, and not the first child, of which they are forked.
   /// - Returns: Whether there were any.
   private func stopWorkers(of process: Int32) throws -> Bool {
-    let workers = "pgrep -P \(process) | sort -n | tail -n +2"
+    // Numbers begin anew where there are many processes.
+    let workers = "ps -o pid= --ppid \(process) --sort=start_time | tail -n +\(Sanitizer.isAny ? 1 : 2)"
     let found = try DarkroomProcess.run(
       script: "\(workers) | xargs -r kill -STOP && \(workers) | wc -l", in: folders.folder)
     return (Int(found.output.filter(\.isNumber)) ?? 0) > 0

@@ -30,6 +30,10 @@ import Testing
     #expect(schedule.due == 120)
   }
 
+  @Test func `after a scan that took long the next comes in half a minute`() {
+    #expect(scanned(taking: 120).due == 250)
+  }
+
   @Test func `an urgent notice has any folder scanned at once, whatever comes after it`() {
     var schedule = scanned(taking: 2)
     for isUrgent in [false, true, false] { schedule.note(isUrgent: isUrgent) }
