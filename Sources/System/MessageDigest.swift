@@ -37,6 +37,7 @@ package final class MessageDigest {
   package init(_ algorithm: Algorithm = .sha256) {
     guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, algorithm.implementation, nil) == 1 else {
       // Memory is exhausted, or libcrypto was built without what it always has.
+      // Only for want of memory, as the algorithms are libcrypto's own.
       fatalError("libcrypto cannot start a \(algorithm.rawValue) digest")
     }
     self.context = context

@@ -10,13 +10,16 @@ import Testing
     private let ended = DispatchSemaphore(value: 0)
     private let path: String
 
-    init(_ path: String) throws {
+    /// - Parameter most: So many lines are written; then it only has the file open.
+    init(_ path: String, most: Int = .max) throws {
       self.path = path
       try Data().write(to: URL(fileURLWithPath: path))
       let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
       Thread.detachNewThread { [self] in
+        var count = 0
         repeat {
-          try? file.write(contentsOf: Data("coffee.jpg\n".utf8))
+          if count < most { try? file.write(contentsOf: Data("coffee.jpg\n".utf8)) }
+          count += 1
         } while stopped.wait(timeout: .now() + .milliseconds(2)) == .timedOut
         try? file.close()
         ended.signal()
@@ -98,8 +101,8 @@ import Testing
   }
 
   @Test func `watch says once that a manifest is open for writing, and status says so`() throws {
-    let (folders, clock) = (try DarkroomFolders(), try MovedClock(.monotonic))
-    let writer = try Writer(folders.inbox + "/grow.txt")
+    let folders = try DarkroomFolders()
+    let writer = try Writer(folders.inbox + "/grow.txt", most: 50)
     func isOpen() throws -> Bool {
       let status = try DarkroomProcess.run(["status", "--json"] + folders.named)
       #expect(try JSONSchema.violations(of: Data(status.output.utf8), name: "status.schema.json") == "")
@@ -107,8 +110,7 @@ import Testing
       return object?["queued_open"] as? [String] == ["grow.txt"]
     }
     #expect(try isOpen(), "without an instance, too")
-    let watch = try DarkroomProcess(
-      ["watch"] + folders.options + ["--filters", "none"], environment: clock.environment)
+    let watch = try folders.start("watch", ["--filters", "none"])
     try folders.drop("one.txt", "coffee.jpg\n")
     #expect(try watch.waitForLine(containing: "one: succeeded") != nil)
     let limit = Date() + 60
@@ -116,9 +118,8 @@ import Testing
     #expect(try isOpen())
     let status = try DarkroomProcess.run(["status"] + folders.named).output
     #expect(status.contains("queued: grow.txt, which some process has open for writing"), "\(status)")
-    try clock.set(11)
+    // After ten seconds.
     #expect(try watch.waitForLine(containing: "grow.txt in the inbox is not read yet") != nil)
-    try clock.set(120)
     try folders.drop("two.txt", "coffee.jpg\n")
     #expect(try watch.waitForLine(containing: "two: succeeded") != nil)
     writer.stop()
@@ -131,7 +132,7 @@ import Testing
 
   @Test func `run leaves one that is open for a minute to the next start, once the others are done`() throws {
     let (folders, clock) = (try DarkroomFolders(), try MovedClock(.monotonic))
-    let writer = try Writer(folders.inbox + "/grow.txt")
+    let writer = try Writer(folders.inbox + "/grow.txt", most: 50)
     try folders.drop("good.txt", "coffee.jpg\n")
     let run = try DarkroomProcess(["run"] + folders.options + ["--filters", "none"], environment: clock.environment)
     #expect(try run.waitForLine(containing: "good: succeeded") != nil)

@@ -68,10 +68,15 @@ import Testing
   /// Stops the workers of a process where they are, and not the first child, of which they are forked.
   /// - Returns: Whether there were any.
   private func stopWorkers(of process: Int32) throws -> Bool {
-    // Numbers begin anew where there are many processes.
-    let workers = "ps -o pid= --ppid \(process) --sort=start_time | tail -n +\(Sanitizer.isAny ? 1 : 2)"
+    // By when they began, in ticks of the clock: numbers of processes begin anew where there are many.
+    let workers = """
+      for child in $(pgrep -P \(process)); do
+        [ -r /proc/$child/stat ] && echo "$(cut -d ' ' -f 22 /proc/$child/stat) $child"
+      done | sort -n | tail -n +\(Sanitizer.isAny ? 1 : 2) | cut -d ' ' -f 2
+      """
     let found = try DarkroomProcess.run(
-      script: "\(workers) | xargs -r kill -STOP && \(workers) | wc -l", in: folders.folder)
+      script: "workers=$(\(workers)); [ -z \"$workers\" ] || kill -STOP $workers && echo $workers | wc -w",
+      in: folders.folder)
     return (Int(found.output.filter(\.isNumber)) ?? 0) > 0
   }
 }

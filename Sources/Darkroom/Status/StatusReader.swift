@@ -102,9 +102,10 @@ package struct StatusReader {
     if mayReadState {
       live = try addJobs(to: &status, written, countsRows: countsRows)
     } else {
-      status.jobs = written?.jobs.map(\.stopped) ?? []
       status.jobs_unknown = written?.jobs_unknown
     }
+    let isFromLedger = mayReadState && status.jobs_unknown == nil
+    if !isFromLedger { status.jobs = written?.jobs.map(\.stopped) ?? [] }
     guard let (scan, inbox) = try scan() else {
       (status.queued, status.queued_total) = (written?.queued ?? [], written?.queued_total ?? 0)
       return status
@@ -114,7 +115,7 @@ package struct StatusReader {
     status.ignored_total = scan.ignored.count
     let taken = Set(live.map(\.identity))
     // Of which files they are is not known then, and those of their names come first.
-    var names = Set(mayReadState ? [] : status.jobs.map(\.job))
+    var names = Set(isFromLedger ? [] : status.jobs.map(\.job))
     let queued = scan.manifests.filter { !taken.contains($0.identity.text) && names.remove($0.job) == nil }
     status.queued = queued.prefix(Status.listLimit).map(\.file)
     status.queued_total = queued.count

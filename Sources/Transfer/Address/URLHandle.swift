@@ -9,6 +9,7 @@ struct URLHandle: ~Copyable {
   /// - Throws: libcurl's reason.
   init(parsing text: String) throws(Failure) {
     // Memory is exhausted: nothing could be done without any.
+    // Only for want of a few bytes of memory, as wherever Swift allocates.
     guard let handle = curl_url() else { fatalError("out of memory") }
     let code = curl_url_set(handle, CURLUPART_URL, text, Self.flags)
     guard code == CURLUE_OK else {

@@ -12,6 +12,7 @@ final class EasyHandle {
   /// Creates a handle (`curl_easy_init`). Ends the program when memory is exhausted.
   init() {
     // Memory is exhausted: nothing could be done without any.
+    // Only for want of a few bytes of memory, as wherever Swift allocates.
     guard let raw = curl_easy_init() else { fatalError("libcurl cannot make a handle") }
     self.raw = raw
     errorBuffer.pointee = 0
