@@ -93,6 +93,9 @@ import Testing
             elif kind == "long-chunks":
                 send("206 Part", b"ffff\r\n" + body[:65535] + b"\r\n0\r\n\r\n", tag,
                      "Content-Range: bytes 40000-99999/100000", "Transfer-Encoding: chunked")
+            elif kind == "trailers":
+                send("206 Part", b"ea60\r\n" + body[40000:] + b"\r\n0\r\nContent-Range: bytes 0-1/2\r\nETag: \"two\"\r\n\r\n",
+                     tag, "Content-Range: bytes 40000-99999/100000", "Transfer-Encoding: chunked", "Trailer: ETag")
             elif kind == "416":
                 send("416 No", b"no", "Content-Range: bytes */100000", "Content-Length: 2")
             elif kind == "lie":
@@ -136,7 +139,7 @@ import Testing
     return digest.hexDigest()
   }()
 
-  @Test(arguments: ["tagged", "dated", "chunked", "bare"])
+  @Test(arguments: ["tagged", "dated", "chunked", "bare", "trailers"])
   func `a body that broke off goes on where it was`(kind: String) async throws {
     for algorithm in ["sha-256", "md5", ""] {
       let (server, downloads) = (try server(), try Downloads())

@@ -100,6 +100,8 @@ struct ResponseReceiver {
         let limit = TransferConfiguration.maxHeaderBytes
         throw TransferError(.tooLarge, "headers may have \(limit) bytes; those of \(source) have more")
       }
+      // What comes after a body says nothing of it any more.
+      if isHeaderComplete, !ResponseHeader.isStatus(line) { return true }
       switch header.parse(line) {
       case .status: isHeaderComplete = false
       case .field: if header.status == 200, let size = header.announcedBytes { try body.checkAnnounced(size) }
@@ -113,10 +115,10 @@ struct ResponseReceiver {
   }
 
   private mutating func endHeader() throws(TransferError) -> Bool {
-    if header.status < 200 || isNotModified { return true }
+    if header.status < 200 || isNotModified || isHeaderComplete { return true }
+    isHeaderComplete = true
     if header.status == 200 {
-      if !isHeaderComplete, body.bytes > 0 { try restart() }
-      isHeaderComplete = true
+      if body.bytes > 0 { try restart() }
       return true
     }
     if let continued, header.status == 206 || header.status == 416 {

@@ -46,9 +46,12 @@ struct ResponseHeader {
     case end
   }
 
+  /// Whether a line begins a new header.
+  static func isStatus(_ line: UnsafeRawBufferPointer) -> Bool { begins(line, with: "http/") }
+
   /// Parses a line, with its line break.
   mutating func parse(_ line: UnsafeRawBufferPointer) -> Line {
-    if Self.begins(line, with: "http/") {
+    if Self.isStatus(line) {
       self = ResponseHeader()
       status = Self.number(line.drop { $0 != UInt8(ascii: " ") }) ?? 0
       return .status
