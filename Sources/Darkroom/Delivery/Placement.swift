@@ -29,18 +29,7 @@ struct Placement {
     let target = try opened ?? folder.open(delivery.subfolder)
     let (staged, name) = (try staging.open(), Folder.name(of: delivery.target))
     if try staged.renameWithoutReplacing(delivery.staged, to: target, as: name) { return .moved }
-    var (occupant, known) = (occupant, LedgerOutput?.none)
-    if try occupant == nil || target.status(of: name)?.identity != occupant?.identity {
-      known = try ledger.output(job: folder.name, target: delivery.target)
-      occupant = try Occupant(
-        name, in: target, bytes: delivery.bytes, sha256: delivery.sha256, known: known, staging: staging)
-    }
-    guard let occupant else {
-      throw EntryFailure.conflict(
-        known == nil
-          ? "\(delivery.target) exists, and this job has not delivered it; it was left as it is: move it away"
-          : "\(delivery.target) was changed since this job delivered it; it was left as it is: move it away")
-    }
+    let occupant = try self.occupant(of: delivery, in: target, occupant)
     switch occupant.kind {
     case .ours:
       try staged.rename(delivery.staged, to: target, as: name)
@@ -49,6 +38,32 @@ struct Placement {
       staging.remove(delivery.staged)
       return .adopted(occupant.identity)
     }
+  }
+
+  /// Checks that nothing keeps a result from its final name, unless its original is placed already: one without a result is
+  /// not to stay in the outbox.
+  /// - Throws: As `place`, whose parameters it has.
+  func check(
+    _ delivery: Delivery, before original: Delivery, in opened: OpenFolder? = nil, over occupant: Occupant? = nil
+  ) throws {
+    guard try staging.open().status(of: original.staged) != nil else { return }
+    let target = try opened ?? folder.open(delivery.subfolder)
+    guard try target.status(of: Folder.name(of: delivery.target)) != nil else { return }
+    _ = try self.occupant(of: delivery, in: target, occupant)
+  }
+
+  /// What has the final name of a delivery, and may be replaced or taken for it.
+  private func occupant(of delivery: Delivery, in target: OpenFolder, _ last: Occupant?) throws -> Occupant {
+    let name = Folder.name(of: delivery.target)
+    if let last, try target.status(of: name)?.identity == last.identity { return last }
+    let known = try ledger.output(job: folder.name, target: delivery.target)
+    let occupant = try Occupant(
+      name, in: target, bytes: delivery.bytes, sha256: delivery.sha256, known: known, staging: staging)
+    if let occupant { return occupant }
+    throw EntryFailure.conflict(
+      known == nil
+        ? "\(delivery.target) exists, and this job has not delivered it; it was left as it is: move it away"
+        : "\(delivery.target) was changed since this job delivered it; it was left as it is: move it away")
   }
 
   /// Completes a delivery that was interrupted when the program died.

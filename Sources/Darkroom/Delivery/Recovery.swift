@@ -57,6 +57,7 @@ struct Recovery {
     do {
       let placement = Placement(folder: run.folder, staging: run.staging, ledger: ledger)
       if let original = try entry.intendedOriginal(run: run.runID) {
+        try placement.check(delivery, before: original)
         try placement.recover(original)
         entry.original = original
       }

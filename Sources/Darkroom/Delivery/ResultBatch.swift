@@ -173,6 +173,8 @@ struct ResultBatch {
             ? placement.recover(delivery) : placement.place(delivery, in: opened[folder], over: occupant)
         }
         if var original = items[index].original {
+          try placement.check(
+            delivery, before: original, in: opened[items[index].folder(of: delivery)], over: live.result?.occupant)
           if case .adopted(let identity) = try place(original) {
             original.adopt(identity)
           } else {
