@@ -111,6 +111,8 @@ struct OutboxDamage: CustomTestStringConvertible, Sendable {
       """),
     OutboxDamage("result-dimensions", "row(0, lambda row: row['output'].update(width=1))"),
     OutboxDamage("result-without-row", "write('a/images/four.jpg', read('a/images/two.jpg'))"),
+    OutboxDamage(
+      "original-without-row", "os.mkdir('a/originals'); write('a/originals/two.jpg', read('a/images/two.jpg'))"),
     OutboxDamage("stray-file", "write('b/notes.txt', 'x')"),
     OutboxDamage("temporary-left", "write('b/.darkroom-1234', 'x')"),
   ]
