@@ -28,10 +28,7 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
       try index.fill { for entry in page { try index.markEnded(entry.position) } }
     }
     if isSuperseded { try index.fill { try index.markSucceededEnded() } }
-    for position in attempts.keys {
-      run.staging.remove(run.staging.download(position))
-      run.staging.remove(run.staging.result(position))
-    }
+    run.staging.removeFilesOfEntries()
     // A run that had not begun is not taken for a new one by the next start.
     var changes = [LedgerChange.advance(run.runID, to: .running)]
     try index.eachPendingPage { page in

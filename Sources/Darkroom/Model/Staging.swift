@@ -23,6 +23,10 @@ struct Staging: Sendable {
 
   static func original(_ position: Int, run runID: String) -> String { "\(runID)-\(position).original" }
 
+  /// The names of all files that an entry may have here, but for what a download that broke off has left: that is removed by
+  /// its `PartialDownload`.
+  func files(of position: Int) -> [String] { [download(position), result(position), original(position)] }
+
   /// The name of a file of the job itself, such as its report.
   func document(_ name: String) -> String { "\(runID)-\(name)" }
 
@@ -52,4 +56,19 @@ struct Staging: Sendable {
 
   /// Removes a file, if it is there and can be removed: staging is emptied at every start.
   func remove(_ name: String) { try? open().remove(name) }
+
+  /// Removes all files of an entry of which nothing is to be delivered.
+  func removeFiles(of position: Int) { for name in files(of: position) { remove(name) } }
+
+  /// Removes the files of all entries of the run, of which nothing is in progress or being delivered any more. They are looked
+  /// up in the folder: an entry may have some that never began.
+  func removeFilesOfEntries() {
+    for name in (try? open().names()) ?? [] {
+      guard let text = name.text, text.hasPrefix(runID + "-"),
+        let position = Int(text.dropFirst(runID.utf8.count + 1).prefix { $0 != "." }),
+        files(of: position).contains(text)
+      else { continue }
+      remove(text)
+    }
+  }
 }

@@ -64,10 +64,10 @@ import Testing
     #expect(try deliveries.ledger.liveJobs().map(\.state) == [.running])
   }
 
-  @Test func `what was downloaded of entries that were in progress is removed`() throws {
-    let files = [run.staging.download(5), run.staging.result(5), run.staging.download(6)]
-    for file in files { _ = try run.staging.create(file) }
+  @Test func `what entries have in staging is removed, also of those that never began`() throws {
+    let others = [Staging(folder: run.staging.folder, runID: RunID.make()).download(5), run.staging.document("x")]
+    for file in run.staging.files(of: 5) + run.staging.files(of: 6) + others { _ = try run.staging.create(file) }
     _ = try cancellation([5: 1]).write { false }
-    #expect(try run.staging.open().names().compactMap(\.text) == [files[2]])
+    #expect(try Set(run.staging.open().names().compactMap(\.text)) == Set(others))
   }
 }

@@ -30,6 +30,21 @@ import Testing
     #expect(outbox.root.text("precious") == "theirs")
   }
 
+  @Test func `the files of a run's entries go, and nothing else does`() throws {
+    let staging = outbox.staging
+    let other = Staging(folder: staging.folder, runID: staging.runID + "1")
+    let kept = [
+      staging.document("report.json"), staging.document("manifest"), staging.download(1) + "-7", other.download(1),
+      staging.runID + "-x.source", staging.runID + "-1.other",
+    ]
+    for name in kept + [0, 1, 12_345].flatMap(staging.files) { try staging.create(name).write("x") }
+    staging.removeFilesOfEntries()
+    #expect(try Set(outbox.staged) == Set(kept))
+    for name in staging.files(of: 2) { try staging.create(name).write("x") }
+    staging.removeFiles(of: 2)
+    #expect(try Set(outbox.staged) == Set(kept))
+  }
+
   @Test("names of runs, entries and kinds differ")
   func names() {
     let runs = ["a", "b"].map { Staging(folder: "/s", runID: $0) }
