@@ -109,6 +109,52 @@ import Testing
     #expect(try folders.staged().isEmpty)
   }
 
+  @Test(arguments: [[], ["--cache-size", "0"], ["--filtrations", "1"], ["--filters", "none", "--metadata", "all"]])
+  func `variants have one original, which stays when one of them fails`(options: [String]) throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let wide = #"{"name": "a.wide", "filters": "resize(exact 20000 10 enlarge)", "format": "webp"}"#
+    let manifest = #"""
+      {"url": "\#(server.url("coffee.jpg"))", "name": "x/y", "variants": [\#(wide), {"name": "b"}, {"name": "c"}]}
+      """#
+    try folders.drop("job.jsonl", manifest)
+    #expect(try run(options).status == 1)
+    let rows = try folders.report("job").entries
+    #expect(rows.map(\.state) == ["failed", "filtered", "filtered"])
+    #expect(rows.map { $0.source?.file } == [nil, "originals/x/y.jpg", "originals/x/y.jpg"])
+    let originals = folders.outbox + "/job/originals"
+    #expect(try FileManager.default.subpathsOfDirectory(atPath: originals).sorted() == ["x", "x/y.jpg"])
+    #expect(try folders.contents("job/originals/x/y.jpg") == source("coffee.jpg"))
+    #expect(try folders.staged().isEmpty)
+    // What is there is not made again.
+    let before = try inode("job/originals/x/y.jpg")
+    try folders.drop("job.jsonl", manifest)
+    #expect(try run(options).status == 1)
+    #expect(try folders.report("job").counts.reused == 2 && inode("job/originals/x/y.jpg") == before)
+    let check = try DarkroomProcess.run(
+      script: "'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox' outbox", in: folders.folder)
+    #expect(check.status == 0, "\(check.output)")
+  }
+
+  @Test(arguments: [("", 0), ("fsync,fdatasync", 3), ("fsync,fdatasync", 5), ("fsync,fdatasync", 7), ("renameat2", 1)])
+  func `a result whose name is taken leaves no original, killed or not`(calls: String, number: Int) throws {
+    let images = folders.outbox + "/job/images"
+    try FileManager.default.createDirectory(atPath: images, withIntermediateDirectories: true)
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: images + "/coffee.jpg"))
+    try folders.drop("job.txt", "coffee.jpg\n")
+    if number > 0 {
+      let words = (["run", "--keep-originals"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+      let inject = "-e trace=\(calls) -e inject=\(calls):signal=KILL:when=\(number)"
+      _ = try DarkroomProcess.run(
+        script: "strace -f -qq -o /dev/null \(inject) darkroom \(words) || true", in: folders.folder)
+    }
+    _ = try run()
+    let row = try #require(try folders.report("job").entries.first)
+    #expect(row.error?.code == "name-conflict" && row.source?.file == nil)
+    #expect(!folders.exists("job/originals/coffee.jpg"))
+    #expect(try folders.contents("job/images/coffee.jpg") == Data("mine".utf8))
+    #expect(try folders.staged().isEmpty)
+  }
+
   @Test func `a file that has an original's name is not touched, unless it is equal`() throws {
     let originals = folders.outbox + "/job/originals"
     try FileManager.default.createDirectory(atPath: originals, withIntermediateDirectories: true)

@@ -61,6 +61,11 @@ struct Entry: Sendable, Equatable {
   /// Whether the result is a lossless copy: recipe `none`, format `keep`.
   var isCopied: Bool { recipe.isEmpty && options.format == nil }
 
+  /// The name of the line: `name` without that of the variant.
+  var lineName: String {
+    variant.map { String(decoding: name.utf8.dropLast($0.utf8.count + 1), as: UTF8.self) } ?? name
+  }
+
   /// The name that people know the entry by.
   var shownName: String { originalName ?? name }
 }

@@ -20,7 +20,7 @@ struct EarlierResults: Sendable {
 
   /// The paths at which the sources of results of an entry may lie.
   static func originals(of entry: Entry) -> [String] {
-    ImageFormat.allCases.map { JobFolder.original(entry.name, extension: $0.fileExtension) }
+    ImageFormat.allCases.map { JobFolder.original(entry.lineName, extension: $0.fileExtension) }
   }
 
   /// Whether a source lies where it was delivered, and nobody has changed it since.
@@ -29,6 +29,11 @@ struct EarlierResults: Sendable {
       return false
     }
     return (try? unchangedIdentity(output)) ?? nil != nil
+  }
+
+  /// Whether a file of our user with exactly the bytes of a source lies where that is to be delivered, on disk.
+  func hasEqual(_ target: String, _ source: PhotoRecord.Source, _ staging: Staging) throws(SystemError) -> Bool {
+    try folder.occupant(of: target, bytes: source.bytes, sha256: source.sha256, known: nil, staging: staging) != nil
   }
 
   /// The entry's result, if it would become the same again and nobody has changed or removed it since.

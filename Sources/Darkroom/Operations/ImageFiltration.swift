@@ -71,9 +71,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     do {
       try make(key, of: source, after: leader)
     } catch {
-      staging.remove(download)
-      staging.remove(result)
-      if keepsOriginals { staging.remove(staging.original(record.entry.position)) }
+      staging.removeFiles(of: record.entry.position)
       if Self.isCancellation(error) { return record.cancel() }
       record.fail(EntryFailure(error, otherwise: .filter(.filterFailed)))
     }
@@ -273,8 +271,14 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     _ source: PhotoRecord.Source, _ format: ImageFormat, copying whole: OpenFile? = nil
   ) throws -> PhotoRecord.Original? {
     guard keepsOriginals else { return nil }
-    let target = JobFolder.original(record.entry.name, extension: format.fileExtension)
+    let target = JobFolder.original(record.entry.lineName, extension: format.fileExtension)
     if access.earlier.hasOriginal(target, sha256: source.sha256) { return PhotoRecord.Original(target, file: nil) }
+    // Another variant has delivered it. Those that are filtered at the same time as this one bring the same file.
+    if record.entry.variant != nil,
+      (try? access.earlier.hasEqual(target, source, staging)) == true
+    {
+      return PhotoRecord.Original(target, file: nil)
+    }
     let name = staging.original(record.entry.position)
     let file: OpenFile
     if source.isShared || whole != nil {
