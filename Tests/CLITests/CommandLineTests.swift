@@ -14,7 +14,6 @@ import Testing
     (["run", "--filter", "x"], "did you mean \"--filters\""),
     (["run", "--metadata", "al"], "did you mean \"all\""),
     (["run", "--metrics", "f"], "--metrics is not available in this version"),
-    (["run", "--prune"], "--prune is not available in this version"),
     (["run", "--gallery", "off"], "--gallery is not available in this version"),
     (["run", "--damaged=accept"], "--damaged is not available in this version"),
     (["run", "--chroma", "444"], "--chroma is not available in this version"),

@@ -46,10 +46,11 @@ import Testing
     let options = try Self.options()
     #expect(options.count > 25)
     let folder = try TemporaryFolder()
+    let flags: Set = ["json", "refresh", "all", "keep-originals", "prune"]
     for (option, takers) in options where !["help", "version"].contains(option) {
       guard let other = Self.commands.first(where: { !takers.contains($0) }) else { continue }
       let value = try DarkroomProcess.run(
-        [other, "--" + option + (["json", "refresh", "all", "keep-originals"].contains(option) ? "" : "=1")], in: folder
+        [other, "--" + option + (flags.contains(option) ? "" : "=1")], in: folder
       ).error
       #expect(value.contains("--\(option) is for the command"), "\(other) --\(option): \(value)")
       for taker in takers { #expect(value.contains(taker), "\(value)") }

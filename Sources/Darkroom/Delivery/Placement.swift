@@ -103,6 +103,7 @@ extension Delivery {
   /// Takes in that a file that was there is the delivered one.
   mutating func adopt(_ file: FileIdentity) {
     identity = file.text
+    if origin == Self.originalOrigin { origin = nil }
     guard var provenance = origin.flatMap(Provenance.init(text:)), !provenance.isAdopted else { return }
     provenance.isAdopted = true
     origin = provenance.text

@@ -56,9 +56,11 @@ struct Recovery {
     var entry = entry
     do {
       let placement = Placement(folder: run.folder, staging: run.staging, ledger: ledger)
-      if let original = try entry.intendedOriginal(run: run.runID) {
+      if var original = try entry.intendedOriginal(run: run.runID) {
         try placement.check(delivery, before: original)
-        try placement.recover(original)
+        // Whether one that is placed was adopted is not known.
+        if try run.staging.open().status(of: original.staged) == nil { original.origin = nil }
+        if case .adopted(let identity) = try placement.recover(original) { original.adopt(identity) }
         entry.original = original
       }
       if case .adopted(let identity) = try placement.recover(delivery) { entry.delivery?.adopt(identity) }

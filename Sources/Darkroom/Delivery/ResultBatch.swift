@@ -158,6 +158,8 @@ struct ResultBatch {
   /// - Returns: The folders in which they are now.
   mutating func place() -> Set<String> {
     var folders: Set<String> = []
+    // The variants of an entry bring the same original.
+    var originals: Set<String> = []
     for index in items.indices where items[index].obstacle == nil {
       guard let delivery = items[index].entry.delivery else { continue }
       let (record, wasIntended) = (items[index].record, items[index].isIntended)
@@ -175,9 +177,11 @@ struct ResultBatch {
         if var original = items[index].original {
           try placement.check(
             delivery, before: original, in: opened[items[index].folder(of: delivery)], over: live.result?.occupant)
+          let path = record.run.folder.file(original.target)
           if case .adopted(let identity) = try place(original) {
-            original.adopt(identity)
+            if originals.contains(path) { original.identity = identity.text } else { original.adopt(identity) }
           } else {
+            originals.insert(path)
             original.identity = live.original?.identity(bytes: original.bytes)
           }
           items[index].entry.original = original

@@ -285,9 +285,14 @@ final class LiveJobs {
       sources: finishing.plan.sources, manifestWarnings: finishing.plan.warnings)
     let history = HistoryRetention(
       history: History(folder: finishing.plan.run.folder), keeping: planner.configuration.keepHistory)
+    let mayPrune = planner.configuration.prune && finishing.outcome.state == .succeeded
+    let pruning =
+      mayPrune && finishing.outcome.counts.total > 0
+      ? Pruning(run: finishing.plan.run, index: finishing.plan.index, ledger: planner.ledger) : nil
     DispatchQueue(label: "Report").async(group: background) { [send] in
       // What cannot be removed now is removed after a later run.
       try? history.prune()
+      try? pruning?.prune()
       do {
         send(.written(run: number, try file.write()))
       } catch {

@@ -81,6 +81,10 @@ package struct Configuration: Sendable {
   /// Whether the sources of results are delivered, too. Default: false.
   package var keepOriginals = false
 
+  /// Whether a job that has succeeded removes the results of its earlier runs that its manifest no longer names. Default:
+  /// false.
+  package var prune = false
+
   /// How many earlier runs of each job are kept in `history`. Default: 10.
   package var keepHistory = 10
 

@@ -10,6 +10,12 @@ extension LedgerEntry {
       return nil
     }
     return Delivery(
-      staged: Staging.original(position, run: runID), target: file, bytes: source.bytes, sha256: source.sha256)
+      staged: Staging.original(position, run: runID), target: file, bytes: source.bytes, sha256: source.sha256,
+      origin: Delivery.originalOrigin)
   }
+}
+
+extension Delivery {
+  /// The origin of a source that is kept: without it, the file was there already, or that is not known.
+  static let originalOrigin = "original"
 }

@@ -21,7 +21,8 @@ extension PhotoRecord {
     let live = snapshot
     guard let original = live.original, original.isStaged, let source = live.source else { return nil }
     return Delivery(
-      staged: run.staging.original(entry.position), target: original.target, bytes: source.bytes, sha256: source.sha256)
+      staged: run.staging.original(entry.position), target: original.target, bytes: source.bytes, sha256: source.sha256,
+      origin: Delivery.originalOrigin)
   }
 
   /// The path of a result beneath the job's folder.

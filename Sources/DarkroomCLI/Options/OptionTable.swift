@@ -22,7 +22,7 @@ enum OptionTable {
   }
 
   /// Options that a later version will have.
-  static let unavailable: Set = ["prune", "gallery", "damaged", "chroma", "metrics", "exec", "notify"]
+  static let unavailable: Set = ["gallery", "damaged", "chroma", "metrics", "exec", "notify"]
 
   private static let oneCommand = [
     Option(
@@ -149,6 +149,9 @@ enum OptionTable {
     Option(
       "keep-originals", \.configuration.keepOriginals, .flag,
       "also keep the source of each result, in originals/ of the job's folder"),
+    Option(
+      "prune", \.configuration.prune, .flag,
+      "when a job has succeeded, remove results of its earlier runs that its manifest no longer names"),
     Option(
       "keep-history", \.configuration.keepHistory, .whole(0...1_000_000),
       "earlier runs of a job whose reports and manifests are kept"),

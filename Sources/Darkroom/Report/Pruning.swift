@@ -1,0 +1,51 @@
+import Ledger
+import System
+
+/// Removes the results of a job's earlier runs that its manifest no longer names (`--prune`), and forgets them.
+///
+/// A file goes only if it is still what this program put there. What was there before it and was adopted stays, and so does
+/// everything of which that is not known.
+struct Pruning: @unchecked Sendable {  // the index has one owner at a time
+  let run: RunContext
+  let index: JobIndex
+  let ledger: Ledger
+
+  /// To be called when all rows of the run are durable, and nothing failed. Done again after a crash, it does the rest.
+  /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`.
+  func prune() throws {
+    try index.fill { try index.prepareKept() }
+    try ledger.eachEndedPage(run: run.runID) { page in
+      let rows = try page.map { try ReportRow(parsing: $0.row) }
+      try index.fill { for row in rows { if let file = row.output?.file { try index.keep(file) } } }
+    }
+    try ledger.eachOutputPage(job: run.job) { page in
+      var folders: Set<String> = []
+      let removed = try page.filter { try !index.keeps($0.target) && remove($0, &folders) }
+      for folder in folders { try Folder.syncIfThere(folder) }
+      try ledger.commit(removed.map { .forget(.output(job: run.job, target: $0.target, identity: $0.identity)) })
+    }
+    try index.fill { try index.removeKept() }
+  }
+
+  /// Removes a file if it may be removed.
+  /// - Parameter folders: Gets the path of the folder that has lost a name.
+  /// - Returns: Whether it was removed. What cannot be removed now is left to a later run.
+  private func remove(_ output: LedgerOutput, _ folders: inout Set<String>) -> Bool {
+    guard output.wasMade, let folder = try? run.folder.open(Folder.parent(of: output.target)) else { return false }
+    let name = Folder.name(of: output.target)
+    guard let found = try? folder.status(of: name), found.kind == .file,
+      found.identity.text == output.identity
+        || (try? run.folder.holds(output.target, bytes: output.bytes, sha256: output.sha256)) == true,
+      (try? folder.status(of: name))??.identity == found.identity, (try? folder.remove(name)) != nil
+    else { return false }
+    folders.insert(folder.path)
+    return true
+  }
+}
+
+extension LedgerOutput {
+  /// Whether this program has put the file there, and not found it there.
+  fileprivate var wasMade: Bool {
+    origin == Delivery.originalOrigin || origin.flatMap(Provenance.init(text:))?.isAdopted == false
+  }
+}

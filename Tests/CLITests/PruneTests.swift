@@ -1,0 +1,101 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `--prune`: what the manifest no longer names goes, if it is still what was delivered.
+@Suite(.blocking) struct PruneTests {
+  private let folders: DarkroomFolders
+
+  init() throws { folders = try DarkroomFolders() }
+
+  private func run(_ manifest: String, _ more: [String] = ["--prune"]) throws -> DarkroomProcess.Finished {
+    try folders.drop("job.json", manifest)
+    return try folders.run(more)
+  }
+
+  /// The files of the job in a folder.
+  private func files(_ folder: String = "images") throws -> [String] {
+    let path = folders.outbox + "/job/" + folder
+    return try FileManager.default.subpathsOfDirectory(atPath: path).filter { $0.contains(".") }.sorted()
+  }
+
+  private func check() throws {
+    #expect(try folders.staged().isEmpty)
+    let check = try DarkroomProcess.run(
+      script: "'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox' outbox", in: folders.folder)
+    #expect(check.status == 0, "\(check.output)")
+  }
+
+  private static let three = #"{"a": "coffee.jpg", "s/b": "rocket.jpg", "c": "chelsea-small.png"}"#
+
+  @Test func `results that are no longer named go, with their originals, and everything else stays`() throws {
+    #expect(try run(Self.three, ["--keep-originals"]).status == 0)
+    #expect(try files() == ["a.jpg", "c.png", "s/b.jpg"] && files("originals") == files())
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: folders.outbox + "/job/images/mine.jpg"))
+    // Without the option nothing goes.
+    #expect(try run(#"{"a": "coffee.jpg"}"#, []).status == 0)
+    #expect(try files() == ["a.jpg", "c.png", "mine.jpg", "s/b.jpg"])
+    // One more is named again, in another format.
+    let manifest = #"{"a": "coffee.jpg", "c": {"url": "chelsea-small.png", "format": "webp"}}"#
+    #expect(try run(manifest).status == 0)
+    #expect(try files() == ["a.jpg", "c.webp", "mine.jpg"])
+    #expect(try files("originals") == ["a.jpg", "c.png"])
+    try FileManager.default.removeItem(atPath: folders.outbox + "/job/images/mine.jpg")
+    try check()
+    // What went is made again when it is named again.
+    #expect(try run(Self.three).status == 0)
+    #expect(try files() == ["a.jpg", "c.png", "s/b.jpg"])
+  }
+
+  @Test func `a job that failed or has no entries removes nothing`() throws {
+    #expect(try run(Self.three).status == 0)
+    #expect(try run(#"{"a": "coffee.jpg", "x": "missing.jpg"}"#).status == 1)
+    #expect(try run("{}").status == 0)
+    #expect(try run(#"{"a": {"url": "coffee.jpg", "filters": "nonsense"}}"#).status == 65)
+    #expect(try files() == ["a.jpg", "c.png", "s/b.jpg"])
+  }
+
+  @Test func `what somebody has changed or put there stays`() throws {
+    let images = folders.outbox + "/job/images"
+    #expect(try run(Self.three, ["--filters", "none", "--metadata", "all"]).status == 0)
+    // Changed; replaced by equal bytes, which is what was delivered; adopted.
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: images + "/a.jpg"))
+    let copy = try folders.contents("job/images/c.png")
+    try FileManager.default.removeItem(atPath: images + "/c.png")
+    try copy.write(to: URL(fileURLWithPath: images + "/c.png"))
+    try folders.contents("job/images/s/b.jpg").write(to: URL(fileURLWithPath: images + "/d.jpg"))
+    let adopting = #"{"d": "rocket.jpg", "s/b": "rocket.jpg"}"#
+    #expect(try run(adopting, ["--filters", "none", "--metadata", "all"]).status == 0)
+    #expect(try run(#"{"s/b": "rocket.jpg"}"#, ["--prune", "--filters", "none", "--metadata", "all"]).status == 0)
+    #expect(try files() == ["a.jpg", "d.jpg", "s/b.jpg"])
+    #expect(try folders.contents("job/images/a.jpg") == Data("mine".utf8))
+  }
+
+  @Test func `variants that are no longer named go, and their entry's original stays`() throws {
+    func manifest(_ names: [String]) -> String {
+      let variants = names.map { #"{"name": "\#($0)", "filters": "none", "format": "png"}"# }.joined(separator: ",")
+      return #"{"x": {"url": "coffee.jpg", "variants": [\#(variants)]}, "y": "rocket.jpg"}"#
+    }
+    #expect(try run(manifest(["a", "b", "c"]), ["--keep-originals"]).status == 0)
+    #expect(try run(manifest(["b"])).status == 0)
+    #expect(try files() == ["x.b.png", "y.jpg"] && files("originals") == ["x.jpg", "y.jpg"])
+    #expect(try run(#"{"y": "rocket.jpg"}"#).status == 0)
+    #expect(try files() == ["y.jpg"] && files("originals") == ["y.jpg"])
+    try check()
+  }
+
+  @Test(arguments: [("unlinkat", 2), ("unlinkat", 3), ("unlinkat", 4), ("unlinkat", 6), ("fsync", 4), ("fsync", 6)])
+  func `killed anywhere, the next start does the rest`(call: String, number: Int) throws {
+    #expect(try run(Self.three).status == 0)
+    try folders.drop("job.json", #"{"a": "coffee.jpg"}"#)
+    let words = (["run", "--prune"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+    _ = try DarkroomProcess.run(
+      script: """
+        strace -f -qq -o /dev/null -e trace=\(call) -e inject=\(call):signal=KILL:when=\(number) darkroom \(words)
+        """, in: folders.folder)
+    #expect(try folders.run(["--prune"]).status == 0)
+    #expect(try files() == ["a.jpg"])
+    #expect(try folders.report("job").state == "succeeded")
+    try check()
+  }
+}
