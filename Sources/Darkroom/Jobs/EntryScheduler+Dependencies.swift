@@ -49,9 +49,8 @@ extension EntryScheduler {
       let variants = Array((job.variants?.failing ?? []).prefix(limit))
       job.variants?.failing.removeFirst(variants.count)
       let failing = job.dependencies?.takeFailing(limit: limit - variants.count) ?? []
-      return try variants.compactMap { variant in
-        guard let failure = variant.other.snapshot.failure else { return nil }
-        return FailingDependent(entry: try job.entry(at: variant.position), failure: failure, other: variant.other)
+      return try variants.map { variant in
+        FailingDependent(entry: try job.entry(at: variant.position), failure: variant.failure, other: variant.other)
       }
         + failing.map { failing in
           let cause = failing.cause == failing.dependency ? nil : try name(of: failing.cause, in: job)

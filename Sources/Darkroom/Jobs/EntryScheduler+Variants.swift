@@ -23,7 +23,7 @@ struct HeldVariants {
   var sources: [Int: Inheritance] = [:]
 
   /// Those that fail as the record of another has, whose download failed.
-  var failing: [(position: Int, other: PhotoRecord)] = []
+  var failing: [(position: Int, other: PhotoRecord, failure: EntryFailure)] = []
 
   init(count: Int) { self.count = count }
 }
@@ -39,29 +39,33 @@ extension EntryScheduler {
 
   /// Has the variants start that wait for one whose download has succeeded: they ask no host.
   func startVariants(of record: PhotoRecord, _ source: PhotoRecord.Source, now: Int) throws(IndexError) {
-    guard let (first, job) = takeVariants(of: record) else { return }
-    let held = try withIndex(of: record.id.run, now: now) { try job.index.heldVariants(of: record.entry) }
-    guard !held.isEmpty else { return }
+    guard let (first, job, held) = try takeVariants(of: record, now: now) else { return }
     var shared = source
     shared.isCoalesced = true
-    job.variants?.count -= held.count
     job.variants?.sources[first] = .init(source: shared, mirror: record.mirror, left: held.count)
     for variant in held { hosts.release(variant.key, job: record.id.run, host: HostScheduler.files, now: now) }
   }
 
   /// Has the variants fail that wait for one that could not be downloaded.
   func failVariants(of record: PhotoRecord, now: Int) throws(IndexError) {
-    guard let (_, job) = takeVariants(of: record) else { return }
-    let held = try withIndex(of: record.id.run, now: now) { try job.index.heldVariants(of: record.entry) }
-    job.variants?.count -= held.count
-    job.variants?.failing += held.map { ($0.key.position, record) }
+    guard let (_, job, held) = try takeVariants(of: record, now: now) else { return }
+    let failure = record.snapshot.failure ?? .dependency(record.entry.shownName, cause: nil)
+    job.variants?.failing += held.map { ($0.key.position, record, failure) }
   }
 
-  /// - Returns: nil when none waits for the record, or they have been told.
-  private func takeVariants(of record: PhotoRecord) -> (first: Int, job: JobEntries)? {
-    guard let first = record.entry.firstRow, let job = jobs[record.id.run], job.variants?.told.insert(first) == true
+  /// - Returns: nil when none waits for the record, or they have been told; also when nothing of the job starts any more,
+  ///   because its index is then another thread's.
+  private func takeVariants(
+    of record: PhotoRecord, now: Int
+  ) throws(IndexError) -> (first: Int, job: JobEntries, held: [DependencyTracker.Dependent])? {
+    guard let first = record.entry.firstRow, let job = jobs[record.id.run], !job.isStopped,
+      job.variants?.told.contains(first) == false
     else { return nil }
-    return (first, job)
+    let held = try withIndex(of: record.id.run, now: now) { try job.index.heldVariants(of: record.entry) }
+    guard !held.isEmpty else { return nil }
+    _ = job.variants?.told.insert(first)
+    job.variants?.count -= held.count
+    return (first, job, held)
   }
 
   /// What another variant has downloaded for one that starts.

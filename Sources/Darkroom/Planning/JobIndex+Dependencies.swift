@@ -97,7 +97,8 @@ extension JobIndex {
     return positions
   }
 
-  /// Takes the entries out of what is left to do that wait for others. To be called before hosts are prepared.
+  /// Takes the entries out of what is left to do that wait for others. To be called before hosts are prepared, and after
+  /// `holdVariants`.
   /// - Parameter unsuccessful: Those that others come after and that have ended without success.
   /// - Returns: nil when none waits.
   func takeDependents(unsuccessful: [Int] = []) throws -> DependencyTracker? {

@@ -58,27 +58,30 @@ extension JobIndex {
       """)
   }
 
-  /// Takes the variants out of what is left to do that wait for the first of their entry that is left.
+  /// Takes the variants out of what is left to do that wait for the first of their entry that is left. To be called before
+  /// those are taken out that wait for other entries: a variant waits for one thing only.
   /// - Returns: How many there are.
   func holdVariants() throws -> Int {
     guard hasVariants else { return 0 }
     try database.run(
       """
-      UPDATE entries SET pending = 3 WHERE pending IN (1, 2) AND first_row IS NOT NULL AND EXISTS (
+      UPDATE entries SET pending = 3 WHERE pending = 1 AND first_row IS NOT NULL AND EXISTS (
         SELECT 1 FROM entries AS earlier
         WHERE earlier.position >= entries.first_row AND earlier.position < entries.position
-          AND earlier.pending IN (1, 2))
+          AND earlier.pending = 1)
       """)
     return database.changes
   }
 
-  /// The variants of an entry that wait for one of them, in the manifest's order.
+  /// The variants of an entry that wait for one of them, in the manifest's order: none unless that was the first that was
+  /// left when the job was planned.
   func heldVariants(of row: Entry) throws -> [DependencyTracker.Dependent] {
     guard hasVariants, let first = row.firstRow else { return [] }
     var held: [DependencyTracker.Dependent] = []
     try database.run(
       """
       SELECT host, priority, position FROM entries WHERE \(Self.rowsOfEntry) AND position > ?2 AND pending = 3
+        AND (SELECT pending FROM entries WHERE position = ?2) IN (1, 2)
       ORDER BY position
       """, [.integer(first), .integer(row.position)]
     ) { held.append(($0.integer(0), EntryKey(priority: $0.integer(1), position: $0.integer(2)))) }

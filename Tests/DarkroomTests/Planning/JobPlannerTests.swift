@@ -64,6 +64,15 @@ import Testing
       entries.map { .finish($0, run: "earlier-" + job, job: job) } + [.advance("earlier-" + job, to: .ended)])
   }
 
+  @Test func `a variant that waits for another of its entry does not wait for other entries besides`() throws {
+    let lines = [
+      #"{"name": "a", "url": "http://h/a"}"#, #"{"name": "b", "url": "http://h/b", "after": ["a"]}"#,
+      #"{"name": "v", "url": "http://h/v", "after": ["a"], "variants": [{"name": "x"}, {"name": "y"}, {"name": "z"}]}"#,
+    ]
+    let plan = try plan(lines.joined(separator: "\n"), as: "job.jsonl")
+    #expect(plan.dependencies?.waiting == 2 && plan.heldVariants == 2)
+  }
+
   @Test(arguments: [false, true])
   func `a superseded run whose report was recorded keeps it if it was placed, and else is reported in history`(
     isPlaced: Bool
