@@ -89,7 +89,7 @@ import Testing
     let watch = try folders.start("watch", Self.options)
     #expect(try server.nextRequest() == "/a")
     #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
-    #expect(try watch.waitForLine(containing: "job: cancelled") != nil)
+    #expect(try watch.waitForLine(containing: "job: cancelled:") != nil)
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
     #expect(try folders.report("job").entries.map(\.state) == Array(repeating: "cancelled", count: 5))

@@ -64,6 +64,14 @@ struct JobPlanner: Sendable {
 
   // MARK: Planning
 
+  /// A job as it is in the ledger, or as one that runs when that cannot be read now.
+  func recorded(_ job: LedgerJob) -> LedgerJob {
+    if let recorded = (try? ledger.liveJobs())?.first(where: { $0.runID == job.runID }) { return recorded }
+    var job = job
+    job.state = .running
+    return job
+  }
+
   /// Reads the manifest of an accepted job.
   /// - Throws: `DamagedJob`.
   func manifest(of job: LedgerJob) throws -> JobManifest { try DamagedJobs.manifest(of: job) }
@@ -191,9 +199,9 @@ struct JobPlanner: Sendable {
     if hasOutputs { try copyOutputs(of: job, to: index) }
     // What takes the place of a live run is prepared when it is known what goes over.
     let isPrepared = findings.problems.isEmpty && !task.isReplacement
-    let dependencies = try isPrepared ? index.takeDependents(unsuccessful: unsuccessful) : nil
     let suspects = try findings.problems.isEmpty ? journal?.suspects(of: run.runID).filter(index.takeOut) : nil
     let heldVariants = try isPrepared ? index.holdVariants() : 0
+    let dependencies = try isPrepared ? index.takeDependents(unsuccessful: unsuccessful) : nil
     if isPrepared {
       try index.prepareHosts()
       // For whoever follows it from the beginning.

@@ -153,7 +153,8 @@ struct JobQueue {
   ) -> (source: JobPlanning.Source, file: FileName)? {
     guard present != nil else { return nil }
     for (place, job) in unfinished.enumerated() where isLive(job.name) {
-      guard let file = job.replacedFile, files[file] != nil else { continue }
+      guard let file = job.replacedFile, files[file] != nil, holds[job.name]?.holds(now: now, free: free) != true
+      else { continue }
       return (.unfinished(unfinished.remove(at: place)), file)
     }
     if case .named = goal { return nil }

@@ -10,16 +10,15 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
   let old: RunContext
   let oldIndex: JobIndex
   let ledger: Ledger
-  let delivery: DeliveryQueue
 
   /// What the comparison of the manifests came to.
   struct Comparison: Sendable {
     /// What the rows that went over add up to.
     let tally: JobTally
 
-    /// The entries of the old run that are unchanged and were in progress or being delivered, with their places in the new
-    /// one. They end in the old run.
-    let carried: [Int: Int]
+    /// The entries that are unchanged and were in progress or being delivered, by their places in the old run: they are the
+    /// new run's, and end in the old one.
+    let carried: [Int: Entry]
 
     /// Which entries of the new run wait for others; nil when none does.
     let dependencies: DependencyTracker?
@@ -34,7 +33,7 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
   func compare(with new: Plan, started: Set<Int>, isStopping: () -> Bool) throws -> Comparison {
     let index = new.index
     try index.prepareNames()
-    var carried: [Int: Int] = [:]
+    var carried: [Int: Entry] = [:]
     try oldIndex.fill {
       try oldIndex.prepareSuccessors()
       try oldIndex.eachIdentityPage { page in
@@ -42,7 +41,7 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
         for entry in page {
           guard let same = try index.identity(named: entry.name), same.work == entry.work else { continue }
           try oldIndex.insertSuccessor(same.position, of: entry.position)
-          if started.contains(entry.position) { carried[entry.position] = same.position }
+          if started.contains(entry.position) { carried[entry.position] = try index.entry(at: same.position) }
         }
       }
     }
@@ -64,20 +63,16 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
     let recovery = Recovery(run: new.run, ledger: ledger, index: index, sources: new.sources)
     let tally = try recovery.recover()
     return try index.fill {
-      for place in carried.values { _ = try index.takeOut(place) }
-      let comparison = Comparison(
-        tally: tally, carried: carried, dependencies: try index.takeDependents(),
-        heldVariants: try index.holdVariants())
+      for entry in carried.values { _ = try index.takeOut(entry.position) }
+      let heldVariants = try index.holdVariants()
+      let dependencies = try index.takeDependents()
       try index.prepareHosts()
-      return comparison
+      return Comparison(tally: tally, carried: carried, dependencies: dependencies, heldVariants: heldVariants)
     }
   }
 
-  /// What became of the old run.
+  /// What became of the entries that went on in the old run.
   struct Settlement: Sendable {
-    /// What its rows add up to.
-    let tally: JobTally
-
     /// The rows that went over.
     let rows: [DeliveryQueue.Committed]
 
@@ -85,14 +80,10 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
     let open: [Int]
   }
 
-  /// Has the rows of what was in progress go over, once it has ended, and gives the old run rows for what is gone.
-  /// - Parameters:
-  ///   - entries: The entries of the new run that go on in the old one, by their places in the old one.
-  ///   - attempts: How often entries of the old run were tried that were begun and have no row.
-  /// - Throws: `SQLiteError`, `LedgerError`; `CancellationError` when it was stopped.
-  func settle(
-    _ entries: [Int: Entry], to new: RunContext, attempts: [Int: Int], isStopping: () -> Bool
-  ) throws -> Settlement {
+  /// Has the rows of what was in progress go over, once it has ended. No index is needed for that.
+  /// - Parameter entries: The entries of the new run that went on in the old one, by their places in the old one.
+  /// - Throws: `SQLiteError`, `LedgerError`.
+  func settle(_ entries: [Int: Entry], to new: RunContext) throws -> Settlement {
     var (rows, open): ([DeliveryQueue.Committed], [Int]) = ([], [])
     for (position, entry) in entries {
       if let ended = try ledger.ended(run: old.runID, at: position) {
@@ -107,10 +98,7 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
         open.append(entry.position)
       }
     }
-    let cancellation = JobCancellation(
-      run: old, index: oldIndex, ledger: ledger, delivery: delivery, attempts: attempts, isSuperseded: true)
-    let tally = try cancellation.write(isStopping: isStopping)
-    return Settlement(tally: tally, rows: rows, open: open)
+    return Settlement(rows: rows, open: open)
   }
 
   private func change(

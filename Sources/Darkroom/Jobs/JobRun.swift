@@ -13,7 +13,8 @@ final class JobRun {
     case running(Running)
     /// Its manifest takes the place of that of another run, with which it is being compared.
     case replacing(Plan)
-    /// Another manifest has taken the place of its own: what runs of it ends, and its rows go over.
+    /// Another manifest has taken the place of its own: what runs of it ends, and its rows go over. Then what is gone is
+    /// cancelled.
     case replaced(Replaced)
     /// Nobody wants it any more: what runs of it ends, then the rows of what was not done are written.
     case cancelling(Cancelling)
@@ -42,6 +43,9 @@ final class JobRun {
     /// How often those of its entries were tried that were begun and are cancelled, by position.
     var attempts: [Int: Int] = [:]
 
+    /// Whether another run has what is unchanged of it. Default: none has.
+    var isSuperseded = false
+
     /// Whether the rows of what was not done are being written.
     var isUnderWay = false
   }
@@ -50,10 +54,14 @@ final class JobRun {
   struct Replaced {
     var running: Running
 
-    /// The number of the run that replaces it.
+    /// The number of the run that replaces it, which may go before it.
     let successor: Int
 
-    /// The entries that were in progress or being delivered when it was replaced.
+    /// What its rows go over to.
+    let heir: RunContext
+
+    /// The entries that were in progress or being delivered when it was replaced, those included that go on in a run that it
+    /// has replaced.
     let started: Set<Int>
 
     /// How often those of its entries were tried that were begun and have no row, by position.
@@ -196,16 +204,6 @@ final class JobRun {
       case .planning, .ready, .replacing, .finishing: break
       }
     }
-  }
-
-  /// Whether what was not done of it is cancelled.
-  var isCancelling: Bool { if case .cancelling = phase { true } else { false } }
-
-  /// Whether what has become of an entry does not matter any more, because the manifest that replaces the run's lacks it.
-  /// - Parameter position: The entry's.
-  func isGone(_ position: Int) -> Bool {
-    guard case .replaced(let replaced) = phase, let comparison = replaced.comparison else { return false }
-    return comparison.carried[position] == nil
   }
 
   /// Whether its index is in use on another thread.

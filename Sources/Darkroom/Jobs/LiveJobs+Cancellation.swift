@@ -91,23 +91,28 @@ extension LiveJobs {
     case .running(let begun): running = begun
     case .planning, .cancelling, .replacing, .replaced, .finishing: return
     }
-    // What goes on of it there ends, too.
-    if let old = predecessor(of: number) { pending.cancel(run: old.number) }
     let attempts = scheduler.stop(run: number, now: Clock.monotonicMilliseconds)
     run.phase = .cancelling(.init(running: running, attempts: attempts))
     run.suspects = []
     awaitingOutageCheck.removeAll { $0.id.run == number }
     machineFailures = machineFailures.filter { $0.key.run != number }
-    pending.cancel(run: number)
+    cancelOperations(of: number) { _ in true }
     observe(.jobCancelled(job: run.name, isRemoved: run.unwanted == .removed))
     collectCancelled(configuration)
   }
 
-  /// Takes in the cancelled entries of runs of which nothing runs any more. Their operations may be in queues that are
+  /// Cancels operations that work for entries of a run, also in runs that it has replaced.
+  /// - Parameter isMeant: Tells whether an entry of any of these runs is meant.
+  func cancelOperations(of number: Int, where isMeant: (PhotoRecord.ID) -> Bool) {
+    pending.cancel(run: number) { isMeant(.init(run: number, position: $0)) }
+    if let old = predecessor(of: number) { cancelOperations(of: old.number, where: isMeant) }
+  }
+
+  /// Takes in the entries of closing runs of which nothing runs any more. Their operations may be in queues that are
   /// suspended, and end when these are not.
   func collectCancelled(_ configuration: Configuration) {
     for run in runs.values where run.isClosing {
-      for record in pending.takeIdle(run: run.number, isWhole: run.isCancelling) { decide(on: record, configuration) }
+      for record in pending.takeIdle(run: run.number) { decide(on: record, configuration) }
     }
   }
 
@@ -118,13 +123,14 @@ extension LiveJobs {
     run.phase = .cancelling(cancelling)
     let plan = cancelling.running.plan
     let cancellation = JobCancellation(
-      run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery, attempts: cancelling.attempts)
+      run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery, attempts: cancelling.attempts,
+      isSuperseded: cancelling.isSuperseded)
     DispatchQueue(label: "Cancellation").async(group: background) { [send, stopFlag] in
       send(.cancelled(run: number, Result { try cancellation.write { stopFlag.isSet } }))
     }
   }
 
-  /// Takes in what became of the rows of a cancelled run.
+  /// Takes in what became of the rows of a cancelled run. The report of one that was replaced goes to `history`.
   func recorded(_ number: Int, _ result: Result<JobTally, any Error>) throws {
     guard let run = runs[number], case .cancelling(var cancelling) = run.phase else { return }
     cancelling.isUnderWay = false
@@ -137,7 +143,14 @@ extension LiveJobs {
       cancelling.running.tally = try result.get()
       suspension.wroteSomething()
       run.hold = nil
-      run.phase = .running(cancelling.running)
+      guard cancelling.isSuperseded else { return run.phase = .running(cancelling.running) }
+      var plan = cancelling.running.plan
+      plan.run = plan.run.inHistory
+      let outcome = JobOutcome(
+        cancelling.running.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, taking: elapsed(run)
+      ).superseded
+      scheduler.remove(run: number)
+      run.phase = .finishing(.init(plan: plan, outcome: outcome))
     }
   }
 }

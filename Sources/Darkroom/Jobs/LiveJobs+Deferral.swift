@@ -32,9 +32,11 @@ extension LiveJobs {
       case .ready, .running: job.file = run.file
       case .unrecorded where pending.isInProgress(run: run.number) || predecessor(of: run.number) != nil:
         job.phase = .cancelling
+      // It is planned again.
+      case .uncompared where stopped[run.number] != nil: job.phase = .replaced
       case .replaced:
         if case .replaced(let replaced) = run.phase, replaced.hasBegun, !replaced.isUnderWay, run.undelivered == 0,
-          !pending.isInProgress(run: run.number)
+          !pending.isInProgress(run: run.number), predecessor(of: run.number) == nil
         {
           job.phase = .unsettled
         }

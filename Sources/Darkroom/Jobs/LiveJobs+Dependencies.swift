@@ -36,13 +36,10 @@ extension LiveJobs {
     }
   }
 
-  /// Has a row recorded again for which there was no room.
-  /// - Returns: Whether it is one of these rows.
-  func keepDependent(_ record: PhotoRecord) -> Bool {
-    guard failingDependents.remove(record.id) != nil else { return false }
+  /// Has a row recorded again after a while for which there was no room.
+  func keepDependent(_ record: PhotoRecord) {
     if rejectedDependents.isEmpty { rejectedDependentsDue = Clock.monotonicMilliseconds + Self.failingPause }
     rejectedDependents.append(record)
-    return true
   }
 
   private func redeliverDependents(now: Int) {
@@ -67,8 +64,8 @@ extension LiveJobs {
 
   /// Records that the row of an entry is durable, for those that come after it.
   func dependencyEnded(_ record: PhotoRecord, _ row: ReportRow) {
-    guard !scheduler.dependentRuns.isEmpty else { return }
     failingDependents.remove(record.id)
+    guard !scheduler.dependentRuns.isEmpty else { return }
     scheduler.dependencyEnded(record.id, hasSucceeded: row.state == .filtered)
     guard record.entry.firstRow != nil, row.state != .filtered else { return }
     do throws(EntryScheduler.IndexError) {

@@ -151,12 +151,11 @@ extension LiveJobs {
       age: started.map { now - ($0.firstTried ?? $0.since) } ?? 0, wasDeferred: started?.key.wasDeferred == true,
       mirrorMayPass: started?.mirrorMayPass == true, isHostSilent: isHostSilent(record, live),
       timeLeft: timeLeft(record.id, configuration), outage: outage(record.id))
-    let run = runs[record.run.number]
-    let isClosing = run?.isClosing == true
+    let isClosing = runs[record.run.number]?.isClosing == true
     let verdict = Verdict(
       on: entry, backoff: configuration.backoff, deferral: configuration.deferral,
       isStopping: isStopping || isClosing, now: now)
-    if isClosing, verdict != .deliver || run?.isGone(record.entry.position) == true {
+    if isClosing, verdict != .deliver || isGone(record.id) {
       scheduler.giveUp(record.id, now: now, backoff: configuration.backoff)
       return leave(record)
     }
@@ -239,13 +238,15 @@ extension LiveJobs {
       for record in records {
         let run = runs[record.run.number]
         run?.undelivered -= 1
+        let isDependent = failingDependents.remove(record.id) != nil
         // Without a row it is cancelled, or tried again by the run that replaces this one.
         if run?.isClosing == true {
           leave(record)
           continue
         }
         let failure = record.snapshot.failure
-        if keepDependent(record) {
+        if isDependent {
+          keepDependent(record)
           if error.isOutOfSpace { suspension.waitForSpace(now: Clock.monotonicSeconds) }
         } else if failure?.isOfMachine == true ? failure?.disposition == .waitForSpace : error.isOutOfSpace {
           waitForSpace(record)

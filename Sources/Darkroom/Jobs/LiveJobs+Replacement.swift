@@ -4,7 +4,8 @@ import System
 
 /// Runs whose manifests are replaced while they are live. The new manifest is planned beside the old run; if it is rejected
 /// nothing changes. Otherwise nothing of the old run starts any more, both are compared, what is gone is cancelled, and the new
-/// run begins with everything else. What was in progress and is unchanged ends in the old run, and its rows go over then.
+/// run begins with everything else. What was in progress and is unchanged ends in the old run, and its rows go over then. The
+/// old run does not need the new one for that, which may be cancelled, replaced, planned again or at its end.
 extension LiveJobs {
   /// Has the planned manifest of a run take the place of a live one's.
   func replace(_ number: Int, by successor: Int) {
@@ -17,24 +18,28 @@ extension LiveJobs {
     case .planning, .cancelling, .replaced, .replacing, .finishing: return
     }
     let attempts = scheduler.stop(run: number, now: Clock.monotonicMilliseconds)
-    let started = scheduler.startedEntries(run: number)
-    run.phase = .replaced(.init(running: running, successor: successor, started: started, attempts: attempts))
+    var started = scheduler.startedEntries(run: number)
+    if case .replaced(let old)? = predecessor(of: number)?.phase, let comparison = old.comparison {
+      started.formUnion(comparison.carried.values.map(\.position))
+    }
+    // What it has asked for is known.
+    plan.run.accepted = min(plan.run.accepted, running.plan.run.accepted)
+    run.phase = .replaced(
+      .init(running: running, successor: successor, heir: plan.run, started: started, attempts: attempts))
     run.suspects = []
     for record in awaitingOutageCheck where record.id.run == number { leave(record) }
     awaitingOutageCheck.removeAll { $0.id.run == number }
     machineFailures = machineFailures.filter { $0.key.run != number }
     // Its log becomes the new run's.
     delivery.mute(run: number, in: running.plan.run.folder)
-    // What it has asked for is known.
-    plan.run.accepted = min(plan.run.accepted, running.plan.run.accepted)
     new.phase = .replacing(plan)
     new.replaces = nil
     compare(number)
   }
 
   /// Has the manifest of a replacement planned again whose predecessor is no longer to be replaced, once that has ended.
-  func planSeparately(_ number: Int) {
-    guard let run = runs[number], case .ready = run.phase, let job = run.accepted?.job else { return }
+  func planSeparately(_ run: JobRun) {
+    guard let job = run.accepted?.job else { return }
     remove(run)
     queue.retry(.unfinished(job))
   }
@@ -55,7 +60,7 @@ extension LiveJobs {
 
   private func replacement(of replaced: JobRun.Replaced) -> JobReplacement {
     let plan = replaced.running.plan
-    return JobReplacement(old: plan.run, oldIndex: plan.index, ledger: planner.ledger, delivery: delivery)
+    return JobReplacement(old: plan.run, oldIndex: plan.index, ledger: planner.ledger)
   }
 
   /// Takes in what the comparison came to, and cancels what is gone.
@@ -65,23 +70,44 @@ extension LiveJobs {
     run.phase = .replaced(replaced)
     if case .failure(let error) = result, error is CancellationError { return }
     try withTrouble(about: run, isPlanning: false) {
+      if case .failure(let error) = result,
+        isDamageOfIndex(error, of: run) || runs[replaced.successor].map({ isDamageOfIndex(error, of: $0) }) == true
+      {
+        // Both are planned again when nothing of this one is in progress.
+        cancelOperations(of: number) { $0.run == number }
+        return indexFailed(.init(run: number, cause: error))
+      }
       let comparison = try result.get()
       run.hold = nil
       replaced.comparison = comparison
       run.phase = .replaced(replaced)
-      pending.cancel(run: number) { comparison.carried[$0] == nil }
+      cancelOperations(of: number, where: isGone)
       // Of these nothing has begun again meanwhile.
       observe(.jobReplaced(job: run.name, carried: comparison.tally.counts.total + comparison.carried.count))
     }
   }
 
-  /// Begins with runs that replace others, once what is gone of these has ended: a result of theirs is not to take the place
-  /// of a newer one.
+  /// Whether what becomes of an entry does not matter any more, because the manifest that replaces its run's lacks it, or
+  /// the one that replaces that.
+  func isGone(_ id: PhotoRecord.ID) -> Bool {
+    guard case .replaced(let replaced)? = runs[id.run]?.phase, let comparison = replaced.comparison
+    else { return false }
+    guard let entry = comparison.carried[id.position] else { return true }
+    return isGone(.init(run: replaced.successor, position: entry.position))
+  }
+
+  /// Whether nothing of a run that was replaced, or of those that it has replaced, is in progress that is gone: a result of
+  /// that is not to take the place of a newer one.
+  private func isRid(_ run: JobRun) -> Bool {
+    run.undelivered == 0 && !pending.isInProgress(run: run.number) { isGone(.init(run: run.number, position: $0)) }
+      && predecessor(of: run.number).map(isRid) != false
+  }
+
+  /// Begins with runs that replace others, once what is gone of these has ended.
   func beginReplacements(now: Double) {
     for run in runs.values {
       guard case .replaced(var replaced) = run.phase, let comparison = replaced.comparison, !replaced.hasBegun,
-        run.undelivered == 0, !pending.isInProgress(run: run.number, where: { comparison.carried[$0] == nil }),
-        let new = runs[replaced.successor], case .replacing(let plan) = new.phase
+        isRid(run), let new = runs[replaced.successor], case .replacing(let plan) = new.phase
       else { continue }
       replaced.hasBegun = true
       run.phase = .replaced(replaced)
@@ -94,54 +120,38 @@ extension LiveJobs {
     }
   }
 
-  /// Has the rows of a run that was replaced settled: nothing of it is in progress any more.
+  /// Has the rows of what went on in a run that was replaced go over: nothing of it is in progress any more.
   func settle(_ number: Int) {
     guard let run = runs[number], case .replaced(var replaced) = run.phase, !replaced.isUnderWay,
-      let comparison = replaced.comparison, let new = runs[replaced.successor], let plan = new.plan
+      let comparison = replaced.comparison
     else { return }
-    var entries: [Int: Entry] = [:]
-    do {
-      for (position, place) in comparison.carried { entries[position] = try plan.index.entry(at: place) }
-    } catch {
-      return indexFailed(.init(run: new.number, cause: error))
-    }
     replaced.isUnderWay = true
     run.phase = .replaced(replaced)
-    let (replacement, attempts) = (replacement(of: replaced), replaced.attempts)
-    DispatchQueue(label: "Comparison").async(group: background) { [send, stopFlag, entries] in
-      let result = Result {
-        try replacement.settle(entries, to: plan.run, attempts: attempts) { stopFlag.isSet }
-      }
-      send(.settled(run: number, result))
+    let (replacement, heir) = (replacement(of: replaced), replaced.heir)
+    DispatchQueue(label: "Comparison").async(group: background) { [send] in
+      send(.settled(run: number, Result { try replacement.settle(comparison.carried, to: heir) }))
     }
   }
 
-  /// Takes in what became of a run that was replaced: its report goes to `history`.
+  /// Takes in what became of what went on in a run that was replaced: what is left of that is cancelled.
   func settled(_ number: Int, _ result: Result<JobReplacement.Settlement, any Error>) throws {
     guard let run = runs[number], case .replaced(var replaced) = run.phase else { return }
     replaced.isUnderWay = false
     run.phase = .replaced(replaced)
-    if case .failure(let error) = result, error is CancellationError { return }
     try withTrouble(about: run, isPlanning: false) {
       let settlement = try result.get()
       run.hold = nil
-      var plan = replaced.running.plan
-      plan.run = plan.run.inHistory
-      let outcome = JobOutcome(
-        settlement.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, taking: elapsed(run)
-      ).superseded
-      scheduler.remove(run: number)
-      run.phase = .finishing(.init(plan: plan, outcome: outcome))
+      run.phase = .cancelling(.init(running: replaced.running, attempts: replaced.attempts, isSuperseded: true))
       guard let new = runs[replaced.successor] else { return }
       undelivered += settlement.rows.count
       new.undelivered += settlement.rows.count
       delivery.log(carried: settlement.rows)
-      try start(settlement.open, of: new)
+      start(settlement.open, of: new)
     }
   }
 
   /// Has entries start that have been left to a run that was replaced.
-  private func start(_ positions: some Collection<Int>, of run: JobRun) throws {
+  private func start(_ positions: some Collection<Int>, of run: JobRun) {
     guard case .running = run.phase else { return }
     do throws(EntryScheduler.IndexError) {
       for position in positions {
@@ -152,14 +162,15 @@ extension LiveJobs {
     }
   }
 
-  /// A run that was replaced goes without having been settled: the one that replaces it does what was left to it.
+  /// A run that was replaced goes without having been settled: the one that replaces it does what was left to it, and is
+  /// planned again if it had not begun.
   func abandonReplacement(_ run: JobRun) {
     guard case .replaced(let replaced) = run.phase, let new = runs[replaced.successor] else { return }
     if let comparison = replaced.comparison, replaced.hasBegun {
-      try? start(comparison.carried.values, of: new)
+      start(comparison.carried.values.map(\.position), of: new)
     } else if let job = new.accepted?.job {
       runs[new.number] = nil
-      queue.retry(.unfinished(job))
+      queue.retry(.unfinished(planner.recorded(job)))
     }
   }
 

@@ -175,6 +175,8 @@ final class LiveJobs {
 
   private func adopt(_ plan: Plan, for run: JobRun) throws {
     delivery.record(resumePauses(run, plan), syncing: plan.unsynced)
+    // Its job has ended meanwhile: the report of that is put aside.
+    if let replaced = run.replaces, runs[replaced] == nil { return planSeparately(run) }
     if plan.report == nil, !plan.warnings.isEmpty { observe(.manifestDoubtful(job: run.name, plan.warnings)) }
     if let outcome = plan.report?.outcome ?? plan.outcome {
       run.phase = .finishing(.init(plan: plan, outcome: outcome, report: plan.report))

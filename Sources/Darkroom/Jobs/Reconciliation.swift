@@ -130,9 +130,13 @@ func reconcile(
   let unrecorded = live.filter { $0.phase == .unrecorded && $0.due <= now }
   let cancelled = live.filter { $0.isUnwanted && $0.replaces == nil && ($0.phase == .ready || $0.phase == .running) }
   let ready = live.filter { $0.phase == .ready && !$0.isUnwanted && $0.replaces == nil }
-  let begun = ready.prefix(max(0, limits.places - held.count { $0.phase == .running }))
+  let begun = ready.prefix(max(0, limits.places - held.count { $0.phase != .planning }))
   var actions = done.map { JobAction.finish($0.number) } + unrecorded.map { JobAction.record($0.number) }
-  actions += cancelled.map { JobAction.cancel($0.number) } + begun.map { JobAction.begin($0.number) }
+  actions += cancelled.map { JobAction.cancel($0.number) }
+  actions += begun.map { job in
+    let successor = live.first { $0.replaces == job.number && $0.phase == .ready }
+    return successor.map { .replace(job.number, by: $0.number) } ?? .begin(job.number)
+  }
   actions += replacements(live, now: now)
   var names = Set(live.map(\.name))
   var planned = ready.count - begun.count + held.count { $0.phase == .planning }
@@ -163,7 +167,8 @@ func reconcile(
   return actions
 }
 
-/// What is to be done about jobs whose manifests are replaced.
+/// What is to be done about jobs whose manifests are replaced. One that waits for a place is replaced when it is free: the
+/// job that replaces another has its place.
 private func replacements(_ live: [LiveJob], now: Double) -> [JobAction] {
   live.compactMap { job in
     switch job.phase {
@@ -172,26 +177,38 @@ private func replacements(_ live: [LiveJob], now: Double) -> [JobAction] {
     case .ready:
       guard let number = job.replaces else { return nil }
       let old = live.first { $0.number == number && !$0.isUnwanted && ($0.phase == .ready || $0.phase == .running) }
-      return old.map { .replace($0.number, by: job.number) } ?? .separate(job.number)
+      guard let old else { return .separate(job.number) }
+      return old.phase == .running || job.isUnwanted ? .replace(number, by: job.number) : nil
     default: return nil
     }
   }
 }
 
-/// The live jobs whose manifests may be replaced, by their files: those of which one run is live.
+/// The live jobs whose manifests may be replaced, by their files. Of a job with several runs that is the last, if the others
+/// only end.
 private func replaceable(_ live: [LiveJob]) -> [FileName: Int] {
-  let jobs = live.filter { $0.file != nil && !$0.isUnwanted && ($0.phase == .ready || $0.phase == .running) }
+  let jobs = live.filter {
+    $0.file != nil && !$0.isUnwanted && $0.replaces == nil && ($0.phase == .ready || $0.phase == .running)
+  }
   guard !jobs.isEmpty else { return [:] }
-  let runs = Dictionary(live.map { ($0.name, 1) }, uniquingKeysWith: +)
+  let runs = Dictionary(live.lazy.filter(\.goesOn).map { ($0.name, 1) }, uniquingKeysWith: +)
   let files = jobs.compactMap { job in job.file.flatMap { runs[job.name] == 1 ? ($0, job.number) : nil } }
   return Dictionary(files, uniquingKeysWith: { first, _ in first })
 }
 
 extension LiveJob {
+  /// Whether entries of it start, or will, unless it is cancelled or replaced.
+  fileprivate var goesOn: Bool {
+    switch phase {
+    case .planning, .ready, .running, .done, .replacing: true
+    case .replaced, .uncompared, .unsettled, .cancelling, .unrecorded, .unreported, .finishing: false
+    }
+  }
+
   fileprivate func hasPlace(now: Double, isPaused: Bool, resumedAt: Double) -> Bool {
     switch phase {
-    case .ready, .done, .replacing, .replaced, .uncompared, .unsettled, .cancelling, .unrecorded, .unreported,
-      .finishing:
+    case .replacing: return true
+    case .ready, .done, .replaced, .uncompared, .unsettled, .cancelling, .unrecorded, .unreported, .finishing:
       return false
     case .planning, .running:
       if activity == .deferred || isUnwanted { return false }

@@ -32,6 +32,12 @@ final class PendingOperations {
     fileprivate var pace = DownloadPace(began: 0)
     /// Whether it is too slow, or waits for others that are.
     fileprivate var isSlow = false
+
+    /// Whether one of its operations is still to begin and the other does not run. Of one that has ended it is known.
+    fileprivate var waits: Bool {
+      if download.isFinished { return !isDownloading && !filtration.isExecuting && !filtration.isFinished }
+      return !download.isExecuting
+    }
   }
 
   /// What filtrations decode with.
@@ -351,12 +357,15 @@ final class PendingOperations {
     inProgress.keys.contains { $0.run == run && isMeant($0.position) }
   }
 
-  /// Forgets the cancelled entries of a run of which nothing runs. Their operations end when the queues are not suspended.
-  /// - Parameter isWhole: Whether all its entries are cancelled: then those are taken, too, that ended in another way.
-  func takeIdle(run: Int, isWhole: Bool) -> [PhotoRecord] {
+  /// Forgets the entries of a run that have failed or were cancelled and wait for an operation to begin, which then does
+  /// nothing: in a queue that is suspended it does not begin.
+  func takeIdle(run: Int) -> [PhotoRecord] {
     let idle = inProgress.values.filter { chain in
-      chain.download.record.id.run == run && !chain.download.isExecuting && !chain.filtration.isExecuting
-        && (isWhole || chain.download.record.state == .cancelled)
+      guard chain.download.record.id.run == run else { return false }
+      switch chain.download.record.state {
+      case .new, .downloaded, .filtered: return false
+      case .failed, .cancelled: return chain.waits
+      }
     }
     for chain in idle { remove(chain.download.record) }
     return idle.map(\.download.record)

@@ -122,8 +122,9 @@ extension Status.Job {
         failed: counts.failed, cancelled: counts.cancelled, transfers: scheduler.transfers(run: run.number))
     case .cancelling(let cancelling):
       let (plan, counts) = (cancelling.running.plan, cancelling.running.tally.counts)
+      let state = cancelling.isSuperseded ? "replaced" : "cancelling"
       self.init(
-        job: run.name, run_id: runID, state: "cancelling", total: plan.total, filtered: counts.filtered,
+        job: run.name, run_id: runID, state: state, total: plan.total, filtered: counts.filtered,
         failed: counts.failed, cancelled: counts.cancelled, transfers: scheduler.transfers(run: run.number))
     case .finishing(let finishing):
       let counts = finishing.outcome.counts

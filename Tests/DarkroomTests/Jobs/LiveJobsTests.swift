@@ -93,6 +93,27 @@ import Transfer
     engine.shutdown()
   }
 
+  @Test(arguments: [false, true])
+  func `a row that fails because another did and cannot be recorded takes no room, cancelled or not`(
+    isCancelled: Bool
+  ) throws {
+    try plan()
+    let run = try #require(jobs.runs.values.first)
+    jobs.begin(run.number, now: 7)
+    let next = try #require(try jobs.scheduler.next(now: 0, perHost: 2, lowest: 4))
+    let record = PhotoRecord(next.entry, run: try #require(run.plan).run)
+    record.fail(.dependency("a", cause: nil))
+    jobs.failingDependents.insert(record.id)
+    jobs.undelivered = 1
+    run.undelivered = 1
+    let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
+    if isCancelled { jobs.cancel(run.number, now: 8, configuration) }
+    try jobs.handle(.rejected([record], SystemError("write", "ledger", code: EIO)))
+    #expect(jobs.failingDependents.isEmpty && jobs.undelivered == 0)
+    #expect(jobs.rejectedDependents.count == (isCancelled ? 0 : 1))
+    engine.shutdown()
+  }
+
   @Test func `while the network is checked no start is waited for`() throws {
     try plan()
     let run = try #require(jobs.runs.values.first)

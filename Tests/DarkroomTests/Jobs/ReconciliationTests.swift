@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test(arguments: [LiveJob.Phase.ready, .running])
-  func `a manifest takes the place of a live one's of its file once it is planned, without a place`(
+  func `a manifest takes the place of a live one's of its file once it is planned, and has its place`(
     phase: LiveJob.Phase
   ) throws {
     let manifest = InboxScan.Manifest(file: "a.txt", job: "live 1", identity: .sample(size: 2))
@@ -178,12 +178,46 @@ import Testing
     queue.update(queue.fresh(of: [manifest]), settled: [manifest])
     #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9)) == [], "one at a time")
     new.phase = .ready
-    #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9)) == ["replace 1 by 4"])
+    // One that has not begun is replaced when there is a place for it.
+    let full = Self.actions(&queue, [old, new, Self.live(5)], limits: Self.one)
+    #expect(full == (phase == .ready ? [] : ["replace 1 by 4"]))
+    #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 2, live: 9)) == ["replace 1 by 4"])
+    new.isUnwanted = true
+    #expect(Self.actions(&queue, [old, new, Self.live(5)], limits: Self.one) == ["replace 1 by 4"], "to be cancelled")
+    new.isUnwanted = false
     for ended in [LiveJob.Phase.done, .finishing, .cancelling, .unrecorded] {
       old.phase = ended
       #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9)).contains("separate 4"))
     }
     #expect(Self.actions(&queue, [new], limits: JobLimits(places: 0, live: 9)) == ["separate 4"])
+  }
+
+  @Test func `a job that replaces another may be replaced while that ends, and has its place until it runs`() throws {
+    let manifest = InboxScan.Manifest(file: "a.txt", job: "live 2", identity: .sample(size: 2))
+    var queue = JobQueue(goal: .watch, unfinished: [])
+    queue.liveFiles = [FileName("a.txt")]
+    func actions(_ old: LiveJob.Phase, _ new: LiveJob.Phase) -> [String] {
+      queue.update(queue.fresh(of: [manifest]), settled: [manifest])
+      var job = LiveJob(number: 2, name: "live 2", phase: new, since: Self.now, lastStarted: Self.now)
+      if new == .running { job.file = FileName("a.txt") }
+      let earlier = LiveJob(number: 1, name: "live 2", phase: old, since: 0, lastStarted: 0)
+      return Self.actions(&queue, [earlier, job, Self.live(3, .ready)], limits: Self.one)
+    }
+    for phase in [LiveJob.Phase.replaced, .cancelling, .finishing] {
+      #expect(actions(phase, .running) == ["live 2 for 2"])
+    }
+    #expect(actions(.replaced, .replacing) == [], "no other begins")
+    #expect(actions(.replaced, .planning).contains("live 2 for 2") == false)
+  }
+
+  @Test func `a job that waits after trouble takes no other's place before it is due`() throws {
+    let job = LedgerJob(runID: "r", name: "live 1", details: try JobManifest.sample(inboxPath: "/in/job.txt").text)
+    var queue = JobQueue(goal: .watch, unfinished: [(job, try .sample())])
+    queue.update([], settled: [])
+    let file = try #require(job.replacedFile)
+    queue.hold(job.name, JobHold("", after: nil, now: Self.now))
+    #expect(queue.nextReplacement(of: [file: 1], now: Self.now) { _ in true } == nil)
+    #expect(queue.nextReplacement(of: [file: 1], now: Self.now + 3600) { _ in true } != nil)
   }
 
   @Test func `a replaced job is compared when that is due, and settled when nothing of it runs`() throws {
