@@ -47,9 +47,10 @@ extension EntryScheduler {
       }
       let host = try job.number(ofHost: place.host, names: &names)
       let key = EntryKey(priority: place.key.priority, position: position)
+      let attempts = job.attempts[position] ?? 0
       hosts.retry(
-        Retry(key: key, host: host, attempts: 0, firstTried: now), job: run, due: now, now: now,
-        allowance: allowance(of: host))
+        Retry(key: key, host: host, attempts: attempts, attemptsAtMirror: attempts, firstTried: now), job: run,
+        due: now, now: now, allowance: allowance(of: host))
     }
   }
 }

@@ -2,15 +2,12 @@ import Scheduling
 
 /// What is known of the variants of a job's entries that wait for the download of the first one.
 struct HeldVariants {
-  /// What a variant has downloaded for the others.
+  /// What a variant has downloaded for another.
   struct Inheritance {
     let source: PhotoRecord.Source
 
     /// Which of the URLs it came from, from 0.
     let mirror: Int
-
-    /// How many have not started.
-    var left: Int
   }
 
   /// How many wait.
@@ -19,7 +16,7 @@ struct HeldVariants {
   /// The entries whose variants do not wait any more, by the positions of their first ones.
   var told = PositionSet()
 
-  /// By the positions of the entries' first variants.
+  /// What was downloaded for those that have not started, by their positions.
   var sources: [Int: Inheritance] = [:]
 
   /// Those that fail as the record of another has, whose download failed.
@@ -42,8 +39,10 @@ extension EntryScheduler {
     guard let (first, job, held) = try takeVariants(of: record, now: now) else { return }
     var shared = source
     shared.isCoalesced = true
-    job.variants?.sources[first] = .init(source: shared, mirror: record.mirror, left: held.count)
-    for variant in held { hosts.release(variant.key, job: record.id.run, host: HostScheduler.files, now: now) }
+    for variant in held {
+      job.variants?.sources[variant.key.position] = .init(source: shared, mirror: record.mirror)
+      hosts.release(variant.key, job: record.id.run, host: HostScheduler.files, now: now)
+    }
   }
 
   /// Has the variants fail that wait for one that could not be downloaded.
@@ -69,10 +68,7 @@ extension EntryScheduler {
   }
 
   /// What another variant has downloaded for one that starts.
-  func takeInheritance(_ entry: Entry, in job: JobEntries) -> HeldVariants.Inheritance? {
-    guard let first = entry.firstRow, let inheritance = job.variants?.sources[first] else { return nil }
-    job.variants?.sources[first]?.left -= 1
-    if inheritance.left == 1 { job.variants?.sources[first] = nil }
-    return inheritance
+  func takeInheritance(_ position: Int, in job: JobEntries) -> HeldVariants.Inheritance? {
+    job.variants?.sources.removeValue(forKey: position)
   }
 }

@@ -128,9 +128,9 @@ final class EntryScheduler {
       return try start(key, at: host, local, of: choice.job, job, now: now)
     case .released(let key, let host):
       let entry = try job.entry(at: key.position)
-      guard job.variants?.sources.isEmpty == false, let inherited = takeInheritance(entry, in: job) else {
+      guard job.variants?.sources.isEmpty == false, let inherited = takeInheritance(key.position, in: job) else {
         hosts.startReleased(job: choice.job, host: host, now: now)
-        return start(JobEntries.Started(key: key, host: host, since: now), entry, of: choice.job, job)
+        return start(job.firstStart(of: key, at: host, now: now), entry, of: choice.job, job)
       }
       var started = JobEntries.Started(key: key, host: host, since: now)
       started.mirror = inherited.mirror
@@ -173,7 +173,7 @@ final class EntryScheduler {
     let entry = try job.entry(at: key.position)
     let next = try job.index.next(ofHost: local, after: key)
     hosts.start(job: run, host: host, next: next, now: now, allowance: allowance(of: host))
-    return start(JobEntries.Started(key: key, host: host, since: now), entry, of: run, job)
+    return start(job.firstStart(of: key, at: host, now: now), entry, of: run, job)
   }
 
   private func start(

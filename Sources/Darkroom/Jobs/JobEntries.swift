@@ -107,6 +107,14 @@ final class JobEntries {
     return entry
   }
 
+  /// An entry that starts for the first time in its run: it may have been tried in the run that this one replaces.
+  func firstStart(of key: EntryKey, at host: Int, now: Int) -> Started {
+    var started = Started(key: key, host: host, since: now)
+    started.attempts = attempts[key.position] ?? 0
+    started.attemptsAtMirror = started.attempts
+    return started
+  }
+
   /// Whether the next host that was not started is to be looked up.
   var needsUpcoming: Bool { upcoming == nil && (hasMore || !page.isEmpty) }
 

@@ -25,15 +25,35 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
 
     /// How many variants of the new run wait for others of their entry.
     let heldVariants: Int
+
+    /// The unchanged entries that have no result and of which something is known: their places in the new run, by those in
+    /// the old one.
+    let waiting: [Int: Int]
+  }
+
+  /// What is known of entries of the old run that have not started, or wait to be tried again.
+  struct Waiting: Sendable {
+    /// Those that were tried.
+    let tried: Set<Int>
+
+    /// The variants of which another has downloaded the source.
+    let downloaded: Set<Int>
+
+    func contains(_ position: Int) -> Bool { tried.contains(position) || downloaded.contains(position) }
   }
 
   /// Compares two manifests, has rows with results go over, and has the new run ready to begin with the rest.
-  /// - Parameter started: The entries of the old run that are in progress or being delivered.
+  /// - Parameters:
+  ///   - started: The entries of the old run that are in progress or being delivered.
+  ///   - known: What is known of others.
   /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`; `CancellationError` when it was stopped.
-  func compare(with new: Plan, started: Set<Int>, isStopping: () -> Bool) throws -> Comparison {
+  func compare(
+    with new: Plan, started: Set<Int>, waiting known: Waiting, isStopping: () -> Bool
+  ) throws -> Comparison {
     let index = new.index
     try index.prepareNames()
     var carried: [Int: Entry] = [:]
+    var waiting: [Int: Int] = [:]
     try oldIndex.fill {
       try oldIndex.prepareSuccessors()
       try oldIndex.eachIdentityPage { page in
@@ -42,6 +62,9 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
           guard let same = try index.identity(named: entry.name), same.work == entry.work else { continue }
           try oldIndex.insertSuccessor(same.position, of: entry.position)
           if started.contains(entry.position) { carried[entry.position] = try index.entry(at: same.position) }
+          if !started.contains(entry.position), known.contains(entry.position) {
+            waiting[entry.position] = same.position
+          }
         }
       }
     }
@@ -64,10 +87,15 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
     let tally = try recovery.recover()
     return try index.fill {
       for entry in carried.values { _ = try index.takeOut(entry.position) }
+      for (position, place) in waiting where known.downloaded.contains(position) {
+        old.staging.move(old.staging.download(position), to: new.run.staging.download(place))
+        _ = try index.takeOut(place)
+      }
       let heldVariants = try index.holdVariants()
       let dependencies = try index.takeDependents()
       try index.prepareHosts()
-      return Comparison(tally: tally, carried: carried, dependencies: dependencies, heldVariants: heldVariants)
+      return Comparison(
+        tally: tally, carried: carried, dependencies: dependencies, heldVariants: heldVariants, waiting: waiting)
     }
   }
 

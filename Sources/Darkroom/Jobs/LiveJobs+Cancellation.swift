@@ -92,6 +92,7 @@ extension LiveJobs {
     case .planning, .cancelling, .replacing, .replaced, .finishing: return
     }
     let attempts = scheduler.stop(run: number, now: Clock.monotonicMilliseconds)
+    scheduler.dropPartials(run: number)
     run.phase = .cancelling(.init(running: running, attempts: attempts))
     run.suspects = []
     awaitingOutageCheck.removeAll { $0.id.run == number }

@@ -52,8 +52,11 @@ extension LiveJobs {
     replaced.isUnderWay = true
     run.phase = .replaced(replaced)
     let (replacement, started) = (replacement(of: replaced), replaced.started)
+    let waiting = scheduler.waiting(run: number)
     DispatchQueue(label: "Comparison").async(group: background) { [send, stopFlag] in
-      let result = Result { try replacement.compare(with: plan, started: started) { stopFlag.isSet } }
+      let result = Result {
+        try replacement.compare(with: plan, started: started, waiting: waiting) { stopFlag.isSet }
+      }
       send(.compared(run: number, result))
     }
   }
@@ -117,6 +120,11 @@ extension LiveJobs {
       new.phase = .running(.init(plan: plan, tally: comparison.tally, began: (activeTime, ended)))
       (new.since, new.lastStarted) = (now, now)
       observe(.jobStarted(job: new.name, total: plan.total, ended: ended, deferred: 0))
+      do throws(EntryScheduler.IndexError) {
+        try scheduler.handOver(comparison.waiting, from: run.number, to: new.number, now: Clock.monotonicMilliseconds)
+      } catch {
+        indexFailed(error)
+      }
     }
   }
 
@@ -146,6 +154,12 @@ extension LiveJobs {
       undelivered += settlement.rows.count
       new.undelivered += settlement.rows.count
       delivery.log(carried: settlement.rows)
+      if let carried = replaced.comparison?.carried {
+        let attempts = carried.compactMap { position, entry in
+          replaced.attempts[position].map { (entry.position, $0) }
+        }
+        scheduler.keep(attempts: Dictionary(uniqueKeysWithValues: attempts), run: new.number)
+      }
       start(settlement.open, of: new)
     }
   }
