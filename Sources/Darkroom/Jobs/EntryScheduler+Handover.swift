@@ -16,22 +16,32 @@ extension EntryScheduler {
   }
 
   /// Removes what broken downloads of a job have left, because nothing of it is tried again.
-  func dropPartials(run: Int) { jobs[run]?.partials.removeAll() }
+  /// - Parameter isMeant: Tells by their positions which entries are meant. Default: all.
+  func dropPartials(run: Int, where isMeant: (Int) -> Bool = { _ in true }) {
+    guard let job = jobs[run], !job.partials.isEmpty else { return }
+    job.partials = job.partials.filter { !isMeant($0.key) }
+  }
 
-  /// Hands over how often entries were tried, what downloads that broke off have left, and the sources of variants. What is
-  /// left of broken downloads of the others is removed.
+  /// Hands over what downloads that broke off have left.
+  /// - Parameter places: The entries' places in the new run, by those in the old one.
+  func handOverPartials(_ places: [Int: Int], from old: Int, to new: Int) {
+    guard let oldJob = jobs[old], let job = jobs[new] else { return }
+    // Another mirror's would be of no use: the new run begins with the first.
+    for (position, partial) in oldJob.partials where oldJob.mirrorFailures[position] == nil {
+      if let place = places[position] { job.partials[place] = partial }
+    }
+    oldJob.partials = oldJob.partials.filter { places[$0.key] == nil }
+  }
+
+  /// Hands over how often entries were tried, what downloads that broke off have left, and the sources of variants.
   /// - Parameter places: The entries' places in the new run, by those in the old one.
   /// - Throws: `IndexError`, about the new run.
   func handOver(_ places: [Int: Int], from old: Int, to new: Int, now: Int) throws(IndexError) {
     guard let oldJob = jobs[old], let job = jobs[new] else { return }
     for (position, place) in places {
       if let attempts = oldJob.attempts[position] { job.attempts[place] = attempts }
-      // Another mirror's would be of no use: the new run begins with the first.
-      if oldJob.mirrorFailures[position] == nil {
-        job.partials[place] = oldJob.partials.removeValue(forKey: position)
-      }
     }
-    oldJob.partials.removeAll()
+    handOverPartials(places, from: old, to: new)
     try withIndex(of: new, now: now) {
       for (position, place) in places {
         guard let inheritance = oldJob.variants?.sources.removeValue(forKey: position),

@@ -36,7 +36,7 @@ extension EntryScheduler {
 
   /// Has the variants start that wait for one whose download has succeeded: they ask no host.
   func startVariants(of record: PhotoRecord, _ source: PhotoRecord.Source, now: Int) throws(IndexError) {
-    guard let (first, job, held) = try takeVariants(of: record, now: now) else { return }
+    guard let (_, job, held) = try takeVariants(of: record, now: now) else { return }
     var shared = source
     shared.isCoalesced = true
     for variant in held {

@@ -122,6 +122,7 @@ extension LiveJobs {
       observe(.jobStarted(job: new.name, total: plan.total, ended: ended, deferred: 0))
       do throws(EntryScheduler.IndexError) {
         try scheduler.handOver(comparison.waiting, from: run.number, to: new.number, now: Clock.monotonicMilliseconds)
+        scheduler.dropPartials(run: run.number) { comparison.carried[$0] == nil }
       } catch {
         indexFailed(error)
       }
@@ -159,6 +160,7 @@ extension LiveJobs {
           replaced.attempts[position].map { (entry.position, $0) }
         }
         scheduler.keep(attempts: Dictionary(uniqueKeysWithValues: attempts), run: new.number)
+        scheduler.handOverPartials(carried.mapValues(\.position), from: number, to: new.number)
       }
       start(settlement.open, of: new)
     }
@@ -192,6 +194,8 @@ extension LiveJobs {
   func leave(_ record: PhotoRecord) {
     guard let run = runs[record.run.number] else { return }
     let (position, attempts) = (record.entry.position, record.snapshot.attempts)
+    // Its operations may keep the record until their queue goes on.
+    let partial = record.takePartial()
     switch run.phase {
     case .cancelling(var cancelling):
       cancelling.attempts[position] = attempts
@@ -199,6 +203,8 @@ extension LiveJobs {
     case .replaced(var replaced):
       replaced.attempts[position] = attempts
       run.phase = .replaced(replaced)
+      // The new run begins with the first mirror.
+      if record.mirror == 0 { scheduler.keep(partial, of: record.id) }
     case .planning, .ready, .running, .replacing, .finishing: break
     }
   }
