@@ -170,6 +170,10 @@ final class LedgerRetention: Sendable {
       }
       if page.count < limit { return }
     }
+    if left == 0 { return }
+    // The time was over. The rest is as due as it was.
+    shared.withLock { $0.outputs += left }
+    schedule(after: Self.spacing)
   }
 
   /// Whether a file was delivered long ago.

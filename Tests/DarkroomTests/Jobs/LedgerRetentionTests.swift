@@ -95,7 +95,15 @@ import Testing
 
   @Test func `much is looked at after much was delivered`() throws {
     try ledger.commit((0..<9000).map { Self.delivered("images/\($0).jpg", daysAgo: 9) })
-    sweep(delivered: 4500)
+    let only = retention()
+    only.runEnded(delivered: 4500)
+    // On a slow machine a step's time is over before all are looked at.
+    var steps = 0
+    while try !targets().isEmpty, steps < 20 {
+      steps += 1
+      only.step()
+      only.runEnded(delivered: 0)
+    }
     #expect(try targets().isEmpty)
   }
 
