@@ -22,6 +22,9 @@ package final class SpawnedProcess: Sendable {
     case pipe(Pipe)
   }
 
+  /// Held while a child is started.
+  private static let starting = Mutex(())
+
   package let id: pid_t
   private let status = Mutex<Int32?>(nil)
 
@@ -68,12 +71,22 @@ package final class SpawnedProcess: Sendable {
     var child: pid_t = 0
     try Self.withStrings([executable] + arguments) { arguments in
       try Self.withStrings(variables.map { "\($0)=\($1)" }) { variables in
-        try Self.check(posix_spawn(&child, executable, &actions, &attributes, arguments, variables))
+        // Returns when the child has begun its program.
+        let failed = Self.whileNoneStarts {
+          posix_spawn(&child, executable, &actions, &attributes, arguments, variables)
+        }
+        try Self.check(failed)
       }
     }
     id = child
     if case .pipe(let pipe) = input { try pipe.fileHandleForReading.close() }
     for case .pipe(let pipe) in [output, errors] { try pipe.fileHandleForWriting.close() }
+  }
+
+  /// Does something while no child is started. Until its program begins a child has what this process has open, and a file
+  /// that is closed meanwhile is closed only then: it still looks as if somebody wrote it.
+  package static func whileNoneStarts<Result>(_ body: () throws -> Result) rethrows -> Result {
+    try starting.withLock { _ in try body() }
   }
 
   /// Runs a program to its end.
