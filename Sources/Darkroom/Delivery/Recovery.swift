@@ -19,9 +19,7 @@ struct Recovery {
   func recover() throws -> JobTally {
     let intended = try ledger.intended(run: run.runID)
     let completed = try intended.map(complete)
-    for folder in Set(intended.compactMap { $0.delivery.map { Folder.parent(of: run.folder.file($0.target)) } }) {
-      try Folder.syncIfThere(folder)
-    }
+    for folder in Set(intended.compactMap { $0.delivery?.subfolder }) { try run.folder.syncIfThere(folder) }
     try ledger.commit(completed.map { .finish($0, run: run.runID, job: run.job) })
     // Not before: an intent whose staged file is gone means that the file was delivered.
     for (entry, now) in zip(intended, completed) where now.delivery == nil {
