@@ -80,9 +80,11 @@ final class Services {
     (staging, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
     for folder in created { try Folder.sync(folder) }
     // While the queues are suspended the ledger rests; then the status shows that the program lives.
+    let written: [FileStatus?] = [
+      try? state.openFolder().status(of: Folder.name(of: state.ledger)), try? hidden.status(of: OutboxFolder.statusName),
+    ]
     lastActive =
-      [(try? state.openFolder().status(of: Folder.name(of: state.ledger))), try? hidden.status(of: OutboxFolder.statusName)]
-      .compactMap { $0 ?? nil }
+      written.compactMap { $0 }
       .map { Int($0.identity.modified.sinceEpoch * 1000) }.max() ?? 0
     opening = LedgerOpening(state: state, outbox: outbox)
     (ledger, notice) = try opening.open()

@@ -152,6 +152,7 @@ extension TemporaryFolder {
   /// What tells whether something in it, at any depth, was changed.
   fileprivate var identities: [String: [Int]] {
     let paths = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
-    return Dictionary(uniqueKeysWithValues: paths.map { ($0, HostileFile.identity(of: Array(file($0).utf8CString)) ?? []) })
+    let known = paths.map { ($0, HostileFile.identity(of: Array(file($0).utf8CString)) ?? []) }
+    return Dictionary(uniqueKeysWithValues: known)
   }
 }
