@@ -81,7 +81,8 @@ final class Services {
     for folder in created { try Folder.sync(folder) }
     // While the queues are suspended the ledger rests; then the status shows that the program lives.
     let written: [FileStatus?] = [
-      try? state.openFolder().status(of: Folder.name(of: state.ledger)), try? hidden.status(of: OutboxFolder.statusName),
+      try? state.openFolder().status(of: Folder.name(of: state.ledger)),
+      try? hidden.status(of: OutboxFolder.statusName),
     ]
     lastActive =
       written.compactMap { $0 }
