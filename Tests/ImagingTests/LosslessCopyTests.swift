@@ -95,7 +95,8 @@ import Testing
   private func run(_ program: String, _ arguments: [String], _ bytes: [UInt8]) throws -> (status: Int32, output: Data) {
     let output = Pipe()
     let process = try SpawnedProcess(
-      "/usr/bin/" + program, arguments + [try fixture.write(bytes, as: "checked")], output: .pipe(output), errors: .null)
+      "/usr/bin/" + program, arguments + [try fixture.write(bytes, as: "checked")], output: .pipe(output),
+      errors: .null)
     let data = try output.fileHandleForReading.readToEnd() ?? Data()
     return (process.wait(), data)
   }
