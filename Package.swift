@@ -47,7 +47,8 @@ let package = Package(
       ]),
 
     // What the tests share: temporary folders, loopback servers, Python tools.
-    .target(name: "TestSupport", dependencies: ["CZlib"], path: "Tests/TestSupport"),
+    .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
+    .target(name: "TestSupport", dependencies: ["CSpawn", "CZlib"], path: "Tests/TestSupport"),
     // A decoding worker that does what a hijacked one would try.
     .executableTarget(name: "HostileWorker", dependencies: ["Darkroom"], path: "Tests/HostileWorker"),
     .testTarget(name: "SystemTests", dependencies: ["System", "TestSupport"]),

@@ -83,13 +83,16 @@ final class Services {
     // Without it, as on a full disk, everything works, but nobody notices when the outbox is not mounted.
     let marker = try? OutboxMarker.take(instances[0], in: hidden, known: known)
     knowsInbox = marker != nil && outboxes.marker(of: path) == marker
-    let hadStaging = try FileStatus.exists(outbox.staging(of: state))
     let created: [String]
     (staging, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
     for folder in created { try Folder.sync(folder) }
     // While the queues are suspended the ledger rests; then the status shows that the program lives.
+    let written: [FileStatus?] = [
+      try? state.openFolder().status(of: Folder.name(of: state.ledger)),
+      try? hidden.status(of: OutboxFolder.statusName),
+    ]
     lastActive =
-      [state.ledger, outbox.status].compactMap { try? FileStatus(of: $0) }
+      written.compactMap { $0 }
       .map { Int($0.identity.modified.sinceEpoch * 1000) }.max() ?? 0
     opening = LedgerOpening(state: state, outbox: outbox)
     (ledger, notice) = try opening.open()
@@ -108,7 +111,7 @@ final class Services {
       outboxes.remember(marker, of: path)
       try? inbox.remember(outboxes)
     }
-    if !hadStaging { try Self.checkIntents(unfinished.map(\.job), ledger, staging: outbox.staging(of: state)) }
+    if !created.isEmpty { try Self.checkIntents(unfinished.map(\.job), ledger, staging: outbox.staging(of: state)) }
     // Without it everything works, but for a picture that ends the program again and again.
     journal = try? FiltrationJournal(in: state.openFolder(), runs: Set(unfinished.map(\.job.runID)))
     troubles =
@@ -159,7 +162,7 @@ final class Services {
   /// Makes the live jobs: none yet.
   func jobs(configuration: Configuration, observe: @escaping (Event) -> Void) -> LiveJobs {
     let delivery = DeliveryQueue(
-      staging: outbox.staging(of: state), state: state, ledger: ledger, cache: downloads
+      outbox: outbox, staging: outbox.staging(of: state), state: state, ledger: ledger, cache: downloads
     ) { [send] in send(.delivery($0)) }
     let pool = DecodingPool(configuration) { [send] in send(.worker($0)) }
     let pending = PendingOperations(

@@ -63,15 +63,6 @@ package enum Folder {
     try OpenFile(folder: path).sync()
   }
 
-  /// Syncs a folder, if it is still there, and still a folder.
-  package static func syncIfThere(_ path: String) throws(SystemError) {
-    do {
-      try sync(path)
-    } catch  where error.code == ENOENT || error.code == ENOTDIR {
-      return
-    }
-  }
-
   /// The names in a folder but `.` and `..`, as bytes, in no order.
   package static func names(in path: String) throws(SystemError) -> [FileName] {
     try names(in: OpenFolder(path))

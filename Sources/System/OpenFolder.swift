@@ -30,6 +30,12 @@ package final class OpenFolder: Sendable {
     try self.init(adopting: opened, path: path, resolution)
   }
 
+  /// Opens a folder that the operator named, only to open what is beneath it: it need not be readable itself.
+  package convenience init(searching path: String) throws(SystemError) {
+    let opened = uninterrupted { Glibc.open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) }
+    try self.init(adopting: opened, path: path, .kernel)
+  }
+
   deinit { close(descriptor) }
 
   package func status() throws(SystemError) -> FileStatus {
@@ -110,7 +116,7 @@ package final class OpenFolder: Sendable {
       return -1
     }
     let isLast = names.count == 1
-    let step = (isLast ? flags : O_RDONLY | O_DIRECTORY) | O_NOFOLLOW | O_CLOEXEC
+    let step = (isLast ? flags : O_PATH | O_DIRECTORY) | O_NOFOLLOW | O_CLOEXEC
     let opened = uninterrupted { openat(folder, name, step) }
     if isLast || opened < 0 { return opened }
     defer {
@@ -165,9 +171,18 @@ package final class OpenFolder: Sendable {
     return OpenFile(adopting: descriptor, path: file(name))
   }
 
-  /// What a name stands for, a symbolic link for itself; nil when there is nothing of that name.
-  package func status(of name: String) throws(SystemError) -> FileStatus? {
-    try FileStatus(of: FileName(name), in: self)
+  /// What a path stands for, a symbolic link for itself; nil when there is nothing under it. For a name, it is one call.
+  /// - Throws: Also when something else has the name of a folder on the way.
+  package func status(of path: String) throws(SystemError) -> FileStatus? {
+    var status = stat()
+    if !path.utf8.contains(UInt8(ascii: "/")) {
+      if uninterrupted({ fstatat(descriptor, path, &status, AT_SYMLINK_NOFOLLOW) }) == 0 { return FileStatus(status) }
+      if errno == ENOENT { return nil }
+      throw SystemError("fstatat", file(path))
+    }
+    let opened = openBeneath(path, O_PATH | O_NOFOLLOW)
+    if opened < 0, errno == ENOENT { return nil }
+    return try self.opened(opened, path).status()
   }
 
   /// Whether a file may be read by this process's user. One that is not there may.
@@ -184,11 +199,11 @@ package final class OpenFolder: Sendable {
     guard uninterrupted({ fchmod(descriptor, mode) }) == 0 else { throw SystemError("fchmod", path) }
   }
 
-  /// Whether a name is that of a regular file with these contents.
+  /// Whether a path is that of a regular file with these contents.
   /// - Parameter sha256: In lower-case hexadecimal.
-  package func holds(_ name: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
+  package func holds(_ path: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
     try OpenFile.holds(
-      bytes: bytes, sha256: sha256, { () throws(SystemError) in try open(reading: name) },
-      exists: { () throws(SystemError) in try status(of: name) != nil })
+      bytes: bytes, sha256: sha256, { () throws(SystemError) in try open(reading: path) },
+      exists: { () throws(SystemError) in try status(of: path) != nil })
   }
 }

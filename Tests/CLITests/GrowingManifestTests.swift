@@ -21,7 +21,7 @@ import Testing
           if count < most { try? file.write(contentsOf: Data("coffee.jpg\n".utf8)) }
           count += 1
         } while stopped.wait(timeout: .now() + .milliseconds(2)) == .timedOut
-        try? file.close()
+        try? SpawnedProcess.whileNoneStarts { try file.close() }
         ended.signal()
       }
     }
@@ -149,7 +149,9 @@ import Testing
 
   @Test func `run takes a manifest that nobody writes at once, however new, and whatever --settle says`() throws {
     let folders = try DarkroomFolders()
-    try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/new.txt"))
+    try SpawnedProcess.whileNoneStarts {
+      try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/new.txt"))
+    }
     let run = try folders.run(["--filters", "none", "--settle", "3600", "--max-duration", "300"])
     #expect(run.status == 0, "\(run.error)")
     #expect(try folders.report("new").state == "succeeded")
@@ -157,7 +159,9 @@ import Testing
 
   @Test func `a manifest that was written just now settles, whatever --lock-wait says`() throws {
     let folders = try DarkroomFolders()
-    try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/new.txt"))
+    try SpawnedProcess.whileNoneStarts {
+      try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/new.txt"))
+    }
     #expect(try folders.run(Self.options + ["--lock-wait", "0"]).status == 0)
     #expect(try folders.report("new").state == "succeeded")
   }

@@ -56,6 +56,72 @@ import Testing
     try expectUntouched()
   }
 
+  @Test func `what lies behind a symbolic link is not reused, though it was delivered under that name`() throws {
+    let manifest = "coffee.jpg\n out=sub/a\ncoffee.jpg\n out=b\n"
+    try folders.drop("job.txt", manifest)
+    #expect(try folders.run().status == 0)
+    try FileManager.default.moveItem(atPath: folders.outbox + "/job/images/sub", toPath: elsewhere.file("sub"))
+    let before = elsewhere.identities
+    try link("job/images/sub", to: elsewhere.file("sub"))
+    try folders.drop("job.txt", manifest)
+    #expect(try folders.run().status == 1)
+    let report = try folders.report("job")
+    #expect(report.entries.map { $0.error?.code } == ["name-conflict", nil])
+    #expect(report.entries.map(\.reused) == [nil, true])
+    #expect(elsewhere.identities == before)
+  }
+
+  @Test func `nobody is told of an instance that works behind a symbolic link`() throws {
+    let other = try DarkroomFolders()
+    let watch = try other.start("watch", ["--verbose"])
+    #expect(try watch.waitForLine(containing: "watching") != nil)
+    try link(".darkroom", to: other.outbox + "/.darkroom")
+    for state in [[], ["--state", elsewhere.path]] {
+      let status = try DarkroomProcess.run(["status"] + folders.named + state)
+      #expect(status.status == 0 && status.output.contains("no process is running"), "\(status.output)\(status.error)")
+    }
+    let status = try DarkroomProcess.run(["status"] + other.named)
+    #expect(status.output.contains("process \(watch.processID) is running"), "\(status.output)")
+    watch.send(SIGTERM)
+    _ = try watch.finish()
+  }
+
+  @Test(arguments: ["job", "job/images", "job/history", "job/report.json", "job/entries.jsonl"])
+  func `a ledger that is lost is made again from what is not behind symbolic links, and nothing there is changed`(
+    name: String
+  ) throws {
+    for _ in 0..<2 {
+      for job in ["good", "job"] { try folders.drop(job + ".txt", "coffee.jpg\n") }
+      #expect(try folders.run(["--filters", "none"]).status == 0)
+    }
+    let moved = elsewhere.file("moved")
+    try FileManager.default.moveItem(atPath: folders.outbox + "/" + name, toPath: moved)
+    try link(name, to: moved)
+    let before = elsewhere.identities
+    try String(repeating: "x", count: 4096).write(
+      toFile: folders.outbox + "/.darkroom/ledger.sqlite", atomically: false, encoding: .utf8)
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let watch = try folders.start("watch", ["--quality", "30"])
+    let reports = ["job": 2, "job/history": 3, "job/report.json": 3][name] ?? 4
+    #expect(try watch.waitForLine(containing: "0 of its rows and \(reports) reports") != nil)
+    let isBlocked = name != "job/report.json"
+    let line = isBlocked ? "\(name) is a symbolic link" : "job: succeeded"
+    #expect(try watch.waitForLine(containing: line) != nil)
+    // Its picture is known to be ours, and is replaced by another.
+    try folders.drop("good.txt", "coffee.jpg\n")
+    #expect(try watch.waitForLine(containing: "good: succeeded") != nil)
+    watch.send(SIGTERM)
+    _ = try watch.finish()
+    #expect(elsewhere.identities == before)
+    guard isBlocked else { return }
+    try FileManager.default.removeItem(atPath: folders.outbox + "/" + name)
+    try FileManager.default.moveItem(atPath: moved, toPath: folders.outbox + "/" + name)
+    // What was not to be seen is not known to be ours.
+    let isOurs = name != "job" && name != "job/images"
+    #expect(try folders.run(["--quality", "30"]).status == (isOurs ? 0 : 1))
+    #expect(try folders.report("job").entries.map { $0.error?.code } == [isOurs ? nil : "name-conflict"])
+  }
+
   @Test func `a state that is a symbolic link in the outbox is refused`() throws {
     try link(".darkroom", to: elsewhere.path)
     let run = try folders.run()
@@ -79,5 +145,14 @@ import Testing
     #expect(folders.exists("good/images/some/where/a.jpg"))
     #expect(try folders.report("deep").entries.first?.error?.code == "name-conflict")
     try expectUntouched()
+  }
+}
+
+extension TemporaryFolder {
+  /// What tells whether something in it, at any depth, was changed.
+  fileprivate var identities: [String: [Int]] {
+    let paths = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+    let known = paths.map { ($0, HostileFile.identity(of: Array(file($0).utf8CString)) ?? []) }
+    return Dictionary(uniqueKeysWithValues: known)
   }
 }

@@ -90,6 +90,8 @@ import Testing
     ("example.com:8080/x.jpg", "; if it is on the web, write https://example.com:8080/x.jpg"),
     ("localhost:8080/x.jpg", "; if it is on the web, write http://localhost:8080/x.jpg"),
     ("www.example.com", "; if it is on the web, write https://www.example.com"),
+    ("https//example.com/x.jpg", "; if it is on the web, write https://example.com/x.jpg"),
+    ("HTTP//example.com/x.jpg", "; if it is on the web, write http://example.com/x.jpg"),
     ("photos/x.jpg", nil), ("x.jpg", nil), ("../x.jpg", nil), ("v1.2/x.jpg", nil), ("C:/x.jpg", nil),
     ("ftp://h/x.jpg", nil),
     ("mailto:a@example.com", nil),

@@ -93,16 +93,12 @@ import Testing
 
   /// Runs a program on a file with these bytes.
   private func run(_ program: String, _ arguments: [String], _ bytes: [UInt8]) throws -> (status: Int32, output: Data) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/" + program)
-    process.arguments = arguments + [try fixture.write(bytes, as: "checked")]
     let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (process.terminationStatus, data)
+    let process = try SpawnedProcess(
+      "/usr/bin/" + program, arguments + [try fixture.write(bytes, as: "checked")], output: .pipe(output),
+      errors: .null)
+    let data = try output.fileHandleForReading.readToEnd() ?? Data()
+    return (process.wait(), data)
   }
 
   private func has(_ text: String, _ bytes: [UInt8]) -> Bool { Data(bytes).range(of: Data(text.utf8)) != nil }

@@ -17,6 +17,35 @@ import Testing
     try elsewhere.write("precious", as: "file")
   }
 
+  @Test(arguments: resolutions)
+  func `a path stands for what it leads to without symbolic links, the last itself`(
+    resolution: OpenFolder.Resolution
+  ) throws {
+    let folder = try open(resolution)
+    for path in ["a", "a/b", "a/b/file"] {
+      #expect(try folder.status(of: path)?.identity == FileStatus(of: root.file(path)).identity)
+    }
+    for path in ["missing", "a/missing", "missing/file"] { #expect(try folder.status(of: path) == nil) }
+    try root.link("a/link", to: elsewhere.path)
+    #expect(try folder.status(of: "a/link")?.kind == .link)
+    for path in ["a/link/file", "a/link/missing", "a/b/file/x"] {
+      let error = #expect(throws: SystemError.self) { try folder.status(of: path) }
+      #expect([ELOOP, ENOTDIR].contains(error?.code))
+    }
+  }
+
+  @Test(arguments: resolutions)
+  func `a folder on the way need not be readable, and the first one neither`(
+    resolution: OpenFolder.Resolution
+  ) throws {
+    // Root reads everything.
+    guard geteuid() != 0 else { return }
+    for name in ["", "a"] { chmod(root.file(name), 0o311) }
+    defer { for name in ["", "a"] { chmod(root.file(name), 0o755) } }
+    #expect(throws: SystemError.self) { try open(resolution) }
+    #expect(try OpenFolder(searching: root.path).open(reading: "a/b/file").readAll() == Data("inside".utf8))
+  }
+
   private static let resolutions = [OpenFolder.Resolution.kernel, .steps]
 
   private func open(_ resolution: OpenFolder.Resolution) throws -> OpenFolder {

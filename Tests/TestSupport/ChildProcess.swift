@@ -1,20 +1,15 @@
 import Foundation
 
 /// A server that runs for one test, killed when the value is released.
-final class ChildProcess: @unchecked Sendable {  // the process is only touched by init and deinit
-  private let process: Process
+final class ChildProcess: Sendable {
+  private let process: SpawnedProcess
 
   /// What it prints, if asked for.
-  let output: Pipe
+  let output = Pipe()
 
   /// Starts it. Its standard error is the test run's.
   init(_ executable: String, _ arguments: [String]) throws {
-    (process, output) = try Process.launch(executable, arguments) { process in
-      let output = Pipe()
-      process.standardInput = FileHandle.nullDevice
-      process.standardOutput = output
-      return output
-    }
+    process = try SpawnedProcess(executable, arguments, output: .pipe(output))
   }
 
   /// Waits for its end, or its next output, so many milliseconds at most. Returns whether it came.
@@ -33,11 +28,6 @@ final class ChildProcess: @unchecked Sendable {  // the process is only touched 
       throw NotFound(paths: paths)
     }
     return found
-  }
-
-  deinit {
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-    process.waitUntilExit()
   }
 
   /// A program that the tests need is not installed.

@@ -27,7 +27,7 @@ package struct DarkroomFolders: Sendable {
 
   /// Puts a manifest into the inbox, as a careful user would: written under a dot name, then renamed.
   package func drop(_ name: String, _ contents: Data) throws {
-    try contents.write(to: URL(fileURLWithPath: inbox + "/.dropping"))
+    try SpawnedProcess.whileNoneStarts { try contents.write(to: URL(fileURLWithPath: inbox + "/.dropping")) }
     guard rename(inbox + "/.dropping", inbox + "/" + name) == 0 else { throw POSIXError(.EIO) }
   }
 

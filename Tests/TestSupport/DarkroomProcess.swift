@@ -9,9 +9,8 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
     package let error: String
   }
 
-  private let process: Process
-  private let errors: Pipe
-  private let output: FileHandle
+  private let process: SpawnedProcess
+  private let errors = Pipe()
   private let outputPath: String
   private var said = ""
 
@@ -42,21 +41,14 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
     // What other programs leave of the machine's memory is none of a test's business.
     variables["DARKROOM_TEST_KERNEL_ROOT"] = "/dev/null"
     variables["PATH"] = Self.products.path + ":" + (variables["PATH"] ?? "/usr/bin:/bin")
-    (process, errors) = try Process.launch(executable, arguments) { process in
-      let errors = Pipe()
-      process.environment = variables.merging(environment) { _, given in given }
-      if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder.path) }
-      process.standardInput = FileHandle.nullDevice
-      process.standardOutput = output
-      process.standardError = errors
-      return errors
-    }
-    self.output = output
+    process = try SpawnedProcess(
+      executable, arguments, environment: variables.merging(environment) { _, given in given }, in: folder?.path,
+      output: .file(output), errors: .pipe(errors))
   }
 
   deinit {
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-    process.waitUntilExit()
+    process.send(SIGKILL)
+    process.wait()
     try? FileManager.default.removeItem(atPath: outputPath)
   }
 
@@ -74,9 +66,9 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
     try DarkroomProcess(script: script, in: folder, environment: environment).finish()
   }
 
-  package var processID: Int32 { process.processIdentifier }
+  package var processID: Int32 { process.id }
 
-  package func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+  package func send(_ signal: Int32) { process.send(signal) }
 
   /// Waits until a line of the log holds a text, and returns the line; nil when the program ends without it.
   /// - Throws: When it says nothing for a minute.
@@ -92,9 +84,8 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
   /// Waits for the end.
   package func finish() throws -> Finished {
     said += String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
     return Finished(
-      status: process.terminationStatus, output: try String(contentsOfFile: outputPath, encoding: .utf8), error: said)
+      status: process.wait(), output: try String(contentsOfFile: outputPath, encoding: .utf8), error: said)
   }
 
   /// The path of the program, for tests that start it in their own way.

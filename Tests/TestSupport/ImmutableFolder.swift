@@ -26,11 +26,7 @@ package final class ImmutableFolder: Sendable {
   package func release() { try? Self.change("-i", path) }
 
   private static func change(_ flag: String, _ path: String) throws {
-    let process = try Process.launch("/usr/bin/chattr", [flag, path]) { process in
-      process.standardError = FileHandle.nullDevice
-    }.0
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw POSIXError(.EPERM) }
+    guard try SpawnedProcess.run("/usr/bin/chattr", [flag, path], errors: .null) == 0 else { throw POSIXError(.EPERM) }
   }
 
   deinit { release() }

@@ -5,8 +5,9 @@ struct LineReader {
   private let file: FileHandle
   private let patience: Int32
 
-  /// - Parameter seconds: For each piece of output, several times what a busy machine takes.
-  init(_ pipe: Pipe, seconds: Int32 = 60) {
+  /// - Parameter seconds: For each piece of output, several times what a busy machine takes; by default one minute, and five
+  ///   under a sanitizer.
+  init(_ pipe: Pipe, seconds: Int32 = Sanitizer.isAny ? 300 : 60) {
     file = pipe.fileHandleForReading
     patience = seconds * 1000
   }

@@ -2,21 +2,16 @@ import Foundation
 
 /// A Python interpreter that has loaded numpy, Pillow and jsonschema, and runs each script in a copy of itself: loading
 /// them takes longer than most scripts.
-final class PythonWorker: @unchecked Sendable {  // whoever has taken it from `TestPython` uses it alone
-  private let process: Process
-  private let tasks: Pipe
-  private let results: Pipe
+final class PythonWorker: Sendable {
+  private let process: SpawnedProcess
+  private let tasks = Pipe()
+  private let results = Pipe()
 
   init() throws {
-    let (process, pipes) = try Process.launch(TestPython.interpreter, ["-c", Self.script]) { process in
-      let (tasks, results) = (Pipe(), Pipe())
-      process.environment = ProcessInfo.processInfo.environment.merging(["OPENBLAS_NUM_THREADS": "1"]) { $1 }
-      process.standardInput = tasks
-      process.standardOutput = results
-      return (tasks, results)
-    }
-    self.process = process
-    (tasks, results) = pipes
+    process = try SpawnedProcess(
+      TestPython.interpreter, ["-c", Self.script],
+      environment: ProcessInfo.processInfo.environment.merging(["OPENBLAS_NUM_THREADS": "1"]) { $1 },
+      input: .pipe(tasks), output: .pipe(results))
   }
 
   /// Runs a script to its end, for ten minutes at most.
@@ -39,8 +34,7 @@ final class PythonWorker: @unchecked Sendable {  // whoever has taken it from `T
 
   deinit {
     // Its group is itself and the copy that runs a script.
-    kill(-process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    kill(-process.id, SIGKILL)
   }
 
   /// Reads tasks from standard input, a line each; writes a line with exit code and length, and what was printed. Ends

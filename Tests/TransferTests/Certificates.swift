@@ -48,13 +48,8 @@ struct Certificates {
   func files(_ flaw: Flaw) -> [String] { [folder.file(flaw.rawValue + ".pem"), folder.file(flaw.rawValue + ".key")] }
 
   private func openssl(_ arguments: [String]) throws {
-    let (process, _) = try Process.launch("/usr/bin/openssl", arguments) { process in
-      process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
-      process.standardInput = FileHandle.nullDevice
-      process.standardError = FileHandle.nullDevice
-    }
-    process.waitUntilExit()
-    if process.terminationStatus != 0 { throw Failure(arguments: arguments) }
+    let status = try SpawnedProcess.run("/usr/bin/openssl", arguments, in: folder.path, errors: .null)
+    if status != 0 { throw Failure(arguments: arguments) }
   }
 
   /// `openssl` refused.

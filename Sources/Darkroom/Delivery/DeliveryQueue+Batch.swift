@@ -35,7 +35,7 @@ extension DeliveryQueue {
     let placed = reports.map { report in (report, Result { try place(report) }) }
     for (report, result) in placed { if case .success = result { folders.formUnion(report.folders) } }
     // Whoever waits for the results may have taken a folder away already.
-    let unsynced = Self.sync(folders)
+    let unsynced = sync(folders)
     results.hold(beneath: unsynced)
     let outcomes = placed.map { report, result in
       (report, result.flatMap { report.ended(unsynced) })
@@ -128,11 +128,11 @@ extension DeliveryQueue {
   }
 
   /// - Returns: The folders that could not be synced, and why. One that is not there any more is none.
-  private static func sync(_ folders: Set<String>) -> [String: any Error] {
+  private func sync(_ folders: Set<String>) -> [String: any Error] {
     var unsynced: [String: any Error] = [:]
     for folder in folders {
       do {
-        try Folder.syncIfThere(folder)
+        try outbox.syncIfThere(folder)
       } catch {
         unsynced[folder] = error
       }

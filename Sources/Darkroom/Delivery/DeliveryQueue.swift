@@ -100,6 +100,7 @@ final class DeliveryQueue: Sendable {
     var isEmpty: Bool { items.isEmpty && folders.isEmpty && !hasLogs }
   }
 
+  let outbox: OutboxFolder
   let staging: String
   let state: StateFolder
   let ledger: Ledger
@@ -115,13 +116,15 @@ final class DeliveryQueue: Sendable {
   private let queue = DispatchQueue(label: "Delivery")
 
   /// - Parameters:
+  ///   - outbox: In which results and reports get their names.
   ///   - staging: The folder in which results and reports are written.
   ///   - cache: What is to know the sources of what is delivered.
   ///   - send: Called on the queue's thread.
   init(
-    staging: String, state: StateFolder, ledger: Ledger, cache: DownloadCache,
+    outbox: OutboxFolder, staging: String, state: StateFolder, ledger: Ledger, cache: DownloadCache,
     send: @escaping @Sendable (Message) -> Void
   ) {
+    self.outbox = outbox
     self.staging = staging
     self.state = state
     self.ledger = ledger

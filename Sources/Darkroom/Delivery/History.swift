@@ -16,7 +16,7 @@ struct History {
     if try isUnbegun(names, in: job) { return }
     // The report goes last: as long as it is there, what is left belongs to it.
     let sorted = names.sorted { ($0 == "report.json" ? 1 : 0, $0) < ($1 == "report.json" ? 1 : 0, $1) }
-    let target = try freeFolder(for: sorted)
+    let target = try freeFolder(for: sorted, of: job)
     for name in sorted where try !job.renameWithoutReplacing(name, to: target, as: name) {
       throw SystemError("rename", target.path + "/" + name, code: EEXIST)
     }
@@ -25,8 +25,8 @@ struct History {
   }
 
   /// The earlier run's folder in `history`, or another when somebody has put files of these names there.
-  private func freeFolder(for names: [String]) throws(SystemError) -> OpenFolder {
-    let target = try folder.createDurably("history/" + earlierRun())
+  private func freeFolder(for names: [String], of job: OpenFolder) throws(SystemError) -> OpenFolder {
+    let target = try folder.createDurably("history/" + earlierRun(in: job))
     for name in names where try target.status(of: name) != nil {
       return try folder.createDurably("history/" + RunID.make())
     }
@@ -47,15 +47,15 @@ struct History {
 
   /// The earlier run's name, from the beginning of its report; from the folder's time when that does not tell.
   /// - Throws: `SystemError` when the report may be read later.
-  private func earlierRun() throws(SystemError) -> String {
-    if let runID = try reportHead()?.runID, RunID.isValid(runID) { return runID }
-    let modified = (try? FileStatus(of: folder.path).identity.modified.sinceEpoch) ?? 0
+  private func earlierRun(in job: OpenFolder) throws(SystemError) -> String {
+    if let runID = try reportHead(in: job)?.runID, RunID.isValid(runID) { return runID }
+    let modified = (try? job.status().identity.modified.sinceEpoch) ?? 0
     return RunID.make(at: Date(timeIntervalSince1970: modified))
   }
 
-  private func reportHead() throws(SystemError) -> ReportHead? {
+  private func reportHead(in job: OpenFolder) throws(SystemError) -> ReportHead? {
     do {
-      return try ReportHead(of: folder.report)
+      return try ReportHead(of: job.open(reading: "report.json"))
     } catch {
       if error.cause.isOfMachine && error.cause != .permission { throw error }
       return nil

@@ -4,7 +4,8 @@ import System
 /// Makes a ledger from what is left of a damaged one, and from the reports and pictures in the outbox.
 ///
 /// Every row of the damaged one with the right digest is taken over. Reports, and the logs of runs that have none yet, tell
-/// which pictures are ours. What is lost of a live job is done again, and gives the same files.
+/// which pictures are ours. What is lost of a live job is done again, and gives the same files. In the outbox no symbolic link
+/// is followed: what lies behind one is not read, and is not ours.
 struct LedgerRebuild {
   /// What it was made from.
   struct Result {
@@ -21,12 +22,19 @@ struct LedgerRebuild {
   let outbox: OutboxFolder
   let ledger: Ledger
 
+  private let results = ResultFolders()
+
+  init(state: StateFolder, outbox: OutboxFolder, ledger: Ledger) {
+    self.state = state
+    self.outbox = outbox
+    self.ledger = ledger
+  }
+
   /// - Throws: `SQLiteError`, `SystemError`.
   func run() throws -> Result {
     let rows = try ledger.salvage(from: state.ledger)
     var reports = 0
-    for name in try Folder.names(in: outbox.path).compactMap(\.text) where !name.hasPrefix(".") {
-      guard (try? FileStatus(of: outbox.path + "/" + name))?.kind == .folder else { continue }
+    for name in try outbox.open().names().compactMap(\.text) where !name.hasPrefix(".") {
       reports += try add(outbox.job(name))
     }
     let live = try ledger.liveJobs().filter { job in try !endIfReported(job) }
@@ -39,28 +47,30 @@ struct LedgerRebuild {
   /// Adds what a job's reports say, from the oldest on.
   /// - Returns: How many reports there are.
   private func add(_ folder: JobFolder) throws -> Int {
-    let earlier = ((try? Folder.names(in: folder.history)) ?? []).compactMap(\.text).sorted()
-    let reports = (earlier.map { "\(folder.history)/\($0)/report.json" } + [folder.report]).compactMap { path in
-      (try? ReportHead(of: path)).map { (path, $0) }
+    let earlier = ((try? folder.open("history").names()) ?? []).compactMap(\.text).sorted()
+    let reports = (earlier.map { "history/\($0)/report.json" } + ["report.json"]).compactMap { target in
+      (try? ReportHead(of: folder.open(file: target))).map { (target, $0) }
     }
-    for (path, _) in reports { try addOutputs(of: path, folder) }
-    if (try? FileStatus(of: folder.entriesLog))?.kind == .file { try addOutputs(of: folder.entriesLog, folder) }
-    if let (path, head) = reports.last(where: { $0.1.countsForNext }), let runID = head.runID {
-      try addFailures(of: path, runID, folder)
+    for (target, _) in reports { try addOutputs(of: target, folder) }
+    try addOutputs(of: "entries.jsonl", folder)
+    if let (target, head) = reports.last(where: { $0.1.countsForNext }), let runID = head.runID {
+      try addFailures(of: target, runID, folder)
     }
     return reports.count
   }
 
   /// A picture that is still as long as it was is taken to be ours: before it is replaced its digest is compared.
-  private func addOutputs(of path: String, _ folder: JobFolder) throws {
+  private func addOutputs(of target: String, _ folder: JobFolder) throws {
+    guard let file = try? folder.open(file: target) else { return }
     var page: [LedgerChange] = []
-    try ReportRow.each(of: path) { row in
+    try ReportRow.each(of: file) { row in
       let result = row.output.map { Delivery(staged: "", target: $0.file, bytes: $0.bytes, sha256: $0.sha256) }
       let original = row.source.flatMap { source in
         source.file.map { Delivery(staged: "", target: $0, bytes: source.bytes, sha256: source.sha256) }
       }
       for delivery in [result, original].compactMap({ $0 }) {
-        guard let status = try? FileStatus(of: folder.file(delivery.target)), status.kind == .file,
+        guard !delivery.target.split(separator: "/").contains(".."),
+          let status = try? results.status(of: delivery.target, in: folder), status.kind == .file,
           status.size == delivery.bytes
         else { continue }
         page.append(.recall(delivery, job: folder.name))
@@ -72,9 +82,10 @@ struct LedgerRebuild {
     try ledger.commit(page)
   }
 
-  private func addFailures(of path: String, _ runID: String, _ folder: JobFolder) throws {
+  private func addFailures(of target: String, _ runID: String, _ folder: JobFolder) throws {
+    guard let file = try? folder.open(file: target) else { return }
     var page: [LedgerChange] = [.remember(runID, job: folder.name)]
-    try ReportRow.each(of: path) { row in
+    try ReportRow.each(of: file) { row in
       let name = row.variant.map { row.name + "." + $0 } ?? row.name
       if let failure = row.ledgerFailure(name: name) { page.append(.recallFailure(failure, run: runID)) }
       if page.count < Self.pageSize { return }
@@ -91,8 +102,8 @@ struct LedgerRebuild {
     let folder = outbox.job(job.name)
     guard job.documents.isEmpty else { return false }
     let isReported =
-      try (try? ReportHead(of: folder.report))?.runID == job.runID
-      || FileStatus.exists(folder.history + "/" + job.runID)
+      try (try? ReportHead(of: folder.open(file: "report.json")))?.runID == job.runID
+      || folder.status(of: "history/" + job.runID)?.kind == .folder
     if isReported { try ledger.commit([.advance(job.runID, to: .ended)]) }
     return isReported
   }

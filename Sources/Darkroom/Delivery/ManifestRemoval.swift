@@ -8,13 +8,16 @@ import System
 /// moved into `ParkingFolder`, where only this program works, and looked at again.
 enum ManifestRemoval {
   /// Several threads may do this at once, and the folder goes whenever it is empty: then it is created again.
-  /// - Parameter identity: Of the file that was accepted, as the ledger has it.
+  /// - Parameters:
+  ///   - identity: Of the file that was accepted, as the ledger has it.
+  ///   - wasLinked: Whether it was given another name since, so that its ctime may be another.
   /// - Throws: `SystemError` when the file cannot be taken away.
-  static func remove(_ path: String, identity: String) throws(SystemError) {
+  static func remove(_ path: String, identity: String, wasLinked: Bool = false) throws(SystemError) {
     let name = Folder.name(of: path)
     guard let inbox = try openIfThere(Folder.parent(of: path)) else { return }
     for _ in 0..<100 {
-      guard try inbox.status(of: name)?.identity.text == identity else { return }
+      guard let found = try inbox.status(of: name)?.identity else { return }
+      guard found.text == identity || wasLinked && isSameFile(found, identity) else { return }
       guard let parking = try take(name, from: inbox) else { continue }
       defer { parking.removeIfEmpty() }
       if try parking.identity(of: name).map({ isSameFile($0, identity) }) == true {

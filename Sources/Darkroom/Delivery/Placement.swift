@@ -74,11 +74,11 @@ struct Placement {
     // one has its name. If there is none, whoever was waiting for it has taken it away, or replaced it.
     guard let staged = try staging.open().status(of: delivery.staged) else {
       if try folder.holds(delivery) { return .moved }
-      if try FileStatus.exists(folder.file(delivery.target)) {
+      if try folder.status(of: delivery.target) != nil {
         throw EntryFailure.conflict("\(delivery.target) was replaced by someone else")
       }
       // Where the file system is not mounted everything is missing, which says nothing.
-      _ = try FileStatus(of: staging.folder)
+      try staging.checkPresence()
       return .moved
     }
     let target: OpenFolder

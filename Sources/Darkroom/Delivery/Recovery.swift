@@ -19,10 +19,8 @@ struct Recovery {
   func recover() throws -> JobTally {
     let intended = try ledger.intended(run: run.runID)
     let completed = try intended.map(complete)
-    let targets = (intended.compactMap(\.delivery) + completed.compactMap(\.original)).map(\.target)
-    for folder in Set(targets.map { Folder.parent(of: run.folder.file($0)) }) {
-      try Folder.syncIfThere(folder)
-    }
+    let deliveries = intended.compactMap(\.delivery) + completed.compactMap(\.original)
+    for folder in Set(deliveries.map(\.subfolder)) { try run.folder.syncIfThere(folder) }
     try ledger.commit(completed.map { .finish($0, run: run.runID, job: run.job) })
     // Not before: an intent whose staged file is gone means that the file was delivered.
     for (entry, now) in zip(intended, completed) where now.delivery == nil {

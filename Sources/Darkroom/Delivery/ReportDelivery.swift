@@ -98,15 +98,9 @@ struct ReportDelivery: Sendable {
       outcome.manifestTrouble = "\(path): there is no room for it anywhere else"
       return outcome
     }
-    var identity = manifest.identity
-    // That its second name was given to it changed its ctime.
-    if manifest.tooLarge != nil, let found = try? FileStatus(of: path).identity,
-      ManifestRemoval.isSameFile(found, identity)
-    {
-      identity = found.text
-    }
     do throws(SystemError) {
-      try ManifestRemoval.remove(path, identity: identity)
+      // That its second name was given to it changed its ctime.
+      try ManifestRemoval.remove(path, identity: manifest.identity, wasLinked: manifest.tooLarge != nil)
     } catch  where !mayLeaveManifest && (error.isOutOfSpace || error.mayPassSoon && error.code != EROFS) {
       throw ManifestObstacle(error: error)
     } catch {

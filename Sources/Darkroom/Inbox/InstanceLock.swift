@@ -85,12 +85,15 @@ package final class InstanceLock: Sendable {
   }
 
   /// The process that holds a lock; nil when none does.
+  /// - Parameters:
+  ///   - path: Of the lock's file, beneath a folder.
+  ///   - folder: The folder's path, in which symbolic links are followed.
   /// - Throws: `SystemError` when that cannot be told.
-  package static func holder(file path: String) throws(SystemError) -> Int? {
+  static func holder(file path: String, beneath folder: String) throws(SystemError) -> Int? {
     do {
-      let file = try OpenFile(reading: path)
+      let file = try OpenFolder(searching: folder).open(reading: path)
       return try file.lockHolder() == .writer ? process(file) ?? 0 : nil
-    } catch  where error.code == ENOENT {
+    } catch  where error.cause == .missing || error.cause == .occupied {
       return nil
     }
   }

@@ -103,9 +103,7 @@ struct JobPlanner: Sendable {
       staging: Staging(folder: outbox.staging(of: state), runID: job.runID, handle: staging),
       accepted: manifest.accepted, isRefreshing: manifest.refresh == true, user: manifest.owner)
     // Where the outbox is not mounted nothing is to be made.
-    guard try FileStatus.exists(run.staging.folder) else {
-      throw SystemError("the outbox is not there", run.staging.folder, code: ESTALE)
-    }
+    try run.staging.checkPresence()
     let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
     let source = Planner(format: format, file: ManifestFile(path: snapshot), defaults: try manifest.defaults)
     let task = Task(

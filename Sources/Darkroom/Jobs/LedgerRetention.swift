@@ -158,11 +158,12 @@ final class LedgerRetention: Sendable {
 
   private func forgetOutputs(_ count: Int, until end: Double) throws {
     var left = count
+    let results = ResultFolders()
     while left > 0, Clock.monotonicSeconds < end {
       let (last, limit) = (position, min(left, Self.pageSize))
       let page = try ledger.outputs(after: last.job, last.target, limit: limit)
       left -= limit
-      let gone = page.filter { isForgettable($0.identity) && isGone($0.job + "/" + $0.target) }
+      let gone = page.filter { isForgettable($0.identity) && isGone($0.target, of: $0.job, results) }
       try ledger.commit(gone.map { .forget(.output(job: $0.job, target: $0.target, identity: $0.identity)) })
       shared.withLock { shared in
         let end = page.count < limit ? nil : page.last
@@ -170,12 +171,25 @@ final class LedgerRetention: Sendable {
       }
       if page.count < limit { return }
     }
+    if left == 0 { return }
+    // The time was over. The rest is as due as it was.
+    shared.withLock { $0.outputs += left }
+    schedule(after: Self.spacing)
   }
 
   /// Whether a file was delivered long ago.
   private func isForgettable(_ identity: String?) -> Bool {
     guard let changed = identity.flatMap(FileIdentity.changed(inText:)) else { return true }
     return Double(Clock.wallMilliseconds) / 1000 - changed > Self.outputAge
+  }
+
+  /// Whether it is certain that there is no file of an output's name.
+  private func isGone(_ target: String, of job: String, _ results: ResultFolders) -> Bool {
+    do {
+      return try results.status(of: target, in: OutboxFolder(path: outbox.path, handle: outbox).job(job)) == nil
+    } catch {
+      return false
+    }
   }
 
   private func forgetLastRuns(_ count: Int) throws {
@@ -190,10 +204,10 @@ final class LedgerRetention: Sendable {
     shared.withLock { $0.position.lastRun = page.count < limit ? "" : page.last?.job ?? "" }
   }
 
-  /// Whether it is certain that there is nothing under a path beneath the outbox.
-  private func isGone(_ path: String) -> Bool {
+  /// Whether it is certain that there is nothing of a job.
+  private func isGone(_ job: String) -> Bool {
     do {
-      return try outbox.status(of: path) == nil
+      return try outbox.status(of: job) == nil
     } catch {
       return false
     }

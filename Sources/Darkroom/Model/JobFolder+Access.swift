@@ -12,9 +12,11 @@ extension JobFolder {
 
   /// The path of something beneath the outbox.
   private func beneath(_ path: String) -> String {
-    let folder = String(self.path.dropFirst(root.count + 1))
+    let folder = relative(self.path)
     return path.isEmpty ? folder : folder + "/" + path
   }
+
+  private func relative(_ path: String) -> String { String(Substring(path.utf8.dropFirst(root.utf8.count + 1))) }
 
   /// Opens the folder, or one in it.
   /// - Parameter subfolder: A relative path.
@@ -30,13 +32,32 @@ extension JobFolder {
   func createDurably(_ subfolder: String = "") throws(SystemError) -> OpenFolder {
     var changed: [String] = []
     let folder = try create(subfolder, changed: &changed)
-    for path in changed { try Folder.sync(path) }
+    for path in changed { try openOutbox().syncFolder(relative(path)) }
     return folder
+  }
+
+  /// Syncs the folder, or one in it, if it is still there.
+  func syncIfThere(_ subfolder: String) throws(SystemError) {
+    do throws(SystemError) {
+      try openOutbox().syncFolder(beneath(subfolder))
+    } catch  where error.cause == .missing || error.cause == .occupied {
+      return
+    }
   }
 
   /// Opens a file for reading.
   /// - Parameter target: Its path relative to the job's folder.
   func open(file target: String) throws(SystemError) -> OpenFile { try openOutbox().open(reading: beneath(target)) }
+
+  /// What a path relative to the job's folder stands for, a symbolic link for itself.
+  /// - Returns: nil when there is nothing, also because something else has the name of a folder on the way.
+  func status(of target: String) throws(SystemError) -> FileStatus? {
+    do throws(SystemError) {
+      return try openOutbox().status(of: beneath(target))
+    } catch  where error.cause == .missing || error.cause == .occupied {
+      return nil
+    }
+  }
 
   /// Whether a path relative to the job's folder is that of a regular file with these contents.
   /// - Parameter sha256: In lower-case hexadecimal.
@@ -77,4 +98,9 @@ extension JobFolder {
     }
     return folder
   }
+}
+
+extension OpenFolder {
+  /// Syncs a folder beneath it, or itself. It is opened for that: a sync that failed is never repeated on a descriptor.
+  func syncFolder(_ path: String) throws(SystemError) { try folder(path.isEmpty ? "." : path).sync() }
 }

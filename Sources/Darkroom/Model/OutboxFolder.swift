@@ -18,6 +18,9 @@ struct OutboxFolder: Sendable {
 
   static let statusName = "status.json"
 
+  /// The path of something in the hidden folder, relative to the outbox.
+  static func hidden(_ name: String) -> String { ".darkroom/" + name }
+
   /// Staging for those who keep their ledger in a state folder; another ledger's files are none of our business.
   func staging(of state: StateFolder) -> String {
     hidden + "/" + stagingName(of: state)
@@ -31,11 +34,30 @@ struct OutboxFolder: Sendable {
   }
 
   /// The file that says which process owns the outbox.
-  var instanceFile: String { hidden + "/" + Self.instanceName }
-
   static let instanceName = "instance"
 
   func job(_ name: String) -> JobFolder { JobFolder(path: path + "/" + name, name: name, outbox: handle) }
+
+  /// The folder itself.
+  func open() throws(SystemError) -> OpenFolder {
+    if let handle { return handle }
+    return try OpenFolder(path)
+  }
+
+  /// Syncs the folder, or one beneath it.
+  /// - Parameter path: As that begins with the outbox's.
+  func sync(_ path: String) throws(SystemError) {
+    try open().syncFolder(String(Substring(path.utf8.dropFirst(self.path.utf8.count + 1))))
+  }
+
+  /// The same for a folder that somebody may have taken away, or put something else in its place.
+  func syncIfThere(_ path: String) throws(SystemError) {
+    do throws(SystemError) {
+      try sync(path)
+    } catch  where error.cause == .missing || error.cause == .occupied {
+      return
+    }
+  }
 
   /// Opens the hidden folder, and creates it when it is missing.
   /// - Throws: `StopError.outbox` when its name is a symbolic link's, or it is another user's; `SystemError`.

@@ -16,9 +16,6 @@ package struct ReportHead: Sendable, Equatable {
   /// Reads the head of a report, however long its rows are.
   /// - Returns: nil when the file is no report of ours.
   /// - Throws: `SystemError` when it cannot be read.
-  init?(of path: String) throws(SystemError) { try self.init(of: OpenFile(reading: path, followingLinks: false)) }
-
-  /// The same for a report that is open.
   init?(of file: OpenFile) throws(SystemError) {
     let start = try file.readStart(1 << 20)
     let lines = String(decoding: start, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)

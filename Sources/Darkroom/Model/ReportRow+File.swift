@@ -2,11 +2,9 @@ import System
 
 extension ReportRow {
   /// Calls `body` with each row of a report, or of a log of rows, that can be read. A line holds one row.
-  /// - Throws: What `body` throws. A file that cannot be read has no rows.
-  static func each(of path: String, _ body: (ReportRow) throws -> Void) throws {
-    guard let file = try? OpenFile(reading: path, followingLinks: false), (try? file.status())?.kind == .file else {
-      return
-    }
+  /// - Throws: What `body` throws; `SystemError` when reading fails. What is no regular file has no rows.
+  static func each(of file: OpenFile, _ body: (ReportRow) throws -> Void) throws {
+    guard (try? file.status())?.kind == .file else { return }
     var rest: [UInt8] = []
     func read(_ line: ArraySlice<UInt8>) throws {
       let text = String(decoding: line.last == UInt8(ascii: ",") ? line.dropLast() : line, as: UTF8.self)

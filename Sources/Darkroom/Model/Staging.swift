@@ -36,6 +36,14 @@ struct Staging: Sendable {
     return try OpenFolder(folder)
   }
 
+  /// Checks that the folder has its path: when its file system is not mounted, everything seems to be missing.
+  /// - Throws: `SystemError`, `ESTALE` when it is missing, or there is another.
+  func checkPresence() throws(SystemError) {
+    guard try FileStatus.exists(folder),
+      try handle?.status().identity.isSameNode(as: FileStatus(of: folder).identity) != false
+    else { throw SystemError("the outbox is not there", folder, code: ESTALE) }
+  }
+
   /// Creates a file; what an earlier attempt of the same run left under the name is removed.
   func create(_ name: String, mode: mode_t = 0o666) throws(SystemError) -> OpenFile {
     let folder = try open()

@@ -10,6 +10,9 @@ struct EarlierResults: Sendable {
   /// The files that may be the entry's.
   let outputs: [LedgerOutput]
 
+  /// Has the files looked at; nil to open their folder each time.
+  var folders: ResultFolders?
+
   /// Whether they may stand for what is to be made.
   var mayBeReused = true
 
@@ -70,10 +73,14 @@ struct EarlierResults: Sendable {
 
   /// - Returns: nil when the file is not what was delivered.
   private func unchangedIdentity(_ output: LedgerOutput) throws -> String? {
-    let path = folder.file(output.target)
-    guard let identity = try? FileStatus(of: path).identity.text else { return nil }
+    guard let identity = try? status(of: output.target)?.identity.text else { return nil }
     if identity == output.identity { return identity }
     // Looked at before its bytes are read: a change in between shows the next time.
     return try folder.holds(output.target, bytes: output.bytes, sha256: output.sha256) ? identity : nil
+  }
+
+  private func status(of target: String) throws(SystemError) -> FileStatus? {
+    if let folders { return try folders.status(of: target, in: folder) }
+    return try folder.status(of: target)
   }
 }

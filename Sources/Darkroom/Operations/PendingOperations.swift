@@ -45,6 +45,7 @@ final class PendingOperations {
 
   let shared = SharedDownloads()
   private let sharedFiltrations = SharedFiltrations()
+  private let resultFolders = ResultFolders()
   private(set) var inProgress: [PhotoRecord.ID: Chain] = [:]
   private var occupancy = Array(repeating: AdmissionWindow.Occupancy(), count: Entry.Priority.allCases.count)
   private var engine: TransferEngine
@@ -239,6 +240,7 @@ final class PendingOperations {
     var earlier = earlier ?? EarlierResults(folder: record.run.folder, outputs: [])
     let isRefreshing = isRefreshing || record.run.isRefreshing
     earlier.mayBeReused = !isRefreshing
+    earlier.folders = resultFolders
     let results = ResultAccess(cache: cache, earlier: earlier, shared: sharedFiltrations)
     let filtration = ImageFiltration(
       record, access: results, decoding: decoding, limits: limits, metadata: metadata, keepsOriginals: keepsOriginals)

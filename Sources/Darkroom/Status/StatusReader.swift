@@ -62,10 +62,14 @@ package struct StatusReader {
   /// The status that an instance wrote last; nil when there is none.
   /// - Throws: `StopError.missing`.
   private func written() throws -> Status? {
+    var places = [(outbox.path, OutboxFolder.hidden(OutboxFolder.statusName))]
     // Versions up to 0.1 wrote it into the state folder.
-    for path in [outbox.status, state.path + "/status.json"] {
+    if state.path != outbox.hidden { places.append((state.path, OutboxFolder.statusName)) }
+    for (folder, path) in places {
       do {
-        let data = try OpenFile(reading: path).readAll()
+        let file = try OpenFolder(searching: folder).open(reading: path)
+        guard try file.status().kind == .file else { continue }
+        let data = try file.readAll()
         if let status = try? JSONDecoder().decode(Status.self, from: data) { return status }
       } catch let error as SystemError where error.cause == .permission {
         guard mayReadState else {
@@ -81,7 +85,8 @@ package struct StatusReader {
   /// The instance's process; nil when none runs.
   private func runningProcess(_ written: Status?) throws(SystemError) -> Int? {
     do throws(SystemError) {
-      return try InstanceLock.holder(file: outbox.instanceFile)
+      return try InstanceLock.holder(
+        file: OutboxFolder.hidden(OutboxFolder.instanceName), beneath: outbox.path)
     } catch  where error.cause == .permission {
       // The lock is for its owner alone.
       guard let process = written?.process, let start = written?.process_start,
@@ -89,6 +94,13 @@ package struct StatusReader {
       else { return nil }
       return process
     }
+  }
+
+  /// Whether there is a ledger. The state in the outbox is not reached by way of a symbolic link that nobody has named.
+  private var hasLedger: Bool {
+    guard state.path == outbox.hidden else { return FileManager.default.fileExists(atPath: state.ledger) }
+    let ledger = OutboxFolder.hidden(Folder.name(of: state.ledger))
+    return (try? OpenFolder(searching: outbox.path).status(of: ledger)) != nil
   }
 
   /// Whether this user may read the ledger, or would be told that there is none.
@@ -140,7 +152,7 @@ package struct StatusReader {
   /// Adds the jobs that are in the ledger.
   /// - Returns: Their manifests.
   private func addJobs(to status: inout Status, _ written: Status?, countsRows: Bool) throws -> [JobManifest] {
-    guard FileManager.default.fileExists(atPath: state.ledger) else { return [] }
+    guard hasLedger else { return [] }
     let jobs: [LedgerJob]
     switch try LedgerReader.liveJobs(path: state.ledger) {
     case .unknown(let why):

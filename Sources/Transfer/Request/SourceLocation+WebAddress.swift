@@ -13,9 +13,12 @@ extension SourceLocation {
 }
 
 /// Continues a message about a text that looks like a web address without its scheme, such as `www.example.com/x.jpg`,
-/// `//example.com/x.jpg` or `example.com:8080/x.jpg`; empty for any other.
+/// `//example.com/x.jpg` or `example.com:8080/x.jpg`, or with a misspelt one, `https//example.com/x.jpg`; empty for any other.
 /// - Parameter text: Without secrets.
 func webAddressHint(for text: String) -> String {
+  if let typed = text.prefixMatch(of: /(https?)\/\//.ignoresCase()) {
+    return "; if it is on the web, write \(typed.1.lowercased())://\(text[typed.range.upperBound...])"
+  }
   var rest = text[...]
   if rest.hasPrefix("//") { rest = rest.dropFirst(2) }
   let hasSlashes = rest.startIndex > text.startIndex

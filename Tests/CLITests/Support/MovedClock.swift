@@ -21,14 +21,8 @@ struct MovedClock {
     folder = try TemporaryFolder()
     try set(0)
     try folder.write(Self.source, as: "clock.c")
-    let (compiler, _) = try Process.launch(
-      "/usr/bin/env",
-      [
-        "cc", "-shared", "-fPIC", "-O1", "-o", folder.file("clock.so"), folder.file("clock.c"),
-      ]
-    ) { _ in }
-    compiler.waitUntilExit()
-    guard compiler.terminationStatus == 0 else { throw POSIXError(.ENOEXEC) }
+    let arguments = ["cc", "-shared", "-fPIC", "-O1", "-o", folder.file("clock.so"), folder.file("clock.c")]
+    guard try SpawnedProcess.run("/usr/bin/env", arguments) == 0 else { throw POSIXError(.ENOEXEC) }
   }
 
   /// Sets the clock to so many seconds after the true time.

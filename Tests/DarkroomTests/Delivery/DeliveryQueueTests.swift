@@ -80,7 +80,7 @@ import Testing
     #expect(answer.value != nil)
     #expect(try sent.reported[2]?.get().job.state == .succeeded)
     #expect(try deliveries.ledger.liveJobs().map(\.runID) == ["run-0001", "run-0009", "run-0003"])
-    #expect(try ReportHead(of: second.folder.report)?.runID == "run-0002")
+    #expect(try ReportHead(of: OpenFile(reading: second.folder.report))?.runID == "run-0002")
     #expect(deliveries.text("job-2/manifest.txt") == "snapshot")
     #expect(try deliveries.jobs == ["run-0001.txt"], "the snapshot of the job that has ended is gone")
     #expect(deliveries.text("job-1/images/entry 0.jpg") == "picture")
@@ -214,7 +214,7 @@ import Testing
     try FileManager.default.removeItem(atPath: deliveries.root.file("out/job-2/report.json"))
     queue.deliver(try deliveries.report(runs[1]))
     #expect(try deliveries.wait(reports: 1).reported[2]?.get().job.state == .succeeded)
-    #expect(try ReportHead(of: runs[1].folder.report)?.runID == "run-0002")
+    #expect(try ReportHead(of: OpenFile(reading: runs[1].folder.report))?.runID == "run-0002")
     #expect(try deliveries.ledger.liveJobs().first { $0.runID == "run-0002" } == nil)
   }
 

@@ -82,7 +82,7 @@ struct FullDiskTests {
     try disk.empty()
     deliveries.queue.deliver(try deliveries.report(run))
     #expect(try deliveries.wait(reports: 1).reported[1]?.get().job.state == .failed)
-    #expect(try ReportHead(of: run.folder.report)?.state == .failed)
+    #expect(try ReportHead(of: OpenFile(reading: run.folder.report))?.state == .failed)
     #expect(try deliveries.ledger.liveJobs().isEmpty)
     #expect(try deliveries.jobs.isEmpty)
   }

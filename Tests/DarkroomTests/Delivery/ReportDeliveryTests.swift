@@ -40,7 +40,7 @@ import Testing
     #expect(found.documents == report.documents && found.outcome == report.outcome)
     #expect(found.documents.last?.target == "report.json")
     for _ in 0..<2 { try found.place() }
-    #expect(try ReportHead(of: target)?.runID == Outbox.runID)
+    #expect(try ReportHead(of: OpenFile(reading: target))?.runID == Outbox.runID)
     #expect(try outbox.staged.isEmpty)
     try Folder.removeFile(target)
     try found.place()

@@ -75,7 +75,7 @@ import Testing
     let summary = try Darkroom(configuration: configuration, observe: { _ in }).run()
     #expect(summary.states == [.partial] && !summary.hadTrouble)
     #expect(try names.isEmpty)
-    let head = try #require(try ReportHead(of: folder.file("out/job/report.json")))
+    let head = try #require(try ReportHead(of: OpenFile(reading: folder.file("out/job/report.json"))))
     #expect(head.runID == "run-0001")
     #expect(FileManager.default.fileExists(atPath: folder.file("out/job/images/chelsea-small.png")))
     #expect(folder.text("out/job/manifest.txt") == "chelsea-small.png\nmissing.png\n")

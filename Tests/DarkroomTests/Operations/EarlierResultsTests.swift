@@ -91,6 +91,27 @@ import Testing
     #expect(try reused() == nil)
   }
 
+  @Test(arguments: [false, true])
+  func `what lies behind a symbolic link is no result, also when it is the file that was delivered`(
+    isHeld: Bool
+  ) throws {
+    try outbox.write("bytes", to: target)
+    try remember("bytes", origin: provenance.text, identity: identity)
+    let outputs = try EarlierResults.targets(of: entry).compactMap { try outbox.ledger.output(job: "job", target: $0) }
+    var results = EarlierResults(folder: outbox.folder, outputs: outputs)
+    results.folders = isHeld ? ResultFolders(period: 0) : nil
+    #expect(try results.result(of: entry, as: key) != nil)
+    for name in ["images", ""] {
+      let path = name.isEmpty ? outbox.folder.path : outbox.folder.file(name)
+      try Folder.rename(path, to: outbox.root.file("moved"))
+      try outbox.root.link(name.isEmpty ? "out/job" : "out/job/" + name, to: outbox.root.file("moved"))
+      #expect(try results.result(of: entry, as: key) == nil, "\(path)")
+      try FileManager.default.removeItem(atPath: path)
+      try Folder.rename(outbox.root.file("moved"), to: path)
+      #expect(try results.result(of: entry, as: key) != nil)
+    }
+  }
+
   @Test func `an original that is not what it was is not copied`() throws {
     for (text, isCopied) in [("bytes", true), ("bites", false), ("byte", false), ("bytes more", false)] {
       let path = try outbox.root.write(text, as: "original")

@@ -51,7 +51,7 @@ final class Deliveries: Sendable {
     state = StateFolder(path: root.file("state"))
     ledger = try Ledger(path: state.ledger)
     queue = DeliveryQueue(
-      staging: root.file("staging"), state: state, ledger: ledger,
+      outbox: OutboxFolder(path: root.file("out")), staging: root.file("staging"), state: state, ledger: ledger,
       cache: DownloadCache(folder: root.file("cache"), limit: 0)
     ) { message in
       mailbox.post(message)

@@ -1,0 +1,10 @@
+#pragma once
+#include <spawn.h>
+
+// glibc declares these only for _GNU_SOURCE, which Swift's module of glibc does without.
+
+/// Has the child change to a folder. Returns 0 or an error number.
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
+
+/// Has the child close all descriptors from this one on. Returns 0 or an error number.
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first);
