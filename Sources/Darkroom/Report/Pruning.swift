@@ -21,14 +21,14 @@ struct Pruning: @unchecked Sendable {  // the index has one owner at a time
     try ledger.eachOutputPage(job: run.job) { page in
       var folders: Set<String> = []
       let removed = try page.filter { try !index.keeps($0.target) && remove($0, &folders) }
-      for folder in folders { try Folder.syncIfThere(folder) }
+      for folder in folders { try run.folder.syncIfThere(folder) }
       try ledger.commit(removed.map { .forget(.output(job: run.job, target: $0.target, identity: $0.identity)) })
     }
     try index.fill { try index.removeKept() }
   }
 
   /// Removes a file if it may be removed.
-  /// - Parameter folders: Gets the path of the folder that has lost a name.
+  /// - Parameter folders: Gets the subfolder that has lost a name.
   /// - Returns: Whether it was removed. What cannot be removed now is left to a later run.
   private func remove(_ output: LedgerOutput, _ folders: inout Set<String>) -> Bool {
     guard output.wasMade, let folder = try? run.folder.open(Folder.parent(of: output.target)) else { return false }
@@ -38,7 +38,7 @@ struct Pruning: @unchecked Sendable {  // the index has one owner at a time
         || (try? run.folder.holds(output.target, bytes: output.bytes, sha256: output.sha256)) == true,
       (try? folder.status(of: name))??.identity == found.identity, (try? folder.remove(name)) != nil
     else { return false }
-    folders.insert(folder.path)
+    folders.insert(Folder.parent(of: output.target))
     return true
   }
 }
