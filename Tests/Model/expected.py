@@ -1,0 +1,218 @@
+"""The model: what must have come of a sequence, whatever happened when.
+
+Of a manifest each row has one outcome, which follows from the manifest alone: `filtered`, or the code of its failure. A manifest
+that was dropped has one report at most. It is
+
+- complete, each row with its outcome, unless the manifest or a later one was removed or cancelled: then rows may be cancelled;
+- `superseded`, if a later manifest has a report: then the rows that are missing are those that are the same in that;
+- `rejected`, if the manifest is not valid, and then that is all that comes of it.
+
+The last manifest has a report unless it was removed. Whatever was asked for is of a manifest that has a report. What was
+filtered once is in the outbox. What is the same in all manifests is downloaded once, and again only for what interrupted it.
+"""
+import collections
+import json
+import os
+import threading
+
+from picture_server import DIGESTS
+
+CODES = {"missing": "http-status", "text": "not-an-image"}
+
+# The digest of each result, by its picture, recipe and format: the same everywhere.
+digests = {}
+digests_lock = threading.Lock()
+
+
+def kind(url):
+    return url.split("/")[-2]
+
+
+def outcomes(entries):
+    """The outcome of each row of a manifest, by name and variant, in the order of the report."""
+    by_name = {entry["name"]: entry for entry in entries}
+
+    def variant(entry, number):
+        if any(set(of_entry(by_name[name])) != {"filtered"} for name in entry.get("after", [])):
+            return "dependency-failed"
+        if code := CODES.get(kind(entry["url"])):
+            return code
+        return "image-too-large" if number is not None and entry["variants"][number]["name"] == "bad" else "filtered"
+
+    def of_entry(entry):
+        numbers = range(len(entry["variants"])) if "variants" in entry else [None]
+        return [variant(entry, number) for number in numbers]
+
+    rows = {}
+    for entry in entries:
+        names = [variant["name"] for variant in entry.get("variants", [])] or [None]
+        rows |= {(entry["name"], name): outcome for name, outcome in zip(names, of_entry(entry))}
+    return rows
+
+
+def works(entries):
+    """What is done for each row of a manifest: rows that are the same in two manifests go from one to the other."""
+    rows = {}
+    for entry in entries:
+        for variant in entry.get("variants", [{}]):
+            merged = entry | variant
+            rows[entry["name"], variant.get("name")] = (
+                entry["url"], merged.get("filters", "sepia(0.8)"), merged.get("format", "keep"),
+                tuple(sorted(entry.get("after", []))))
+    return rows
+
+
+def check(trial):
+    """What is wrong, as texts that begin with the kind of it and a colon."""
+    found = []
+    reports = {job: check_job(trial, job, puts, found) for job, puts in trial.puts.items()}
+    check_requests(trial, reports, found)
+    return found
+
+
+def read_reports(trial, job, puts, found):
+    """The reports of a job, by the places of their manifests in `puts`; the newest must be the last of them."""
+    folder = f"{trial.outbox}/{job}"
+    history = sorted(os.listdir(folder + "/history")) if os.path.isdir(folder + "/history") else []
+    paths = [f"{folder}/history/{run}/report.json" for run in history] + [folder + "/report.json"]
+    numbers = {put.sha256: number for number, put in enumerate(puts)}
+    reports, last = {}, -1
+    for path in paths:
+        if not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as file:
+            report = json.load(file)
+        number = numbers[report["manifest"]["sha256"]]
+        if number in reports:
+            found.append(f"report-twice: manifest {number} of {job} has two reports")
+        reports[number] = report
+        # Runs that began in the same millisecond are in no order.
+        if number < last and path == paths[-1]:
+            found.append(f"report-order: the newest report of {job} is of manifest {number}, and {last} has one")
+        last = max(last, number if puts[number].is_valid else -1)
+    return dict(sorted(reports.items()))
+
+
+def check_job(trial, job, puts, found):
+    reports = read_reports(trial, job, puts, found)
+    # A program that was killed may have said nothing of a report, and another that it had written it again.
+    if len(trial.interruptions) == 1 and (told := trial.told().count(job)) != len(reports):
+        found.append(f"report-lost: of {told} reports of {job} there are those of manifests {list(reports)}")
+    for number, put in enumerate(puts):
+        is_last = number == len(puts) - 1
+        if number in reports:
+            later = next((other for other in reports if other > number and puts[other].is_valid), None)
+            check_report(trial, job, number, puts, reports, later, found)
+        elif not put.removed and (put.settled or is_last):
+            found.append(f"report-missing: manifest {number} of {job} has no report, those that have one are {list(reports)}")
+    return reports
+
+
+def check_report(trial, job, number, puts, reports, later, found):
+    put, report = puts[number], reports[number]
+    wrong = lambda kind, text: found.append(f"{kind}: manifest {number} of {job}, {report['state']}: {text}")
+    if not put.is_valid or report["state"] == "rejected":
+        if put.is_valid or report["state"] != "rejected" or report["entries"]:
+            wrong("report-state", f"the manifest is {'' if put.is_valid else 'not '}valid")
+        return
+    expected, mine = outcomes(put.entries), works(put.entries)
+    rows = {(row["name"], row.get("variant")): row for row in report["entries"]}
+    state = report["state"]
+    may_cancel = any(other.removed or other.cancelled for other in puts[number:])
+    if state == "superseded":
+        if later is None:
+            wrong("report-state", "no later manifest has a report")
+            return
+        following = works(puts[later].entries)
+        for key, work in mine.items():
+            is_same = following.get(key) == work
+            if key not in rows and not is_same:
+                wrong("row-missing", f"{key} is not the same in manifest {later}")
+            # What failed is tried again, and a crash leaves rows in both.
+            if key in rows and is_same and rows[key]["state"] != "failed" and not is_interrupted(trial, put):
+                wrong("row-twice", f"{key} is the same in manifest {later}, and {rows[key]['state']}")
+    else:
+        if list(rows) != list(expected):
+            wrong("row-missing", f"it has rows of {list(rows)}, not {list(expected)}")
+        if state == "cancelled" and not may_cancel:
+            wrong("report-state", "nobody has removed or cancelled it")
+    indexes = {entry["name"]: index for index, entry in enumerate(put.entries)}
+    urls = {entry["name"]: entry["url"].replace("URL", trial.url) for entry in put.entries}
+    for key, row in rows.items():
+        if key not in expected:
+            wrong("row-unknown", f"{key}")
+            continue
+        if row["index"] != indexes[key[0]] or row["url"] != urls[key[0]]:
+            wrong("row-wrong", f"{key} has index {row['index']} and URL {row['url']}")
+        if row["state"] == "cancelled" and state in ("cancelled", "superseded"):
+            continue
+        outcome = row.get("error", {}).get("code", row["state"])
+        if outcome != expected[key] and not (outcome == "filtered" and is_carried(puts, number, key, mine[key])):
+            wrong("row-outcome", f"{key} is {outcome}, not {expected[key]} ({row.get('error', {}).get('message', '')})")
+        if row["state"] == "filtered":
+            check_result(trial, job, key, row, mine[key], wrong)
+
+
+def is_interrupted(trial, put):
+    return any(time > put.time for time in trial.interruptions[:-1])
+
+
+def is_carried(puts, number, key, work):
+    """Whether a row may have its outcome from an earlier manifest: what it comes after may have failed only later."""
+    return any(
+        works(put.entries).get(key) == work and outcomes(put.entries)[key] == "filtered" for put in puts[:number] if put.is_valid)
+
+
+def check_result(trial, job, key, row, work, wrong):
+    url, recipe, form, _ = work
+    name = ".".join(part for part in key if part)
+    extension = {"keep": "png"}.get(form, form)
+    if row["output"]["file"] != f"images/{name}.{extension}" or row["filters"] != recipe:
+        wrong("row-wrong", f"{key} is {row['output']['file']} with {row['filters']}")
+    if not os.path.exists(f"{trial.outbox}/{job}/{row['output']['file']}"):
+        wrong("result-missing", f"{key} was filtered")
+    if row["source"]["sha256"] != DIGESTS[kind(url)]:
+        wrong("source-wrong", f"{key} was made of another source")
+    with digests_lock:
+        known = digests.setdefault((kind(url), recipe, form), row["output"]["sha256"])
+    if known != row["output"]["sha256"]:
+        wrong("result-wrong", f"{key} is another picture than elsewhere")
+
+
+def check_requests(trial, reports, found):
+    """Whether nothing was asked for in vain, or while the queues were suspended."""
+    has_cache = "--cache-size" not in trial.sequence["options"]
+    # How often the picture of each path may be downloaded.
+    allowed, reported = {}, set()
+    for job, puts in trial.puts.items():
+        before = {}
+        for number, put in enumerate(puts):
+            if not put.is_valid:
+                continue
+            rows = {}
+            for key, work in works(put.entries).items():
+                rows.setdefault(work[0].replace("URL", trial.url).removeprefix(trial.server.url), {})[key] = work
+            # Without a cache what a run has downloaded is there for the one that takes its place.
+            goes_on = has_cache or all(
+                report["state"] == "superseded" for other, report in reports[job].items() if other < number)
+            if number in reports[job]:
+                reported |= set(rows)
+            for path, work in rows.items():
+                if path not in allowed:
+                    allowed[path] = 1 + sum(time > put.time for time in trial.interruptions[:-1])
+                    allowed[path] += sum(later.removed + later.cancelled for later in puts)
+                elif before.get(path) != work or not goes_on:
+                    allowed[path] += 1
+            before = rows
+    bodies = collections.Counter(request.path for request in trial.requests if request.status in (200, 206))
+    for path in {request.path for request in trial.requests}:
+        if path not in reported:
+            found.append(f"request-unknown: {path} was asked for, and is in no manifest that has a report")
+        elif kind(path) not in CODES and bodies[path] > allowed[path]:
+            found.append(f"request-twice: {path} was downloaded {bodies[path]} times, and {allowed[path]} would do")
+    for window in trial.windows:
+        count = sum(window.start < request.time < window.end for request in trial.requests)
+        if count > window.limit:
+            found.append(f"request-paused: {count} requests {window.why} ({window.limit})")
+
+
