@@ -83,6 +83,37 @@ import Testing
     #expect(killed.count == 3 && killed.last?.hasPrefix("paused: x.lock (backup) since 20") == true, "\(killed)")
   }
 
+  @Test func `of an instance that has not said yet what it does, nobody takes open jobs for ended`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", server.url("0") + "\n")
+    let watch = try folders.start("watch", ["--filters", "none"])
+    #expect(try server.nextRequest() == "/0")
+    while try !status(folders).contains(where: { $0.hasPrefix("job job: ") }) {}
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+    try FileManager.default.removeItem(atPath: folders.inbox + "/job.txt")
+    // As an instance that takes long to begin: it owns the outbox, and the ledger.
+    let held = try DarkroomProcess.run(
+      script: """
+        '\(TestPython.interpreter)' - <<'END'
+        import fcntl, os, struct, subprocess, sys
+        file = open("outbox/.darkroom/instance", "r+b")
+        fcntl.fcntl(file, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))  # F_OFD_SETLK
+        file.write(b"%d\\n" % os.getpid())
+        file.flush()
+        named = ["--inbox", "inbox", "--outbox", "outbox"]
+        for words in ["status"], ["wait", "--timeout", "0.1", "job"], ["cancel", "job"]:
+            print(subprocess.run(["darkroom", *words, *named]).returncode, flush=True)
+        END
+        """, in: folders.folder)
+    #expect(held.output.contains("job job: ") && held.output.contains("has just begun"), "\(held)")
+    #expect(held.output.split(separator: "\n").filter { Int($0) != nil } == ["0", "75", "0"], "\(held)")
+    let next = try folders.run()
+    #expect(next.status == 1, "\(next.error)")
+    #expect(try folders.report("job").state == "cancelled")
+  }
+
   @Test func `after a stop it tells how far each job is`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let folders = try DarkroomFolders()

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import JSON
 import Ledger
 import Manifests
@@ -22,11 +23,29 @@ package struct StatusReader {
   /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`; `StopError.missing` when nothing can be told, because this user
   ///   may not read what the instance has written.
   package func read(countsRows: Bool = true) throws -> Status {
-    let written = try written()
-    guard let process = try runningProcess(written) else { return try readStopped(written, countsRows: countsRows) }
-    // An instance that has just begun has not written its status yet.
-    var status = written?.process == process ? written ?? empty : empty
-    (status.running, status.process) = (true, process)
+    let deadline = Clock.monotonicSeconds + Self.firstStatusTime
+    while true {
+      let written = try written()
+      guard let process = try runningProcess(written) else { return try readStopped(written, countsRows: countsRows) }
+      let isItsOwn = written?.process == process
+      if isItsOwn || Clock.monotonicSeconds >= deadline {
+        var status = isItsOwn ? written ?? empty : left(by: written, before: process)
+        (status.running, status.process) = (true, process)
+        return status
+      }
+      usleep(10_000)
+    }
+  }
+
+  /// An instance that has just begun has not written its status yet. It is waited for so long, in seconds, since the ledger
+  /// is its own already.
+  private static let firstStatusTime = 1.0
+
+  /// What an earlier instance left to be done for one that takes long to begin.
+  private func left(by written: Status?, before process: Int) -> Status {
+    var status = empty
+    status.jobs = written?.jobs.map(\.stopped) ?? []
+    status.jobs_unknown = "process \(process) has just begun"
     return status
   }
 

@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import Ledger
 import System
 
 /// Writes `status.json`: what the program is doing, for `darkroom status` and for scripts. It belongs to the thread of
@@ -56,7 +57,7 @@ final class StatusWriter {
   private static let few = 4
 
   private func isMissing(_ run: JobRun) -> Bool {
-    guard let (job, manifest) = run.accepted, manifest.inboxPath == nil else { return false }
+    guard let (job, manifest) = run.accepted, manifest.inboxPath == nil || run.unwanted != nil else { return false }
     return last?.jobs.contains { $0.run_id == job.runID } != true
   }
 
@@ -98,10 +99,12 @@ final class StatusWriter {
 }
 
 extension Status.Job {
-  /// A live job; nil until it is in the ledger.
+  /// A live job; nil until it is in the ledger. One of an earlier process is from the start.
   /// - Parameter active: Milliseconds of the clock that stands still during pauses; nil during a pause.
   fileprivate init?(_ run: JobRun, _ scheduler: EntryScheduler, active: Int?) {
-    guard let runID = run.accepted?.job.runID else { return nil }
+    var unfinished: LedgerJob?
+    if case .unfinished(let job) = run.source { unfinished = job }
+    guard let runID = (run.accepted?.job ?? unfinished)?.runID else { return nil }
     switch run.phase {
     case .planning: self.init(job: run.name, run_id: runID, state: "planning")
     case .ready(let plan): self.init(job: run.name, run_id: runID, state: "waiting", total: plan.total)
