@@ -183,9 +183,11 @@ class Trial:
         with open(f"{self.inbox}/{name}.lock", "wb"):
             pass
         if seconds and is_first and self.process:
-            self.wait_for("a pause", lambda: "paused: " in self.said()[offset:])
-            limit = int(self.sequence["options"][1])
-            self.window = Window(time.monotonic(), 0, limit, "after it had paused, and so many downloads may run")
+            # A lock that goes and comes between two scans is one.
+            self.wait_for("a pause", lambda: self.said().rfind("Z paused: ") > self.said().rfind("Z resumed: "))
+            if "Z paused: " in self.said()[offset:]:
+                limit = int(self.sequence["options"][1])
+                self.window = Window(time.monotonic(), 0, limit, "after it had paused, and so many downloads may run")
 
     def unlock(self, name):
         if name in self.locks:
