@@ -165,9 +165,11 @@ import Testing
     let watch = try folders.start("watch", Self.four)
     #expect(try lists.nextRequest() == "/list.txt")
     try lists.release(1)
-    #expect(try Set((0..<3).map { _ in try pictures.nextRequest() }) == ["/0", "/1", "/2"])
+    // No more at once from a host that has not answered.
+    #expect(try Set((0..<2).map { _ in try pictures.nextRequest() }) == ["/0", "/1"])
     try pictures.release(1)
     #expect(try watch.waitForLine(containing: ": filtered") != nil)
+    #expect(try pictures.nextRequest() == "/2")
     try drop("other/list.txt")
     #expect(try lists.nextRequest() == "/other/list.txt", "beside the old one")
     try lists.release(1)
