@@ -14,6 +14,9 @@ package enum LedgerChange: Sendable {
   /// `removeEndedEntries`.
   case advance(_ runID: String, to: LedgerJob.State, outcome: String? = nil, documents: [Delivery]? = nil)
 
+  /// Changes what the caller wants to know of a run again. What was deferred is forgotten: it was done to find that out.
+  case describe(_ runID: String, details: String)
+
   /// Has the next run of a job compare itself with this one, which is about to end. Without it an ended run's failures are
   /// forgotten, and those of the run before are kept.
   case remember(_ runID: String, job: String)
@@ -54,6 +57,7 @@ extension LedgerChange {
     case .remove(let runID): try Self.remove(runID, database)
     case .advance(let runID, let state, let outcome, let documents):
       try Self.advance(runID, to: state, outcome, documents, database)
+    case .describe(let runID, let details): try Self.describe(runID, details, database)
     case .remember(let runID, let job): try LedgerFailure.remember(runID, job: job, database)
     case .intend(let entry, let runID): try Self.put(entry, ended: false, run: runID, database)
     case .finish(let entry, let runID, let job): try Self.finish(entry, run: runID, job: job, database)
@@ -96,16 +100,27 @@ extension LedgerChange {
     try database.run(
       changeJob,
       [.text(state.rawValue), .optional(outcome), .optional(documents.map { LedgerJob.text($0) ?? "" }), .text(runID)])
-    if database.changes == 0,
-      try database.first("SELECT 1 FROM jobs WHERE run_id = ?", [.text(runID)], row: { _ in true }) == true
-    {
-      throw LedgerError.damaged(path: database.path, why: "the row of run \(runID) is not what was written")
-    }
+    try checkChanged(runID, database)
     guard state == .ended else { return }
     try LedgerEntry.remove(LedgerEntry.removedAtOnce, ofEnded: runID, database)
     try database.run("DELETE FROM deferred WHERE run_id = ?", [.text(runID)])
     try database.run("DELETE FROM pauses WHERE run_id = ?", [.text(runID)])
     try LedgerFailure.forget(runID, database)
+  }
+
+  private static func describe(_ runID: String, _ details: String, _ database: Database) throws {
+    try database.run(changeDetails, [.text(details), .text(runID)])
+    try checkChanged(runID, database)
+    try database.run("DELETE FROM deferred WHERE run_id = ?", [.text(runID)])
+  }
+
+  /// - Throws: `LedgerError.damaged` when a job was not changed although it is there.
+  private static func checkChanged(_ runID: String, _ database: Database) throws {
+    if database.changes == 0,
+      try database.first("SELECT 1 FROM jobs WHERE run_id = ?", [.text(runID)], row: { _ in true }) == true
+    {
+      throw LedgerError.damaged(path: database.path, why: "the row of run \(runID) is not what was written")
+    }
   }
 
   private static func finish(_ entry: LedgerEntry, run runID: String, job: String, _ database: Database) throws {
@@ -137,6 +152,11 @@ extension LedgerChange {
     \(LedgerTable.jobs.digest(
       changing: ["state": "?1", "outcome": "coalesce(?2, outcome)", "documents": "coalesce(?3, documents)"]))
     WHERE run_id = ?4 AND \(LedgerTable.jobs.isIntact)
+    """
+
+  private static let changeDetails = """
+    UPDATE jobs SET details = ?1, digest = \(LedgerTable.jobs.digest(changing: ["details": "?1"]))
+    WHERE run_id = ?2 AND \(LedgerTable.jobs.isIntact)
     """
 
   private static let changeIdentity = """

@@ -20,7 +20,7 @@ package struct LedgerJob: Sendable, Equatable {
   package var state: State
 
   /// What the caller wants to know again after a restart (JSON).
-  package let details: String
+  package var details: String
 
   /// What the run came to (JSON), once it is `finishing`.
   package var outcome: String?

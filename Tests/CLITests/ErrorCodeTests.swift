@@ -169,6 +169,7 @@ import Transfer
     #expect(Set(Self.entries.map(\.code)) == entryCodes.subtracting(reserved).subtracting(ours))
     let manifestCodes = Set(ManifestProblem.Code.allCases.map(\.rawValue))
     #expect(manifestCodes == (try ReportSchema().manifestErrorCodes))
-    #expect(Set(Self.manifests.map(\.code)) == manifestCodes.subtracting(reserved))
+    // What is no manifest's own fault, `check` does not see (see SourceTests).
+    #expect(Set(Self.manifests.map(\.code)) == manifestCodes.subtracting(reserved).subtracting(["source-failed"]))
   }
 }

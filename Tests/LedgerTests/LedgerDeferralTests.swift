@@ -48,6 +48,20 @@ import Testing
     #expect(try deferrals(ledger).isEmpty)
   }
 
+  @Test func `new details of a job are what the next start reads, and end what was deferred to find them out`() throws {
+    do {
+      let ledger = try Ledger(path: path)
+      try ledger.commit(["r", "s"].map { .accept(LedgerJob(runID: $0, name: $0, details: "old")) })
+      try ledger.commit([.postpone(deferral(0), run: "r"), .postpone(deferral(0), run: "s")])
+      try ledger.commit([.describe("r", details: "new"), .describe("gone", details: "x")])
+    }
+    let ledger = try Ledger(path: path)
+    #expect(try ledger.liveJobs().map(\.details) == ["new", "old"])
+    #expect(try deferrals(ledger).isEmpty)
+    #expect(try deferrals(ledger, "s").count == 1)
+    #expect(try ledger.liveJobs().map(\.state) == [.accepted, .accepted])
+  }
+
   @Test func `more than a page of them comes in order`() throws {
     let ledger = try Ledger(path: path)
     try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: ""))])

@@ -7,8 +7,8 @@ import Database
 /// the next process. Methods throw `SQLiteError`; one that changes something may have undone all changes since the last
 /// commit then, see `lost`.
 final class CacheIndex {
-  /// The version of the tables; an index of another version is begun anew.
-  private static let version = 2
+  /// The version of the tables; an index of another version is begun anew, but for the last.
+  private static let version = 3
 
   private let database: Database
 
@@ -40,7 +40,11 @@ final class CacheIndex {
   init(path: String, boot: String) throws {
     self.boot = boot
     database = try Database(path: path, durability: .process)
-    if try database.first("PRAGMA user_version", row: { $0.integer(0) }) != Self.version {
+    let found = try database.first("PRAGMA user_version") { $0.integer(0) }
+    if found == 2 {
+      try database.execute(
+        "BEGIN; ALTER TABLE sources ADD COLUMN content_type TEXT; PRAGMA user_version = 3; COMMIT")
+    } else if found != Self.version {
       try database.execute("DROP TABLE IF EXISTS sources; DROP TABLE IF EXISTS objects; DROP TABLE IF EXISTS boot")
     }
     try database.execute(
@@ -62,7 +66,8 @@ final class CacheIndex {
         run TEXT NOT NULL,            -- of the last request
         position INTEGER NOT NULL,
         status INTEGER NOT NULL,
-        once TEXT                     -- the run, when the answer is for that only
+        once TEXT,                    -- the run, when the answer is for that only
+        content_type TEXT             -- null for pictures
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX IF NOT EXISTS sources_by_object ON sources (sha256);
       CREATE INDEX IF NOT EXISTS sources_for_runs ON sources (once) WHERE once IS NOT NULL;

@@ -15,6 +15,9 @@ struct CachedSource: Sendable, Equatable {
   /// Who asked for it last.
   let asked: Asked
 
+  /// What the server said that they are, with its parameters; nil for pictures, and when it said nothing.
+  var contentType: String?
+
   /// A request that was answered.
   struct Asked: Sendable, Equatable {
     /// The run: within it, it is not asked again.
@@ -37,6 +40,6 @@ struct CachedSource: Sendable, Equatable {
   func confirmed(by outcome: TransferOutcome, to asked: Asked) -> CachedSource {
     CachedSource(
       sha256: sha256, bytes: bytes, finalURL: outcome.finalURL, validators: outcome.validators ?? validators,
-      asked: asked)
+      asked: asked, contentType: contentType)
   }
 }

@@ -7,14 +7,18 @@ struct SourceRecord {
   private let finalURL: String
   private let validators: Validators?
   private let asked: CachedSource.Asked
+  private let contentType: String?
 
   init(_ source: CachedSource) {
     (sha256, finalURL, validators, asked) = (source.sha256, source.finalURL, source.validators, source.asked)
+    contentType = source.contentType
   }
 
   /// - Parameter bytes: The size of the file.
   func source(bytes: Int) -> CachedSource {
-    CachedSource(sha256: sha256, bytes: bytes, finalURL: finalURL, validators: validators, asked: asked)
+    CachedSource(
+      sha256: sha256, bytes: bytes, finalURL: finalURL, validators: validators, asked: asked,
+      contentType: contentType)
   }
 }
 
@@ -23,6 +27,7 @@ extension SourceRecord: DatabaseRecord {
   /// request; `once` is the run's name when the answer is for that run only.
   static let columns: Columns = [
     "sha256", "final_url", "etag", "last_modified", "answered", "run", "position", "status", "once",
+    "content_type",
   ]
 
   init(_ row: Statement) {
@@ -33,6 +38,7 @@ extension SourceRecord: DatabaseRecord {
     asked = CachedSource.Asked(
       runID: run.first.map(String.init) ?? "", position: row.integer(6), httpStatus: row.integer(7),
       time: run.dropFirst().first.flatMap { Int($0) } ?? 0, isOnce: row.text(8) != nil)
+    contentType = row.text(9)
   }
 
   var values: [SQLiteValue] {
@@ -40,6 +46,7 @@ extension SourceRecord: DatabaseRecord {
       .text(sha256), .text(finalURL), .optional(validators?.etag), .optional(validators?.lastModified),
       .optional(validators?.urlDigest), .text("\(asked.runID) \(asked.time)"), .integer(asked.position),
       .integer(asked.httpStatus), .optional(asked.isOnce ? asked.runID : nil),
+      .optional(contentType),
     ]
   }
 }

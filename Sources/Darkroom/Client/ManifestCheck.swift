@@ -17,6 +17,12 @@ package struct ManifestCheck {
 
     /// What is doubtful about it.
     package let warnings: [ManifestWarning]
+
+    /// Where its entries are listed, without secrets; nil when that is the manifest.
+    package var source: String?
+
+    /// Why that could not be downloaded, as far as it can be told without a network.
+    package var sourceError: TransferError?
   }
 
   /// What one entry would become.
@@ -79,14 +85,31 @@ package struct ManifestCheck {
     let findings = try Planner(
       format: name.format, file: ManifestFile(path: path, isCompressed: name.isCompressed), defaults: defaults
     ).plan(into: index)
-    let isFine = findings.problems.isEmpty
-    try begin(
-      Result(
-        file: file, job: name.job, format: name.format.name, total: isFine ? index.count() : 0,
-        problems: findings.problems, warnings: findings.warnings))
+    let isFine = findings.problems.isEmpty && findings.source == nil
+    var result = Result(
+      file: file, job: name.job, format: name.format.name, total: isFine ? try index.count() : 0,
+      problems: findings.problems, warnings: findings.warnings)
+    if let source = findings.source {
+      let planned = PlannedEntry(source, after: [], configuration)
+      (result.source, result.sourceError) = (planned.mirrors.first?.url, planned.error)
+      if let folder = FolderLocation(parsing: source.urls[0]) { result.sourceError = failure(of: folder) }
+    }
+    try begin(result)
     guard isFine else { return }
     try index.eachInOrder { entry in
       try each(PlannedEntry(entry, after: index.dependencyNames(of: entry.position), configuration))
+    }
+  }
+}
+
+extension ManifestCheck {
+  /// Why a folder cannot be listed; nil when it can.
+  fileprivate func failure(of folder: FolderLocation) -> TransferError? {
+    do throws(TransferError) {
+      _ = try folder.open(configuration.transfer)
+      return nil
+    } catch {
+      return error
     }
   }
 }

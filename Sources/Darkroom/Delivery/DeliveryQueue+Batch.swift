@@ -48,7 +48,10 @@ extension DeliveryQueue {
     if !results.isEmpty { send(.committed(results.committed)) }
     for (report, outcome) in outcomes {
       if (try? outcome.get()) != nil {
-        state.remove(report.run.runID, extension: report.manifest.fileExtension)
+        // One that was cancelled may have got its list at the last moment.
+        state.remove(
+          report.run.runID, extension: report.manifest.fileExtension,
+          hasList: report.manifest.list != nil || report.outcome.counts.total == 0)
       }
       send(.reported(run: report.run.number, outcome))
     }

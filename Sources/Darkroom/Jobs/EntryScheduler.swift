@@ -62,11 +62,13 @@ final class EntryScheduler {
   ///   - deferred: The entries that an earlier process has deferred.
   ///   - dependencies: Which entries wait for others; nil when none does.
   ///   - heldVariants: How many variants wait for others of their entry.
+  ///   - transfers: What was asked of servers for it before.
   func add(
     run: Int, _ index: JobIndex, deferred: [DeferredEntry] = [], dependencies: DependencyTracker? = nil,
-    heldVariants: Int = 0
+    heldVariants: Int = 0, transfers: Transfers = Transfers()
   ) {
     let job = JobEntries(index)
+    job.transfers = transfers
     job.dependencies = dependencies
     if heldVariants > 0 { job.variants = HeldVariants(count: heldVariants) }
     if dependencies != nil || heldVariants > 0 { dependentRuns.insert(run) }

@@ -12,6 +12,8 @@ package enum Event: Sendable {
   case jobAccepted(job: String, file: String)
   /// A manifest was planned, and something about it is doubtful.
   case manifestDoubtful(job: String, [ManifestWarning])
+  /// The entries of a job are listed elsewhere, and that begins to be downloaded. The URL has no secrets.
+  case jobFetching(job: String, url: String)
   /// A job has begun or, after a restart, continues.
   case jobStarted(job: String, total: Int, ended: Int, deferred: Int)
   /// A download failed and will be tried again: `attempts` tells how often it was tried, `mirror` by which URL it will be

@@ -15,8 +15,10 @@ extension JobPlanner {
     if let why = task.manifest.tooLarge {
       return (try indexes.take(), ManifestFindings(problems: [ManifestProblem(.tooLarge, why, at: .file)]))
     }
-    let size = try FileStatus(of: task.snapshot).size
-    let isSmall = isInMemory && size <= Self.memoryLimit && !task.snapshot.hasSuffix(".gz")
+    let list = task.manifest.list
+    let size = try FileStatus(of: task.snapshot).size + (list?.bytes ?? 0)
+    let isPacked = task.snapshot.hasSuffix(".gz") || list?.isCompressed == true
+    let isSmall = isInMemory && size <= Self.memoryLimit && !isPacked
     let path = state.index(task.job.runID)
     do {
       let index = try isSmall ? indexes.take() : JobIndex(creating: .file(path))

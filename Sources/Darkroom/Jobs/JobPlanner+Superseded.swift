@@ -18,7 +18,7 @@ extension JobPlanner {
       for entry in page { tally.add(try ReportRow(parsing: entry.row)) }
       try index.fill { for entry in page { try index.markEnded(entry.position) } }
     }
-    if findings.problems.isEmpty {
+    if findings.problems.isEmpty, findings.source == nil {
       try index.eachPendingPage { page in
         try ledger.commit(
           page.map { entry in

@@ -2,6 +2,7 @@ import Foundation
 import Ledger
 import Manifests
 import System
+import Transfer
 
 /// Accepts manifests and plans their jobs: what `JobPlanning` does, step by step.
 struct JobPlanner: Sendable {
@@ -105,7 +106,9 @@ struct JobPlanner: Sendable {
     // Where the outbox is not mounted nothing is to be made.
     try run.staging.checkPresence()
     let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
-    let source = Planner(format: format, file: ManifestFile(path: snapshot), defaults: try manifest.defaults)
+    let source = Planner(
+      format: format, file: ManifestFile(path: snapshot), list: try list(of: job, manifest),
+      defaults: try manifest.defaults)
     let task = Task(
       job: job, run: run, manifest: manifest, planner: source, snapshot: snapshot, isResumed: isResumed,
       isReplacement: isReplacement, isCancelled: isCancelled)
@@ -128,7 +131,9 @@ struct JobPlanner: Sendable {
     let job = task.job
     let later = task.isResumed ? try ledger.laterRuns(than: job.runID, job: job.name) : []
     let isSuperseded = later.contains { $0.supersedes(task.manifest) }
-    if let outcome = job.outcome, try JobOutcome(text: outcome).isRejectedReplacement == true {
+    if let outcome = try job.outcome.map(JobOutcome.init), !isSuperseded,
+      outcome.isRejectedReplacement == true || outcome.state == .superseded
+    {
       task.run = task.run.inHistory
     }
     // The report of a run that is superseded has not been delivered as long as one of its documents is in staging.
@@ -137,7 +142,10 @@ struct JobPlanner: Sendable {
     {
       return try plan(job, report)
     }
-    if task.isResumed { try check(task.snapshot, of: job, task.manifest) }
+    if task.isResumed {
+      try check(task.snapshot, task.manifest.sha256, of: job, task.manifest)
+      if let list = task.manifest.list { try check(state.list(job.runID), list.sha256, of: job, task.manifest) }
+    }
     if !job.documents.isEmpty {
       // They are written anew, and from then on what is not in staging has not been placed.
       (task.job.state, task.job.documents) = (.running, [])
@@ -163,14 +171,14 @@ struct JobPlanner: Sendable {
     let isCancelled: () -> Bool
   }
 
-  /// Checks that an earlier process's snapshot is what was accepted.
+  /// Checks that an earlier process's snapshot, or what it has downloaded of it, is what was accepted.
   /// - Throws: `DamagedJob`, `SystemError`.
-  private func check(_ snapshot: String, of job: LedgerJob, _ manifest: JobManifest) throws {
+  private func check(_ snapshot: String, _ sha256: String, of job: LedgerJob, _ manifest: JobManifest) throws {
     guard manifest.tooLarge == nil else { return }
     do throws(SystemError) {
       let file = try state.openJobs().open(reading: Folder.name(of: snapshot))
       guard try file.status().kind == .file,
-        try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: snapshot) == manifest.sha256
+        try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: snapshot) == sha256
       else { throw SystemError("the snapshot is not what was accepted", snapshot, code: EINVAL) }
     } catch  where !error.cause.isOfMachine {
       throw DamagedJob(job: job, why: error.description)
@@ -185,8 +193,21 @@ struct JobPlanner: Sendable {
     let hasOutputs = try ledger.hasOutputs(job: job.name)
     let lastRun = try ledger.lastRun(job: job.name)
     let hasFailures = try lastRun.map(ledger.hasFailures) ?? false
-    let (index, findings) = try makeIndex(task, isInMemory: !hasOutputs && !hasFailures)
+    let index: JobIndex
+    var findings: ManifestFindings
+    (index, findings) = try makeIndex(task, isInMemory: !hasOutputs && !hasFailures)
+    findings.warnings += (manifest.list?.warnings ?? []).map { ManifestWarning(.leftOut, $0, at: .keyPath(["source"])) }
     if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
+    if let source = findings.source, findings.problems.isEmpty {
+      var plan = try planSource(source, task, run, index, findings, unsynced)
+      guard plan.outcome == nil else { return plan }
+      do {
+        if let listed = try listFolder(source, task) { return try self.plan(listed, in: folder, unsynced) }
+      } catch let error as TransferError {
+        plan.sourceFailure = EntryFailure(error)
+      }
+      return plan
+    }
     if hasFailures, let lastRun { try copyFailures(of: lastRun, to: index) }
     let total = try index.count()
     let sources = SourceCounts(total: total)

@@ -36,15 +36,20 @@ final class JobPlanning: Sendable {
   private let planner: JobPlanner
   private let pauses: [LedgerPause]
   private let isReplacement: Bool
+  private let fetched: JobPlanner.Fetched?
   private let isCancelled = Atomic(false)
 
   /// - Parameters:
   ///   - number: The run's, in this process.
   ///   - pauses: Those that hold.
   ///   - isReplacement: Whether the manifest is to take the place of that of a live run, which keeps its files meanwhile.
+  ///   - fetched: What its source has listed, when that was downloaded just now: then the source is this process's
+  ///     unfinished run. Default: nil.
   init(
-    _ source: Source, number: Int, planner: JobPlanner, during pauses: [LedgerPause], isReplacement: Bool = false
+    _ source: Source, number: Int, planner: JobPlanner, during pauses: [LedgerPause], isReplacement: Bool = false,
+    fetched: JobPlanner.Fetched? = nil
   ) {
+    self.fetched = fetched
     self.isReplacement = isReplacement
     self.source = source
     self.number = number
@@ -73,7 +78,9 @@ final class JobPlanning: Sendable {
       let job: LedgerJob
       var isResumed = false
       switch source {
-      case .unfinished(let unfinished): (job, isResumed) = (unfinished, true)
+      case .unfinished(let unfinished):
+        job = try fetched.map { try planner.adopt($0, for: unfinished) } ?? unfinished
+        isResumed = fetched == nil
       case .named(let file): job = try planner.accept(file, during: pauses)
       case .dropped(let manifest):
         if let done = planner.removeIfDone(manifest) { return done }
@@ -81,7 +88,7 @@ final class JobPlanning: Sendable {
         job = new
       }
       let manifest = try planner.manifest(of: job)
-      accepted(job, manifest)
+      if fetched == nil { accepted(job, manifest) }
       let isCancelled = { self.isCancelled.load(ordering: .relaxed) }
       return .planned(
         try planner.plan(
@@ -148,4 +155,10 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
 
   /// What the run came to, when there is nothing left to do but its report; nil for most.
   var outcome: JobOutcome?
+
+  /// Where its entries are listed: that is to be downloaded first, and then it is planned again. nil for most.
+  var source: Entry?
+
+  /// Why its source, which is a folder, cannot be listed; nil for most.
+  var sourceFailure: EntryFailure?
 }

@@ -7,6 +7,8 @@ final class JobRun {
   enum Phase {
     /// Its manifest is being copied, recorded and planned.
     case planning(JobPlanning)
+    /// Its entries are listed elsewhere, and that is downloaded; then it is planned again.
+    case fetching(Fetching)
     /// It waits for a place.
     case ready(Plan)
     /// Its entries are being worked on.
@@ -20,6 +22,17 @@ final class JobRun {
     case cancelling(Cancelling)
     /// All its rows are durable; its report is being written and delivered.
     case finishing(Finishing)
+  }
+
+  /// A run whose source is downloaded.
+  struct Fetching {
+    var plan: Plan
+
+    /// Whether the download has begun; if not, it waits for a place.
+    var hasBegun = false
+
+    /// What the run comes to because nobody wants it any more, or another has taken its place; nil for most.
+    var end: JobOutcome.State?
   }
 
   /// A run whose entries are being worked on.
@@ -126,6 +139,9 @@ final class JobRun {
   /// The number of the live run whose manifest its own is to replace; nil for most.
   var replaces: Int?
 
+  /// What was asked of servers to download its source; none for most.
+  var sourceTransfers = Transfers()
+
   private var pauseLog = PauseLog()
 
   /// Its pauses, the oldest first.
@@ -165,6 +181,10 @@ final class JobRun {
     live.replaces = replaces
     switch phase {
     case .planning: break
+    case .fetching(let fetching):
+      live.isFetching = true
+      live.phase = fetching.end != nil ? .done : fetching.hasBegun ? .running : .ready
+      live.lastStarted = lastStarted
     case .replacing: live.phase = .replacing
     case .replaced(let replaced):
       live.phase = !replaced.isUnderWay && replaced.comparison == nil ? .uncompared : .replaced
@@ -188,7 +208,7 @@ final class JobRun {
       case .running(let running): running
       case .cancelling(let cancelling): cancelling.running
       case .replaced(let replaced): replaced.running
-      case .planning, .ready, .replacing, .finishing: nil
+      case .planning, .fetching, .ready, .replacing, .finishing: nil
       }
     }
     set {
@@ -201,7 +221,7 @@ final class JobRun {
       case .replaced(var replaced):
         replaced.running = newValue
         phase = .replaced(replaced)
-      case .planning, .ready, .replacing, .finishing: break
+      case .planning, .fetching, .ready, .replacing, .finishing: break
       }
     }
   }
@@ -212,7 +232,7 @@ final class JobRun {
     case .cancelling(let cancelling): cancelling.isUnderWay
     case .replaced(let replaced): replaced.isUnderWay
     case .finishing(let finishing): finishing.isUnderWay
-    case .planning, .ready, .running, .replacing: false
+    case .planning, .fetching, .ready, .running, .replacing: false
     }
   }
 
@@ -220,6 +240,7 @@ final class JobRun {
   var isClosing: Bool {
     switch phase {
     case .cancelling, .replaced: true
+    case .fetching(let fetching): fetching.end != nil
     case .planning, .ready, .running, .replacing, .finishing: false
     }
   }
@@ -228,6 +249,7 @@ final class JobRun {
   var plan: Plan? {
     switch phase {
     case .planning: nil
+    case .fetching(let fetching): fetching.plan
     case .ready(let plan), .replacing(let plan): plan
     case .replaced(let replaced): replaced.running.plan
     case .running(let running): running.plan
@@ -241,7 +263,7 @@ final class JobRun {
     switch phase {
     case .running(let running): running.tally.counts.total + undelivered >= running.plan.total
     case .cancelling, .replaced: true
-    case .planning, .ready, .replacing, .finishing: false
+    case .planning, .fetching, .ready, .replacing, .finishing: false
     }
   }
 

@@ -89,6 +89,10 @@ extension LiveJobs {
     case .ready(let plan):
       running = .init(plan: plan, tally: plan.tally, began: (activeTime, plan.tally.counts.total))
     case .running(let begun): running = begun
+    case .fetching:
+      stopFetching(run, as: .cancelled)
+      observe(.jobCancelled(job: run.name, isRemoved: run.unwanted == .removed))
+      return collectCancelled(configuration)
     case .planning, .cancelling, .replacing, .replaced, .finishing: return
     }
     let attempts = scheduler.stop(run: number, now: Clock.monotonicMilliseconds)
@@ -161,6 +165,7 @@ extension JobRun {
   fileprivate var isUnfinished: Bool {
     switch phase {
     case .planning, .ready, .running, .replacing: true
+    case .fetching(let fetching): fetching.end == nil
     case .cancelling, .replaced, .finishing: false
     }
   }

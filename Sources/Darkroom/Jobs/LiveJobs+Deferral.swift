@@ -30,6 +30,7 @@ extension LiveJobs {
       if job.phase == .running { job.activity = activity(of: run) }
       switch job.phase {
       case .ready, .running: job.file = run.file
+      case .done where job.isFetching && pending.isInProgress(run: run.number): job.phase = .cancelling
       case .unrecorded where pending.isInProgress(run: run.number) || predecessor(of: run.number) != nil:
         job.phase = .cancelling
       // It is planned again.
@@ -54,6 +55,7 @@ extension LiveJobs {
   /// Whether all entries of a run that are left are deferred, or wait for those that are.
   private func isDeferred(_ run: JobRun) -> Bool {
     let deferred = scheduler.deferred(run: run.number).count
+    if case .fetching = run.phase { return deferred > 0 }
     guard deferred > 0, case .running(let running) = run.phase else { return false }
     return deferred + scheduler.waitingForOthers(run: run.number) >= running.plan.total - running.tally.counts.total
   }

@@ -81,7 +81,7 @@ extension LiveJobs {
     let isFile = SourceLocation.hostName(of: record.url) == nil
     pending.start(
       record, cache: isFile ? nil : cache, earlier: earlier, reportsBeginning: next.hasInterval,
-      reportsAnswer: next.awaitsAnswer)
+      reportsAnswer: next.awaitsAnswer, keepingIn: plan.source == nil ? nil : planner.state)
   }
 
   private func earlierResults(of entry: Entry, _ plan: Plan, withOriginals: Bool) throws -> EarlierResults? {
@@ -167,6 +167,7 @@ extension LiveJobs {
       if live.failure?.isHostRefusal == true, refusals > max(configuration.backoff.retries, live.attempts) {
         record.hostRefused(refusals)
       }
+      if fetchingEnded(record) { break }
       deliver(record)
     case .awaitOutageCheck:
       record.keep(partial)

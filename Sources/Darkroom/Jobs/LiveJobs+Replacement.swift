@@ -15,6 +15,8 @@ extension LiveJobs {
     case .ready(let plan):
       running = .init(plan: plan, tally: plan.tally, began: (activeTime, plan.tally.counts.total))
     case .running(let begun): running = begun
+    // The new one waits for its end.
+    case .fetching: return stopFetching(run, as: .superseded)
     case .planning, .cancelling, .replaced, .replacing, .finishing: return
     }
     let attempts = scheduler.stop(run: number, now: Clock.monotonicMilliseconds)
@@ -116,7 +118,8 @@ extension LiveJobs {
       run.phase = .replaced(replaced)
       let ended = comparison.tally.counts.total
       scheduler.add(
-        run: new.number, plan.index, dependencies: comparison.dependencies, heldVariants: comparison.heldVariants)
+        run: new.number, plan.index, dependencies: comparison.dependencies, heldVariants: comparison.heldVariants,
+        transfers: new.sourceTransfers)
       new.phase = .running(.init(plan: plan, tally: comparison.tally, began: (activeTime, ended)))
       (new.since, new.lastStarted) = (now, now)
       observe(.jobStarted(job: new.name, total: plan.total, ended: ended, deferred: 0))
@@ -205,7 +208,7 @@ extension LiveJobs {
       run.phase = .replaced(replaced)
       // The new run begins with the first mirror.
       if record.mirror == 0 { scheduler.keep(partial, of: record.id) }
-    case .planning, .ready, .running, .replacing, .finishing: break
+    case .planning, .fetching, .ready, .running, .replacing, .finishing: break
     }
   }
 

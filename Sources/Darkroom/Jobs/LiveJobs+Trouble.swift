@@ -173,7 +173,7 @@ extension LiveJobs {
       case .cancelling(let cancelling): cancelling.isUnderWay ? nil : run.hold?.due
       case .replaced(let replaced): replaced.isUnderWay ? nil : run.hold?.due
       case .finishing(let finishing): finishing.isUnderWay ? nil : run.hold?.due
-      case .planning, .ready, .running, .replacing: nil
+      case .planning, .fetching, .ready, .running, .replacing: nil
       }
     }
     return (reports + queue.holds.values.filter { $0.space == nil }.map(\.due)).min()

@@ -128,6 +128,11 @@ final class LiveJobs {
     let run = JobRun(number: number, source: source, planning: planning, now: now)
     run.replaces = replaced
     runs[number] = run
+    start(planning, of: number)
+  }
+
+  /// Has a run planned.
+  func start(_ planning: JobPlanning, of number: Int) {
     planning.start(
       in: background,
       accepted: { [send] in send(.accepted(run: number, $0, $1)) },
@@ -174,6 +179,7 @@ final class LiveJobs {
   }
 
   private func adopt(_ plan: Plan, for run: JobRun) throws {
+    if plan.manifest.list != nil { run.accepted = (plan.job, plan.manifest) }
     delivery.record(resumePauses(run, plan), syncing: plan.unsynced)
     // Its job has ended meanwhile: the report of that is put aside.
     if let replaced = run.replaces, runs[replaced] == nil { return planSeparately(run) }
@@ -181,27 +187,37 @@ final class LiveJobs {
     if let outcome = plan.report?.outcome ?? plan.outcome {
       run.phase = .finishing(.init(plan: plan, outcome: outcome, report: plan.report))
     } else if !plan.problems.isEmpty {
-      var (plan, outcome) = (plan, JobOutcome(rejected: plan.problems, taking: elapsed(run)))
-      if let replaced = run.replaces.flatMap({ runs[$0] }) {
-        // Nothing changes for that, and its manifest has gone.
-        if let job = replaced.accepted?.job { unknownRuns.insert(job.runID) }
-        outcome.isRejectedReplacement = true
-        plan.run = plan.run.inHistory
-      }
-      run.phase = .finishing(.init(plan: plan, outcome: outcome))
+      reject(run, plan, JobOutcome(rejected: plan.problems, run.sourceTransfers, taking: elapsed(run)))
+    } else if let failure = plan.sourceFailure {
+      rejectSource(of: run, plan, failure)
+    } else if plan.source != nil {
+      run.phase = .fetching(.init(plan: plan))
     } else {
       run.phase = .ready(plan)
     }
   }
 
+  /// Has a run end whose manifest is rejected.
+  func reject(_ run: JobRun, _ plan: Plan, _ outcome: JobOutcome) {
+    var (plan, outcome) = (plan, outcome)
+    if let replaced = run.replaces.flatMap({ runs[$0] }) {
+      // Nothing changes for that, and its manifest has gone.
+      if let job = replaced.accepted?.job { unknownRuns.insert(job.runID) }
+      outcome.isRejectedReplacement = true
+      plan.run = plan.run.inHistory
+    }
+    run.phase = .finishing(.init(plan: plan, outcome: outcome))
+  }
+
   /// Begins the work on the entries of a planned job.
   func begin(_ number: Int, now: Double) {
+    if let run = runs[number], case .fetching(let fetching) = run.phase { return begin(fetching, of: run, now: now) }
     guard let run = runs[number], case .ready(var plan) = run.phase else { return }
     let ended = plan.tally.counts.total
     delivery.record([.advance(plan.run.runID, to: .running)])
     scheduler.add(
       run: number, plan.index, deferred: plan.deferred, dependencies: plan.dependencies,
-      heldVariants: plan.heldVariants)
+      heldVariants: plan.heldVariants, transfers: run.sourceTransfers)
     // Here they would only take memory.
     (plan.deferred, plan.dependencies) = ([], nil)
     run.suspects = plan.suspects
@@ -246,6 +262,9 @@ final class LiveJobs {
   var unstarted: Int {
     var left = -pending.inProgress.count - awaitingOutageCheck.count
     for run in runs.values {
+      if case .fetching(let fetching) = run.phase, fetching.hasBegun {
+        left += 1 - scheduler.deferred(run: run.number).count
+      }
       guard case .running(let running) = run.phase else { continue }
       left += running.plan.total - running.tally.counts.total - run.undelivered
       left -= scheduler.deferred(run: run.number).count
@@ -269,6 +288,7 @@ final class LiveJobs {
   /// Has a run's report written and delivered: its rows are durable, or there are none.
   func finish(_ number: Int) {
     guard let run = runs[number] else { return }
+    if case .fetching(let fetching) = run.phase { finish(fetching, of: run) }
     if case .running(let running) = run.phase {
       let outcome = JobOutcome(
         running.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, taking: elapsed(run),
@@ -360,9 +380,11 @@ final class LiveJobs {
 
 extension JobOutcome {
   /// The outcome of a job whose manifest has problems.
-  fileprivate init(rejected problems: [ManifestProblem], taking elapsed: RunTime.Elapsed?) {
+  fileprivate init(
+    rejected problems: [ManifestProblem], _ transfers: Transfers, taking elapsed: RunTime.Elapsed?
+  ) {
     self.init(
-      state: .rejected, counts: Counts(), bytes: Bytes(), transfers: Transfers(),
+      state: .rejected, counts: Counts(), bytes: Bytes(), transfers: transfers,
       problems: problems.map { Problem(code: $0.code.rawValue, message: $0.message, place: $0.place.description) },
       finished: Clock.wallMilliseconds, elapsed: elapsed)
   }

@@ -49,6 +49,10 @@ struct LiveJob: Equatable {
   /// The number of the live job whose manifest its own is to replace.
   var replaces: Int?
 
+  /// Whether its source is downloaded, or is to be, before it is known what its entries are: it is `ready` until that begins,
+  /// `running` meanwhile, and `done` when nobody wants it any more.
+  var isFetching = false
+
   /// What becomes of the entries of a job that runs.
   enum Activity: Equatable {
     /// Some are in progress, or may start.
@@ -128,18 +132,20 @@ func reconcile(
   let held = live.filter { $0.hasPlace(now: now, isPaused: isPaused, resumedAt: resumedAt) }
   let done = live.filter { $0.phase == .done || $0.phase == .unreported && $0.due <= now }
   let unrecorded = live.filter { $0.phase == .unrecorded && $0.due <= now }
-  let cancelled = live.filter { $0.isUnwanted && $0.replaces == nil && ($0.phase == .ready || $0.phase == .running) }
+  let cancelled = live.filter { $0.isUnwanted && !$0.isToReplace(live) && ($0.phase == .ready || $0.phase == .running) }
   let ready = live.filter { $0.phase == .ready && !$0.isUnwanted && $0.replaces == nil }
-  let begun = ready.prefix(max(0, limits.places - held.count { $0.phase != .planning }))
+  // The source of a replacement is downloaded beside the job that it replaces, which has the place.
+  let sources = live.filter { $0.phase == .ready && $0.isFetching && $0.replaces != nil && limits.places > 0 }
+  let begun = ready.prefix(max(0, limits.places - held.count { $0.phase != .planning })) + sources
   var actions = done.map { JobAction.finish($0.number) } + unrecorded.map { JobAction.record($0.number) }
   actions += cancelled.map { JobAction.cancel($0.number) }
   actions += begun.map { job in
-    let successor = live.first { $0.replaces == job.number && $0.phase == .ready }
+    let successor = live.first { $0.replaces == job.number && $0.phase == .ready && !$0.isFetching }
     return successor.map { .replace(job.number, by: $0.number) } ?? .begin(job.number)
   }
   actions += replacements(live, now: now)
   var names = Set(live.map(\.name))
-  var planned = ready.count - begun.count + held.count { $0.phase == .planning }
+  var planned = ready.count - begun.count + sources.count + held.count { $0.phase == .planning }
   var count = live.count { !$0.rests(now: now, isPaused: isPaused, resumedAt: resumedAt) }
   var total = live.count
   while limits.places > 0, total < limits.total, let next = queue.nextCancelled(now: now, isLive: names.contains) {
@@ -175,6 +181,7 @@ private func replacements(_ live: [LiveJob], now: Double) -> [JobAction] {
     case .uncompared: return job.due <= now ? .compare(job.number) : nil
     case .unsettled: return job.due <= now ? .settle(job.number) : nil
     case .ready:
+      guard !job.isFetching else { return nil }
       guard let number = job.replaces else { return nil }
       let old = live.first { $0.number == number && !$0.isUnwanted && ($0.phase == .ready || $0.phase == .running) }
       guard let old else { return .separate(job.number) }
@@ -211,10 +218,17 @@ extension LiveJob {
     case .ready, .done, .replaced, .uncompared, .unsettled, .cancelling, .unrecorded, .unreported, .finishing:
       return false
     case .planning, .running:
-      if activity == .deferred || isUnwanted { return false }
+      if activity == .deferred || isUnwanted || isFetching && replaces != nil { return false }
       if isPaused { return true }
       return !isIdle(now, resumedAt) && now - max(since, resumedAt) < JobLimits.turnTime
     }
+  }
+
+  /// Whether its manifest is to take the place of another one's. One that is being downloaded is not any more when that job
+  /// has ended.
+  fileprivate func isToReplace(_ live: [LiveJob]) -> Bool {
+    guard let replaces else { return false }
+    return !isFetching || live.contains { $0.number == replaces }
   }
 
   /// Whether it only waits: for deferred entries, or for hosts that take none.

@@ -38,6 +38,9 @@ struct JobManifest: Sendable, Equatable, Codable {
   var group: Int?
   var owner: Int?
 
+  /// What its source has listed; nil when it lists its entries itself, and as long as its source was not downloaded.
+  var list: FetchedList?
+
   /// The extension of the file's name, `.gz` included.
   var fileExtension: String { ManifestFileName(file)?.suffix ?? format }
 

@@ -30,6 +30,18 @@ package struct JobOutcome: Sendable, Equatable, Codable {
     package let code: String
     package let message: String
     package let place: String
+
+    /// Why the source could not be downloaded; nil for other problems.
+    var failure: SourceFailure?
+  }
+
+  /// Why a manifest's source could not be downloaded.
+  struct SourceFailure: Sendable, Equatable, Codable {
+    let stage: String
+    let code: String
+    let message: String
+    let httpStatus: Int?
+    let isRetryable: Bool
   }
 
   package let state: State

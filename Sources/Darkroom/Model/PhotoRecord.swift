@@ -24,6 +24,9 @@ final class PhotoRecord: Sendable {
     /// Whether they came with a transfer of another entry of the same run.
     var isCoalesced = false
 
+    /// What the server says that they are, with its parameters; nil when it says nothing, and for pictures from the cache.
+    var contentType: String?
+
     /// Whether others have the bytes, too; then they are to be checked.
     var isShared: Bool { isCached || isCoalesced }
   }

@@ -52,14 +52,19 @@ struct StateFolder: Sendable {
     jobs + "/" + snapshotName(runID, extension: suffix)
   }
   func snapshotName(_ runID: String, extension suffix: String) -> String { "\(runID).\(suffix.lowercased())" }
+  /// What a run's manifest has listed elsewhere, once it was downloaded.
+  func list(_ runID: String) -> String { jobs + "/" + listName(runID) }
+  func listName(_ runID: String) -> String { runID + ".list" }
   func index(_ runID: String) -> String { "\(jobs)/\(runID).index" }
 
   /// The run to which a file in `jobs` belongs.
   static func runID(of name: String) -> String { String(name.prefix { $0 != "." }) }
 
   /// Removes what a run has in `jobs`: nobody needs it when the run has ended, and the next start removes what is left.
-  func remove(_ runID: String, extension suffix: String) {
+  /// - Parameter hasList: Whether its entries were listed elsewhere. Default: no.
+  func remove(_ runID: String, extension suffix: String, hasList: Bool = false) {
     try? openJobs().remove(snapshotName(runID, extension: suffix))
+    if hasList { try? openJobs().remove(listName(runID)) }
     removeIndex(runID)
   }
 

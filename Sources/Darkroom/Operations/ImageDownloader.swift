@@ -179,7 +179,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     guard let cache = access.cache, outcome.mayBeStored else { return }
     let source = CachedSource(
       sha256: outcome.sha256, bytes: outcome.bytes, finalURL: outcome.finalURL, validators: outcome.validators,
-      asked: asked(outcome))
+      asked: asked(outcome), contentType: outcome.contentType.flatMap { $0.hasPrefix("image/") ? nil : $0 })
     cache.keep(source, of: key, from: staging.path(download))
   }
 
@@ -204,7 +204,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     record.downloaded(
       PhotoRecord.Source(
         finalURL: known.finalURL, httpStatus: isOwn ? known.asked.httpStatus : nil, bytes: known.bytes,
-        sha256: known.sha256, isCached: true, isCoalesced: !isOwn),
+        sha256: known.sha256, isCached: true, isCoalesced: !isOwn, contentType: known.contentType),
       taking: time)
   }
 
@@ -295,7 +295,8 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 extension PhotoRecord.Source {
   fileprivate init(_ outcome: TransferOutcome) {
     self.init(
-      finalURL: outcome.finalURL, httpStatus: outcome.httpStatus, bytes: outcome.bytes, sha256: outcome.sha256)
+      finalURL: outcome.finalURL, httpStatus: outcome.httpStatus, bytes: outcome.bytes, sha256: outcome.sha256,
+      contentType: outcome.contentType)
   }
 }
 

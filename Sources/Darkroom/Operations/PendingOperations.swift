@@ -24,7 +24,8 @@ final class PendingOperations {
   /// The operations of one entry.
   struct Chain {
     let download: ImageDownloader
-    let filtration: ImageFiltration
+    /// An `ImageFiltration`, or, where a list of entries is downloaded, a `ListKeeping`.
+    let filtration: Operation
     fileprivate var isDownloading = true
     /// Downloaded and not yet filtered.
     fileprivate var bytes = 0
@@ -233,17 +234,23 @@ final class PendingOperations {
   ///   - earlier: What earlier runs of the job delivered.
   ///   - reportsBeginning: Whether `downloadBegan` is called.
   ///   - reportsAnswer: Whether `hostAnswered` is called.
+  ///   - state: Where what is downloaded is kept, when it is a list of entries and no picture.
   func start(
     _ record: PhotoRecord, cache: DownloadCache? = nil, earlier: EarlierResults? = nil, reportsBeginning: Bool = false,
-    reportsAnswer: Bool = false
+    reportsAnswer: Bool = false, keepingIn state: StateFolder? = nil
   ) {
     var earlier = earlier ?? EarlierResults(folder: record.run.folder, outputs: [])
     let isRefreshing = isRefreshing || record.run.isRefreshing
     earlier.mayBeReused = !isRefreshing
     earlier.folders = resultFolders
     let results = ResultAccess(cache: cache, earlier: earlier, shared: sharedFiltrations)
-    let filtration = ImageFiltration(
-      record, access: results, decoding: decoding, limits: limits, metadata: metadata, keepsOriginals: keepsOriginals)
+    let picture =
+      state == nil
+      ? ImageFiltration(
+        record, access: results, decoding: decoding, limits: limits, metadata: metadata, keepsOriginals: keepsOriginals)
+      : nil
+    let list = state.map { ListKeeping(record, cache: cache, state: $0) }
+    guard let filtration: Operation = picture ?? list else { return }
     let access = CacheAccess(
       cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: record.run.runID,
       since: record.run.accepted)
@@ -251,8 +258,8 @@ final class PendingOperations {
       record, engine: engine, access: access, shared: shared, rules: rules, endings: downloadEndings,
       began: reportsBeginning ? downloadBegan : nil, answered: reportsAnswer ? hostAnswered : nil
     ) {
-      [downloadEnded, sharedFiltrations, weak filtration] record in
-      if let filtration { sharedFiltrations.join(filtration) }
+      [downloadEnded, sharedFiltrations, weak picture] record in
+      if let filtration = picture { sharedFiltrations.join(filtration) }
       downloadEnded(record)
     }
     filtration.addDependency(download)

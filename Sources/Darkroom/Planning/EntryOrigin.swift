@@ -17,7 +17,7 @@ struct EntryOrigin {
     do {
       try read { item in
         switch item {
-        case .defaults, .warning: return
+        case .defaults, .warning, .source: return
         case .entry(let value, let key, let place):
           let rows = position..<position + value.rowCount
           for row in rows where wanted.contains(row) {

@@ -11,6 +11,9 @@ struct EntryReader {
     + RequestFields.names
   static let defaultsFields = fields.filter { !["url", "name", "key", "checksum", "after", "variants"].contains($0) }
 
+  /// The fields that may stand beside the `source` of a manifest that is listed elsewhere.
+  static let sourceFields = ["key", "checksum"] + RequestFields.names
+
   private(set) var defaults: EntryDefaults
 
   /// What is wrong, in the order of the manifest.
@@ -34,21 +37,22 @@ struct EntryReader {
 
   init(defaults: EntryDefaults) { self.defaults = defaults }
 
-  /// Adopts an envelope's `defaults`.
+  /// Adopts an envelope's `defaults`. What they leave out stays as it was.
   mutating func readDefaults(_ value: JSONValue, at place: ManifestProblem.Place) {
     guard case .object(let members) = value else {
       return report(.wrongType, "defaults must be an object, not \(value.kind)", at: place)
     }
     checkFields(members, among: Self.defaultsFields, at: place)
+    let request = requestFields(members, at: place)
     defaults = EntryDefaults(
       recipe: recipe(value["filters"], at: place),
       options: options(value, at: place),
       priority: priority(value["priority"], at: place),
-      metadata: value["metadata"],
-      request: requestFields(members, at: place))
+      metadata: value["metadata"] ?? defaults.metadata,
+      request: request == RequestFields() ? defaults.request : request)
     // When they make no sense by themselves, that is reported once.
     let before = problems.count
-    _ = request(RequestFields(), at: place)
+    _ = self.request(RequestFields(), at: place)
     if problems.count > before { defaults.request = RequestFields() }
   }
 

@@ -27,7 +27,7 @@ extension FieldVocabulary {
         }
         return try header { () throws(SourceRequest.ParseError) in try HeaderField("Referer", text) }
       },
-    ])
+    ], sourceFields: Set(EntryReader.sourceFields))
 
   private static let cells: [String: CellKind] = {
     let special: [String: CellKind] = [

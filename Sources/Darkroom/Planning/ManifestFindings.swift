@@ -8,6 +8,9 @@ struct ManifestFindings {
 
   /// At most `ManifestWarning.reportLimit`.
   var warnings: [ManifestWarning] = []
+
+  /// Where the entries are listed; nil when that is the manifest itself, or its list is there.
+  var source: Entry?
 }
 
 extension ManifestWarning {

@@ -1,14 +1,22 @@
 import Foundation
+import Imaging
+import JSON
 import Manifests
+import Transfer
 
 /// Reads a manifest into an index: everything is checked before anything is done.
 struct Planner {
   /// More problems than this are not reported.
   static let problemLimit = ManifestProblem.reportLimit
 
-  let format: any ManifestFormat
-  let file: ManifestFile
+  var content: ManifestContent
   let defaults: EntryDefaults
+
+  /// - Parameter list: What the manifest's source has listed; nil as long as that is not there. Default: nil.
+  init(format: any ManifestFormat, file: ManifestFile, list: ManifestContent.List? = nil, defaults: EntryDefaults) {
+    content = ManifestContent(format: format, file: file, list: list)
+    self.defaults = defaults
+  }
 
   /// Fills the index. What entries come after is checked unless there is an entry whose name cannot be told.
   /// - Parameter checkSpace: Called from time to time; what it throws ends the planning.
@@ -26,7 +34,7 @@ struct Planner {
     var lacksNames = false
     do {
       try index.fill {
-        try format.read(file, .entries) { item in
+        try content.read(.entries) { item in
           if isCancelled() { throw CancellationError() }
           if line & 4095 == 4095 { try checkSpace() }
           switch item {
@@ -55,6 +63,9 @@ struct Planner {
               }
             }
             (position, line) = (rows.upperBound, line + 1)
+          case .source(let value, let place):
+            findings.source = readSource(value, at: place, &reader)
+            if let source = findings.source { try index.insert(source) }
           case .warning(let warning): findings.warnings.append(warning)
           case .unreadable(let problems):
             for problem in problems.all { reader.report(problem) }
@@ -73,7 +84,7 @@ struct Planner {
     } catch is EnoughProblems {}
     findings.problems = Array(reader.problems.prefix(Self.problemLimit))
     func read(_ body: (ManifestItem) throws -> Void) throws {
-      try format.read(file, .entries) { item in
+      try content.read(.entries) { item in
         if isCancelled() { throw CancellationError() }
         try body(item)
       }
@@ -83,6 +94,25 @@ struct Planner {
     try dependencies.complete(&findings, read: read)
     findings.warnings = Array(findings.warnings.prefix(ManifestWarning.reportLimit))
     return findings
+  }
+
+  /// Reads where the entries are listed: that is downloaded as an entry's source is, and nothing is made of it.
+  /// - Returns: nil when it has a problem.
+  private func readSource(
+    _ value: JSONValue, at place: ManifestProblem.Place, _ reader: inout EntryReader
+  ) -> Entry? {
+    var source = EntryReader(defaults: EntryDefaults(recipe: .none, options: OutputOptions()))
+    var entry = source.read(value, key: "source", position: 0, at: place)
+    let urls = entry?.urls.map(FolderLocation.path) ?? []
+    entry?.urls = urls
+    if let entry, entry.checksum != nil, entry.urls.contains(where: { FolderLocation(parsing: $0) != nil }) {
+      reader.report(ManifestProblem(.badValue, "a folder has no checksum", at: place.field("checksum")))
+    }
+    for problem in source.problems {
+      let place: ManifestProblem.Place = problem.place == place.field("url") ? place.field("source") : problem.place
+      reader.report(ManifestProblem(problem.code, problem.message, at: place))
+    }
+    return entry
   }
 
   /// Reading on would tell nothing more.

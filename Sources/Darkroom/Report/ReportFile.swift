@@ -85,7 +85,7 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
   /// Has those read the manifest who could read what was dropped, unless it holds secrets.
   private func setAccess(of file: OpenFile) throws {
     guard let mode = manifest.mode else { return }
-    let isPlanned = outcome.state != .rejected && outcome.state != .superseded
+    let isPlanned = outcome.state != .rejected && outcome.state != .superseded && manifest.list == nil
     let isSecret =
       try isPlanned
       ? index.hasSecrets()

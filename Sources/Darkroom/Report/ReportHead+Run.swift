@@ -15,6 +15,7 @@ extension ReportHead {
       "tool": .object(["name": .string(Tool.name), "version": .string(Tool.version)]),
       "manifest": .object([
         "file": .string(manifest.file), "format": .string(manifest.format), "sha256": .string(manifest.sha256),
+        "source": manifest.list?.json,
       ]),
       "started_at": .time(started),
       "finished_at": .time(outcome.finished),
@@ -47,6 +48,18 @@ extension LedgerPause {
 
 extension JobOutcome.Problem {
   fileprivate var json: JSONValue {
-    .object(["code": .string(code), "message": .string(message), "where": place.isEmpty ? nil : .string(place)])
+    .object([
+      "code": .string(code), "message": .string(message), "where": place.isEmpty ? nil : .string(place),
+      "error": failure?.json,
+    ])
+  }
+}
+
+extension JobOutcome.SourceFailure {
+  fileprivate var json: JSONValue {
+    .object([
+      "stage": .string(stage), "code": .string(code), "message": .string(message),
+      "http_status": httpStatus.map { .integer($0) }, "retryable": .bool(isRetryable),
+    ])
   }
 }

@@ -107,6 +107,12 @@ extension Status.Job {
     guard let runID = (run.accepted?.job ?? unfinished)?.runID else { return nil }
     switch run.phase {
     case .planning: self.init(job: run.name, run_id: runID, state: "planning")
+    case .fetching(let fetching):
+      self.init(
+        job: run.name, run_id: runID, state: fetching.end == nil ? "fetching" : "cancelling",
+        transfers: scheduler.transfers(run: run.number))
+      addHeldHosts(run, scheduler)
+      addDeferred(run, scheduler)
     case .ready(let plan): self.init(job: run.name, run_id: runID, state: "waiting", total: plan.total)
     case .running(let running):
       let counts = running.tally.counts

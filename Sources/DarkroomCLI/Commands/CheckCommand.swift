@@ -53,9 +53,11 @@ extension ManifestCheck.Result {
   fileprivate var text: String {
     let head =
       problems.isEmpty
-      ? "job \(job), \(total.of("entry", "entries"))" : "rejected, \(problems.count.of("problem", "problems"))"
+      ? source.map { "job \(job), its entries are listed by \($0), which is not read now" }
+        ?? "job \(job), \(total.of("entry", "entries"))" : "rejected, \(problems.count.of("problem", "problems"))"
     return
       (["\(file): \(head)"] + Self.first(problems.map { "  \($0)" })
+      + (sourceError.map { ["  warning: would fail: \($0.code.rawValue): \($0.message)"] } ?? [])
       + Self.first(warnings.map { "  warning: \($0)" })).joined(separator: "\n")
   }
 
@@ -68,6 +70,7 @@ extension ManifestCheck.Result {
     .object([
       "manifest": .string(file), "job": .string(job), "format": .string(format),
       "state": .string(problems.isEmpty ? "accepted" : "rejected"), "total": .integer(total),
+      "source": source.map { .string($0) }, "error": sourceError.map(\.json),
       "errors": problems.isEmpty
         ? nil
         : .array(

@@ -50,6 +50,7 @@ final class Console {
       for warning in warnings.prefix(Self.shownProblems) { log(.normal, "\(job): warning: \(warning)") }
       let more = warnings.count - Self.shownProblems
       if more > 0 { log(.normal, "\(job): and \(more.of("more warning", "more warnings"))") }
+    case .jobFetching(let job, let url): log(.normal, "\(job): its entries are listed by \(url)")
     case .jobStarted(let job, let total, let ended, let deferred):
       progress.start(job, total: total, ended: ended, deferred: deferred)
       let done = ended > 0 ? ", \(ended) of them already done" : ""

@@ -18,6 +18,7 @@ extension Event {
     case .inboxUnreadable: "inbox-unreadable"
     case .jobAccepted: "job-accepted"
     case .manifestDoubtful: "manifest-doubtful"
+    case .jobFetching: "job-fetching"
     case .jobStarted: "job-started"
     case .entryRetry: "entry-retry"
     case .entryDeferred: "entry-deferred"
@@ -43,6 +44,7 @@ extension Event {
     case .jobAccepted(let job, let file): .object(["job": .string(job), "file": .string(file)])
     case .manifestDoubtful(let job, let warnings):
       .object(["job": .string(job), "warnings": .array(warnings.map(\.json))])
+    case .jobFetching(let job, let url): .object(["job": .string(job), "url": .string(url)])
     case .jobStarted(let job, let total, let ended, let deferred):
       .object([
         "job": .string(job), "total": .integer(total), "ended": .integer(ended),

@@ -22,6 +22,9 @@ package enum ManifestItem: Sendable, Equatable {
   /// A string or an object of entry fields; `key` is its name where the format has names as keys.
   case entry(JSONValue, key: String?, place: ManifestProblem.Place)
 
+  /// The entries are listed elsewhere: an object of entry fields that says where. It comes after `defaults`, and is all.
+  case source(JSONValue, place: ManifestProblem.Place)
+
   /// Something doubtful that keeps nothing from being read.
   case warning(ManifestWarning)
 

@@ -2,7 +2,7 @@ import JSON
 import System
 
 /// The shapes that a manifest of nested values may have: a dictionary *name → string or entry*, an array of strings or
-/// entries, or an envelope `{ "defaults": …, "entries": … }` around either.
+/// entries, an envelope `{ "defaults": …, "entries": … }` around either, or `{ "source": … }` for what is listed elsewhere.
 struct ManifestTree {
   private let root: JSONValue
   private let fields: FieldVocabulary
@@ -14,11 +14,9 @@ struct ManifestTree {
 
   func read(_ yield: (ManifestItem) throws -> Void) throws {
     guard case .object(let members) = root else { return try entries(root, at: [], yield) }
-    let keys = Set(members.map(\.key))
-    if keys.contains("source"), keys.isSubset(of: ["source", "defaults"]) {
-      throw ManifestProblem(
-        .badValue, "a manifest that is to be downloaded first is not available in this version",
-        at: .keyPath(["source"]))
+    if let source = source(members) {
+      if let defaults = root["defaults"] { try yield(.defaults(defaults, place: .keyPath(["defaults"]))) }
+      return try yield(.source(source, place: .file))
     }
     let hasDefaults = isDefaults(root["defaults"])
     switch root["entries"] {
@@ -32,6 +30,20 @@ struct ManifestTree {
         at: .keyPath(["defaults"]))
     default: try entries(root, at: [], yield)
     }
+  }
+
+  /// The fields of an entry that says where the entries are listed; nil when they stand here. An entry may be called "source",
+  /// but not beside nothing else.
+  private func source(_ members: [JSONValue.Member]) -> JSONValue? {
+    switch root["source"] {
+    case .string?: break
+    case .array(let mirrors)? where mirrors.allSatisfy({ $0.string != nil }): break
+    default: return nil
+    }
+    let members = members.filter { !$0.key.hasPrefix("_") && $0.key != "defaults" }
+    guard members.allSatisfy({ $0.key == "source" || fields.sourceFields.contains($0.key) }) else { return nil }
+    return .object(
+      members.map { $0.key == "source" ? JSONValue.Member(fields.principal, $0.value) : $0 })
   }
 
   /// Whether the value of `defaults` is an envelope's, and not an entry of that name.

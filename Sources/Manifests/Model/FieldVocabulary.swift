@@ -64,9 +64,14 @@ package struct FieldVocabulary: Sendable {
   /// In the order in which their fields follow the principal one.
   package let options: [Option]
 
+  /// The fields that may stand beside `source`, where a manifest only says where its entries are listed.
+  package let sourceFields: Set<String>
+
   package init(
-    principal: String, principalTitle: String, cells: [String: CellKind], extras: String, options: [Option]
+    principal: String, principalTitle: String, cells: [String: CellKind], extras: String, options: [Option],
+    sourceFields: Set<String> = []
   ) {
+    self.sourceFields = sourceFields
     self.principal = principal
     self.principalTitle = principalTitle
     self.cells = cells

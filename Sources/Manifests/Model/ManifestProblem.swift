@@ -17,8 +17,10 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
   }
 
   /// Where in the manifest.
-  package enum Place: Sendable, Equatable, CustomStringConvertible {
+  package indirect enum Place: Sendable, Equatable, CustomStringConvertible {
     case file
+    /// In the list that the manifest names as its source.
+    case source(Place)
     /// A line from 1 and, when known, a column from 1.
     case line(Int, column: Int? = nil)
     /// Keys, and positions like `[2]`, from the outside in.
@@ -33,6 +35,8 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
       case .line(let line, let column?): "line \(line), column \(column)"
       case .keyPath(let path): path.reduce("") { $0 + ($0.isEmpty || $1.hasPrefix("[") ? $1 : "." + $1) }
       case .field(let field, let line): "line \(line): \(field)"
+      case .source(.file): "source"
+      case .source(let place): "source: \(place)"
       }
     }
 
@@ -42,6 +46,7 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
       case .file: .keyPath([name])
       case .line(let line, _): .field(name, line: line)
       case .keyPath(let path): .keyPath(path + [name])
+      case .source(let place): .source(place.field(name))
       case .field(let outer, let line): .field(outer + "." + name, line: line)
       }
     }

@@ -8,6 +8,8 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
     case encoding
     /// A name that other systems cannot store was replaced by one that is taken, and so got a number.
     case nameClash = "name-clash"
+    /// A file of a folder that is the source was left out.
+    case leftOut = "left-out"
   }
 
   /// More warnings of one manifest than this are not reported.

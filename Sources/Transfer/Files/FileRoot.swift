@@ -33,12 +33,7 @@ struct FileRoot {
     guard found >= 0 else { throw Self.notFound(shown, errno, hint: location.webAddressHint) }
     defer { close(found) }
 
-    guard let real = Self.link("/proc/self/fd/\(found)"), let root = try? Folder.resolved(path) else {
-      throw Self.notFound("\(shown) or the file root \(path) cannot be resolved", errno)
-    }
-    guard real == root || real.utf8.starts(with: (root == "/" ? root : root + "/").utf8) else {
-      throw TransferError(.addressNotAllowed, "\(shown) does not lie beneath --file-root \(path)")
-    }
+    try checkIsBeneath(found, shown: shown)
     var status = stat()
     guard uninterrupted({ fstat(found, &status) }) == 0 else { throw Self.notFound(shown, errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
@@ -52,7 +47,17 @@ struct FileRoot {
     return Opened(descriptor: descriptor, size: Int(status.st_size))
   }
 
-  private static func notFound(_ shown: String, _ number: Int32, hint: String = "") -> TransferError {
+  /// Throws unless what a descriptor is of lies beneath the folder, or is that.
+  func checkIsBeneath(_ descriptor: Int32, shown: String) throws(TransferError) {
+    guard let real = Self.link("/proc/self/fd/\(descriptor)"), let root = try? Folder.resolved(path) else {
+      throw Self.notFound("\(shown) or the file root \(path) cannot be resolved", errno)
+    }
+    guard real == root || real.utf8.starts(with: (root == "/" ? root : root + "/").utf8) else {
+      throw TransferError(.addressNotAllowed, "\(shown) does not lie beneath --file-root \(path)")
+    }
+  }
+
+  static func notFound(_ shown: String, _ number: Int32, hint: String = "") -> TransferError {
     // Whoever may not read a file is told so; the other causes of the machine say nothing of the file.
     let cause = ErrorCause(errno: number)
     let isOfFile = !cause.isOfMachine || cause == .permission

@@ -1,3 +1,4 @@
+import Database
 import Foundation
 import TestSupport
 import Testing
@@ -21,6 +22,28 @@ import Testing
     let next = fixture.opened()
     #expect(next.source(try CacheFixture.key("a")) == source)
     #expect(next.open(source.sha256) != nil)
+  }
+
+  @Test func `an index without content types keeps what it has`() throws {
+    let source = try committedSource()
+    do {
+      let database = try Database(path: fixture.path + "/index.sqlite", durability: .process)
+      let columns = "key, sha256, final_url, etag, last_modified, answered, run, position, status, once"
+      try database.execute(
+        """
+        CREATE TABLE older AS SELECT \(columns) FROM sources;
+        DROP TABLE sources;
+        ALTER TABLE older RENAME TO sources;
+        CREATE UNIQUE INDEX sources_by_key ON sources (key);
+        PRAGMA user_version = 2;
+        """)
+    }
+    let next = fixture.opened()
+    #expect(next.source(try CacheFixture.key("a")) == source)
+    var typed = source
+    typed.contentType = "text/csv; charset=utf-8"
+    next.confirm(typed, of: try CacheFixture.key("a"))
+    #expect(next.source(try CacheFixture.key("a")) == typed)
   }
 
   @Test func `what was not committed when the process died is gone with its file`() throws {

@@ -268,4 +268,44 @@ import Testing
     let live = phases.enumerated().map { Self.live($0.offset, $0.element) }
     #expect(Self.actions(&queue, live, limits: JobLimits(places: 0, live: 0)) == ["finish 2", "finish 3", "finish 5"])
   }
+
+  /// A job whose source is to be downloaded.
+  private static func source(_ number: Int, _ phase: LiveJob.Phase = .ready, replacing old: Int? = nil) -> LiveJob {
+    var job = live(number, phase)
+    (job.isFetching, job.replaces) = (true, old)
+    return job
+  }
+
+  @Test func `a source is downloaded in a place, but that of a replacement beside what it replaces`() throws {
+    var queue = try Self.queue()
+    #expect(Self.actions(&queue, [Self.live(1), Self.source(2)], limits: Self.one) == [])
+    #expect(Self.actions(&queue, [Self.source(1), Self.source(2)], limits: Self.one) == ["begin 1"])
+    #expect(Self.actions(&queue, [Self.source(1, .running), Self.live(2, .ready)], limits: Self.one) == [])
+    #expect(Self.actions(&queue, [Self.live(1), Self.source(2, replacing: 1)], limits: Self.one) == ["begin 2"])
+    let beside = [Self.source(2, .running, replacing: 9), Self.live(3, .ready)]
+    #expect(Self.actions(&queue, beside, limits: Self.one) == ["begin 3"], "it has no place")
+    #expect(Self.actions(&queue, [Self.source(2, replacing: 1)], limits: JobLimits(places: 0, live: 4)) == [])
+  }
+
+  @Test func `a source that nobody wants any more is cancelled, once what it was to replace has ended`() throws {
+    var queue = try Self.queue()
+    var job = Self.source(2, .running)
+    job.isUnwanted = true
+    #expect(Self.actions(&queue, [job]) == ["cancel 2"])
+    job.replaces = 1
+    #expect(Self.actions(&queue, [Self.live(1, .cancelling), job]) == [])
+    #expect(Self.actions(&queue, [job]) == ["cancel 2"])
+    #expect(Self.actions(&queue, [Self.source(2, .done)]) == ["finish 2"])
+  }
+
+  @Test func `a manifest takes the place of one whose source is downloaded, when it is planned itself`() throws {
+    var queue = try Self.queue()
+    var old = Self.source(1, .running)
+    old.file = FileName("a.json")
+    var new = Self.live(2, .ready)
+    new.replaces = 1
+    #expect(Self.actions(&queue, [old, new]) == ["replace 1 by 2"])
+    #expect(Self.actions(&queue, [old, Self.source(2, .running, replacing: 1)]) == [])
+    #expect(Self.actions(&queue, [Self.source(1, .cancelling), new]) == ["separate 2"])
+  }
 }

@@ -20,6 +20,7 @@ func readManifest(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       switch item {
       case .defaults(let value, let place): reader.readDefaults(value, at: place)
       case .entry(let value, let key, let place): _ = reader.read(value, key: key, position: 0, at: place)
+      case .source(let value, let place): _ = reader.read(value, key: nil, position: 0, at: place)
       case .warning(let warning): precondition(!warning.message.isEmpty)
       case .unreadable(let problems):
         precondition(!problems.all.isEmpty && problems.all.count <= DelimitedHeader.columnLimit + 1)

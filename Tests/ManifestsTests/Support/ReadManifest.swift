@@ -29,7 +29,7 @@ struct ReadManifest: Equatable {
     do {
       try format.read(ManifestFile(path: folder.file(name)), fields) { item in
         switch item {
-        case .defaults: break
+        case .defaults, .source: break
         case .warning(let warning): warnings.append(warning)
         case .entry(let value, let key, _): entries.append(Entry(value: value, key: key))
         case .unreadable(let problems): self.problems += problems.all

@@ -1,0 +1,57 @@
+import Ledger
+import Manifests
+import System
+import Transfer
+
+/// Jobs whose entries are listed elsewhere: they are planned once to find out where, and again when the list is there.
+extension JobPlanner {
+  /// What a job's source has returned, which is in the state folder.
+  struct Fetched: Sendable {
+    /// The URL that was asked, as it was written.
+    let url: String
+    let source: PhotoRecord.Source
+  }
+
+  /// What the source of a job's manifest has listed; nil when that is not there.
+  /// - Throws: `DamagedJob` when its format is of another version.
+  func list(of job: LedgerJob, _ manifest: JobManifest) throws -> ManifestContent.List? {
+    guard let list = manifest.list else { return nil }
+    guard let format = ManifestFormats.all.first(where: { $0.name == list.format }) else {
+      throw DamagedJob(job: job, why: "the format of its source is \(list.format), which this version does not know")
+    }
+    let file = ManifestFile(path: state.list(job.runID), isCompressed: list.isCompressed)
+    return ManifestContent.List(format: format, file: file)
+  }
+
+  /// Records what the source of a job has listed: from then on it is planned from that, whatever dies and when.
+  /// - Returns: The job as it is now.
+  /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`.
+  func adopt(_ fetched: Fetched, for job: LedgerJob) throws -> LedgerJob {
+    var (job, manifest) = (job, try manifest(of: job))
+    let source = fetched.source
+    let (format, isCompressed) = try ListRecognition.format(
+      url: fetched.url, contentType: source.contentType, path: state.list(job.runID))
+    manifest.list = FetchedList(
+      format: format.name, isCompressed: isCompressed, sha256: source.sha256, bytes: source.bytes,
+      url: SourceLocation.redacted(fetched.url), finalURL: source.finalURL, httpStatus: source.httpStatus)
+    job.details = try manifest.text
+    try ledger.commit([.describe(job.runID, details: job.details)])
+    return job
+  }
+
+  /// Plans the download of a job's source.
+  /// - Parameter index: Has the source as its only entry.
+  func planSource(
+    _ source: Entry, _ task: Task, _ run: RunContext, _ index: JobIndex, _ findings: ManifestFindings,
+    _ unsynced: [String]
+  ) throws -> Plan {
+    let job = task.job
+    let deferred = try deferredEntries(of: run, index)
+    try index.prepareHosts()
+    return Plan(
+      job: job, run: run, manifest: task.manifest, index: index, total: 0, hasOutputs: false,
+      sources: SourceCounts(total: 0), problems: [], warnings: findings.warnings, tally: JobTally(),
+      deferred: deferred, pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
+      outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil, source: source)
+  }
+}

@@ -1,0 +1,34 @@
+import JSON
+
+/// What a manifest's source has listed, or the listing of a folder that is its source, as the ledger remembers it. Its bytes are in the state folder.
+struct FetchedList: Sendable, Equatable, Codable {
+  /// The name of its format.
+  let format: String
+
+  /// Whether it is packed with gzip.
+  let isCompressed: Bool
+  let sha256: String
+  let bytes: Int
+
+  /// The URL that was asked, without secrets.
+  let url: String
+
+  /// The URL that returned it, redirects followed, without secrets.
+  let finalURL: String
+
+  /// 200 or 304; nil for a file, and for what another request has returned.
+  let httpStatus: Int?
+
+  /// What of a folder was left out, and why; nil when nothing was, and for what is no folder.
+  var warnings: [String]?
+}
+
+extension FetchedList {
+  /// The list as the report's `manifest` has it.
+  var json: JSONValue {
+    .object([
+      "url": .string(url), "final_url": finalURL == url ? nil : .string(finalURL), "format": .string(format),
+      "bytes": .integer(bytes), "sha256": .string(sha256), "http_status": httpStatus.map { .integer($0) },
+    ])
+  }
+}

@@ -1,0 +1,60 @@
+/// What a manifest holds: its own entries, or those of the list that it names as its source.
+package struct ManifestContent: Sendable {
+  /// What a manifest's source has listed.
+  package struct List: Sendable {
+    package let format: any ManifestFormat
+    package let file: ManifestFile
+
+    package init(format: any ManifestFormat, file: ManifestFile) { (self.format, self.file) = (format, file) }
+  }
+
+  private let format: any ManifestFormat
+  private let file: ManifestFile
+
+  /// What the manifest's source has listed; nil as long as that is not there, and when it has none.
+  package var list: List?
+
+  package init(format: any ManifestFormat, file: ManifestFile, list: List?) {
+    (self.format, self.file, self.list) = (format, file, list)
+  }
+
+  /// Reads it from its beginning and hands on what it holds, in order. In the place of a source comes what that has listed, if
+  /// it is there.
+  /// - Throws: As `ManifestFormat.read`; `bad-value` when the list has a source in turn.
+  package func read(_ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
+    try format.read(file, fields) { item in
+      guard case .source = item, let list else { return try yield(item) }
+      do {
+        try list.format.read(list.file, fields) { item in try yield(item.listed()) }
+      } catch let problem as ManifestProblem {
+        throw problem.listed
+      }
+    }
+  }
+}
+
+extension ManifestItem {
+  /// The same as a part of a list.
+  /// - Throws: `ManifestProblem` for what no list may have.
+  fileprivate func listed() throws -> ManifestItem {
+    switch self {
+    case .defaults(let value, let place): return .defaults(value, place: .source(place))
+    case .entry(let value, let key, let place): return .entry(value, key: key, place: .source(place))
+    case .warning(let warning):
+      return .warning(ManifestWarning(warning.code, warning.message, at: .source(warning.place)))
+    case .unreadable(let problems): return .unreadable(EntryProblems(problems.all.map(\.listed)) ?? problems)
+    case .source:
+      throw ManifestProblem(
+        .badValue, "what a source lists may not have a source itself", at: .keyPath(["source"]))
+    }
+  }
+}
+
+extension ManifestProblem {
+  /// The same in a list.
+  fileprivate var listed: ManifestProblem {
+    // What `yield` has thrown says already that it is there.
+    if case .source = place { return self }
+    return ManifestProblem(code, message, at: .source(place))
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Manifests whose entries are the files of a folder.
+@Suite(.blocking) struct FolderSourceTests {
+  private let folders: DarkroomFolders
+
+  /// The file root.
+  private let root: TemporaryFolder
+
+  init() throws {
+    (folders, root) = (try DarkroomFolders(), try TemporaryFolder())
+    try FileManager.default.createDirectory(atPath: root.file("incoming/sub"), withIntermediateDirectories: true)
+  }
+
+  private func add(_ name: String, of sample: String = "coffee.jpg") throws {
+    try FileManager.default.copyItem(atPath: "\(packageRoot)/Samples/\(sample)", toPath: root.file(name))
+  }
+
+  private func drop(_ source: String, _ more: String = "") throws {
+    try folders.drop("job.json", #"{"source": "\#(source)"\#(more)}"#)
+  }
+
+  private var options: [String] { ["--file-root", root.path] }
+
+  private func run(_ source: String = "file:incoming/") throws -> Report {
+    try drop(source)
+    let run = try folders.run(options)
+    #expect(run.status == 0, "\(run.error)")
+    return try folders.report("job")
+  }
+
+  @Test(arguments: [
+    ("file:incoming/", ["a", "a-2", "b%20c #1", "z"]), ("incoming/", ["a", "a-2", "b%20c #1", "z"]),
+    ("ROOT/incoming/", ["a", "a-2", "b%20c #1", "z"]), ("file://ROOT/incoming/", ["a", "a-2", "b%20c #1", "z"]),
+    ("file:incoming/*.jpg", ["a", "z"]), ("incoming/[ab]*", ["a", "a-2", "b%20c #1"]),
+    ("./incoming/?.*", ["a", "a-2", "z"]),
+    ("file:incoming/none*", []), ("file:%69ncoming/z*", ["z"]),
+  ])
+  func `a folder's files are the entries, in the order of their names`(source: String, names: [String]) throws {
+    let ignored = [".hidden.jpg", "y.jpg.part", "README.txt", "x.tmp", "sub/s.jpg"]
+    for name in ["a.jpg", "b%20c #1.png", "z.JPG"] + ignored {
+      try add("incoming/" + name)
+    }
+    try add("incoming/a.png", of: "rocket.jpg")
+    let link = root.file("incoming/l.jpg")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/etc/hostname")
+    let report = try run(source.replacing("ROOT", with: root.path))
+    #expect(report.state == "succeeded" && report.warnings == nil)
+    #expect(report.entries.map(\.name) == names)
+    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+    #expect(try folders.inboxNames().isEmpty && folders.staged().isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/.darkroom/jobs") == [])
+  }
+
+  @Test func `dropped again, only what is new or has changed is made`() throws {
+    for name in ["a.jpg", "b.jpg", "c.jpg"] { try add("incoming/" + name) }
+    #expect(try run().counts == Report.Counts(total: 3, filtered: 3))
+    #expect(try run().counts == Report.Counts(total: 3, filtered: 3, reused: 3))
+    try FileManager.default.removeItem(atPath: root.file("incoming/a.jpg"))
+    try FileManager.default.removeItem(atPath: root.file("incoming/b.jpg"))
+    try add("incoming/b.jpg", of: "rocket.jpg")
+    try add("incoming/d.jpg")
+    let report = try run()
+    #expect(report.counts == Report.Counts(total: 3, filtered: 3, reused: 1))
+    #expect(report.entries.map(\.name) == ["b", "c", "d"])
+    #expect(report.entries.map { $0.reused ?? false } == [false, true, false])
+  }
+
+  @Test func `a file that is being written is left for the next time, and the report says so`() throws {
+    for name in ["a.jpg", "b.jpg"] { try add("incoming/" + name) }
+    let writer = try #require(FileHandle(forUpdatingAtPath: root.file("incoming/a.jpg")))
+    let first = try run()
+    #expect(first.entries.map(\.name) == ["b"])
+    let warning = try #require(first.warnings?.first)
+    #expect(warning.code == "left-out" && warning.message.hasPrefix("a.jpg is being written"))
+    #expect(warning.where == "source")
+    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+    try writer.close()
+    #expect(try run().counts == Report.Counts(total: 2, filtered: 2, reused: 1))
+  }
+
+  @Test func `a file that is closed within the settling time is waited for`() throws {
+    try add("incoming/a.jpg")
+    let writer = try #require(FileHandle(forUpdatingAtPath: root.file("incoming/a.jpg")))
+    try drop("file:incoming/")
+    let watch = try folders.start("watch", options + ["--settle", "30", "--verbose"])
+    #expect(try watch.waitForLine(containing: "job: planning job.json") != nil)
+    try writer.close()
+    #expect(try watch.waitForLine(containing: "job: succeeded: 1 filtered") != nil)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
+  @Test(arguments: [
+    ("file:gone/", "file-not-found"), ("file:incoming/a.jpg/", "file-not-found"), ("file:../", "address-not-allowed"),
+    ("file:///etc/*.conf", "address-not-allowed"), ("file:out/", "address-not-allowed"),
+    ("file:incoming", "file-not-found"), ("file://host/incoming/", "url-invalid"),
+  ])
+  func `a folder that cannot be listed is the job's failure`(source: String, code: String) throws {
+    try add("incoming/a.jpg")
+    try FileManager.default.createSymbolicLink(atPath: root.file("out"), withDestinationPath: "/etc")
+    try drop(source)
+    #expect(try folders.run(options).status == 65)
+    let report = try folders.report("job")
+    let errors = try #require(report.errors)
+    #expect(report.state == "rejected" && errors.map(\.code) == ["source-failed"])
+    #expect(errors[0].message.contains(code), "\(errors[0].message)")
+    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+    #expect(try folders.inboxNames().isEmpty && folders.staged().isEmpty)
+  }
+
+  @Test func `without a file root no folder is listed, and a folder has no checksum`() throws {
+    try drop("file:incoming/")
+    #expect(try DarkroomProcess.run(["run", "--settle", "0"] + folders.named).status == 65)
+    #expect(try folders.report("job").errors?.first?.message.contains("scheme-not-allowed") == true)
+    try drop("file:incoming/", #", "checksum": "sha-256=\#(String(repeating: "0", count: 64))""#)
+    #expect(try folders.run(options).status == 65)
+    #expect(try folders.report("job").errors?.map(\.where) == ["checksum"])
+  }
+
+  @Test func `a restart plans what was listed, whatever is in the folder by then`() throws {
+    for name in ["a.jpg", "b.jpg"] { try add("incoming/" + name) }
+    try folders.drop("pause.lock", "")
+    let watch = try folders.start("watch", options + ["--verbose"])
+    #expect(try watch.waitForLine(containing: "paused") != nil)
+    try drop("file:incoming/")
+    #expect(try watch.waitForLine(containing: "job: 2 entries") != nil)
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+    try add("incoming/c.jpg")
+    try FileManager.default.removeItem(atPath: folders.inbox + "/pause.lock")
+    #expect(try folders.run(options).status == 0)
+    #expect(try folders.report("job").entries.map(\.name) == ["a", "b"])
+  }
+
+  @Test func `defaults hold for files, and a list in the file root may be a relative file URL`() throws {
+    try add("incoming/a.jpg")
+    try drop("file:incoming/", #", "defaults": {"filters": "grayscale()", "format": "png"}"#)
+    #expect(try folders.run(options).status == 0)
+    #expect(try folders.report("job").entries.map { $0.output?.file } == ["images/a.png"])
+    try Data("incoming/a.jpg\n".utf8).write(to: URL(fileURLWithPath: root.file("list[1].txt")))
+    #expect(try run("file:list[1].txt").entries.map(\.name) == ["a"], "a file may be called like a pattern")
+  }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What happens while the source of a manifest is downloaded.
+@Suite(.blocking) struct LiveSourceTests {
+  private let folders: DarkroomFolders
+
+  /// Has the pictures.
+  private let pictures: GatedServer
+
+  /// Has the list.
+  private let lists: GatedServer
+
+  init() throws {
+    folders = try DarkroomFolders()
+    let pictures = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    self.pictures = pictures
+    let list = folders.folder.file("list.txt")
+    try (0..<3).map { pictures.url("\($0)") + "\n" }.joined().write(toFile: list, atomically: false, encoding: .utf8)
+    lists = try GatedServer(serving: list)
+  }
+
+  private static let options = ["--downloads", "1", "--filters", "none", "--verbose"]
+
+  private func drop(_ list: String = "list.txt", as file: String = "job.json", quality: Int = 80) throws {
+    try folders.drop(file, #"{"source": "\#(lists.url(list))", "defaults": {"quality": \#(quality)}}"#)
+  }
+
+  private func stop(_ watch: DarkroomProcess) throws {
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
+  private func jobs() throws -> [[String: Any]] {
+    let status = try DarkroomProcess.run(["status", "--json"] + folders.named)
+    let whole = try JSONSerialization.jsonObject(with: Data(status.output.utf8)) as? [String: Any]
+    return try #require(whole?["jobs"] as? [[String: Any]])
+  }
+
+  private func states() throws -> [String] { try jobs().compactMap { $0["state"] as? String } }
+
+  /// Waits until the status says so.
+  private func wait(for states: [String]) throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while try self.states() != states, ContinuousClock.now < deadline {}
+    #expect(try self.states() == states)
+  }
+
+  private func checkNothingIsLeft() throws {
+    #expect(try folders.inboxNames().isEmpty && folders.staged().isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/.darkroom/jobs") == [])
+    #expect(
+      try DarkroomProcess.run(script: "\(packageRoot)/script/check-outbox outbox", in: folders.folder).status == 0)
+  }
+
+  /// What the server was asked for until now.
+  private func requests(_ server: GatedServer) throws -> [String] {
+    try server.note("end")
+    var paths: [String] = []
+    while paths.last != "/end" { paths.append(try server.nextRequest()) }
+    return paths.dropLast()
+  }
+
+  @Test func `the status says that a source is downloaded, and that says which entries there are`() throws {
+    try drop()
+    let watch = try folders.start("watch", Self.options)
+    #expect(try lists.nextRequest() == "/list.txt")
+    try wait(for: ["fetching"])
+    #expect(try jobs()[0]["total"] == nil)
+    try lists.release(1)
+    #expect(try pictures.nextRequest() == "/0")
+    try wait(for: ["running"])
+    #expect(try jobs()[0]["total"] as? Int == 3)
+    try pictures.release(3)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
+    try stop(watch)
+    try checkNothingIsLeft()
+  }
+
+  @Test func `a process that is killed while a source is downloaded is followed by one that downloads it`() throws {
+    try drop()
+    let first = try folders.start("watch", Self.options)
+    #expect(try lists.nextRequest() == "/list.txt")
+    first.send(SIGKILL)
+    _ = try first.finish()
+    try lists.release(2)
+    try pictures.release(3)
+    #expect(try folders.run(Self.options).status == 0)
+    #expect(try folders.report("job").counts.filtered == 3)
+    try checkNothingIsLeft()
+  }
+
+  @Test func `a process that is killed later is followed by one that plans the same without asking again`() throws {
+    try drop()
+    let first = try folders.start("watch", Self.options)
+    #expect(try lists.nextRequest() == "/list.txt")
+    try lists.release(1)
+    #expect(try pictures.nextRequest() == "/0")
+    try pictures.release(1)
+    #expect(try first.waitForLine(containing: ": filtered") != nil)
+    first.send(SIGKILL)
+    _ = try first.finish()
+    try pictures.release(3)
+    #expect(try folders.run(Self.options + ["--cache-size", "0"]).status == 0)
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 3, filtered: 3))
+    #expect(try requests(lists) == [])
+    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+    try checkNothingIsLeft()
+  }
+
+  @Test func `a lock holds a source back, and what is cancelled meanwhile ends at once, without rows`() throws {
+    try folders.drop("pause.lock", "")
+    let watch = try folders.start("watch", Self.options)
+    #expect(try watch.waitForLine(containing: "paused") != nil)
+    try drop()
+    try drop(as: "other.json")
+    try wait(for: ["fetching", "fetching"])
+    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    #expect(try watch.waitForLine(containing: "job: cancelled") != nil)
+    try FileManager.default.removeItem(atPath: folders.inbox + "/other.json")
+    #expect(try watch.waitForLine(containing: "other: cancelled") != nil)
+    try wait(for: [])
+    for job in ["job", "other"] {
+      let report = try folders.report(job)
+      #expect(report.state == "cancelled" && report.counts == Report.Counts(total: 0, filtered: 0))
+      #expect(try ReportSchema.violations(of: folders.contents(job + "/report.json")) == "")
+    }
+    #expect(try requests(lists) == [])
+    try FileManager.default.removeItem(atPath: folders.inbox + "/pause.lock")
+    try stop(watch)
+    try checkNothingIsLeft()
+  }
+
+  @Test func `a download of a source that is cancelled ends, and its job with it`() throws {
+    try drop()
+    let watch = try folders.start("watch", Self.options)
+    #expect(try lists.nextRequest() == "/list.txt")
+    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    #expect(try watch.waitForLine(containing: "job: cancelled: 0 filtered") != nil)
+    #expect(try folders.report("job").state == "cancelled")
+    try stop(watch)
+    try checkNothingIsLeft()
+  }
+
+  @Test func `a manifest takes the place of one whose source is being downloaded`() throws {
+    try drop("never.txt")
+    let watch = try folders.start("watch", Self.four)
+    #expect(try lists.nextRequest() == "/never.txt")
+    try drop("list.txt")
+    #expect(try lists.nextRequest() == "/list.txt", "beside the old one")
+    try lists.release(2)
+    try pictures.release(3)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
+    try stop(watch)
+    #expect(try requests(lists) == [])
+    try checkNothingIsLeft()
+  }
+
+  private static let four = ["--downloads", "4", "--filters", "none", "--verbose", "--cache-size", "0"]
+
+  @Test func `a replacement whose source lists the same goes on with what there is`() throws {
+    try drop()
+    let watch = try folders.start("watch", Self.four)
+    #expect(try lists.nextRequest() == "/list.txt")
+    try lists.release(1)
+    // No more at once from a host that has not answered.
+    #expect(try Set((0..<2).map { _ in try pictures.nextRequest() }) == ["/0", "/1"])
+    try pictures.release(1)
+    #expect(try watch.waitForLine(containing: ": filtered") != nil)
+    #expect(try pictures.nextRequest() == "/2")
+    try drop("other/list.txt")
+    #expect(try lists.nextRequest() == "/other/list.txt", "beside the old one")
+    try lists.release(1)
+    #expect(try watch.waitForLine(containing: "its manifest was replaced; 3 entries") != nil)
+    try pictures.release(2)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
+    try stop(watch)
+    #expect(try requests(pictures) == [], "nothing twice")
+    let history = try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history")
+    #expect(history.count == 1)
+    try checkNothingIsLeft()
+  }
+
+  @Test func `a replacement whose source fails changes nothing`() throws {
+    try folders.drop("job.json", #"["\#(pictures.url("0"))", "\#(pictures.url("1"))"]"#)
+    let watch = try folders.start("watch", Self.four)
+    _ = try (0..<2).map { _ in try pictures.nextRequest() }
+    try folders.drop("job.json", #"{"source": "gone.csv"}"#)
+    #expect(try watch.waitForLine(containing: "job: rejected") != nil)
+    try pictures.release(2)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 2 filtered") != nil)
+    try stop(watch)
+    try checkNothingIsLeft()
+  }
+}

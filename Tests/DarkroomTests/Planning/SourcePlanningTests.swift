@@ -1,0 +1,138 @@
+import Foundation
+import Manifests
+import System
+import TestSupport
+import Testing
+import Transfer
+
+@testable import Darkroom
+
+/// Manifests that only say where their entries are listed, and what is listed there.
+@Suite struct SourcePlanningTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func write(_ text: String, as name: String) throws -> ManifestFile {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: folder.file(name)))
+    return ManifestFile(path: folder.file(name))
+  }
+
+  private func format(of name: String) throws -> any ManifestFormat { try #require(ManifestFileName(name)?.format) }
+
+  /// Plans a manifest, and what it lists elsewhere.
+  private func plan(
+    _ text: String, as name: String = "m.json", list: (name: String, text: String)? = nil
+  ) throws -> (ManifestFindings, JobIndex) {
+    let index = try JobIndex(creating: .memory)
+    let listed = try list.map { name, text in
+      ManifestContent.List(format: try format(of: name), file: try write(text, as: name))
+    }
+    let planner = Planner(
+      format: try format(of: name), file: try write(text, as: name), list: listed, defaults: try Planned.defaults)
+    return (try planner.plan(into: index), index)
+  }
+
+  @Test func `a source is read as an entry's is, with its mirrors, checksum, headers and key`() throws {
+    let sum = String(repeating: "a", count: 64)
+    let text = """
+      {"_note": 1, "source": ["http://h/a.csv", "http://g/b"], "checksum": "sha-256=\(sum)", "key": "list",
+       "headers": {"X-A": "1"}, "defaults": {"quality": 7}}
+      """
+    let (findings, index) = try plan(text)
+    #expect(findings.problems.isEmpty && findings.warnings.isEmpty)
+    let source = try #require(findings.source)
+    #expect(source.urls == ["http://h/a.csv", "http://g/b"] && source.key == "list" && source.checksum != nil)
+    #expect(source.request.headers.map(\.line) == ["X-A: 1"])
+    #expect(source.recipe.isEmpty && source.options.format == nil, "nothing is made of it")
+    #expect(try index.count() == 1)
+    #expect(try index.entry(at: 0)?.urls == source.urls)
+    let list = PropertyList.xml(body: "<dict><key>source</key><string>http://h/a.csv</string></dict>")
+    #expect(try plan(list, as: "m.plist").0.source?.urls == ["http://h/a.csv"])
+  }
+
+  @Test(arguments: [
+    #"{"source": "http://h/a.jpg", "other": "http://h/b.jpg"}"#,
+    #"{"source": {"url": "http://h/a.jpg"}, "checksum": "http://h/b.jpg"}"#,
+    #"{"entries": {"source": "http://h/a.jpg", "b": "http://h/b.jpg"}}"#,
+  ])
+  func `a picture may be called source beside others`(text: String) throws {
+    let (findings, index) = try plan(text)
+    #expect(findings.problems.isEmpty && findings.source == nil)
+    #expect(try index.count() == 2)
+    #expect(try index.entry(at: 0)?.name == "source")
+  }
+
+  @Test(arguments: [
+    ("l.csv", "name,url,after\na,http://h/1,\nb,http://h/2,a\n"),
+    ("l.json", #"{"a": "http://h/1", "b": {"url": "http://h/2", "after": ["a"]}}"#),
+    ("l.txt", "http://h/1\n  out=a\nhttp://h/2\n  out=b\n"),
+  ])
+  func `what is listed is planned in the place of the source`(name: String, text: String) throws {
+    let source = #"{"source": "http://h/l", "defaults": {"quality": 7}}"#
+    let (findings, index) = try plan(source, list: (name, text))
+    #expect(findings.problems.isEmpty && findings.source == nil)
+    let entries = try (0..<index.count()).compactMap { try index.entry(at: $0) }
+    #expect(entries.map(\.name) == ["a", "b"] && entries.map(\.options.quality) == [7, 7])
+    #expect(index.hasDependencies == !name.hasSuffix("txt"))
+  }
+
+  @Test(arguments: [
+    ("l.csv", "url,quality\nhttp://h/1,x\n", "wrong-type @ source: line 2: quality"),
+    ("l.jsonl", "\"http://h/1\"\n{\n", "syntax @ source: line 2, column 1"),
+    ("l.json", "", "syntax @ source: line 1, column 1"), ("l.json", "{\"a\": 7}", "wrong-type @ source: a"),
+    ("l.json", #"{"source": "http://h/l2"}"#, "bad-value @ source: source"),
+    ("l.json", #"{"a": {"url": "http://h/1", "after": ["b"]}}"#, "unknown-dependency @ source: a.after"),
+    ("l.json", #"{"entries": [], "defaults": {"colour": 1}}"#, "unknown-field @ source: defaults.colour"),
+    ("l.txt", "http://h/1\n  out=a\nhttp://h/2\n  out=a\n", "duplicate-name @ source: line 3"),
+  ])
+  func `what is wrong with a list says that it is there`(name: String, text: String, problem: String) throws {
+    let (findings, _) = try plan(#"{"source": "http://h/l"}"#, list: (name, text))
+    #expect(findings.problems.map { "\($0.code.rawValue) @ \($0.place)" } == [problem])
+  }
+
+  @Test func `the list's own defaults come before those beside the source, which stay where it has none`() throws {
+    let source = #"{"source": "http://h/l", "defaults": {"quality": 7, "metadata": {"a": 1}, "headers": {"X-A": "1"}}}"#
+    let list = #"{"defaults": {"format": "png"}, "entries": ["http://h/1"]}"#
+    let entry = try #require(try plan(source, list: ("l.json", list)).1.entry(at: 0))
+    #expect(entry.options.quality == 7 && entry.options.format?.rawValue == "png")
+    #expect(entry.metadata?.text == #"{"a":1}"# && entry.request.headers.map(\.line) == ["X-A: 1"])
+    let other = #"{"defaults": {"quality": 9, "headers": {"X-B": "2"}, "metadata": 4}, "entries": ["http://h/1"]}"#
+    let second = try #require(try plan(source, list: ("l.json", other)).1.entry(at: 0))
+    #expect(second.options.quality == 9 && second.metadata?.text == "4")
+    #expect(second.request.headers.map(\.line) == ["X-B: 2"])
+  }
+
+  // MARK: Formats
+
+  @Test(arguments: [
+    ("http://h/a.CSV?x=1#y", "csv"), ("http://h/a.jsonl.gz", "jsonl"), ("a/list.tsv", "tsv"),
+    ("file:///a/b.urls", "txt"),
+    ("http://h/a.csv/list", nil), ("http://h/.csv", nil), ("http://h/?f=a.csv", nil), ("http://h/a.php", nil),
+    ("http://h/a%2Ecsv", "csv"), ("what?", nil),
+  ])
+  func `an extension is that of the path's last component`(url: String, format: String?) {
+    #expect(ListRecognition.format(ofURL: url)?.name == format)
+  }
+
+  @Test(arguments: [
+    ("text/csv", "csv"), (" Text/CSV ; charset=\"utf-8\"", "csv"), ("application/json", "json"),
+    ("application/vnd.api+json", "json"), ("application/x-ndjson", "jsonl"), ("text/tab-separated-values", "tsv"),
+    ("application/x-plist", "plist"), ("text/plain", nil), ("application/octet-stream", nil), ("text/html", nil),
+    ("", nil), (";", nil),
+  ])
+  func `a content type is one of a format, or says nothing`(type: String, format: String?) {
+    #expect(ListRecognition.format(ofType: type)?.name == format)
+  }
+
+  @Test(arguments: [true, false])
+  func `bytes tell whether a list is packed, whatever it is called`(isPacked: Bool) throws {
+    let text = Data("url\nhttp://h/1\n".utf8)
+    let path = folder.file("list")
+    try (isPacked ? Gzip.packed([text]) : text).write(to: URL(fileURLWithPath: path))
+    for (url, type) in [("http://h/a.csv", nil), ("http://h/a.csv.gz", nil), ("h/a", "text/csv"), ("h/a", nil)] {
+      let found = try ListRecognition.format(url: url, contentType: type, path: path)
+      #expect(found.format.name == "csv" && found.isCompressed == isPacked)
+    }
+  }
+}
