@@ -107,20 +107,27 @@ import Testing
     #expect(try deliveries.log(run).isEmpty)
   }
 
-  @Test func `what cannot be synced costs no other its acceptance, and what lies beneath waits`() throws {
+  @Test func `what cannot be synced is tried again, and costs no other its acceptance or its delivery`() throws {
     let run = try deliveries.run(1)
-    // Opening a link that leads to itself fails, whoever asks.
-    let loop = deliveries.root.file("out/job-1/images")
-    try deliveries.root.link("out/job-1/images", to: loop)
+    // To open a name of this length fails, whoever asks.
+    let unopenable = deliveries.root.file("out/job-1/" + String(repeating: "x", count: 300))
     for number in 0..<20 {
-      queue.record([], syncing: [loop])
+      queue.record([], syncing: [unopenable])
       try queue.accept(LedgerJob(runID: "r\(number)", name: "j", details: ""), during: [])
     }
     #expect(try deliveries.ledger.liveJobs().count == 21)
     #expect(deliveries.wait(held: 1).broken == nil)
-    try FileManager.default.removeItem(atPath: loop)
     queue.deliver(try deliveries.filtered(0, of: run), isUrgent: true)
     #expect(deliveries.wait(records: 1).rows.map(\.state) == [.filtered])
+  }
+
+  @Test func `a folder behind a symbolic link is not there to be synced`() throws {
+    let run = try deliveries.run(1)
+    try deliveries.root.link("out/job-1/images", to: deliveries.root.path)
+    let link = deliveries.root.file("out/job-1/images")
+    queue.record([.accept(LedgerJob(runID: "r", name: "j", details: ""))], syncing: [link])
+    queue.drain()
+    #expect(try deliveries.ledger.liveJobs().map(\.runID) == [run.runID, "r"])
   }
 
   @Test func `changes are made in their order, before what is submitted with them`() throws {
