@@ -53,11 +53,13 @@ package final class Database {
     try execute("PRAGMA foreign_keys = ON")
   }
 
-  /// Opens a file that is there to read it, and writes neither to it nor beside it.
+  /// Opens a file that is there to read it, and writes neither to it nor beside it. One that a process has locked, which
+  /// seldom gives it back, is waited for half a second.
   /// - Throws: `SQLiteError` when it cannot be opened.
   package init(reading path: String) throws {
     self.path = path
     connection = try Self.connect(path, SQLITE_OPEN_READONLY)
+    sqlite3_busy_timeout(connection, 500)
   }
 
   /// Connections are used by one thread each, and share nothing.

@@ -26,7 +26,14 @@ package struct StatusReader {
     let deadline = Clock.monotonicSeconds + Self.firstStatusTime
     while true {
       let written = try written()
-      guard let process = try runningProcess(written) else { return try readStopped(written, countsRows: countsRows) }
+      guard let process = try runningProcess(written) else {
+        let status = try readStopped(written, countsRows: countsRows)
+        // An instance that has begun meanwhile has the ledger open.
+        if status.jobs_unknown != nil, Clock.monotonicSeconds < deadline, try runningProcess(self.written()) != nil {
+          continue
+        }
+        return status
+      }
       let isItsOwn = written?.process == process
       if isItsOwn || Clock.monotonicSeconds >= deadline {
         var status = isItsOwn ? written ?? empty : left(by: written, before: process)
