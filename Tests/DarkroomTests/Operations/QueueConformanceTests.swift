@@ -149,6 +149,11 @@ import Transfer
     try chains.fetch()
     #expect(downloads.count == 2 && running.allSatisfy { $0.state == .downloaded })
     #expect(added.allSatisfy { $0.state == .new && $0.snapshot.attempts == 0 })
+    // An operation leaves its queue a moment after it has said that it has ended.
+    let deadline = ContinuousClock.now + .seconds(60)
+    while chains.pending.downloadQueue.operationCount > 4 || !chains.pending.isIdle, ContinuousClock.now < deadline {
+      usleep(1000)
+    }
     #expect(chains.pending.downloadQueue.operationCount == 4 && chains.pending.isIdle)
     chains.pending.resumeAll()
     try chains.fetch(server.url("go?4"))
