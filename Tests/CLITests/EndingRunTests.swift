@@ -123,6 +123,7 @@ import Testing
     DispatchQueue.global().asyncAfter(deadline: .now() + 240, execute: timer)
     defer { timer.cancel() }
     for _ in 0..<Self.lines.count(where: \.isGated) { _ = try server.nextRequest() }
+    #expect(try watch.waitForLine(containing: "job: done: filtered") != nil)
     let lock = folders.inbox + "/x.lock"
     if isPaused {
       try Data().write(to: URL(fileURLWithPath: lock))

@@ -80,6 +80,29 @@ import Testing
     try stop(watch)
   }
 
+  @Test func `a source that is being downloaded for variants is not asked for again when their manifest is replaced`() throws {
+    let server = try GatedServer(serving: Self.picture)
+    let variants = #""variants": [{"name": "a"}, {"name": "b", "filters": "none"}, {"name": "c"}]"#
+    let entry = #"{"url": "\#(server.url("x"))", "name": "x", \#(variants)}"#
+    try folders.drop("job.jsonl", entry)
+    // What the new run has for the host waits for the download.
+    let watch = try folders.start("watch", ["--cache-size", "0", "--per-host", "1", "--verbose"])
+    #expect(try server.nextRequest() == "/x")
+    for line in ["y", "z"] {
+      try folders.drop("job.jsonl", #"{"url": "\#(server.url(line))"}"# + "\n" + entry)
+      #expect(try watch.waitForLine(containing: "job: its manifest was replaced; 3 entries go on unchanged") != nil)
+    }
+    try server.release(20)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 4 filtered") != nil)
+    try server.note("end")
+    #expect(try server.nextRequest() == "/z")
+    #expect(try server.nextRequest() == "/end")
+    let rows = try folders.report("job").entries
+    #expect(rows.map(\.index) == [0, 1, 1, 1])
+    #expect(rows.map(\.coalesced) == [nil, nil, true, true])
+    try stop(watch)
+  }
+
   @Test func `tries and what is left of a broken download go over to the manifest that replaces theirs`() throws {
     let server = try breakingServer()
     let size = try Data(contentsOf: URL(fileURLWithPath: Self.picture)).count

@@ -3,11 +3,13 @@ import Scheduling
 /// What is known of entries of a run that is replaced, and have not begun or wait to be tried again: it is the new run's.
 extension EntryScheduler {
   /// The entries of a stopped job of which something is known.
-  func waiting(run: Int) -> JobReplacement.Waiting {
-    let job = jobs[run]
-    return .init(
-      tried: Set(job?.attempts.keys.map { $0 } ?? []), downloaded: Set(job?.variants?.sources.keys.map { $0 } ?? []))
+  /// - Parameter held: The variants that wait for downloads that go on: which one each waits for.
+  func waiting(run: Int, held: [Int: Int]) -> JobReplacement.Waiting {
+    .init(tried: Set(jobs[run]?.attempts.keys.map { $0 } ?? []), downloaded: downloadedVariants(run: run), held: held)
   }
+
+  /// The variants of a job that have not started and of which another has downloaded the source, by position.
+  func downloadedVariants(run: Int) -> Set<Int> { Set(jobs[run]?.variants?.sources.keys.map { $0 } ?? []) }
 
   /// Records how often entries of a job were tried in the run that it replaces, before they start.
   /// - Parameter attempts: By their positions.
@@ -42,16 +44,30 @@ extension EntryScheduler {
       if let attempts = oldJob.attempts[position] { job.attempts[place] = attempts }
     }
     handOverPartials(places, from: old, to: new)
+    try handOverSources(places, from: old, to: new, now: now)
+  }
+
+  /// Hands over the sources of variants, which start with them in the new run, unless nothing of that starts any more either.
+  /// - Parameter places: The entries' places in the new run, by those in the old one.
+  /// - Returns: The places of those that start.
+  /// - Throws: `IndexError`, about the new run.
+  @discardableResult
+  func handOverSources(_ places: [Int: Int], from old: Int, to new: Int, now: Int) throws(IndexError) -> Set<Int> {
+    guard let oldJob = jobs[old], let job = jobs[new], oldJob.variants?.sources.isEmpty == false else { return [] }
+    var inherited: [Int: HeldVariants.Inheritance] = [:]
+    for (position, place) in places { inherited[place] = oldJob.variants?.sources.removeValue(forKey: position) }
+    if job.variants == nil { job.variants = HeldVariants(count: 0) }
+    job.variants?.sources.merge(inherited) { _, new in new }
+    guard !job.isStopped else { return [] }
     try withIndex(of: new, now: now) {
-      for (position, place) in places {
-        guard let inheritance = oldJob.variants?.sources.removeValue(forKey: position),
-          let priority = try job.index.place(of: place)?.key.priority
-        else { continue }
-        if job.variants == nil { job.variants = HeldVariants(count: 0) }
-        job.variants?.sources[place] = inheritance
+      for place in inherited.keys {
+        guard let priority = try job.index.place(of: place)?.key.priority else {
+          throw StopError.broken("the index lacks entry \(place)")
+        }
         let key = EntryKey(priority: priority, position: place)
         hosts.release(key, job: new, host: HostScheduler.files, now: now)
       }
     }
+    return Set(inherited.keys)
   }
 }

@@ -34,13 +34,19 @@ extension EntryScheduler {
     return try job.index.heldVariants(of: entry).map(\.key.position)
   }
 
-  /// Has the variants start that wait for one whose download has succeeded: they ask no host.
+  /// Has the variants start that wait for one whose download has succeeded: they ask no host. Where nothing of their job starts
+  /// any more, what was downloaded is kept for the run that replaces theirs.
   func startVariants(of record: PhotoRecord, _ source: PhotoRecord.Source, now: Int) throws(IndexError) {
-    guard let (_, job, held) = try takeVariants(of: record, now: now) else { return }
     var shared = source
     shared.isCoalesced = true
+    let inheritance = HeldVariants.Inheritance(source: shared, mirror: record.mirror)
+    if let job = jobs[record.id.run], job.isStopped {
+      for position in record.waitingVariants { job.variants?.sources[position] = inheritance }
+      return
+    }
+    guard let (_, job, held) = try takeVariants(of: record, now: now) else { return }
     for variant in held {
-      job.variants?.sources[variant.key.position] = .init(source: shared, mirror: record.mirror)
+      job.variants?.sources[variant.key.position] = inheritance
       hosts.release(variant.key, job: record.id.run, host: HostScheduler.files, now: now)
     }
   }

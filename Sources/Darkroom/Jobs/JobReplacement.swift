@@ -16,8 +16,8 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
     /// What the rows that went over add up to.
     let tally: JobTally
 
-    /// The entries that are unchanged and were in progress or being delivered, by their places in the old run: they are the
-    /// new run's, and end in the old one.
+    /// The entries that are unchanged and were in progress or being delivered, or are variants of one that was being
+    /// downloaded, by their places in the old run: they are the new run's. What has begun ends in the old one.
     let carried: [Int: Entry]
 
     /// Which entries of the new run wait for others; nil when none does.
@@ -38,6 +38,9 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
 
     /// The variants of which another has downloaded the source.
     let downloaded: Set<Int>
+
+    /// The variants that wait for the download of another, which goes on: the place of that, by theirs.
+    let held: [Int: Int]
 
     func contains(_ position: Int) -> Bool { tried.contains(position) || downloaded.contains(position) }
   }
@@ -61,8 +64,11 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
         for entry in page {
           guard let same = try index.identity(named: entry.name), same.work == entry.work else { continue }
           try oldIndex.insertSuccessor(same.position, of: entry.position)
-          if started.contains(entry.position) { carried[entry.position] = try index.entry(at: same.position) }
-          if !started.contains(entry.position), known.contains(entry.position) {
+          // A variant comes after the one that it waits for.
+          let isHeld = known.held[entry.position].map { carried[$0] != nil } == true
+          if isHeld || started.contains(entry.position) {
+            carried[entry.position] = try index.entry(at: same.position)
+          } else if known.contains(entry.position) {
             waiting[entry.position] = same.position
           }
         }
@@ -109,9 +115,11 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
   }
 
   /// Has the rows of what was in progress go over, once it has ended. No index is needed for that.
-  /// - Parameter entries: The entries of the new run that went on in the old one, by their places in the old one.
+  /// - Parameters:
+  ///   - entries: The entries of the new run that went on in the old one, by their places in the old one.
+  ///   - downloaded: The variants among them of which another has downloaded the source.
   /// - Throws: `SQLiteError`, `LedgerError`.
-  func settle(_ entries: [Int: Entry], to new: RunContext) throws -> Settlement {
+  func settle(_ entries: [Int: Entry], downloaded: Set<Int>, to new: RunContext) throws -> Settlement {
     var (rows, open): ([DeliveryQueue.Committed], [Int]) = ([], [])
     for (position, entry) in entries {
       if let ended = try ledger.ended(run: old.runID, at: position) {
@@ -123,6 +131,9 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
         let row = try ReportRow(parsing: ended.row)
         rows.append(.init(record: PhotoRecord(entry, run: new), row: row, text: ended.row))
       } else {
+        if downloaded.contains(position) {
+          old.staging.move(old.staging.download(position), to: new.staging.download(entry.position))
+        }
         open.append(entry.position)
       }
     }

@@ -54,7 +54,7 @@ extension LiveJobs {
     replaced.isUnderWay = true
     run.phase = .replaced(replaced)
     let (replacement, started) = (replacement(of: replaced), replaced.started)
-    let waiting = scheduler.waiting(run: number)
+    let waiting = scheduler.waiting(run: number, held: pending.waitingVariants(run: number))
     DispatchQueue(label: "Comparison").async(group: background) { [send, stopFlag] in
       let result = Result {
         try replacement.compare(with: plan, started: started, waiting: waiting) { stopFlag.isSet }
@@ -140,8 +140,10 @@ extension LiveJobs {
     replaced.isUnderWay = true
     run.phase = .replaced(replaced)
     let (replacement, heir) = (replacement(of: replaced), replaced.heir)
+    let downloaded = scheduler.downloadedVariants(run: number)
     DispatchQueue(label: "Comparison").async(group: background) { [send] in
-      send(.settled(run: number, Result { try replacement.settle(comparison.carried, to: heir) }))
+      let result = Result { try replacement.settle(comparison.carried, downloaded: downloaded, to: heir) }
+      send(.settled(run: number, result))
     }
   }
 
@@ -158,14 +160,16 @@ extension LiveJobs {
       undelivered += settlement.rows.count
       new.undelivered += settlement.rows.count
       delivery.log(carried: settlement.rows)
-      if let carried = replaced.comparison?.carried {
-        let attempts = carried.compactMap { position, entry in
-          replaced.attempts[position].map { (entry.position, $0) }
-        }
-        scheduler.keep(attempts: Dictionary(uniqueKeysWithValues: attempts), run: new.number)
-        scheduler.handOverPartials(carried.mapValues(\.position), from: number, to: new.number)
+      let places = (replaced.comparison?.carried ?? [:]).mapValues(\.position)
+      let attempts = places.compactMap { position, place in replaced.attempts[position].map { (place, $0) } }
+      scheduler.keep(attempts: Dictionary(uniqueKeysWithValues: attempts), run: new.number)
+      scheduler.handOverPartials(places, from: number, to: new.number)
+      do throws(EntryScheduler.IndexError) {
+        let started = try scheduler.handOverSources(places, from: number, to: new.number, now: Clock.monotonicMilliseconds)
+        start(settlement.open.filter { !started.contains($0) }, of: new)
+      } catch {
+        indexFailed(error)
       }
-      start(settlement.open, of: new)
     }
   }
 
