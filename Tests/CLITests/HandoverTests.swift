@@ -80,7 +80,7 @@ import Testing
     try stop(watch)
   }
 
-  @Test func `a source that is being downloaded for variants is not asked for again when their manifest is replaced`() throws {
+  @Test func `a download that variants wait for is not made again when their manifest is replaced`() throws {
     let server = try GatedServer(serving: Self.picture)
     let variants = #""variants": [{"name": "a"}, {"name": "b", "filters": "none"}, {"name": "c"}]"#
     let entry = #"{"url": "\#(server.url("x"))", "name": "x", \#(variants)}"#

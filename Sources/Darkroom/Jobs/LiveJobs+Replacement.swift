@@ -164,8 +164,9 @@ extension LiveJobs {
       let attempts = places.compactMap { position, place in replaced.attempts[position].map { (place, $0) } }
       scheduler.keep(attempts: Dictionary(uniqueKeysWithValues: attempts), run: new.number)
       scheduler.handOverPartials(places, from: number, to: new.number)
+      let now = Clock.monotonicMilliseconds
       do throws(EntryScheduler.IndexError) {
-        let started = try scheduler.handOverSources(places, from: number, to: new.number, now: Clock.monotonicMilliseconds)
+        let started = try scheduler.handOverSources(places, from: number, to: new.number, now: now)
         start(settlement.open.filter { !started.contains($0) }, of: new)
       } catch {
         indexFailed(error)
