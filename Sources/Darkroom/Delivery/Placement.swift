@@ -55,8 +55,11 @@ struct Placement {
   /// What has the final name of a delivery, and may be replaced or taken for it.
   private func occupant(of delivery: Delivery, in target: OpenFolder, _ last: Occupant?) throws -> Occupant {
     let name = Folder.name(of: delivery.target)
-    if let last, try target.status(of: name)?.identity == last.identity { return last }
+    let isUnchanged = try last.map { try target.status(of: name)?.identity == $0.identity } == true
+    if let last, isUnchanged, last.kind == .ours { return last }
     let known = try ledger.output(job: folder.name, target: delivery.target)
+    // What is equal may have been delivered since, by the run that this one replaces.
+    if let last, isUnchanged, known == nil { return last }
     let occupant = try Occupant(
       name, in: target, bytes: delivery.bytes, sha256: delivery.sha256, known: known, staging: staging)
     if let occupant { return occupant }

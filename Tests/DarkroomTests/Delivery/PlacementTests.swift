@@ -80,6 +80,14 @@ import Testing
     #expect(outbox.text("images/a.jpg") == "other")
   }
 
+  @Test("what the job has delivered since it was compared is not adopted") func deliveredSince() throws {
+    try outbox.write("new", to: "images/a.jpg")
+    let equal = try #require(try occupant("new"))
+    #expect(equal.kind == .equal)
+    try outbox.remember(outbox.delivery("new", isStaged: false))
+    #expect(try outbox.placement.place(outbox.delivery("new"), over: equal) == .moved)
+  }
+
   @Test("a file that was changed after it was compared is compared again, and stays", arguments: [false, true])
   func changedSince(isOurs: Bool) throws {
     try outbox.write("new", to: "images/a.jpg")
