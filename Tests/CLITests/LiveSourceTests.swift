@@ -27,6 +27,17 @@ import Testing
     try folders.drop(file, #"{"source": "\#(lists.url(list))", "defaults": {"quality": \#(quality)}}"#)
   }
 
+  @Test func `what is secret for its entries stays secret when the list is not wanted any more`() throws {
+    let watch = try folders.start("watch", Self.options)
+    let defaults = #""defaults": {"headers": {"X-Token": "s"}}"#
+    try folders.drop("job.json", #"{"source": "\#(lists.url("list.txt"))", \#(defaults)}"#)
+    #expect(try lists.nextRequest() == "/list.txt")
+    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    #expect(try watch.waitForLine(containing: "job: cancelled: ") != nil)
+    #expect(try folders.mode("job/manifest.json") == 0o600)
+    try stop(watch)
+  }
+
   private func stop(_ watch: DarkroomProcess) throws {
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
@@ -118,7 +129,7 @@ import Testing
     try drop(as: "other.json")
     try wait(for: ["fetching", "fetching"])
     #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
-    #expect(try watch.waitForLine(containing: "job: cancelled") != nil)
+    #expect(try watch.waitForLine(containing: "job: cancelled: ") != nil)
     try FileManager.default.removeItem(atPath: folders.inbox + "/other.json")
     #expect(try watch.waitForLine(containing: "other: cancelled") != nil)
     try wait(for: [])

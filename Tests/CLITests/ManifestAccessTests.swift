@@ -31,6 +31,8 @@ import Testing
     ("a.json", #"[{"url": "coffee.jpg", "body": "s"}]"#),
     ("a.json", #"[{"url": "coffee.jpg", "form": {"token": "s"}}]"#),
     ("a.json", #"{"defaults": {"headers": {"X-Token": "s"}}, "entries": ["coffee.jpg"]}"#),
+    ("a.json", #"{"defaults": {"headers": {"X-Token": "s"}}, "entries": []}"#),
+    ("a.json", #"{"defaults": {"headers": {"X-Token": "s"}}, "entries": [{"url": "coffee.jpg", "headers": {}}]}"#),
     ("a.json", #"["http://user:s@127.0.0.1:1/a.jpg"]"#),
     ("a.json", #"[{"url": ["coffee.jpg", "http://user:s@127.0.0.1:1/a.jpg"]}]"#),
     ("a.txt", "coffee.jpg\n  header=X-Token: s\n"),

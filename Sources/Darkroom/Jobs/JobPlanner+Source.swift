@@ -50,7 +50,8 @@ extension JobPlanner {
     try index.prepareHosts()
     return Plan(
       job: job, run: run, manifest: task.manifest, index: index, total: 0, hasOutputs: false,
-      sources: SourceCounts(total: 0), problems: [], warnings: findings.warnings, tally: JobTally(),
+      sources: SourceCounts(total: 0), problems: [], warnings: findings.warnings,
+      hasSecretDefaults: findings.hasSecretDefaults, tally: JobTally(),
       deferred: deferred, pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
       outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil, source: source)
   }

@@ -229,8 +229,8 @@ struct JobPlanner: Sendable {
     return Plan(
       job: job, run: run, manifest: manifest, index: index, total: total, hasOutputs: hasOutputs,
       isFirst: lastRun == nil, hasFailures: hasFailures, sources: sources, problems: findings.problems,
-      warnings: findings.warnings, tally: tally, deferred: deferred, dependencies: dependencies,
-      heldVariants: heldVariants, suspects: suspects ?? [],
+      warnings: findings.warnings, hasSecretDefaults: findings.hasSecretDefaults, tally: tally,
+      deferred: deferred, dependencies: dependencies, heldVariants: heldVariants, suspects: suspects ?? [],
       pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
       outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil)
   }

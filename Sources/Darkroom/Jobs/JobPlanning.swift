@@ -129,6 +129,9 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
   /// What is doubtful about it.
   var warnings: [ManifestWarning] = []
 
+  /// Whether the manifest's `defaults` have something that only its owner is to read.
+  var hasSecretDefaults = false
+
   /// What the rows of earlier processes add up to.
   let tally: JobTally
 

@@ -35,6 +35,9 @@ struct EntryReader {
   /// How many recipes are kept. When there are more, all of them are dropped.
   static let recipeLimit = 256
 
+  /// Whether the manifest's `defaults` have something that only its owner is to read, even if no entry gets it.
+  private(set) var hasSecretDefaults = false
+
   init(defaults: EntryDefaults) { self.defaults = defaults }
 
   /// Adopts an envelope's `defaults`. What they leave out stays as it was.
@@ -43,6 +46,7 @@ struct EntryReader {
       return report(.wrongType, "defaults must be an object, not \(value.kind)", at: place)
     }
     checkFields(members, among: Self.defaultsFields, at: place)
+    hasSecretDefaults = hasSecretDefaults || members.contains { RequestFields.secret.contains($0.key) }
     let request = requestFields(members, at: place)
     defaults = EntryDefaults(
       recipe: recipe(value["filters"], at: place),

@@ -16,7 +16,7 @@ extension JobIndex {
     try database.run("SELECT text FROM requests") { row in
       guard !hasSecrets, case .object(let members) = try JSONValue(parsing: row.text(0) ?? "") else { return }
       hasSecrets = members.contains { member in
-        guard member.key == "url" else { return ["headers", "body", "form"].contains(member.key) }
+        guard member.key == "url" else { return RequestFields.secret.contains(member.key) }
         guard case .array(let mirrors) = member.value else { return true }
         return mirrors.contains { $0.string.map(Self.holdsSecret) ?? true }
       }

@@ -83,6 +83,7 @@ struct Planner {
       reader.report(problem)
     } catch is EnoughProblems {}
     findings.problems = Array(reader.problems.prefix(Self.problemLimit))
+    findings.hasSecretDefaults = reader.hasSecretDefaults
     func read(_ body: (ManifestItem) throws -> Void) throws {
       try content.read(.entries) { item in
         if isCancelled() { throw CancellationError() }
@@ -103,7 +104,7 @@ struct Planner {
   ) -> Entry? {
     var source = EntryReader(defaults: EntryDefaults(recipe: .none, options: OutputOptions()))
     var entry = source.read(value, key: "source", position: 0, at: place)
-    let urls = entry?.urls.map(FolderLocation.path) ?? []
+    let urls = entry?.urls.map(FolderLocation.path(of:)) ?? []
     entry?.urls = urls
     if let entry, entry.checksum != nil, entry.urls.contains(where: { FolderLocation(parsing: $0) != nil }) {
       reader.report(ManifestProblem(.badValue, "a folder has no checksum", at: place.field("checksum")))

@@ -8,6 +8,9 @@ import Transfer
 struct RequestFields: Sendable, Equatable {
   static let names = ["method", "headers", "body", "form"]
 
+  /// Those that only the owner of a manifest is to read.
+  static let secret = ["headers", "body", "form"]
+
   private var method: SourceRequest.Method?
   private var headers: [HeaderField]?
   private var content: SourceRequest.Content?

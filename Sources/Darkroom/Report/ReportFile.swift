@@ -24,6 +24,9 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
   /// What is doubtful about the manifest.
   var manifestWarnings: [ManifestWarning] = []
 
+  /// Whether the manifest's `defaults` have something that only its owner is to read.
+  var hasSecretDefaults = false
+
   /// Writes and syncs everything, and syncs the log of the rows. Done again after a crash, it writes the same.
   /// - Throws: `SystemError`, `SQLiteError`.
   func write() throws -> ReportDelivery {
@@ -88,7 +91,7 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
     let isPlanned = outcome.state != .rejected && outcome.state != .superseded && manifest.list == nil
     let isSecret =
       try isPlanned
-      ? index.hasSecrets()
+      ? hasSecretDefaults || index.hasSecrets()
       : ManifestFile(path: file.path, isCompressed: ManifestFile.isCompressed(manifest.fileExtension)).mayHoldSecrets
     if isSecret { try file.makePrivate() } else { try file.setAccess(mode: mode, group: manifest.group) }
   }
