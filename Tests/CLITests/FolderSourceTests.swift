@@ -24,6 +24,18 @@ import Testing
 
   private var options: [String] { ["--file-root", root.path] }
 
+  private func waitForImage(_ name: String) throws {
+    for _ in 0..<2400 {
+      if (try? images().contains(name)) == true { return }
+      usleep(50_000)
+    }
+    Issue.record("\(name) was not delivered")
+  }
+
+  private func images() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/images").sorted()
+  }
+
   private func run(_ source: String = "file:incoming/") throws -> Report {
     try drop(source)
     let run = try folders.run(options)
@@ -35,7 +47,7 @@ import Testing
     ("file:incoming/", ["a", "a-2", "b%20c #1", "z"]), ("incoming/", ["a", "a-2", "b%20c #1", "z"]),
     ("ROOT/incoming/", ["a", "a-2", "b%20c #1", "z"]), ("file://ROOT/incoming/", ["a", "a-2", "b%20c #1", "z"]),
     ("file:incoming/*.jpg", ["a", "z"]), ("incoming/[ab]*", ["a", "a-2", "b%20c #1"]),
-    ("./incoming/?.*", ["a", "a-2", "z"]),
+    ("./incoming/?.*", ["a", "a-2", "z"]), ("file://ROOT/incoming/?.*", ["a", "a-2", "z"]),
     ("file:incoming/none*", []), ("file:%69ncoming/z*", ["z"]),
   ])
   func `a folder's files are the entries, in the order of their names`(source: String, names: [String]) throws {
@@ -68,6 +80,29 @@ import Testing
     #expect(report.entries.map { $0.reused ?? false } == [false, true, false])
   }
 
+  @Test func `dropped again while it runs, what has changed is made again`() throws {
+    let gate = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    for name in ["a.jpg", "b.jpg"] { try add("incoming/" + name) }
+    let entries = #"{"a": "incoming/a.jpg", "b": "incoming/b.jpg", "gate": "\#(gate.url("g"))"}"#
+    try folders.drop("job.json", entries)
+    let watch = try folders.start("watch", options + ["--verbose"])
+    for name in ["a", "b"] { try waitForImage(name + ".jpg") }
+    #expect(try gate.nextRequest() == "/g")
+    try FileManager.default.removeItem(atPath: root.file("incoming/b.jpg"))
+    try add("incoming/b.jpg", of: "rocket.jpg")
+    try folders.drop("job.json", entries + "\n")
+    #expect(try watch.waitForLine(containing: "job: its manifest was replaced; 1 entry goes on unchanged") != nil)
+    try gate.release(1)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
+    let rows = try folders.report("job").entries
+    #expect(rows.map { $0.reused ?? false } == [true, false, false])
+    #expect(rows[0].source?.sha256 != rows[1].source?.sha256)
+    try gate.note("end")
+    #expect(try gate.nextRequest() == "/end")
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
   @Test func `a file that is being written is left for the next time, and the report says so`() throws {
     for name in ["a.jpg", "b.jpg"] { try add("incoming/" + name) }
     let writer = try #require(FileHandle(forUpdatingAtPath: root.file("incoming/a.jpg")))
@@ -79,6 +114,29 @@ import Testing
     #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
     try writer.close()
     #expect(try run().counts == Report.Counts(total: 2, filtered: 2, reused: 1))
+  }
+
+  @Test func `what is being written is not pruned`() throws {
+    for name in ["a.jpg", "b.jpg", "c.jpg"] { try add("incoming/" + name) }
+    #expect(try run().counts == Report.Counts(total: 3, filtered: 3))
+    try FileManager.default.removeItem(atPath: root.file("incoming/c.jpg"))
+    let writer = try #require(FileHandle(forUpdatingAtPath: root.file("incoming/a.jpg")))
+    try drop("file:incoming/")
+    #expect(try folders.run(options + ["--prune"]).status == 0)
+    #expect(try images() == ["a.jpg", "b.jpg", "c.jpg"])
+    try writer.close()
+    try drop("file:incoming/")
+    #expect(try folders.run(options + ["--prune"]).status == 0)
+    #expect(try images() == ["a.jpg", "b.jpg"])
+  }
+
+  @Test(arguments: ["a\nb.jpg", "a\tb.jpg", "a\u{7f}b.jpg", "a.jpg "])
+  func `a name that no manifest can have is left out, and the report says so`(name: String) throws {
+    for name in [name, "c.jpg"] { try add("incoming/" + name) }
+    let report = try run("file:incoming/*")
+    #expect(report.state == "succeeded" && report.entries.map(\.name) == ["c"])
+    #expect(report.entries.map(\.url) == ["./incoming/c.jpg"])
+    #expect(report.warnings?.first?.message.contains("has a name that no manifest can have") == true)
   }
 
   @Test func `a file that is closed within the settling time is waited for`() throws {

@@ -67,6 +67,62 @@ struct SpaceTests {
     withExtendedLifetime(disk) {}
   }
 
+  /// A list of some bytes with one entry, and a manifest that names it.
+  private func dropSource(bytes: Int) throws -> PythonServer {
+    let list = folders.folder.file("list.txt")
+    let text = "coffee.jpg\n" + String(repeating: "#\n", count: bytes / 2)
+    try text.write(toFile: list, atomically: false, encoding: .utf8)
+    let server = try PythonServer(
+      PythonServer.prelude + #"""
+        body = open(sys.argv[1], "rb").read()
+
+        def handle(connection):
+            say(connection.recv(65536).decode().split(" ")[1])
+            connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            connection.close()
+
+        serve()
+        """#, [list])
+    try folders.drop("huge.json", #"{"source": "\#(server.url("list.txt"))"}"#)
+    return server
+  }
+
+  @Test func `a list that the state's file system can never hold fails its job, and the others are processed`() throws {
+    let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 2048)
+    let server = try dropSource(bytes: 3 << 20)
+    try folders.drop("good.txt", "coffee.jpg\n")
+    let run = try folders.run(["--filters", "none", "--min-free", "0", "--state", state])
+    #expect(run.status == 65, "\(run.error)")
+    let error = try #require(try folders.report("huge").errors?.first)
+    #expect(error.code == "source-failed")
+    #expect(error.message.contains("too-large: the list has 3 MiB"), "\(error.message)")
+    #expect(try folders.report("good").state == "succeeded")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: state + "/jobs").isEmpty)
+    #expect(try server.nextLine() == "/list.txt")
+    withExtendedLifetime(disk) {}
+  }
+
+  @Test func `a list that needs more room than there is waits for it without holding others up`() throws {
+    let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 8192)
+    try Data(count: 5 << 20).write(to: URL(fileURLWithPath: state + "/filler"))
+    let options = ["--filters", "none", "--min-free", "0", "--state", state, "--cache-size", "0"]
+    let watch = try folders.start("watch", options)
+    let server = try dropSource(bytes: 4 << 20)
+    #expect(try watch.waitForLine(containing: "tried again when there is room: the list needs 4 MiB") != nil)
+    #expect(try server.nextLine() == "/list.txt")
+    try folders.drop("good.txt", "coffee.jpg\n")
+    #expect(try watch.waitForLine(containing: "good: succeeded") != nil)
+    #expect(!(try FileManager.default.contentsOfDirectory(atPath: state + "/jobs")).contains { $0.hasSuffix(".list") })
+    try FileManager.default.removeItem(atPath: state + "/filler")
+    #expect(try watch.waitForLine(containing: "huge: succeeded") != nil)
+    #expect(try server.nextLine() == "/list.txt", "it is downloaded again, once")
+    watch.send(SIGTERM)
+    let ended = try watch.finish()
+    #expect(ended.status == 0)
+    #expect(!ended.error.contains("paused: disk"), "\(ended.error)")
+    withExtendedLifetime(disk) {}
+  }
+
   @Test func `min-free holds for the state's file system, too, and nothing is planned meanwhile`() throws {
     let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 4096)
     try folders.drop("job.txt", "coffee.jpg\n")

@@ -33,7 +33,9 @@ struct Acceptance {
     guard let source = try openIfThere(path, in: inbox) else { return nil }
     let status = try source.status()
     guard status.kind == .file, status.identity == expected ?? status.identity else { return nil }
-    let tooLarge = try room(for: status.size, file: file)
+    let tooLarge =
+      status.size < Self.noticeable
+      ? nil : try state.room(for: status.size, of: file, minFree: configuration.minFree)
     let jobs = try state.openJobs()
     let snapshot = state.snapshotName(runID, extension: ManifestFileName(file)?.suffix ?? format)
     var isLeft = false
@@ -57,21 +59,6 @@ struct Acceptance {
     }
     isLeft = true
     return job
-  }
-
-  /// - Returns: Why there can never be room for a file; nil when there is.
-  /// - Throws: `SpaceNeeded` when there is none now.
-  private func room(for size: Int, file: String) throws -> String? {
-    guard size >= Self.noticeable else { return nil }
-    let total = try Folder.totalSpace(state.path)
-    let limit = total > configuration.minFree ? total - configuration.minFree : total
-    guard size <= limit else {
-      return "it has \(ByteCount(size)), and the state folder's file system has room for \(ByteCount(limit))"
-    }
-    guard try Folder.freeSpace(state.path) - configuration.minFree >= size else {
-      throw SpaceNeeded(bytes: size, file: file)
-    }
-    return nil
   }
 
   /// - Parameter isKept: Whether the copy is made, and not only an empty file.

@@ -23,7 +23,8 @@ extension JobPlanner {
     let (sha256, bytes) = try write(listing, as: state.listName(job.runID))
     manifest.list = FetchedList(
       format: "jsonl", isCompressed: false, sha256: sha256, bytes: bytes, url: location.redacted,
-      finalURL: location.redacted, httpStatus: nil, warnings: listing.warnings.isEmpty ? nil : listing.warnings)
+      finalURL: location.redacted, httpStatus: nil, warnings: listing.warnings.isEmpty ? nil : listing.warnings,
+      isIncomplete: listing.isIncomplete ? true : nil)
     job.details = try manifest.text
     try ledger.commit([.describe(job.runID, details: job.details)])
     var planner = task.planner

@@ -62,7 +62,9 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
       try oldIndex.eachIdentityPage { page in
         if isStopping() { throw CancellationError() }
         for entry in page {
-          guard let same = try index.identity(named: entry.name), same.work == entry.work else { continue }
+          guard let work = entry.work, let same = try index.identity(named: entry.name), same.work == work else {
+            continue
+          }
           try oldIndex.insertSuccessor(same.position, of: entry.position)
           // A variant comes after the one that it waits for.
           let isHeld = known.held[entry.position].map { carried[$0] != nil } == true

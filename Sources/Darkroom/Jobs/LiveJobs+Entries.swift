@@ -172,7 +172,9 @@ extension LiveJobs {
     case .awaitOutageCheck:
       record.keep(partial)
       awaitingOutageCheck.append(record)
-    case .waitForSpace: waitForSpace(record)
+    case .waitForSpace:
+      if holdSource(of: record, live) { break }
+      waitForSpace(record)
     case .waitForMachine: waitForMachine(record, live.failure ?? .cache)
     case .restart: scheduler.retry(record.id, attempts: nil, due: now, now: now)
     case .leave: break

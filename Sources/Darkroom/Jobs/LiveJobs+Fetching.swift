@@ -54,7 +54,7 @@ extension LiveJobs {
   }
 
   /// Has nothing more asked for of a run's source: what was is kept in mind.
-  private func forgetSource(of run: JobRun) {
+  func forgetSource(of run: JobRun) {
     run.sourceTransfers = scheduler.transfers(run: run.number)
     scheduler.remove(run: run.number)
   }

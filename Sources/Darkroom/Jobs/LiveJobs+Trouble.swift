@@ -113,6 +113,29 @@ extension LiveJobs {
     remove(run)
   }
 
+  /// Has the run of a list wait for which there is no room in the state folder: other jobs need less.
+  /// - Returns: Whether the record is that of a run's source, and has been downloaded.
+  func holdSource(of record: PhotoRecord, _ live: PhotoRecord.Live) -> Bool {
+    guard let list = live.source, let run = runs[record.run.number], case .fetching = run.phase else { return false }
+    scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
+    forgetSource(of: run)
+    let now = Clock.monotonicSeconds
+    let needed = list.bytes + planner.configuration.minFree
+    let free = (try? Folder.freeSpace(planner.state.path)) ?? 0
+    let reason = live.failure?.message ?? ""
+    let last = queue.holds[run.name]
+    // A quota may be what is in the way.
+    let hold = JobHold(reason, after: last, space: free < needed ? list.bytes : nil, now: now)
+    if hold.space == nil {
+      warn(run, isPlanning: true, hold, last: last)
+    } else {
+      warn(run, isPlanning: true, reason, last: last, "when there is room")
+    }
+    queue.hold(run.name, hold)
+    planAgain(run)
+    return true
+  }
+
   // MARK: Entries
 
   /// Has an entry that the machine has failed tried again after a while.

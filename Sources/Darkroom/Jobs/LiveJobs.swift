@@ -304,12 +304,14 @@ final class LiveJobs {
     let file = ReportFile(
       run: finishing.plan.run, manifest: finishing.plan.manifest, outcome: finishing.outcome,
       pauses: run.pauses, index: finishing.plan.index, ledger: planner.ledger, state: planner.state,
-      sources: finishing.plan.sources, manifestWarnings: finishing.plan.warnings)
+      sources: finishing.plan.sources, manifestWarnings: finishing.plan.warnings,
+      hasSecretDefaults: finishing.plan.hasSecretDefaults)
     let history = HistoryRetention(
       history: History(folder: finishing.plan.run.folder), keeping: planner.configuration.keepHistory)
-    let mayPrune = planner.configuration.prune && finishing.outcome.state == .succeeded
+    // What was left for the next time is not gone.
+    let isWhole = finishing.outcome.state == .succeeded && finishing.plan.manifest.list?.isIncomplete != true
     let pruning =
-      mayPrune && finishing.outcome.counts.total > 0
+      planner.configuration.prune && isWhole && finishing.outcome.counts.total > 0
       ? Pruning(run: finishing.plan.run, index: finishing.plan.index, ledger: planner.ledger) : nil
     DispatchQueue(label: "Report").async(group: background) { [send] in
       // What cannot be removed now is removed after a later run.

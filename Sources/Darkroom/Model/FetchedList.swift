@@ -21,6 +21,9 @@ struct FetchedList: Sendable, Equatable, Codable {
 
   /// What of a folder was left out, and why; nil when nothing was, and for what is no folder.
   var warnings: [String]?
+
+  /// Whether files of a folder were left for the next time, because they were being written; nil when none was.
+  var isIncomplete: Bool?
 }
 
 extension FetchedList {

@@ -8,11 +8,14 @@ final class ListKeeping: Operation, @unchecked Sendable {  // what changes is in
   private let record: PhotoRecord
   private let cache: DownloadCache?
   private let state: StateFolder
+  private let minFree: Int
 
-  init(_ record: PhotoRecord, cache: DownloadCache?, state: StateFolder) {
+  /// - Parameter minFree: How many bytes are to stay free in the state folder's file system.
+  init(_ record: PhotoRecord, cache: DownloadCache?, state: StateFolder, minFree: Int) {
     self.record = record
     self.cache = cache
     self.state = state
+    self.minFree = minFree
     super.init()
     name = "keep \(record.entry.name)"
     queuePriority = record.entry.priority.queuePriority
@@ -33,6 +36,9 @@ final class ListKeeping: Operation, @unchecked Sendable {  // what changes is in
   }
 
   private func keep(_ source: PhotoRecord.Source) throws {
+    if let why = try state.room(for: source.bytes, of: "the list", minFree: minFree) {
+      throw EntryFailure(code: .download(.tooLarge), message: why)
+    }
     let file = try open(source)
     let jobs = try state.openJobs()
     try jobs.remove(name(in: state))

@@ -55,6 +55,7 @@ final class PendingOperations {
   private var isRefreshing: Bool
   private var keepsOriginals: Bool
   private var maxBytes: Int
+  private var minFree: Int
   private var rules: HostRules
   private var window: AdmissionWindow
   private let downloadBegan: @Sendable (PhotoRecord, Int?) -> Void
@@ -100,6 +101,7 @@ final class PendingOperations {
     isRefreshing = configuration.refresh
     keepsOriginals = configuration.keepOriginals
     maxBytes = configuration.transfer.maxBytes
+    minFree = configuration.minFree
     rules = configuration.hosts
     downloadLimit = configuration.downloads
     places = downloadLimit.window
@@ -121,6 +123,7 @@ final class PendingOperations {
     isRefreshing = configuration.refresh
     keepsOriginals = configuration.keepOriginals
     maxBytes = configuration.transfer.maxBytes
+    minFree = configuration.minFree
     rules = configuration.hosts
     slow.limit = configuration.slowLimit
     if configuration.downloads != downloadLimit {
@@ -249,7 +252,7 @@ final class PendingOperations {
       ? ImageFiltration(
         record, access: results, decoding: decoding, limits: limits, metadata: metadata, keepsOriginals: keepsOriginals)
       : nil
-    let list = state.map { ListKeeping(record, cache: cache, state: $0) }
+    let list = state.map { ListKeeping(record, cache: cache, state: $0, minFree: minFree) }
     guard let filtration: Operation = picture ?? list else { return }
     let access = CacheAccess(
       cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: record.run.runID,

@@ -17,6 +17,9 @@ struct FolderListing {
 
     /// What was left out, and why, a sentence each, at most `warningLimit`.
     var warnings: [String] = []
+
+    /// Whether files were left out because they were being written.
+    var isIncomplete = false
   }
 
   /// More of what was left out is not told.
@@ -68,6 +71,7 @@ struct FolderListing {
     }
     for (place, file) in files.enumerated() {
       guard settled.contains(place) else {
+        result.isIncomplete = true
         leaveOut(file.name, "is being written, and is left for the next time")
         continue
       }

@@ -8,8 +8,8 @@ extension JobIndex {
     let position: Int
     let name: String
 
-    /// What is asked for and what is made of it, as a text.
-    let work: String
+    /// What is asked for and what is made of it, as a text; nil for a file, of which nothing tells whether it has changed.
+    let work: String?
   }
 
   /// Creates what the comparison needs, in the index of the new manifest.
@@ -51,11 +51,11 @@ extension JobIndex {
     var found: [Identity] = []
     try database.run(
       """
-      SELECT position, name, json_array(
+      SELECT position, name, iif(url LIKE 'http://%' OR url LIKE 'https://%', json_array(
         url, recipe, format, quality, checksum, key, variant, (SELECT text FROM requests WHERE id = request),
-        \(hasDependencies ? Self.namesBefore : "NULL")) FROM entries
+        \(hasDependencies ? Self.namesBefore : "NULL")), NULL) FROM entries
       """ + " " + clause, values
-    ) { found.append(Identity(position: $0.integer(0), name: $0.text(1) ?? "", work: $0.text(2) ?? "")) }
+    ) { found.append(Identity(position: $0.integer(0), name: $0.text(1) ?? "", work: $0.text(2))) }
     return found
   }
 

@@ -19,7 +19,8 @@ package struct FolderLocation: Sendable, Equatable {
     let end = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex
     let name = path[end...]
     guard name.isEmpty || name == "." || name.utf8.contains(where: "*?[".utf8.contains) else { return nil }
-    folder = String(path[..<end])
+    let above = path[..<end]
+    folder = String(above.hasPrefix("./") ? above.dropFirst(2) : above)
     pattern = name.isEmpty || name == "." ? nil : String(name)
     redacted = location.redacted
   }
@@ -40,20 +41,28 @@ package struct FolderLocation: Sendable, Equatable {
   }
 
   /// The URL of a file in the folder: its path, so that nothing in a name needs to be encoded. nil when a manifest cannot have it,
-  /// because blanks at the end of a URL do not count.
+  /// because of control characters, or of blanks at the end of a URL, which do not count.
   package func url(of name: String) -> String? {
     guard let last = name.utf8.last, last > 0x20 else { return nil }
-    return folder.utf8.first == UInt8(ascii: "/") ? folder + name : "./" + folder + name
+    let url = folder.utf8.first == UInt8(ascii: "/") ? folder + name : "./" + folder + name
+    return (try? SourceLocation(parsing: url)) == nil ? nil : url
   }
 
-  /// A path for a `file:` URL that has none from the root, such as `file:incoming/*.jpg`: it is relative to the file root. All
-  /// other text is returned as it is.
-  package static func path(ofRelative text: String) -> String {
+  /// A path for a `file:` URL that has none from the root, such as `file:incoming/*.jpg`: it is relative to the file root. So is
+  /// one with a `?` or a `#`, which belong to the pattern or to names. All other text is returned as it is.
+  package static func path(of text: String) -> String {
     let scheme = "file:"
     guard text.utf8.count > scheme.utf8.count, text.prefix(scheme.count).lowercased() == scheme else { return text }
-    let rest = text.dropFirst(scheme.count)
-    guard rest.utf8.first != UInt8(ascii: "/") else { return text }
-    let path = String(rest).percentDecoded
-    return path.hasPrefix("./") ? path : "./" + path
+    var rest = text.dropFirst(scheme.count)
+    guard rest.utf8.first == UInt8(ascii: "/") else {
+      let path = String(rest).percentDecoded
+      return path.hasPrefix("./") ? path : "./" + path
+    }
+    guard rest.utf8.contains(where: "?#".utf8.contains) else { return text }
+    for authority in ["//", "//localhost"] where rest.lowercased().hasPrefix(authority + "/") {
+      rest = rest.dropFirst(authority.count)
+    }
+    // It names a host.
+    return rest.hasPrefix("//") ? text : String(rest).percentDecoded
   }
 }
