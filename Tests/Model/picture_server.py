@@ -48,17 +48,18 @@ class Request:
 class PictureServer:
     """Serves on loopback for as long as the process lives. `requests` holds what was asked for under each first part of a path."""
 
-    def __init__(self, on_request=lambda request: None):
+    def __init__(self, on_request=lambda request: None, address="127.0.0.1"):
         self.requests = {}
         self.seen = set()
         self.on_request = on_request
+        self.address = address
         started = threading.Event()
         threading.Thread(target=lambda: asyncio.run(self.serve(started)), daemon=True).start()
         started.wait()
 
     async def serve(self, started):
-        server = await asyncio.start_server(self.converse, "127.0.0.1", 0, backlog=1024)
-        self.url = "http://127.0.0.1:%d" % server.sockets[0].getsockname()[1]
+        server = await asyncio.start_server(self.converse, self.address, 0, backlog=1024)
+        self.url = f"http://{self.address}:%d" % server.sockets[0].getsockname()[1]
         started.set()
         await server.serve_forever()
 
