@@ -29,6 +29,7 @@ import Testing
     let location = try #require(FolderLocation(parsing: "in/*.j[pq]g"))
     #expect(location.includes("a.jpg") && location.includes("A.JQG") && !location.includes("a.jpeg"))
     #expect(location.url(of: "a b@c.jpg") == "./in/a b@c.jpg" && location.url(of: "a ") == nil)
+    #expect(try #require(FolderLocation(parsing: "./in/")).url(of: "a") == "./in/a", "also by file:in/")
     #expect(try #require(FolderLocation(parsing: "/in/")).url(of: "a:b") == "/in/a:b")
   }
 }

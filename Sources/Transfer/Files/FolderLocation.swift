@@ -43,7 +43,7 @@ package struct FolderLocation: Sendable, Equatable {
   /// because blanks at the end of a URL do not count.
   package func url(of name: String) -> String? {
     guard let last = name.utf8.last, last > 0x20 else { return nil }
-    return folder.utf8.first == UInt8(ascii: "/") ? folder + name : "./" + folder + name
+    return folder.hasPrefix("/") || folder.hasPrefix("./") ? folder + name : "./" + folder + name
   }
 
   /// A path for a `file:` URL that has none from the root, such as `file:incoming/*.jpg`: it is relative to the file root. All
