@@ -71,9 +71,7 @@ def check_history(record):
             found.append(f"manifest {number} has two rows for an entry")
         if missing := left - set(rows):
             found.append(f"{len(missing)} of {len(left)} entries that left manifest {number} have no row, as {min(missing)}")
-        # After a kill the rows of what went over are cancelled.
-        stayed = {name for name in set(rows) - left if not record.kills or rows[name] != "cancelled"}
-        if stayed:
+        if stayed := set(rows) - left:
             found.append(f"{len(stayed)} entries that stayed have a row with manifest {number}, too, as {min(stayed)}")
         asked = record.asked()
         unasked = [name for name in left if rows.get(name) == "filtered" and not asked[record.manifests[number][name]]]
