@@ -108,7 +108,8 @@ class Trial:
             if self.locks:
                 self.window = Window(time.monotonic(), 0, 0, "while there was a lock from the start on")
             self.process = subprocess.Popen(
-                [self.program, "watch", *self.named, "--file-root", self.folder + "/files", *OPTIONS, *self.sequence["options"]],
+                [self.program, "watch", *self.named, "--file-root", self.folder + "/files", *OPTIONS,
+                 *self.sequence["options"]],
                 env=self.environment, stdin=subprocess.DEVNULL, stdout=reports, stderr=log)
 
     def told(self):
