@@ -40,9 +40,12 @@ extension MemoryReading {
         }
       case .memoryOfVersion1(let path):
         for folder in ControlGroup.folders(of: path, in: mount + "/memory") {
-          groups += Group(
-            folder, limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes",
-            cached: ["total_active_file", "total_inactive_file"])
+          // The second is for memory and swap space together; it is there only when the kernel counts that.
+          for kind in ["memory", "memory.memsw"] {
+            groups += Group(
+              folder, limit: kind + ".limit_in_bytes", used: kind + ".usage_in_bytes",
+              cached: ["total_active_file", "total_inactive_file"])
+          }
         }
       }
     }

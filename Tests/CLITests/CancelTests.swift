@@ -104,6 +104,7 @@ import Testing
     } else {
       try FileManager.default.moveItem(atPath: inbox, toPath: away)
       if what == "other" { try FileManager.default.createDirectory(atPath: inbox, withIntermediateDirectories: false) }
+      #expect(try watch.waitForLine(containing: "the inbox cannot be read") != nil)
     }
     try waitForScans(watch)
     if what != "instance file" {
@@ -228,6 +229,38 @@ import Testing
     #expect(try watch.waitForLine(containing: "large: cancelled: 0 filtered") != nil)
     try checkCancelled("large", total: 5000, filtered: 0)
     try stop(watch)
+  }
+
+  @Test(arguments: ["cancel", "removal"])
+  func `a job whose report is being delivered ends as what it is, and nothing is left of the wish to cancel it`(
+    how: String
+  ) throws {
+    try folders.drop("job.txt", server.url("a") + "\n")
+    let watch = try folders.start("watch", Self.two)
+    _ = try server.nextRequest()
+    // As long as this is there, the report cannot be placed.
+    let obstacle = folders.outbox + "/job/report.json"
+    try FileManager.default.createDirectory(atPath: obstacle + "/x", withIntermediateDirectories: true)
+    try server.release(10)
+    #expect(try watch.waitForLine(containing: "the report of job job cannot be worked on now") != nil)
+    if how == "cancel" {
+      let asked = try cancel("job")
+      #expect(asked.status == 0, "\(asked.error)")
+    } else {
+      try remove("job.txt")
+    }
+    // Scans come and go meanwhile.
+    try folders.drop("other.txt", server.url("b") + "\n")
+    #expect(try watch.waitForLine(containing: "other: succeeded") != nil)
+    try FileManager.default.removeItem(atPath: obstacle)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 1 filtered") != nil)
+    try stop(watch)
+    #expect(try folders.report("job").counts == Report.Counts(total: 1, filtered: 1))
+    #expect(try folders.inboxNames().isEmpty && folders.staged().isEmpty)
+    // What has the name later is another job.
+    try folders.drop("job.txt", server.url("a") + "\n" + server.url("c") + "\n")
+    #expect(try folders.run(Self.two).status == 0)
+    #expect(try folders.report("job").state == "succeeded")
   }
 
   @Test func `a job that is not open is 66, and those that are open are cancelled all the same`() throws {

@@ -169,6 +169,20 @@ import Testing
     try checkNothingIsLeft()
   }
 
+  @Test func `a source is not asked for again when its manifest is removed that was to replace another`() throws {
+    try folders.drop("job.json", #"["\#(pictures.url("0"))", "\#(pictures.url("1"))"]"#)
+    let watch = try folders.start("watch", Self.four)
+    _ = try (0..<2).map { _ in try pictures.nextRequest() }
+    try drop("never.txt")
+    #expect(try lists.nextRequest() == "/never.txt")
+    try FileManager.default.removeItem(atPath: folders.inbox + "/job.json")
+    for _ in 0..<2 { #expect(try watch.waitForLine(containing: "job: cancelled: ") != nil) }
+    try wait(for: [])
+    #expect(try requests(lists) == [])
+    try stop(watch)
+    try checkNothingIsLeft()
+  }
+
   private static let four = ["--downloads", "4", "--filters", "none", "--verbose", "--cache-size", "0"]
 
   @Test func `a replacement whose source lists the same goes on with what there is`() throws {

@@ -13,7 +13,7 @@ import Testing
   }
 
   /// Kinds of scarce memory.
-  enum Scarce: CaseIterable { case machine, group, version2, version1 }
+  enum Scarce: CaseIterable { case machine, group, version2, version1, version1WithSwap }
 
   private func write(_ path: String, _ text: String) throws {
     let url = URL(fileURLWithPath: kernel.file(path))
@@ -38,6 +38,12 @@ import Testing
       try write("proc/self/cgroup", "2:memory:/\n")
       try write("sys/fs/cgroup/memory/memory.limit_in_bytes", "10000\n")
       try write("sys/fs/cgroup/memory/memory.usage_in_bytes", used)
+    case .version1WithSwap:
+      try write("proc/self/cgroup", "2:memory:/\n")
+      try write("sys/fs/cgroup/memory/memory.limit_in_bytes", "8000\n")
+      try write("sys/fs/cgroup/memory/memory.usage_in_bytes", "7000\n")
+      try write("sys/fs/cgroup/memory/memory.memsw.limit_in_bytes", "10000\n")
+      try write("sys/fs/cgroup/memory/memory.memsw.usage_in_bytes", used)
     }
   }
 
@@ -68,6 +74,34 @@ import Testing
     #expect(report.pauses?.map(\.cause) == ["memory"] && report.paused_s > 0)
     let events = ended.output.split(separator: "\n").filter { $0.contains("\"cause\":\"memory\"") }
     #expect(events.count == 2, "\(ended.output)")
+  }
+
+  /// Kernels that say nothing of memory that can be used.
+  enum Silent: CaseIterable { case nothing, noFolders, noGroup, unknownGroup, unlimited1, torn }
+
+  @Test(arguments: Silent.allCases)
+  func `where the kernel offers neither pressure nor the limit of a control group, nothing is held back`(kind: Silent)
+    throws
+  {
+    switch kind {
+    case .nothing: break
+    case .noFolders: try FileManager.default.removeItem(atPath: kernel.path)
+    case .noGroup: try write("proc/self/cgroup", "")
+    case .unknownGroup: try write("proc/self/cgroup", "0::/away\n4:memory:/away\n")
+    case .unlimited1:
+      try write("proc/self/cgroup", "4:memory:/\n")
+      for part in ["memory", "memory.memsw"] {
+        try write("sys/fs/cgroup/memory/\(part).limit_in_bytes", "9223372036854771712\n")
+        try write("sys/fs/cgroup/memory/\(part).usage_in_bytes", "9223372036854771000\n")
+      }
+    case .torn:
+      try write("proc/pressure/memory", "full avg")
+      try write("proc/self/cgroup", "4:memory")
+    }
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let run = try start("run").finish()
+    #expect(run.status == 0 && !run.error.contains("memory"), "\(run.error)")
+    #expect(try folders.report("job").pauses == nil)
   }
 
   @Test func `what runs when memory becomes scarce is finished`() throws {

@@ -163,9 +163,38 @@ import Testing
       let next = try one.folders.run(Self.two)
       #expect(next.status == 0, "\(delay): \(next.error)")
       #expect(try one.folders.report("job").entries.map(\.name) == ["n0", "n1", "n2", "n5", "n9"], "\(delay)")
+      // A manifest that nobody had accepted yet comes after the old one's end.
+      for earlier in try one.history() where earlier.state == "superseded" {
+        #expect(earlier.entries.map(\.name) == ["n3", "n4"], "\(delay): only what left")
+      }
       let check = try DarkroomProcess.run(script: "\(packageRoot)/script/check-outbox outbox", in: one.folders.folder)
       #expect(check.status == 0, "\(delay): \(check.output)")
     }
+  }
+
+  @Test func `a new manifest does not end before the one that it has replaced, so that a restart knows what went over`()
+    throws
+  {
+    let watch = try start(manifest(0..<6))
+    // The old run's report cannot be placed.
+    let obstacle = folders.outbox + "/job/history"
+    try Data().write(to: URL(fileURLWithPath: obstacle))
+    try folders.drop("job.jsonl", manifest([0, 1, 2, 9]))
+    #expect(try watch.waitForLine(containing: "job: its manifest was replaced") != nil)
+    try server.release(60)
+    #expect(try watch.waitForLine(containing: "the report of job job cannot be worked on now") != nil)
+    // Another job of as many entries has ended.
+    try folders.drop("other.jsonl", manifest(30..<34))
+    #expect(try watch.waitForLine(containing: "other: succeeded") != nil)
+    #expect(!folders.exists("job/report.json"))
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+    try FileManager.default.removeItem(atPath: obstacle)
+    #expect(try folders.run(Self.two).status == 0)
+    #expect(try folders.report("job").entries.map(\.name) == ["n0", "n1", "n2", "n9"])
+    #expect(try history().map { $0.entries.map(\.name) } == [["n3", "n4", "n5"]])
+    let check = try DarkroomProcess.run(script: "\(packageRoot)/script/check-outbox outbox", in: folders.folder)
+    #expect(check.status == 0, "\(check.output)")
   }
 
   @Test func `of a large manifest of which half is replaced nothing that stayed is asked for twice`() throws {

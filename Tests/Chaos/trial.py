@@ -16,6 +16,8 @@ import threading
 import time
 from dataclasses import dataclass, field, replace
 
+from scenario import SCENARIOS
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
@@ -49,20 +51,6 @@ FAULTS = {
     "ENFILE": "open openread",
     "EINTR": CHANGING + " openread read",
 }
-
-# What the jobs come to, if nobody is to blame: names of entries, and `filtered` or the code of their error.
-EXPECTED = {
-    "a": {"astronaut": "filtered", "chelsea": "filtered", "missing": "file-not-found", "coffee": "filtered"},
-    "b": {"s": "filtered", "rocket": "filtered"},
-    "c": {"x/one": "filtered", "two": "file-not-found", "three": "filtered", "four": "filtered", "five": "filtered"},
-}
-MANIFESTS = {
-    "a.txt": "astronaut.jpg\nchelsea.jpg\nmissing.jpg\ncoffee.jpg\n",
-    "b.jsonl": '{"url": "chelsea-small.png", "filters": "sepia(0.8)", "name": "s", "metadata": {"id": 1}}\n"rocket.jpg"\n',
-    "c.csv": "url,name\ncoffee.jpg,x/one\nmissing.jpg,two\nrocket.jpg,three\nHTTP/rocket.jpg,four\nHTTP/chelsea.jpg,five\n",
-}
-# An earlier run of `c`: one result is replaced, one stays, one is new.
-EARLIER = {"c.csv": "url,name\ncoffee.jpg,x/one\nastronaut.jpg,three\nmissing.jpg,two\nrocket.jpg,four\n"}
 
 # What may be wrong between a kill and the next start. What is in place under a final name must be complete even then.
 BETWEEN = set(check_outbox.KINDS) - {
@@ -119,10 +107,11 @@ def build_library(folder):
 
 
 class Workload:
-    """Three jobs, one of them with an earlier run, and the folders in which they are run. Two of their sources come from a
-    server, the others are files."""
+    """The jobs of a scenario, and the folders in which they are run. Some of their sources come from a server, the others are
+    files."""
 
-    def __init__(self, folder, program, library, options=()):
+    def __init__(self, folder, program, library, options=(), scenario=SCENARIOS["entries"]):
+        self.scenario = scenario
         self.folder = os.path.realpath(folder)
         self.program = program
         self.library = library
@@ -135,10 +124,21 @@ class Workload:
             os.makedirs(os.path.join(self.template, name))
         for name in ("astronaut.jpg", "chelsea.jpg", "coffee.jpg", "rocket.jpg", "chelsea-small.png"):
             shutil.copy(os.path.join(ROOT, "Samples", name), os.path.join(self.template, "sources"))
+        incoming = os.path.join(self.template, "sources/incoming")
+        os.makedirs(incoming)
+        for name in ("astronaut.jpg", "chelsea.jpg", "coffee.jpg"):
+            shutil.copy(os.path.join(ROOT, "Samples", name), incoming)
         self.server = serve(os.path.join(self.template, "sources"))
-        self.drop(self.template, EARLIER)
-        ended = self.run(self.template)
-        if ended.returncode != 1:
+        for name, text in scenario.lists.items():
+            with open(os.path.join(self.template, "sources", name), "w", encoding="utf-8") as file:
+                file.write(text.replace("HTTP", self.server))
+        self.prepare(self.template)
+
+    def prepare(self, folder):
+        """Makes the earlier runs in a folder."""
+        self.drop(folder, self.scenario.earlier)
+        ended = self.run(folder)
+        if ended.returncode not in self.scenario.statuses:
             raise RuntimeError(f"the earlier run ended with {ended.returncode}: {ended.stderr}")
 
     def drop(self, folder, manifests):
@@ -177,10 +177,9 @@ class Workload:
                 raise
         return subprocess.CompletedProcess(arguments, process.returncode, stderr=said)
 
-    @staticmethod
-    def is_done(folder):
+    def is_done(self, folder):
         """Whether no manifest is left in the inbox."""
-        return not any(os.path.exists(f"{folder}/inbox/{name}") for name in MANIFESTS)
+        return not any(os.path.exists(f"{folder}/inbox/{name}") for name in self.scenario.manifests)
 
     def variables(self, folder, fault, count_file):
         variables = {
@@ -192,10 +191,10 @@ class Workload:
         return variables | self.environment
 
     def fresh(self, name):
-        """A folder with the earlier run and the three manifests."""
+        """A folder with the earlier runs and the manifests."""
         folder = os.path.join(self.folder, name)
         shutil.copytree(self.template, folder)
-        self.drop(folder, MANIFESTS)
+        self.drop(folder, self.scenario.manifests)
         return folder
 
     def count(self, fault):
@@ -238,7 +237,7 @@ class Workload:
             if os.path.exists(count_file):
                 os.unlink(count_file)
         finding.said += ended.stderr
-        expected = {0, 1, 73, 75} if not fault.kills else {0, 1, -signal.SIGKILL}
+        expected = self.scenario.statuses | ({-signal.SIGKILL} if fault.kills else {73, 75})
         # What fails at the start is tried again, but for the ledger's contents and for what options are checked against.
         said = last_line(ended.stderr)
         is_start = ended.returncode in (66, 73) and said.startswith("darkroom: ") and "ledger.sqlite" not in said
@@ -252,13 +251,9 @@ class Workload:
     def take_away(self, folder):
         """Does what a consumer does who waits for reports: takes away the folders of jobs that have one of this run."""
         os.mkdir(folder + "/taken")
-        for job in EXPECTED:
-            try:
-                with open(f"{folder}/outbox/{job}/report.json", encoding="utf-8") as file:
-                    is_new = len(json.load(file)["entries"]) == len(EXPECTED[job])
-            except (OSError, ValueError):
-                continue
-            if is_new:
+        for job in self.scenario.jobs:
+            run = run_of(f"{folder}/outbox/{job}/report.json")
+            if run and run != run_of(f"{self.template}/outbox/{job}/report.json"):
                 os.rename(f"{folder}/outbox/{job}", f"{folder}/taken/{job}")
 
     def check_between(self, folder, finding):
@@ -270,7 +265,7 @@ class Workload:
     def restart(self, folder, finding):
         ended = self.run(folder)
         finding.said += ended.stderr
-        if ended.returncode not in (0, 1):
+        if ended.returncode not in self.scenario.statuses:
             finding.what.append(f"restarted, ended with {ended.returncode}: {last_line(ended.stderr)}")
 
     def check(self, folder, finding):
@@ -280,20 +275,27 @@ class Workload:
         checker.run()
         finding.what += [anonymous(str(problem)) for problem in checker.problems[:5]]
         taken = os.listdir(folder + "/taken") if os.path.isdir(folder + "/taken") else []
-        for job, expected in EXPECTED.items():
-            self.check_job(f"{folder}/{'taken' if job in taken else 'outbox'}/{job}", job, expected, finding)
+        for job in self.scenario.jobs:
+            self.check_job(f"{folder}/{'taken' if job in taken else 'outbox'}/{job}", job, finding)
         jobs = sorted(name for name in os.listdir(folder + "/outbox") if not name.startswith("."))
-        if jobs != sorted(set(EXPECTED) - set(taken)):
+        if jobs != sorted(set(self.scenario.jobs) - set(taken)):
             again = [job for job in jobs if job in taken]
             finding.what.append(f"{again} came again after a consumer had taken them" if again else f"the jobs are {jobs}")
 
-    def check_job(self, path, job, expected, finding):
+    def check_job(self, path, job, finding):
         """Whether a job has a row for each entry, and a report for each run. `path`: its folder."""
+        expected, rejected = self.scenario.expected.get(job, {}), self.scenario.rejected.get(job)
         try:
             with open(path + "/report.json", encoding="utf-8") as file:
-                rows = json.load(file)["entries"]
+                report = json.load(file)
+            rows = report["entries"]
         except (OSError, ValueError) as error:
             finding.what.append(f"{job} has no report: {type(error).__name__}")
+            return
+        problems = report.get("errors", [])
+        if [problem["code"] for problem in problems] != ([rejected] if rejected else []):
+            messages = "; ".join(anonymous(problem["message"]) for problem in problems)
+            finding.what.append(f"{job} is {report['state']} ({messages})")
             return
         found = {row["name"]: row.get("error", {}).get("code", row["state"]) for row in rows}
         messages = {row["name"]: row.get("error", {}).get("message", "") for row in rows}
@@ -303,7 +305,7 @@ class Workload:
             message = anonymous(messages.get(name, ""))
             finding.what.append(f"entry {name} is {found.get(name)}, not {expected.get(name)} ({message})")
         runs = len(os.listdir(path + "/history")) if os.path.isdir(path + "/history") else 0
-        if runs != (1 if job == "c" else 0):
+        if runs != self.scenario.earlier_runs(job):
             finding.what.append(f"{job} has {runs} earlier runs in history")
 
     def is_to_blame(self, finding, name, code):
@@ -311,6 +313,15 @@ class Workload:
         return code == "io" and any(
             fault.name.startswith("EIO") and call.split(" ")[-1].startswith("/sources/")
             for fault, call in zip(finding.faults, finding.calls))
+
+
+def run_of(path):
+    """The run of a report; None when it is not there, or torn."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)["run_id"]
+    except (OSError, ValueError):
+        return None
 
 
 class Sources(http.server.SimpleHTTPRequestHandler):

@@ -7,6 +7,9 @@ import signal
 import subprocess
 import time
 
+import sequences
+from picture_server import write_files
+
 # How long to wait for what must come.
 SECONDS = 20
 OPTIONS = ["--settle", "0", "--poll-interval", "0.02", "--retries", "2", "--min-free", "0", "--allow-net", "127.0.0.0/8",
@@ -25,6 +28,10 @@ class Put:
     entries: list
     sha256: str
     time: float
+    # In milliseconds since 1970, UTC.
+    wall: int = 0
+    # Where the entries are listed; None: the manifest has them.
+    source: str | None = None
     removed: bool = False
     cancelled: bool = False
     # Whether everything had ended before the next thing was done to the job.
@@ -32,7 +39,7 @@ class Put:
 
     @property
     def is_valid(self):
-        return all("url" in entry for entry in self.entries)
+        return all("url" in entry for entry in self.entries) and not (self.source or "").startswith("missing/")
 
 
 @dataclasses.dataclass
@@ -45,6 +52,11 @@ class Window:
     why: str
 
 
+def now():
+    """Milliseconds since 1970, UTC."""
+    return int(time.time() * 1000)
+
+
 class Trial:
     """One sequence. `puts` are the manifests by job, `interruptions` the times of kills and stops."""
 
@@ -55,8 +67,11 @@ class Trial:
         self.requests = server.requests.setdefault(str(number), [])
         self.puts, self.locks, self.windows, self.interruptions = {}, set(), [], []
         self.process, self.window, self.log, self.starts = None, None, None, 0
+        self.format = sequence.get("format", "jsonl")
         os.makedirs(self.inbox)
         os.makedirs(self.outbox)
+        for job in sequences.JOBS:
+            write_files(f"{folder}/files/{job}")
         self.environment = {
             key: value for key, value in os.environ.items()
             if not key.startswith("DARKROOM_") and not key.lower().endswith("_proxy")}
@@ -93,7 +108,8 @@ class Trial:
             if self.locks:
                 self.window = Window(time.monotonic(), 0, 0, "while there was a lock from the start on")
             self.process = subprocess.Popen(
-                [self.program, "watch", *self.named, *OPTIONS, *self.sequence["options"]],
+                [self.program, "watch", *self.named, "--file-root", self.folder + "/files", *OPTIONS,
+                 *self.sequence["options"]],
                 env=self.environment, stdin=subprocess.DEVNULL, stdout=reports, stderr=log)
 
     def told(self):
@@ -151,19 +167,39 @@ class Trial:
 
     # The inbox
 
-    def put(self, job, entries):
+    def put(self, job, entries, source=None):
         earlier = self.puts.setdefault(job, [])
-        lines = "\n".join(json.dumps(entry) for entry in entries).replace("URL", self.url)
-        # No two manifests of a job have the same bytes.
-        data = (lines + "\n" * (len(earlier) + 1)).encode()
+        text = sequences.manifest(job, entries, self.format, source).replace("URL", self.url)
+        # No two manifests of a job have the same bytes, but those that are retried.
+        data = (text + "\n" * (len(earlier) + 1)).encode()
         with open(f"{self.folder}/.{job}", "wb") as file:
             file.write(data)
-        earlier.append(Put(job, entries, hashlib.sha256(data).hexdigest(), time.monotonic()))
-        os.rename(f"{self.folder}/.{job}", f"{self.inbox}/{job}.jsonl")
+        earlier.append(Put(job, entries, hashlib.sha256(data).hexdigest(), time.monotonic(), now(), source))
+        os.rename(f"{self.folder}/.{job}", f"{self.inbox}/{job}.{self.format}")
+
+    def retry(self, job):
+        """Once the job has ended, if it can."""
+        if job not in self.puts or self.locks and self.process:
+            return
+        if self.process:
+            self.wait_for(f"the end of {job}", lambda: job not in self.in_inbox() and job not in self.open_jobs())
+            self.puts[job][-1].settled = True
+        try:
+            with open(f"{self.outbox}/{job}/manifest.{self.format}", "rb") as file:
+                sha256 = hashlib.sha256(file.read()).hexdigest()
+        except FileNotFoundError:
+            return
+        dropped = next(put for put in self.puts[job] if put.sha256 == sha256)
+        again = Put(job, dropped.entries, sha256, time.monotonic(), now(), dropped.source)
+        ended = self.command("retry", job)
+        if ended.returncode == 0:
+            self.puts[job].append(again)
+        elif ended.returncode != 75:  # a manifest is in the inbox
+            raise Failure(f"exit-status: retry ended with {ended.returncode}: {ended.stderr}")
 
     def remove(self, job):
         try:
-            os.unlink(f"{self.inbox}/{job}.jsonl")
+            os.unlink(f"{self.inbox}/{job}.{self.format}")
         except FileNotFoundError:
             return
         self.puts[job][-1].removed = True

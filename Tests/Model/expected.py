@@ -5,17 +5,21 @@ that was dropped has one report at most. It is
 
 - complete, each row with its outcome, unless the manifest or a later one was removed or cancelled: then rows may be cancelled;
 - `superseded`, if a later manifest has a report: then the rows that are missing are those that are the same in that;
-- `rejected`, if the manifest is not valid, and then that is all that comes of it.
+- `rejected`, if the manifest is not valid, and then that is all that comes of it;
+- `cancelled` or `superseded` without rows, if that was before it was known what its source lists.
 
 The last manifest has a report unless it was removed. Whatever was asked for is of a manifest that has a report. What was
-filtered once is in the outbox. What is the same in all manifests is downloaded once, and again only for what interrupted it.
+filtered once is in the outbox; with `--prune` only what the last report lists, if all of that succeeded. What is the same in
+all manifests is downloaded once, and again only for what interrupted it.
 """
 import collections
+import datetime
+import hashlib
 import json
 import os
 import threading
 
-from picture_server import DIGESTS
+from picture_server import DIGESTS, FILES, list_path
 
 CODES = {"missing": "http-status", "text": "not-an-image"}
 
@@ -25,7 +29,7 @@ digests_lock = threading.Lock()
 
 
 def kind(url):
-    return url.split("/")[-2]
+    return FILES[url.split("/")[-1].removesuffix(".png")] if url.startswith("./") else url.split("/")[-2]
 
 
 def outcomes(entries):
@@ -35,8 +39,8 @@ def outcomes(entries):
     def variant(entry, number):
         if any(set(of_entry(by_name[name])) != {"filtered"} for name in entry.get("after", [])):
             return "dependency-failed"
-        if code := CODES.get(kind(entry["url"])):
-            return code
+        if failure := CODES.get(kind(entry["url"])):
+            return failure
         return "image-too-large" if number is not None and entry["variants"][number]["name"] == "bad" else "filtered"
 
     def of_entry(entry):
@@ -67,6 +71,8 @@ def check(trial):
     found = []
     reports = {job: check_job(trial, job, puts, found) for job, puts in trial.puts.items()}
     check_requests(trial, reports, found)
+    for job, puts in trial.puts.items():
+        check_files(trial, job, puts, reports[job], found)
     return found
 
 
@@ -75,14 +81,17 @@ def read_reports(trial, job, puts, found):
     folder = f"{trial.outbox}/{job}"
     history = sorted(os.listdir(folder + "/history")) if os.path.isdir(folder + "/history") else []
     paths = [f"{folder}/history/{run}/report.json" for run in history] + [folder + "/report.json"]
-    numbers = {put.sha256: number for number, put in enumerate(puts)}
     reports, last = {}, -1
     for path in paths:
         if not os.path.exists(path):
             continue
         with open(path, encoding="utf-8") as file:
             report = json.load(file)
-        number = numbers[report["manifest"]["sha256"]]
+        # A manifest that was retried is there twice.
+        began = datetime.datetime.fromisoformat(report["started_at"]).timestamp() * 1000
+        number = max(
+            number for number, put in enumerate(puts)
+            if put.sha256 == report["manifest"]["sha256"] and put.wall <= began + 1)
         if number in reports:
             found.append(f"report-twice: manifest {number} of {job} has two reports")
         reports[number] = report
@@ -111,6 +120,11 @@ def check_job(trial, job, puts, found):
 def check_report(trial, job, number, puts, reports, later, found):
     put, report = puts[number], reports[number]
     wrong = lambda kind, text: found.append(f"{kind}: manifest {number} of {job}, {report['state']}: {text}")
+    may_cancel = any(other.removed or other.cancelled for other in puts[number:])
+    if put.source and "source" not in report["manifest"] and report["state"] in ("cancelled", "superseded"):
+        if report["entries"] or not (may_cancel if report["state"] == "cancelled" else later is not None):
+            wrong("report-state", f"{len(report['entries'])} rows before its source was there")
+        return
     if not put.is_valid or report["state"] == "rejected":
         if put.is_valid or report["state"] != "rejected" or report["entries"]:
             wrong("report-state", f"the manifest is {'' if put.is_valid else 'not '}valid")
@@ -118,7 +132,6 @@ def check_report(trial, job, number, puts, reports, later, found):
     expected, mine = outcomes(put.entries), works(put.entries)
     rows = {(row["name"], row.get("variant")): row for row in report["entries"]}
     state = report["state"]
-    may_cancel = any(other.removed or other.cancelled for other in puts[number:])
     if state == "superseded":
         if later is None:
             wrong("report-state", "no later manifest has a report")
@@ -128,8 +141,8 @@ def check_report(trial, job, number, puts, reports, later, found):
             is_same = following.get(key) == work
             if key not in rows and not is_same:
                 wrong("row-missing", f"{key} is not the same in manifest {later}")
-            # What failed is tried again, and a crash leaves rows in both.
-            if key in rows and is_same and rows[key]["state"] != "failed" and not is_interrupted(trial, put):
+            # What failed is tried again.
+            if key in rows and is_same and rows[key]["state"] != "failed":
                 wrong("row-twice", f"{key} is the same in manifest {later}, and {rows[key]['state']}")
     else:
         if list(rows) != list(expected):
@@ -150,11 +163,8 @@ def check_report(trial, job, number, puts, reports, later, found):
         if outcome != expected[key] and not (outcome == "filtered" and is_carried(puts, number, key, mine[key])):
             wrong("row-outcome", f"{key} is {outcome}, not {expected[key]} ({row.get('error', {}).get('message', '')})")
         if row["state"] == "filtered":
-            check_result(trial, job, key, row, mine[key], wrong)
-
-
-def is_interrupted(trial, put):
-    return any(time > put.time for time in trial.interruptions[:-1])
+            is_last = number == max(other for other in reports if puts[other].is_valid)
+            check_result(trial, job, key, row, mine[key], is_last or "--prune" not in trial.sequence["options"], wrong)
 
 
 def is_carried(puts, number, key, work):
@@ -163,13 +173,13 @@ def is_carried(puts, number, key, work):
         works(put.entries).get(key) == work and outcomes(put.entries)[key] == "filtered" for put in puts[:number] if put.is_valid)
 
 
-def check_result(trial, job, key, row, work, wrong):
+def check_result(trial, job, key, row, work, is_there, wrong):
     url, recipe, form, _ = work
     name = ".".join(part for part in key if part)
     extension = {"keep": "png"}.get(form, form)
     if row["output"]["file"] != f"images/{name}.{extension}" or row["filters"] != recipe:
         wrong("row-wrong", f"{key} is {row['output']['file']} with {row['filters']}")
-    if not os.path.exists(f"{trial.outbox}/{job}/{row['output']['file']}"):
+    if is_there and not os.path.exists(f"{trial.outbox}/{job}/{row['output']['file']}"):
         wrong("result-missing", f"{key} was filtered")
     if row["source"]["sha256"] != DIGESTS[kind(url)]:
         wrong("source-wrong", f"{key} was made of another source")
@@ -177,6 +187,49 @@ def check_result(trial, job, key, row, work, wrong):
         known = digests.setdefault((kind(url), recipe, form), row["output"]["sha256"])
     if known != row["output"]["sha256"]:
         wrong("result-wrong", f"{key} is another picture than elsewhere")
+
+
+def check_files(trial, job, puts, reports, found):
+    """Whether there are the results and originals that the options say, and no others."""
+    options, folder = trial.sequence["options"], f"{trial.outbox}/{job}"
+    number = max((number for number in reports if puts[number].is_valid), default=None)
+    if number is None:
+        return
+    rows = [row for row in reports[number]["entries"] if row["state"] == "filtered"]
+    if "--prune" in options and rows and reports[number]["state"] == "succeeded":
+        files = {f"images/{name}" for name in os.listdir(folder + "/images")}
+        if left := files - {row["output"]["file"] for row in rows}:
+            found.append(f"prune: {job} has {sorted(left)} of earlier runs")
+    if "--keep-originals" not in options:
+        return
+    for row in rows:
+        file = row["source"].get("file")
+        if file is None or digest(f"{folder}/{file}") != row["source"]["sha256"]:
+            found.append(f"original: {job} has not that of {row['name']}: {file}")
+
+
+def digest(path):
+    """The SHA-256 of a file; None when it is not there."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None
+
+
+def source_path(trial, put):
+    """The path at which the server is asked for the list of a manifest; None when it is not."""
+    if not put.source or put.source == "folder":
+        return None
+    kind, milliseconds = put.source.split("/")
+    lines = "\n".join(json.dumps(entry) for entry in put.entries)
+    path = list_path(lines, milliseconds) if kind == "list" else put.source
+    return f"{trial.url}/{put.job}/{path}".removeprefix(trial.server.url)
+
+
+def shown(path):
+    """A path without what a list says."""
+    return "/".join(part if len(part) < 20 else "…" for part in path.split("/"))
 
 
 def check_requests(trial, reports, found):
@@ -187,10 +240,16 @@ def check_requests(trial, reports, found):
     for job, puts in trial.puts.items():
         before = {}
         for number, put in enumerate(puts):
+            if path := source_path(trial, put):
+                interruptions = sum(time > put.time for time in trial.interruptions[:-1])
+                allowed[path] = allowed.get(path, 0) + 1 + interruptions
+                reported |= {path} if number in reports[job] else set()
             if not put.is_valid:
                 continue
             rows = {}
             for key, work in works(put.entries).items():
+                if work[0].startswith("./"):
+                    continue
                 rows.setdefault(work[0].replace("URL", trial.url).removeprefix(trial.server.url), {})[key] = work
             # Without a cache what a run has downloaded is there for the one that takes its place.
             goes_on = has_cache or all(
@@ -207,9 +266,9 @@ def check_requests(trial, reports, found):
     bodies = collections.Counter(request.path for request in trial.requests if request.status in (200, 206))
     for path in {request.path for request in trial.requests}:
         if path not in reported:
-            found.append(f"request-unknown: {path} was asked for, and is in no manifest that has a report")
+            found.append(f"request-unknown: {shown(path)} was asked for, and is in no manifest that has a report")
         elif kind(path) not in CODES and bodies[path] > allowed[path]:
-            found.append(f"request-twice: {path} was downloaded {bodies[path]} times, and {allowed[path]} would do")
+            found.append(f"request-twice: {shown(path)} was downloaded {bodies[path]} times, and {allowed[path]} would do")
     for window in trial.windows:
         count = sum(window.start < request.time < window.end for request in trial.requests)
         if count > window.limit:

@@ -1,6 +1,7 @@
 """An HTTP server of small pictures, which logs what it is asked for.
 
     picture_server.py                prints its URL, serves until it is ended, and prints each request
+    picture_server.py FOLDER         writes files into a folder, one for each of FILES
 
 A path ends in KIND/MILLISECONDS: what is answered, and after how long.
 
@@ -10,11 +11,15 @@ A path ends in KIND/MILLISECONDS: what is answered, and after how long.
     text       200, and no picture
     once       503 the first time, then a picture
     cut        half of a picture the first time, then the picture, or the rest of it
+    list       what the part before says in Base64, with the URL that has the first part for `URL`; with an entity tag
 """
 import asyncio
+import base64
 import dataclasses
 import hashlib
+import os
 import struct
+import sys
 import threading
 import time
 import zlib
@@ -36,6 +41,24 @@ PICTURES |= {"once": png(24, 18, 12), "cut": png(64, 48, 13)}
 DIGESTS = {kind: hashlib.sha256(picture).hexdigest() for kind, picture in PICTURES.items()}
 
 
+# The names of files, and of which kind they are.
+FILES = {"n0": "p0", "n1": "p1", "n2": "p2", "n3": "large", "n4": "p4", "n5": "text"}
+TEXT = b"<p>This is no picture.</p>"
+
+
+def write_files(folder):
+    """Writes the files into a folder, which it makes."""
+    os.makedirs(folder)
+    for name, kind in FILES.items():
+        with open(f"{folder}/{name}.png", "wb") as file:
+            file.write(PICTURES.get(kind, TEXT))
+
+
+def list_path(text, milliseconds):
+    """The path of a list, after the first part."""
+    return f"{base64.urlsafe_b64encode(text.encode()).decode()}/list/{milliseconds}"
+
+
 @dataclasses.dataclass
 class Request:
     """What was asked for, when (seconds of a clock that never jumps), and the status; None until it is answered."""
@@ -48,17 +71,18 @@ class Request:
 class PictureServer:
     """Serves on loopback for as long as the process lives. `requests` holds what was asked for under each first part of a path."""
 
-    def __init__(self, on_request=lambda request: None):
+    def __init__(self, on_request=lambda request: None, address="127.0.0.1"):
         self.requests = {}
         self.seen = set()
         self.on_request = on_request
+        self.address = address
         started = threading.Event()
         threading.Thread(target=lambda: asyncio.run(self.serve(started)), daemon=True).start()
         started.wait()
 
     async def serve(self, started):
-        server = await asyncio.start_server(self.converse, "127.0.0.1", 0, backlog=1024)
-        self.url = "http://127.0.0.1:%d" % server.sockets[0].getsockname()[1]
+        server = await asyncio.start_server(self.converse, self.address, 0, backlog=1024)
+        self.url = f"http://{self.address}:%d" % server.sockets[0].getsockname()[1]
         started.set()
         await server.serve_forever()
 
@@ -91,7 +115,9 @@ class PictureServer:
         if kind == "missing":
             return self.encoded(404)
         if kind == "text":
-            return self.encoded(200, b"<p>This is no picture.</p>")
+            return self.encoded(200, TEXT)
+        if kind == "list":
+            return self.list(path, headers)
         if kind == "once" and is_first:
             return self.encoded(503, b"", "Retry-After: 0\r\n")
         picture = PICTURES[kind]
@@ -106,6 +132,14 @@ class PictureServer:
             return self.encoded(206, picture[first:], f"ETag: {tag}\r\n{place}")
         return self.encoded(200, picture, f"ETag: {tag}\r\n")
 
+    def list(self, path, headers):
+        """The answer to a request for a list."""
+        parts = path.split("/")
+        text = base64.urlsafe_b64decode(parts[-3]).replace(b"URL", f"{self.url}/{parts[1]}".encode())
+        tag = f'"{hashlib.sha256(text).hexdigest()}"'
+        is_known = headers.get("if-none-match") == tag
+        return self.encoded(304 if is_known else 200, b"" if is_known else text, f"ETag: {tag}\r\n")
+
     @staticmethod
     def encoded(status, body=b"", headers=""):
         length = "" if status == 304 else f"Content-Length: {len(body)}\r\n"
@@ -113,5 +147,7 @@ class PictureServer:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:]:
+        sys.exit(write_files(sys.argv[1]))
     print(PictureServer(lambda request: print(f"{request.time:.3f} {request.path}", flush=True)).url, flush=True)
     threading.Event().wait()

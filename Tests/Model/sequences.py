@@ -1,9 +1,14 @@
 """Random sequences of what people and scripts do to an inbox, and how one is made smaller, and printed.
 
-A sequence is JSON: `options` of the program, and `steps`, each a list of a word and its operands:
+A sequence is JSON: `options` of the program, `format` of the manifests (`jsonl` by default, or `json`), and `steps`, each a
+list of a word and its operands:
 
     put JOB [ENTRY…]     drops a manifest, or replaces the one that is there; an entry is what stands on a line of it, and
                          without `url` has the manifest rejected
+    put JOB [ENTRY…] SOURCE
+                         the same with a manifest that only says where the entries are listed: `list/MILLISECONDS`, by the
+                         server; `missing/MILLISECONDS`, by the server, which does not have that; `folder`: they are files
+    retry JOB            darkroom retry, when the job has ended
     remove JOB           removes the manifest, if it is there
     cancel JOB           darkroom cancel
     lock NAME SECONDS    makes a lock, and waits as long at most for the program to say that it has paused
@@ -19,13 +24,15 @@ import json
 import random
 import shlex
 
+from picture_server import FILES, list_path
+
 JOBS = ("a", "b", "c")
 LOCKS = ("x", "y")
 RECIPES = ("none", "sepia(0.8)", "invert(1)")
 BAD = {"name": "bad", "filters": "resize(exact 20000 9 enlarge)", "format": "webp"}
 KINDS = ["p0", "p1", "p2", "p3", "p4", "p5", "large"] * 2 + ["missing", "missing", "text", "once", "cut"]
 STEPS = {"put": 30, "remove": 8, "cancel": 8, "lock": 7, "unlock": 7, "kill": 9, "start": 12, "stop": 3, "wait": 18,
-         "requests": 8, "settle": 6}
+         "requests": 8, "settle": 6, "retry": 5}
 
 
 def random_sequence(seed):
@@ -34,6 +41,8 @@ def random_sequence(seed):
     options += ["--jobs", str(choice.choice((1, 2, 16)))]
     options += ["--cache-size", "0"] if choice.random() < 0.3 else []
     options += ["--keep-originals"] if choice.random() < 0.2 else []
+    options += ["--prune"] if choice.random() < 0.2 else []
+    form = choice.choice(("json", "jsonl"))
     # Not all of them in each sequence: some things happen only when the same is done again and again.
     weights = {word: weight if word in ("put", "start") else weight * choice.choice((0, 1, 2)) for word, weight in STEPS.items()}
     jobs = JOBS[:choice.choice((1, 1, 2, 2, 3))]
@@ -43,9 +52,14 @@ def random_sequence(seed):
         word = "put" if number == 0 else choice.choices(list(weights), weights.values())[0]
         job = choice.choice(jobs)
         if word == "put":
-            manifests[job] = random_manifest(choice, job, manifests.get(job))
-            steps.append(["put", job, manifests[job] + ([{"name": "rejected"}] if choice.random() < 0.07 else [])])
-        elif word in ("remove", "cancel"):
+            source = random_source(choice) if form == "json" else None
+            if source == "folder":
+                manifests[job] = random_folder(choice, job)
+            else:
+                manifests[job] = random_manifest(choice, job, manifests.get(job))
+            bad = [{"name": "rejected"}] if choice.random() < 0.07 and source != "folder" else []
+            steps.append(["put", job, manifests[job] + bad] + ([source] if source else []))
+        elif word in ("remove", "cancel", "retry"):
             steps.append([word, job])
         elif word == "lock":
             steps.append([word, choice.choice(LOCKS), choice.choice((0, 0, 5))])
@@ -57,7 +71,34 @@ def random_sequence(seed):
             steps.append([word, choice.randint(1, 4)])
         else:
             steps.append([word])
-    return {"options": options, "steps": steps}
+    return {"options": options, "format": form, "steps": steps}
+
+
+def random_source(choice):
+    """Where the entries of a manifest are listed; None when it has them itself."""
+    return choice.choice(
+        (None, None, None, f"list/{choice.choice((0, 5, 20, 60))}", f"list/{choice.choice((0, 5, 20, 60))}", "folder",
+         f"missing/{choice.choice((0, 20))}" if choice.random() < 0.3 else None))
+
+
+def random_folder(choice, job):
+    """Entries that are files of a folder, all with the same recipe."""
+    recipe = choice.choice(RECIPES)
+    return [{"name": name, "url": f"./{job}/{name}.png", "filters": recipe} for name in sorted(choice.sample(list(FILES), 3))]
+
+
+def manifest(job, entries, form, source=None):
+    """The text of a manifest. `URL` stands for that of the server."""
+    lines = "\n".join(json.dumps(entry) for entry in entries)
+    if source == "folder":
+        pattern = "".join(entry["name"].removeprefix("n") for entry in entries)
+        defaults = {"filters": entries[0]["filters"]}
+        return json.dumps({"source": f"file:{job}/n[{pattern}].png", "defaults": defaults})
+    if source:
+        kind, milliseconds = source.split("/")
+        path = list_path(lines, milliseconds) if kind == "list" else source
+        return json.dumps({"source": f"URL/{job}/{path}"})
+    return lines if form == "jsonl" else "[" + lines.replace("\n", ",\n") + "]"
 
 
 def random_manifest(choice, job, earlier):
@@ -112,12 +153,21 @@ def smaller(sequence):
         size //= 2
     for number, step in enumerate(steps):
         if step[0] == "put":
-            for manifest in smaller_manifests(step[2]):
-                yield sequence | {"steps": steps[:number] + [["put", step[1], manifest]] + steps[number + 1:]}
-    for option in ("--cache-size", "--keep-originals"):
+            is_folder = step[3:] == ["folder"]
+            if step[3:] and not is_folder:
+                yield sequence | {"steps": steps[:number] + [step[:3]] + steps[number + 1:]}
+            for entries in smaller_folders(step[2]) if is_folder else smaller_manifests(step[2]):
+                yield sequence | {"steps": steps[:number] + [["put", step[1], entries] + step[3:]] + steps[number + 1:]}
+    for option in ("--cache-size", "--keep-originals", "--prune"):
         if option in sequence["options"]:
             place = sequence["options"].index(option)
-            yield sequence | {"options": sequence["options"][:place]}
+            length = 2 if option == "--cache-size" else 1
+            yield sequence | {"options": sequence["options"][:place] + sequence["options"][place + length:]}
+
+
+def smaller_folders(entries):
+    for number in range(len(entries) if len(entries) > 1 else 0):
+        yield entries[:number] + entries[number + 1:]
 
 
 def smaller_manifests(entries):
@@ -145,13 +195,14 @@ HEAD = """#!/usr/bin/env bash
 # {what}
 # From the project's folder: bash THIS [PROGRAM]. It may take several attempts: what happens is a matter of milliseconds.
 program=${{1:-$(script/build)}}
-folder=$(mktemp -d) && mkdir "$folder/inbox" "$folder/outbox"
+folder=$(mktemp -d) && mkdir "$folder/inbox" "$folder/outbox" "$folder/files"
+for job in a b c; do python3 Tests/Model/picture_server.py "$folder/files/$job"; done
 python3 Tests/Model/picture_server.py >"$folder/requests" & server=$!
 trap 'kill $server; rm -rf "$folder"' EXIT
 until [[ -s $folder/requests ]]; do sleep 0.01; done
 url=$(head -1 "$folder/requests")/1 named=(--inbox "$folder/inbox" --outbox "$folder/outbox")
 
-start() {{ "$program" watch "${{named[@]}}" {options} >"$folder/log" 2>&1 & watch=$!; }}
+start() {{ "$program" watch "${{named[@]}}" --file-root "$folder/files" {options} >"$folder/log" 2>&1 & watch=$!; }}
 stop() {{
   until [[ $1 == KILL ]] || grep -q watching "$folder/log"; do sleep 0.01; done
   kill -"$1" "$watch"; wait "$watch"; cat "$folder/log"
@@ -175,14 +226,19 @@ def script(sequence, what, options):
     """A sequence as a script of a shell, for people."""
     head = HEAD.format(what=what.replace("\n", "\n# "), options=shlex.join(options))
     lines, versions, locks, runs = [], {}, set(), False
+    form = sequence.get("format", "jsonl")
     for step in sequence["steps"]:
         word = step[0]
         if word == "put":
             versions[step[1]] = versions.get(step[1], 0) + 1
-            text = "\n".join(map(json.dumps, step[2])) + "\n" * versions[step[1]]
-            lines.append(f"put {step[1]}.jsonl <<'END'\n{text}END")
+            text = manifest(step[1], step[2], form, *step[3:]) + "\n" * versions[step[1]]
+            lines.append(f"put {step[1]}.{form} <<'END'\n{text}END")
         elif word == "remove":
-            lines.append(f'rm -f "$folder/inbox/{step[1]}.jsonl"')
+            lines.append(f'rm -f "$folder/inbox/{step[1]}.{form}"')
+        elif word == "retry":
+            if runs and not locks:
+                lines.append("settle  # this job is enough")
+            lines.append(f'"$program" retry "${{named[@]}}" {step[1]}')
         elif word == "cancel":
             lines.append(f'"$program" cancel "${{named[@]}}" {step[1]}')
         elif word == "lock":

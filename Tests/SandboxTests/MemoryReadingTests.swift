@@ -65,6 +65,18 @@ import Testing
         "sys/fs/cgroup/memory/memory.usage_in_bytes": "99999\n",
       ], pressure: 1, groups: [.init(limit: 2000, used: 1000)]),
     Sample(
+      testDescription: "version 1, memory and swap space together",
+      files: [
+        "proc/self/cgroup": "2:memory:/job\n",
+        "sys/fs/cgroup/memory/job/memory.limit_in_bytes": "2000\n",
+        "sys/fs/cgroup/memory/job/memory.usage_in_bytes": "1500\n",
+        "sys/fs/cgroup/memory/job/memory.memsw.limit_in_bytes": "3000\n",
+        "sys/fs/cgroup/memory/job/memory.memsw.usage_in_bytes": "2900\n",
+        "sys/fs/cgroup/memory/job/memory.stat": "total_active_file 100\n",
+        "sys/fs/cgroup/memory/memory.memsw.limit_in_bytes": "9223372036854771712\n",
+        "sys/fs/cgroup/memory/memory.memsw.usage_in_bytes": "99999\n",
+      ], groups: [.init(limit: 2000, used: 1400), .init(limit: 3000, used: 2800)]),
+    Sample(
       testDescription: "version 1 in a container, which sees the path on the host",
       files: [
         "proc/self/cgroup": "2:memory:/docker/0123\n",

@@ -34,6 +34,7 @@ import Testing
     #expect(location.includes("a.jpg") && location.includes("A.JQG") && !location.includes("a.jpeg"))
     #expect(location.url(of: "a b@c.jpg") == "./in/a b@c.jpg" && location.url(of: "a ") == nil)
     for character in ["\n", "\t", "\u{7f}", "\u{1}"] { #expect(location.url(of: "a\(character)b.jpg") == nil) }
+    #expect(try #require(FolderLocation(parsing: "./in/")).url(of: "a") == "./in/a", "also by file:in/")
     #expect(try #require(FolderLocation(parsing: "/in/")).url(of: "a:b") == "/in/a:b")
   }
 }

@@ -8,11 +8,17 @@ import Transfer
 /// Runs that had not ended when a later one of the same job was accepted.
 extension JobPlanner {
   /// Plans such a run: it delivers nothing any more, and its report goes to `history`. What was delivered keeps its row, the
-  /// other entries are cancelled.
-  func planSuperseded(_ task: Task) throws -> Plan {
+  /// other entries are cancelled. What is unchanged in the manifest that has taken the place of its own has its row there.
+  /// - Parameter later: The later runs of the job, the oldest first.
+  func planSuperseded(_ task: Task, by later: [LedgerJob]) throws -> Plan {
     let (job, run) = (task.job, task.run)
     let (index, findings) = try makeIndex(task, isInMemory: true)
     let staged = try endIntents(of: job)
+    if findings.problems.isEmpty, findings.source == nil,
+      let successor = later.first(where: { $0.hasTakenThePlace(of: task.manifest) })
+    {
+      try handOver(index, of: task, to: successor)
+    }
     var tally = JobTally()
     try ledger.eachEndedPage(run: job.runID) { page in
       for entry in page { tally.add(try ReportRow(parsing: entry.row)) }
@@ -38,6 +44,24 @@ extension JobPlanner {
       sources: SourceCounts(total: tally.counts.total), problems: findings.problems,
       warnings: findings.warnings, tally: tally, deferred: [], pauses: try ledger.pauses(run: job.runID), unsynced: [],
       outcome: outcome)
+  }
+
+  /// Has the rows go over of what is unchanged in the manifest of the run that was about to do it.
+  private func handOver(_ index: JobIndex, of task: Task, to successor: LedgerJob) throws {
+    let successorTask: Task
+    do {
+      successorTask = try self.task(
+        successor, try manifest(of: successor), number: task.run.number, isResumed: true, isReplacement: false,
+        isCancelled: task.isCancelled)
+      try checkFiles(of: successorTask)
+    } catch is DamagedJob {
+      // That is found out when it is planned itself.
+      return
+    }
+    let (newIndex, findings) = try makeIndex(successorTask, isInMemory: true)
+    guard findings.problems.isEmpty, findings.source == nil else { return }
+    try JobReplacement(old: task.run, oldIndex: index, ledger: ledger)
+      .complete(to: successorTask.run, newIndex, isStopping: task.isCancelled)
   }
 
   /// Records what was delivered of what was about to be.

@@ -96,22 +96,10 @@ struct JobPlanner: Sendable {
     _ job: LedgerJob, _ manifest: JobManifest, number: Int, isResumed: Bool, isReplacement: Bool = false,
     isCancelled: @escaping () -> Bool
   ) throws -> Plan {
-    guard let format = ManifestFormats.all.first(where: { $0.name == manifest.format }) else {
-      throw DamagedJob(job: job, why: "its format is \(manifest.format), which this version does not know")
-    }
-    let run = RunContext(
-      number: number, runID: job.runID, folder: outbox.job(job.name),
-      staging: Staging(folder: outbox.staging(of: state), runID: job.runID, handle: staging),
-      accepted: manifest.accepted, isRefreshing: manifest.refresh == true, user: manifest.owner)
+    let task = try task(
+      job, manifest, number: number, isResumed: isResumed, isReplacement: isReplacement, isCancelled: isCancelled)
     // Where the outbox is not mounted nothing is to be made.
-    try run.staging.checkPresence()
-    let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
-    let source = Planner(
-      format: format, file: ManifestFile(path: snapshot), list: try list(of: job, manifest),
-      defaults: try manifest.defaults)
-    let task = Task(
-      job: job, run: run, manifest: manifest, planner: source, snapshot: snapshot, isResumed: isResumed,
-      isReplacement: isReplacement, isCancelled: isCancelled)
+    try task.run.staging.checkPresence()
     var unsynced: [String] = []
     do {
       return try plan(task, &unsynced)
@@ -119,10 +107,31 @@ struct JobPlanner: Sendable {
       // What is done at the next try counts on it, and the disk is not to get fuller.
       delivery.record([], syncing: unsynced)
       state.removeIndex(job.runID)
-      run.staging.remove(run.staging.document("entries.jsonl"))
+      task.run.staging.remove(task.run.staging.document("entries.jsonl"))
       guard isResumed, error.isOfUnreadableRecord else { throw error }
       throw DamagedJob(job: job, why: "\(error)")
     }
+  }
+
+  /// - Throws: `DamagedJob`.
+  func task(
+    _ job: LedgerJob, _ manifest: JobManifest, number: Int, isResumed: Bool, isReplacement: Bool,
+    isCancelled: @escaping () -> Bool
+  ) throws -> Task {
+    guard let format = ManifestFormats.all.first(where: { $0.name == manifest.format }) else {
+      throw DamagedJob(job: job, why: "its format is \(manifest.format), which this version does not know")
+    }
+    let run = RunContext(
+      number: number, runID: job.runID, folder: outbox.job(job.name),
+      staging: Staging(folder: outbox.staging(of: state), runID: job.runID, handle: staging),
+      accepted: manifest.accepted, isRefreshing: manifest.refresh == true, user: manifest.owner)
+    let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
+    let source = Planner(
+      format: format, file: ManifestFile(path: snapshot), list: try list(of: job, manifest),
+      defaults: try manifest.defaults)
+    return Task(
+      job: job, run: run, manifest: manifest, planner: source, snapshot: snapshot, isResumed: isResumed,
+      isReplacement: isReplacement, isCancelled: isCancelled)
   }
 
   /// - Parameter unsynced: Gets the folders that have a new name in them, also when an error is thrown.
@@ -142,10 +151,7 @@ struct JobPlanner: Sendable {
     {
       return try plan(job, report)
     }
-    if task.isResumed {
-      try check(task.snapshot, task.manifest.sha256, of: job, task.manifest)
-      if let list = task.manifest.list { try check(state.list(job.runID), list.sha256, of: job, task.manifest) }
-    }
+    if task.isResumed { try checkFiles(of: task) }
     if !job.documents.isEmpty {
       // They are written anew, and from then on what is not in staging has not been placed.
       (task.job.state, task.job.documents) = (.running, [])
@@ -153,7 +159,7 @@ struct JobPlanner: Sendable {
     }
     if isSuperseded {
       task.run = task.run.inHistory
-      return try planSuperseded(task)
+      return try planSuperseded(task, by: later)
     }
     let folder = try task.run.folder.prepare(changed: &unsynced)
     return try plan(task, in: folder, unsynced)
@@ -169,6 +175,13 @@ struct JobPlanner: Sendable {
     let isResumed: Bool
     var isReplacement = false
     let isCancelled: () -> Bool
+  }
+
+  /// Checks that the snapshot of an earlier process, and what its source has listed, are what was accepted.
+  /// - Throws: `DamagedJob`, `SystemError`.
+  func checkFiles(of task: Task) throws {
+    try check(task.snapshot, task.manifest.sha256, of: task.job, task.manifest)
+    if let list = task.manifest.list { try check(state.list(task.job.runID), list.sha256, of: task.job, task.manifest) }
   }
 
   /// Checks that an earlier process's snapshot, or what it has downloaded of it, is what was accepted.

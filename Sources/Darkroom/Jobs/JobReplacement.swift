@@ -54,43 +54,20 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
     with new: Plan, started: Set<Int>, waiting known: Waiting, isStopping: () -> Bool
   ) throws -> Comparison {
     let index = new.index
-    try index.prepareNames()
     var carried: [Int: Entry] = [:]
     var waiting: [Int: Int] = [:]
-    try oldIndex.fill {
-      try oldIndex.prepareSuccessors()
-      try oldIndex.eachIdentityPage { page in
-        if isStopping() { throw CancellationError() }
-        for entry in page {
-          guard let work = entry.work, let same = try index.identity(named: entry.name), same.work == work else {
-            continue
-          }
-          try oldIndex.insertSuccessor(same.position, of: entry.position)
-          // A variant comes after the one that it waits for.
-          let isHeld = known.held[entry.position].map { carried[$0] != nil } == true
-          if isHeld || started.contains(entry.position) {
-            carried[entry.position] = try index.entry(at: same.position)
-          } else if known.contains(entry.position) {
-            waiting[entry.position] = same.position
-          }
-        }
+    try match(index, isStopping: isStopping) { position, same in
+      // A variant comes after the one that it waits for.
+      let isHeld = known.held[position].map { carried[$0] != nil } == true
+      if isHeld || started.contains(position) {
+        carried[position] = try index.entry(at: same)
+      } else if known.contains(position) {
+        waiting[position] = same
       }
     }
     // From here on the old run is superseded, also for the next start.
     try ledger.commit([.advance(new.run.runID, to: .running)])
-    try ledger.eachEndedPage(run: old.runID) { page in
-      if isStopping() { throw CancellationError() }
-      try ledger.commit(
-        page.compactMap { entry in
-          guard !started.contains(entry.position), let place = try oldIndex.successor(of: entry.position) else {
-            return nil
-          }
-          let row = try ReportRow(parsing: entry.row)
-          // What failed is tried again.
-          guard row.state == .filtered else { return nil }
-          return try change(entry.position, row, to: place, of: new)?.change
-        })
-    }
+    try carryResults(to: new.run, index, except: started, isStopping: isStopping)
     let recovery = Recovery(run: new.run, ledger: ledger, index: index, sources: new.sources)
     let tally = try recovery.recover()
     return try index.fill {
@@ -104,6 +81,57 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
       try index.prepareHosts()
       return Comparison(
         tally: tally, carried: carried, dependencies: dependencies, heldVariants: heldVariants, waiting: waiting)
+    }
+  }
+
+  /// Does what a process left to do that ended while both runs were there: rows with results go over, and what is unchanged
+  /// counts as ended in the old run's index. Neither run is live.
+  /// - Parameter index: Of the new run.
+  /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`; `CancellationError` when it was stopped.
+  func complete(to new: RunContext, _ index: JobIndex, isStopping: () -> Bool) throws {
+    try match(index, isStopping: isStopping) { _, _ in }
+    try carryResults(to: new, index, except: [], isStopping: isStopping)
+    try oldIndex.fill { try oldIndex.markSucceededEnded() }
+  }
+
+  /// Records in the old run's index which of its entries are unchanged.
+  /// - Parameters:
+  ///   - index: Of the new run.
+  ///   - body: Called with the places of each such entry in the old and in the new run.
+  private func match(_ index: JobIndex, isStopping: () -> Bool, body: (Int, Int) throws -> Void) throws {
+    try index.prepareNames()
+    try oldIndex.fill {
+      try oldIndex.prepareSuccessors()
+      try oldIndex.eachIdentityPage { page in
+        if isStopping() { throw CancellationError() }
+        for entry in page {
+          guard let work = entry.work, let same = try index.identity(named: entry.name), same.work == work else {
+            continue
+          }
+          try oldIndex.insertSuccessor(same.position, of: entry.position)
+          try body(entry.position, same.position)
+        }
+      }
+    }
+  }
+
+  /// Has the rows of unchanged entries go over that have results.
+  /// - Parameter started: The entries whose rows stay for now.
+  private func carryResults(
+    to new: RunContext, _ index: JobIndex, except started: Set<Int>, isStopping: () -> Bool
+  ) throws {
+    try ledger.eachEndedPage(run: old.runID) { page in
+      if isStopping() { throw CancellationError() }
+      try ledger.commit(
+        page.compactMap { ended in
+          guard !started.contains(ended.position), let place = try oldIndex.successor(of: ended.position) else {
+            return nil
+          }
+          let row = try ReportRow(parsing: ended.row)
+          // What failed is tried again.
+          guard row.state == .filtered, let entry = try index.entry(at: place) else { return nil }
+          return carry(row.carried(to: entry), to: entry, of: new, from: ended.position)
+        })
     }
   }
 
@@ -140,14 +168,6 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
       }
     }
     return Settlement(rows: rows, open: open)
-  }
-
-  private func change(
-    _ position: Int, _ row: ReportRow, to place: Int, of new: Plan
-  ) throws -> (change: LedgerChange, row: ReportRow)? {
-    guard let entry = try new.index.entry(at: place) else { return nil }
-    let row = row.carried(to: entry)
-    return (carry(row, to: entry, of: new.run, from: position), row)
   }
 
   private func carry(_ row: ReportRow, to entry: Entry, of new: RunContext, from position: Int) -> LedgerChange {

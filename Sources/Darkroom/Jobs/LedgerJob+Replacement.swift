@@ -19,6 +19,15 @@ extension LedgerJob {
     return own.inboxPath != path
   }
 
+  /// Whether it has begun in the place of an earlier run, and has not ended.
+  /// - Parameter earlier: The manifest of the earlier run.
+  func hasTakenThePlace(of earlier: JobManifest) -> Bool {
+    guard state == .running || state == .finishing, !isRejectedReplacement, let path = earlier.inboxPath else {
+      return false
+    }
+    return (try? JobManifest(text: details))?.inboxPath == path
+  }
+
   /// Whether its manifest was to take the place of an earlier run's, and was rejected.
   var isRejectedReplacement: Bool {
     outcome.flatMap { try? JobOutcome(text: $0) }?.isRejectedReplacement == true

@@ -30,9 +30,9 @@ extension LiveJobs {
       if job.phase == .running { job.activity = activity(of: run) }
       switch job.phase {
       case .ready, .running: job.file = run.file
-      case .done where job.isFetching && pending.isInProgress(run: run.number): job.phase = .cancelling
-      case .unrecorded where pending.isInProgress(run: run.number) || predecessor(of: run.number) != nil:
+      case .done where job.isFetching ? pending.isInProgress(run: run.number) : hasEarlierRun(run):
         job.phase = .cancelling
+      case .unrecorded where pending.isInProgress(run: run.number) || hasEarlierRun(run): job.phase = .cancelling
       // It is planned again.
       case .uncompared where stopped[run.number] != nil: job.phase = .replaced
       case .replaced:
@@ -45,6 +45,12 @@ extension LiveJobs {
       }
       return job
     }
+  }
+
+  /// Whether an earlier run of its job has not ended, which it has replaced: its own manifest tells the next start which rows
+  /// of that one have gone over, and so it does not end before.
+  private func hasEarlierRun(_ run: JobRun) -> Bool {
+    runs.values.contains { $0.number < run.number && $0.name == run.name }
   }
 
   private func activity(of run: JobRun) -> LiveJob.Activity {

@@ -42,6 +42,7 @@ extension LiveJobs {
   /// Has the manifest of a replacement planned again whose predecessor is no longer to be replaced, once that has ended.
   func planSeparately(_ run: JobRun) {
     guard let job = run.accepted?.job else { return }
+    unwantedRuns[job.runID] = run.unwanted
     remove(run)
     queue.retry(.unfinished(job))
   }

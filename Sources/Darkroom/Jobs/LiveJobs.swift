@@ -68,6 +68,9 @@ final class LiveJobs {
   /// Runs of earlier processes from an inbox that need not be this one: that their manifests are missing says nothing.
   var unknownRuns: Set<String> = []
 
+  /// Why nobody wants runs that are planned again, by run.
+  var unwantedRuns: [String: JobRun.CancelReason] = [:]
+
   /// Records that are being delivered.
   var undelivered = 0
 
@@ -145,6 +148,7 @@ final class LiveJobs {
       runs[number]?.accepted = (job, manifest)
       runs[number]?.time = runTime()
       if manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
+      if let reason = unwantedRuns.removeValue(forKey: job.runID) { runs[number]?.unwanted = reason }
       if let run = runs[number] { findRequest(for: run) }
       observe(.jobAccepted(job: job.name, file: manifest.file))
     case .planned(let number, let result):

@@ -1,7 +1,7 @@
 import TestSupport
 
 /// A server that is asked for `/NAME?FAULT,FAULT,…` and answers the first request with the first fault, the second with
-/// the second; when there are no more, with a picture. Faults: a status, a status and its `Retry-After` (`429:2`),
+/// the second; when there are no more, with a picture or another file. Faults: a status, a status and its `Retry-After` (`429:2`),
 /// `reset`, `half`.
 final class FlakyServer: Sendable {
   private let server: PythonServer
@@ -14,7 +14,7 @@ final class FlakyServer: Sendable {
     let time: Double
   }
 
-  init() throws {
+  init(serving file: String = packageRoot + "/Samples/coffee.jpg") throws {
     server = try PythonServer(
       PythonServer.prelude + """
         body = open(sys.argv[1], "rb").read()
@@ -40,7 +40,7 @@ final class FlakyServer: Sendable {
                 connection.sendall(head.encode() + body)
 
         serve()
-        """, [packageRoot + "/Samples/coffee.jpg"])
+        """, [file])
   }
 
   /// - Parameter host: A name of the loopback interface.

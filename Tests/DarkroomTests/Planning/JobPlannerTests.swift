@@ -117,6 +117,38 @@ import Testing
     #expect(try (plan(left, isResumed: true).outcome?.state == .superseded) == isSuperseded)
   }
 
+  @Test func `what a superseded run has in common with the one in its place has its row there, and only there`()
+    throws
+  {
+    let old = try accept("http://h/a\nhttp://h/b\nhttp://h/c\nhttp://h/d\nhttp://h/e\n", as: "job.txt")
+    _ = try plan(old)
+    let new = try accept("http://h/new\nhttp://h/c\nhttp://h/a\nhttp://h/d\n", as: "job.txt")
+    func row(_ position: Int, _ name: String, _ state: String = "filtered") -> LedgerEntry {
+      let text = #"{"index":\#(position),"name":"\#(name)","url":"http://h/\#(name)","state":"\#(state)","attempts":1}"#
+      return LedgerEntry(position: position, delivery: nil, row: text)
+    }
+    func rows(_ job: LedgerJob) throws -> [String] {
+      var rows: [ReportRow] = []
+      try deliveries.ledger.eachEndedPage(run: job.runID) { rows += try $0.map { try ReportRow(parsing: $0.row) } }
+      return rows.map { "\($0.index) \($0.name) \($0.state)" }
+    }
+    // What was in progress when the manifest was replaced has its row with the old run when that is killed.
+    try deliveries.ledger.commit(
+      [.advance(old.runID, to: .running), .advance(new.runID, to: .running)]
+        + [row(0, "a"), row(1, "b"), row(3, "d", "failed")].map { .finish($0, run: old.runID, job: "job") })
+    let left = try #require(deliveries.ledger.liveJobs().first { $0.runID == old.runID })
+    let again = try plan(left, isResumed: true)
+    #expect(again.outcome?.state == .superseded && again.total == 3)
+    #expect(try rows(old) == ["1 b filtered", "3 d failed", "4 e cancelled"], "what failed is tried again")
+    #expect(try rows(new) == ["2 a filtered"])
+    // The next time there is nothing more to go over.
+    #expect(try plan(left, isResumed: true).total == 3)
+    let newer = try #require(deliveries.ledger.liveJobs().first { $0.runID == new.runID })
+    let next = try plan(newer, isResumed: true)
+    #expect(next.total == 4 && next.tally.counts.filtered == 1)
+    #expect(try ScheduledJobs(next.index).everything() == [0, 1, 3])
+  }
+
   @Test func `a manifest is planned: its entries are in the index, its hosts prepared, its folder there`() throws {
     let plan = try plan("http://h/a\nhttp://g/b\n")
     #expect(plan.total == 2 && plan.problems == [] && plan.tally == JobTally() && !plan.hasOutputs)
