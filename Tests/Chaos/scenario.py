@@ -16,6 +16,10 @@ class Scenario:
     rejected: dict = field(default_factory=dict)
     # Files beside the pictures, which manifests name as their sources.
     lists: dict = field(default_factory=dict)
+    # Manifests that take the place of those of their names as soon as these have a row, under `watch`.
+    replacements: dict = field(default_factory=dict)
+    # Names of entries, by jobs: those that have a row with the manifest that was replaced, all or some of them.
+    replaced: dict = field(default_factory=dict)
 
     @property
     def jobs(self):
@@ -27,8 +31,10 @@ class Scenario:
         return {0, 1, 65} if self.rejected else {0, 1}
 
     def earlier_runs(self, job):
-        """How many reports there are in the history of a job."""
-        return sum(name.split(".")[0] == job for name in self.earlier)
+        """How many reports there may be in the history of a job."""
+        count = sum(name.split(".")[0] == job for name in self.earlier)
+        # A manifest that is replaced before anybody has accepted it has no report.
+        return {count, count + 1} if job in self.replaced else {count}
 
 
 ENTRIES = Scenario(
@@ -65,4 +71,16 @@ SOURCES = Scenario(
         "list": '{"url": "chelsea-small.png", "filters": "sepia(0.8)", "name": "s"}\n"HTTP/rocket.jpg"\n',
     })
 
-SCENARIOS = {"entries": ENTRIES, "sources": SOURCES}
+# What the server has in `slow` takes some time.
+REPLACED = Scenario(
+    manifests={"a.csv": "url,name,quality\ncoffee.jpg,first,70\n" + "".join(
+        f"HTTP/slow/{picture}.jpg,n{number},70\n" for number, picture in enumerate(["coffee", "rocket", "chelsea", "astronaut"]))
+        + "rocket.jpg,last,70\n"},
+    replacements={"a.csv": "url,name,quality\nchelsea.jpg,new,70\nHTTP/slow/rocket.jpg,n1,70\nHTTP/slow/coffee.jpg,n0,70\n"
+                  "HTTP/slow/astronaut.jpg,n3,60\ncoffee.jpg,first,70\n"},
+    # Nothing tells whether a file has changed, as `first`.
+    replaced={"a": {"first", "n2", "n3", "last"}},
+    earlier={},
+    expected={"a": {name: "filtered" for name in ("new", "n0", "n1", "n3", "first")}})
+
+SCENARIOS = {"entries": ENTRIES, "sources": SOURCES, "replaced": REPLACED}

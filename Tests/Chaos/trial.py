@@ -160,14 +160,23 @@ class Workload:
             self.arguments(folder), env=self.variables(folder, fault, count_file), stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", timeout=SECONDS)
 
-    def watch(self, folder, fault, count_file):
+    def start(self, folder, fault, count_file, is_first=True):
+        """Starts the program in the way that the fault, or the scenario, is about. Manifests are replaced once."""
+        replacements = self.scenario.replacements if is_first else {}
+        if fault.name == "watch" or replacements:
+            return self.watch(folder, fault, count_file, dict(replacements))
+        return self.run(folder, fault, count_file)
+
+    def watch(self, folder, fault, count_file, replacements):
         """Has the program watch the inbox until the fault ends it or all manifests are done; then it is told to stop."""
         arguments = self.arguments(folder, "watch")
         with subprocess.Popen(
                 arguments, env=self.variables(folder, fault, count_file), stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace") as process:
             limit = time.monotonic() + SECONDS
-            while process.poll() is None and not self.is_done(folder) and time.monotonic() < limit:
+            while process.poll() is None and time.monotonic() < limit and (replacements or not self.is_done(folder)):
+                for name in [name for name in replacements if self.has_rows(folder, name)]:
+                    self.drop(folder, {name: replacements.pop(name)})
                 time.sleep(0.01)
             process.terminate()
             try:
@@ -175,7 +184,14 @@ class Workload:
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
+        self.drop(folder, replacements)
         return subprocess.CompletedProcess(arguments, process.returncode, stderr=said)
+
+    @staticmethod
+    def has_rows(folder, manifest):
+        """Whether a job has begun to end entries."""
+        path = f"{folder}/outbox/{manifest.split('.')[0]}/entries.jsonl"
+        return os.path.exists(path) and os.path.getsize(path) > 0
 
     def is_done(self, folder):
         """Whether no manifest is left in the inbox."""
@@ -201,7 +217,7 @@ class Workload:
         """The number of calls that count for a fault when nothing happens."""
         folder = self.fresh("count-" + fault.name)
         count_file = folder + ".calls"
-        (self.watch if fault.name == "watch" else self.run)(folder, replace(fault, at=0), count_file)
+        self.start(folder, replace(fault, at=0), count_file)
         number, _ = read_calls(count_file)
         shutil.rmtree(folder)
         os.unlink(count_file)
@@ -228,7 +244,7 @@ class Workload:
     def suffer(self, folder, fault, finding):
         count_file = folder + ".calls"
         try:
-            ended = (self.watch if fault.name == "watch" else self.run)(folder, fault, count_file)
+            ended = self.start(folder, fault, count_file, is_first=not finding.calls)
         finally:
             count, calls = read_calls(count_file)
             came = 0 < fault.at <= len(calls)
@@ -304,9 +320,15 @@ class Workload:
                 continue
             message = anonymous(messages.get(name, ""))
             finding.what.append(f"entry {name} is {found.get(name)}, not {expected.get(name)} ({message})")
-        runs = len(os.listdir(path + "/history")) if os.path.isdir(path + "/history") else 0
-        if runs != self.scenario.earlier_runs(job):
-            finding.what.append(f"{job} has {runs} earlier runs in history")
+        runs = os.listdir(path + "/history") if os.path.isdir(path + "/history") else []
+        if len(runs) not in self.scenario.earlier_runs(job):
+            finding.what.append(f"{job} has {len(runs)} earlier runs in history")
+        for run in runs if job in self.scenario.replaced else []:
+            with open(f"{path}/history/{run}/report.json", encoding="utf-8") as file:
+                report = json.load(file)
+            stayed = {row["name"] for row in report["entries"]} - self.scenario.replaced[job]
+            if report["state"] == "superseded" and stayed:
+                finding.what.append(f"{job}: {min(stayed)} has a row with the manifest that was replaced, and with the new one")
 
     def is_to_blame(self, finding, name, code):
         """Whether an entry may fail: an I/O error of its own source is its failure."""
@@ -325,7 +347,13 @@ def run_of(path):
 
 
 class Sources(http.server.SimpleHTTPRequestHandler):
-    """Answers without a word."""
+    """Answers without a word, and what is beneath `slow` after some time."""
+
+    def do_GET(self):
+        if self.path.startswith("/slow/"):
+            time.sleep(0.1)
+            self.path = self.path.removeprefix("/slow")
+        super().do_GET()
 
     def log_message(self, *arguments):
         pass
