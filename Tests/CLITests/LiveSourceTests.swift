@@ -169,20 +169,6 @@ import Testing
     try checkNothingIsLeft()
   }
 
-  @Test func `a source is not asked for again when its manifest is removed that was to replace another`() throws {
-    try folders.drop("job.json", #"["\#(pictures.url("0"))", "\#(pictures.url("1"))"]"#)
-    let watch = try folders.start("watch", Self.four)
-    _ = try (0..<2).map { _ in try pictures.nextRequest() }
-    try drop("never.txt")
-    #expect(try lists.nextRequest() == "/never.txt")
-    try FileManager.default.removeItem(atPath: folders.inbox + "/job.json")
-    for _ in 0..<2 { #expect(try watch.waitForLine(containing: "job: cancelled: ") != nil) }
-    try wait(for: [])
-    #expect(try requests(lists) == [])
-    try stop(watch)
-    try checkNothingIsLeft()
-  }
-
   private static let four = ["--downloads", "4", "--filters", "none", "--verbose", "--cache-size", "0"]
 
   @Test func `a replacement whose source lists the same goes on with what there is`() throws {
@@ -206,6 +192,33 @@ import Testing
     let history = try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history")
     #expect(history.count == 1)
     try checkNothingIsLeft()
+  }
+
+  @Test func `what is removed while the list of its replacement is downloaded ends, and nothing starts`() throws {
+    try folders.drop("job.json", #"["\#(pictures.url("a"))"]"#)
+    let watch = try folders.start("watch", Self.four)
+    #expect(try pictures.nextRequest() == "/a")
+    try drop()
+    #expect(try lists.nextRequest() == "/list.txt")
+    // Whatever is asked for from now on is answered.
+    try FileManager.default.removeItem(atPath: folders.inbox + "/job.json")
+    for _ in 0..<2 { #expect(try watch.waitForLine(containing: "job: cancelled: 0 filtered") != nil) }
+    try lists.release(9)
+    try pictures.release(9)
+    try wait(for: [])
+    try stop(watch)
+    #expect(try requests(lists) == [] && requests(pictures) == [])
+    let report = try folders.report("job")
+    #expect(report.state == "cancelled" && report.counts == Report.Counts(total: 0, filtered: 0))
+    #expect(try history().map(\.counts) == [Report.Counts(total: 1, filtered: 0, cancelled: 1)])
+    try checkNothingIsLeft()
+  }
+
+  /// The reports in `history`.
+  private func history() throws -> [Report] {
+    try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history").map { run in
+      try JSONDecoder().decode(Report.self, from: folders.contents("job/history/\(run)/report.json"))
+    }
   }
 
   @Test func `a replacement whose source fails changes nothing`() throws {

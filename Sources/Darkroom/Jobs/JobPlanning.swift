@@ -36,6 +36,7 @@ final class JobPlanning: Sendable {
   private let planner: JobPlanner
   private let pauses: [LedgerPause]
   private let isReplacement: Bool
+  private let isAccepted: Bool
   private let fetched: JobPlanner.Fetched?
   private let isCancelled = Atomic(false)
 
@@ -43,12 +44,13 @@ final class JobPlanning: Sendable {
   ///   - number: The run's, in this process.
   ///   - pauses: Those that hold.
   ///   - isReplacement: Whether the manifest is to take the place of that of a live run, which keeps its files meanwhile.
-  ///   - fetched: What its source has listed, when that was downloaded just now: then the source is this process's
-  ///     unfinished run. Default: nil.
+  ///   - isAccepted: Whether the source is a live run of this process, which was planned before. Default: it is not.
+  ///   - fetched: What the source of such a run has listed, when that was downloaded just now. Default: nil.
   init(
     _ source: Source, number: Int, planner: JobPlanner, during pauses: [LedgerPause], isReplacement: Bool = false,
-    fetched: JobPlanner.Fetched? = nil
+    isAccepted: Bool = false, fetched: JobPlanner.Fetched? = nil
   ) {
+    self.isAccepted = isAccepted
     self.fetched = fetched
     self.isReplacement = isReplacement
     self.source = source
@@ -60,7 +62,7 @@ final class JobPlanning: Sendable {
   /// Starts.
   /// - Parameters:
   ///   - group: Which it belongs to until it has ended.
-  ///   - accepted: Called on another thread when the job is in the ledger.
+  ///   - accepted: Called on another thread when the job is in the ledger, unless it was accepted before.
   ///   - completion: Called once, on another thread, after `accepted`.
   func start(
     in group: DispatchGroup,
@@ -80,7 +82,7 @@ final class JobPlanning: Sendable {
       switch source {
       case .unfinished(let unfinished):
         job = try fetched.map { try planner.adopt($0, for: unfinished) } ?? unfinished
-        isResumed = fetched == nil
+        isResumed = !isAccepted
       case .named(let file): job = try planner.accept(file, during: pauses)
       case .dropped(let manifest):
         if let done = planner.removeIfDone(manifest) { return done }
@@ -88,7 +90,7 @@ final class JobPlanning: Sendable {
         job = new
       }
       let manifest = try planner.manifest(of: job)
-      if fetched == nil { accepted(job, manifest) }
+      if !isAccepted { accepted(job, manifest) }
       let isCancelled = { self.isCancelled.load(ordering: .relaxed) }
       return .planned(
         try planner.plan(

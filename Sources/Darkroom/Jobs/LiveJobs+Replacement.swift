@@ -39,12 +39,12 @@ extension LiveJobs {
     compare(number)
   }
 
-  /// Has the manifest of a replacement planned again whose predecessor is no longer to be replaced, once that has ended.
+  /// Has a manifest planned as that of any other run whose predecessor has ended before it was replaced: what that has
+  /// delivered since matters for what is left to do.
   func planSeparately(_ run: JobRun) {
-    guard let job = run.accepted?.job else { return }
-    unwantedRuns[job.runID] = run.unwanted
-    remove(run)
-    queue.retry(.unfinished(job))
+    guard case .ready(let plan) = run.phase else { return }
+    planner.indexes.give(back: plan.index)
+    planAgain(run, plan.job)
   }
 
   /// Has the manifests of a run and of the one that replaces it compared.
@@ -195,7 +195,7 @@ extension LiveJobs {
       start(comparison.carried.values.map(\.position), of: new)
     } else if let job = new.accepted?.job {
       runs[new.number] = nil
-      queue.retry(.unfinished(planner.recorded(job)))
+      retry(new, planner.recorded(job))
     }
   }
 
