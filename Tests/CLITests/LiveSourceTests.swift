@@ -221,6 +221,32 @@ import Testing
     }
   }
 
+  @Test(arguments: [("list.txt?404", "source-failed"), ("list.json", "syntax")])
+  func `a list that is no good is not asked for again because the job that it was for has ended`(
+    path: String, code: String
+  ) throws {
+    try folders.drop("job.json", #"["\#(pictures.url("a"))"]"#)
+    let watch = try folders.start("watch", Self.four)
+    #expect(try pictures.nextRequest() == "/a")
+    try drop(path)
+    #expect(try lists.nextRequest() == "/" + path)
+    try pictures.release(1)
+    #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
+    #expect(try folders.report("job").state == "succeeded", "it is there until there is another")
+    try lists.release(9)
+    #expect(try watch.waitForLine(containing: "job: rejected") != nil)
+    watch.send(SIGTERM)
+    let ended = try watch.finish()
+    let lines = ended.error.split(separator: "\n")
+    #expect(lines.count { $0.contains("job: planning") } == 2 && lines.count { $0.contains("listed by") } == 1)
+    #expect(try requests(lists) == [])
+    let report = try folders.report("job")
+    #expect(report.state == "rejected" && report.errors?.map(\.code) == [code])
+    #expect(report.transfers?.requests == 1)
+    #expect(try history().map(\.state) == ["succeeded"])
+    try checkNothingIsLeft()
+  }
+
   @Test func `a replacement whose source fails changes nothing`() throws {
     try folders.drop("job.json", #"["\#(pictures.url("0"))", "\#(pictures.url("1"))"]"#)
     let watch = try folders.start("watch", Self.four)

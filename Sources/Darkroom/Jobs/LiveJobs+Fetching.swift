@@ -34,10 +34,6 @@ extension LiveJobs {
       planAgain(run, job, fetched: JobPlanner.Fetched(url: record.url, source: source))
     case (.failed, _, let failure?):
       forgetSource(of: run)
-      if let replaced = run.replaces, runs[replaced] == nil {
-        planAgain(run, job)
-        break
-      }
       rejectSource(of: run, fetching.plan, failure, attempts: live.attempts)
     default: break
     }

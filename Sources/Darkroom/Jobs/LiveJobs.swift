@@ -196,8 +196,6 @@ final class LiveJobs {
   private func adopt(_ plan: Plan, for run: JobRun) throws {
     if plan.manifest.list != nil { run.accepted = (plan.job, plan.manifest) }
     delivery.record(resumePauses(run, plan), syncing: plan.unsynced)
-    // Its job has ended meanwhile: the report of that is put aside.
-    if let replaced = run.replaces, runs[replaced] == nil, plan.source == nil { return planAgain(run, plan.job) }
     if plan.report == nil, !plan.warnings.isEmpty { observe(.manifestDoubtful(job: run.name, plan.warnings)) }
     if let outcome = plan.report?.outcome ?? plan.outcome {
       run.phase = .finishing(.init(plan: plan, outcome: outcome, report: plan.report))
@@ -215,13 +213,15 @@ final class LiveJobs {
   /// Has a run end whose manifest is rejected.
   func reject(_ run: JobRun, _ plan: Plan, _ outcome: JobOutcome) {
     var (plan, outcome) = (plan, outcome)
-    if let replaced = run.replaces.flatMap({ runs[$0] }) {
+    let replaced = run.replaces.flatMap { runs[$0] }
+    if let replaced {
       // Nothing changes for that, and its manifest has gone.
       if let job = replaced.accepted?.job { unknownRuns.insert(job.runID) }
       outcome.isRejectedReplacement = true
       plan.run = plan.run.inHistory
     }
-    run.phase = .finishing(.init(plan: plan, outcome: outcome))
+    let hasPredecessor = run.replaces != nil && replaced == nil
+    run.phase = .finishing(.init(plan: plan, outcome: outcome, hasPredecessor: hasPredecessor))
   }
 
   /// Begins the work on the entries of a planned job.
