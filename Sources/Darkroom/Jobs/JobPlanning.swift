@@ -63,19 +63,26 @@ final class JobPlanning: Sendable {
   /// - Parameters:
   ///   - group: Which it belongs to until it has ended.
   ///   - accepted: Called on another thread when the job is in the ledger, unless it was accepted before.
-  ///   - completion: Called once, on another thread, after `accepted`.
+  ///   - listed: Called on another thread when what its source has listed is in the ledger, after `accepted`: from then on
+  ///     that is the job's, whatever its planning comes to.
+  ///   - completion: Called once, on another thread, after the others.
   func start(
     in group: DispatchGroup,
     accepted: @escaping @Sendable (LedgerJob, JobManifest) -> Void,
+    listed: @escaping @Sendable (LedgerJob, JobManifest) -> Void,
     completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
   ) {
-    DispatchQueue(label: "Planning").async(group: group) { [self] in completion(Swift.Result { try plan(accepted) }) }
+    DispatchQueue(label: "Planning").async(group: group) { [self] in
+      completion(Swift.Result { try plan(accepted, listed) })
+    }
   }
 
   /// Ends it soon. A job that was accepted stays in the ledger.
   func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
-  private func plan(_ accepted: (LedgerJob, JobManifest) -> Void) throws -> Result {
+  private func plan(
+    _ accepted: (LedgerJob, JobManifest) -> Void, _ listed: @escaping (LedgerJob, JobManifest) -> Void
+  ) throws -> Result {
     do {
       let job: LedgerJob
       var isResumed = false
@@ -91,10 +98,12 @@ final class JobPlanning: Sendable {
       }
       let manifest = try planner.manifest(of: job)
       if !isAccepted { accepted(job, manifest) }
+      if fetched != nil { listed(job, manifest) }
       let isCancelled = { self.isCancelled.load(ordering: .relaxed) }
       return .planned(
         try planner.plan(
-          job, manifest, number: number, isResumed: isResumed, isReplacement: isReplacement, isCancelled: isCancelled))
+          job, manifest, number: number, isResumed: isResumed, isReplacement: isReplacement, isCancelled: isCancelled,
+          listed: listed))
     } catch is CancellationError {
       return .cancelled
     } catch let damaged as DamagedJob {

@@ -13,6 +13,7 @@ final class LiveJobs {
   /// What other threads report of a job.
   enum Message: Sendable {
     case accepted(run: Int, LedgerJob, JobManifest)
+    case listed(run: Int, LedgerJob, JobManifest)
     case planned(run: Int, Result<JobPlanning.Result, any Error>)
     case written(run: Int, ReportDelivery)
     case unwritten(run: Int, any Error)
@@ -150,6 +151,7 @@ final class LiveJobs {
     planning.start(
       in: background,
       accepted: { [send] in send(.accepted(run: number, $0, $1)) },
+      listed: { [send] in send(.listed(run: number, $0, $1)) },
       completion: { [send] in send(.planned(run: number, $0)) })
   }
 
@@ -162,6 +164,7 @@ final class LiveJobs {
       if manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
       if let run = runs[number] { findRequest(for: run) }
       observe(.jobAccepted(job: job.name, file: manifest.file))
+    case .listed(let number, let job, let manifest): runs[number]?.accepted = (job, manifest)
     case .planned(let number, let result):
       guard let run = runs[number] else { return }
       try withTrouble(about: run, isPlanning: true) { try planned(run, result.get()) }
@@ -194,7 +197,6 @@ final class LiveJobs {
   }
 
   private func adopt(_ plan: Plan, for run: JobRun) throws {
-    if plan.manifest.list != nil { run.accepted = (plan.job, plan.manifest) }
     delivery.record(resumePauses(run, plan), syncing: plan.unsynced)
     if plan.report == nil, !plan.warnings.isEmpty { observe(.manifestDoubtful(job: run.name, plan.warnings)) }
     if let outcome = plan.report?.outcome ?? plan.outcome {
