@@ -119,11 +119,11 @@ extension LiveJobs {
       run.phase = .replaced(replaced)
       let ended = comparison.tally.counts.total
       scheduler.add(
-        run: new.number, plan.index, dependencies: comparison.dependencies, heldVariants: comparison.heldVariants,
-        transfers: new.sourceTransfers)
+        run: new.number, plan.index, deferred: comparison.deferred, dependencies: comparison.dependencies,
+        heldVariants: comparison.heldVariants, transfers: new.sourceTransfers)
       new.phase = .running(.init(plan: plan, tally: comparison.tally, began: (activeTime, ended)))
       (new.since, new.lastStarted) = (now, now)
-      observe(.jobStarted(job: new.name, total: plan.total, ended: ended, deferred: 0))
+      observe(.jobStarted(job: new.name, total: plan.total, ended: ended, deferred: comparison.deferred.count))
       do throws(EntryScheduler.IndexError) {
         try scheduler.handOver(comparison.waiting, from: run.number, to: new.number, now: Clock.monotonicMilliseconds)
         scheduler.dropPartials(run: run.number) { comparison.carried[$0] == nil }
@@ -164,6 +164,7 @@ extension LiveJobs {
       let places = (replaced.comparison?.carried ?? [:]).mapValues(\.position)
       let attempts = places.compactMap { position, place in replaced.attempts[position].map { (place, $0) } }
       scheduler.keep(attempts: Dictionary(uniqueKeysWithValues: attempts), run: new.number)
+      scheduler.handOverAges(places, from: number, to: new.number)
       scheduler.handOverPartials(places, from: number, to: new.number)
       let now = Clock.monotonicMilliseconds
       do throws(EntryScheduler.IndexError) {
