@@ -30,8 +30,8 @@ package struct DeferredQueue {
   /// Hosts of `held` of which another may be handed out.
   private var freed: Set<Int> = []
 
-  /// The hosts of entries that were handed out and not started, by their positions, and how many each host has.
-  private var handedOut: [Int: Int] = [:]
+  /// What was handed out and not started, by the entries' positions, and how much of it each host has.
+  private var handedOut: [Int: Due] = [:]
   private var handedOutOfHost: [Int: Int] = [:]
 
   /// When `takeDue` was last called: all entries of `held` were due by then.
@@ -41,6 +41,11 @@ package struct DeferredQueue {
 
   /// How many entries are deferred and not being tried.
   package var count: Int { waiting.count + heldCount + handedOut.count }
+
+  /// All of them, in no order.
+  package var entries: [DeferredEntry] {
+    waiting.elements + held.values.flatMap(\.elements) + handedOut.values.map(\.entry)
+  }
 
   /// When the first that is not due becomes so; nil when there is none.
   package var nextDue: Int? { waiting.first?.due }
@@ -83,7 +88,7 @@ package struct DeferredQueue {
 
   /// Records that an entry that was handed out has started, for the first time or again.
   package mutating func started(_ position: Int) {
-    guard let host = handedOut.removeValue(forKey: position) else { return }
+    guard let host = handedOut.removeValue(forKey: position)?.host else { return }
     let left = (handedOutOfHost[host] ?? 1) - 1
     handedOutOfHost[host] = left > 0 ? left : nil
     if held[host] != nil { freed.insert(host) }
@@ -92,9 +97,10 @@ package struct DeferredQueue {
   private func hasRoom(_ host: Int) -> Bool { handedOutOfHost[host, default: 0] < Self.limitPerHost }
 
   private mutating func handOut(_ entry: DeferredEntry, _ place: Place) -> Due {
-    handedOut[entry.position] = place.host
+    let due = Due(entry: entry, key: place.key, host: place.host)
+    handedOut[entry.position] = due
     handedOutOfHost[place.host, default: 0] += 1
-    return Due(entry: entry, key: place.key, host: place.host)
+    return due
   }
 
   private mutating func popHeld(_ host: Int) -> DeferredEntry? {

@@ -7,6 +7,9 @@ package struct PriorityQueue<Element: Comparable> {
   /// The number of elements.
   package var count: Int { heap.count }
 
+  /// All elements, in no order.
+  package var elements: [Element] { heap }
+
   /// The least element; nil when there is none.
   package var first: Element? { heap.first }
 

@@ -122,6 +122,56 @@ import Testing
     #expect(try folders.contents("a/entries.jsonl").count { $0 == UInt8(ascii: "\n") } == 2)
   }
 
+  /// What the ledger, which nobody has open, says of the deferred entries of the run of these that was accepted last.
+  private func deferrals() throws -> [[Int]] {
+    let script = """
+      import glob, sqlite3, sys
+      for path in glob.glob(sys.argv[1] + "/.darkroom/ledger*"):
+          if not path.endswith(("-journal", "-wal", "-shm")):
+              with sqlite3.connect(path) as database:
+                  for row in database.execute(
+                      "SELECT position, attempts, due_ms, first_ms FROM deferred JOIN jobs USING (run_id) WHERE sequence ="
+                      " (SELECT max(sequence) FROM jobs JOIN deferred USING (run_id)) ORDER BY position"):
+                      print(*row)
+      """
+    let printed = String(decoding: try TestPython.run(script, [folders.outbox]), as: UTF8.self)
+    return printed.split(separator: "\n").map { $0.split(separator: " ").compactMap { Int($0) } }
+  }
+
+  @Test func `what is deferred stays so when its manifest is replaced, also after kill -9`() throws {
+    let down = server.url("down?503,503") + "\n"
+    let options = ["--retry-for", "1h", "--filters", "none", "--verbose", "--cache-size", "0"]
+    try folders.drop("job.txt", down)
+    let first = try folders.start("watch", options)
+    #expect(try first.waitForLine(containing: "down: deferred after try 1") != nil)
+    // Its rows are committed after the deferral.
+    try folders.drop("other.txt", server.url("other") + "\n")
+    #expect(try first.waitForLine(containing: "other: succeeded") != nil)
+    first.send(SIGKILL)
+    _ = try first.finish()
+    let before = try deferrals()
+
+    let second = try folders.start("watch", options)
+    #expect(try second.waitForLine(containing: "job: 1 entry, 1 deferred") != nil)
+    try folders.drop("job.txt", server.url("new") + "\n" + down)
+    #expect(try second.waitForLine(containing: "job: its manifest was replaced") != nil)
+    #expect(try second.waitForLine(containing: "job: 2 entries, 1 deferred") != nil)
+    #expect(try second.waitForLine(containing: "new: filtered") != nil)
+    second.send(SIGKILL)
+    _ = try second.finish()
+    let after = try deferrals()
+    try #require(before.map { $0.prefix(2) } == [[0, 1]] && after.map { $0.prefix(2) } == [[1, 1]])
+    // Milliseconds are lost when clocks are compared.
+    for column in 2..<4 { #expect(abs(before[0][column] - after[0][column]) < 1000, "\(before) \(after)") }
+
+    // Without --retry-for what is deferred is due.
+    let last = try folders.run(["--filters", "none"])
+    #expect(last.status == 0, "\(last.error)")
+    #expect(try (0..<3).map { _ in try server.nextRequest().path } == ["/down", "/other", "/new"])
+    #expect(try server.nextRequest().path == "/down")
+    #expect(try folders.report("job").entries.map(\.attempts).last == 2)
+  }
+
   @Test func `run waits no longer than --max-duration, and the next start goes on`() throws {
     try folders.drop("job.txt", server.url("a?503") + "\n" + server.url("b") + "\n")
     let first = try folders.run(["--retry-for", "1h", "--max-duration", "6", "--filters", "none", "--verbose"])

@@ -169,20 +169,6 @@ import Testing
     try checkNothingIsLeft()
   }
 
-  @Test func `a source is not asked for again when its manifest is removed that was to replace another`() throws {
-    try folders.drop("job.json", #"["\#(pictures.url("0"))", "\#(pictures.url("1"))"]"#)
-    let watch = try folders.start("watch", Self.four)
-    _ = try (0..<2).map { _ in try pictures.nextRequest() }
-    try drop("never.txt")
-    #expect(try lists.nextRequest() == "/never.txt")
-    try FileManager.default.removeItem(atPath: folders.inbox + "/job.json")
-    for _ in 0..<2 { #expect(try watch.waitForLine(containing: "job: cancelled: ") != nil) }
-    try wait(for: [])
-    #expect(try requests(lists) == [])
-    try stop(watch)
-    try checkNothingIsLeft()
-  }
-
   private static let four = ["--downloads", "4", "--filters", "none", "--verbose", "--cache-size", "0"]
 
   @Test func `a replacement whose source lists the same goes on with what there is`() throws {
@@ -205,6 +191,59 @@ import Testing
     #expect(try requests(pictures) == [], "nothing twice")
     let history = try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history")
     #expect(history.count == 1)
+    try checkNothingIsLeft()
+  }
+
+  @Test func `what is removed while the list of its replacement is downloaded ends, and nothing starts`() throws {
+    try folders.drop("job.json", #"["\#(pictures.url("a"))"]"#)
+    let watch = try folders.start("watch", Self.four)
+    #expect(try pictures.nextRequest() == "/a")
+    try drop()
+    #expect(try lists.nextRequest() == "/list.txt")
+    // Whatever is asked for from now on is answered.
+    try FileManager.default.removeItem(atPath: folders.inbox + "/job.json")
+    for _ in 0..<2 { #expect(try watch.waitForLine(containing: "job: cancelled: 0 filtered") != nil) }
+    try lists.release(9)
+    try pictures.release(9)
+    try wait(for: [])
+    try stop(watch)
+    #expect(try requests(lists) == [] && requests(pictures) == [])
+    let report = try folders.report("job")
+    #expect(report.state == "cancelled" && report.counts == Report.Counts(total: 0, filtered: 0))
+    #expect(try history().map(\.counts) == [Report.Counts(total: 1, filtered: 0, cancelled: 1)])
+    try checkNothingIsLeft()
+  }
+
+  /// The reports in `history`.
+  private func history() throws -> [Report] {
+    try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history").map { run in
+      try JSONDecoder().decode(Report.self, from: folders.contents("job/history/\(run)/report.json"))
+    }
+  }
+
+  @Test(arguments: [("list.txt?404", "source-failed"), ("list.json", "syntax")])
+  func `a list that is no good is not asked for again because the job that it was for has ended`(
+    path: String, code: String
+  ) throws {
+    try folders.drop("job.json", #"["\#(pictures.url("a"))"]"#)
+    let watch = try folders.start("watch", Self.four)
+    #expect(try pictures.nextRequest() == "/a")
+    try drop(path)
+    #expect(try lists.nextRequest() == "/" + path)
+    try pictures.release(1)
+    #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
+    #expect(try folders.report("job").state == "succeeded", "it is there until there is another")
+    try lists.release(9)
+    #expect(try watch.waitForLine(containing: "job: rejected") != nil)
+    watch.send(SIGTERM)
+    let ended = try watch.finish()
+    let lines = ended.error.split(separator: "\n")
+    #expect(lines.count { $0.contains("job: planning") } == 2 && lines.count { $0.contains("listed by") } == 1)
+    #expect(try requests(lists) == [])
+    let report = try folders.report("job")
+    #expect(report.state == "rejected" && report.errors?.map(\.code) == [code])
+    #expect(report.transfers?.requests == 1)
+    #expect(try history().map(\.state) == ["succeeded"])
     try checkNothingIsLeft()
   }
 

@@ -123,6 +123,32 @@ struct SpaceTests {
     withExtendedLifetime(disk) {}
   }
 
+  @Test func `a list is downloaded once, also when there is no room for the index of its entries`() throws {
+    let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 12_288)
+    // Each entry takes as much in the index as in the list.
+    let metadata = String(repeating: "x", count: 200_000)
+    let list = folders.folder.file("list.jsonl")
+    let pictures = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    try pictures.release(99)
+    let lines = (0..<15).map { #"{"url": "\#(pictures.url("\($0)"))", "metadata": "\#(metadata)"}"# + "\n" }
+    try lines.joined().write(toFile: list, atomically: false, encoding: .utf8)
+    let server = try GatedServer(serving: list)
+    try server.release(9)
+    try folders.drop("job.json", #"{"source": "\#(server.url("list.jsonl"))"}"#)
+    try Data(count: 7 << 20).write(to: URL(fileURLWithPath: state + "/filler"))
+    let watch = try folders.start(
+      "watch", ["--filters", "none", "--min-free", "0", "--cache-size", "0", "--state", state])
+    #expect(try watch.waitForLine(containing: "tried again when there is room") != nil)
+    try FileManager.default.removeItem(atPath: state + "/filler")
+    #expect(try watch.waitForLine(containing: "job: succeeded: 15 filtered") != nil)
+    try server.note("end")
+    #expect(try [server.nextRequest(), server.nextRequest()] == ["/list.jsonl", "/end"])
+    #expect(try folders.report("job").transfers?.requests == 16, "it is counted although it was planned again")
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    withExtendedLifetime(disk) {}
+  }
+
   @Test func `min-free holds for the state's file system, too, and nothing is planned meanwhile`() throws {
     let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 4096)
     try folders.drop("job.txt", "coffee.jpg\n")

@@ -37,6 +37,15 @@ import Testing
     #expect(queue.count == 0 && queue.nextChange == nil)
   }
 
+  @Test mutating func `all entries are known that have not started, whether due or not`() {
+    for position in 0..<100 { insert(position, due: position < 50 ? 100 : 200) }
+    #expect(take(100).count == DeferredQueue.limitPerHost, "the others of the host wait for these")
+    queue.started(7)
+    #expect(queue.entries.count == queue.count)
+    #expect(Set(queue.entries.map(\.position)) == Set(0..<100).subtracting([7]))
+    #expect(queue.entries.allSatisfy { $0.due == ($0.position < 50 ? 100 : 200) })
+  }
+
   @Test mutating func `those of a host with enough of them wait, those of others do not`() {
     let many = 10 * DeferredQueue.limitPerHost
     for position in 0..<many { insert(position, due: position) }

@@ -1,4 +1,5 @@
-/// A server that says which paths it was asked for, and answers with the contents of a file when the test lets it.
+/// A server that says which paths it was asked for, and answers with the contents of a file when the test lets it, or with the
+/// status that the path ends in (`?404`).
 package final class GatedServer: Sendable {
   private let server: PythonServer
 
@@ -21,7 +22,8 @@ package final class GatedServer: Sendable {
                 return
             say(path)
             gate.acquire()
-            head = "HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body)
+            status = path[-3:] if path[-4:-2] in ("?4", "?5") else "200"
+            head = "HTTP/1.1 %s X\\r\\nConnection: close\\r\\nContent-Length: %d\\r\\n\\r\\n" % (status, len(body))
             connection.sendall(head.encode() + body)
 
         serve()

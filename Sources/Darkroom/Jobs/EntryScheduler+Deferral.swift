@@ -13,6 +13,7 @@ extension EntryScheduler {
       position: id.position, attempts: attempts, due: now + wait, firstTried: entry.firstTried ?? entry.since)
     job.mirrorFailures[id.position] = nil
     job.attempts[id.position] = attempts
+    job.firstTried[id.position] = nil
     job.deferred.insert(deferred)
     finished(id.run, job, at: entry.host, now)
     return deferred

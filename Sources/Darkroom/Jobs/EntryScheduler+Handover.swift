@@ -5,7 +5,10 @@ extension EntryScheduler {
   /// The entries of a stopped job of which something is known.
   /// - Parameter held: The variants that wait for downloads that go on: which one each waits for.
   func waiting(run: Int, held: [Int: Int]) -> JobReplacement.Waiting {
-    .init(tried: Set(jobs[run]?.attempts.keys.map { $0 } ?? []), downloaded: downloadedVariants(run: run), held: held)
+    let deferred = (jobs[run]?.deferred.entries ?? []).map { ($0.position, $0) }
+    return .init(
+      tried: Set(jobs[run]?.attempts.keys.map { $0 } ?? []), downloaded: downloadedVariants(run: run), held: held,
+      deferred: Dictionary(deferred, uniquingKeysWith: { first, _ in first }))
   }
 
   /// The variants of a job that have not started and of which another has downloaded the source, by position.
@@ -35,7 +38,18 @@ extension EntryScheduler {
     oldJob.partials = oldJob.partials.filter { places[$0.key] == nil }
   }
 
-  /// Hands over how often entries were tried, what downloads that broke off have left, and the sources of variants.
+  /// Hands over when entries were first tried that are tried again, or that were begun and did not end.
+  /// - Parameter places: The entries' places in the new run, by those in the old one.
+  func handOverAges(_ places: [Int: Int], from old: Int, to new: Int) {
+    guard let oldJob = jobs[old], let job = jobs[new] else { return }
+    for (position, place) in places {
+      let started = oldJob.started[position].map { $0.firstTried ?? $0.since }
+      if let first = oldJob.firstTried[position] ?? started { job.firstTried[place] = first }
+    }
+  }
+
+  /// Hands over how often entries were tried, and since when, what downloads that broke off have left, and the sources of
+  /// variants.
   /// - Parameter places: The entries' places in the new run, by those in the old one.
   /// - Throws: `IndexError`, about the new run.
   func handOver(_ places: [Int: Int], from old: Int, to new: Int, now: Int) throws(IndexError) {
@@ -43,6 +57,7 @@ extension EntryScheduler {
     for (position, place) in places {
       if let attempts = oldJob.attempts[position] { job.attempts[place] = attempts }
     }
+    handOverAges(places, from: old, to: new)
     handOverPartials(places, from: old, to: new)
     try handOverSources(places, from: old, to: new, now: now)
   }

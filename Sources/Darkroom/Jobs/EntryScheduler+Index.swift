@@ -35,6 +35,9 @@ extension EntryScheduler {
   /// It is not scheduled again.
   func giveUp(_ id: PhotoRecord.ID, now: Int, backoff: Backoff) {
     notTried(id, now: now, backoff: backoff)
+    if let job = jobs[id.run], let entry = job.started[id.position] {
+      job.firstTried[id.position] = entry.firstTried ?? entry.since
+    }
     finished(id, now: now)
   }
 
@@ -49,8 +52,10 @@ extension EntryScheduler {
       let key = EntryKey(priority: place.key.priority, position: position)
       let attempts = job.attempts[position] ?? 0
       hosts.retry(
-        Retry(key: key, host: host, attempts: attempts, attemptsAtMirror: attempts, firstTried: now), job: run,
-        due: now, now: now, allowance: allowance(of: host))
+        Retry(
+          key: key, host: host, attempts: attempts, attemptsAtMirror: attempts,
+          firstTried: job.firstTried[position] ?? now),
+        job: run, due: now, now: now, allowance: allowance(of: host))
     }
   }
 }

@@ -183,6 +183,7 @@ final class EntryScheduler {
   ) -> Next {
     job.started[started.key.position] = started
     if !job.attempts.isEmpty { job.attempts[started.key.position] = nil }
+    if !job.firstTried.isEmpty { job.firstTried[started.key.position] = nil }
     return Next(
       run: run, entry: entry, mirror: started.mirror, attempts: started.attempts, firstTried: started.firstTried,
       hasInterval: hosts.hasInterval(started.host), awaitsAnswer: hosts.awaitsAnswer(started.host),
@@ -251,7 +252,7 @@ final class EntryScheduler {
       attemptsAtMirror: entry.attemptsAtMirror + (attempts == nil ? 0 : 1),
       firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass, suspected: entry.suspected,
       roundBegan: entry.roundBegan)
-    job.attempts[id.position] = retry.attempts
+    (job.attempts[id.position], job.firstTried[id.position]) = (retry.attempts, retry.firstTried)
     hosts.retry(retry, job: id.run, due: due, now: now, allowance: allowance(of: retry.host))
     finished(id.run, job, at: entry.host, now)
   }
@@ -278,7 +279,7 @@ final class EntryScheduler {
       key: entry.key, host: host, attempts: attempts, uncounted: attempts, mirror: entry.mirror + 1,
       firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass || mayPass,
       roundBegan: entry.roundBegan)
-    job.attempts[id.position] = attempts
+    (job.attempts[id.position], job.firstTried[id.position]) = (attempts, retry.firstTried)
     hosts.retry(retry, job: id.run, due: now, now: now, allowance: allowance(of: host))
     finished(id.run, job, at: entry.host, now)
   }

@@ -69,6 +69,9 @@ final class JobEntries {
 
   /// How often entries were tried that wait to be tried again, by position.
   var attempts: [Int: Int] = [:]
+
+  /// When these were first tried, in milliseconds. Of entries that were begun and given up it is kept, too.
+  var firstTried: [Int: Int] = [:]
   var deferred = DeferredQueue()
 
   /// Which entries wait for others; nil when none does.
@@ -112,6 +115,7 @@ final class JobEntries {
     var started = Started(key: key, host: host, since: now)
     started.attempts = attempts[key.position] ?? 0
     started.attemptsAtMirror = started.attempts
+    started.firstTried = firstTried[key.position]
     return started
   }
 

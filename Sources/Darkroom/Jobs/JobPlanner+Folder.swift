@@ -27,11 +27,13 @@ extension JobPlanner {
       isIncomplete: listing.isIncomplete ? true : nil)
     job.details = try manifest.text
     try ledger.commit([.describe(job.runID, details: job.details)])
+    task.listed(job, manifest)
     var planner = task.planner
     planner.content.list = try list(of: job, manifest)
     return Task(
       job: job, run: task.run, manifest: manifest, planner: planner, snapshot: task.snapshot,
-      isResumed: task.isResumed, isReplacement: task.isReplacement, isCancelled: task.isCancelled)
+      isResumed: task.isResumed, isReplacement: task.isReplacement, isCancelled: task.isCancelled,
+      listed: task.listed)
   }
 
   private func open(_ location: FolderLocation) throws -> OpenFolder {

@@ -90,14 +90,16 @@ struct JobPlanner: Sendable {
   ///   - number: The run's, in this process.
   ///   - isResumed: Whether it is an earlier process's.
   ///   - isReplacement: Whether it is to take the place of a live run of its job.
+  ///   - listed: Called when the listing of a folder is in the ledger.
   /// - Throws: `FolderObstacle`, `SystemError`, `SQLiteError`, `SpaceNeeded`; `DamagedJob` when an earlier process's cannot
   ///   be read; `CancellationError` soon after `isCancelled` returns true.
   func plan(
     _ job: LedgerJob, _ manifest: JobManifest, number: Int, isResumed: Bool, isReplacement: Bool = false,
-    isCancelled: @escaping () -> Bool
+    isCancelled: @escaping () -> Bool, listed: @escaping (LedgerJob, JobManifest) -> Void = { _, _ in }
   ) throws -> Plan {
-    let task = try task(
+    var task = try task(
       job, manifest, number: number, isResumed: isResumed, isReplacement: isReplacement, isCancelled: isCancelled)
+    task.listed = listed
     // Where the outbox is not mounted nothing is to be made.
     try task.run.staging.checkPresence()
     var unsynced: [String] = []
@@ -175,6 +177,7 @@ struct JobPlanner: Sendable {
     let isResumed: Bool
     var isReplacement = false
     let isCancelled: () -> Bool
+    var listed: (LedgerJob, JobManifest) -> Void = { _, _ in }
   }
 
   /// Checks that the snapshot of an earlier process, and what its source has listed, are what was accepted.

@@ -36,6 +36,7 @@ final class JobPlanning: Sendable {
   private let planner: JobPlanner
   private let pauses: [LedgerPause]
   private let isReplacement: Bool
+  private let isAccepted: Bool
   private let fetched: JobPlanner.Fetched?
   private let isCancelled = Atomic(false)
 
@@ -43,12 +44,13 @@ final class JobPlanning: Sendable {
   ///   - number: The run's, in this process.
   ///   - pauses: Those that hold.
   ///   - isReplacement: Whether the manifest is to take the place of that of a live run, which keeps its files meanwhile.
-  ///   - fetched: What its source has listed, when that was downloaded just now: then the source is this process's
-  ///     unfinished run. Default: nil.
+  ///   - isAccepted: Whether the source is a live run of this process, which was planned before. Default: it is not.
+  ///   - fetched: What the source of such a run has listed, when that was downloaded just now. Default: nil.
   init(
     _ source: Source, number: Int, planner: JobPlanner, during pauses: [LedgerPause], isReplacement: Bool = false,
-    fetched: JobPlanner.Fetched? = nil
+    isAccepted: Bool = false, fetched: JobPlanner.Fetched? = nil
   ) {
+    self.isAccepted = isAccepted
     self.fetched = fetched
     self.isReplacement = isReplacement
     self.source = source
@@ -60,27 +62,34 @@ final class JobPlanning: Sendable {
   /// Starts.
   /// - Parameters:
   ///   - group: Which it belongs to until it has ended.
-  ///   - accepted: Called on another thread when the job is in the ledger.
-  ///   - completion: Called once, on another thread, after `accepted`.
+  ///   - accepted: Called on another thread when the job is in the ledger, unless it was accepted before.
+  ///   - listed: Called on another thread when what its source has listed is in the ledger, after `accepted`: from then on
+  ///     that is the job's, whatever its planning comes to.
+  ///   - completion: Called once, on another thread, after the others.
   func start(
     in group: DispatchGroup,
     accepted: @escaping @Sendable (LedgerJob, JobManifest) -> Void,
+    listed: @escaping @Sendable (LedgerJob, JobManifest) -> Void,
     completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
   ) {
-    DispatchQueue(label: "Planning").async(group: group) { [self] in completion(Swift.Result { try plan(accepted) }) }
+    DispatchQueue(label: "Planning").async(group: group) { [self] in
+      completion(Swift.Result { try plan(accepted, listed) })
+    }
   }
 
   /// Ends it soon. A job that was accepted stays in the ledger.
   func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
-  private func plan(_ accepted: (LedgerJob, JobManifest) -> Void) throws -> Result {
+  private func plan(
+    _ accepted: (LedgerJob, JobManifest) -> Void, _ listed: @escaping (LedgerJob, JobManifest) -> Void
+  ) throws -> Result {
     do {
       let job: LedgerJob
       var isResumed = false
       switch source {
       case .unfinished(let unfinished):
         job = try fetched.map { try planner.adopt($0, for: unfinished) } ?? unfinished
-        isResumed = fetched == nil
+        isResumed = !isAccepted
       case .named(let file): job = try planner.accept(file, during: pauses)
       case .dropped(let manifest):
         if let done = planner.removeIfDone(manifest) { return done }
@@ -88,11 +97,13 @@ final class JobPlanning: Sendable {
         job = new
       }
       let manifest = try planner.manifest(of: job)
-      if fetched == nil { accepted(job, manifest) }
+      if !isAccepted { accepted(job, manifest) }
+      if fetched != nil { listed(job, manifest) }
       let isCancelled = { self.isCancelled.load(ordering: .relaxed) }
       return .planned(
         try planner.plan(
-          job, manifest, number: number, isResumed: isResumed, isReplacement: isReplacement, isCancelled: isCancelled))
+          job, manifest, number: number, isResumed: isResumed, isReplacement: isReplacement, isCancelled: isCancelled,
+          listed: listed))
     } catch is CancellationError {
       return .cancelled
     } catch let damaged as DamagedJob {

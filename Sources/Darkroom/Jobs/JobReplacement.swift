@@ -29,6 +29,9 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
     /// The unchanged entries that have no result and of which something is known: their places in the new run, by those in
     /// the old one.
     let waiting: [Int: Int]
+
+    /// Those that are deferred, at their places in the new run, which has them deferred in the ledger, too.
+    let deferred: [DeferredEntry]
   }
 
   /// What is known of entries of the old run that have not started, or wait to be tried again.
@@ -41,6 +44,9 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
 
     /// The variants that wait for the download of another, which goes on: the place of that, by theirs.
     let held: [Int: Int]
+
+    /// Those that are deferred, by their places.
+    let deferred: [Int: DeferredEntry]
 
     func contains(_ position: Int) -> Bool { tried.contains(position) || downloaded.contains(position) }
   }
@@ -56,6 +62,7 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
     let index = new.index
     var carried: [Int: Entry] = [:]
     var waiting: [Int: Int] = [:]
+    var deferred: [DeferredEntry] = []
     try match(index, isStopping: isStopping) { position, same in
       // A variant comes after the one that it waits for.
       let isHeld = known.held[position].map { carried[$0] != nil } == true
@@ -64,9 +71,20 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
       } else if known.contains(position) {
         waiting[position] = same
       }
+      if let entry = known.deferred[position] { deferred.append(entry.moved(to: same)) }
+    }
+    if index.hasDependencies {
+      // If what an entry comes after has changed it waits for that again.
+      deferred = try deferred.filter { entry in
+        try index.dependencies(of: entry.position).allSatisfy { try oldIndex.hasSuccessor(at: $0.position) }
+      }
+    }
+    let (now, wallNow) = (Clock.monotonicMilliseconds, Clock.wallMilliseconds)
+    let deferrals = deferred.map {
+      LedgerChange.postpone(LedgerDeferral($0, now: now, wallNow: wallNow), run: new.run.runID)
     }
     // From here on the old run is superseded, also for the next start.
-    try ledger.commit([.advance(new.run.runID, to: .running)])
+    try ledger.commit(deferrals + [.advance(new.run.runID, to: .running)])
     try carryResults(to: new.run, index, except: started, isStopping: isStopping)
     let recovery = Recovery(run: new.run, ledger: ledger, index: index, sources: new.sources)
     let tally = try recovery.recover()
@@ -78,9 +96,11 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
       }
       let heldVariants = try index.holdVariants()
       let dependencies = try index.takeDependents()
+      for entry in deferred { try index.takeOutDeferred(entry.position) }
       try index.prepareHosts()
       return Comparison(
-        tally: tally, carried: carried, dependencies: dependencies, heldVariants: heldVariants, waiting: waiting)
+        tally: tally, carried: carried, dependencies: dependencies, heldVariants: heldVariants, waiting: waiting,
+        deferred: deferred)
     }
   }
 

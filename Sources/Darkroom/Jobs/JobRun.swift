@@ -90,6 +90,15 @@ final class JobRun {
     var isUnderWay = false
   }
 
+  /// What this process knows of a run and the ledger does not.
+  struct Known {
+    /// Why nobody wants it any more; nil for most.
+    var unwanted: CancelReason?
+
+    /// What was asked of servers to download its source; none for most.
+    var sourceTransfers = Transfers()
+  }
+
   /// Why nobody wants a run any more.
   enum CancelReason: Equatable {
     /// Its manifest was removed from the inbox.
@@ -105,6 +114,9 @@ final class JobRun {
 
     /// Its documents, once they are written; then they are not written again.
     var report: ReportDelivery?
+
+    /// Whether the report of the run that it was to replace, which has ended meanwhile, is put aside first. Default: none is.
+    var hasPredecessor = false
 
     /// Whether that is under way; if not, it waits for space.
     var isUnderWay = false
@@ -133,14 +145,23 @@ final class JobRun {
   /// nil for most.
   var manifestSince: Double?
 
-  /// Why nobody wants it any more; nil for most.
-  var unwanted: CancelReason?
+  /// What stays when it is planned again.
+  var known = Known()
 
-  /// The number of the live run whose manifest its own is to replace; nil for most.
+  /// Why nobody wants it any more; nil for most.
+  var unwanted: CancelReason? {
+    get { known.unwanted }
+    set { known.unwanted = newValue }
+  }
+
+  /// The number of the run whose manifest its own is to replace, which may have ended meanwhile; nil for most.
   var replaces: Int?
 
   /// What was asked of servers to download its source; none for most.
-  var sourceTransfers = Transfers()
+  var sourceTransfers: Transfers {
+    get { known.sourceTransfers }
+    set { known.sourceTransfers = newValue }
+  }
 
   private var pauseLog = PauseLog()
 

@@ -9,10 +9,7 @@ extension LiveJobs {
   func postpone(_ record: PhotoRecord, _ live: PhotoRecord.Live, wait: Int, now: Int) {
     let isFirst = scheduler.started(record.id)?.key.wasDeferred != true
     guard let deferred = scheduler.postpone(record.id, attempts: live.attempts, wait: wait, now: now) else { return }
-    let wall = Clock.wallMilliseconds
-    let deferral = LedgerDeferral(
-      position: record.entry.position, attempts: live.attempts, due: wall + wait, wait: wait,
-      firstTried: wall - (now - deferred.firstTried))
+    let deferral = LedgerDeferral(deferred, now: now, wallNow: Clock.wallMilliseconds)
     delivery.record([.postpone(deferral, run: record.run.runID)])
     restIfDeferred(record.run.number)
     guard let failure = live.failure else { return }

@@ -10,7 +10,8 @@ extension LiveJobs {
   func begin(_ fetching: JobRun.Fetching, of run: JobRun, now: Double) {
     var fetching = fetching
     guard !fetching.hasBegun, fetching.end == nil, let source = fetching.plan.source else { return }
-    scheduler.add(run: run.number, fetching.plan.index, deferred: fetching.plan.deferred)
+    scheduler.add(
+      run: run.number, fetching.plan.index, deferred: fetching.plan.deferred, transfers: run.sourceTransfers)
     fetching.plan.deferred = []
     fetching.hasBegun = true
     run.phase = .fetching(fetching)
@@ -30,17 +31,9 @@ extension LiveJobs {
     switch (live.state, live.source, live.failure) {
     case (.downloaded, let source?, _):
       forgetSource(of: run)
-      let planning = JobPlanning(
-        .unfinished(job), number: run.number, planner: planner, during: [], isReplacement: run.replaces != nil,
-        fetched: JobPlanner.Fetched(url: record.url, source: source))
-      run.phase = .planning(planning)
-      start(planning, of: run.number)
+      planAgain(run, job, fetched: JobPlanner.Fetched(url: record.url, source: source))
     case (.failed, _, let failure?):
       forgetSource(of: run)
-      if let replaced = run.replaces, runs[replaced] == nil {
-        planSeparately(run)
-        break
-      }
       rejectSource(of: run, fetching.plan, failure, attempts: live.attempts)
     default: break
     }
@@ -76,12 +69,10 @@ extension LiveJobs {
   func finish(_ fetching: JobRun.Fetching, of run: JobRun) {
     guard let end = fetching.end, !pending.isInProgress(run: run.number) else { return }
     forgetSource(of: run)
-    // The job that it was to replace has ended meanwhile: the report of that is put aside first.
-    if run.replaces != nil { return planSeparately(run) }
     var plan = fetching.plan
     if end == .superseded { plan.run = plan.run.inHistory }
     let outcome = JobOutcome(ended: end, run.sourceTransfers, taking: elapsed(run))
-    run.phase = .finishing(.init(plan: plan, outcome: outcome))
+    run.phase = .finishing(.init(plan: plan, outcome: outcome, hasPredecessor: run.replaces != nil))
   }
 }
 

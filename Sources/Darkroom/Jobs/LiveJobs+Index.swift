@@ -34,7 +34,7 @@ extension LiveJobs {
     var job = accepted.job
     job.state = .running
     remove(run, isIndexUsable: false)
-    queue.retry(.unfinished(job))
+    retry(run, job)
   }
 
   /// The attempts of more jobs are not counted.

@@ -39,12 +39,12 @@ extension LiveJobs {
     compare(number)
   }
 
-  /// Has the manifest of a replacement planned again whose predecessor is no longer to be replaced, once that has ended.
+  /// Has a manifest planned as that of any other run whose predecessor has ended before it was replaced: what that has
+  /// delivered since matters for what is left to do.
   func planSeparately(_ run: JobRun) {
-    guard let job = run.accepted?.job else { return }
-    unwantedRuns[job.runID] = run.unwanted
-    remove(run)
-    queue.retry(.unfinished(job))
+    guard case .ready(let plan) = run.phase else { return }
+    planner.indexes.give(back: plan.index)
+    planAgain(run, plan.job)
   }
 
   /// Has the manifests of a run and of the one that replaces it compared.
@@ -119,11 +119,11 @@ extension LiveJobs {
       run.phase = .replaced(replaced)
       let ended = comparison.tally.counts.total
       scheduler.add(
-        run: new.number, plan.index, dependencies: comparison.dependencies, heldVariants: comparison.heldVariants,
-        transfers: new.sourceTransfers)
+        run: new.number, plan.index, deferred: comparison.deferred, dependencies: comparison.dependencies,
+        heldVariants: comparison.heldVariants, transfers: new.sourceTransfers)
       new.phase = .running(.init(plan: plan, tally: comparison.tally, began: (activeTime, ended)))
       (new.since, new.lastStarted) = (now, now)
-      observe(.jobStarted(job: new.name, total: plan.total, ended: ended, deferred: 0))
+      observe(.jobStarted(job: new.name, total: plan.total, ended: ended, deferred: comparison.deferred.count))
       do throws(EntryScheduler.IndexError) {
         try scheduler.handOver(comparison.waiting, from: run.number, to: new.number, now: Clock.monotonicMilliseconds)
         scheduler.dropPartials(run: run.number) { comparison.carried[$0] == nil }
@@ -164,6 +164,7 @@ extension LiveJobs {
       let places = (replaced.comparison?.carried ?? [:]).mapValues(\.position)
       let attempts = places.compactMap { position, place in replaced.attempts[position].map { (place, $0) } }
       scheduler.keep(attempts: Dictionary(uniqueKeysWithValues: attempts), run: new.number)
+      scheduler.handOverAges(places, from: number, to: new.number)
       scheduler.handOverPartials(places, from: number, to: new.number)
       let now = Clock.monotonicMilliseconds
       do throws(EntryScheduler.IndexError) {
@@ -195,7 +196,7 @@ extension LiveJobs {
       start(comparison.carried.values.map(\.position), of: new)
     } else if let job = new.accepted?.job {
       runs[new.number] = nil
-      queue.retry(.unfinished(planner.recorded(job)))
+      retry(new, planner.recorded(job))
     }
   }
 

@@ -43,20 +43,26 @@ extension LiveJobs {
     let now = Clock.monotonicSeconds
     guard let needed = error as? SpaceNeeded else {
       suspension.waitForSpace(now: now)
-      if isPlanning { planAgain(run) }
+      if isPlanning { planLater(run) }
       return
     }
     // It is more than others need.
     suspension.waitForSpace(now: now, isForAll: false)
     warn(run, isPlanning: true, "\(error)", last: queue.holds[run.name], "when there is room")
     queue.hold(run.name, JobHold("\(error)", after: queue.holds[run.name], space: needed.bytes, now: now))
-    planAgain(run)
+    planLater(run)
   }
 
-  /// Has a run planned again. Once it is in the ledger it is not accepted again.
-  private func planAgain(_ run: JobRun) {
+  /// Has a run planned again when its job is taken out of the queue again. Once it is in the ledger it is not accepted again.
+  private func planLater(_ run: JobRun) {
     remove(run)
-    queue.retry(run.accepted.map { .unfinished($0.job) } ?? run.source)
+    if let job = run.accepted?.job { retry(run, job) } else { queue.retry(run.source) }
+  }
+
+  /// Puts the job of a run back into the queue. What is known of the run is kept.
+  func retry(_ run: JobRun, _ job: LedgerJob) {
+    knownRuns[job.runID] = run.known
+    queue.retry(.unfinished(job))
   }
 
   private func hold(_ run: JobRun, isPlanning: Bool, _ error: any Error) {
@@ -65,7 +71,7 @@ extension LiveJobs {
     warn(run, isPlanning: isPlanning, hold, last: last)
     if isPlanning {
       queue.hold(run.name, hold)
-      planAgain(run)
+      planLater(run)
     } else {
       (run.hold, run.manifestSince) = (hold, nil)
     }
@@ -132,7 +138,7 @@ extension LiveJobs {
       warn(run, isPlanning: true, reason, last: last, "when there is room")
     }
     queue.hold(run.name, hold)
-    planAgain(run)
+    planLater(run)
     return true
   }
 

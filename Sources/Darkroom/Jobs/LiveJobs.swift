@@ -13,6 +13,7 @@ final class LiveJobs {
   /// What other threads report of a job.
   enum Message: Sendable {
     case accepted(run: Int, LedgerJob, JobManifest)
+    case listed(run: Int, LedgerJob, JobManifest)
     case planned(run: Int, Result<JobPlanning.Result, any Error>)
     case written(run: Int, ReportDelivery)
     case unwritten(run: Int, any Error)
@@ -68,8 +69,8 @@ final class LiveJobs {
   /// Runs of earlier processes from an inbox that need not be this one: that their manifests are missing says nothing.
   var unknownRuns: Set<String> = []
 
-  /// Why nobody wants runs that are planned again, by run.
-  var unwantedRuns: [String: JobRun.CancelReason] = [:]
+  /// What is known of runs that are not live because they wait to be planned again.
+  var knownRuns: [String: JobRun.Known] = [:]
 
   /// Records that are being delivered.
   var undelivered = 0
@@ -134,11 +135,23 @@ final class LiveJobs {
     start(planning, of: number)
   }
 
+  /// Has a live run planned that was planned before.
+  /// - Parameter fetched: What its source has listed, when that was downloaded just now. Default: nil.
+  func planAgain(_ run: JobRun, _ job: LedgerJob, fetched: JobPlanner.Fetched? = nil) {
+    if let replaced = run.replaces, runs[replaced] == nil { run.replaces = nil }
+    let planning = JobPlanning(
+      .unfinished(job), number: run.number, planner: planner, during: [], isReplacement: run.replaces != nil,
+      isAccepted: true, fetched: fetched)
+    run.phase = .planning(planning)
+    start(planning, of: run.number)
+  }
+
   /// Has a run planned.
-  func start(_ planning: JobPlanning, of number: Int) {
+  private func start(_ planning: JobPlanning, of number: Int) {
     planning.start(
       in: background,
       accepted: { [send] in send(.accepted(run: number, $0, $1)) },
+      listed: { [send] in send(.listed(run: number, $0, $1)) },
       completion: { [send] in send(.planned(run: number, $0)) })
   }
 
@@ -147,10 +160,11 @@ final class LiveJobs {
     case .accepted(let number, let job, let manifest):
       runs[number]?.accepted = (job, manifest)
       runs[number]?.time = runTime()
+      if let known = knownRuns.removeValue(forKey: job.runID) { runs[number]?.known = known }
       if manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
-      if let reason = unwantedRuns.removeValue(forKey: job.runID) { runs[number]?.unwanted = reason }
       if let run = runs[number] { findRequest(for: run) }
       observe(.jobAccepted(job: job.name, file: manifest.file))
+    case .listed(let number, let job, let manifest): runs[number]?.accepted = (job, manifest)
     case .planned(let number, let result):
       guard let run = runs[number] else { return }
       try withTrouble(about: run, isPlanning: true) { try planned(run, result.get()) }
@@ -183,10 +197,7 @@ final class LiveJobs {
   }
 
   private func adopt(_ plan: Plan, for run: JobRun) throws {
-    if plan.manifest.list != nil { run.accepted = (plan.job, plan.manifest) }
     delivery.record(resumePauses(run, plan), syncing: plan.unsynced)
-    // Its job has ended meanwhile: the report of that is put aside.
-    if let replaced = run.replaces, runs[replaced] == nil { return planSeparately(run) }
     if plan.report == nil, !plan.warnings.isEmpty { observe(.manifestDoubtful(job: run.name, plan.warnings)) }
     if let outcome = plan.report?.outcome ?? plan.outcome {
       run.phase = .finishing(.init(plan: plan, outcome: outcome, report: plan.report))
@@ -204,13 +215,15 @@ final class LiveJobs {
   /// Has a run end whose manifest is rejected.
   func reject(_ run: JobRun, _ plan: Plan, _ outcome: JobOutcome) {
     var (plan, outcome) = (plan, outcome)
-    if let replaced = run.replaces.flatMap({ runs[$0] }) {
+    let replaced = run.replaces.flatMap { runs[$0] }
+    if let replaced {
       // Nothing changes for that, and its manifest has gone.
       if let job = replaced.accepted?.job { unknownRuns.insert(job.runID) }
       outcome.isRejectedReplacement = true
       plan.run = plan.run.inHistory
     }
-    run.phase = .finishing(.init(plan: plan, outcome: outcome))
+    let hasPredecessor = run.replaces != nil && replaced == nil
+    run.phase = .finishing(.init(plan: plan, outcome: outcome, hasPredecessor: hasPredecessor))
   }
 
   /// Begins the work on the entries of a planned job.
@@ -312,6 +325,7 @@ final class LiveJobs {
       hasSecretDefaults: finishing.plan.hasSecretDefaults)
     let history = HistoryRetention(
       history: History(folder: finishing.plan.run.folder), keeping: planner.configuration.keepHistory)
+    let hasPredecessor = finishing.hasPredecessor
     // What was left for the next time is not gone.
     let isWhole = finishing.outcome.state == .succeeded && finishing.plan.manifest.list?.isIncomplete != true
     let pruning =
@@ -322,6 +336,7 @@ final class LiveJobs {
       try? history.prune()
       try? pruning?.prune()
       do {
+        if hasPredecessor { try history.history.putAside() }
         send(.written(run: number, try file.write()))
       } catch {
         send(.unwritten(run: number, error))
@@ -334,6 +349,8 @@ final class LiveJobs {
     guard let run = runs[number], case .finishing(var finishing) = run.phase else { return }
     finishing.report = report
     finishing.report?.isRepeated = true
+    // From now on what is there may be its own.
+    finishing.hasPredecessor = false
     run.phase = .finishing(finishing)
     delivery.deliver(report)
   }

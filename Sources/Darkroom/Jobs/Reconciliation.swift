@@ -99,7 +99,7 @@ enum JobAction: Equatable {
   case startReplacement(JobPlanning.Source, of: Int)
   /// A planned manifest takes the place of that of a live job.
   case replace(Int, by: Int)
-  /// What was to replace another job is a job of its own, and waits for the end of that.
+  /// What was to replace another job, which has ended meanwhile, is planned as a job of its own.
   case separate(Int)
   /// The manifests of a replaced job and of the one that replaces it are compared.
   case compare(Int)
@@ -183,9 +183,9 @@ private func replacements(_ live: [LiveJob], now: Double) -> [JobAction] {
     case .ready:
       guard !job.isFetching else { return nil }
       guard let number = job.replaces else { return nil }
-      let old = live.first { $0.number == number && !$0.isUnwanted && ($0.phase == .ready || $0.phase == .running) }
-      guard let old else { return .separate(job.number) }
-      return old.phase == .running || job.isUnwanted ? .replace(number, by: job.number) : nil
+      guard let old = live.first(where: { $0.number == number }) else { return .separate(job.number) }
+      if old.isUnwanted { return nil }
+      return old.phase == .running || old.phase == .ready && job.isUnwanted ? .replace(number, by: job.number) : nil
     default: return nil
     }
   }

@@ -75,6 +75,12 @@ extension JobIndex {
     try database.first("SELECT successor FROM successors WHERE position = ?", [.integer(position)]) { $0.integer(0) }
   }
 
+  /// Whether the entry at a place of the new manifest is in the old one, unchanged.
+  func hasSuccessor(at place: Int) throws -> Bool {
+    try database.execute("CREATE INDEX IF NOT EXISTS successor_places ON successors (successor)")
+    return try database.first("SELECT 1 FROM successors WHERE successor = ?", [.integer(place)]) { _ in true } == true
+  }
+
   /// Has what goes on in another run count as ended.
   func markSucceededEnded() throws {
     try database.run("UPDATE entries SET pending = 0 WHERE position IN (SELECT position FROM successors)")

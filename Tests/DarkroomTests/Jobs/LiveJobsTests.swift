@@ -43,9 +43,22 @@ import Transfer
   }
 
   /// Starts the next job, and takes in what is said until it is planned.
-  /// - Parameter result: What its planning is said to come to; as it does when nil.
-  private func plan(_ result: Result<JobPlanning.Result, any Error>? = nil) throws {
-    jobs.start(try #require(jobs.queue.next { _ in false }), now: 0)
+  /// - Parameters:
+  ///   - result: What its planning is said to come to; as it does when nil.
+  ///   - change: What happens to the run before.
+  ///   - replaced: The number of the run that it is to replace.
+  private func plan(
+    _ result: Result<JobPlanning.Result, any Error>? = nil, replacing replaced: Int? = nil,
+    change: (JobRun) -> Void = { _ in }
+  ) throws {
+    jobs.start(try #require(jobs.queue.next { _ in false }), replacing: replaced, now: 0)
+    try handleMessages(result, change)
+  }
+
+  /// Takes in what is said until a job is planned.
+  private func handleMessages(
+    _ result: Result<JobPlanning.Result, any Error>? = nil, _ change: (JobRun) -> Void = { _ in }
+  ) throws {
     while true {
       mailbox.wait()
       for message in mailbox.collect() {
@@ -53,6 +66,7 @@ import Transfer
           try jobs.handle(message)
           continue
         }
+        jobs.runs[run].map(change)
         return try jobs.handle(.planned(run: run, result ?? found))
       }
     }
@@ -78,6 +92,21 @@ import Transfer
     jobs.queue.retry(.unfinished(accepted[0]))
     try plan()
     #expect(jobs.runs.values.first?.accepted?.job.runID == accepted[0].runID)
+    #expect(try deliveries.ledger.liveJobs().count == 1)
+    engine.shutdown()
+  }
+
+  @Test func `a run that nobody wants any more is planned again as one that nobody wants`() throws {
+    try plan(.failure(SystemError("write", "index", code: ENOSPC))) { $0.unwanted = .removed }
+    #expect(jobs.runs.isEmpty)
+    // Here what it was to replace has ended meanwhile.
+    try plan(replacing: 99)
+    let run = try #require(jobs.runs.values.first)
+    #expect(run.unwanted == .removed && run.live.phase == .ready && run.replaces == 99)
+    jobs.planSeparately(run)
+    try handleMessages()
+    #expect(jobs.runs.values.map(\.number) == [run.number] && jobs.queue.isEmpty)
+    #expect(run.unwanted == .removed && run.live.phase == .ready && run.replaces == nil)
     #expect(try deliveries.ledger.liveJobs().count == 1)
     engine.shutdown()
   }
