@@ -66,7 +66,7 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
       }
     }
     // From here on the old run is superseded, also for the next start.
-    try ledger.commit([.advance(new.run.runID, to: .running)])
+    try ledger.commit(new.names + [.advance(new.run.runID, to: .running)])
     try carryResults(to: new.run, index, except: started, isStopping: isStopping)
     let recovery = Recovery(run: new.run, ledger: ledger, index: index, sources: new.sources)
     let tally = try recovery.recover()
