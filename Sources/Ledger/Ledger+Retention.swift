@@ -28,11 +28,15 @@ extension Ledger {
     ) { ($0.text(0) ?? "", $0.text(1) ?? "", $0.text(2)) }
   }
 
-  /// The runs with which the next ones of their jobs are compared.
+  /// The runs with which the next ones of their jobs are compared, and those whose names these find, at most two for a job.
   /// - Parameter job: The last one before the page; empty for the first page.
   package func lastRuns(after job: String, limit: Int) throws -> [(job: String, run: String)] {
     try page(
-      "SELECT job, run_id FROM last_runs WHERE job > ? ORDER BY job LIMIT ?", [.text(job), .integer(limit)]
+      """
+      SELECT * FROM (SELECT job, run_id FROM last_runs WHERE job > ?1 ORDER BY job LIMIT ?2) UNION
+      SELECT * FROM (SELECT job, run_id FROM named_runs WHERE job > ?1 ORDER BY job LIMIT ?2)
+      ORDER BY job LIMIT ?2
+      """, [.text(job), .integer(limit)]
     ) { ($0.text(0) ?? "", $0.text(1) ?? "") }
   }
 

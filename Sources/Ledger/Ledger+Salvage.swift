@@ -20,6 +20,7 @@ extension Ledger {
       return try database.transaction {
         var (runs, count): (Set<String>, Int) = ([], 0)
         for table in LedgerTable.all { count += try Self.copy(table, from: damaged, to: database, runs: &runs) }
+        try LedgerNamedRun.removeOrphans(database)
         return count
       }
     }

@@ -6,7 +6,8 @@ package enum LedgerChange: Sendable {
   /// entries still, which are removed in parts.
   case accept(LedgerJob)
 
-  /// Removes a run that has not ended, and all that is recorded of its entries. What it has delivered stays the job's.
+  /// Removes a run that has not ended, and all that is recorded of its entries. What it has delivered stays the job's, and
+  /// so do its names, if the job's last are its.
   case remove(_ runID: String)
 
   /// Moves a job forward; `outcome` and `documents` are kept as they are when nil. An ended job keeps no
@@ -20,6 +21,13 @@ package enum LedgerChange: Sendable {
   /// Has the next run of a job compare itself with this one, which is about to end. Without it an ended run's failures are
   /// forgotten, and those of the run before are kept.
   case remember(_ runID: String, job: String)
+
+  /// Records some of the names that were derived in a run. They count from `name` on.
+  case addNames(LedgerNames, run: String)
+
+  /// Has the names of a run, so many pages, be those that its job's next run finds. Those of earlier runs that have ended are
+  /// removed.
+  case name(_ runID: String, job: String, pages: Int)
 
   /// An entry's file is about to be moved to its final name.
   case intend(LedgerEntry, run: String)
@@ -59,6 +67,8 @@ extension LedgerChange {
       try Self.advance(runID, to: state, outcome, documents, database)
     case .describe(let runID, let details): try Self.describe(runID, details, database)
     case .remember(let runID, let job): try LedgerFailure.remember(runID, job: job, database)
+    case .addNames(let names, let runID): try database.run(LedgerTable.names.put, [.text(runID)] + names.values)
+    case .name(let runID, let job, let pages): try LedgerNamedRun.put(runID, job: job, pages: pages, database)
     case .intend(let entry, let runID): try Self.put(entry, ended: false, run: runID, database)
     case .finish(let entry, let runID, let job): try Self.finish(entry, run: runID, job: job, database)
     case .carry(let entry, let runID, let earlier, let position):
@@ -89,6 +99,7 @@ extension LedgerChange {
   private static let addJob = LedgerTable.jobs.add
 
   private static func remove(_ runID: String, _ database: Database) throws {
+    try LedgerNamedRun.forgetEarlier(runID, database)
     for table in ["jobs", "entries", "deferred", "pauses", "failures"] {
       try database.run("DELETE FROM \(table) WHERE run_id = ?", [.text(runID)])
     }
@@ -106,6 +117,7 @@ extension LedgerChange {
     try database.run("DELETE FROM deferred WHERE run_id = ?", [.text(runID)])
     try database.run("DELETE FROM pauses WHERE run_id = ?", [.text(runID)])
     try LedgerFailure.forget(runID, database)
+    try LedgerNamedRun.forgetEarlier(runID, database)
   }
 
   private static func describe(_ runID: String, _ details: String, _ database: Database) throws {

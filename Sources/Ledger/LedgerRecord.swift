@@ -9,7 +9,8 @@ package enum LedgerRecord: Sendable, Equatable {
   /// A file that was delivered; nothing changes when another has been delivered in its place since.
   case output(job: String, target: String, identity: String?)
 
-  /// That a run is its job's last, with what failed in it. It stays while a run of the job is live.
+  /// That a run is its job's last, with what failed in it, and the names that were derived in it. It stays while a run of the
+  /// job is live.
   case lastRun(job: String, run: String)
 }
 
@@ -35,6 +36,7 @@ extension LedgerRecord {
           SELECT 1 FROM jobs WHERE name = ?1 AND state != 'ended')
         """, [.text(job), .text(runID)])
       if database.changes > 0 { try database.run("DELETE FROM failures WHERE run_id = ?1", [.text(runID)]) }
+      try LedgerNamedRun.forget(runID, job: job, database)
     }
   }
 }

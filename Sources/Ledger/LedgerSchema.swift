@@ -100,6 +100,30 @@ enum LedgerSchema {
     UPDATE failures SET digest = row_digest(run_id, name, first_seen, runs, code);
     UPDATE deferred SET digest = row_digest(run_id, position, attempts, due_ms, wait_ms, first_ms);
     """,
+    """
+    -- The runs of each job of which it is known which names were derived: the live ones that have begun, and the last.
+    CREATE TABLE named_runs (
+      job TEXT NOT NULL,
+      run_id TEXT NOT NULL,
+      number INTEGER NOT NULL,      -- the largest of a job is its last run's
+      pages INTEGER NOT NULL,       -- of `names`
+      digest INTEGER,
+      PRIMARY KEY (job, run_id)
+    ) STRICT, WITHOUT ROWID;
+
+    -- These names. Pages of a run that is not in `named_runs` do not count.
+    CREATE TABLE names (
+      run_id TEXT NOT NULL,
+      page INTEGER NOT NULL,        -- from 0
+      names TEXT NOT NULL,          -- JSON, the caller's
+      digest INTEGER,
+      PRIMARY KEY (run_id, page)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Of runs of earlier versions none are known, which is no damage.
+    INSERT INTO named_runs
+      SELECT name, run_id, 0, 0, row_digest(name, run_id, 0, 0) FROM jobs WHERE state != 'ended';
+    """,
   ]
 
   /// The version from which on rows have digests.

@@ -56,10 +56,12 @@ struct LedgerTable: Sendable {
     "pauses", ["run_id"] + LedgerPause.columns.list, key: ["run_id", "cause", "lock", "began_ms"])
   static let lastRuns = LedgerTable("last_runs", ["job", "run_id"], key: ["job"])
   static let failures = LedgerTable("failures", ["run_id"] + LedgerFailure.columns.list, key: ["run_id", "name"])
+  static let namedRuns = LedgerTable("named_runs", ["job"] + LedgerNamedRun.columns.list, key: ["job", "run_id"])
+  static let names = LedgerTable("names", ["run_id"] + LedgerNames.columns.list, key: ["run_id", "page"])
   static let deferred = LedgerTable("deferred", ["run_id"] + LedgerDeferral.columns.list, key: ["run_id", "position"])
 
   /// All tables, such that each comes after those that it refers to, and those that grow come last.
-  static let all = [jobs, lastRuns, pauses, deferred, failures, entries, outputs]
+  static let all = [jobs, lastRuns, namedRuns, pauses, deferred, failures, names, entries, outputs]
 }
 
 extension Database {

@@ -22,12 +22,16 @@ import Testing
     var outputs: [LedgerOutput] = []
     var failures: [LedgerFailure] = []
     var lastRuns: [String] = []
+    var names: [LedgerNames] = []
 
     init(_ ledger: Ledger) throws {
       jobs = try ledger.liveJobs()
       for name in ["live-0", "live-1", "ended"] {
         try ledger.eachOutputPage(job: name) { outputs += $0 }
         jobs += [try ledger.lastEnded(job: name)].compactMap { $0 }
+        if let named = try ledger.namedRun(for: "", job: name) {
+          try ledger.eachNamesPage(of: named) { names.append($0) }
+        }
         guard let last = try ledger.lastRun(job: name) else { continue }
         lastRuns.append(last)
         try ledger.eachFailurePage(run: last) { failures += $0 }
@@ -69,6 +73,8 @@ import Testing
       let details = #"{"file":"live-\#(job).txt"}"#
       changes = [.accept(LedgerJob(runID: run, name: "live-\(job)", details: details)), .advance(run, to: .running)]
       changes.append(.pause(pause, run: run))
+      let names = LedgerNames(page: 0, text: #"[[\#(job),"a"]]"#)
+      changes += [.addNames(names, run: run), .name(run, job: "live-\(job)", pages: 1)]
       for position in 0..<60 {
         let entry = Self.entry(position, of: "live-\(job)")
         changes.append(.intend(entry, run: run))
@@ -130,6 +136,7 @@ import Testing
     "UPDATE jobs SET details = '[]' WHERE run_id = 'run-0'", "UPDATE entries SET row = '{}' WHERE position = 7",
     "UPDATE outputs SET bytes = bytes + 1 WHERE job = 'ended'", "UPDATE failures SET code = 'tls'",
     "UPDATE last_runs SET run_id = 'run-1'", "UPDATE pauses SET began_ms = 6", "UPDATE deferred SET attempts = 2",
+    "UPDATE names SET names = '[]'", "UPDATE named_runs SET pages = 0",
     "UPDATE entries SET digest = NULL WHERE position = 7",
   ])
   func `a row that was changed is reported when it is read, without a check`(change: String) throws {

@@ -1,11 +1,16 @@
+import JSON
 import Ledger
 import System
+import Transfer
 
 /// Makes a ledger from what is left of a damaged one, and from the reports and pictures in the outbox.
 ///
 /// Every row of the damaged one with the right digest is taken over. Reports, and the logs of runs that have none yet, tell
 /// which pictures are ours. What is lost of a live job is done again, and gives the same files. In the outbox no symbolic link
 /// is followed: what lies behind one is not read, and is not ours.
+///
+/// Reports also tell which names were derived, as far as they name the requests: not those that have a key, headers, a content
+/// or secrets.
 struct LedgerRebuild {
   /// What it was made from.
   struct Result {
@@ -56,6 +61,11 @@ struct LedgerRebuild {
     if let (target, head) = reports.last(where: { $0.1.countsForNext }), let runID = head.runID {
       try addFailures(of: target, runID, folder)
     }
+    if let (target, head) = reports.last(where: { $0.1.hasNames }), let runID = head.runID,
+      try ledger.namedRun(for: runID, job: folder.name) == nil
+    {
+      try addNames(of: target, runID, folder)
+    }
     return reports.count
   }
 
@@ -95,6 +105,28 @@ struct LedgerRebuild {
     try ledger.commit(page)
   }
 
+  /// A name that would be derived from the URL is taken to have been.
+  private func addNames(of target: String, _ runID: String, _ folder: JobFolder) throws {
+    guard let file = try? folder.open(file: target) else { return }
+    var (names, pages, lastIndex): ([JSONValue], Int, Int?) = ([], 0, nil)
+    func commit() throws {
+      let names = LedgerNames(page: pages, text: JSONValue.array(names).text)
+      try ledger.commit([.addNames(names, run: runID)])
+      pages += 1
+    }
+    try ReportRow.each(of: file) { row in
+      // The variants of an entry have rows one after the other.
+      defer { lastIndex = row.index }
+      guard row.index != lastIndex, let request = row.derivedNameRequest else { return }
+      names.append(.array([.integer(request), .string(row.name)]))
+      guard names.count == JobIndex.namesInPage else { return }
+      try commit()
+      names = []
+    }
+    if !names.isEmpty { try commit() }
+    if pages > 0 { try ledger.commit([.name(runID, job: folder.name, pages: pages)]) }
+  }
+
   /// A job whose report was delivered has ended, whatever a row of the damaged ledger said; but for one that was being
   /// delivered, which its documents in staging tell.
   /// - Returns: Whether it has ended.
@@ -112,4 +144,20 @@ struct LedgerRebuild {
 extension ReportHead {
   /// As `JobOutcome.countsForNext`.
   fileprivate var countsForNext: Bool { state != nil && state != .rejected && counts?.cancelled == 0 }
+
+  /// Whether it is of a run whose names the next one takes over.
+  fileprivate var hasNames: Bool { state != nil && state != .rejected && state != .superseded }
+}
+
+extension ReportRow {
+  /// What tells its request from others, if its name is one that is derived from the URL; nil for others, and for what is no
+  /// URL.
+  fileprivate var derivedNameRequest: Int? {
+    guard let location = try? SourceLocation(parsing: url) else { return nil }
+    let derived = OutputName.derived(from: location).utf8
+    guard name.utf8.starts(with: derived),
+      String(decoding: name.utf8.dropFirst(derived.count), as: UTF8.self).wholeMatch(of: /(-[0-9]+)?/) != nil
+    else { return nil }
+    return RequestDigest.digest(of: url, location, .plain, key: nil)
+  }
 }

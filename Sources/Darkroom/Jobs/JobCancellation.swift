@@ -13,6 +13,9 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
   /// How often those of its entries were tried that were begun, by position.
   let attempts: [Int: Int]
 
+  /// What records its names, if it had not begun.
+  var names: [LedgerChange] = []
+
   /// Whether another run has what is unchanged of it, and its log. Default: no.
   var isSuperseded = false
 
@@ -30,7 +33,7 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
     if isSuperseded { try index.fill { try index.markSucceededEnded() } }
     run.staging.removeFilesOfEntries()
     // A run that had not begun is not taken for a new one by the next start.
-    var changes = [LedgerChange.advance(run.runID, to: .running)]
+    var changes = (isSuperseded ? [] : names) + [LedgerChange.advance(run.runID, to: .running)]
     try index.eachPendingPage { page in
       if isStopping() { throw CancellationError() }
       let rows = page.map(row)

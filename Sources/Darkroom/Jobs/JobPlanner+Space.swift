@@ -1,4 +1,5 @@
 import Database
+import Ledger
 import Manifests
 import System
 
@@ -8,22 +9,28 @@ extension JobPlanner {
   private static let noticeable = 1 << 20
 
   /// Plans a manifest into an index.
-  /// - Parameter isInMemory: Whether the index of a small manifest may lie in memory.
+  /// - Parameters:
+  ///   - isInMemory: Whether the index of a small manifest may lie in memory, unless there are names of the last run.
+  ///   - lastNames: The run that had these; nil when none are known.
   /// - Returns: The index, and what is wrong with the manifest; also that it is too large for the file system.
   /// - Throws: `SpaceNeeded` when there is no room for the index now; as `Planner.plan`.
-  func makeIndex(_ task: Task, isInMemory: Bool) throws -> (JobIndex, ManifestFindings) {
+  func makeIndex(
+    _ task: Task, isInMemory: Bool, lastNames: LedgerNamedRun?
+  ) throws -> (JobIndex, ManifestFindings) {
     if let why = task.manifest.tooLarge {
       return (try indexes.take(), ManifestFindings(problems: [ManifestProblem(.tooLarge, why, at: .file)]))
     }
     let list = task.manifest.list
     let size = try FileStatus(of: task.snapshot).size + (list?.bytes ?? 0)
     let isPacked = task.snapshot.hasSuffix(".gz") || list?.isCompressed == true
-    let isSmall = isInMemory && size <= Self.memoryLimit && !isPacked
+    let isSmall = isInMemory && lastNames == nil && size <= Self.memoryLimit && !isPacked
     let path = state.index(task.job.runID)
     do {
       let index = try isSmall ? indexes.take() : JobIndex(creating: .file(path))
       let check = { if try Folder.freeSpace(state.path) < configuration.minFree { throw FreeSpaceIsScarce() } }
-      let findings = try task.planner.plan(into: index, isCancelled: task.isCancelled, checkSpace: isSmall ? {} : check)
+      let findings = try task.planner.plan(
+        into: index, isCancelled: task.isCancelled, lastNames: { try copyNames(of: lastNames, to: index) },
+        checkSpace: isSmall ? {} : check)
       return (index, findings)
     } catch let error where error.isOutOfSpace && !isSmall {
       let reached = (try? FileStatus(of: path).size) ?? 0

@@ -12,7 +12,7 @@ extension JobPlanner {
   /// - Parameter later: The later runs of the job, the oldest first.
   func planSuperseded(_ task: Task, by later: [LedgerJob]) throws -> Plan {
     let (job, run) = (task.job, task.run)
-    let (index, findings) = try makeIndex(task, isInMemory: true)
+    let (index, findings) = try makeIndex(task, isInMemory: true, lastNames: namedRun(for: task))
     let staged = try endIntents(of: job)
     if findings.problems.isEmpty, findings.source == nil,
       let successor = later.first(where: { $0.hasTakenThePlace(of: task.manifest) })
@@ -58,7 +58,8 @@ extension JobPlanner {
       // That is found out when it is planned itself.
       return
     }
-    let (newIndex, findings) = try makeIndex(successorTask, isInMemory: true)
+    let (newIndex, findings) = try makeIndex(
+      successorTask, isInMemory: true, lastNames: namedRun(for: successorTask))
     guard findings.problems.isEmpty, findings.source == nil else { return }
     try JobReplacement(old: task.run, oldIndex: index, ledger: ledger)
       .complete(to: successorTask.run, newIndex, isStopping: task.isCancelled)

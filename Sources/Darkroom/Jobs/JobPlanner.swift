@@ -209,9 +209,10 @@ struct JobPlanner: Sendable {
     let hasOutputs = try ledger.hasOutputs(job: job.name)
     let lastRun = try ledger.lastRun(job: job.name)
     let hasFailures = try lastRun.map(ledger.hasFailures) ?? false
+    let names = try namedRun(for: task)
     let index: JobIndex
     var findings: ManifestFindings
-    (index, findings) = try makeIndex(task, isInMemory: !hasOutputs && !hasFailures)
+    (index, findings) = try makeIndex(task, isInMemory: !hasOutputs && !hasFailures, lastNames: names)
     findings.warnings += (manifest.list?.warnings ?? []).map { ManifestWarning(.leftOut, $0, at: .keyPath(["source"])) }
     if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
     if let source = findings.source, findings.problems.isEmpty {
@@ -224,6 +225,7 @@ struct JobPlanner: Sendable {
       }
       return plan
     }
+    let newNames = findings.problems.isEmpty ? try namesToRecord(of: index, task, takenFrom: names) : []
     if hasFailures, let lastRun { try copyFailures(of: lastRun, to: index) }
     let total = try index.count()
     let sources = SourceCounts(total: total)
@@ -247,6 +249,7 @@ struct JobPlanner: Sendable {
       isFirst: lastRun == nil, hasFailures: hasFailures, sources: sources, problems: findings.problems,
       warnings: findings.warnings, hasSecretDefaults: findings.hasSecretDefaults, tally: tally,
       deferred: deferred, dependencies: dependencies, heldVariants: heldVariants, suspects: suspects ?? [],
+      names: newNames,
       pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
       outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil)
   }

@@ -158,6 +158,9 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
   /// The entries over which earlier processes ended: they start last.
   var suspects: [Int] = []
 
+  /// What records its derived names, with the commit that begins it.
+  var names: [LedgerChange] = []
+
   /// The pauses of earlier processes.
   let pauses: [LedgerPause]
 

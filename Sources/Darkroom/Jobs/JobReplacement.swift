@@ -84,7 +84,7 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
       LedgerChange.postpone(LedgerDeferral($0, now: now, wallNow: wallNow), run: new.run.runID)
     }
     // From here on the old run is superseded, also for the next start.
-    try ledger.commit(deferrals + [.advance(new.run.runID, to: .running)])
+    try ledger.commit(new.names + deferrals + [.advance(new.run.runID, to: .running)])
     try carryResults(to: new.run, index, except: started, isStopping: isStopping)
     let recovery = Recovery(run: new.run, ledger: ledger, index: index, sources: new.sources)
     let tally = try recovery.recover()

@@ -13,7 +13,7 @@ import System
 /// - An ended run is needed while its manifest may be found in the inbox again.
 /// - The record of a result lives as long as its file. Without the file it tells the next run whether its source has changed,
 ///   for `outputAge`.
-/// - What failed in a job's last run is needed as long as the job has a folder, and for `jobAge`: a consumer may move the
+/// - What failed in a job's last run, and the names that were derived in it, are needed as long as the job has a folder, and for `jobAge`: a consumer may move the
 ///   folder away after each run.
 ///
 /// The more is delivered, the more is looked at, so that what is in the ledger is bounded however much passes through it.
@@ -21,7 +21,7 @@ final class LedgerRetention: Sendable {
   /// How long the record of a file that is gone is kept, in seconds.
   static let outputAge = 8 * 86_400.0
 
-  /// How long the failures of a job whose folder is gone are kept, in seconds.
+  /// How long the failures and names of a job whose folder is gone are kept, in seconds.
   static let jobAge = 35 * 86_400.0
 
   /// So many ended runs may be remembered before they are looked at, because that takes a sync.

@@ -129,7 +129,7 @@ extension LiveJobs {
     let plan = cancelling.running.plan
     let cancellation = JobCancellation(
       run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery, attempts: cancelling.attempts,
-      isSuperseded: cancelling.isSuperseded)
+      names: plan.names, isSuperseded: cancelling.isSuperseded)
     DispatchQueue(label: "Cancellation").async(group: background) { [send, stopFlag] in
       send(.cancelled(run: number, Result { try cancellation.write { stopFlag.isSet } }))
     }

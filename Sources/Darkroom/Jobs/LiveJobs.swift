@@ -124,6 +124,8 @@ final class LiveJobs {
   /// Has a job become live: its manifest is accepted and planned.
   /// - Parameter replaced: The number of the live run whose manifest its own is to replace. Default: nil, none.
   func start(_ source: JobPlanning.Source, replacing replaced: Int? = nil, now: Double) {
+    // What replaces it finds its names.
+    if let old = replaced.flatMap({ runs[$0] }), case .ready(let plan) = old.phase { delivery.record(plan.names) }
     lastNumber += 1
     let number = lastNumber
     let planning = JobPlanning(
@@ -231,12 +233,12 @@ final class LiveJobs {
     if let run = runs[number], case .fetching(let fetching) = run.phase { return begin(fetching, of: run, now: now) }
     guard let run = runs[number], case .ready(var plan) = run.phase else { return }
     let ended = plan.tally.counts.total
-    delivery.record([.advance(plan.run.runID, to: .running)])
+    delivery.record(plan.names + [.advance(plan.run.runID, to: .running)])
     scheduler.add(
       run: number, plan.index, deferred: plan.deferred, dependencies: plan.dependencies,
       heldVariants: plan.heldVariants, transfers: run.sourceTransfers)
     // Here they would only take memory.
-    (plan.deferred, plan.dependencies) = ([], nil)
+    (plan.deferred, plan.dependencies, plan.names) = ([], nil, [])
     run.suspects = plan.suspects
     run.phase = .running(.init(plan: plan, tally: plan.tally, began: (activeTime, ended)))
     (run.since, run.lastStarted) = (now, now)

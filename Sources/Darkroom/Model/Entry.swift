@@ -44,6 +44,9 @@ struct Entry: Sendable, Equatable {
   /// Whether the manifest gives the name; if not, it is derived from the URL.
   var isNameExplicit = false
 
+  /// Tells its request from others, for the first variant standing for all; nil for an entry whose name the manifest gives.
+  var requestDigest: Int?
+
   /// Whether the name that the manifest gives could not be stored by every system: what replaces it gets a number when it is
   /// taken.
   var isNameReplaced = false
@@ -62,8 +65,12 @@ struct Entry: Sendable, Equatable {
   var isCopied: Bool { recipe.isEmpty && options.format == nil }
 
   /// The name of the line: `name` without that of the variant.
-  var lineName: String {
-    variant.map { String(decoding: name.utf8.dropLast($0.utf8.count + 1), as: UTF8.self) } ?? name
+  var lineName: String { variant.map { Self.lineName(name, variant: $0) } ?? name }
+
+  /// The name of a line, from that of an output. By bytes: with what comes before it, a variant's name need not begin with a
+  /// character of its own.
+  static func lineName(_ name: String, variant: String) -> String {
+    String(decoding: name.utf8.dropLast(variant.utf8.count + 1), as: UTF8.self)
   }
 
   /// The name that people know the entry by.

@@ -7,6 +7,7 @@ extension Entry: DatabaseRecord {
   static let columns: Columns = [
     "position", "priority", "name", "original", "explicit", "url", "recipe", "format", "quality", "metadata",
     "checksum", "key", "line", "variant", "first_row",
+    "request_digest",
   ]
 
   var values: [SQLiteValue] {
@@ -15,6 +16,7 @@ extension Entry: DatabaseRecord {
       .integer(isNameReplaced ? 2 : isNameExplicit ? 1 : 0), .text(urls[0]), .text(recipe.description),
       .text(options.format?.rawValue ?? "keep"), .integer(options.quality), .optional(metadata?.text),
       .optional(checksum?.description), .optional(key), .optional(line), .optional(variant), .optional(firstRow),
+      .optional(requestDigest),
     ]
   }
 
@@ -25,7 +27,7 @@ extension Entry: DatabaseRecord {
       position: row.integer(0), line: row.optionalInteger(12), variant: row.text(13),
       firstRow: row.optionalInteger(14), urls: [row.text(5) ?? ""], key: row.text(11), name: row.text(2) ?? "",
       originalName: row.text(3),
-      isNameExplicit: row.integer(4) > 0, isNameReplaced: row.integer(4) == 2,
+      isNameExplicit: row.integer(4) > 0, requestDigest: row.optionalInteger(15), isNameReplaced: row.integer(4) == 2,
       recipe: Recipe(parsing: row.text(6) ?? ""),
       options: OutputOptions(format: ImageFormat(rawValue: row.text(7) ?? ""), quality: row.integer(8)),
       priority: Priority.allCases[row.integer(1)], checksum: row.text(10).map { try Checksum(parsing: $0) },

@@ -323,11 +323,15 @@ extension Entry {
     _ given: OutputName?,
     recipe: Recipe, options: OutputOptions, priority: Priority, checksum: Checksum?, metadata: JSONValue?
   ) {
-    let safe = given?.path ?? OutputName.derived(fromURL: urls.first ?? "")
+    // What is needed of the URL is needed of derived names only.
+    let location = given == nil ? urls.first.flatMap { try? SourceLocation(parsing: $0) } : nil
+    let safe = given?.path ?? OutputName.derived(from: location)
+    let digest = given == nil ? RequestDigest.digest(of: urls.first ?? "", location, request, key: key) : nil
     self.init(
       position: position, urls: urls, request: request, key: key, name: safe,
       originalName: name.flatMap { $0 == safe ? nil : $0 },
-      isNameExplicit: name != nil, isNameReplaced: given?.replacedClaim != nil, recipe: recipe, options: options,
+      isNameExplicit: name != nil, requestDigest: digest, isNameReplaced: given?.replacedClaim != nil, recipe: recipe,
+      options: options,
       priority: priority, checksum: checksum,
       metadata: metadata)
   }

@@ -39,6 +39,7 @@ extension Entry {
         row.position += offset
         row.line = offset == 0 ? line : line ?? position
         row.firstRow = position
+        if offset > 0 { row.requestDigest = nil }
         row.variant = variant.name
         row.originalName = shownName
         row.name = Self.name(name, variant.name)

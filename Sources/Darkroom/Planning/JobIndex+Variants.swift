@@ -11,10 +11,7 @@ extension JobIndex {
   ///   - first: The position of its first variant.
   /// - Returns: The entry's name.
   func settleVariants(of base: String, first: Int) throws -> String {
-    var variants: [(position: Int, name: String)] = []
-    try database.run("SELECT position, variant FROM entries WHERE \(Self.rowsOfEntry)", [.integer(first)]) {
-      variants.append(($0.integer(0), $0.text(1) ?? ""))
-    }
+    let variants = try variants(first: first)
     let claimed = OutputName.claim(base)
     var (name, suffix) = (base, 1)
     while try !takeNames(name, first: first, variants) {
@@ -27,16 +24,40 @@ extension JobIndex {
     }
     guard name != base else { return name }
     try database.run("UPDATE claims SET suffix = ? WHERE claim = ?", [.integer(suffix + 1), .text(claimed)])
+    try rename(variants, to: name)
+    return name
+  }
+
+  /// Gives the variants of an entry names with that of the entry, if all are free.
+  /// - Parameter base: The name that the entry has until then.
+  /// - Returns: Whether they were.
+  func takeVariantNames(_ name: String, insteadOf base: String, first: Int) throws -> Bool {
+    let variants = try variants(first: first)
+    guard try takeNames(name, first: first, variants) else { return false }
+    if name != base { try rename(variants, to: name) }
+    return true
+  }
+
+  private typealias Variant = (position: Int, name: String)
+
+  private func variants(first: Int) throws -> [Variant] {
+    var variants: [Variant] = []
+    try database.run("SELECT position, variant FROM entries WHERE \(Self.rowsOfEntry)", [.integer(first)]) {
+      variants.append(($0.integer(0), $0.text(1) ?? ""))
+    }
+    return variants
+  }
+
+  private func rename(_ variants: [Variant], to name: String) throws {
     for variant in variants {
       try database.run(
         "UPDATE entries SET name = ?, original = iif(explicit = 0, ?, original) WHERE position = ?",
         [.text(Entry.name(name, variant.name)), .text(name), .integer(variant.position)])
     }
-    return name
   }
 
   /// - Returns: Whether the name of an entry and those of its variants were free. If not, none is taken.
-  private func takeNames(_ name: String, first: Int, _ variants: [(position: Int, name: String)]) throws -> Bool {
+  private func takeNames(_ name: String, first: Int, _ variants: [Variant]) throws -> Bool {
     var claims = [(text: OutputName.claim(name), position: first)]
     claims += variants.map { (OutputName.claim(Entry.name(name, $0.name)), $0.position) }
     for claim in claims {

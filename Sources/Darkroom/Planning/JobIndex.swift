@@ -27,6 +27,12 @@ final class JobIndex {
   /// Whether some entries have variants.
   private(set) var hasVariants = false
 
+  /// Whether some entries have derived names.
+  private(set) var hasDerivedNames = false
+
+  /// Whether it has the names of the job's last run.
+  var hasLastNames = false
+
   /// The request that was inserted last, with its number.
   private var lastRequest: (text: String, number: Int)?
 
@@ -71,6 +77,7 @@ final class JobIndex {
         line INTEGER,                 -- null when it is the position
         variant TEXT,
         first_row INTEGER,            -- of the entry's variants
+        request_digest INTEGER,       -- for a derived name; for variants only in the first row
         request INTEGER               -- null for a plain GET of one URL
       ) STRICT;
       CREATE TABLE requests (id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, text TEXT NOT NULL) STRICT;
@@ -90,7 +97,8 @@ final class JobIndex {
     try removeComparison()
     for table in ["entries", "requests", "hosts", "claims", "firsts"] { try database.run("DELETE FROM " + table) }
     if hasDependencies { try dropDependencies() }
-    hasVariants = false
+    if hasLastNames { try removeLastNames() }
+    (hasVariants, hasDerivedNames) = (false, false)
     lastRequest = nil
     hostNumbers.removeAll(keepingCapacity: true)
   }
@@ -106,6 +114,7 @@ final class JobIndex {
     try database.run(
       Self.insertion, [.integer(hostNumber(of: entry.urls[0])), .optional(request)] + entry.values)
     if entry.variant != nil { hasVariants = true }
+    if !entry.isNameExplicit { hasDerivedNames = true }
     // They are looked up when they are needed, and nothing is written then.
     for url in entry.urls.dropFirst() { _ = try hostNumber(of: url) }
   }
@@ -142,73 +151,6 @@ final class JobIndex {
     if database.changes == 1 { return nil }
     return try database.first(
       "SELECT position FROM claims WHERE claim = ?", [.text(claim)], row: { $0.integer(0) })
-  }
-
-  /// Gives every entry its final name, in order: the first keeps it, later ones get `-2`, `-3`…. Names as they were given
-  /// are final already; those that were partly replaced come before those that are derived.
-  /// - Returns: The first of the replaced names that another entry has.
-  func settleNames() throws -> [NameClashes.Renamed] {
-    var renamed: [NameClashes.Renamed] = []
-    try settleNames(explicit: 2) { position, replaced, name in
-      guard renamed.count < ManifestWarning.reportLimit else { return }
-      renamed.append(.init(position: position, replaced: replaced, name: name))
-    }
-    try settleNames(explicit: 0) { _, _, _ in }
-    if hasDependencies { try resolveDependencies() }
-    if isInMemory { return renamed }
-    try database.execute("DROP TABLE claims")
-    // From here on the index is read from its beginning to its end: pages that were read are not needed again.
-    try database.execute("PRAGMA cache_size = -256; PRAGMA shrink_memory")
-    return renamed
-  }
-
-  /// - Parameter renamed: Called with each entry whose name is taken: its position, that name, and its final one.
-  private func settleNames(explicit: Int, _ renamed: (Int, String, String) -> Void) throws {
-    var after = -1
-    while true {
-      let page = try names(explicit: explicit, after: after)
-      guard let last = page.last else { break }
-      after = last.position
-      for entry in page {
-        if let variant = entry.variant {
-          guard entry.firstRow == entry.position else { continue }
-          let base = String(entry.name.dropLast(variant.count + 1))
-          let name = try settleVariants(of: base, first: entry.position)
-          if name != base { renamed(entry.position, base, name) }
-          continue
-        }
-        let name = try freeName(entry.name, for: entry.position)
-        guard name != entry.name else { continue }
-        try database.run(
-          "UPDATE entries SET name = ? WHERE position = ?", [.text(name), .integer(entry.position)])
-        renamed(entry.position, entry.name, name)
-      }
-    }
-  }
-
-  private typealias Named = (position: Int, name: String, variant: String?, firstRow: Int)
-
-  private func names(explicit: Int, after position: Int) throws -> [Named] {
-    var page: [Named] = []
-    try database.run(
-      """
-      SELECT position, name, variant, first_row FROM entries WHERE explicit = ? AND position > ?
-      ORDER BY position LIMIT 1000
-      """,
-      [.integer(explicit), .integer(position)]
-    ) { page.append(($0.integer(0), $0.text(1) ?? "", $0.text(2), $0.integer(3))) }
-    return page
-  }
-
-  private func freeName(_ name: String, for position: Int) throws -> String {
-    let taken = OutputName.claim(name)
-    if try claim(taken, for: position) == nil { return name }
-    var suffix =
-      try database.first(
-        "SELECT suffix FROM claims WHERE claim = ?", [.text(taken)], row: { $0.integer(0) }) ?? 2
-    while try claim(OutputName.claim("\(name)-\(suffix)"), for: position) != nil { suffix += 1 }
-    try database.run("UPDATE claims SET suffix = ? WHERE claim = ?", [.integer(suffix + 1), .text(taken)])
-    return "\(name)-\(suffix)"
   }
 
   /// Takes an entry out of what is left to do.

@@ -12,10 +12,19 @@ struct NameClashes {
     let problem: Int
   }
 
-  /// An entry that was given another name than its replaced one, because that is taken.
+  /// An entry that was given another name than it should have, because that is taken.
   struct Renamed {
+    /// Why it should have that.
+    enum Cause {
+      /// It replaces the name that the manifest gives, which other systems cannot store.
+      case replaced
+      /// The entry had it in the job's last run.
+      case lastRun
+    }
+
+    let cause: Cause
     let position: Int
-    let replaced: String
+    let taken: String
     let name: String
   }
 
@@ -48,9 +57,13 @@ struct NameClashes {
     }
     for entry in renamed {
       guard let origin = origins[entry.position] else { continue }
+      let why =
+        switch entry.cause {
+        case .replaced: "other systems cannot store the name \"\(Self.shown(origin.name))\""
+        case .lastRun: "the entry had the name \"\(Self.shown(entry.taken))\" in the last run"
+        }
       let message =
-        "other systems cannot store the name \"\(Self.shown(origin.name))\"; since \"\(Self.shown(entry.replaced))\" "
-        + "is taken, it becomes \"\(Self.shown(entry.name))\""
+        "\(why); since \"\(Self.shown(entry.taken))\" is taken, it becomes \"\(Self.shown(entry.name))\""
       findings.warnings.append(ManifestWarning(.nameClash, message, at: origin.place))
     }
   }

@@ -37,9 +37,12 @@ struct OutputName: Equatable {
   }
 
   /// The path for an entry without a name: the last component of its URL's path.
-  static func derived(fromURL text: String) -> String {
-    let last = (try? SourceLocation(parsing: text))?.lastPathComponent ?? ""
-    let name = withoutPictureExtension(safe(last))
+  static func derived(fromURL text: String) -> String { derived(from: try? SourceLocation(parsing: text)) }
+
+  /// The path for an entry without a name: the last component of its URL's path.
+  /// - Parameter location: nil for what is no URL.
+  static func derived(from location: SourceLocation?) -> String {
+    let name = withoutPictureExtension(safe(location?.lastPathComponent ?? ""))
     return name.isEmpty ? "unnamed" : OutputName([name]).path
   }
 

@@ -19,11 +19,15 @@ struct Planner {
   }
 
   /// Fills the index. What entries come after is checked unless there is an entry whose name cannot be told.
-  /// - Parameter checkSpace: Called from time to time; what it throws ends the planning.
+  /// - Parameters:
+  ///   - lastNames: Called before names are settled, if some are derived: inserts those that requests had in the job's last
+  ///     run. Default: there are none.
+  ///   - checkSpace: Called from time to time; what it throws ends the planning.
   /// - Returns: What makes the whole manifest rejected, and what is doubtful.
   /// - Throws: `SystemError`, `SQLiteError`; `CancellationError` soon after `isCancelled` returns true.
   func plan(
-    into index: JobIndex, isCancelled: () -> Bool = { false }, checkSpace: () throws -> Void = {}
+    into index: JobIndex, isCancelled: () -> Bool = { false }, lastNames: () throws -> Void = {},
+    checkSpace: () throws -> Void = {}
   ) throws -> ManifestFindings {
     var reader = EntryReader(defaults: defaults)
     var findings = ManifestFindings()
@@ -75,6 +79,7 @@ struct Planner {
           if reader.problems.count >= Self.problemLimit { throw EnoughProblems() }
         }
         if reader.problems.isEmpty || index.hasDependencies && !lacksNames {
+          if index.hasDerivedNames { try lastNames() }
           clashes.renamed = try index.settleNames()
         }
       }

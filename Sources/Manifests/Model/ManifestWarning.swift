@@ -6,7 +6,8 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
     case unknownColumn = "unknown-column"
     /// The file is not UTF-8, and was read in another encoding.
     case encoding
-    /// A name that other systems cannot store was replaced by one that is taken, and so got a number.
+    /// A name that other systems cannot store was replaced by one that is taken, and so got a number; or a derived name of the
+    /// last run was not kept, because it is taken.
     case nameClash = "name-clash"
     /// A file of a folder that is the source was left out.
     case leftOut = "left-out"

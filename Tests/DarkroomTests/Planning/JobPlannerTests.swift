@@ -104,14 +104,15 @@ import Testing
     state: LedgerJob.State, isRejected: Bool
   ) throws {
     let job = try accept("http://h/a\n", as: "job.txt")
-    _ = try plan(job)
+    let names = try plan(job).names
     var outcome = JobOutcome(JobTally(), Transfers(), at: 0)
     if isRejected { outcome.isRejectedReplacement = true }
     let later = "99990101T000000Z-aaaaaaaa"
-    try deliveries.ledger.commit([
-      .advance(job.runID, to: .running), .accept(LedgerJob(runID: later, name: "job", details: job.details)),
-      .advance(later, to: state, outcome: state == .finishing ? outcome.text : nil),
-    ])
+    try deliveries.ledger.commit(
+      names + [
+        .advance(job.runID, to: .running), .accept(LedgerJob(runID: later, name: "job", details: job.details)),
+        .advance(later, to: state, outcome: state == .finishing ? outcome.text : nil),
+      ])
     let left = try #require(deliveries.ledger.liveJobs().first { $0.runID == job.runID })
     let isSuperseded = state == .running || state == .finishing && !isRejected
     #expect(try (plan(left, isResumed: true).outcome?.state == .superseded) == isSuperseded)
@@ -213,7 +214,8 @@ import Testing
     let failed = LedgerEntry(position: 1, delivery: nil, row: ReportRow.sample(1, state: .failed).json.text)
     let pause = LedgerPause(cause: "lock", lock: "a.lock", reason: nil, began: 5)
     try deliveries.ledger.commit([
-      .advance(job.runID, to: .running), .finish(failed, run: job.runID, job: "job"), .pause(pause, run: job.runID),
+      .name(job.runID, job: "job", pages: 0), .advance(job.runID, to: .running),
+      .finish(failed, run: job.runID, job: "job"), .pause(pause, run: job.runID),
     ])
     job.state = .running
     try Folder.removeFile(planner.inbox.path + "/job.txt")
@@ -223,6 +225,40 @@ import Testing
     #expect(try ScheduledJobs(plan.index).everything() == [0, 2])
     #expect(deliveries.text("job/report.json") == "not of this run", "it was put aside when the run was new")
     #expect(try deliveries.log(plan.run).map(\.index) == [1])
+  }
+
+  @Test func `names are recorded when a run begins, those before the last 32 000 when it is planned`() throws {
+    let job = try accept(String(repeating: "http://h/a\n", count: 32_001), as: "job.txt")
+    let first = try plan(job)
+    #expect(try first.names.count == 2 && deliveries.ledger.namedRun(for: job.runID, job: "job") == nil)
+    // Planned again before it has begun, as by another process.
+    let again = try plan(job, isResumed: true)
+    #expect(again.names.count == 2)
+    try deliveries.ledger.commit(again.names + [.advance(job.runID, to: .running)])
+    let run = try #require(try deliveries.ledger.namedRun(for: job.runID, job: "job"))
+    #expect(try run.pages == 33 && deliveries.ledger.hasAllNames(of: run))
+    var live = job
+    live.state = .running
+    let resumed = try plan(live, isResumed: true)
+    #expect(try resumed.names.isEmpty && resumed.index.entry(at: 32_000)?.name == "a-32001")
+  }
+
+  @Test(arguments: [LedgerJob.State.accepted, .running], [false, true])
+  func `a run that has begun under names that are lost is set aside, and one that has not is planned`(
+    state: LedgerJob.State, isPageLost: Bool
+  ) throws {
+    var job = try accept("http://h/a\nhttp://g/a\n", as: "job.txt")
+    if isPageLost { try deliveries.ledger.commit([.name(job.runID, job: "job", pages: 1)]) }
+    try deliveries.ledger.commit([.advance(job.runID, to: state)])
+    job.state = state
+    if state == .accepted {
+      #expect(try plan(job, isResumed: true).names.count == 2)
+    } else {
+      #expect(throws: DamagedJob.self) { try plan(job, isResumed: true) }
+    }
+    let given = try accept(#"{"name": "a", "url": "http://h/a"}"#, as: "given.jsonl")
+    try deliveries.ledger.commit([.advance(given.runID, to: .running)])
+    #expect(try plan(given, isResumed: true).names.isEmpty, "names that are given cannot be lost")
   }
 
   @Test func `planning ends soon when it is cancelled, and the job stays in the ledger`() throws {

@@ -54,6 +54,18 @@ import Testing
     #expect(planned.entries.map(\.shownName) == shown)
   }
 
+  @Test("a name of a variant that begins with a combining mark is no part of its entry's")
+  func combiningMark() throws {
+    let variants = #""variants":[{"name":"\u0301x"}]"#
+    let planned = try Planned(
+      "{\"url\":\"1\",\"name\":\"aa:\",\(variants)}\n{\"url\":\"2\",\"name\":\"aa_\"}\n"
+        + "{\"url\":\"http://h/bb\",\(variants)}\n{\"url\":\"http://g/bb\",\(variants)}", as: "m.jsonl")
+    #expect(planned.problems == [])
+    #expect(planned.entries.map(\.name) == ["aa_-2.\u{301}x", "aa_", "bb.\u{301}x", "bb-2.\u{301}x"])
+    #expect(planned.entries.map(\.lineName) == ["aa_-2", "aa_", "bb", "bb-2"])
+    #expect(planned.warnings.map { $0.message.contains("since \"aa_\" is taken") } == [true])
+  }
+
   @Test(
     "what cannot be rejects the manifest, each with its place",
     arguments: [

@@ -1,0 +1,92 @@
+import Database
+
+/// A page of the names of a run that were derived, in the order of the manifest, such that the next run of its job finds them.
+package struct LedgerNames: Sendable, Equatable {
+  /// Its number, from 0.
+  package let page: Int
+
+  /// The names, each with what tells its request from others (JSON, the caller's).
+  package let text: String
+
+  package init(page: Int, text: String) { (self.page, self.text) = (page, text) }
+}
+
+extension LedgerNames: DatabaseRecord {
+  package static let columns: Columns = ["page", "names"]
+
+  package init(_ row: Statement) { self.init(page: row.integer(0), text: row.text(1) ?? "") }
+
+  package var values: [SQLiteValue] { [.integer(page), .text(text)] }
+}
+
+/// A run whose derived names are known.
+package struct LedgerNamedRun: Sendable, Equatable {
+  package let runID: String
+
+  /// The largest of a job is that of its last run.
+  let number: Int
+
+  /// How many pages of names there are; 0: none are known, because it is of an earlier version.
+  package let pages: Int
+}
+
+extension LedgerNamedRun: DatabaseRecord {
+  package static let columns: Columns = ["run_id", "number", "pages"]
+
+  package init(_ row: Statement) {
+    self.init(runID: row.text(0) ?? "", number: row.integer(1), pages: row.integer(2))
+  }
+
+  package var values: [SQLiteValue] { [.text(runID), .integer(number), .integer(pages)] }
+}
+
+extension LedgerNamedRun {
+  /// Holds for a row that belongs to a run of job ?1 that has not ended.
+  private static let isLive = "run_id IN (SELECT run_id FROM jobs WHERE name = ?1 AND state != 'ended')"
+
+  /// Has the names of a run count, all pages of which are there, as those of its job's last run. Those of earlier runs that
+  /// have ended are removed.
+  static func put(_ runID: String, job: String, pages: Int, _ database: Database) throws {
+    let values = [SQLiteValue.text(job), .text(runID)]
+    let earlier = "FROM named_runs WHERE job = ?1 AND run_id != ?2 AND NOT \(isLive)"
+    try database.run("DELETE FROM names WHERE run_id IN (SELECT run_id \(earlier))", values)
+    try database.run("DELETE \(earlier)", values)
+    // One that is recorded again keeps its place.
+    let number = try database.first(
+      """
+      SELECT coalesce(
+        (SELECT number FROM named_runs WHERE job = ?1 AND run_id = ?2),
+        (SELECT max(number) FROM named_runs WHERE job = ?1) + 1, 1)
+      """, values
+    ) { $0.integer(0) }
+    let run = LedgerNamedRun(runID: runID, number: number ?? 1, pages: pages)
+    try database.run(LedgerTable.namedRuns.put, [.text(job)] + run.values)
+  }
+
+  /// Removes the names of a run that has ended, or is removed, unless they are those of its job's last run.
+  static func forgetEarlier(_ runID: String, _ database: Database) throws {
+    let run = "run_id = ?1 AND job = (SELECT name FROM jobs WHERE run_id = ?1)"
+    try database.run(
+      """
+      DELETE FROM named_runs WHERE \(run) AND EXISTS (
+        SELECT 1 FROM named_runs AS later WHERE later.job = named_runs.job AND later.number > named_runs.number)
+      """, [.text(runID)])
+    try database.run(
+      "DELETE FROM names WHERE run_id = ?1 AND NOT EXISTS (SELECT 1 FROM named_runs WHERE \(run))", [.text(runID)])
+  }
+
+  /// Removes the names of a job's last run, unless a run of the job is live.
+  static func forget(_ runID: String, job: String, _ database: Database) throws {
+    try database.run(
+      """
+      DELETE FROM named_runs WHERE job = ?1 AND run_id = ?2 AND NOT EXISTS (
+        SELECT 1 FROM jobs WHERE name = ?1 AND state != 'ended')
+      """, [.text(job), .text(runID)])
+    if database.changes > 0 { try database.run("DELETE FROM names WHERE run_id = ?1", [.text(runID)]) }
+  }
+
+  /// Removes pages that belong to no run: after damage, what counted them may be missing.
+  static func removeOrphans(_ database: Database) throws {
+    try database.run("DELETE FROM names WHERE run_id NOT IN (SELECT run_id FROM named_runs)")
+  }
+}
