@@ -185,7 +185,8 @@ package final class Darkroom {
   }
 
   private func scan(_ now: Double) throws {
-    if let missing = try services.checkOutbox() { jobs.suspension.suspect(missing) }
+    jobs.suspension.outboxTrouble = try services.checkOutbox()
+    if let missing = jobs.suspension.outboxTrouble { jobs.suspension.suspect(missing) }
     if !jobs.queue.holds.isEmpty { jobs.queue.free = jobs.suspension.freeForState }
     watcher.doubt(jobs.queue.takeDoubted())
     var locks: [Lock]?

@@ -74,7 +74,9 @@ extension Settings {
   /// What helps when a folder is missing.
   private func remedy(for folder: FolderSetting, option: String, _ use: FolderUse) -> String {
     if folder.isNamed {
-      return use == .working ? "--create would create it" : "\"darkroom run\" and \"watch\" create it with --create"
+      let question = option == "outbox" ? "is it mounted? " : ""
+      return question
+        + (use == .working ? "--create would create it" : "\"darkroom run\" and \"watch\" create it with --create")
     }
     return "go to the folder where darkroom works, or name its \(option) with --\(option) or "
       + "DARKROOM_\(option.uppercased()); \"darkroom run\" would create one here"
