@@ -135,7 +135,7 @@ package final class Darkroom {
       services.shutDown(jobs.pending, isClean: isClean)
     }
     jobs.queue = JobQueue(goal: goal, unfinished: services.unfinished)
-    observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path))
+    observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path, goal == .watch ? .watch : .run))
     for warning in services.warnings + configuration.hosts.warnings { observe(.warning(warning)) }
     do {
       while try runOnce() {}
@@ -197,7 +197,7 @@ package final class Darkroom {
       }
       isInboxUnreadable = false
       if view.hasReturned {
-        observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path))
+        observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path, .inboxReturned))
         jobs.inboxReturned()
         watcher.scanNow()
       }
