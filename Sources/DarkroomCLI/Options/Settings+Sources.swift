@@ -2,8 +2,10 @@ import Darkroom
 
 extension Settings {
   /// Reads the configuration file, the environment and the command line; the later wins.
+  /// - Parameter isOnlyLooking: Whether the command needs only the names of the folders: if these are given, it does without
+  ///   a standard configuration file that this user may not read. Default: no.
   /// - Throws: `UsageError`, `StopError.missing`.
-  init(_ arguments: Arguments, environment: [String: String]) throws {
+  init(_ arguments: Arguments, environment: [String: String], isOnlyLooking: Bool = false) throws {
     self.init()
     do {
       try configuration.transfer.adopt(environment: environment)
@@ -26,8 +28,14 @@ extension Settings {
     let named =
       option.map { (path: $0, by: "--config") }
       ?? environment["DARKROOM_CONFIG"].map { (path: $0, by: "DARKROOM_CONFIG") }
-    if let file = try ConfigFile(named: named, environment: environment) {
+    let folders = ["inbox", "outbox"]
+    let hasFolders = folders.allSatisfy { name in
+      given.contains(name) || variables.contains { $0.option.name == name }
+    }
+    let isNeeded = !(isOnlyLooking && hasFolders)
+    if let file = try ConfigFile(named: named, isNeeded: isNeeded, environment: environment) {
       configPath = file.path
+      configObstacle = file.obstacle
       if let hosts = file.hosts {
         configuration.hosts = try HostRuleReader(file: file.path, environment: environment).rules(hosts)
       }
