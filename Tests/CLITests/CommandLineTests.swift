@@ -210,6 +210,31 @@ import Testing
   @Test func `an outbox that cannot be written ends with 73`() throws {
     let folder = try TemporaryFolder()
     try Data().write(to: URL(fileURLWithPath: folder.file("file")))
+  @Test func `who does not become the instance creates nothing`() throws {
+    let folders = try DarkroomFolders()
+    // It says what it does, unless it is to be quiet.
+    let watch = try folders.start("watch")
+    #expect(
+      try watch.waitForLine(containing: "watching \(folders.inbox), writing to \(folders.outbox)") != nil)
+    let before = try FileManager.default.contentsOfDirectory(atPath: folders.folder.path).sorted()
+    let new = ["inbox", "outbox", "state"].map { folders.folder.file("new/\($0)") }
+    for words in [
+      ["--inbox", folders.inbox, "--outbox", folders.outbox, "--state", new[2]],
+      ["--inbox", folders.inbox, "--outbox", new[1]],
+      ["--inbox", new[0], "--outbox", folders.outbox, "--state", new[2]],
+    ] {
+      let run = try DarkroomProcess.run(["run", "--create"] + words)
+      #expect(run.status == 75 && run.error.contains("process \(watch.processID)"), "\(run.error)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folders.folder.path).sorted() == before)
+    }
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    let created = try DarkroomProcess.run(
+      ["run", "--create", "--inbox", new[0], "--outbox", new[1], "--state", new[2] + "/./deep/"])
+    #expect(created.status == 0, "\(created.error)")
+    #expect(FileManager.default.fileExists(atPath: new[2] + "/deep/ledger.sqlite"))
+  }
+
     #expect(
       try DarkroomProcess.run(["run", "--outbox", folder.file("file") + "/x", "--create"], in: folder).status
         == 73)
