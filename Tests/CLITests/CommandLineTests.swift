@@ -171,6 +171,23 @@ import Testing
     #expect(try DarkroomProcess.run(["run", "--config", config], in: folder).status == 0)
   }
 
+  @Test(arguments: [
+    ("reason", "\"reason\" is no key, but the option --reason of pause"),
+    ("name", "\"name\" is no key, but the option --name of add, run"),
+    ("config", "\"config\" names this file, and is no key of it"),
+    ("interval", "\"interval\" is no key of its own, but one of a rule for a host, in \"hosts\""),
+    ("metrics", "the key \"metrics\" is not available in this version"),
+    ("xyz", "unknown key \"xyz\""), ("per_host", "unknown key \"per_host\"; did you mean \"per-host\"?"),
+  ])
+  func `a key that is none is an error that says what it is elsewhere, or names the nearest`(
+    key: String, told: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    try Data("{\"\(key)\": \"x\"}".utf8).write(to: URL(fileURLWithPath: folder.file("c.json")))
+    let run = try DarkroomProcess.run(["filters", "--config", "c.json"], in: folder)
+    #expect(run.status == 64 && run.error.hasPrefix("darkroom: c.json: \(told)\n"), "\(run.error)")
+  }
+
   @Test func `an empty XDG_CONFIG_HOME is none`() throws {
     let folder = try TemporaryFolder()
     let home = folder.file(".config/darkroom")
@@ -193,23 +210,6 @@ import Testing
     #expect((mode[.posixPermissions] as? Int) == 0o711)
   }
 
-  @Test func `help, version and filters print to standard output and end with 0`() throws {
-    for words in [["help"], ["--help"], ["help", "run"], ["run", "--help"], ["filters"]] {
-      let run = try DarkroomProcess.run(words)
-      #expect(run.status == 0)
-      #expect(run.output.contains("run") || run.output.contains("sepia"))
-      #expect(run.error.isEmpty)
-    }
-    #expect(try DarkroomProcess.run(["--version"]).output.hasPrefix("darkroom "))
-    #expect(try DarkroomProcess.run(["filters", "--explain", "none"]).output.contains("copy the file"))
-    let explained = try DarkroomProcess.run(["filters", "--explain", "CISepiaTone(0.8) invert()"])
-    #expect(explained.output.contains("sepia(0.8)"))
-    #expect(explained.output.contains("invert(1)"))
-  }
-
-  @Test func `an outbox that cannot be written ends with 73`() throws {
-    let folder = try TemporaryFolder()
-    try Data().write(to: URL(fileURLWithPath: folder.file("file")))
   @Test func `who does not become the instance creates nothing`() throws {
     let folders = try DarkroomFolders()
     // It says what it does, unless it is to be quiet.
@@ -235,6 +235,23 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: new[2] + "/deep/ledger.sqlite"))
   }
 
+  @Test func `help, version and filters print to standard output and end with 0`() throws {
+    for words in [["help"], ["--help"], ["help", "run"], ["run", "--help"], ["filters"]] {
+      let run = try DarkroomProcess.run(words)
+      #expect(run.status == 0)
+      #expect(run.output.contains("run") || run.output.contains("sepia"))
+      #expect(run.error.isEmpty)
+    }
+    #expect(try DarkroomProcess.run(["--version"]).output.hasPrefix("darkroom "))
+    #expect(try DarkroomProcess.run(["filters", "--explain", "none"]).output.contains("copy the file"))
+    let explained = try DarkroomProcess.run(["filters", "--explain", "CISepiaTone(0.8) invert()"])
+    #expect(explained.output.contains("sepia(0.8)"))
+    #expect(explained.output.contains("invert(1)"))
+  }
+
+  @Test func `an outbox that cannot be written ends with 73`() throws {
+    let folder = try TemporaryFolder()
+    try Data().write(to: URL(fileURLWithPath: folder.file("file")))
     #expect(
       try DarkroomProcess.run(["run", "--outbox", folder.file("file") + "/x", "--create"], in: folder).status
         == 73)

@@ -110,10 +110,19 @@ extension Settings {
   /// - Throws: `UsageError` for an unknown key, with the nearest known one.
   static func option(forKey key: String, in file: String) throws -> Option {
     if let option = OptionTable.general.first(where: { $0.name == key && key != "config" }) { return option }
-    let error =
-      OptionTable.unavailable.contains(key)
-      ? UsageError.unavailable("the key \"\(key)\"")
-      : UsageError.unknown("key", key, among: OptionTable.general.map(\.name) + ["hosts"])
-    throw UsageError("\(file): \(error)")
+    throw UsageError("\(file): \(unknownKey(key))")
+  }
+
+  private static func unknownKey(_ key: String) -> UsageError {
+    if OptionTable.unavailable.contains(key) { return .unavailable("the key \"\(key)\"") }
+    if key == "config" { return UsageError("\"config\" names this file, and is no key of it") }
+    if let option = OptionTable.all.first(where: { $0.name == key }) {
+      let takers = OptionTable.all.filter { $0.name == key }.flatMap { $0.commands ?? [] }
+      return UsageError("\"\(key)\" is no key, but the option \(option.longName) of \(takers.joined(separator: ", "))")
+    }
+    if HostRuleReader.isKey(key) {
+      return UsageError("\"\(key)\" is no key of its own, but one of a rule for a host, in \"hosts\"")
+    }
+    return .unknown("key", key, among: OptionTable.general.map(\.name).filter { $0 != "config" } + ["hosts"])
   }
 }
