@@ -26,8 +26,8 @@ package enum Event: Sendable {
     job: String, name: String, attempts: Int, seconds: Double, isFirst: Bool, error: ReportRow.Failure, deferred: Int)
   /// A server asked for a hold.
   case hostHeld(host: String, seconds: Double, why: String)
-  /// An entry's row of the report is durable.
-  /// `deferred` tells how many entries of the job are.
+  /// An entry's row of the report is durable. A row that goes over to another run, because its manifest was replaced, is told
+  /// of when it has. `deferred` tells how many entries of the job are.
   case entryEnded(job: String, row: ReportRow, deferred: Int)
   /// Another manifest has taken the place of a live job's: `carried` entries are unchanged, and done or in progress.
   case jobReplaced(job: String, carried: Int)
