@@ -210,7 +210,7 @@ package final class Darkroom {
       for file in view.stillOpen {
         observe(.warning("\(file) in the inbox is not read yet: some process has it open for writing"))
       }
-      jobs.queue.update(view.fresh, settled: view.settled)
+      jobs.queue.update(view.fresh, settled: view.settled, live: Set(jobs.runs.values.map(\.name)))
     } catch {
       jobs.missing.scanFailed()
       let mayPass = error.cause.isOfMachine && error.cause != .permission
