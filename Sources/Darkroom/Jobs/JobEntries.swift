@@ -69,7 +69,13 @@ final class JobEntries {
 
   /// How often entries were tried that wait to be tried again, by position.
   var attempts: [Int: Int] = [:]
-  var deferred = DeferredQueue()
+  var deferred = DeferredQueue() {
+    didSet { deferredChange = deferred.nextChange ?? .max }
+  }
+
+  /// `nextChange` of these; `Int.max` when there is none. It is asked of all jobs for each entry that starts, and the queue
+  /// would be copied for that.
+  private(set) var deferredChange = Int.max
 
   /// Which entries wait for others; nil when none does.
   var dependencies: DependencyTracker?
@@ -120,7 +126,7 @@ final class JobEntries {
 
   /// Whether something is to be looked up before the next entry is chosen.
   func hasChanges(now: Int) -> Bool {
-    needsUpcoming || dependencies?.hasWork == true || deferred.nextChange.map { $0 <= now } == true
+    needsUpcoming || dependencies?.hasWork == true || deferredChange <= now
   }
 
   /// Finds the first host that was not started; nil when there is none.
