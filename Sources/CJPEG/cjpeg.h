@@ -22,6 +22,8 @@ typedef struct {
   int code;          // J_MESSAGE_CODE
   int system_error;  // errno at the time; valid when reading or writing failed.
   char message[JMSG_LENGTH_MAX];
+  int in_header;                  // 1 while the header is read.
+  char warning[JMSG_LENGTH_MAX];  // The first warning about bytes between the header's segments; empty without one.
 } cjpeg_failure;
 
 /// Replaces `error_exit`, which would exit the process: stores the error and leaves the library.
@@ -34,10 +36,15 @@ static inline void cjpeg_escape(j_common_ptr codec) {
 }
 
 /// Replaces `emit_message`, which would print: warnings are errors, as they mean damaged data, except for three about
-/// unusual headers. Trace messages (level 0 and above) are dropped.
+/// unusual headers, and for that about bytes between the header's segments, which is stored. Trace messages (level 0 and above) are dropped.
 static inline void cjpeg_emit(j_common_ptr codec, int level) {
   if (level >= 0) return;
+  cjpeg_failure *failure = (cjpeg_failure *)codec->err;
   switch (codec->err->msg_code) {
+    case JWRN_EXTRANEOUS_DATA:
+      if (!failure->in_header) cjpeg_escape(codec);
+      if (failure->warning[0] == 0) failure->manager.format_message(codec, failure->warning);
+      return;
     case JWRN_JFIF_MAJOR:
     case JWRN_ADOBE_XFORM:
     case JWRN_NOT_SEQUENTIAL:
@@ -63,7 +70,11 @@ CJPEG_WRAPPER cjpeg_open_source(
 /// `jpeg_read_header` with errors contained.
 CJPEG_WRAPPER cjpeg_read_header(j_decompress_ptr codec) {
   CJPEG_ATTEMPT(codec);
-  return jpeg_read_header(codec, TRUE) == JPEG_HEADER_OK;
+  cjpeg_failure *failure = (cjpeg_failure *)codec->err;
+  failure->in_header = 1;
+  int result = jpeg_read_header(codec, TRUE);
+  failure->in_header = 0;
+  return result == JPEG_HEADER_OK;
 }
 
 /// `jpeg_start_decompress` with errors contained.

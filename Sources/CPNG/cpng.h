@@ -21,6 +21,7 @@ typedef struct {
   int ended;         // 1 when the file ended too early.
   int system_error;  // errno when reading or writing failed, else 0.
   char message[128];
+  char warning[128];  // The first warning about a wrong checksum; empty without one.
 } cpng_stream;
 
 /// The error function: stores the message and leaves the library.
@@ -30,11 +31,30 @@ static inline void cpng_escape(png_structp codec, png_const_charp message) {
   longjmp(stream->escape, 1);
 }
 
-/// The warning function: ignores warnings, which are harmless, as `cpng_open_reader` turns those about pixels into
-/// errors.
+/// The warning function of writers: ignores warnings.
 static inline void cpng_ignore(png_structp codec, png_const_charp message) {
   (void)codec;
   (void)message;
+}
+
+/// Whether a chunk of this name may have a wrong checksum: a known ancillary one on which no pixel depends. The name of
+/// another may be what is wrong, and the chunk be of those that make up the picture.
+static inline int cpng_is_harmless(const void *name) {
+  static const char names[] =
+      "bKGDcHRMcICPcLLIcLLidSIGeXIfgAMAgIFggIFxhISTiCCPiTXtmDCVmDCvoFFspCALpHYssBITsCALsPLTsRGBsTERtEXttIMEzTXt";
+  for (const char *known = names; *known != 0; known += 4) {
+    if (memcmp(known, name, 4) == 0) return 1;
+  }
+  return 0;
+}
+
+/// The warning function of readers: stores the first about a wrong checksum, if it is harmless, or else makes it an error.
+/// Others are harmless, as `cpng_open_reader` turns those about pixels into errors.
+static inline void cpng_warn(png_structp codec, png_const_charp message) {
+  if (strstr(message, "CRC error") == NULL) return;
+  cpng_stream *stream = png_get_error_ptr(codec);
+  if (strlen(message) < 4 || !cpng_is_harmless(message)) cpng_escape(codec, message);
+  if (stream->warning[0] == 0) strncpy(stream->warning, message, sizeof stream->warning - 1);
 }
 
 /// Reads from the stream; unlike libpng's function it distinguishes the end of the file from a failure of the system.
@@ -61,7 +81,8 @@ static inline void cpng_write(png_structp codec, png_bytep bytes, size_t count) 
 static inline void cpng_flush(png_structp codec) { (void)codec; }
 
 /// Creates a reader. libpng interprets only the chunks that make up the picture (IHDR, PLTE, tRNS, IDAT, IEND); every
-/// warning and every wrong checksum of these is an error. All other chunks are passed to `chunk` unchanged, so that
+/// warning and every wrong checksum of these is an error, and so is a wrong checksum of a chunk that is not known. All
+/// other chunks are passed to `chunk` unchanged, so that
 /// libpng neither checks colour profiles nor inflates text. `side` limits width and height, `memory` the length of a
 /// chunk other than IDAT.
 CPNG_WRAPPER cpng_open_reader(
@@ -70,7 +91,7 @@ CPNG_WRAPPER cpng_open_reader(
   *codec = NULL;
   *info = NULL;
   if (setjmp(stream->escape)) return 0;
-  *codec = png_create_read_struct(PNG_LIBPNG_VER_STRING, stream, cpng_escape, cpng_ignore);
+  *codec = png_create_read_struct(PNG_LIBPNG_VER_STRING, stream, cpng_escape, cpng_warn);
   if (*codec == NULL) return 0;
   *info = png_create_info_struct(*codec);
   if (*info == NULL) return 0;
@@ -79,7 +100,7 @@ CPNG_WRAPPER cpng_open_reader(
   png_set_chunk_malloc_max(*codec, memory);
   png_set_chunk_cache_max(*codec, 128);
   png_set_benign_errors(*codec, 0);
-  png_set_crc_action(*codec, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+  png_set_crc_action(*codec, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_USE);
   png_set_keep_unknown_chunks(*codec, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_set_read_user_chunk_fn(*codec, context, chunk);
   return 1;

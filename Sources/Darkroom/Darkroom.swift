@@ -135,7 +135,7 @@ package final class Darkroom {
       services.shutDown(jobs.pending, isClean: isClean)
     }
     jobs.queue = JobQueue(goal: goal, unfinished: services.unfinished)
-    observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path))
+    observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path, goal == .watch ? .watch : .run))
     for warning in services.warnings + configuration.hosts.warnings { observe(.warning(warning)) }
     do {
       while try runOnce() {}
@@ -185,7 +185,8 @@ package final class Darkroom {
   }
 
   private func scan(_ now: Double) throws {
-    if let missing = try services.checkOutbox() { jobs.suspension.suspect(missing) }
+    jobs.suspension.outboxTrouble = try services.checkOutbox()
+    if let missing = jobs.suspension.outboxTrouble { jobs.suspension.suspect(missing) }
     if !jobs.queue.holds.isEmpty { jobs.queue.free = jobs.suspension.freeForState }
     watcher.doubt(jobs.queue.takeDoubted())
     var locks: [Lock]?
@@ -196,7 +197,7 @@ package final class Darkroom {
       }
       isInboxUnreadable = false
       if view.hasReturned {
-        observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path))
+        observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path, .inboxReturned))
         jobs.inboxReturned()
         watcher.scanNow()
       }
@@ -209,7 +210,7 @@ package final class Darkroom {
       for file in view.stillOpen {
         observe(.warning("\(file) in the inbox is not read yet: some process has it open for writing"))
       }
-      jobs.queue.update(view.fresh, settled: view.settled)
+      jobs.queue.update(view.fresh, settled: view.settled, live: Set(jobs.runs.values.map(\.name)))
     } catch {
       jobs.missing.scanFailed()
       let mayPass = error.cause.isOfMachine && error.cause != .permission

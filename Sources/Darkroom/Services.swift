@@ -67,19 +67,24 @@ final class Services {
   /// - Throws: `StopError`, `SystemError`, `SQLiteError`, `LedgerError`.
   init(configuration: Configuration, send: @escaping @Sendable (Darkroom.Message) -> Void) throws {
     self.send = send
-    inbox = try Inbox(path: Folder.resolved(configuration.inbox), extraLock: configuration.lockFile)
+    inbox = try Self.openInbox(configuration)
+    let trouble = try inbox.own()
+    // Who does not become the instance creates nothing.
+    if configuration.newFolders.contains(configuration.outbox) { try Folder.create(configuration.outbox) }
     let path = try Folder.resolved(configuration.outbox)
     outbox = OutboxFolder(path: path, handle: try OpenFolder(path))
-    let trouble = try inbox.own()
     warnings = trouble.map { ["the inbox has no file that says which process owns it: \($0)"] } ?? []
     var outboxes = inbox.knownOutboxes
     let known = configuration.replacesOutbox ? nil : outboxes.marker(of: path)
     if let known { try OutboxMarker.check(outbox, is: known) }
     hidden = try outbox.openHidden()
     outboxIdentity = try hidden.status().identity
+    let outboxLock = try InstanceLock(OutboxFolder.instanceName, in: hidden, of: outbox.path)
     try Folder.createDurably(configuration.state, mode: 0o700)
     state = try StateFolder(opening: Folder.resolved(configuration.state))
-    instances = try Self.takeInstanceLocks(outbox: outbox, hidden, state: state)
+    let isElsewhere = state.path != outbox.hidden
+    instances =
+      try [outboxLock] + (isElsewhere ? [InstanceLock(OutboxFolder.instanceName, in: OpenFolder(state.path))] : [])
     // Without it, as on a full disk, everything works, but nobody notices when the outbox is not mounted.
     let marker = try? OutboxMarker.take(instances[0], in: hidden, known: known)
     knowsInbox = marker != nil && outboxes.marker(of: path) == marker
@@ -128,13 +133,16 @@ final class Services {
     engine = TransferEngine(configuration: configuration.engine)
   }
 
-  private static func takeInstanceLocks(
-    outbox: OutboxFolder, _ hidden: OpenFolder, state: StateFolder
-  ) throws -> [InstanceLock] {
-    let name = OutboxFolder.instanceName
-    var locks = [try InstanceLock(name, in: hidden, of: outbox.path)]
-    if state.path != outbox.hidden { locks.append(try InstanceLock(name, in: OpenFolder(state.path))) }
-    return locks
+  /// Opens the inbox. One that is missing is created, unless the outbox is another instance's.
+  private static func openInbox(_ configuration: Configuration) throws -> Inbox {
+    if configuration.newFolders.contains(configuration.inbox) {
+      let file = OutboxFolder.hidden(OutboxFolder.instanceName)
+      if let holder = try InstanceLock.holder(file: file, beneath: configuration.outbox) {
+        throw StopError.busy(folder: configuration.outbox, process: holder)
+      }
+      try Folder.create(configuration.inbox)
+    }
+    return try Inbox(path: Folder.resolved(configuration.inbox), extraLock: configuration.lockFile)
   }
 
   private static func emptyParkingFolder(

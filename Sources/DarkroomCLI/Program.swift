@@ -53,8 +53,11 @@ enum Program {
       return .success
     }
     let settings =
-      try command is HelpCommand ? Settings(commandLine: arguments) : Settings(arguments, environment: environment)
+      try command is HelpCommand
+      ? Settings(commandLine: arguments)
+      : Settings(arguments, environment: environment, isOnlyLooking: command.isOnlyLooking)
     let console = Console(verbosity: settings.verbosity, isJSON: settings.isJSON, output: output)
+    if let obstacle = settings.configObstacle { console.warn("warning: \(obstacle)") }
     return try command.run(
       Invocation(
         operands: arguments.operands, settings: settings, console: console, output: output,

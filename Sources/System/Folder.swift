@@ -143,6 +143,18 @@ package enum Folder {
     }
   }
 
+  /// The path that a folder will have once it and those above it that are missing are created: absolute, the symbolic links
+  /// of those that are there resolved.
+  package static func resolvedWhenCreated(_ path: String) throws(SystemError) -> String {
+    do throws(SystemError) {
+      return try resolved(path)
+    } catch  where error.code == ENOENT && parent(of: path) != path {
+      let name = name(of: path)
+      let above = try resolvedWhenCreated(parent(of: path))
+      return name.isEmpty || name == "." ? above : (above == "/" ? "/" : above + "/") + name
+    }
+  }
+
   /// The bytes that are free for us on the file system that holds a folder.
   package static func freeSpace(_ path: String) throws(SystemError) -> Int {
     var status = statvfs()

@@ -171,6 +171,23 @@ import Testing
     #expect(try DarkroomProcess.run(["run", "--config", config], in: folder).status == 0)
   }
 
+  @Test(arguments: [
+    ("reason", "\"reason\" is no key, but the option --reason of pause"),
+    ("name", "\"name\" is no key, but the option --name of add, run"),
+    ("config", "\"config\" names this file, and is no key of it"),
+    ("interval", "\"interval\" is no key of its own, but one of a rule for a host, in \"hosts\""),
+    ("metrics", "the key \"metrics\" is not available in this version"),
+    ("xyz", "unknown key \"xyz\""), ("per_host", "unknown key \"per_host\"; did you mean \"per-host\"?"),
+  ])
+  func `a key that is none is an error that says what it is elsewhere, or names the nearest`(
+    key: String, told: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    try Data("{\"\(key)\": \"x\"}".utf8).write(to: URL(fileURLWithPath: folder.file("c.json")))
+    let run = try DarkroomProcess.run(["filters", "--config", "c.json"], in: folder)
+    #expect(run.status == 64 && run.error.hasPrefix("darkroom: c.json: \(told)\n"), "\(run.error)")
+  }
+
   @Test func `an empty XDG_CONFIG_HOME is none`() throws {
     let folder = try TemporaryFolder()
     let home = folder.file(".config/darkroom")
@@ -191,6 +208,31 @@ import Testing
     #expect(try DarkroomProcess.run(["run", "--inbox", "a/b", "--create"], in: folder).status == 0)
     let mode = try FileManager.default.attributesOfItem(atPath: folder.file("outbox/.darkroom"))
     #expect((mode[.posixPermissions] as? Int) == 0o711)
+  }
+
+  @Test func `who does not become the instance creates nothing`() throws {
+    let folders = try DarkroomFolders()
+    // It says what it does, unless it is to be quiet.
+    let watch = try folders.start("watch")
+    #expect(
+      try watch.waitForLine(containing: "watching \(folders.inbox), writing to \(folders.outbox)") != nil)
+    let before = try FileManager.default.contentsOfDirectory(atPath: folders.folder.path).sorted()
+    let new = ["inbox", "outbox", "state"].map { folders.folder.file("new/\($0)") }
+    for words in [
+      ["--inbox", folders.inbox, "--outbox", folders.outbox, "--state", new[2]],
+      ["--inbox", folders.inbox, "--outbox", new[1]],
+      ["--inbox", new[0], "--outbox", folders.outbox, "--state", new[2]],
+    ] {
+      let run = try DarkroomProcess.run(["run", "--create"] + words)
+      #expect(run.status == 75 && run.error.contains("process \(watch.processID)"), "\(run.error)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folders.folder.path).sorted() == before)
+    }
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    let created = try DarkroomProcess.run(
+      ["run", "--create", "--inbox", new[0], "--outbox", new[1], "--state", new[2] + "/./deep/"])
+    #expect(created.status == 0, "\(created.error)")
+    #expect(FileManager.default.fileExists(atPath: new[2] + "/deep/ledger.sqlite"))
   }
 
   @Test func `help, version and filters print to standard output and end with 0`() throws {

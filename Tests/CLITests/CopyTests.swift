@@ -139,6 +139,14 @@ import Testing
     let row = try #require(try run(["a.jpg"]).entries.first)
     #expect(row.warnings?.map(\.code) == ["harmless-damage"])
     #expect(try !has("HIDDEN", in: "images/a.jpg") && has("SOMEBODY", in: "images/a.jpg"))
+    // So it is decoded, by a worker, also for an entry that gets its result from another.
+    for isolation in ["process", "none"] {
+      try folders.drop("filtered-\(isolation).txt", "\(nginx.url("a.jpg"))\n\(nginx.url("a.jpg"))\n")
+      #expect(try folders.run(["--filters", "sepia(0.8)", "--isolation", isolation]).status == 0)
+      let rows = try folders.report("filtered-\(isolation)").entries
+      #expect(rows.map { $0.warnings?.map(\.code) } == [["harmless-damage"], ["harmless-damage"]])
+      #expect(rows.allSatisfy { $0.warnings?.first?.message.contains("6 extraneous bytes") == true })
+    }
   }
 
   @Test func `what is only copied needs no worker`() throws {

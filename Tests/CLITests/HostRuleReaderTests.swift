@@ -66,6 +66,10 @@ import Transfer
     (#"{"http://": {}}"#, #""hosts": "http://" must be a host, not a URL"#),
     (#"{"a.test": {"interval": 86401}}"#, #""interval" must be a number of seconds from 0 to 86400, not "86401""#),
     (#"{"a.test": {"per-hots": 1}}"#, #""hosts": "a.test": unknown key "per-hots"; did you mean "per-host"?"#),
+    (
+      #"{"a.test": {"retries": 1}}"#,
+      #""hosts": "a.test": "retries" is no key of a rule, but one of the file, for all hosts"#
+    ),
     (#"{"a.test": {"headers": 1}}"#, #"did you mean "headers-file"?"#),
     (
       #"{"a.test": {"per-host": 0}}"#,

@@ -41,13 +41,14 @@ import Testing
     #expect(try watch.waitForLine(containing: "live: succeeded") != nil)
     if isReplaced { try FileManager.default.removeItem(atPath: folders.inbox) }
     try move(away, folders.inbox)
-    #expect(try watch.waitForLine(containing: "watching") != nil)
+    #expect(try watch.waitForLine(containing: "the inbox is back") != nil)
     try folders.drop("job.txt", "coffee.jpg\n")
     #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
     watch.send(SIGTERM)
     let ended = try watch.finish()
     #expect(ended.status == 0)
     #expect(ended.error.split(separator: "\n").count { $0.contains("the inbox cannot be read") } == 1, "\(ended.error)")
+    #expect(ended.error.split(separator: "\n").count { $0.contains("the inbox is back") } == 1, "\(ended.error)")
     #expect(!folders.exists("other") && !folders.exists("live/history"))
     #expect(try folders.run().status == 0)
     #expect(try folders.inboxNames().isEmpty)
@@ -62,7 +63,7 @@ import Testing
     func mountInbox() throws { #expect(mount(store, folders.inbox, "", UInt(MS_BIND), nil) == 0) }
     try mountInbox()
     defer { umount2(folders.inbox, Int32(MNT_DETACH)) }
-    let watch = try folders.start("watch", ["--filters", "none", "--verbose"])
+    let watch = try folders.start("watch", ["--filters", "none"])
     #expect(try watch.waitForLine(containing: "watching") != nil)
     for isOther in [false, true] {
       umount2(folders.inbox, Int32(MNT_DETACH))
@@ -75,7 +76,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: disk))
       }
       try mountInbox()
-      #expect(try watch.waitForLine(containing: "watching") != nil)
+      #expect(try watch.waitForLine(containing: "the inbox is back") != nil)
       try folders.drop("job-\(isOther).txt", "coffee.jpg\n")
       #expect(try watch.waitForLine(containing: "job-\(isOther): succeeded") != nil)
     }

@@ -127,4 +127,41 @@ import Testing
     #expect(order == ["/2", "/5", "/1", "/4", "/0", "/3"])
     #expect(try folders.report("job").entries.map(\.index) == Array(0..<6), "rows are in manifest order")
   }
+
+  @Test func `a manifest of the job of another format's is told that it takes its place`() throws {
+    let folders = try DarkroomFolders()
+    var told: [[String]] = []
+    for file in ["a.txt", "a.csv", "a.CSV.gz", "a.txt"] {
+      let text = file == "a.txt" ? "coffee.jpg\n" : "url\ncoffee.jpg\n"
+      try folders.drop(file, file.hasSuffix("gz") ? Gzip.packed([Data(text.utf8)]) : Data(text.utf8))
+      let run = try folders.run(["--filters", "none"])
+      #expect(run.status == 0)
+      let warnings = try folders.report("a").warnings ?? []
+      #expect(try ReportSchema.violations(of: folders.contents("a/report.json")) == "")
+      #expect(run.error.contains("a: warning: the last run of job a was of ") == !warnings.isEmpty, "\(run.error)")
+      told.append(warnings.map(\.code))
+    }
+    #expect(told == [[], ["other-manifest"], [], ["other-manifest"]])
+  }
+
+  @Test func `names that differ in case are two jobs, which nothing mixes up`() throws {
+    let folders = try DarkroomFolders()
+    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
+    for (job, name) in [("A", "upper"), ("a", "lower")] {
+      try folders.drop("\(job).jsonl", #"{"name": "\#(name)", "url": "coffee.jpg"}"# + "\n")
+    }
+    let watch = try folders.start("watch", ["--filters", "none"])
+    for _ in 0..<2 { #expect(try watch.waitForLine(containing: ": 1 entry") != nil) }
+    #expect(try DarkroomProcess.run(["cancel", "a"] + folders.named).status == 0)
+    #expect(try DarkroomProcess.run(["wait", "a"] + folders.named).status == 1)
+    #expect(try folders.inboxNames() == ["A.jsonl", "x.lock"])
+    let status = try DarkroomProcess.run(["status"] + folders.named).output
+    #expect(status.contains("job A: 0 of 1") && status.contains("ended: a: cancelled"), "\(status)")
+    try FileManager.default.removeItem(atPath: folders.inbox + "/x.lock")
+    #expect(try DarkroomProcess.run(["wait", "A"] + folders.named).status == 0)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    #expect(try folders.report("A").entries.map(\.name) == ["upper"] && folders.exists("A/images/upper.jpg"))
+    #expect(try folders.report("a").state == "cancelled" && !folders.exists("a/history"))
+  }
 }

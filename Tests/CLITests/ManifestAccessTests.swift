@@ -142,6 +142,22 @@ import Testing
     if error != "EIO" { #expect(try mode(folders.inbox + "/list.txt") == 0o600, "it is as it was made") }
   }
 
+  @Test(arguments: ["EPERM", "EOPNOTSUPP", "ENOSYS"])
+  func `a run ends where modes are unknown, and says so once`(error: String) throws {
+    let folders = try DarkroomFolders()
+    for job in ["a", "b"] { try write("coffee.jpg\n", to: folders.inbox + "/\(job).txt", mode: 0o644) }
+    try write(Self.secrets[0].1, to: folders.inbox + "/secret.json", mode: 0o644)
+    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+    let run = try DarkroomProcess.run(
+      script: "strace -f -qq -o /dev/null -e trace=fchmod -e inject=fchmod:error=\(error) darkroom \(words)",
+      in: folders.folder)
+    #expect(run.status == 0, "\(run.error)")
+    for job in ["a", "b", "secret"] { #expect(try folders.report(job).state == "succeeded") }
+    let warnings = run.error.split(separator: "\n").filter { $0.contains("decides itself who may read manifests") }
+    #expect(warnings.count == 1, "\(run.error)")
+    #expect(try folders.mode("a/manifest.txt") == 0o600 && folders.mode("secret/manifest.json") == 0o600)
+  }
+
   @Test(.enabled(if: geteuid() == 0, "only root can give a file to any group"), arguments: ["EINTR", "EPERM", "EIO"])
   func `a group that cannot be given costs its permissions, an error of the machine is one`(error: String) throws {
     let folders = try DarkroomFolders()

@@ -17,6 +17,9 @@ import Testing
     let ended = try watch.finish()
     #expect(ended.status == 73)
     #expect(ended.error.contains("\(folders.outbox): the outbox was replaced"), "\(ended.error)")
+    let status = try DarkroomProcess.run(["status"] + folders.named).output
+    #expect(status.contains("no process is running\njobs that have not ended are not known: "), "\(status)")
+    #expect(status.contains("Nothing is lost") && !status.contains("nothing to do"), "\(status)")
     try folders.drop("job.txt", "coffee.jpg\n")
     #expect(try folders.run(["--filters", "none"]).status == 73)
     #expect(try folders.run(["--filters", "none", "--create"]).status == 0)
@@ -39,13 +42,25 @@ import Testing
       try FileManager.default.createDirectory(atPath: folders.outbox, withIntermediateDirectories: false)
     }
     try server.release(100)
-    #expect(try watch.waitForLine(containing: "paused: disk (") != nil)
+    let paused = try watch.waitForLine(containing: "paused: disk (")
+    let told = "\(folders.outbox): the outbox was removed, or is not mounted; nothing is lost"
+    #expect(paused?.contains(told) == true, "\(paused ?? "")")
     #expect(try folders.inboxNames() == ["job.txt"])
+    let status = try DarkroomProcess.run(["status"] + folders.named)
     if hasMountPoint {
+      let missing = "\(folders.outbox): the outbox that was used with this inbox is not here. Is the outbox mounted?"
+      #expect(status.status == 0 && status.output.contains(missing), "\(status.output) \(status.error)")
+      #expect(status.output.contains("process \(watch.processID) is running"), "\(status.output)")
+      #expect(!status.output.contains("nothing to do"), "\(status.output)")
+      let json = try DarkroomProcess.run(["status", "--json"] + folders.named).output
+      #expect(try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == "")
+      let waited = try DarkroomProcess.run(["wait", "job", "--timeout", "0.1"] + folders.named)
+      #expect(waited.status == 75, "\(waited.error)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox).isEmpty)
       try FileManager.default.removeItem(atPath: folders.outbox)
     } else {
       #expect(!FileManager.default.fileExists(atPath: folders.outbox))
+      #expect(status.status == 66 && status.error.contains("is it mounted?"), "\(status.error)")
     }
     try FileManager.default.moveItem(atPath: moved, toPath: folders.outbox)
     #expect(try watch.waitForLine(containing: "job: succeeded") != nil)

@@ -153,6 +153,23 @@ import Testing
     #expect(try DarkroomProcess.run(["resume", "../x"] + inbox).status == 64)
   }
 
+  @Test(arguments: [
+    (["Foo.LOCK"], "Foo", []), (["Foo.LOCK", "Foo.lock"], "Foo", ["Foo.LOCK"]),
+    (["Foo.LOCK", "Foo.Lock"], "Foo", ["Foo.LOCK", "Foo.Lock"]), (["foo.LOCK"], "Foo", ["foo.LOCK"]),
+    (["lock"], "lock", []), (["Foo.lock"], "Foo.LOCK", []),
+  ])
+  func `resume finds a lock whose ending is in another case, and names what still pauses`(
+    locks: [String], name: String, left: [String]
+  ) throws {
+    let folders = try DarkroomFolders()
+    for lock in locks { try create(folders.inbox + "/" + lock) }
+    let run = try DarkroomProcess.run(["resume", name, "--inbox", folders.inbox])
+    #expect(run.status == 0)
+    #expect(try folders.inboxNames() == left)
+    #expect(run.error.contains("was removed") == (left.count < locks.count), "\(run.error)")
+    #expect(left.isEmpty || run.error.hasSuffix("still paused by \(left.joined(separator: ", "))\n"), "\(run.error)")
+  }
+
   @Test func `resume says whether its lock was there, and names the others`() throws {
     let folders = try DarkroomFolders()
     let inbox = ["--inbox", folders.inbox]

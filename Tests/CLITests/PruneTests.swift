@@ -47,6 +47,25 @@ import Testing
     #expect(try files() == ["a.jpg", "c.png", "s/b.jpg"])
   }
 
+  @Test(arguments: [false, true])
+  func `an original goes when its entry's source has another extension now, if it is still what was kept`(
+    keepsOriginals: Bool
+  ) throws {
+    let more = keepsOriginals ? ["--prune", "--keep-originals"] : ["--prune"]
+    let two = #"{"a": "coffee.jpg", "b": {"url": "rocket.jpg", "variants": [{"name": "v", "format": "png"}]}}"#
+    #expect(try run(two, ["--keep-originals"]).status == 0)
+    #expect(try files("originals") == ["a.jpg", "b.jpg"])
+    #expect(try run(two, more).status == 0)
+    #expect(try files("originals") == ["a.jpg", "b.jpg"])
+    #expect(try run(two.replacing("coffee.jpg", with: "chelsea-small.png"), more).status == 0)
+    #expect(try files("originals") == (keepsOriginals ? ["a.png"] : []) + ["b.jpg"])
+    try check()
+    // Somebody else's by now.
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: folders.outbox + "/job/originals/b.jpg"))
+    #expect(try run(two.replacing("rocket.jpg", with: "chelsea-small.png"), more).status == 0)
+    #expect(try folders.contents("job/originals/b.jpg") == Data("mine".utf8))
+  }
+
   @Test func `a job that failed or has no entries removes nothing`() throws {
     #expect(try run(Self.three).status == 0)
     #expect(try run(#"{"a": "coffee.jpg", "x": "missing.jpg"}"#).status == 1)

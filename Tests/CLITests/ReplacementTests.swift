@@ -80,6 +80,43 @@ import Testing
       try DarkroomProcess.run(script: "\(packageRoot)/script/check-outbox outbox", in: folders.folder).status == 0)
   }
 
+  /// What `--json` prints of an entry that has ended.
+  private struct Event: Decodable {
+    struct Entry: Decodable {
+      let name: String
+      let index: Int
+    }
+
+    let event: String
+    let ended: Int?
+    let entry: Entry?
+  }
+
+  @Test func `an entry that goes over to the new run is told of once, with its place there`() throws {
+    try folders.drop("job.jsonl", manifest(0..<4))
+    let watch = try folders.start("watch", Self.two + ["--json"])
+    #expect(Set(try requests(2)) == ["/0", "/1"])
+    try folders.drop("job.jsonl", manifest([3, 2, 1, 0]))
+    #expect(try watch.waitForLine(containing: "job: its manifest was replaced") != nil)
+    try server.release(40)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 4 filtered") != nil)
+    watch.send(SIGTERM)
+    let run = try watch.finish()
+    #expect(run.status == 0)
+    let events = try run.output.split(separator: "\n").map {
+      try JSONDecoder().decode(Event.self, from: Data($0.utf8))
+    }
+    // Those that follow the beginning of the new run complete what it has counted.
+    let begun = try #require(events.lastIndex { $0.event == "job-started" })
+    #expect(events[begun].ended == 0)
+    let entries = events[begun...].compactMap(\.entry)
+    #expect(entries.sorted { $0.index < $1.index }.map(\.name) == ["n3", "n2", "n1", "n0"])
+    #expect(entries.map(\.index).sorted() == [0, 1, 2, 3] && events.compactMap(\.entry).count == 4)
+    for name in ["n0", "n1"] {
+      #expect(run.error.split(separator: "\n").count { $0.contains("job: \(name): filtered") } == 1, "\(run.error)")
+    }
+  }
+
   @Test func `a replacement that is rejected changes nothing, and its report goes to history`() throws {
     let watch = try start(manifest(0..<6))
     try folders.drop("job.jsonl", "{\"name\": 7}\n")

@@ -60,6 +60,29 @@ struct StatusForOthersTests {
     #expect(status.output.contains("no process is running"), "\(status.output)")
   }
 
+  @Test func `a configuration file that this user may not read keeps nobody from asking`() throws {
+    let users = try TwoUsers()
+    let config = try users.folders.folder.makeFolder("config/darkroom") + "/config.json"
+    try Data("{}".utf8).write(to: URL(fileURLWithPath: config))
+    #expect(chmod(config, 0o600) == 0)
+    try users.drop("job.txt")
+    #expect(try users.run().status == 0)
+    let darkroom = "env XDG_CONFIG_HOME=config ./darkroom"
+    for command in ["status", "wait job"] {
+      let run = try users.attack("\(darkroom) \(command) \(Self.folders)")
+      #expect(run.status == 0, "\(run.error)")
+      let warning = "darkroom: warning: config/darkroom/config.json: Permission denied (open); it is not used\n"
+      #expect(run.error == warning)
+    }
+    // What it says may matter, or was asked for.
+    for words in [
+      "status --inbox inbox", "run \(Self.folders)", "status --config config/darkroom/config.json \(Self.folders)",
+    ] {
+      let run = try users.attack("\(darkroom) \(words)")
+      #expect(run.status == 66 && run.error.contains("config.json: Permission denied"), "\(run.error)")
+    }
+  }
+
   @Test func `who may read nothing of it is told so`() throws {
     let users = try TwoUsers()
     try users.drop("job.txt")

@@ -87,6 +87,78 @@ import Testing
     #expect(clock.now - began < .seconds(20))
   }
 
+  /// The pixels of a result, and what was said of the source's damage; nil when the pass fails.
+  private func result(
+    of bytes: some Sequence<UInt8>, _ fixture: PassFixture
+  ) throws -> (bytes: [UInt8], damage: String?)? {
+    let (source, target) = (try fixture.write(bytes), fixture.folder.file("result"))
+    do {
+      let pass = try fixture.pass(source, to: target, recipe: "invert(1)")
+      return (try PassFixture.bytes(target), pass.harmlessDamage)
+    } catch let error as ImagingError {
+      #expect(error.code == .imageCorrupt)
+      return nil
+    }
+  }
+
+  @Test("bytes between the segments of a header cost nothing but a warning", arguments: ["jpeg-420", "jpeg-progressive"])
+  func strayBytes(_ name: String) throws {
+    let fixture = try PassFixture()
+    let whole = Array(try CorpusPictures.bytes(name).dropLast())
+    let pieces = CorpusPictures.pieces(whole)
+    let expected = try #require(try result(of: whole, fixture))
+    #expect(expected.damage == nil)
+    for stray in [[0x41], Array("HIDDEN".utf8) + [0xFF, 0, 1], [UInt8](repeating: 0, count: 70_000)] {
+      let damaged = try result(of: Array((pieces[..<2] + [stray] + pieces[2...]).joined()), fixture)
+      // What is longer than a segment may be anything.
+      guard stray.count < 1 << 16 else {
+        #expect(damaged == nil)
+        continue
+      }
+      #expect(damaged?.bytes == expected.bytes)
+      #expect(damaged?.damage?.contains("extraneous bytes before marker") == true)
+    }
+    // In coded data they may have taken the place of pixels.
+    let end = whole.count - 2
+    let many = [UInt8](repeating: 0x41, count: 100)
+    #expect(try result(of: whole[..<end] + many + whole[end...], fixture) == nil)
+  }
+
+  @Test("what is left of a segment on which pixels depend is no harmless damage")
+  func lostSegments() throws {
+    let fixture = try PassFixture()
+    let whole = Array(try CorpusPictures.bytes("jpeg-420").dropLast())
+    let places = whole.indices.dropLast().filter { whole[$0] == 0xFF && [0xC4, 0xDB].contains(whole[$0 + 1]) }
+    #expect(places.count >= 2)
+    for place in places {
+      var damaged = whole
+      damaged[place] = 0x7F
+      #expect(try result(of: damaged, fixture) == nil, "\(place)")
+    }
+    for text in ["Adobe", "ICC_PROFILE\0", "Exif\0\0"] {
+      let lost = [0x7F, 0xEE, 0, 20] + Array(text.utf8)
+      let pieces = CorpusPictures.pieces(whole)
+      #expect(try result(of: (pieces[..<2] + [lost] + pieces[2...]).joined(), fixture) == nil, "\(text)")
+    }
+  }
+
+  @Test(
+    "a wrong checksum costs nothing but a warning if no pixel depends on the chunk",
+    arguments: [("tEXt", true), ("gAMA", true), ("iCCP", true), ("eXIf", true), ("tRNS", false), ("abCd", false)],
+    [false, true])
+  func checksums(_ chunk: (name: String, isHarmless: Bool), isBehind: Bool) throws {
+    let fixture = try PassFixture()
+    let whole = Array(try CorpusPictures.bytes("png-8").dropLast())
+    let expected = try #require(try result(of: whole, fixture))
+    var bytes = PNGChunk.encoded(Array(chunk.name.utf8), [0, 0, 0, 9, 0, 0])
+    bytes[bytes.count - 1] ^= 1
+    let place = isBehind ? whole.count - 12 : 33
+    let damaged = try result(of: whole[..<place] + bytes + whole[place...], fixture)
+    #expect((damaged != nil) == chunk.isHarmless)
+    guard chunk.isHarmless else { return }
+    #expect(damaged?.bytes == expected.bytes && damaged?.damage == "\(chunk.name): CRC error")
+  }
+
   @Test("palette indices beyond the palette are black, as in browsers")
   func palette() throws {
     let fixture = try PassFixture()

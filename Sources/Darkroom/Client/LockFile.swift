@@ -93,15 +93,17 @@ package struct LockFile {
 
   // MARK: Removing it
 
-  /// Removes the lock, which may be a folder.
-  /// - Returns: Whether there was one.
+  /// Removes the lock, which may be a folder. If there is none of exactly this name, one is taken for it whose ending is in
+  /// another case, unless there are several; `lock` is the bare name, too.
+  /// - Returns: The path of what was removed; nil when there was none.
   /// - Throws: `StopError.outbox` for a folder that is not empty; `SystemError`.
-  package func remove() throws -> Bool {
+  package func remove() throws -> String? {
     let folder = try OpenFolder(inbox)
-    guard let found = try folder.status(of: name) else { return false }
+    guard let name = try findName(in: folder), let found = try folder.status(of: name) else { return nil }
+    let path = inbox + "/" + name
     guard found.kind == .folder else {
       try folder.remove(name)
-      return true
+      return path
     }
     do {
       try folder.removeFolder(name)
@@ -109,6 +111,20 @@ package struct LockFile {
       guard error.code == ENOTEMPTY || error.code == EEXIST else { throw error }
       throw StopError.outbox("\(path) is a folder that is not empty, so it stays: remove what is in it first")
     }
-    return true
+    return path
   }
+
+  /// The name that the lock has in the inbox.
+  private func findName(in folder: OpenFolder) throws(SystemError) -> String? {
+    if try folder.status(of: name) != nil { return name }
+    let stem = name.dropLast(Self.ending.count)
+    let found = try folder.names().compactMap(\.text).filter { other in
+      let lowered = other.lowercased()
+      if lowered == "lock" { return stem == other }
+      return lowered.hasSuffix(Self.ending) && other.dropLast(Self.ending.count) == stem
+    }
+    return found.count == 1 ? found[0] : nil
+  }
+
+  private static let ending = ".lock"
 }

@@ -7,16 +7,36 @@ enum OutboxMarker {
   /// - Parameter known: Its marker.
   /// - Throws: `StopError.outbox` when it is not; `SystemError`.
   static func check(_ outbox: OutboxFolder, is known: String) throws {
-    let folder = try outbox.handle ?? OpenFolder(outbox.path)
-    let found = try read(folder)
-    if try found == known || found == nil && hasJobs(folder) { return }
-    let what =
-      found == nil
-      ? "the outbox that was used with this inbox is not here"
-      : "this is not the outbox that was used with this inbox, but another one"
+    guard let difference = try difference(of: outbox, from: known) else { return }
     throw StopError.outbox(
-      "\(outbox.path): \(what). Is the outbox mounted? With --create on the command line "
-        + (found == nil ? "a new one begins here" : "this one is used from now on"))
+      "\(outbox.path): \(difference.text). Is the outbox mounted? With --create on the command line "
+        + (difference == .missing ? "a new one begins here" : "this one is used from now on"))
+  }
+
+  /// What an outbox is that is not the one that was used before.
+  enum Difference {
+    /// A folder in which nothing is, or nothing of ours.
+    case missing
+    /// Another outbox.
+    case other
+
+    var text: String {
+      switch self {
+      case .missing: "the outbox that was used with this inbox is not here"
+      case .other: "this is not the outbox that was used with this inbox, but another one"
+      }
+    }
+  }
+
+  /// How an outbox differs from the one that was used before; nil when it is that one.
+  /// - Parameter known: Its marker.
+  /// - Throws: `SystemError`.
+  static func difference(of outbox: OutboxFolder, from known: String) throws(SystemError) -> Difference? {
+    let folder = try outbox.open()
+    let found = try read(folder)
+    if found == known { return nil }
+    guard found == nil else { return .other }
+    return try hasJobs(folder) ? nil : .missing
   }
 
   /// The outbox's marker, which is made if there is none, and lasts when this returns.

@@ -100,7 +100,7 @@ final class EntryScheduler {
     for (run, job) in jobs where !job.isStopped && job.hasChanges(now: now) {
       try withIndex(of: run, now: now) {
         if job.needsUpcoming { try setUpcoming(run, job, now: now) }
-        if let change = job.deferred.nextChange, change <= now { try resumeDeferred(run, job, now: now) }
+        if job.deferredChange <= now { try resumeDeferred(run, job, now: now) }
         if job.dependencies?.hasWork == true { try tellDependents(run, job, now: now) }
       }
     }
@@ -342,7 +342,7 @@ final class EntryScheduler {
   var nextChange: Int? {
     if hasDependentsToTell { return 0 }
     return jobs.values.lazy.filter { !$0.isStopped }.reduce(hosts.nextChange) { first, job in
-      job.deferred.nextChange.map { min($0, first ?? $0) } ?? first
+      job.deferredChange < .max ? min(job.deferredChange, first ?? .max) : first
     }
   }
 

@@ -2,8 +2,8 @@ import Manifests
 
 /// Something that a person or a script may want to know while it happens.
 package enum Event: Sendable {
-  /// The program owns its folders and has begun to look.
-  case watching(inbox: String, outbox: String)
+  /// The program owns its folders and has begun to look, or does so again.
+  case watching(inbox: String, outbox: String, Beginning)
   /// A file in the inbox is neither a manifest nor a lock; reported once.
   case fileIgnored(name: String, why: String)
   /// The inbox could not be read; nothing follows from that for what is in it.
@@ -26,8 +26,8 @@ package enum Event: Sendable {
     job: String, name: String, attempts: Int, seconds: Double, isFirst: Bool, error: ReportRow.Failure, deferred: Int)
   /// A server asked for a hold.
   case hostHeld(host: String, seconds: Double, why: String)
-  /// An entry's row of the report is durable.
-  /// `deferred` tells how many entries of the job are.
+  /// An entry's row of the report is durable. A row that goes over to another run, because its manifest was replaced, is told
+  /// of when it has. `deferred` tells how many entries of the job are.
   case entryEnded(job: String, row: ReportRow, deferred: Int)
   /// Another manifest has taken the place of a live job's: `carried` entries are unchanged, and done or in progress.
   case jobReplaced(job: String, carried: Int)
@@ -51,6 +51,16 @@ package enum Event: Sendable {
 }
 
 extension Event {
+  /// Since when the inbox is watched.
+  package enum Beginning: Sendable {
+    /// The start of `run`, which does so until nothing is left.
+    case run
+    /// The start of `watch`.
+    case watch
+    /// The moment at which an inbox was back that could not be read.
+    case inboxReturned
+  }
+
   /// What is known of workers.
   init(_ notice: DecodingPool.Notice, _ counts: DecodingPool.Counts) {
     switch notice {

@@ -72,7 +72,13 @@ final class JobEntries {
 
   /// When these were first tried, in milliseconds. Of entries that were begun and given up it is kept, too.
   var firstTried: [Int: Int] = [:]
-  var deferred = DeferredQueue()
+  var deferred = DeferredQueue() {
+    didSet { deferredChange = deferred.nextChange ?? .max }
+  }
+
+  /// `nextChange` of these; `Int.max` when there is none. It is asked of all jobs for each entry that starts, and the queue
+  /// would be copied for that.
+  private(set) var deferredChange = Int.max
 
   /// Which entries wait for others; nil when none does.
   var dependencies: DependencyTracker?
@@ -124,7 +130,7 @@ final class JobEntries {
 
   /// Whether something is to be looked up before the next entry is chosen.
   func hasChanges(now: Int) -> Bool {
-    needsUpcoming || dependencies?.hasWork == true || deferred.nextChange.map { $0 <= now } == true
+    needsUpcoming || dependencies?.hasWork == true || deferredChange <= now
   }
 
   /// Finds the first host that was not started; nil when there is none.

@@ -226,6 +226,7 @@ struct JobPlanner: Sendable {
       return plan
     }
     let newNames = findings.problems.isEmpty ? try namesToRecord(of: index, task, takenFrom: names) : []
+    if lastRun != nil, let warning = otherManifest(than: manifest, of: job) { findings.warnings.append(warning) }
     if hasFailures, let lastRun { try copyFailures(of: lastRun, to: index) }
     let total = try index.count()
     let sources = SourceCounts(total: total)
@@ -252,6 +253,17 @@ struct JobPlanner: Sendable {
       names: newNames,
       pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
       outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil)
+  }
+
+  /// A warning when the job's last run was of a manifest in another format: who dropped both may have meant two jobs.
+  private func otherManifest(than manifest: JobManifest, of job: LedgerJob) -> ManifestWarning? {
+    guard let ended = try? ledger.lastEnded(job: job.name), let last = try? JobManifest(text: ended.details),
+      last.format != manifest.format
+    else { return nil }
+    return ManifestWarning(
+      .otherManifest,
+      "the last run of job \(job.name) was of \(last.file): \(manifest.file) is the same job, and its report and results "
+        + "take the place of that one's", at: .file)
   }
 
   /// A job whose report is to be delivered, and nothing else.

@@ -1,4 +1,5 @@
 import Ledger
+import Manifests
 import System
 
 /// The jobs that are wanted and not live, in the order in which they are to become live. It knows values only: no files,
@@ -53,6 +54,9 @@ struct JobQueue {
   /// The names of jobs that could not begin, and are tried again.
   private(set) var holds: [String: JobHold] = [:]
 
+  /// The names of the jobs whose manifests could not be examined at the last scan.
+  private var unexaminedJobs: Set<String> = []
+
   /// The bytes that are free in the state folder's file system, as of the last look.
   var free = Int.max
 
@@ -84,12 +88,21 @@ struct JobQueue {
     let fresh = passed.isEmpty ? manifests : manifests.filter { passed[$0.key] != $0.identity.text }
     if wanted == nil, case .inbox = goal { wanted = Set(fresh.map(\.key)).union(unexamined) }
     awaitsExamination = !(wanted ?? []).isDisjoint(with: unexamined)
+    if !holds.isEmpty { unexaminedJobs = Set(unexamined.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } }) }
     return wanted.map { wanted in fresh.filter { wanted.contains($0.key) } } ?? fresh
   }
 
-  /// Takes in a scan of the inbox.
-  /// - Parameter settled: The manifests that are not being written any more.
-  mutating func update(_ fresh: [InboxScan.Manifest], settled: [InboxScan.Manifest]) {
+  /// Takes in a scan of the inbox. What held a job ends when there is nothing of that any more, or nothing that may be read.
+  /// - Parameters:
+  ///   - settled: The manifests that are not being written any more.
+  ///   - live: The names of live jobs. Default: none.
+  mutating func update(
+    _ fresh: [InboxScan.Manifest], settled: [InboxScan.Manifest], live: Set<String> = []
+  ) {
+    if !holds.isEmpty {
+      let jobs = live.union(unexaminedJobs).union(fresh.map(\.job)).union(unfinished.map(\.name)).union(named.map(\.job))
+      holds = holds.filter { jobs.contains($0.key) }
+    }
     let fresh = blocked.isEmpty ? fresh : fresh.filter { !blocked.contains($0.job) }
     present = fresh
     open = Dictionary(fresh.map { ($0.key, $0.identity) }, uniquingKeysWith: { first, _ in first })

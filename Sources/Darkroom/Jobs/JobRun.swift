@@ -83,6 +83,9 @@ final class JobRun {
     /// What the comparison came to; nil before.
     var comparison: JobReplacement.Comparison?
 
+    /// The rows of these that became durable before that, by position: it is not known yet which run is to tell of them.
+    var untold: [Int: ReportRow] = [:]
+
     /// Whether the run that replaces it has begun.
     var hasBegun = false
 

@@ -277,6 +277,11 @@ extension LiveJobs {
     run.running?.tally.add(row)
     run.running?.plan.sources.add(row)
     restIfDeferred(run.number)
+    if !goesOver(row, record.id) { tell(row, of: run) }
+  }
+
+  /// Tells that a row is durable.
+  func tell(_ row: ReportRow, of run: JobRun) {
     observe(.entryEnded(job: run.name, row: row, deferred: scheduler.deferred(run: run.number).count))
   }
 }

@@ -79,6 +79,7 @@ extension LiveJobs {
       if case .failure(let error) = result,
         isDamageOfIndex(error, of: run) || runs[replaced.successor].map({ isDamageOfIndex(error, of: $0) }) == true
       {
+        tellUntold(of: run)
         // Both are planned again when nothing of this one is in progress.
         cancelOperations(of: number) { $0.run == number }
         return indexFailed(.init(run: number, cause: error))
@@ -87,6 +88,7 @@ extension LiveJobs {
       run.hold = nil
       replaced.comparison = comparison
       run.phase = .replaced(replaced)
+      tellUntold(of: run)
       cancelOperations(of: number, where: isGone)
       // Of these nothing has begun again meanwhile.
       observe(.jobReplaced(job: run.name, carried: comparison.tally.counts.total + comparison.carried.count))
@@ -100,6 +102,28 @@ extension LiveJobs {
     else { return false }
     guard let entry = comparison.carried[id.position] else { return true }
     return isGone(.init(run: replaced.successor, position: entry.position))
+  }
+
+  /// Whether a row goes over to the run that replaces its own, which tells of it then, so that it is told once, with its place
+  /// in the new manifest. Until the manifests are compared it is not known.
+  func goesOver(_ row: ReportRow, _ id: PhotoRecord.ID) -> Bool {
+    guard let run = runs[id.run], case .replaced(var replaced) = run.phase, replaced.started.contains(id.position)
+    else { return false }
+    if let comparison = replaced.comparison { return comparison.carried[id.position] != nil }
+    replaced.untold[id.position] = row
+    run.phase = .replaced(replaced)
+    return true
+  }
+
+  /// Tells of the rows of a run that was replaced that do not go over, and was waited for to know.
+  private func tellUntold(of run: JobRun) {
+    guard case .replaced(var replaced) = run.phase else { return }
+    for (position, row) in replaced.untold.sorted(by: { $0.key < $1.key })
+    where replaced.comparison?.carried[position] == nil {
+      tell(row, of: run)
+    }
+    replaced.untold = [:]
+    run.phase = .replaced(replaced)
   }
 
   /// Whether nothing of a run that was replaced, or of those that it has replaced, is in progress that is gone: a result of
@@ -157,7 +181,10 @@ extension LiveJobs {
       let settlement = try result.get()
       run.hold = nil
       run.phase = .cancelling(.init(running: replaced.running, attempts: replaced.attempts, isSuperseded: true))
-      guard let new = runs[replaced.successor] else { return }
+      guard let new = runs[replaced.successor] else {
+        for item in settlement.rows { tell(item.row, of: run) }
+        return
+      }
       undelivered += settlement.rows.count
       new.undelivered += settlement.rows.count
       delivery.log(carried: settlement.rows)
@@ -191,6 +218,7 @@ extension LiveJobs {
   /// A run that was replaced goes without having been settled: the one that replaces it does what was left to it, and is
   /// planned again if it had not begun.
   func abandonReplacement(_ run: JobRun) {
+    tellUntold(of: run)
     guard case .replaced(let replaced) = run.phase, let new = runs[replaced.successor] else { return }
     if let comparison = replaced.comparison, replaced.hasBegun {
       start(comparison.carried.values.map(\.position), of: new)

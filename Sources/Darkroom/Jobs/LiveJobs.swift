@@ -17,6 +17,8 @@ final class LiveJobs {
     case planned(run: Int, Result<JobPlanning.Result, any Error>)
     case written(run: Int, ReportDelivery)
     case unwritten(run: Int, any Error)
+    /// The outbox's file system has refused to give a manifest its permissions.
+    case accessRefused(SystemError)
     case cancelled(run: Int, Result<JobTally, any Error>)
     case compared(run: Int, Result<JobReplacement.Comparison, any Error>)
     case settled(run: Int, Result<JobReplacement.Settlement, any Error>)
@@ -95,6 +97,9 @@ final class LiveJobs {
   var indexHolds: [String: JobHold] = [:]
   var isStopping = false
 
+  /// Whether the outbox's file system has taken the permissions of all manifests.
+  private var isAccessKnown = true
+
   init(
     queue: JobQueue, pending: PendingOperations, delivery: DeliveryQueue, suspension: Suspension,
     network: NetworkWatch, planner: JobPlanner, lastActive: Int, observe: @escaping (Event) -> Void,
@@ -172,6 +177,9 @@ final class LiveJobs {
       try withTrouble(about: run, isPlanning: true) { try planned(run, result.get()) }
     case .written(let number, let report): deliver(report, of: number)
     case .unwritten(let number, let error): try reported(number, .failure(error))
+    case .accessRefused(let error):
+      if isAccessKnown { observe(.warning("the outbox's file system decides itself who may read manifests: \(error)")) }
+      isAccessKnown = false
     case .cancelled(let number, let result): try recorded(number, result)
     case .compared(let number, let result): try compared(number, result)
     case .settled(let number, let result): try settled(number, result)
@@ -323,8 +331,8 @@ final class LiveJobs {
     let file = ReportFile(
       run: finishing.plan.run, manifest: finishing.plan.manifest, outcome: finishing.outcome,
       pauses: run.pauses, index: finishing.plan.index, ledger: planner.ledger, state: planner.state,
-      sources: finishing.plan.sources, manifestWarnings: finishing.plan.warnings,
-      hasSecretDefaults: finishing.plan.hasSecretDefaults)
+      sources: finishing.plan.sources, accessRefused: { [send] in send(.accessRefused($0)) },
+      manifestWarnings: finishing.plan.warnings, hasSecretDefaults: finishing.plan.hasSecretDefaults)
     let history = HistoryRetention(
       history: History(folder: finishing.plan.run.folder), keeping: planner.configuration.keepHistory)
     let hasPredecessor = finishing.hasPredecessor

@@ -14,6 +14,9 @@ package struct Configuration: Sendable {
   /// The folder for the ledger. Default: `OUTBOX/.darkroom`.
   package var state: String
 
+  /// Those of the three folders that are missing and are to be created. Default: none.
+  package var newFolders: Set<String> = []
+
   /// Whether an outbox may take the place of another that was used with the inbox under the same path. Default: false.
   package var replacesOutbox = false
 

@@ -37,7 +37,7 @@ package struct ReportRow: Sendable, Equatable {
     enum Code: String, Sendable, CaseIterable {
       /// Metadata of a picture that was copied could not be read, and was left out.
       case metadataUnreadable = "metadata-unreadable"
-      /// A picture that was copied is damaged where no pixel depends on it.
+      /// A picture is damaged where no pixel depends on it.
       case harmlessDamage = "harmless-damage"
     }
 

@@ -118,7 +118,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
     let source = try record.snapshot.source.flatMap { try self.original($0, sourcePicture.format) }
     try finish(
-      file, original.picture, original.sha256, as: key, from: sourcePicture, keeping: source, since: began)
+      file, original.picture, original.sha256, as: key, from: sourcePicture, keeping: source, since: began,
+      warnings: live.result?.warnings ?? [])
     return true
   }
 
@@ -215,7 +216,9 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
     let sha256 = try MessageDigest.hexDigest(ofDescriptor: file.descriptor)
     let original = try record.snapshot.source.flatMap { try self.original($0, pictures.source.format) }
-    try finish(file, pictures.output, sha256, as: key, from: pictures.source, keeping: original, since: began)
+    let warnings = pictures.harmlessDamage.map { [ReportRow.Warning.harmless($0)] } ?? []
+    try finish(
+      file, pictures.output, sha256, as: key, from: pictures.source, keeping: original, since: began, warnings: warnings)
   }
 
   /// Reads a picture, and has it written down that the entry is inside a filtration meanwhile.
@@ -332,10 +335,17 @@ extension ReportRow.Warning {
         Self(
           code: .metadataUnreadable, message: "metadata of the picture cannot be read, and is not in the copy"))
     }
-    if let damage = copy.harmlessDamage {
+    if let error = copy.decodingError {
       warnings.append(
-        Self(code: .harmlessDamage, message: "no pixel depends on it, but with a filter \(damage.message)"))
+        Self(code: .harmlessDamage, message: "no pixel of the copy depends on it, but with a filter \(error.message)"))
+    } else if let damage = copy.harmlessDamage {
+      warnings.append(harmless(damage))
     }
     return warnings
+  }
+
+  /// Damage on which no pixel depends.
+  fileprivate static func harmless(_ damage: String) -> Self {
+    Self(code: .harmlessDamage, message: "no pixel depends on it: \(damage)")
   }
 }

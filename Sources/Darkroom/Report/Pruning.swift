@@ -16,7 +16,7 @@ struct Pruning: @unchecked Sendable {  // the index has one owner at a time
     try index.fill { try index.prepareKept() }
     try ledger.eachEndedPage(run: run.runID) { page in
       let rows = try page.map { try ReportRow(parsing: $0.row) }
-      try index.fill { for row in rows { if let file = row.output?.file { try index.keep(file) } } }
+      try index.fill { for file in rows.flatMap(\.keptFiles) { try index.keep(file) } }
     }
     try ledger.eachOutputPage(job: run.job) { page in
       var folders: Set<String> = []
@@ -40,6 +40,20 @@ struct Pruning: @unchecked Sendable {  // the index has one owner at a time
     else { return false }
     folders.insert(Folder.parent(of: output.target))
     return true
+  }
+}
+
+extension ReportRow {
+  /// The result, and the file that its source has, or would have, in `originals`. One whose format is not known has no
+  /// extension.
+  fileprivate var keptFiles: [String] {
+    guard let output else { return [] }
+    if let original = source?.file { return [output.file, original] }
+    let suffix = source?.picture?.format.fileExtension
+    let image = output.file.drop { $0 != "/" }.dropFirst()
+    var name = image.lastIndex(of: ".").map { image[..<$0] } ?? image
+    if let variant, name.hasSuffix("." + variant) { name = name.dropLast(variant.count + 1) }
+    return [output.file, suffix.map { JobFolder.original(String(name), extension: $0) } ?? "originals/" + name]
   }
 }
 

@@ -21,6 +21,9 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
   /// How often the sources of the rows occur; nil when that does not matter.
   var sources: SourceCounts?
 
+  /// Called when the file system has refused to give the manifest its permissions. Default: nothing is done.
+  var accessRefused: @Sendable (SystemError) -> Void = { _ in }
+
   /// What is doubtful about the manifest.
   var manifestWarnings: [ManifestWarning] = []
 
@@ -85,7 +88,8 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
       staged: name, target: Folder.name(of: target), bytes: try file.status().size, sha256: manifest.sha256)
   }
 
-  /// Has those read the manifest who could read what was dropped, unless it holds secrets.
+  /// Has those read the manifest who could read what was dropped, unless it holds secrets. Where the file system knows no
+  /// permissions, as CIFS, it decides itself.
   private func setAccess(of file: OpenFile) throws {
     guard let mode = manifest.mode else { return }
     let isPlanned = outcome.state != .rejected && outcome.state != .superseded && manifest.list == nil
@@ -93,7 +97,12 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
       try isPlanned
       ? hasSecretDefaults || index.hasSecrets()
       : ManifestFile(path: file.path, isCompressed: ManifestFile.isCompressed(manifest.fileExtension)).mayHoldSecrets
-    if isSecret { try file.makePrivate() } else { try file.setAccess(mode: mode, group: manifest.group) }
+    do throws(SystemError) {
+      if isSecret { try file.makePrivate() } else { try file.setAccess(mode: mode, group: manifest.group) }
+    } catch {
+      guard [EPERM, ENOTSUP, ENOSYS].contains(error.code) else { throw error }
+      accessRefused(error)
+    }
   }
 
   /// The file of which there is no snapshot gets a second name, or is copied where that is refused.

@@ -27,6 +27,7 @@ package struct StatusReader {
     while true {
       let written = try written()
       guard let process = try runningProcess(written) else {
+        if let why = otherOutbox { return try readWithoutOutbox(why, countsRows: countsRows) }
         let status = try readStopped(written, countsRows: countsRows)
         // An instance that has begun meanwhile has the ledger open.
         if status.jobs_unknown != nil, Clock.monotonicSeconds < deadline, try runningProcess(self.written()) != nil {
@@ -132,9 +133,31 @@ package struct StatusReader {
   /// Whether this user may read the ledger, or would be told that there is none.
   private var mayReadState: Bool { access(state.ledger, R_OK) == 0 || errno != EACCES }
 
+  // MARK: Without the outbox
+
+  /// Why the folder at the outbox's path is not the outbox that was used with the inbox; nil when it is, and when this user
+  /// may not know.
+  private var otherOutbox: String? {
+    guard let file = try? OpenFolder(configuration.inbox).open(reading: Inbox.instanceFile),
+      let notes = try? InstanceLock.notes(of: file),
+      let known = KnownOutboxes(notes: notes).marker(of: outbox.path),
+      let difference = try? OutboxMarker.difference(of: outbox, from: known)
+    else { return nil }
+    return "\(outbox.path): \(difference.text). Is the outbox mounted? Nothing is lost"
+  }
+
+  /// What the inbox tells.
+  private func readWithoutOutbox(_ why: String, countsRows: Bool) throws -> Status {
+    var status = try readStopped(nil, countsRows: countsRows, unknown: why)
+    status.process = try? InstanceLock.holder(file: Inbox.instanceFile, beneath: configuration.inbox)
+    status.running = status.process != nil
+    return status
+  }
+
   // MARK: Without an instance
 
-  private func readStopped(_ written: Status?, countsRows: Bool) throws -> Status {
+  /// - Parameter unknown: Why it cannot be told which jobs have not ended. Default: that is to be found out.
+  private func readStopped(_ written: Status?, countsRows: Bool, unknown: String? = nil) throws -> Status {
     var status = empty
     var live: [JobManifest] = []
     if mayReadState {
@@ -144,6 +167,7 @@ package struct StatusReader {
     }
     let isFromLedger = mayReadState && status.jobs_unknown == nil
     if !isFromLedger { status.jobs = written?.jobs.map(\.stopped) ?? [] }
+    if let unknown { status.jobs_unknown = unknown }
     guard let (scan, inbox) = try scan() else {
       (status.queued, status.queued_total) = (written?.queued ?? [], written?.queued_total ?? 0)
       return status

@@ -16,6 +16,9 @@ final class Suspension {
   /// An error of the machine's that was met since everything could be written.
   private var suspected: String?
 
+  /// Why the outbox is not where it was, as of the last scan; nil when it is.
+  var outboxTrouble: StopError?
+
   /// Why nothing can be recorded, and until when that is taken to be so, as `Clock.monotonicSeconds`.
   private var failing: (reason: String, until: Double)?
 
@@ -157,6 +160,8 @@ final class Suspension {
 
   /// Why nothing can be written; nil when something can.
   private func failure(_ now: Double) -> String? {
+    // That explains every other error.
+    if let outboxTrouble { return "\(outboxTrouble); nothing is lost, and the work goes on when it is back" }
     if let failing, now < failing.until { return failing.reason }
     guard let suspected else { return nil }
     guard let state else { return suspected }

@@ -13,7 +13,7 @@ enum DecodingReply: Sendable, Equatable {
   /// The largest message.
   static let maxBytes = 1024
 
-  /// The most bytes of text in an error.
+  /// The most bytes of text, in an error or of damage.
   private static let maxText = 512
 
   var message: [UInt8] {
@@ -30,13 +30,18 @@ enum DecodingReply: Sendable, Equatable {
       writer.writeByte(2)
       writer.write(result.source)
       writer.write(result.output)
+      writer.writeRest(Self.shortened(result.harmlessDamage ?? ""))
     case .failed(let error):
       writer.writeByte(3)
       writer.writeByte(index(of: error.code, in: ImagingError.Code.allCases))
       writer.write(Int(error.systemError))
-      writer.writeRest(String(decoding: Array(error.message.utf8.prefix(Self.maxText)), as: UTF8.self))
+      writer.writeRest(Self.shortened(error.message))
     }
     return writer.bytes
+  }
+
+  private static func shortened(_ text: String) -> String {
+    String(decoding: Array(text.utf8.prefix(maxText)), as: UTF8.self)
   }
 
   /// Reads a message; nil when it is none.
@@ -51,8 +56,10 @@ enum DecodingReply: Sendable, Equatable {
       else { return nil }
       self = .demand(PassDemand(heldBytes: bytes, pixels: pixels))
     case 2:
-      guard let source = reader.picture(), let output = reader.picture() else { return nil }
-      self = .finished(ImagePassResult(source: source, output: output))
+      guard let source = reader.picture(), let output = reader.picture(), let damage = reader.text(Self.maxText)
+      else { return nil }
+      let result = ImagePassResult(source: source, output: output, harmlessDamage: damage.isEmpty ? nil : damage)
+      self = .finished(result)
     case 3:
       guard let error = reader.error(maxText: Self.maxText) else { return nil }
       self = .failed(error)
@@ -79,13 +86,18 @@ extension MessageReader {
     return ImageInfo(format: format, width: width, height: height, frames: frames)
   }
 
-  fileprivate mutating func error(maxText: Int) -> ImagingError? {
-    guard let code = member(of: ImagingError.Code.allCases), let number = integer(in: 0...4095) else { return nil }
+  /// The rest, which goes to reports, logs and terminals.
+  fileprivate mutating func text(_ limit: Int) -> String? {
     let text = restText()
-    // It goes to reports, logs and terminals.
-    guard text.utf8.count <= maxText + 8, code != .cancelled,
+    guard text.utf8.count <= limit + 8,
       text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f && !(0x80...0x9f).contains($0.value) })
     else { return nil }
+    return text
+  }
+
+  fileprivate mutating func error(maxText: Int) -> ImagingError? {
+    guard let code = member(of: ImagingError.Code.allCases), let number = integer(in: 0...4095) else { return nil }
+    guard let text = text(maxText), code != .cancelled else { return nil }
     return code == .io
       ? ImagingError(systemError: Int32(number), message: text) : ImagingError(code: code, message: text)
   }

@@ -17,6 +17,9 @@ protocol Command: Sendable {
   /// Whether it has `Signals`, which are blocked before it is run. Default: no, the system handles them.
   var takesSignals: Bool { get }
 
+  /// Whether it only looks at the folders, so that it can do without a configuration file when they are named. Default: no.
+  var isOnlyLooking: Bool { get }
+
   /// Runs the command.
   /// - Throws: `UsageError`, `StopError` and other errors that end the program; `Program` maps them to exit codes.
   func run(_ invocation: Invocation) throws -> ExitCode
@@ -25,6 +28,7 @@ protocol Command: Sendable {
 extension Command {
   var details: String { "" }
   var takesSignals: Bool { false }
+  var isOnlyLooking: Bool { false }
 
   /// The command with its operands, for the help.
   var usage: String { operands.isEmpty ? name : name + " " + operands }

@@ -7,7 +7,8 @@ struct ResumeCommand: Command {
   let operands = "[NAME]"
   let summary = "remove INBOX/NAME.lock (default: pause.lock)"
   let details = """
-    Prints the locks that remain. A lock that does not exist is no error. A lock may be an empty folder, too.
+    Prints the locks that remain. A lock that does not exist is no error. A lock may be an empty folder, too, and end in
+    .LOCK, if there is none of exactly that name.
     """
   let examples = [
     "darkroom resume",
@@ -16,8 +17,8 @@ struct ResumeCommand: Command {
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     let lock = try invocation.lockFile()
-    let existed = try lock.remove()
-    invocation.console.note("\(lock.path) \(existed ? "was removed" : "did not exist")")
+    let removed = try lock.remove()
+    invocation.console.note(removed.map { $0 + " was removed" } ?? "\(lock.path) did not exist")
     let remaining = try StatusReader.pauses(
       inbox: Folder.parent(of: lock.path), lockFile: invocation.settings.configuration.lockFile)
     if !remaining.isEmpty {

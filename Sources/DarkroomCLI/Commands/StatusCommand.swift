@@ -15,6 +15,8 @@ struct StatusCommand: Command {
     "darkroom status --json | jq -r '.jobs[] | .job'",
   ]
 
+  let isOnlyLooking = true
+
   /// So many jobs that have ended are listed.
   private static let finishedLimit = 5
 

@@ -16,6 +16,8 @@ struct WaitCommand: Command {
     #"darkroom wait --timeout 60 "$(darkroom add cats.json)""#,
   ]
 
+  let isOnlyLooking = true
+
   func run(_ invocation: Invocation) throws -> ExitCode {
     let jobs = invocation.operands
     guard !jobs.isEmpty else { throw UsageError("wait needs the name of a job") }

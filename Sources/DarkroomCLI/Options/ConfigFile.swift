@@ -11,13 +11,18 @@ struct ConfigFile {
   /// The values by the option's name, in the file's order. An array is joined by commas.
   let values: [(name: String, value: String)]
 
+  /// Why a standard one that is there is not used; nil for most.
+  let obstacle: String?
+
   /// The value of the key `hosts`, which is no option: rules for hosts.
   let hosts: JSONValue?
 
   /// Reads the file that `--config` or `DARKROOM_CONFIG` names, else the user's, else the system's; nil without any.
-  /// - Throws: `StopError.missing` for a named file that cannot be read; `UsageError` for one with invalid contents.
-  /// - Parameter named: The file that is named, and by what; nil for the standard ones.
-  init?(named: (path: String, by: String)?, environment: [String: String]) throws {
+  /// - Parameters:
+  ///   - named: The file that is named, and by what; nil for the standard ones.
+  ///   - isNeeded: Whether a standard one that this user may not read is an error.
+  /// - Throws: `StopError.missing` for a file that cannot be read; `UsageError` for one with invalid contents.
+  init?(named: (path: String, by: String)?, isNeeded: Bool, environment: [String: String]) throws {
     guard let path = named?.path ?? Self.standardPaths(environment).first(where: FileManager.default.fileExists) else {
       return nil
     }
@@ -25,9 +30,13 @@ struct ConfigFile {
     let data: Data
     do {
       data = try OpenFile(reading: path).readAll()
+    } catch let error as SystemError where error.cause == .permission && named == nil && !isNeeded {
+      (obstacle, values, hosts) = ("\(error); it is not used", [], nil)
+      return
     } catch {
       throw StopError.missing((named.map { $0.by + ": " } ?? "") + "\(error)")
     }
+    obstacle = nil
     do {
       guard case .object(let members) = try data.withUnsafeBytes({ try JSONDocument(parsing: $0).value() }) else {
         throw UsageError("\(path): the configuration must be a JSON object")

@@ -36,6 +36,9 @@ struct HostRuleReader {
     }
   }
 
+  /// Whether a name is that of a key of rules.
+  static func isKey(_ name: String) -> Bool { keys.contains { $0.name == name } }
+
   private static let keys = [
     Key("per-host", \.perHost, .whole(1...1024)),
     // More than a day is a mistake: a host would hardly be asked at all.
@@ -86,7 +89,11 @@ struct HostRuleReader {
     var rule = HostRule(pattern)
     for setting in settings where !setting.key.hasPrefix("_") {
       guard let key = Self.keys.first(where: { $0.name == setting.key }) else {
-        let error = UsageError.unknown("key", setting.key, among: Self.keys.map(\.name))
+        let isForAll = OptionTable.general.contains { $0.name == setting.key && $0.name != "config" }
+        let error =
+          isForAll
+          ? UsageError("\"\(setting.key)\" is no key of a rule, but one of the file, for all hosts")
+          : UsageError.unknown("key", setting.key, among: Self.keys.map(\.name))
         throw UsageError("\(place): \(error)")
       }
       do {

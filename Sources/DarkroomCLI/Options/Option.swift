@@ -67,6 +67,9 @@ struct Option: Sendable {
   /// The option with its letter and value, for the help.
   var usage: String { (letter.map { "-\($0), " } ?? "") + "--" + name + (valueName.map { " " + $0 } ?? "") }
 
+  /// The option as it is given.
+  var longName: String { "--" + name }
+
   /// Whether a command takes it.
   func isTaken(by command: String) -> Bool { commands?.contains(command) ?? true }
 

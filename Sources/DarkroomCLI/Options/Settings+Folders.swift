@@ -5,7 +5,7 @@ import Foundation
 extension Settings {
   /// What a command does with the folders.
   enum FolderUse {
-    /// It works in them. Default folders that are missing are created.
+    /// It works in them. Default folders that are missing are created, once it is known that no other instance has the rest.
     case working
     /// It puts something into the inbox, or takes it away. Nothing is created, unless `--create` is given.
     case dropping
@@ -13,7 +13,8 @@ extension Settings {
     case reading
   }
 
-  /// The configuration, with its folders, the state's included: default ones are created, named ones must exist unless `--create` is given.
+  /// The configuration, with its folders, the state's included: default ones are to be created, named ones must exist unless
+  /// `--create` is given.
   /// - Throws: `StopError.missing` and, for a folder that cannot be created, `StopError.outbox`; `UsageError` when inbox
   ///   and outbox cannot be used together, or a file of a rule for hosts cannot be read.
   func resolved(for use: FolderUse = .working) throws -> Configuration {
@@ -24,6 +25,10 @@ extension Settings {
       try state.map {
         try resolve(FolderSetting(path: $0, isNamed: true), option: "state", mode: 0o700, for: use)
       } ?? configuration.defaultState
+    if use == .working {
+      let folders = [configuration.inbox, configuration.outbox] + (state == nil ? [] : [configuration.state])
+      configuration.newFolders = Set(folders.filter(Self.isMissing))
+    }
     // Who does not work may have no use for both, and need not be able to read secrets.
     if use == .working {
       if let conflict = configuration.folderConflict { throw UsageError(conflict) }
@@ -50,6 +55,7 @@ extension Settings {
     let name = origins[option] ?? "--" + option
     if use == .working && !folder.isNamed || use != .reading && create {
       do {
+        if use == .working, Self.isMissing(folder.path) { return try Folder.resolvedWhenCreated(folder.path) }
         try Folder.create(folder.path, mode: mode)
       } catch  where error.cause.isOfMachine && error.cause != .permission {
         throw error
@@ -71,10 +77,22 @@ extension Settings {
     }
   }
 
+  /// Whether nothing has a path, and nothing keeps a folder from being created there.
+  private static func isMissing(_ path: String) -> Bool {
+    do {
+      _ = try FileStatus(of: path)
+      return false
+    } catch {
+      return error.code == ENOENT
+    }
+  }
+
   /// What helps when a folder is missing.
   private func remedy(for folder: FolderSetting, option: String, _ use: FolderUse) -> String {
     if folder.isNamed {
-      return use == .working ? "--create would create it" : "\"darkroom run\" and \"watch\" create it with --create"
+      let question = option == "outbox" ? "is it mounted? " : ""
+      return question
+        + (use == .working ? "--create would create it" : "\"darkroom run\" and \"watch\" create it with --create")
     }
     return "go to the folder where darkroom works, or name its \(option) with --\(option) or "
       + "DARKROOM_\(option.uppercased()); \"darkroom run\" would create one here"

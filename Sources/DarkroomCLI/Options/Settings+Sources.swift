@@ -2,8 +2,10 @@ import Darkroom
 
 extension Settings {
   /// Reads the configuration file, the environment and the command line; the later wins.
+  /// - Parameter isOnlyLooking: Whether the command needs only the names of the folders: if these are given, it does without
+  ///   a standard configuration file that this user may not read. Default: no.
   /// - Throws: `UsageError`, `StopError.missing`.
-  init(_ arguments: Arguments, environment: [String: String]) throws {
+  init(_ arguments: Arguments, environment: [String: String], isOnlyLooking: Bool = false) throws {
     self.init()
     do {
       try configuration.transfer.adopt(environment: environment)
@@ -26,8 +28,14 @@ extension Settings {
     let named =
       option.map { (path: $0, by: "--config") }
       ?? environment["DARKROOM_CONFIG"].map { (path: $0, by: "DARKROOM_CONFIG") }
-    if let file = try ConfigFile(named: named, environment: environment) {
+    let folders = ["inbox", "outbox"]
+    let hasFolders = folders.allSatisfy { name in
+      given.contains(name) || variables.contains { $0.option.name == name }
+    }
+    let isNeeded = !(isOnlyLooking && hasFolders)
+    if let file = try ConfigFile(named: named, isNeeded: isNeeded, environment: environment) {
       configPath = file.path
+      configObstacle = file.obstacle
       if let hosts = file.hosts {
         configuration.hosts = try HostRuleReader(file: file.path, environment: environment).rules(hosts)
       }
@@ -102,10 +110,19 @@ extension Settings {
   /// - Throws: `UsageError` for an unknown key, with the nearest known one.
   static func option(forKey key: String, in file: String) throws -> Option {
     if let option = OptionTable.general.first(where: { $0.name == key && key != "config" }) { return option }
-    let error =
-      OptionTable.unavailable.contains(key)
-      ? UsageError.unavailable("the key \"\(key)\"")
-      : UsageError.unknown("key", key, among: OptionTable.general.map(\.name) + ["hosts"])
-    throw UsageError("\(file): \(error)")
+    throw UsageError("\(file): \(unknownKey(key))")
+  }
+
+  private static func unknownKey(_ key: String) -> UsageError {
+    if OptionTable.unavailable.contains(key) { return .unavailable("the key \"\(key)\"") }
+    if key == "config" { return UsageError("\"config\" names this file, and is no key of it") }
+    if let option = OptionTable.all.first(where: { $0.name == key }) {
+      let takers = OptionTable.all.filter { $0.name == key }.flatMap { $0.commands ?? [] }
+      return UsageError("\"\(key)\" is no key, but the option \(option.longName) of \(takers.joined(separator: ", "))")
+    }
+    if HostRuleReader.isKey(key) {
+      return UsageError("\"\(key)\" is no key of its own, but one of a rule for a host, in \"hosts\"")
+    }
+    return .unknown("key", key, among: OptionTable.general.map(\.name).filter { $0 != "config" } + ["hosts"])
   }
 }

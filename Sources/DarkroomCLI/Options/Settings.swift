@@ -28,6 +28,8 @@ struct Settings: Sendable {
   var config: String?
   /// The configuration file that was read; nil without any.
   var configPath: String?
+  /// Why that was not used; nil for most.
+  var configObstacle: String?
   /// The environment that the settings are from.
   var environment: [String: String] = [:]
   /// What set each option that is set, as messages call it: `--inbox`, `DARKROOM_INBOX`, `/etc/…: "inbox"`.

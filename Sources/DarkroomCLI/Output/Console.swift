@@ -30,7 +30,13 @@ final class Console {
   func handle(_ event: Event) {
     if isJSON { result(event.json.text) }
     switch event {
-    case .watching(let inbox, let outbox): log(.verbose, "watching \(inbox), writing to \(outbox)")
+    case .watching(let inbox, let outbox, let beginning):
+      let text = "watching \(inbox), writing to \(outbox)"
+      switch beginning {
+      case .run: log(.verbose, text)
+      case .watch: log(.normal, text)
+      case .inboxReturned: log(.quiet, "the inbox is back: " + text)
+      }
     case .fileIgnored(let name, let why): log(.quiet, "\(name) in the inbox is ignored: \(why)")
     case .inboxUnreadable(let error): log(.quiet, "the inbox cannot be read: \(error)")
     case .workerLost(let job, let name, let why, _):

@@ -38,7 +38,7 @@ extension Event {
 
   private var details: JSONValue {
     switch self {
-    case .watching(let inbox, let outbox): .object(["inbox": .string(inbox), "outbox": .string(outbox)])
+    case .watching(let inbox, let outbox, _): .object(["inbox": .string(inbox), "outbox": .string(outbox)])
     case .fileIgnored(let name, let why): .object(["file": .string(name), "why": .string(why)])
     case .inboxUnreadable(let message), .warning(let message): .object(["message": .string(message)])
     case .jobAccepted(let job, let file): .object(["job": .string(job), "file": .string(file)])

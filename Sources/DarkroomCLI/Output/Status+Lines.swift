@@ -12,7 +12,8 @@ extension Status {
     lines += waits.map { "job \($0.job) is in trouble, and tried again: \($0.why)" }
     if let total = waits_total, total > waits.count { lines.append("\(total - waits.count) more jobs are in trouble") }
     if let jobs_unknown {
-      lines.append("jobs that have not ended are not known but from the last status: \(jobs_unknown)")
+      let source = jobs.isEmpty ? "" : " but from the last status"
+      lines.append("jobs that have not ended are not known\(source): \(jobs_unknown)")
     }
     if let queues, !jobs.isEmpty {
       lines.append("downloads: \(queues.download.progress); filtrations: \(queues.filtration.progress)")

@@ -23,7 +23,7 @@ package struct ImageInfo: Sendable, Equatable {
   package static func probe(_ descriptor: Int32, limits: ImageLimits = ImageLimits()) throws(ImagingError) -> ImageInfo
   {
     let structure = try ImageFormat.structure(of: FileReader(descriptor), limits: limits)
-    if let damage = structure.harmlessDamage { throw damage }
+    if let error = structure.decodingError { throw error }
     return structure.info
   }
 }

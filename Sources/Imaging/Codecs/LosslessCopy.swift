@@ -17,8 +17,10 @@ package struct LosslessCopy: Sendable {
   package let isWholeFile: Bool
   /// Whether metadata is left out because it cannot be read.
   package let hasUnreadableMetadata: Bool
-  /// The error for which the picture cannot be decoded, although no pixel depends on what is damaged; nil without damage.
-  package let harmlessDamage: ImagingError?
+  /// Damage of the header on which no pixel of the copy depends, in words; nil without any.
+  package let harmlessDamage: String?
+  /// The error for which the picture cannot be decoded because of that; nil when it can.
+  package let decodingError: ImagingError?
 
   /// Reads the header of the picture in an open file and finds out what a copy of it consists of, without decoding: damage
   /// beyond the header is not detected. No library of a format sees the file. The file must be seekable and is read from
@@ -33,7 +35,7 @@ package struct LosslessCopy: Sendable {
     let structure = try ImageFormat.structure(of: file, limits: limits)
     let copied = try structure.copiedParts(policy)
     info = structure.info
-    harmlessDamage = structure.harmlessDamage
+    (harmlessDamage, decodingError) = (structure.harmlessDamage, structure.decodingError)
     parts = copied.parts
     isWholeFile = copied.parts == [.range(0..<(try file.size()))]
     hasUnreadableMetadata = copied.hasUnreadableMetadata

@@ -1,5 +1,5 @@
 /// How a picture's file is laid out, read in memory-safe code without the format's library and without decoding: enough for
-/// a copy. The verdict on the header is that of the format's `RowDecoder`, except for harmless damage.
+/// a copy. The verdict on the header is that of the format's `RowDecoder`, except for `decodingError`.
 protocol PictureStructure: SendableMetatype {
   /// Reads the header.
   /// - Throws: `unsupported-format`, `image-corrupt`, `image-truncated`, `image-too-large`, `image-too-small`, `io`, as the
@@ -9,8 +9,11 @@ protocol PictureStructure: SendableMetatype {
   /// The contents of the header.
   var info: ImageInfo { get }
 
-  /// The decoder's error for damage of the header on which no pixel depends, and which does not prevent a copy. Default: nil.
-  var harmlessDamage: ImagingError? { get }
+  /// Damage of the header on which no pixel of a copy depends, in the library's words. Default: nil.
+  var harmlessDamage: String? { get }
+
+  /// The decoder's error for that, when pixels that are decoded may depend on it. Default: nil.
+  var decodingError: ImagingError? { get }
 
   /// The parts of the file that make up a copy: the coded picture as it is, what it depends on, and the metadata that a
   /// policy keeps. What follows the picture's end is never among them.
@@ -20,5 +23,6 @@ protocol PictureStructure: SendableMetatype {
 }
 
 extension PictureStructure {
-  var harmlessDamage: ImagingError? { nil }
+  var harmlessDamage: String? { nil }
+  var decodingError: ImagingError? { nil }
 }

@@ -17,6 +17,9 @@ protocol RowDecoder: AnyObject, SendableMetatype {
   /// The file's metadata.
   var metadata: Metadata { get }
 
+  /// Damage that has been met on which no pixel depends, in the library's words; nil by default.
+  var harmlessDamage: String? { get }
+
   /// Bytes of the whole picture that are held from `start` on; 0 when it is decoded row by row.
   var wholePictureBytes: Int { get }
 
@@ -43,6 +46,7 @@ extension RowDecoder {
   var size: PictureSize { info.size }
   var hasFewColours: Bool { false }
   var isLossless: Bool { false }
+  var harmlessDamage: String? { nil }
   var reductions: [Int] { [] }
   func reduce(toEighths eighths: Int) {}
   var planeDecoder: (any PlaneDecoder)? { nil }

@@ -60,7 +60,7 @@ package struct ImagePass: Sendable {
     let share = try share(plan, plan.demand(pass))
     defer { withExtendedLifetime(share) {} }
     try pass.run(to: destination, isCancelled: isCancelled)
-    return ImagePassResult(source: decoder.info, output: plan.settings.info)
+    return ImagePassResult(source: decoder.info, output: plan.settings.info, harmlessDamage: decoder.harmlessDamage)
   }
 
   /// The way in which a pass is carried out.
@@ -106,8 +106,12 @@ package struct ImagePassResult: Sendable, Equatable {
   package let source: ImageInfo
   /// The result.
   package let output: ImageInfo
+  /// Damage of the source on which no pixel depends, in words; nil without any.
+  package let harmlessDamage: String?
 
-  package init(source: ImageInfo, output: ImageInfo) { (self.source, self.output) = (source, output) }
+  package init(source: ImageInfo, output: ImageInfo, harmlessDamage: String? = nil) {
+    (self.source, self.output, self.harmlessDamage) = (source, output, harmlessDamage)
+  }
 }
 
 /// What a pass needs, known before anything is decoded.

@@ -11,6 +11,8 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
     case nameClash = "name-clash"
     /// A file of a folder that is the source was left out.
     case leftOut = "left-out"
+    /// The last run of the job was of a manifest in another format.
+    case otherManifest = "other-manifest"
   }
 
   /// More warnings of one manifest than this are not reported.

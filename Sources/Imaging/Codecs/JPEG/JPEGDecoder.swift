@@ -33,6 +33,10 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
       let (width, height) = (Int(codec.pointee.image_width), Int(codec.pointee.image_height))
       try limits.check(width: width, height: height)
       try Self.checkColours(codec.pointee)
+      if failure.warning != nil {
+        let file = FileReader(descriptor)
+        if let error = try JPEGHeader(file, limits: limits).lostSegment(in: file) { throw error }
+      }
       info = ImageInfo(format: .jpeg, width: width, height: height)
     } catch {
       jpeg_destroy_decompress(codec)
@@ -57,6 +61,8 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
     jpeg_destroy_decompress(codec)
     codec.deallocate()
   }
+
+  var harmlessDamage: String? { failure.warning }
 
   /// The coefficients of a picture with several scans.
   var wholePictureBytes: Int {

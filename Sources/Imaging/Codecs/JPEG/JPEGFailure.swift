@@ -40,6 +40,12 @@ final class JPEGFailure {
     return ImagingError(code: .filterFailed, message: "the JPEG cannot be encoded: \(text)")
   }
 
+  /// The library's warning about bytes between the header's segments; nil without one.
+  var warning: String? {
+    let text = withUnsafeBytes(of: storage.pointee.warning) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    return text.isEmpty ? nil : text
+  }
+
   /// The library's message.
   private var text: String {
     withUnsafeBytes(of: storage.pointee.message) { bytes in

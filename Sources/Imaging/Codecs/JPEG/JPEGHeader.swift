@@ -22,14 +22,20 @@ struct JPEGHeader {
   private(set) var segments: [Segment] = []
   /// The number of all segments but the scan's header.
   private(set) var segmentCount = 0
-  /// The library's error for bytes that belong to no segment: it stops there, although no pixel depends on them.
-  private(set) var harmlessDamage: ImagingError?
+  /// The library's warning about bytes that belong to no segment; nil without such.
+  private(set) var harmlessDamage: String?
   /// A reader at the first scan's coded data.
   private(set) var reader: SequentialReader
 
   private var precision = 0
   private var components: [Component] = []
   private var hasFrame = false
+  /// Whether the frame is sequential, with Huffman codes.
+  private var isSequential = false
+  /// The tables of Huffman codes that are defined, and those that the first scan uses: 0…3 for DC, 16…19 for AC.
+  private var (huffmanTables, usedTables) = (Set<Int>(), Set<Int>())
+  /// The number of components in the first scan.
+  private var scanCount = 0
 
   private struct Component {
     let id, horizontal, vertical: Int
@@ -43,13 +49,8 @@ struct JPEGHeader {
   ///   `cancelled`.
   init(_ file: FileReader, limits: ImageLimits) throws(ImagingError) {
     reader = SequentialReader(file, at: 2)
-    do throws(ImagingError) {
-      while try readSegment() {}
-      try check(limits)
-    } catch {
-      guard let harmlessDamage, error.code != .io, error.code != .cancelled else { throw error }
-      throw harmlessDamage
-    }
+    while try readSegment() {}
+    try check(limits)
   }
 
   /// Reads a segment; returns false after the header of the first scan.
@@ -62,7 +63,9 @@ struct JPEGHeader {
     }
     switch marker {
     case 0xD8: throw .jpeg("Invalid JPEG file structure: two SOI markers")
-    case 0xC0, 0xC1, 0xC2, 0xC9, 0xCA: try readFrame()
+    case 0xC0, 0xC1, 0xC2, 0xC9, 0xCA:
+      try readFrame()
+      isSequential = marker <= 0xC1
     case 0xC3, 0xC5...0xC8, 0xCB, 0xCD...0xCF:
       throw .jpeg("Unsupported JPEG process: SOF type \(Self.hexadecimal(marker))", code: .unsupportedFormat)
     case 0xDA:
@@ -104,10 +107,9 @@ struct JPEGHeader {
     } while code == 0
     guard unexpected > 0 else { return code }
     segments.append(Segment(marker: 0, start: start, content: start, end: end))
-    if harmlessDamage == nil {
-      harmlessDamage = .jpeg(
-        "Corrupt JPEG data: \(unexpected) extraneous bytes before marker \(Self.hexadecimal(code))")
-    }
+    harmlessDamage =
+      harmlessDamage
+      ?? "Corrupt JPEG data: \(unexpected) extraneous bytes before marker \(Self.hexadecimal(code))"
     return code
   }
 
@@ -139,10 +141,12 @@ struct JPEGHeader {
     guard hasFrame else { throw .jpeg("Invalid JPEG file structure: SOS before SOF") }
     let (length, count) = (try number(2), try number(1))
     guard length == 2 * count + 6, 1...Self.maxScanComponents ~= count else { throw Self.wrongLength }
+    scanCount = count
     // The component of each place in the scan; libjpeg looks a component up among those whose place is free.
     var chosen = [Int?](repeating: nil, count: Self.maxScanComponents)
     for place in 0..<count {
-      let (id, _) = (try number(1), try number(1))
+      let (id, tables) = (try number(1), try number(1))
+      usedTables.formUnion([tables >> 4, 16 + tables & 15])
       let found = components.indices.prefix(Self.maxScanComponents).first {
         components[$0].id == id && chosen[$0] == nil
       }
@@ -166,6 +170,7 @@ struct JPEGHeader {
       left -= count
       let table = index & 0x10 == 0 ? index : index - 0x10
       guard table < Self.tables else { throw .jpeg("Bogus DHT index \(table)") }
+      huffmanTables.insert(index)
     }
     guard left == 0 else { throw Self.wrongLength }
   }
@@ -211,6 +216,28 @@ struct JPEGHeader {
     guard factors.allSatisfy({ 1...Self.maxSampling ~= $0 }) else { throw .jpeg("Bogus sampling factors") }
     try limits.check(width: width, height: height)
     guard [1, 3, 4].contains(components.count) else { throw .unknownColours(components: components.count) }
+  }
+
+  // MARK: Damage
+
+  /// What segments begin with on which depends how the pixels look, and without which a picture is decoded, too.
+  private static let signatures = ["Adobe", "ICC_PROFILE", "Exif\0"].map { Array($0.utf8) }
+
+  /// The error for bytes that belong to no segment and may be what is left of one without which the pixels would look
+  /// otherwise: of Huffman codes, in place of which the library takes those of the standard, of a colour transform, a
+  /// profile or an orientation. nil when there are no such bytes. What else is missing is the library's error.
+  /// - Throws: `io`, `cancelled`.
+  func lostSegment(in file: FileReader) throws(ImagingError) -> ImagingError? {
+    guard let harmlessDamage else { return nil }
+    let error = ImagingError.jpeg(harmlessDamage)
+    if isSequential, scanCount < components.count || !usedTables.isSubset(of: huffmanTables) { return error }
+    for segment in segments where segment.marker == 0 {
+      // No segment is longer.
+      guard segment.end - segment.start <= 1 << 16 else { return error }
+      let bytes = try file.bytes(Int(segment.end - segment.start), at: segment.start)
+      if Self.signatures.contains(where: { bytes.firstRange(of: $0) != nil }) { return error }
+    }
+    return nil
   }
 
   // MARK: Bytes

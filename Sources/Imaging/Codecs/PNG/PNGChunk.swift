@@ -43,6 +43,11 @@ enum PNGChunk {
   /// Whether a picture can be decoded without chunks of this name (§ 5.4).
   static func isAncillary(_ name: [UInt8]) -> Bool { name.first.map { $0 & 0x20 != 0 } ?? false }
 
+  /// Whether a picture is decoded although a chunk of this name has a wrong checksum.
+  static func mayBeDamaged(_ name: [UInt8]) -> Bool {
+    name.count == 4 && cpng_is_harmless(name) != 0
+  }
+
   /// Whether it depends on chunks of this name how the pixels look.
   static func affectsPixels(_ name: [UInt8]) -> Bool { pixelChunks.contains(name) }
 
@@ -51,9 +56,14 @@ enum PNGChunk {
 
   /// The bytes of a chunk: length, name, content and checksum.
   static func encoded(_ name: [UInt8], _ content: [UInt8]) -> [UInt8] {
+    [UInt8](bigEndian: content.count, count: 4) + name + content
+      + [UInt8](bigEndian: checksum(name, content), count: 4)
+  }
+
+  /// The checksum of a chunk.
+  static func checksum(_ name: [UInt8], _ content: [UInt8]) -> Int {
     let checked = name + content
-    let checksum = crc32(0, checked, uInt(checked.count))
-    return [UInt8](bigEndian: content.count, count: 4) + checked + [UInt8](bigEndian: Int(checksum), count: 4)
+    return Int(crc32(0, checked, uInt(checked.count)))
   }
 
   /// Whether chunks of this name hold metadata.

@@ -60,6 +60,8 @@ final class PNGDecoder: RowDecoder {
     png_destroy_read_struct(&codec, &header, nil)
   }
 
+  var harmlessDamage: String? { failure.warning }
+
   /// The pixels of an interlaced picture, as colour, which may be requested.
   var wholePictureBytes: Int {
     guard png_get_interlace_type(codec, header) != UInt8(PNG_INTERLACE_NONE) else { return 0 }

@@ -32,6 +32,12 @@ final class PNGFailure {
     return ImagingError(code: .filterFailed, message: "the PNG cannot be encoded: \(text)")
   }
 
+  /// The library's warning about a wrong checksum; nil without one.
+  var warning: String? {
+    let text = withUnsafeBytes(of: storage.pointee.warning) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    return text.isEmpty ? nil : text
+  }
+
   /// The library's message.
   private var text: String {
     withUnsafeBytes(of: storage.pointee.message) { bytes in

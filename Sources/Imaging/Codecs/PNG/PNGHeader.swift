@@ -6,8 +6,11 @@ struct PNGHeader {
   /// Columns and rows.
   private(set) var (width, height) = (0, 0)
 
-  /// The library's error for a wrong checksum of a chunk on which no pixel depends: it stops there.
-  private(set) var harmlessDamage: ImagingError?
+  /// The library's warning about a wrong checksum of an ancillary chunk; nil without one.
+  private(set) var harmlessDamage: String?
+
+  /// The error of the decoder for that: the name of a chunk that is not known may be what is wrong.
+  private(set) var decodingError: ImagingError?
 
   private var reader: SequentialReader
   private let limits: ImageLimits
@@ -35,8 +38,8 @@ struct PNGHeader {
     } catch {
       // The size is known even when what follows is wrong.
       if width > 0, height > 0 { try limits.check(width: width, height: height) }
-      guard let harmlessDamage, error.code != .io, error.code != .cancelled else { throw error }
-      throw harmlessDamage
+      guard let decodingError, error.code != .io, error.code != .cancelled else { throw error }
+      throw decodingError
     }
     try limits.check(width: width, height: height)
   }
@@ -156,7 +159,8 @@ struct PNGHeader {
     guard try bytes(4).bigEndianInteger != Int(chunk.checksum) else { return }
     let error = ImagingError.png("CRC error", in: chunk.name)
     guard PNGChunk.isAncillary(chunk.name), chunk.name != PNGChunk.transparency else { throw error }
-    harmlessDamage = harmlessDamage ?? error
+    harmlessDamage = harmlessDamage ?? "\(String(decoding: chunk.name, as: UTF8.self)): CRC error"
+    if !PNGChunk.mayBeDamaged(chunk.name) { decodingError = decodingError ?? error }
   }
 
   private mutating func bytes(_ count: Int) throws(ImagingError) -> ArraySlice<UInt8> {

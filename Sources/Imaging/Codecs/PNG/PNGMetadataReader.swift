@@ -1,5 +1,5 @@
-/// Reads the metadata of a PNG file from all its chunks, before and after the pixels. Stops without an error at invalid
-/// chunks, which the decoder reports.
+/// Reads the metadata of a PNG file from all its chunks, before and after the pixels; those with a wrong checksum are left
+/// out, as libpng leaves them out. Stops without an error at invalid chunks, which the decoder reports.
 enum PNGMetadataReader {
   /// Reads the metadata of an open file, whose offset does not change.
   static func metadata(of descriptor: Int32) -> Metadata {
@@ -15,7 +15,8 @@ enum PNGMetadataReader {
       guard name != PNGChunk.end else { break }
       if PNGChunk.isMetadata(name), length <= ImageLimits.maxMetadataBytes {
         let content = bytes(length, at: offset + 8)
-        if content.count == length, let item = PNGChunk.item(of: name, bytes: content) { metadata.append(item) }
+        let checksum = bytes(4, at: offset + 8 + Int64(length)).bigEndianInteger
+        if content.count == length, checksum == PNGChunk.checksum(name, content), let item = PNGChunk.item(of: name, bytes: content) { metadata.append(item) }
       }
       offset += Int64(length) + 12
     }
