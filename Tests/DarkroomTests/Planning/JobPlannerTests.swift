@@ -135,7 +135,7 @@ import Testing
     }
     // What was in progress when the manifest was replaced has its row with the old run when that is killed.
     try deliveries.ledger.commit(
-      [.advance(old.runID, to: .running), .advance(new.runID, to: .running)]
+      [old, new].flatMap { [.name($0.runID, job: "job", pages: 0), .advance($0.runID, to: .running)] }
         + [row(0, "a"), row(1, "b"), row(3, "d", "failed")].map { .finish($0, run: old.runID, job: "job") })
     let left = try #require(deliveries.ledger.liveJobs().first { $0.runID == old.runID })
     let again = try plan(left, isResumed: true)
