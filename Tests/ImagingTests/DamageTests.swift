@@ -101,7 +101,8 @@ import Testing
     }
   }
 
-  @Test("bytes between the segments of a header cost nothing but a warning", arguments: ["jpeg-420", "jpeg-progressive"])
+  @Test(
+    "bytes between the segments of a header cost nothing but a warning", arguments: ["jpeg-420", "jpeg-progressive"])
   func strayBytes(_ name: String) throws {
     let fixture = try PassFixture()
     let whole = Array(try CorpusPictures.bytes(name).dropLast())

@@ -218,7 +218,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let original = try record.snapshot.source.flatMap { try self.original($0, pictures.source.format) }
     let warnings = pictures.harmlessDamage.map { [ReportRow.Warning.harmless($0)] } ?? []
     try finish(
-      file, pictures.output, sha256, as: key, from: pictures.source, keeping: original, since: began, warnings: warnings)
+      file, pictures.output, sha256, as: key, from: pictures.source, keeping: original, since: began, warnings: warnings
+    )
   }
 
   /// Reads a picture, and has it written down that the entry is inside a filtration meanwhile.

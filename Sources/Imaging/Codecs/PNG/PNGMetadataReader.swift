@@ -16,7 +16,11 @@ enum PNGMetadataReader {
       if PNGChunk.isMetadata(name), length <= ImageLimits.maxMetadataBytes {
         let content = bytes(length, at: offset + 8)
         let checksum = bytes(4, at: offset + 8 + Int64(length)).bigEndianInteger
-        if content.count == length, checksum == PNGChunk.checksum(name, content), let item = PNGChunk.item(of: name, bytes: content) { metadata.append(item) }
+        if content.count == length, checksum == PNGChunk.checksum(name, content),
+          let item = PNGChunk.item(of: name, bytes: content)
+        {
+          metadata.append(item)
+        }
       }
       offset += Int64(length) + 12
     }
