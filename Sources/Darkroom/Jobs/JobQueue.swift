@@ -100,7 +100,8 @@ struct JobQueue {
     _ fresh: [InboxScan.Manifest], settled: [InboxScan.Manifest], live: Set<String> = []
   ) {
     if !holds.isEmpty {
-      let jobs = live.union(unexaminedJobs).union(fresh.map(\.job) + unfinished.map(\.name) + named.map(\.job))
+      let waiting = fresh.map(\.job) + unfinished.map(\.name) + named.map(\.job)
+      let jobs = live.union(unexaminedJobs).union(waiting)
       holds = holds.filter { jobs.contains($0.key) }
     }
     let fresh = blocked.isEmpty ? fresh : fresh.filter { !blocked.contains($0.job) }
