@@ -72,7 +72,9 @@ extension LiveJobs {
     var plan = fetching.plan
     if end == .superseded { plan.run = plan.run.inHistory }
     let outcome = JobOutcome(ended: end, run.sourceTransfers, taking: elapsed(run))
-    run.phase = .finishing(.init(plan: plan, outcome: outcome, hasPredecessor: run.replaces != nil))
+    // The manifest that supersedes it sees to what came before.
+    let hasPredecessor = run.replaces != nil && end != .superseded
+    run.phase = .finishing(.init(plan: plan, outcome: outcome, hasPredecessor: hasPredecessor))
   }
 }
 
