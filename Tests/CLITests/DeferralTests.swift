@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test func `what is deferred stays so when its manifest is replaced, also after kill -9`() throws {
-    let down = server.url("down?503,503") + "\n"
+    let down = server.url("down?503") + "\n"
     let options = ["--retry-for", "1h", "--filters", "none", "--verbose", "--cache-size", "0"]
     try folders.drop("job.txt", down)
     let first = try folders.start("watch", options)
