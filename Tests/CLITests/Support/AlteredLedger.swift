@@ -2,7 +2,7 @@ import TestSupport
 
 /// Does to the ledger, which nobody has open, what the program never would, and gives rows digests that fit.
 enum AlteredLedger {
-  /// - Parameter statement: What changes rows of `jobs`, `entries` or `deferred`.
+  /// - Parameter statement: What changes rows of `jobs`, `entries`, `named_runs` or `deferred`.
   static func alter(_ folders: DarkroomFolders, _ statement: String) throws {
     let script = """
       import glob, sqlite3, sys
@@ -27,6 +27,7 @@ enum AlteredLedger {
       columns = {
           "jobs": "run_id, name, state, details, outcome, documents, sequence",
           "entries": "run_id, ended, position, row, staged, target, bytes, sha256, origin",
+          "named_runs": "job, run_id, number, pages",
           "deferred": "run_id, position, attempts, due_ms, wait_ms, first_ms",
       }
       for path in glob.glob(sys.argv[1] + "/.darkroom/ledger*"):

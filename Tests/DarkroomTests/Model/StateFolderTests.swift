@@ -69,7 +69,7 @@ import Testing
         position: 1, delivery: nil, row: ReportRow.sample(1, state: .failed, failure: .init(.conflict("m"))).json.text)
       try ledger.commit([
         .accept(LedgerJob(runID: "run-0001", name: "job", details: details)), .advance("run-0001", to: .running),
-        .finish(failed, run: "run-0001", job: "job"),
+        .name("run-0001", job: "job", pages: 0), .finish(failed, run: "run-0001", job: "job"),
       ])
     }
     let summary = try Darkroom(configuration: configuration, observe: { _ in }).run()
