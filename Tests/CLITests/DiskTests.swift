@@ -49,8 +49,8 @@ struct DiskTests {
   }
 
   static let sizes = [
-    (Full.everything, 80), (.everything, 132), (.everything, 200), (.pictures, 4), (.pictures, 60), (.pictures, 120),
-    (.ledger, 64),
+    (Full.everything, 88), (.everything, 132), (.everything, 200), (.pictures, 4), (.pictures, 60), (.pictures, 120),
+    (.ledger, 72),
   ]
 
   @Test(arguments: sizes)
