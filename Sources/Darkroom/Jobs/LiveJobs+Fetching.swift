@@ -65,16 +65,6 @@ extension LiveJobs {
     pending.cancel(run: run.number)
   }
 
-  /// Has a run end of which nothing has begun, because there is a later manifest of its name.
-  func supersede(_ number: Int) {
-    guard let run = runs[number] else { return }
-    if case .fetching = run.phase { return stopFetching(run, as: .superseded) }
-    guard case .ready(var plan) = run.phase else { return }
-    plan.run = plan.run.inHistory
-    let outcome = JobOutcome(ended: .superseded, run.sourceTransfers, taking: elapsed(run))
-    run.phase = .finishing(.init(plan: plan, outcome: outcome))
-  }
-
   /// Has the report of such a run written, once nothing of it runs: there are no rows, because nobody knows its entries.
   func finish(_ fetching: JobRun.Fetching, of run: JobRun) {
     guard let end = fetching.end, !pending.isInProgress(run: run.number) else { return }

@@ -226,26 +226,14 @@ final class LiveJobs {
   func reject(_ run: JobRun, _ plan: Plan, _ outcome: JobOutcome) {
     var (plan, outcome) = (plan, outcome)
     let replaced = run.replaces.flatMap { runs[$0] }
-    // Nothing changes for that, and its manifest has gone.
-    if let job = replaced?.accepted?.job { unknownRuns.insert(job.runID) }
-    let isLate = hasLaterRun(run)
-    if replaced != nil || isLate {
+    if let replaced {
+      // Nothing changes for that, and its manifest has gone.
+      if let job = replaced.accepted?.job { unknownRuns.insert(job.runID) }
       outcome.isRejectedReplacement = true
       plan.run = plan.run.inHistory
     }
-    let hasPredecessor = run.replaces != nil && replaced == nil && !isLate
+    let hasPredecessor = run.replaces != nil && replaced == nil
     run.phase = .finishing(.init(plan: plan, outcome: outcome, hasPredecessor: hasPredecessor))
-  }
-
-  /// Whether there is a later run of a run's job that is planned, and was not rejected.
-  private func hasLaterRun(_ run: JobRun) -> Bool {
-    runs.values.contains { later in
-      guard later.number > run.number, later.name == run.name else { return false }
-      switch later.phase {
-      case .planning, .finishing: return false
-      default: return true
-      }
-    }
   }
 
   /// Begins the work on the entries of a planned job.

@@ -99,7 +99,7 @@ enum JobAction: Equatable {
   case startReplacement(JobPlanning.Source, of: Int)
   /// A planned manifest takes the place of that of a live job.
   case replace(Int, by: Int)
-  /// A job that has not begun ends: there is a later manifest of its name.
+  /// The source of a job is not downloaded any more: a later manifest replaces the one that it was to replace.
   case supersede(Int)
   /// What was to replace another job, which has ended meanwhile, is planned as a job of its own.
   case separate(Int)
@@ -127,10 +127,6 @@ enum JobAction: Equatable {
 ///
 /// A job that nobody wants any more is cancelled as soon as it is planned, whether or not there is a place, and what is to be
 /// cancelled is planned before everything else: nothing else keeps it waiting. What is done of it stays done.
-///
-/// A job of which nothing has begun gives way to a later one of its name, such as one whose list is downloaded to replace a
-/// third: it does not begin while that is planned, which may be rejected, and ends as soon as that is. So there are never two
-/// of which entries start.
 /// - Parameter live: In the order in which they became live.
 func reconcile(
   wanted queue: inout JobQueue, live: [LiveJob], limits: JobLimits, now: Double, isPaused: Bool, resumedAt: Double
@@ -139,12 +135,9 @@ func reconcile(
   let done = live.filter { $0.phase == .done || $0.phase == .unreported && $0.due <= now }
   let unrecorded = live.filter { $0.phase == .unrecorded && $0.due <= now }
   let cancelled = live.filter { $0.isUnwanted && !$0.isToReplace(live) && ($0.phase == .ready || $0.phase == .running) }
-  let late = givingWay(live)
-  let ready = live.filter { $0.phase == .ready && !$0.isUnwanted && $0.replaces == nil && late[$0.number] == nil }
+  let ready = live.filter { $0.phase == .ready && !$0.isUnwanted && $0.replaces == nil }
   // The source of a replacement is downloaded beside the job that it replaces, which has the place.
-  let sources = live.filter {
-    $0.phase == .ready && $0.isFetching && $0.replaces != nil && limits.places > 0 && late[$0.number] == nil
-  }
+  let sources = live.filter { $0.phase == .ready && $0.isFetching && $0.replaces != nil && limits.places > 0 }
   let begun = ready.prefix(max(0, limits.places - held.count { $0.phase != .planning })) + sources
   var actions = done.map { JobAction.finish($0.number) } + unrecorded.map { JobAction.record($0.number) }
   actions += cancelled.map { JobAction.cancel($0.number) }
@@ -152,8 +145,7 @@ func reconcile(
     let successor = live.first { $0.replaces == job.number && $0.phase == .ready && !$0.isFetching }
     return successor.map { .replace(job.number, by: $0.number) } ?? .begin(job.number)
   }
-  actions += late.filter { $0.value != .planning }.keys.sorted().map { .supersede($0) }
-  actions += replacements(live.filter { late[$0.number] == nil }, of: live, now: now)
+  actions += replacements(live, now: now)
   var names = Set(live.map(\.name))
   var planned = ready.count - begun.count + sources.count + held.count { $0.phase == .planning }
   var count = live.count { !$0.rests(now: now, isPaused: isPaused, resumedAt: resumedAt) }
@@ -185,8 +177,12 @@ func reconcile(
 
 /// What is to be done about jobs whose manifests are replaced. One that waits for a place is replaced when it is free: the
 /// job that replaces another has its place.
-private func replacements(_ jobs: [LiveJob], of live: [LiveJob], now: Double) -> [JobAction] {
-  jobs.compactMap { job in
+private func replacements(_ live: [LiveJob], now: Double) -> [JobAction] {
+  live.compactMap { job in
+    if job.isFetching, !job.isUnwanted, job.phase == .ready || job.phase == .running, let number = job.replaces {
+      let isLate = live.contains { $0.replaces == number && $0.number > job.number && $0.phase != .planning }
+      return isLate ? .supersede(job.number) : nil
+    }
     switch job.phase {
     case .uncompared: return job.due <= now ? .compare(job.number) : nil
     case .unsettled: return job.due <= now ? .settle(job.number) : nil
@@ -199,22 +195,6 @@ private func replacements(_ jobs: [LiveJob], of live: [LiveJob], now: Double) ->
     default: return nil
     }
   }
-}
-
-/// The jobs of which nothing has begun and there is a later one of the name, with the phase of that. One that is to be replaced
-/// by the later one is none of them.
-private func givingWay(_ live: [LiveJob]) -> [Int: LiveJob.Phase] {
-  let runs = Dictionary(live.lazy.map { ($0.name, 1) }, uniquingKeysWith: +)
-  var late: [Int: LiveJob.Phase] = [:]
-  for job in live where runs[job.name] != 1 && !job.isUnwanted {
-    guard job.phase == .ready || job.isFetching && job.phase == .running else { continue }
-    let later = live.last { later in
-      later.name == job.name && later.number > job.number && later.replaces != job.number
-        && [.planning, .ready, .running, .replacing].contains(later.phase)
-    }
-    if let later { late[job.number] = later.phase }
-  }
-  return late
 }
 
 /// The live jobs whose manifests may be replaced, by their files. Of a job with several runs that is the last, if the others

@@ -333,27 +333,4 @@ import Testing
     new.isFetching = true
     #expect(Self.actions(&queue, [old, source, new], limits: Self.one) == ["begin 3", "supersede 2"])
   }
-
-  @Test func `never do entries of two runs of a job start, whatever is planned first`() throws {
-    var queue = try Self.queue()
-    func run(_ number: Int, _ phase: LiveJob.Phase, replacing old: Int? = 1) -> LiveJob {
-      var job = LiveJob(number: number, name: "live 1", phase: phase, since: 0, lastStarted: 0)
-      job.replaces = old
-      return job
-    }
-    func actions(_ live: LiveJob...) -> [String] { Self.actions(&queue, live, limits: JobLimits(places: 4, live: 9)) }
-    let old = Self.live(1)
-    // The list of the second has come while the third is planned.
-    #expect(actions(old, run(2, .ready), run(3, .planning)) == [], "it may be rejected")
-    #expect(actions(old, run(2, .ready), run(3, .ready)) == ["supersede 2", "replace 1 by 3"])
-    #expect(actions(old, run(2, .ready), run(3, .finishing)) == ["replace 1 by 2"], "it was")
-    #expect(actions(old, run(2, .planning), run(3, .ready)) == ["replace 1 by 3"])
-    let begun = run(3, .replacing, replacing: nil)
-    #expect(actions(run(1, .replaced, replacing: nil), run(2, .ready), begun) == ["supersede 2"])
-    // The first has ended meanwhile.
-    #expect(actions(run(2, .ready, replacing: nil), run(3, .planning)) == [])
-    #expect(actions(run(2, .ready, replacing: nil), run(3, .ready)) == ["supersede 2", "separate 3"])
-    #expect(actions(run(2, .ready, replacing: nil), run(3, .running, replacing: nil)) == ["supersede 2"])
-    #expect(actions(run(2, .ready, replacing: nil), run(3, .finishing)) == ["begin 2"])
-  }
 }
