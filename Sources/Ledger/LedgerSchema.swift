@@ -122,7 +122,7 @@ enum LedgerSchema {
 
     -- Of runs of earlier versions none are known, which is no damage.
     INSERT INTO named_runs
-      SELECT name, run_id, 0, 0, row_digest(name, run_id, 0, 0) FROM jobs WHERE state != 'ended';
+      SELECT name, run_id, sequence, 0, row_digest(name, run_id, sequence, 0) FROM jobs WHERE state != 'ended';
     """,
   ]
 

@@ -214,31 +214,6 @@ import Testing
     try checkNothingIsLeft()
   }
 
-  @Test(arguments: [false, true])
-  func `a third manifest does not wait for the list of the second`(isSource: Bool) throws {
-    try folders.drop("job.json", #"["\#(pictures.url("a"))"]"#)
-    let watch = try folders.start("watch", Self.four)
-    #expect(try pictures.nextRequest() == "/a")
-    try drop("never.txt")
-    #expect(try lists.nextRequest() == "/never.txt")
-    if isSource {
-      try drop("list.txt")
-      #expect(try lists.nextRequest() == "/list.txt")
-      try lists.release(2)
-    } else {
-      try folders.drop("job.json", #"["\#(pictures.url("b"))"]"#)
-    }
-    #expect(try watch.waitForLine(containing: "job: its manifest was replaced; 0 entries") != nil)
-    try pictures.release(9)
-    #expect(try watch.waitForLine(containing: "job: succeeded: \(isSource ? 3 : 1) filtered") != nil)
-    try wait(for: [])
-    try stop(watch)
-    #expect(try requests(lists) == [])
-    #expect(try folders.report("job").state == "succeeded")
-    #expect(try history().map(\.state) == ["superseded", "superseded"])
-    try checkNothingIsLeft()
-  }
-
   /// The reports in `history`.
   private func history() throws -> [Report] {
     try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history").map { run in

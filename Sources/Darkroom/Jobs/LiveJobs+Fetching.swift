@@ -72,9 +72,7 @@ extension LiveJobs {
     var plan = fetching.plan
     if end == .superseded { plan.run = plan.run.inHistory }
     let outcome = JobOutcome(ended: end, run.sourceTransfers, taking: elapsed(run))
-    // The manifest that supersedes it sees to what came before.
-    let hasPredecessor = run.replaces != nil && end != .superseded
-    run.phase = .finishing(.init(plan: plan, outcome: outcome, hasPredecessor: hasPredecessor))
+    run.phase = .finishing(.init(plan: plan, outcome: outcome, hasPredecessor: run.replaces != nil))
   }
 }
 

@@ -137,8 +137,10 @@ extension LiveJobs {
   func beginReplacements(now: Double) {
     for run in runs.values {
       guard case .replaced(var replaced) = run.phase, let comparison = replaced.comparison, !replaced.hasBegun,
-        isRid(run), let new = runs[replaced.successor], case .replacing(let plan) = new.phase
+        isRid(run), let new = runs[replaced.successor], case .replacing(var plan) = new.phase
       else { continue }
+      // They are in the ledger.
+      plan.names = []
       replaced.hasBegun = true
       run.phase = .replaced(replaced)
       let ended = comparison.tally.counts.total

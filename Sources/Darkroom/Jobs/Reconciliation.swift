@@ -99,8 +99,6 @@ enum JobAction: Equatable {
   case startReplacement(JobPlanning.Source, of: Int)
   /// A planned manifest takes the place of that of a live job.
   case replace(Int, by: Int)
-  /// The source of a job is not downloaded any more: a later manifest replaces the one that it was to replace.
-  case supersede(Int)
   /// What was to replace another job, which has ended meanwhile, is planned as a job of its own.
   case separate(Int)
   /// The manifests of a replaced job and of the one that replaces it are compared.
@@ -179,10 +177,6 @@ func reconcile(
 /// job that replaces another has its place.
 private func replacements(_ live: [LiveJob], now: Double) -> [JobAction] {
   live.compactMap { job in
-    if job.isFetching, !job.isUnwanted, job.phase == .ready || job.phase == .running, let number = job.replaces {
-      let isLate = live.contains { $0.replaces == number && $0.number > job.number && $0.phase != .planning }
-      return isLate ? .supersede(job.number) : nil
-    }
     switch job.phase {
     case .uncompared: return job.due <= now ? .compare(job.number) : nil
     case .unsettled: return job.due <= now ? .settle(job.number) : nil
@@ -198,14 +192,13 @@ private func replacements(_ live: [LiveJob], now: Double) -> [JobAction] {
 }
 
 /// The live jobs whose manifests may be replaced, by their files. Of a job with several runs that is the last, if the others
-/// only end. What would replace it, and is still being downloaded, gives way to the next manifest.
+/// only end.
 private func replaceable(_ live: [LiveJob]) -> [FileName: Int] {
   let jobs = live.filter {
-    $0.file != nil && !$0.isUnwanted && ($0.phase == .ready || $0.phase == .running) && !$0.isToReplace(live)
+    $0.file != nil && !$0.isUnwanted && $0.replaces == nil && ($0.phase == .ready || $0.phase == .running)
   }
   guard !jobs.isEmpty else { return [:] }
-  let going = live.lazy.filter { $0.goesOn && !($0.isFetching && $0.isToReplace(live)) }
-  let runs = Dictionary(going.map { ($0.name, 1) }, uniquingKeysWith: +)
+  let runs = Dictionary(live.lazy.filter(\.goesOn).map { ($0.name, 1) }, uniquingKeysWith: +)
   let files = jobs.compactMap { job in job.file.flatMap { runs[job.name] == 1 ? ($0, job.number) : nil } }
   return Dictionary(files, uniquingKeysWith: { first, _ in first })
 }

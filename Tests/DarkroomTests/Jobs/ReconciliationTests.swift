@@ -37,7 +37,6 @@ import Testing
       case .begin(let number): "begin \(number)"
       case .startReplacement(let source, let number): "\(source.job) for \(number)"
       case .replace(let number, let successor): "replace \(number) by \(successor)"
-      case .supersede(let number): "supersede \(number)"
       case .separate(let number): "separate \(number)"
       case .compare(let number): "compare \(number)"
       case .settle(let number): "settle \(number)"
@@ -310,27 +309,5 @@ import Testing
     #expect(Self.actions(&queue, [old, Self.source(2, .running, replacing: 1)]) == [])
     #expect(Self.actions(&queue, [Self.source(1, .cancelling), new]) == [])
     #expect(Self.actions(&queue, [new]) == ["separate 2"])
-  }
-
-  @Test func `what is downloaded to replace a job gives way to the manifest after it`() throws {
-    let manifest = InboxScan.Manifest(file: "a.json", job: "live 1", identity: .sample(size: 2))
-    var queue = JobQueue(goal: .watch, unfinished: [])
-    queue.liveFiles = [FileName("a.json")]
-    func drop() { queue.update(queue.fresh(of: [manifest]), settled: [manifest]) }
-    var old = Self.live(1)
-    var source = LiveJob(number: 2, name: "live 1", phase: .running, since: 0, lastStarted: 0)
-    (source.isFetching, source.replaces) = (true, 1)
-    (old.file, source.file) = (FileName("a.json"), FileName("a.json"))
-    drop()
-    #expect(Self.actions(&queue, [old, source], limits: Self.one) == ["live 1 for 1"])
-    drop()
-    #expect(Self.actions(&queue, [source], limits: Self.one) == ["live 1 for 2"], "when the old one has ended")
-    var new = LiveJob(number: 3, name: "live 1", phase: .planning, since: 0, lastStarted: 0)
-    new.replaces = 1
-    #expect(Self.actions(&queue, [old, source, new], limits: Self.one) == [], "it may be rejected")
-    new.phase = .ready
-    #expect(Self.actions(&queue, [old, source, new], limits: Self.one) == ["supersede 2", "replace 1 by 3"])
-    new.isFetching = true
-    #expect(Self.actions(&queue, [old, source, new], limits: Self.one) == ["begin 3", "supersede 2"])
   }
 }
