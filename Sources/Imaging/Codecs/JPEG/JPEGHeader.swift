@@ -32,8 +32,8 @@ struct JPEGHeader {
   private var hasFrame = false
   /// Whether the frame is sequential, with Huffman codes.
   private var isSequential = false
-  /// The tables of Huffman codes that are defined, and those that the first scan uses: 0…3 for DC, 16…19 for AC.
-  private var (huffmanTables, usedTables) = (Set<Int>(), Set<Int>())
+  /// The tables of Huffman codes that are defined, and those that the first scan uses, a bit each: 0…3 for DC, 16…19 for AC.
+  private var (huffmanTables, usedTables): (UInt32, UInt32) = (0, 0)
   /// The number of components in the first scan.
   private var scanCount = 0
 
@@ -146,7 +146,7 @@ struct JPEGHeader {
     var chosen = [Int?](repeating: nil, count: Self.maxScanComponents)
     for place in 0..<count {
       let (id, tables) = (try number(1), try number(1))
-      usedTables.formUnion([tables >> 4, 16 + tables & 15])
+      usedTables |= 1 << UInt32(tables >> 4) | 1 << UInt32(16 + tables & 15)
       let found = components.indices.prefix(Self.maxScanComponents).first {
         components[$0].id == id && chosen[$0] == nil
       }
@@ -170,7 +170,7 @@ struct JPEGHeader {
       left -= count
       let table = index & 0x10 == 0 ? index : index - 0x10
       guard table < Self.tables else { throw .jpeg("Bogus DHT index \(table)") }
-      huffmanTables.insert(index)
+      huffmanTables |= 1 << UInt32(index)
     }
     guard left == 0 else { throw Self.wrongLength }
   }
@@ -230,7 +230,7 @@ struct JPEGHeader {
   func lostSegment(in file: FileReader) throws(ImagingError) -> ImagingError? {
     guard let harmlessDamage else { return nil }
     let error = ImagingError.jpeg(harmlessDamage)
-    if isSequential, scanCount < components.count || !usedTables.isSubset(of: huffmanTables) { return error }
+    if isSequential, scanCount < components.count || usedTables & ~huffmanTables != 0 { return error }
     for segment in segments where segment.marker == 0 {
       // No segment is longer.
       guard segment.end - segment.start <= 1 << 16 else { return error }
