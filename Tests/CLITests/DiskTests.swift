@@ -49,7 +49,7 @@ struct DiskTests {
   }
 
   static let sizes = [
-    (Full.everything, 88), (.everything, 132), (.everything, 200), (.pictures, 4), (.pictures, 60), (.pictures, 120),
+    (Full.everything, 88), (.everything, 140), (.everything, 208), (.pictures, 4), (.pictures, 60), (.pictures, 120),
     (.ledger, 72),
   ]
 
