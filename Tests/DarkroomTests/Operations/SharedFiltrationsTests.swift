@@ -67,8 +67,10 @@ import Testing
     chains.pending.filtrationQueue.isSuspended = true
     try chains.start(0, recipe: "sepia(0.5)", priority: .veryLow)
     chains.waitForDownloads(1)
-    for position in 1..<4 { try chains.start(position, recipe: "sepia(0.\(position))") }
-    chains.waitForDownloads(3)
+    for position in 1..<4 {
+      try chains.start(position, recipe: "sepia(0.\(position))")
+      chains.waitForDownloads(1)
+    }
     try chains.start(4, recipe: "sepia(0.5)", priority: .veryHigh)
     chains.waitForDownloads(1)
     chains.pending.filtrationQueue.isSuspended = false
