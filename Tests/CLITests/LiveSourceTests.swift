@@ -214,6 +214,53 @@ import Testing
     try checkNothingIsLeft()
   }
 
+  @Test(arguments: [false, true])
+  func `a third manifest does not wait for the list of the second`(isSource: Bool) throws {
+    try folders.drop("job.json", #"["\#(pictures.url("0"))", "\#(pictures.url("a"))"]"#)
+    let watch = try folders.start("watch", Self.four)
+    // A host that has answered gets more than two requests at a time.
+    #expect(try Set((0..<2).map { _ in try pictures.nextRequest() }) == ["/0", "/a"])
+    try pictures.release(1)
+    #expect(try watch.waitForLine(containing: ": filtered") != nil)
+    try drop("never.txt")
+    #expect(try lists.nextRequest() == "/never.txt")
+    if isSource {
+      try drop("list.txt")
+      #expect(try lists.nextRequest() == "/list.txt")
+      try lists.release(2)
+    } else {
+      try folders.drop("job.json", #"["\#(pictures.url("b"))"]"#)
+    }
+    #expect(try watch.waitForLine(containing: "job: its manifest was replaced; 0 entries") != nil)
+    try pictures.release(9)
+    #expect(try watch.waitForLine(containing: "job: succeeded: \(isSource ? 3 : 1) filtered") != nil)
+    try wait(for: [])
+    try stop(watch)
+    #expect(try requests(lists) == [])
+    #expect(try folders.report("job").state == "succeeded")
+    #expect(try history().map(\.state) == ["superseded", "superseded"])
+    try checkNothingIsLeft()
+  }
+
+  @Test func `a third manifest that is rejected changes nothing for the list of the second`() throws {
+    try folders.drop("job.json", #"["\#(pictures.url("a"))"]"#)
+    let watch = try folders.start("watch", Self.four)
+    #expect(try pictures.nextRequest() == "/a")
+    try drop()
+    #expect(try lists.nextRequest() == "/list.txt")
+    try folders.drop("job.json", "[1]")
+    #expect(try watch.waitForLine(containing: "job: rejected") != nil)
+    try lists.release(1)
+    #expect(try watch.waitForLine(containing: "job: its manifest was replaced; 0 entries") != nil)
+    try pictures.release(9)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
+    try wait(for: [])
+    try stop(watch)
+    #expect(try requests(lists) == [])
+    #expect(try Set(history().map(\.state)) == ["rejected", "superseded"])
+    try checkNothingIsLeft()
+  }
+
   /// The reports in `history`.
   private func history() throws -> [Report] {
     try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history").map { run in

@@ -19,6 +19,10 @@ struct JobQueue {
 
   /// Jobs of an earlier process that have not ended.
   private(set) var unfinished: [LedgerJob]
+
+  /// The `order` of those that were live before in this process, by run; all others were accepted after what is live of
+  /// their names.
+  private var orders: [String: Int] = [:]
   private var named: [NamedManifest] = []
 
   /// The identities of the manifests of the jobs that an earlier process left.
@@ -148,7 +152,7 @@ struct JobQueue {
     let (holds, free) = (holds, free)
     func isLive(_ job: String) -> Bool { isTaken(job) || holds[job]?.holds(now: now, free: free) == true }
     if let place = unfinished.firstIndex(where: { cancelled.contains($0.runID) && !isLive($0.name) }) {
-      return .unfinished(unfinished.remove(at: place))
+      return takeUnfinished(at: place)
     }
     if case .named = goal { return nil }
     return unwanted.firstIndex { mayStart($0, isLive) }.map { .dropped(unwanted.remove(at: $0)) }
@@ -160,21 +164,22 @@ struct JobQueue {
   /// Takes out a settled manifest, or a job that an earlier process left, whose file takes the place of that of a live job;
   /// nil when there is none.
   /// - Parameters:
-  ///   - files: The files of the live jobs that may be replaced.
+  ///   - files: The live jobs that may be replaced, by their files.
   ///   - isLive: Whether a job of a name is live.
   mutating func nextReplacement(
-    of files: [FileName: Int], now: Double = .infinity, isLive: (String) -> Bool
+    of files: [FileName: LiveJob], now: Double = .infinity, isLive: (String) -> Bool
   ) -> (source: JobPlanning.Source, file: FileName)? {
     guard present != nil else { return nil }
     for (place, job) in unfinished.enumerated() where isLive(job.name) {
-      guard let file = job.replacedFile, files[file] != nil, holds[job.name]?.holds(now: now, free: free) != true
+      guard let file = job.replacedFile, let old = files[file], holds[job.name]?.holds(now: now, free: free) != true,
+        old.order < orders[job.runID] ?? .max
       else { continue }
-      return (.unfinished(unfinished.remove(at: place)), file)
+      return (takeUnfinished(at: place), file)
     }
     if case .named = goal { return nil }
     let place = changed.firstIndex { manifest in
       files[manifest.key] != nil && open[manifest.key] == manifest.identity
-        && holds[manifest.job]?.holds(now: now, free: free) != true
+        && holds[manifest.job]?.holds(now: now, free: free) != true && !hasUnfinished(manifest.job)
     }
     return place.map { place in
       let manifest = changed.remove(at: place)
@@ -191,7 +196,7 @@ struct JobQueue {
     let (holds, free) = (holds, free)
     let isLive = holds.isEmpty ? isTaken : { isTaken($0) || holds[$0]?.holds(now: now, free: free) == true }
     if let place = unfinished.firstIndex(where: { !isLive($0.name) }) {
-      return .unfinished(unfinished.remove(at: place))
+      return takeUnfinished(at: place)
     }
     if let place = named.firstIndex(where: { !isLive($0.job) && !hasUnfinished($0.job) }) {
       let file = named.remove(at: place)
@@ -208,6 +213,12 @@ struct JobQueue {
 
   private func mayStart(_ manifest: InboxScan.Manifest, _ isLive: (String) -> Bool) -> Bool {
     open[manifest.key] == manifest.identity && !isLive(manifest.job) && !hasUnfinished(manifest.job)
+  }
+
+  private mutating func takeUnfinished(at place: Int) -> JobPlanning.Source {
+    let job = unfinished.remove(at: place)
+    orders[job.runID] = nil
+    return .unfinished(job)
   }
 
   private func hasUnfinished(_ job: String) -> Bool { unfinished.contains { $0.name == job } }
@@ -246,14 +257,18 @@ struct JobQueue {
   mutating func block(_ job: String) {
     blocked.insert(job)
     named.removeAll { $0.job == job }
+    for unfinished in unfinished where unfinished.name == job { orders[unfinished.runID] = nil }
     unfinished.removeAll { $0.name == job }
     for manifest in present ?? [] where manifest.job == job { open[manifest.key] = nil }
   }
 
   /// Has a job tried again.
-  mutating func retry(_ source: JobPlanning.Source) {
+  /// - Parameter order: Its `order`, when it was accepted. Default: nil.
+  mutating func retry(_ source: JobPlanning.Source, order: Int? = nil) {
     switch source {
-    case .unfinished(let job): unfinished.insert(job, at: 0)
+    case .unfinished(let job):
+      unfinished.insert(job, at: 0)
+      orders[job.runID] = order
     case .named(let file): named.insert(file, at: 0)
     // The next scan finds it.
     case .dropped: break

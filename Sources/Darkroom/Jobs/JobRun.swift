@@ -100,6 +100,9 @@ final class JobRun {
 
     /// What was asked of servers to download its source; none for most.
     var sourceTransfers = Transfers()
+
+    /// The number that it had when it first became live; nil for one that is live for the first time.
+    var order: Int?
   }
 
   /// Why nobody wants a run any more.
@@ -166,6 +169,12 @@ final class JobRun {
     set { known.sourceTransfers = newValue }
   }
 
+  /// The number that it had when it first became live: later runs of its job are of later manifests.
+  var order: Int { known.order ?? number }
+
+  /// Whether it was planned before it was known what the run was to do that it is to replace.
+  var isPlannedEarly = false
+
   private var pauseLog = PauseLog()
 
   /// Its pauses, the oldest first.
@@ -203,6 +212,7 @@ final class JobRun {
     var live = LiveJob(number: number, name: name, phase: .planning, since: since, lastStarted: since)
     live.isUnwanted = unwanted != nil
     live.replaces = replaces
+    live.order = order
     switch phase {
     case .planning: break
     case .fetching(let fetching):

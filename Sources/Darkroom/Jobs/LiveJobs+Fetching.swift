@@ -72,7 +72,8 @@ extension LiveJobs {
     var plan = fetching.plan
     if end == .superseded { plan.run = plan.run.inHistory }
     let outcome = JobOutcome(ended: end, run.sourceTransfers, taking: elapsed(run))
-    run.phase = .finishing(.init(plan: plan, outcome: outcome, hasPredecessor: run.replaces != nil))
+    run.phase = .finishing(
+      .init(plan: plan, outcome: outcome, hasPredecessor: end != .superseded && run.replaces != nil))
   }
 }
 

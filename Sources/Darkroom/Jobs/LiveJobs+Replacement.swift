@@ -14,7 +14,10 @@ extension LiveJobs {
     switch run.phase {
     case .ready(let plan):
       running = .init(plan: plan, tally: plan.tally, began: (activeTime, plan.tally.counts.total))
-    case .running(let begun): running = begun
+    case .running(let begun):
+      // What that has named, and what it has done, matters.
+      if new.isPlannedEarly { return planAgain(new) }
+      running = begun
     // The new one waits for its end.
     case .fetching: return stopFetching(run, as: .superseded)
     case .planning, .cancelling, .replaced, .replacing, .finishing: return
@@ -39,9 +42,9 @@ extension LiveJobs {
     compare(number)
   }
 
-  /// Has a manifest planned as that of any other run whose predecessor has ended before it was replaced: what that has
-  /// delivered since matters for what is left to do.
-  func planSeparately(_ run: JobRun) {
+  /// Has a planned manifest planned again: what has become since of the run that it is to replace, or of one that has ended
+  /// before it was replaced, matters for what is left to do.
+  func planAgain(_ run: JobRun) {
     guard case .ready(let plan) = run.phase else { return }
     planner.indexes.give(back: plan.index)
     planAgain(run, plan.job)

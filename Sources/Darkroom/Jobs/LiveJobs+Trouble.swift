@@ -62,7 +62,8 @@ extension LiveJobs {
   /// Puts the job of a run back into the queue. What is known of the run is kept.
   func retry(_ run: JobRun, _ job: LedgerJob) {
     knownRuns[job.runID] = run.known
-    queue.retry(.unfinished(job))
+    knownRuns[job.runID]?.order = run.order
+    queue.retry(.unfinished(job), order: run.order)
   }
 
   private func hold(_ run: JobRun, isPlanning: Bool, _ error: any Error) {

@@ -139,7 +139,7 @@ final class LiveJobs {
     let run = JobRun(number: number, source: source, planning: planning, now: now)
     run.replaces = replaced
     runs[number] = run
-    start(planning, of: number)
+    start(planning, of: run)
   }
 
   /// Has a live run planned that was planned before.
@@ -150,16 +150,23 @@ final class LiveJobs {
       .unfinished(job), number: run.number, planner: planner, during: [], isReplacement: run.replaces != nil,
       isAccepted: true, fetched: fetched)
     run.phase = .planning(planning)
-    start(planning, of: run.number)
+    start(planning, of: run)
   }
 
   /// Has a run planned.
-  private func start(_ planning: JobPlanning, of number: Int) {
+  private func start(_ planning: JobPlanning, of run: JobRun) {
+    let number = run.number
+    run.isPlannedEarly = replacesFetching(run)
     planning.start(
       in: background,
       accepted: { [send] in send(.accepted(run: number, $0, $1)) },
       listed: { [send] in send(.listed(run: number, $0, $1)) },
       completion: { [send] in send(.planned(run: number, $0)) })
+  }
+
+  /// Whether the run that a run is to replace is one whose entries are not known yet.
+  private func replacesFetching(_ run: JobRun) -> Bool {
+    if case .fetching? = run.replaces.flatMap({ runs[$0] })?.phase { true } else { false }
   }
 
   func handle(_ message: Message) throws {
@@ -225,14 +232,15 @@ final class LiveJobs {
   /// Has a run end whose manifest is rejected.
   func reject(_ run: JobRun, _ plan: Plan, _ outcome: JobOutcome) {
     var (plan, outcome) = (plan, outcome)
-    let replaced = run.replaces.flatMap { runs[$0] }
-    if let replaced {
-      // Nothing changes for that, and its manifest has gone.
-      if let job = replaced.accepted?.job { unknownRuns.insert(job.runID) }
+    let isReplacement = run.replaces.map { runs[$0] != nil } == true
+    if isReplacement {
+      // Nothing changes for what is live, and its manifest has gone.
+      let others = runs.values.filter { $0.name == run.name && $0 !== run }
+      unknownRuns.formUnion(others.compactMap { $0.accepted?.job.runID })
       outcome.isRejectedReplacement = true
       plan.run = plan.run.inHistory
     }
-    let hasPredecessor = run.replaces != nil && replaced == nil
+    let hasPredecessor = run.replaces != nil && !isReplacement
     run.phase = .finishing(.init(plan: plan, outcome: outcome, hasPredecessor: hasPredecessor))
   }
 
@@ -408,6 +416,12 @@ final class LiveJobs {
     delivery.forget(run: run.number)
     if isIndexUsable, let index = run.plan?.index { planner.indexes.give(back: index) }
     runs[run.number] = nil
+    guard let replaced = run.replaces else { return }
+    // What was to replace it replaces that.
+    for later in runs.values where later.replaces == run.number {
+      later.replaces = replaced
+      later.isPlannedEarly = replacesFetching(later)
+    }
   }
 }
 

@@ -31,6 +31,9 @@ struct LiveJob: Equatable {
   let name: String
   var phase: Phase
 
+  /// The number that it had when it first became live: later ones of its name are of later manifests. Default: `number`.
+  var order: Int
+
   /// When its planning or, since then, the work on its entries began, in seconds.
   let since: Double
 
@@ -64,6 +67,11 @@ struct LiveJob: Equatable {
   }
 
   var activity = Activity.busy
+
+  init(number: Int, name: String, phase: Phase, since: Double, lastStarted: Double) {
+    (self.number, self.name, self.phase, order) = (number, name, phase, number)
+    (self.since, self.lastStarted) = (since, lastStarted)
+  }
 }
 
 /// How many jobs may be live.
@@ -156,9 +164,9 @@ func reconcile(
   var files = queue.mayReplace ? replaceable(live) : [:]
   while limits.places > 0, total < limits.total, !files.isEmpty,
     let next = queue.nextReplacement(of: files, now: now, isLive: names.contains),
-    let number = files.removeValue(forKey: next.file)
+    let old = files.removeValue(forKey: next.file)
   {
-    actions.append(.startReplacement(next.source, of: number))
+    actions.append(.startReplacement(next.source, of: old.number))
     total += 1
   }
   while planned < limits.places, count < limits.live, total < limits.total,
@@ -192,14 +200,17 @@ private func replacements(_ live: [LiveJob], now: Double) -> [JobAction] {
 }
 
 /// The live jobs whose manifests may be replaced, by their files. Of a job with several runs that is the last, if the others
-/// only end.
-private func replaceable(_ live: [LiveJob]) -> [FileName: Int] {
+/// only end, or are what it is to replace when its source is downloaded: the next manifest does not wait for that.
+private func replaceable(_ live: [LiveJob]) -> [FileName: LiveJob] {
   let jobs = live.filter {
-    $0.file != nil && !$0.isUnwanted && $0.replaces == nil && ($0.phase == .ready || $0.phase == .running)
+    $0.file != nil && !$0.isUnwanted && ($0.replaces == nil || $0.isFetching)
+      && ($0.phase == .ready || $0.phase == .running)
   }
   guard !jobs.isEmpty else { return [:] }
   let runs = Dictionary(live.lazy.filter(\.goesOn).map { ($0.name, 1) }, uniquingKeysWith: +)
-  let files = jobs.compactMap { job in job.file.flatMap { runs[job.name] == 1 ? ($0, job.number) : nil } }
+  let files = jobs.compactMap { job in
+    job.file.flatMap { runs[job.name] == 1 + job.predecessors(in: live).count(where: \.goesOn) ? ($0, job) : nil }
+  }
   return Dictionary(files, uniquingKeysWith: { first, _ in first })
 }
 
@@ -210,6 +221,12 @@ extension LiveJob {
     case .planning, .ready, .running, .done, .replacing: true
     case .replaced, .uncompared, .unsettled, .cancelling, .unrecorded, .unreported, .finishing: false
     }
+  }
+
+  /// What it is to replace, and what that is to replace, and so on.
+  fileprivate func predecessors(in live: [LiveJob]) -> [LiveJob] {
+    guard let replaces, let old = live.first(where: { $0.number == replaces }) else { return [] }
+    return [old] + old.predecessors(in: live)
   }
 
   fileprivate func hasPlace(now: Double, isPaused: Bool, resumedAt: Double) -> Bool {

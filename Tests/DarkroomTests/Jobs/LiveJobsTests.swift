@@ -103,12 +103,39 @@ import Transfer
     try plan(replacing: 99)
     let run = try #require(jobs.runs.values.first)
     #expect(run.unwanted == .removed && run.live.phase == .ready && run.replaces == 99)
-    jobs.planSeparately(run)
+    jobs.planAgain(run)
     try handleMessages()
     #expect(jobs.runs.values.map(\.number) == [run.number] && jobs.queue.isEmpty)
     #expect(run.unwanted == .removed && run.live.phase == .ready && run.replaces == nil)
     #expect(try deliveries.ledger.liveJobs().count == 1)
     engine.shutdown()
+  }
+
+  @Test func `what was planned beside a list that has come is planned again, and else takes the list's place`() throws {
+    try plan(replacing: 90, dropping: #"{"source": "http://h/list.txt"}"#)
+    let list = try #require(jobs.runs.values.first)
+    #expect(list.live.isFetching)
+    try plan(replacing: list.number, dropping: #"["http://h/a"]"#)
+    let new = try #require(jobs.runs.values.first { $0 !== list })
+    #expect(new.live.phase == .ready && new.isPlannedEarly)
+    // As if the list had come.
+    let plan = try #require(new.plan)
+    list.phase = .running(.init(plan: plan, tally: plan.tally, began: (0, 0)))
+    jobs.replace(list.number, by: new.number)
+    #expect(new.live.phase == .planning && list.live.phase == .running)
+    try handleMessages()
+    #expect(new.live.phase == .ready && !new.isPlannedEarly)
+    jobs.remove(list, isIndexUsable: false)
+    #expect(new.replaces == 90, "when it has ended")
+    engine.shutdown()
+  }
+
+  /// Drops a manifest, and has it planned.
+  private func plan(replacing replaced: Int, dropping manifest: String) throws {
+    try deliveries.root.write(manifest, as: "inbox/b.json")
+    let fresh = jobs.queue.fresh(of: try jobs.planner.inbox.scan().manifests).filter { $0.job == "b" }
+    jobs.queue.update(fresh, settled: fresh)
+    try plan(replacing: replaced)
   }
 
   @Test func `a job that run cannot plan is reported, and stays in the ledger for the next start`() throws {

@@ -217,8 +217,32 @@ import Testing
     queue.update([], settled: [])
     let file = try #require(job.replacedFile)
     queue.hold(job.name, JobHold("", after: nil, now: Self.now))
-    #expect(queue.nextReplacement(of: [file: 1], now: Self.now) { _ in true } == nil)
-    #expect(queue.nextReplacement(of: [file: 1], now: Self.now + 3600) { _ in true } != nil)
+    #expect(queue.nextReplacement(of: [file: Self.live(1)], now: Self.now) { _ in true } == nil)
+    #expect(queue.nextReplacement(of: [file: Self.live(1)], now: Self.now + 3600) { _ in true } != nil)
+  }
+
+  @Test(arguments: [(nil, true), (2, true), (4, false)])
+  func `no job that waits after trouble takes the place of a later one of its name`(order: Int?, isTaken: Bool) throws {
+    let job = LedgerJob(runID: "r", name: "live 3", details: try JobManifest.sample(inboxPath: "/in/job.txt").text)
+    var queue = JobQueue(goal: .watch, unfinished: [])
+    queue.update([], settled: [])
+    queue.retry(.unfinished(job), order: 3)
+    let file = try #require(job.replacedFile)
+    // It may have been planned again under another number.
+    var live = Self.live(9)
+    live.order = order ?? 1
+    #expect((queue.nextReplacement(of: [file: live]) { _ in true } != nil) == isTaken)
+  }
+
+  @Test func `a manifest waits for the jobs of its name that an earlier process left`() throws {
+    let manifest = InboxScan.Manifest(file: "job.txt", job: "live 1", identity: .sample(size: 2))
+    var queue = try Self.queue("live 1")
+    queue.liveFiles = [manifest.key]
+    queue.update(queue.fresh(of: [manifest]), settled: [manifest])
+    let files = [manifest.key: Self.live(1)]
+    #expect(queue.nextReplacement(of: files) { _ in true } == nil)
+    #expect(queue.next { _ in false } != nil)
+    #expect(queue.nextReplacement(of: files) { _ in true }?.file == manifest.key)
   }
 
   @Test func `a replaced job is compared when that is due, and settled when nothing of it runs`() throws {
@@ -309,5 +333,48 @@ import Testing
     #expect(Self.actions(&queue, [old, Self.source(2, .running, replacing: 1)]) == [])
     #expect(Self.actions(&queue, [Self.source(1, .cancelling), new]) == [])
     #expect(Self.actions(&queue, [new]) == ["separate 2"])
+  }
+
+  /// Whether the inbox's next manifest replaces one of these jobs, and what else is done.
+  private static func actions(dropping live: LiveJob...) throws -> [String] {
+    let manifest = InboxScan.Manifest(file: "a.json", job: "job", identity: .sample(size: 2))
+    var queue = JobQueue(goal: .watch, unfinished: [])
+    queue.liveFiles = [manifest.key]
+    queue.update(queue.fresh(of: [manifest]), settled: [manifest])
+    return actions(&queue, live, limits: one)
+  }
+
+  private static func run(
+    _ number: Int, _ phase: LiveJob.Phase = .running, replacing old: Int? = nil, isFetching: Bool = false
+  ) -> LiveJob {
+    var job = LiveJob(number: number, name: "job", phase: phase, since: now, lastStarted: now)
+    (job.replaces, job.isFetching, job.file) = (old, isFetching, FileName("a.json"))
+    return job
+  }
+
+  @Test func `a third manifest is planned while the list of the second is downloaded, and takes its place`() throws {
+    let (first, list) = (Self.run(1), Self.run(2, replacing: 1, isFetching: true))
+    #expect(try Self.actions(dropping: first, list) == ["job for 2"])
+    #expect(try Self.actions(dropping: Self.run(1, .cancelling), list) == ["job for 2"])
+    #expect(try Self.actions(dropping: list) == ["job for 2"], "when the first has ended")
+    #expect(try Self.actions(dropping: first, list, Self.run(3, .planning, replacing: 2)) == [], "it may be rejected")
+    #expect(try Self.actions(dropping: first, list, Self.run(3, .ready, replacing: 2)) == ["replace 2 by 3"])
+    #expect(try Self.actions(dropping: first, list, Self.run(3, .finishing, replacing: 2)) == ["job for 2"])
+    let second = Self.run(2, .done, replacing: 1, isFetching: true)
+    #expect(try Self.actions(dropping: first, second, Self.run(3, .ready, replacing: 2)) == ["finish 2"])
+    #expect(try Self.actions(dropping: first, Self.run(3, .ready, replacing: 1)) == ["replace 1 by 3"])
+  }
+
+  @Test func `lists of several manifests are downloaded at a time, and the last planned one counts`() throws {
+    let (first, second) = (Self.run(1), Self.run(2, replacing: 1, isFetching: true))
+    let third = Self.run(3, replacing: 2, isFetching: true)
+    #expect(try Self.actions(dropping: first, second, third) == ["job for 3"])
+    #expect(try Self.actions(dropping: first, second, Self.run(3, .ready, replacing: 2)) == ["replace 2 by 3"])
+    // A list that has come first is worked on until there is the next.
+    #expect(
+      try Self.actions(dropping: first, Self.run(2, .ready, replacing: 1), third) == ["replace 1 by 2", "job for 3"])
+    let begun = Self.run(2)
+    #expect(try Self.actions(dropping: Self.run(1, .replaced), begun, third) == ["job for 3"])
+    #expect(try Self.actions(dropping: begun, Self.run(3, .ready, replacing: 2)) == ["replace 2 by 3"])
   }
 }
