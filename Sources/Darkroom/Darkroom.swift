@@ -300,7 +300,7 @@ package final class Darkroom {
       case .start(let source): jobs.start(source, now: now)
       case .startReplacement(let source, let run): jobs.start(source, replacing: run, now: now)
       case .replace(let run, let successor): if mayStart { jobs.replace(run, by: successor) }
-      case .separate(let run): if mayPlan, let run = jobs.runs[run] { jobs.planAgain(run) }
+      case .separate(let run): if mayPlan, let run = jobs.runs[run] { jobs.discardPlan(of: run) }
       case .compare(let run): if mayStart { jobs.compare(run) }
       case .settle(let run): if mayStart { jobs.settle(run) }
       case .begin(let run):

@@ -9,7 +9,7 @@ extension JobPlanner {
   /// Finds out which names a run takes over: its own, when it has begun, else those of the job's last run.
   func namedRun(for task: Task) throws -> LedgerNamedRun? {
     // Those of a run that is to be replaced may be on their way to the ledger.
-    if task.isReplacement, task.isResumed { delivery.drain() }
+    if task.isReplacement { delivery.drain() }
     return try ledger.namedRun(for: task.job.runID, job: task.job.name)
   }
 

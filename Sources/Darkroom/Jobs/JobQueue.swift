@@ -172,14 +172,17 @@ struct JobQueue {
     guard present != nil else { return nil }
     for (place, job) in unfinished.enumerated() where isLive(job.name) {
       guard let file = job.replacedFile, let old = files[file], holds[job.name]?.holds(now: now, free: free) != true,
-        old.order < orders[job.runID] ?? .max
+        isLater(job, than: old)
       else { continue }
       return (takeUnfinished(at: place), file)
     }
     if case .named = goal { return nil }
     let place = changed.firstIndex { manifest in
       files[manifest.key] != nil && open[manifest.key] == manifest.identity
-        && holds[manifest.job]?.holds(now: now, free: free) != true && !hasUnfinished(manifest.job)
+        && holds[manifest.job]?.holds(now: now, free: free) != true
+        && !unfinished.contains {
+          $0.name == manifest.job && isLater($0, than: files[manifest.key]) && $0.replacedFile == manifest.key
+        }
     }
     return place.map { place in
       let manifest = changed.remove(at: place)
@@ -219,6 +222,16 @@ struct JobQueue {
     let job = unfinished.remove(at: place)
     orders[job.runID] = nil
     return .unfinished(job)
+  }
+
+  /// Whether the manifest of a job was accepted after that of a live one of its name.
+  private func isLater(_ job: LedgerJob, than old: LiveJob?) -> Bool {
+    old.map { $0.order < orders[job.runID] ?? .max } == true
+  }
+
+  /// The runs of a job that were live before, wait to be planned again, and have earlier manifests than one of that order.
+  func earlierRuns(than order: Int, of job: String) -> [LedgerJob] {
+    orders.isEmpty ? [] : unfinished.filter { $0.name == job && orders[$0.runID] ?? .max < order }
   }
 
   private func hasUnfinished(_ job: String) -> Bool { unfinished.contains { $0.name == job } }

@@ -9,18 +9,23 @@ import System
 extension LiveJobs {
   /// Has the planned manifest of a run take the place of a live one's.
   func replace(_ number: Int, by successor: Int) {
-    guard let run = runs[number], let new = runs[successor], case .ready(var plan) = new.phase else { return }
+    guard let run = runs[number], let new = runs[successor] else { return }
+    if case .fetching = run.phase {
+      stopFetching(run, as: .superseded)
+      // Without another it waits for the end of that.
+      if run.replaces.map({ runs[$0] != nil }) == true { relink(from: run) }
+      return
+    }
+    guard case .ready(var plan) = new.phase, run.replaces == nil else { return }
     let running: JobRun.Running
     switch run.phase {
     case .ready(let plan):
       running = .init(plan: plan, tally: plan.tally, began: (activeTime, plan.tally.counts.total))
     case .running(let begun):
       // What that has named, and what it has done, matters.
-      if new.isPlannedEarly { return planAgain(new) }
+      if new.isPlannedEarly { return discardPlan(of: new) }
       running = begun
-    // The new one waits for its end.
-    case .fetching: return stopFetching(run, as: .superseded)
-    case .planning, .cancelling, .replaced, .replacing, .finishing: return
+    case .planning, .fetching, .cancelling, .replaced, .replacing, .finishing: return
     }
     let attempts = scheduler.stop(run: number, now: Clock.monotonicMilliseconds)
     var started = scheduler.startedEntries(run: number)
@@ -44,7 +49,7 @@ extension LiveJobs {
 
   /// Has a planned manifest planned again: what has become since of the run that it is to replace, or of one that has ended
   /// before it was replaced, matters for what is left to do.
-  func planAgain(_ run: JobRun) {
+  func discardPlan(of run: JobRun) {
     guard case .ready(let plan) = run.phase else { return }
     planner.indexes.give(back: plan.index)
     planAgain(run, plan.job)
@@ -228,7 +233,7 @@ extension LiveJobs {
     if let comparison = replaced.comparison, replaced.hasBegun {
       start(comparison.carried.values.map(\.position), of: new)
     } else if let job = new.accepted?.job {
-      runs[new.number] = nil
+      takeOut(new)
       retry(new, planner.recorded(job))
     }
   }
@@ -255,7 +260,8 @@ extension LiveJobs {
   /// Has files that were dealt with looked at again, because the inbox was away; those of live runs are not new for that.
   func inboxReturned() {
     queue.inboxReturned()
-    for run in runs.values {
+    // Of several runs of a job the last one's manifest may be there.
+    for run in runs.values.sorted(by: { $0.order < $1.order }) {
       guard let manifest = run.accepted?.manifest, manifest.inboxPath != nil else { continue }
       queue.pass(manifest.file, identity: manifest.identity)
     }

@@ -56,7 +56,10 @@ extension LiveJobs {
   /// Has a run planned again when its job is taken out of the queue again. Once it is in the ledger it is not accepted again.
   private func planLater(_ run: JobRun) {
     remove(run)
-    if let job = run.accepted?.job { retry(run, job) } else { queue.retry(run.source) }
+    if let job = run.accepted?.job { return retry(run, job) }
+    var order: Int?
+    if case .unfinished(let job) = run.source { order = knownRuns[job.runID]?.order }
+    queue.retry(run.source, order: order)
   }
 
   /// Puts the job of a run back into the queue. What is known of the run is kept.

@@ -156,7 +156,7 @@ final class LiveJobs {
   /// Has a run planned.
   private func start(_ planning: JobPlanning, of run: JobRun) {
     let number = run.number
-    run.isPlannedEarly = replacesFetching(run)
+    run.isPlannedEarly = replacesUnbegun(run)
     planning.start(
       in: background,
       accepted: { [send] in send(.accepted(run: number, $0, $1)) },
@@ -164,9 +164,12 @@ final class LiveJobs {
       completion: { [send] in send(.planned(run: number, $0)) })
   }
 
-  /// Whether the run that a run is to replace is one whose entries are not known yet.
-  private func replacesFetching(_ run: JobRun) -> Bool {
-    if case .fetching? = run.replaces.flatMap({ runs[$0] })?.phase { true } else { false }
+  /// Whether the run that a run is to replace has neither begun nor is what waits for its place alone.
+  private func replacesUnbegun(_ run: JobRun) -> Bool {
+    switch run.replaces.flatMap({ runs[$0] })?.phase {
+    case .planning, .fetching, .replacing: true
+    case nil, .ready, .running, .replaced, .cancelling, .finishing: false
+    }
   }
 
   func handle(_ message: Message) throws {
@@ -175,8 +178,12 @@ final class LiveJobs {
       runs[number]?.accepted = (job, manifest)
       runs[number]?.time = runTime()
       if let known = knownRuns.removeValue(forKey: job.runID) { runs[number]?.known = known }
-      if manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
-      if let run = runs[number] { findRequest(for: run) }
+      if let run = runs[number] {
+        // The file may be a later one, when this is accepted again.
+        let isLast = !runs.values.contains { $0.order > run.order && $0.name == run.name }
+        if isLast, manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
+        findRequest(for: run)
+      }
       observe(.jobAccepted(job: job.name, file: manifest.file))
     case .listed(let number, let job, let manifest): runs[number]?.accepted = (job, manifest)
     case .planned(let number, let result):
@@ -194,7 +201,8 @@ final class LiveJobs {
   }
 
   private func planned(_ run: JobRun, _ result: JobPlanning.Result) throws {
-    queue.release(run.name)
+    // What holds it may be about an earlier run.
+    if queue.earlierRuns(than: run.order, of: run.name).isEmpty { queue.release(run.name) }
     suspension.plannedSomething()
     switch result {
     case .planned(let plan) where !isStopping: try adopt(plan, for: run)
@@ -232,11 +240,12 @@ final class LiveJobs {
   /// Has a run end whose manifest is rejected.
   func reject(_ run: JobRun, _ plan: Plan, _ outcome: JobOutcome) {
     var (plan, outcome) = (plan, outcome)
-    let isReplacement = run.replaces.map { runs[$0] != nil } == true
+    let waiting = queue.earlierRuns(than: run.order, of: run.name)
+    let isReplacement = run.replaces.map { runs[$0] != nil } == true || !waiting.isEmpty
     if isReplacement {
-      // Nothing changes for what is live, and its manifest has gone.
-      let others = runs.values.filter { $0.name == run.name && $0 !== run }
-      unknownRuns.formUnion(others.compactMap { $0.accepted?.job.runID })
+      // Nothing changes for what was there before, and the manifests of that have gone.
+      let earlier = runs.values.filter { $0.name == run.name && $0.order < run.order }
+      unknownRuns.formUnion(earlier.compactMap { $0.accepted?.job.runID } + waiting.map(\.runID))
       outcome.isRejectedReplacement = true
       plan.run = plan.run.inHistory
     }
@@ -415,12 +424,20 @@ final class LiveJobs {
     abandonReplacement(run)
     delivery.forget(run: run.number)
     if isIndexUsable, let index = run.plan?.index { planner.indexes.give(back: index) }
+    takeOut(run)
+  }
+
+  /// Makes a run one that is not live any more.
+  func takeOut(_ run: JobRun) {
     runs[run.number] = nil
-    guard let replaced = run.replaces else { return }
-    // What was to replace it replaces that.
+    if run.replaces != nil { relink(from: run) }
+  }
+
+  /// Has what was to replace a run replace what that was to replace.
+  func relink(from run: JobRun) {
     for later in runs.values where later.replaces == run.number {
-      later.replaces = replaced
-      later.isPlannedEarly = replacesFetching(later)
+      later.replaces = run.replaces
+      later.isPlannedEarly = replacesUnbegun(later)
     }
   }
 }

@@ -188,19 +188,20 @@ private func replacements(_ live: [LiveJob], now: Double) -> [JobAction] {
     switch job.phase {
     case .uncompared: return job.due <= now ? .compare(job.number) : nil
     case .unsettled: return job.due <= now ? .settle(job.number) : nil
-    case .ready:
-      guard !job.isFetching else { return nil }
-      guard let number = job.replaces else { return nil }
-      guard let old = live.first(where: { $0.number == number }) else { return .separate(job.number) }
-      if old.isUnwanted { return nil }
-      return old.phase == .running || old.phase == .ready && job.isUnwanted ? .replace(number, by: job.number) : nil
+    case .ready, .running:
+      guard let number = job.replaces, let old = live.first(where: { $0.number == number }) else {
+        // What it was to replace has ended. An earlier one may be ending that that had replaced.
+        let isNext = job.phase == .ready && !job.isFetching && job.replaces != nil && !job.hasEarlierRun(in: live)
+        return isNext ? .separate(job.number) : nil
+      }
+      return job.mayReplace(old, in: live) ? .replace(number, by: job.number) : nil
     default: return nil
     }
   }
 }
 
 /// The live jobs whose manifests may be replaced, by their files. Of a job with several runs that is the last, if the others
-/// only end, or are what it is to replace when its source is downloaded: the next manifest does not wait for that.
+/// only end, or it is to replace the other one when its source is downloaded: the next manifest does not wait for that.
 private func replaceable(_ live: [LiveJob]) -> [FileName: LiveJob] {
   let jobs = live.filter {
     $0.file != nil && !$0.isUnwanted && ($0.replaces == nil || $0.isFetching)
@@ -208,8 +209,9 @@ private func replaceable(_ live: [LiveJob]) -> [FileName: LiveJob] {
   }
   guard !jobs.isEmpty else { return [:] }
   let runs = Dictionary(live.lazy.filter(\.goesOn).map { ($0.name, 1) }, uniquingKeysWith: +)
-  let files = jobs.compactMap { job in
-    job.file.flatMap { runs[job.name] == 1 + job.predecessors(in: live).count(where: \.goesOn) ? ($0, job) : nil }
+  let files = jobs.compactMap { job -> (FileName, LiveJob)? in
+    let replacesAnother = job.replaces.map { number in live.contains { $0.number == number && $0.goesOn } } == true
+    return job.file.flatMap { runs[job.name] == (replacesAnother ? 2 : 1) ? ($0, job) : nil }
   }
   return Dictionary(files, uniquingKeysWith: { first, _ in first })
 }
@@ -223,10 +225,25 @@ extension LiveJob {
     }
   }
 
-  /// What it is to replace, and what that is to replace, and so on.
-  fileprivate func predecessors(in live: [LiveJob]) -> [LiveJob] {
-    guard let replaces, let old = live.first(where: { $0.number == replaces }) else { return [] }
-    return [old] + old.predecessors(in: live)
+  /// Whether it takes the place of a job now.
+  fileprivate func mayReplace(_ old: LiveJob, in live: [LiveJob]) -> Bool {
+    if old.isUnwanted { return false }
+    // No list is waited for, and no host is asked for one, that a later manifest makes needless.
+    if old.isFetching { return old.phase == .ready || old.phase == .running }
+    if isFetching || phase != .ready { return false }
+    if old.phase == .running { return true }
+    // What is to be cancelled does not wait for a place.
+    return old.phase == .ready && old.replaces == nil && isUnwanted(in: live)
+  }
+
+  /// Whether nobody wants it any more, or what is to replace it.
+  private func isUnwanted(in live: [LiveJob]) -> Bool {
+    isUnwanted || live.contains { $0.replaces == number && $0.phase == .ready && $0.isUnwanted }
+  }
+
+  /// Whether there is a run of its job with an earlier manifest.
+  fileprivate func hasEarlierRun(in live: [LiveJob]) -> Bool {
+    live.contains { $0.order < order && $0.name == name }
   }
 
   fileprivate func hasPlace(now: Double, isPaused: Bool, resumedAt: Double) -> Bool {

@@ -234,15 +234,20 @@ import Testing
     #expect((queue.nextReplacement(of: [file: live]) { _ in true } != nil) == isTaken)
   }
 
-  @Test func `a manifest waits for the jobs of its name that an earlier process left`() throws {
+  @Test(arguments: [LedgerJob.State.accepted, .finishing])
+  func `a manifest waits for what an earlier process has accepted of its job, not for what has ended`(
+    state: LedgerJob.State
+  ) throws {
     let manifest = InboxScan.Manifest(file: "job.txt", job: "live 1", identity: .sample(size: 2))
-    var queue = try Self.queue("live 1")
+    let details = try JobManifest.sample(inboxPath: "/in/job.txt").text
+    let job = LedgerJob(runID: "r", name: "live 1", state: state, details: details)
+    var queue = JobQueue(goal: .watch, unfinished: [(job, try .sample())])
     queue.liveFiles = [manifest.key]
     queue.update(queue.fresh(of: [manifest]), settled: [manifest])
     let files = [manifest.key: Self.live(1)]
-    #expect(queue.nextReplacement(of: files) { _ in true } == nil)
-    #expect(queue.next { _ in false } != nil)
-    #expect(queue.nextReplacement(of: files) { _ in true }?.file == manifest.key)
+    let isFirst = state != .accepted
+    #expect((queue.nextReplacement(of: files) { _ in true }?.source == .unfinished(job)) != isFirst)
+    if !isFirst { #expect(queue.nextReplacement(of: files) { _ in true }?.file == manifest.key) }
   }
 
   @Test func `a replaced job is compared when that is due, and settled when nothing of it runs`() throws {
@@ -330,7 +335,8 @@ import Testing
     var new = Self.live(2, .ready)
     new.replaces = 1
     #expect(Self.actions(&queue, [old, new]) == ["replace 1 by 2"])
-    #expect(Self.actions(&queue, [old, Self.source(2, .running, replacing: 1)]) == [])
+    let list = [old, Self.source(2, .running, replacing: 1)]
+    #expect(Self.actions(&queue, list) == ["replace 1 by 2"], "as soon as it is known that it has a source")
     #expect(Self.actions(&queue, [Self.source(1, .cancelling), new]) == [])
     #expect(Self.actions(&queue, [new]) == ["separate 2"])
   }
@@ -365,16 +371,30 @@ import Testing
     #expect(try Self.actions(dropping: first, Self.run(3, .ready, replacing: 1)) == ["replace 1 by 3"])
   }
 
-  @Test func `lists of several manifests are downloaded at a time, and the last planned one counts`() throws {
+  @Test func `the next list is downloaded in the place of the one before it, so that there are never many`() throws {
     let (first, second) = (Self.run(1), Self.run(2, replacing: 1, isFetching: true))
-    let third = Self.run(3, replacing: 2, isFetching: true)
-    #expect(try Self.actions(dropping: first, second, third) == ["job for 3"])
-    #expect(try Self.actions(dropping: first, second, Self.run(3, .ready, replacing: 2)) == ["replace 2 by 3"])
+    let third = Self.run(3, .ready, replacing: 2, isFetching: true)
+    #expect(try Self.actions(dropping: first, second, third) == ["begin 3", "replace 2 by 3"])
+    let begun = Self.run(3, replacing: 1, isFetching: true)
+    #expect(try Self.actions(dropping: first, Self.run(2, .finishing, isFetching: true), begun) == ["job for 3"])
     // A list that has come first is worked on until there is the next.
     #expect(
-      try Self.actions(dropping: first, Self.run(2, .ready, replacing: 1), third) == ["replace 1 by 2", "job for 3"])
-    let begun = Self.run(2)
-    #expect(try Self.actions(dropping: Self.run(1, .replaced), begun, third) == ["job for 3"])
-    #expect(try Self.actions(dropping: begun, Self.run(3, .ready, replacing: 2)) == ["replace 2 by 3"])
+      try Self.actions(dropping: first, Self.run(2, .ready, replacing: 1), third) == ["begin 3", "replace 1 by 2"])
+    #expect(try Self.actions(dropping: Self.run(1, .replaced), Self.run(2), begun) == [])
+    #expect(try Self.actions(dropping: Self.run(2), Self.run(3, .ready, replacing: 2)) == ["replace 2 by 3"])
+  }
+
+  @Test func `never do two runs of a job go on, whatever is wanted and in which order it is planned`() throws {
+    // Another job has the only place.
+    let (first, second) = (Self.run(1, .ready), Self.run(2, .ready, replacing: 1))
+    var third = Self.run(3, .ready, replacing: 2)
+    #expect(try Self.actions(dropping: Self.live(9), first, second, third) == [])
+    third.isUnwanted = true
+    #expect(try Self.actions(dropping: Self.live(9), first, second, third) == ["replace 1 by 2"])
+    #expect(try Self.actions(dropping: Self.live(9), Self.run(1, .replaced), Self.run(2), third) == ["replace 2 by 3"])
+    // What it was to replace is planned again, and waits; something of the one before that is in progress.
+    third.isUnwanted = false
+    #expect(try Self.actions(dropping: Self.run(1, .replaced), third) == [])
+    #expect(try Self.actions(dropping: third) == ["separate 3"])
   }
 }
