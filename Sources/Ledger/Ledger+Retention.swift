@@ -28,15 +28,19 @@ extension Ledger {
     ) { ($0.text(0) ?? "", $0.text(1) ?? "", $0.text(2)) }
   }
 
-  /// The runs with which the next ones of their jobs are compared, and those whose names these find, at most two for a job.
-  /// - Parameter job: The last one before the page; empty for the first page.
-  package func lastRuns(after job: String, limit: Int) throws -> [(job: String, run: String)] {
+  /// The runs with which the next ones of their jobs are compared, and those whose names these find: often one for a job, and
+  /// more while several runs of it are live.
+  /// - Parameters:
+  ///   - job: With `run`, the last one before the page; empty for the first page.
+  package func lastRuns(after job: String, _ run: String, limit: Int) throws -> [(job: String, run: String)] {
     try page(
       """
-      SELECT * FROM (SELECT job, run_id FROM last_runs WHERE job > ?1 ORDER BY job LIMIT ?2) UNION
-      SELECT * FROM (SELECT job, run_id FROM named_runs WHERE job > ?1 ORDER BY job LIMIT ?2)
-      ORDER BY job LIMIT ?2
-      """, [.text(job), .integer(limit)]
+      SELECT * FROM (
+        SELECT job, run_id FROM last_runs WHERE (job, run_id) > (?1, ?2) ORDER BY job, run_id LIMIT ?3) UNION
+      SELECT * FROM (
+        SELECT job, run_id FROM named_runs WHERE (job, run_id) > (?1, ?2) ORDER BY job, run_id LIMIT ?3)
+      ORDER BY job, run_id LIMIT ?3
+      """, [.text(job), .text(run), .integer(limit)]
     ) { ($0.text(0) ?? "", $0.text(1) ?? "") }
   }
 

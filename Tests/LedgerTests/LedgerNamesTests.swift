@@ -120,8 +120,8 @@ import Testing
       try end("\(job)1")
     }
     try accept("j2")
-    #expect(try ledger.lastRuns(after: "", limit: 9).map(\.run) == ["j1", "k1"])
-    #expect(try ledger.lastRuns(after: "j", limit: 9).map(\.run) == ["k1"])
+    #expect(try ledger.lastRuns(after: "", "", limit: 9).map(\.run) == ["j1", "k1"])
+    #expect(try ledger.lastRuns(after: "j", "j1", limit: 9).map(\.run) == ["k1"])
     try ledger.commit([.forget(.lastRun(job: "j", run: "j1")), .forget(.lastRun(job: "k", run: "k1"))])
     #expect(try found(by: "x").count == 2 && found(by: "x", job: "k") == [] && count("names") == 2)
   }
@@ -130,13 +130,31 @@ import Testing
     try accept("a")
     try name("a")
     try ledger.commit([.remember("a", job: "j"), .advance("a", to: .ended)])
-    #expect(try ledger.lastRuns(after: "", limit: 9).map(\.run) == ["a"])
+    #expect(try ledger.lastRuns(after: "", "", limit: 9).map(\.run) == ["a"])
     try accept("b")
     try name("b")
     try end("b")
-    #expect(try ledger.lastRuns(after: "", limit: 9).map(\.run) == ["a", "b"])
+    #expect(try ledger.lastRuns(after: "", "", limit: 9).map(\.run) == ["a", "b"])
     try ledger.commit([.forget(.lastRun(job: "j", run: "a")), .forget(.lastRun(job: "j", run: "b"))])
     #expect(try count("names") == 0 && count("named_runs") == 0 && ledger.lastRun(job: "j") == nil)
+  }
+
+  @Test(arguments: 1...4)
+  func `pages of last runs may end between two of one job`(limit: Int) throws {
+    for job in ["j", "k"] {
+      for number in 1...3 { try accept("\(job)\(number)", job: job) }
+      // While they are live all stay.
+      for number in 1...3 { try name("\(job)\(number)", job: job) }
+      try ledger.commit([.remember("\(job)0", job: job)])
+    }
+    var (found, last) = ([String](), ("", ""))
+    while true {
+      let page = try ledger.lastRuns(after: last.0, last.1, limit: limit)
+      found += page.map(\.run)
+      guard page.count == limit, let end = page.last else { break }
+      last = (end.job, end.run)
+    }
+    #expect(found == ["j0", "j1", "j2", "j3", "k0", "k1", "k2", "k3"])
   }
 
   @Test func `damaged names are damage, and what is left of them is taken over`() throws {

@@ -85,13 +85,13 @@ import Testing
         .remember(run, job: job), .advance(run, to: .ended),
       ])
     }
-    #expect(try ledger.lastRuns(after: "", limit: 9).map(\.run) == ["1", "2"])
+    #expect(try ledger.lastRuns(after: "", "", limit: 9).map(\.run) == ["1", "2"])
     try ledger.commit([.accept(LedgerJob(runID: "3", name: "b", details: ""))])
     try ledger.commit([
       .forget(.lastRun(job: "a", run: "1")), .forget(.lastRun(job: "b", run: "2")),
       .forget(.lastRun(job: "b", run: "1")),
     ])
-    #expect(try ledger.lastRuns(after: "", limit: 9).map(\.job) == ["b"])
+    #expect(try ledger.lastRuns(after: "", "", limit: 9).map(\.job) == ["b"])
     #expect(try !ledger.hasFailures(run: "1"))
     #expect(try ledger.hasFailures(run: "2"))
   }

@@ -50,7 +50,13 @@ final class LedgerRetention: Sendable {
   private struct Position: Codable, Equatable {
     var job = ""
     var target = ""
-    var lastRun = ""
+    var lastRun = LastRun()
+  }
+
+  /// The last run of a job that the sweep has passed; empty before the first.
+  private struct LastRun: Codable, Equatable {
+    var job = ""
+    var run = ""
   }
 
   private struct Shared {
@@ -194,14 +200,16 @@ final class LedgerRetention: Sendable {
 
   private func forgetLastRuns(_ count: Int) throws {
     let limit = min(count, Self.pageSize)
-    let page = try ledger.lastRuns(after: position.lastRun, limit: limit)
+    let last = position.lastRun
+    let page = try ledger.lastRuns(after: last.job, last.run, limit: limit)
     let now = Double(Clock.wallMilliseconds) / 1000
     let gone = page.filter { last in
       guard let began = RunID.date(of: last.run)?.timeIntervalSince1970, now - began > Self.jobAge else { return false }
       return isGone(last.job)
     }
     try ledger.commit(gone.map { .forget(.lastRun(job: $0.job, run: $0.run)) })
-    shared.withLock { $0.position.lastRun = page.count < limit ? "" : page.last?.job ?? "" }
+    let end = page.count < limit ? nil : page.last
+    shared.withLock { $0.position.lastRun = LastRun(job: end?.job ?? "", run: end?.run ?? "") }
   }
 
   /// Whether it is certain that there is nothing of a job.

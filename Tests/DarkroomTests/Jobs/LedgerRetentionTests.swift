@@ -123,7 +123,21 @@ import Testing
     let jobs = [("there", 1000.0), ("young", 34.9), ("old", 35.1), ("other", 100)]
     for (job, days) in jobs { try ledger.commit([.remember(job == "other" ? "another name" : runID(days), job: job)]) }
     sweep()
-    #expect(try ledger.lastRuns(after: "", limit: 10).map(\.job) == ["other", "there", "young"])
+    #expect(try ledger.lastRuns(after: "", "", limit: 10).map(\.job) == ["other", "there", "young"])
+  }
+
+  @Test func `of two runs of a job the second leaves, too, when a sweep ends between them each time`() throws {
+    func runID(_ days: Double) -> String { RunID.make(at: Date(timeIntervalSince1970: Self.seconds(ago: days))) }
+    for job in ["a", "b", "c"] {
+      try root.makeFolder("out/" + job)
+      try ledger.commit([.remember(runID(40), job: job)])
+    }
+    // A sweep after a run that delivers nothing looks at four. The first of this job stays.
+    try ledger.commit([.remember("0", job: "d"), .name(runID(40), job: "d", pages: 0)])
+    sweep(delivered: 0)
+    #expect(try ledger.lastRuns(after: "", "", limit: 10).map(\.job) == ["a", "b", "c", "d", "d"])
+    sweep(delivered: 0)
+    #expect(try ledger.lastRuns(after: "", "", limit: 10).map(\.job) == ["a", "b", "c", "d"])
   }
 
   @Test func `ended runs leave when there are many, but for those whose manifests are in the inbox still`() throws {
