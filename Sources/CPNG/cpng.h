@@ -21,7 +21,8 @@ typedef struct {
   int ended;         // 1 when the file ended too early.
   int system_error;  // errno when reading or writing failed, else 0.
   char message[128];
-  char warning[128];  // The first warning about a wrong checksum; empty without one.
+  char warning[128];  // The first warning about a wrong checksum, or about one of a chunk on which more depends; empty without one.
+  int damage;         // What depends on that chunk, as `cpng_damage` says; 0 without one.
 } cpng_stream;
 
 /// The error function: stores the message and leaves the library.
@@ -37,24 +38,32 @@ static inline void cpng_ignore(png_structp codec, png_const_charp message) {
   (void)message;
 }
 
-/// Whether a chunk of this name may have a wrong checksum: a known ancillary one on which no pixel depends. The name of
-/// another may be what is wrong, and the chunk be of those that make up the picture.
-static inline int cpng_is_harmless(const void *name) {
-  static const char names[] =
-      "bKGDcHRMcICPcLLIcLLidSIGeXIfgAMAgIFggIFxhISTiCCPiTXtmDCVmDCvoFFspCALpHYssBITsCALsPLTsRGBsTERtEXttIMEzTXt";
-  for (const char *known = names; *known != 0; known += 4) {
-    if (memcmp(known, name, 4) == 0) return 1;
+/// Whether `names`, of four letters each, has a name.
+static inline int cpng_has(const char *names, const void *name) {
+  for (; *names != 0; names += 4) {
+    if (memcmp(names, name, 4) == 0) return 1;
   }
   return 0;
 }
 
-/// The warning function of readers: stores the first about a wrong checksum, if it is harmless, or else makes it an error.
-/// Others are harmless, as `cpng_open_reader` turns those about pixels into errors.
+/// What depends on a chunk of this name, which may have a wrong checksum: 1, nothing that can be seen; 2, the colours or the
+/// orientation; 0, the pixels, or the chunk is not known. The name of such a one may be what is wrong, and the chunk be of
+/// those that make up the picture.
+static inline int cpng_damage(const void *name) {
+  if (cpng_has("cHRMcICPcLLIcLLieXIfgAMAiCCPmDCVmDCvsRGB", name)) return 2;
+  return cpng_has("bKGDdSIGgIFggIFxhISTiTXtoFFspCALpHYssBITsCALsPLTsTERtEXttIMEzTXt", name);
+}
+
+/// The warning function of readers: stores the first about a wrong checksum of those on which most depends, or makes it an
+/// error when the pixels depend on it. Others are harmless, as `cpng_open_reader` turns those about pixels into errors.
 static inline void cpng_warn(png_structp codec, png_const_charp message) {
   if (strstr(message, "CRC error") == NULL) return;
   cpng_stream *stream = png_get_error_ptr(codec);
-  if (strlen(message) < 4 || !cpng_is_harmless(message)) cpng_escape(codec, message);
-  if (stream->warning[0] == 0) strncpy(stream->warning, message, sizeof stream->warning - 1);
+  int damage = strlen(message) < 4 ? 0 : cpng_damage(message);
+  if (damage == 0) cpng_escape(codec, message);
+  if (damage <= stream->damage) return;
+  stream->damage = damage;
+  strncpy(stream->warning, message, sizeof stream->warning - 1);
 }
 
 /// Reads from the stream; unlike libpng's function it distinguishes the end of the file from a failure of the system.

@@ -149,6 +149,37 @@ import Testing
     }
   }
 
+  @Test(arguments: ["jpg", "png"])
+  func `a picture whose colours or orientation may be wrong has a warning that says so`(type: String)
+    throws
+  {
+    let script = """
+      import sys, zlib
+      from PIL import Image
+      exif = Image.Exif()
+      exif[0x0112] = 6
+      Image.new('RGB', (40, 30), (1, 2, 3)).save(sys.argv[1], exif=exif.tobytes())
+      bytes = bytearray(open(sys.argv[1], 'rb').read())
+      if sys.argv[1].endswith('png'):
+          place = bytes.index(b'eXIf')
+          bytes[place + 4 + int.from_bytes(bytes[place - 4:place], 'big')] ^= 1
+      else:
+          bytes[bytes.index(b'Exif') - 4] = 0x7F
+      open(sys.argv[1], 'wb').write(bytes)
+      """
+    _ = try TestPython.run(script, [pictures.file("a." + type)])
+    #expect(try run(["a." + type]).entries.first?.warnings?.map(\.code) == ["visible-damage"])
+    for isolation in ["process", "none"] {
+      try folders.drop("filtered-\(isolation).txt", nginx.url("a." + type) + "\n")
+      #expect(try folders.run(["--filters", "sepia(0.8)", "--isolation", isolation]).status == 0)
+      let row = try #require(try folders.report("filtered-\(isolation)").entries.first)
+      #expect(row.warnings?.map(\.code) == ["visible-damage"] && row.output?.width == 40)
+      #expect(row.warnings?.first?.message.hasPrefix("the colours or the orientation may be wrong: ") == true)
+      let report = try folders.contents("filtered-\(isolation)/report.json")
+      #expect(try ReportSchema.violations(of: report) == "")
+    }
+  }
+
   @Test func `what is only copied needs no worker`() throws {
     let watch = try folders.start("watch", ["--json", "--filters", "none"])
     try folders.drop("job.txt", "coffee.jpg\nchelsea-small.png\nCREDITS.md\n")

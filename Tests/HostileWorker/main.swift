@@ -17,7 +17,8 @@ func say(_ bytes: [UInt8]) { _ = write(3, bytes, bytes.count) }
 /// The reply of a worker that has made a PNG of so many columns.
 func finished(width: Int) -> [UInt8] {
   let picture = [UInt8(1)] + [width, 1, 1].flatMap { number in withUnsafeBytes(of: Int64(number)) { Array($0) } }
-  return [2] + picture + picture
+  // No damage.
+  return [2] + picture + picture + [0]
 }
 
 let png = ImageInfo(format: .png, width: 1, height: 1)

@@ -90,11 +90,11 @@ import Testing
   /// The pixels of a result, and what was said of the source's damage; nil when the pass fails.
   private func result(
     of bytes: some Sequence<UInt8>, _ fixture: PassFixture
-  ) throws -> (bytes: [UInt8], damage: String?)? {
+  ) throws -> (bytes: [UInt8], damage: PictureDamage?)? {
     let (source, target) = (try fixture.write(bytes), fixture.folder.file("result"))
     do {
       let pass = try fixture.pass(source, to: target, recipe: "invert(1)")
-      return (try PassFixture.bytes(target), pass.harmlessDamage)
+      return (try PassFixture.bytes(target), pass.damage)
     } catch let error as ImagingError {
       #expect(error.code == .imageCorrupt)
       return nil
@@ -117,7 +117,8 @@ import Testing
         continue
       }
       #expect(damaged?.bytes == expected.bytes)
-      #expect(damaged?.damage?.contains("extraneous bytes before marker") == true)
+      #expect(damaged?.damage?.kind == .harmless)
+      #expect(damaged?.damage?.text.contains("extraneous bytes before marker") == true)
     }
     // In coded data they may have taken the place of pixels.
     let end = whole.count - 2
@@ -125,10 +126,12 @@ import Testing
     #expect(try result(of: whole[..<end] + many + whole[end...], fixture) == nil)
   }
 
-  @Test("what is left of a segment on which pixels depend is no harmless damage")
+  @Test(
+    "what is left of a segment is an error if pixels depend on it, a warning if colours or the orientation do")
   func lostSegments() throws {
     let fixture = try PassFixture()
     let whole = Array(try CorpusPictures.bytes("jpeg-420").dropLast())
+    let expected = try #require(try result(of: whole, fixture))
     let places = whole.indices.dropLast().filter { whole[$0] == 0xFF && [0xC4, 0xDB].contains(whole[$0 + 1]) }
     #expect(places.count >= 2)
     for place in places {
@@ -139,25 +142,42 @@ import Testing
     for text in ["Adobe", "ICC_PROFILE\0", "Exif\0\0"] {
       let lost = [0x7F, 0xEE, 0, 20] + Array(text.utf8)
       let pieces = CorpusPictures.pieces(whole)
-      #expect(try result(of: (pieces[..<2] + [lost] + pieces[2...]).joined(), fixture) == nil, "\(text)")
+      let damaged = try result(of: (pieces[..<2] + [lost] + pieces[2...]).joined(), fixture)
+      #expect(damaged?.bytes == expected.bytes && damaged?.damage?.kind == .visible, "\(text)")
     }
   }
 
   @Test(
-    "a wrong checksum costs nothing but a warning if no pixel depends on the chunk",
-    arguments: [("tEXt", true), ("gAMA", true), ("iCCP", true), ("eXIf", true), ("tRNS", false), ("abCd", false)],
-    [false, true])
-  func checksums(_ chunk: (name: String, isHarmless: Bool), isBehind: Bool) throws {
+    "a wrong checksum costs nothing but a warning, which says whether colours or the orientation depend on the chunk",
+    arguments: [
+      ("tEXt", PictureDamage.Kind.harmless), ("pHYs", .harmless), ("gAMA", .visible), ("iCCP", .visible),
+      ("cHRM", .visible), ("sRGB", .visible), ("cICP", .visible), ("eXIf", .visible), ("tRNS", nil), ("abCd", nil),
+    ], [false, true])
+  func checksums(_ chunk: (name: String, kind: PictureDamage.Kind?), isBehind: Bool) throws {
     let fixture = try PassFixture()
     let whole = Array(try CorpusPictures.bytes("png-8").dropLast())
     let expected = try #require(try result(of: whole, fixture))
-    var bytes = PNGChunk.encoded(Array(chunk.name.utf8), [0, 0, 0, 9, 0, 0])
-    bytes[bytes.count - 1] ^= 1
+    let bytes = Self.damagedChunk(chunk.name)
     let place = isBehind ? whole.count - 12 : 33
     let damaged = try result(of: whole[..<place] + bytes + whole[place...], fixture)
-    #expect((damaged != nil) == chunk.isHarmless)
-    guard chunk.isHarmless else { return }
-    #expect(damaged?.bytes == expected.bytes && damaged?.damage == "\(chunk.name): CRC error")
+    #expect((damaged != nil) == (chunk.kind != nil))
+    guard let kind = chunk.kind else { return }
+    #expect(damaged?.bytes == expected.bytes && damaged?.damage == PictureDamage(kind, "\(chunk.name): CRC error"))
+  }
+
+  @Test("of several wrong checksums the warning names one on which colours or the orientation depend")
+  func severalChecksums() throws {
+    let fixture = try PassFixture()
+    let whole = Array(try CorpusPictures.bytes("png-8").dropLast())
+    let chunks = ["tEXt", "eXIf", "tIME", "gAMA"].flatMap(Self.damagedChunk)
+    let damaged = try result(of: whole[..<33] + chunks + whole[33...], fixture)
+    #expect(damaged?.damage == PictureDamage(.visible, "eXIf: CRC error"))
+  }
+
+  private static func damagedChunk(_ name: String) -> [UInt8] {
+    var bytes = PNGChunk.encoded(Array(name.utf8), [0, 0, 0, 9, 0, 0])
+    bytes[bytes.count - 1] ^= 1
+    return bytes
   }
 
   @Test("palette indices beyond the palette are black, as in browsers")

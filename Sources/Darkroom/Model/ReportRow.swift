@@ -37,8 +37,10 @@ package struct ReportRow: Sendable, Equatable {
     enum Code: String, Sendable, CaseIterable {
       /// Metadata of a picture that was copied could not be read, and was left out.
       case metadataUnreadable = "metadata-unreadable"
-      /// A picture is damaged where no pixel depends on it.
+      /// A picture is damaged where nothing that can be seen depends on it.
       case harmlessDamage = "harmless-damage"
+      /// A picture is damaged such that its colours or its orientation, in a copy also its pixels, may be wrong.
+      case visibleDamage = "visible-damage"
     }
 
     let code: Code

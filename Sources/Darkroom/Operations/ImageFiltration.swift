@@ -216,7 +216,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
     let sha256 = try MessageDigest.hexDigest(ofDescriptor: file.descriptor)
     let original = try record.snapshot.source.flatMap { try self.original($0, pictures.source.format) }
-    let warnings = pictures.harmlessDamage.map { [ReportRow.Warning.harmless($0)] } ?? []
+    let warnings = pictures.damage.map { [ReportRow.Warning($0)] } ?? []
     try finish(
       file, pictures.output, sha256, as: key, from: pictures.source, keeping: original, since: began, warnings: warnings
     )
@@ -338,15 +338,18 @@ extension ReportRow.Warning {
     }
     if let error = copy.decodingError {
       warnings.append(
-        Self(code: .harmlessDamage, message: "no pixel of the copy depends on it, but with a filter \(error.message)"))
-    } else if let damage = copy.harmlessDamage {
-      warnings.append(harmless(damage))
+        Self(code: .visibleDamage, message: "the pixels of the copy may be wrong: with a filter \(error.message)"))
+    } else if let damage = copy.damage {
+      warnings.append(Self(damage))
     }
     return warnings
   }
 
-  /// Damage on which no pixel depends.
-  fileprivate static func harmless(_ damage: String) -> Self {
-    Self(code: .harmlessDamage, message: "no pixel depends on it: \(damage)")
+  fileprivate init(_ damage: PictureDamage) {
+    switch damage.kind {
+    case .harmless: self.init(code: .harmlessDamage, message: "no pixel depends on it: \(damage.text)")
+    case .visible:
+      self.init(code: .visibleDamage, message: "the colours or the orientation may be wrong: \(damage.text)")
+    }
   }
 }

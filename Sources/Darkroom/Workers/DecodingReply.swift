@@ -30,7 +30,8 @@ enum DecodingReply: Sendable, Equatable {
       writer.writeByte(2)
       writer.write(result.source)
       writer.write(result.output)
-      writer.writeRest(Self.shortened(result.harmlessDamage ?? ""))
+      writer.writeByte(result.damage.map { 1 + index(of: $0.kind, in: PictureDamage.Kind.allCases) } ?? 0)
+      writer.writeRest(Self.shortened(result.damage?.text ?? ""))
     case .failed(let error):
       writer.writeByte(3)
       writer.writeByte(index(of: error.code, in: ImagingError.Code.allCases))
@@ -56,10 +57,11 @@ enum DecodingReply: Sendable, Equatable {
       else { return nil }
       self = .demand(PassDemand(heldBytes: bytes, pixels: pixels))
     case 2:
-      guard let source = reader.picture(), let output = reader.picture(), let damage = reader.text(Self.maxText)
+      guard let source = reader.picture(), let output = reader.picture(), let kind = reader.byte(),
+        let text = reader.text(Self.maxText), kind <= PictureDamage.Kind.allCases.count
       else { return nil }
-      let result = ImagePassResult(source: source, output: output, harmlessDamage: damage.isEmpty ? nil : damage)
-      self = .finished(result)
+      let damage = kind == 0 ? nil : PictureDamage(PictureDamage.Kind.allCases[Int(kind) - 1], text)
+      self = .finished(ImagePassResult(source: source, output: output, damage: damage))
     case 3:
       guard let error = reader.error(maxText: Self.maxText) else { return nil }
       self = .failed(error)

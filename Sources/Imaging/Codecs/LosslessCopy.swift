@@ -17,8 +17,8 @@ package struct LosslessCopy: Sendable {
   package let isWholeFile: Bool
   /// Whether metadata is left out because it cannot be read.
   package let hasUnreadableMetadata: Bool
-  /// Damage of the header on which no pixel of the copy depends, in words; nil without any.
-  package let harmlessDamage: String?
+  /// Damage of the header; nil without any.
+  package let damage: PictureDamage?
   /// The error for which the picture cannot be decoded because of that; nil when it can.
   package let decodingError: ImagingError?
 
@@ -35,7 +35,7 @@ package struct LosslessCopy: Sendable {
     let structure = try ImageFormat.structure(of: file, limits: limits)
     let copied = try structure.copiedParts(policy)
     info = structure.info
-    (harmlessDamage, decodingError) = (structure.harmlessDamage, structure.decodingError)
+    (damage, decodingError) = (structure.damage, structure.decodingError)
     parts = copied.parts
     isWholeFile = copied.parts == [.range(0..<(try file.size()))]
     hasUnreadableMetadata = copied.hasUnreadableMetadata

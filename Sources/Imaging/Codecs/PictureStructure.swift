@@ -9,10 +9,10 @@ protocol PictureStructure: SendableMetatype {
   /// The contents of the header.
   var info: ImageInfo { get }
 
-  /// Damage of the header on which no pixel of a copy depends, in the library's words. Default: nil.
-  var harmlessDamage: String? { get }
+  /// Damage of the header that does not prevent a copy. Default: nil.
+  var damage: PictureDamage? { get }
 
-  /// The decoder's error for that, when pixels that are decoded may depend on it. Default: nil.
+  /// The decoder's error for that, when pixels may depend on it. Default: nil.
   var decodingError: ImagingError? { get }
 
   /// The parts of the file that make up a copy: the coded picture as it is, what it depends on, and the metadata that a
@@ -23,6 +23,6 @@ protocol PictureStructure: SendableMetatype {
 }
 
 extension PictureStructure {
-  var harmlessDamage: String? { nil }
+  var damage: PictureDamage? { nil }
   var decodingError: ImagingError? { nil }
 }

@@ -17,8 +17,8 @@ protocol RowDecoder: AnyObject, SendableMetatype {
   /// The file's metadata.
   var metadata: Metadata { get }
 
-  /// Damage that has been met on which no pixel depends, in the library's words; nil by default.
-  var harmlessDamage: String? { get }
+  /// Damage that has been met and does not prevent decoding; nil by default.
+  var damage: PictureDamage? { get }
 
   /// Bytes of the whole picture that are held from `start` on; 0 when it is decoded row by row.
   var wholePictureBytes: Int { get }
@@ -46,7 +46,7 @@ extension RowDecoder {
   var size: PictureSize { info.size }
   var hasFewColours: Bool { false }
   var isLossless: Bool { false }
-  var harmlessDamage: String? { nil }
+  var damage: PictureDamage? { nil }
   var reductions: [Int] { [] }
   func reduce(toEighths eighths: Int) {}
   var planeDecoder: (any PlaneDecoder)? { nil }

@@ -60,7 +60,7 @@ package struct ImagePass: Sendable {
     let share = try share(plan, plan.demand(pass))
     defer { withExtendedLifetime(share) {} }
     try pass.run(to: destination, isCancelled: isCancelled)
-    return ImagePassResult(source: decoder.info, output: plan.settings.info, harmlessDamage: decoder.harmlessDamage)
+    return ImagePassResult(source: decoder.info, output: plan.settings.info, damage: decoder.damage)
   }
 
   /// The way in which a pass is carried out.
@@ -106,11 +106,11 @@ package struct ImagePassResult: Sendable, Equatable {
   package let source: ImageInfo
   /// The result.
   package let output: ImageInfo
-  /// Damage of the source on which no pixel depends, in words; nil without any.
-  package let harmlessDamage: String?
+  /// Damage of the source that did not prevent its decoding; nil without any.
+  package let damage: PictureDamage?
 
-  package init(source: ImageInfo, output: ImageInfo, harmlessDamage: String? = nil) {
-    (self.source, self.output, self.harmlessDamage) = (source, output, harmlessDamage)
+  package init(source: ImageInfo, output: ImageInfo, damage: PictureDamage? = nil) {
+    (self.source, self.output, self.damage) = (source, output, damage)
   }
 }
 

@@ -7,6 +7,7 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
   let layout: PixelLayout
   let chroma: ChromaSampling
   let metadata: Metadata
+  let damage: PictureDamage?
 
   private let codec: UnsafeMutablePointer<jpeg_decompress_struct>
   private let failure: JPEGFailure
@@ -35,7 +36,11 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
       try Self.checkColours(codec.pointee)
       if failure.warning != nil {
         let file = FileReader(descriptor)
-        if let error = try JPEGHeader(file, limits: limits).lostSegment(in: file) { throw error }
+        let header = try JPEGHeader(file, limits: limits)
+        if let error = header.decodingError { throw error }
+        damage = try header.damage(in: file)
+      } else {
+        damage = nil
       }
       info = ImageInfo(format: .jpeg, width: width, height: height)
     } catch {
@@ -61,8 +66,6 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
     jpeg_destroy_decompress(codec)
     codec.deallocate()
   }
-
-  var harmlessDamage: String? { failure.warning }
 
   /// The coefficients of a picture with several scans.
   var wholePictureBytes: Int {

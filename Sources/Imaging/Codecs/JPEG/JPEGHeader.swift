@@ -23,7 +23,7 @@ struct JPEGHeader {
   /// The number of all segments but the scan's header.
   private(set) var segmentCount = 0
   /// The library's warning about bytes that belong to no segment; nil without such.
-  private(set) var harmlessDamage: String?
+  private(set) var warning: String?
   /// A reader at the first scan's coded data.
   private(set) var reader: SequentialReader
 
@@ -107,9 +107,8 @@ struct JPEGHeader {
     } while code == 0
     guard unexpected > 0 else { return code }
     segments.append(Segment(marker: 0, start: start, content: start, end: end))
-    harmlessDamage =
-      harmlessDamage
-      ?? "Corrupt JPEG data: \(unexpected) extraneous bytes before marker \(Self.hexadecimal(code))"
+    warning =
+      warning ?? "Corrupt JPEG data: \(unexpected) extraneous bytes before marker \(Self.hexadecimal(code))"
     return code
   }
 
@@ -220,24 +219,36 @@ struct JPEGHeader {
 
   // MARK: Damage
 
-  /// What segments begin with on which depends how the pixels look, and without which a picture is decoded, too.
+  /// What segments begin with on which depend colours or the orientation, and without which a picture is decoded, too: of a
+  /// colour transform, a profile and EXIF.
   private static let signatures = ["Adobe", "ICC_PROFILE", "Exif\0"].map { Array($0.utf8) }
 
-  /// The error for bytes that belong to no segment and may be what is left of one without which the pixels would look
-  /// otherwise: of Huffman codes, in place of which the library takes those of the standard, of a colour transform, a
-  /// profile or an orientation. nil when there are no such bytes. What else is missing is the library's error.
+  /// The bytes that belong to no segment.
+  private var strays: [Segment] { segments.filter { $0.marker == 0 } }
+
+  /// The error for bytes that belong to no segment and may be what is left of one without which other pixels are decoded: of
+  /// Huffman codes, in place of which the library takes those of the standard, or of several. nil when there are no such
+  /// bytes. What else is missing is the library's error.
+  var decodingError: ImagingError? {
+    guard let warning else { return nil }
+    let lacksTables = isSequential && (scanCount < components.count || usedTables & ~huffmanTables != 0)
+    // No segment is longer.
+    guard lacksTables || strays.contains(where: { $0.end - $0.start > 1 << 16 }) else { return nil }
+    return .jpeg(warning)
+  }
+
+  /// What bytes that belong to no segment are, by what they may be left of; nil when there are none.
   /// - Throws: `io`, `cancelled`.
-  func lostSegment(in file: FileReader) throws(ImagingError) -> ImagingError? {
-    guard let harmlessDamage else { return nil }
-    let error = ImagingError.jpeg(harmlessDamage)
-    if isSequential, scanCount < components.count || usedTables & ~huffmanTables != 0 { return error }
-    for segment in segments where segment.marker == 0 {
-      // No segment is longer.
-      guard segment.end - segment.start <= 1 << 16 else { return error }
-      let bytes = try file.bytes(Int(segment.end - segment.start), at: segment.start)
-      if Self.signatures.contains(where: { bytes.firstRange(of: $0) != nil }) { return error }
+  func damage(in file: FileReader) throws(ImagingError) -> PictureDamage? {
+    guard let warning else { return nil }
+    if decodingError != nil { return PictureDamage(.visible, warning) }
+    for stray in strays {
+      let bytes = try file.bytes(Int(stray.end - stray.start), at: stray.start)
+      if Self.signatures.contains(where: { bytes.firstRange(of: $0) != nil }) {
+        return PictureDamage(.visible, warning)
+      }
     }
-    return nil
+    return PictureDamage(.harmless, warning)
   }
 
   // MARK: Bytes

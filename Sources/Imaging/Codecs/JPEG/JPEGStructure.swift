@@ -2,6 +2,7 @@
 /// as the further pictures of a multi-picture file (CIPA DC-007).
 struct JPEGStructure: PictureStructure {
   let info: ImageInfo
+  let damage: PictureDamage?
   let decodingError: ImagingError?
   /// The largest number of segments up to the picture's end, headers of scans not counted: cameras and encoders write some
   /// dozens.
@@ -13,11 +14,10 @@ struct JPEGStructure: PictureStructure {
   init(_ file: FileReader, limits: ImageLimits) throws(ImagingError) {
     self.file = file
     header = try JPEGHeader(file, limits: limits)
-    decodingError = try header.lostSegment(in: file)
+    damage = try header.damage(in: file)
+    decodingError = header.decodingError
     info = ImageInfo(format: .jpeg, width: header.width, height: header.height)
   }
-
-  var harmlessDamage: String? { header.harmlessDamage }
 
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts {
     let scans = try JPEGScans(after: header)

@@ -43,10 +43,11 @@ enum PNGChunk {
   /// Whether a picture can be decoded without chunks of this name (§ 5.4).
   static func isAncillary(_ name: [UInt8]) -> Bool { name.first.map { $0 & 0x20 != 0 } ?? false }
 
-  /// Whether a picture is decoded although a chunk of this name has a wrong checksum.
-  static func mayBeDamaged(_ name: [UInt8]) -> Bool {
-    name.count == 4 && cpng_is_harmless(name) != 0
-  }
+  /// What a wrong checksum of a chunk of this name is; nil when no picture is decoded that has one.
+  static func damage(of name: [UInt8]) -> PictureDamage.Kind? { name.count == 4 ? damage(Int(cpng_damage(name))) : nil }
+
+  /// What a wrong checksum is, by the number that `cpng_damage` gives to it.
+  static func damage(_ number: Int) -> PictureDamage.Kind? { number == 0 ? nil : number == 1 ? .harmless : .visible }
 
   /// Whether it depends on chunks of this name how the pixels look.
   static func affectsPixels(_ name: [UInt8]) -> Bool { pixelChunks.contains(name) }

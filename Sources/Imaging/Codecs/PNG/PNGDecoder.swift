@@ -60,7 +60,7 @@ final class PNGDecoder: RowDecoder {
     png_destroy_read_struct(&codec, &header, nil)
   }
 
-  var harmlessDamage: String? { failure.warning }
+  var damage: PictureDamage? { failure.damage }
 
   /// The pixels of an interlaced picture, as colour, which may be requested.
   var wholePictureBytes: Int {

@@ -33,9 +33,10 @@ final class PNGFailure {
   }
 
   /// The library's warning about a wrong checksum; nil without one.
-  var warning: String? {
+  var damage: PictureDamage? {
+    guard let kind = PNGChunk.damage(Int(storage.pointee.damage)) else { return nil }
     let text = withUnsafeBytes(of: storage.pointee.warning) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-    return text.isEmpty ? nil : text
+    return PictureDamage(kind, text)
   }
 
   /// The library's message.

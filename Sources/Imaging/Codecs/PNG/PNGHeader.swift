@@ -7,7 +7,7 @@ struct PNGHeader {
   private(set) var (width, height) = (0, 0)
 
   /// The library's warning about a wrong checksum of an ancillary chunk; nil without one.
-  private(set) var harmlessDamage: String?
+  private(set) var damage: PictureDamage?
 
   /// The error of the decoder for that: the name of a chunk that is not known may be what is wrong.
   private(set) var decodingError: ImagingError?
@@ -159,8 +159,10 @@ struct PNGHeader {
     guard try bytes(4).bigEndianInteger != Int(chunk.checksum) else { return }
     let error = ImagingError.png("CRC error", in: chunk.name)
     guard PNGChunk.isAncillary(chunk.name), chunk.name != PNGChunk.transparency else { throw error }
-    harmlessDamage = harmlessDamage ?? "\(String(decoding: chunk.name, as: UTF8.self)): CRC error"
-    if !PNGChunk.mayBeDamaged(chunk.name) { decodingError = decodingError ?? error }
+    let kind = PNGChunk.damage(of: chunk.name)
+    let found = PictureDamage(kind ?? .visible, "\(String(decoding: chunk.name, as: UTF8.self)): CRC error")
+    damage = .worse(damage, found)
+    if kind == nil { decodingError = decodingError ?? error }
   }
 
   private mutating func bytes(_ count: Int) throws(ImagingError) -> ArraySlice<UInt8> {

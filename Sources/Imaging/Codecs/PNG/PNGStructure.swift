@@ -1,7 +1,7 @@
 /// The layout of a PNG file (W3C PNG, third edition): its chunks, the end of the picture, and what follows it.
 struct PNGStructure: PictureStructure {
   let info: ImageInfo
-  let harmlessDamage: String?
+  let damage: PictureDamage?
   let decodingError: ImagingError?
   private let file: FileReader
 
@@ -17,7 +17,7 @@ struct PNGStructure: PictureStructure {
   init(_ file: FileReader, limits: ImageLimits) throws(ImagingError) {
     self.file = file
     let header = try PNGHeader(file, limits: limits)
-    (harmlessDamage, decodingError) = (header.harmlessDamage, header.decodingError)
+    (damage, decodingError) = (header.damage, header.decodingError)
     info = ImageInfo(format: .png, width: header.width, height: header.height)
   }
 
