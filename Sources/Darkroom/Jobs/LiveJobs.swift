@@ -359,11 +359,11 @@ final class LiveJobs {
       planner.configuration.prune && isWhole && finishing.outcome.counts.total > 0
       ? Pruning(run: finishing.plan.run, index: finishing.plan.index, ledger: planner.ledger) : nil
     DispatchQueue(label: "Report").async(group: background) { [send] in
-      // What cannot be removed now is removed after a later run.
-      try? history.prune()
-      try? pruning?.prune()
       do {
         if hasPredecessor { try history.history.putAside() }
+        // What cannot be removed now is removed after a later run.
+        try? history.prune()
+        try? pruning?.prune()
         send(.written(run: number, try file.write()))
       } catch {
         send(.unwritten(run: number, error))

@@ -1,4 +1,5 @@
 import Database
+import Foundation
 import Glibc
 import Imaging
 import Ledger
@@ -310,6 +311,34 @@ import Transfer
     jobs.downloadBegan(second, at: nil)
     #expect(try jobs.scheduler.next(now: now, perHost: 2, lowest: 4)?.entry.position == 1)
     jobs.pending.cancelAll()
+    engine.shutdown()
+  }
+
+  @Test func `a run that ends instead of the one that it was to replace leaves as many in history as are kept`() throws
+  {
+    let time = timespec(tv_sec: Int(Clock.wallSeconds) - 100, tv_nsec: 0)
+    let kept = jobs.planner.configuration.keepHistory
+    let earlier = (1...kept).map { "20200101T0000\(10 + $0)Z-00000000" }
+    for name in earlier {
+      try deliveries.root.makeFolder("out/a/history/" + name)
+      utimensat(AT_FDCWD, deliveries.root.file("out/a/history/" + name), [time, time], 0)
+    }
+    try deliveries.root.write("x", as: "out/a/report.json")
+    // That run has ended meanwhile.
+    try plan(replacing: 99)
+    let run = try #require(jobs.runs.values.first)
+    let outcome = JobOutcome(
+      state: .rejected, counts: .init(), bytes: .init(), transfers: Transfers(), problems: [],
+      finished: Clock.wallMilliseconds, elapsed: nil)
+    jobs.reject(run, try #require(run.plan), outcome)
+    jobs.finish(run.number)
+    var isWritten = false
+    while !isWritten {
+      mailbox.wait()
+      for case .written in mailbox.collect() { isWritten = true }
+    }
+    let left = try deliveries.root.names(in: "out/a/history")
+    #expect(left.count == kept && Array(left.dropLast()) == Array(earlier.dropFirst()))
     engine.shutdown()
   }
 
