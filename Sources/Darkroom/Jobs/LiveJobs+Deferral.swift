@@ -22,7 +22,12 @@ extension LiveJobs {
 
   /// The live jobs, as far as it matters for what is to be done, in the order in which they became live.
   var live: [LiveJob] {
-    inOrder.map { run in
+    let runs = inOrder
+    lazy var firstNumbers = Dictionary(runs.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
+    /// Whether an earlier run of its job has not ended, which it has replaced: its own manifest tells the next start which rows
+    /// of that one have gone over, and so it does not end before.
+    func hasEarlierRun(_ run: JobRun) -> Bool { firstNumbers[run.name] != run.number }
+    return runs.map { run in
       var job = run.live
       if job.phase == .running { job.activity = activity(of: run) }
       switch job.phase {
@@ -42,12 +47,6 @@ extension LiveJobs {
       }
       return job
     }
-  }
-
-  /// Whether an earlier run of its job has not ended, which it has replaced: its own manifest tells the next start which rows
-  /// of that one have gone over, and so it does not end before.
-  private func hasEarlierRun(_ run: JobRun) -> Bool {
-    runs.values.contains { $0.number < run.number && $0.name == run.name }
   }
 
   private func activity(of run: JobRun) -> LiveJob.Activity {

@@ -342,6 +342,25 @@ import Transfer
     engine.shutdown()
   }
 
+  @Test func `of the runs of a job that have nothing left only the first ends, and the others wait for it`() throws {
+    for number in [1, 2, 3] {
+      if number > 1 {
+        let fresh = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil).scan().manifests
+        jobs.queue = JobQueue(goal: .watch, unfinished: [])
+        jobs.queue.update(jobs.queue.fresh(of: fresh), settled: fresh)
+      }
+      try plan()
+      let run = try #require(jobs.runs[number])
+      jobs.begin(number, now: 7)
+      guard case .running(let running) = run.phase else { return #expect(Bool(false)) }
+      run.phase = .cancelling(.init(running: running))
+    }
+    #expect(jobs.live.map(\.phase) == [.unrecorded, .cancelling, .cancelling])
+    jobs.runs[1] = nil
+    #expect(jobs.live.map(\.phase) == [.unrecorded, .cancelling])
+    engine.shutdown()
+  }
+
   @Test func `a damaged ledger stops the program`() throws {
     #expect(throws: SQLiteError.self) {
       try plan(.failure(SQLiteError(code: 11, message: "malformed", path: deliveries.state.ledger)))
