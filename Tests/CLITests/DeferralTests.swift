@@ -122,6 +122,31 @@ import Testing
     #expect(try folders.contents("a/entries.jsonl").count { $0 == UInt8(ascii: "\n") } == 2)
   }
 
+  @Test func `after kill -9 the other variants of a deferred entry wait with it, for its one download`() throws {
+    let variants = #"[{"name": "a"}, {"name": "b"}, {"name": "c"}]"#
+    try folders.drop("job.json", #"{"x": {"url": "\#(server.url("down?503"))", "variants": \#(variants)}}"#)
+    let options = ["--retry-for", "1h", "--filters", "none", "--cache-size", "0"]
+    let first = try folders.start("watch", options)
+    #expect(try first.waitForLine(containing: "deferred after try 1") != nil)
+    // Its rows are committed after the deferral.
+    try folders.drop("other.txt", server.url("other") + "\n")
+    #expect(try first.waitForLine(containing: "other: succeeded") != nil)
+    first.send(SIGKILL)
+    _ = try first.finish()
+    let second = try folders.start("watch", options)
+    #expect(try second.waitForLine(containing: "job: 3 entries, 1 deferred") != nil)
+    try folders.drop("more.txt", server.url("more") + "\n")
+    #expect(try second.waitForLine(containing: "more: succeeded") != nil)
+    second.send(SIGTERM)
+    #expect(try second.finish().status == 0)
+    try AlteredLedger.alter(folders, "UPDATE deferred SET due_ms = due_ms - 3600000")
+    let last = try folders.run(options)
+    #expect(last.status == 0, "\(last.error)")
+    #expect(try (0..<4).map { _ in try server.nextRequest().path } == ["/down", "/other", "/more", "/down"])
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 3, filtered: 3))
+  }
+
   /// What the ledger, which nobody has open, says of the deferred entries of the run of these that was accepted last.
   private func deferrals() throws -> [[Int]] {
     let script = """

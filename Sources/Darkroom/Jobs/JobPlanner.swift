@@ -233,13 +233,13 @@ struct JobPlanner: Sendable {
     let recovery = Recovery(run: run, ledger: ledger, index: index, hasFailures: hasFailures, sources: sources)
     let tally = try job.state == .accepted ? JobTally() : recovery.recover()
     let unsuccessful = try job.state == .accepted ? [] : index.unsuccessfulDependencies()
-    let deferred = try job.state == .running ? deferredEntries(of: run, index) : []
     if hasOutputs { try copyOutputs(of: job, to: index) }
     // What takes the place of a live run is prepared when it is known what goes over.
     let isPrepared = findings.problems.isEmpty && !task.isReplacement
     let suspects = try findings.problems.isEmpty ? journal?.suspects(of: run.runID).filter(index.takeOut) : nil
     let heldVariants = try isPrepared ? index.holdVariants() : 0
     let dependencies = try isPrepared ? index.takeDependents(unsuccessful: unsuccessful) : nil
+    let deferred = try isPrepared && job.state == .running ? deferredEntries(of: run, index) : []
     if isPrepared {
       try index.prepareHosts()
       // For whoever follows it from the beginning.

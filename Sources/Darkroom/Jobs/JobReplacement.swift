@@ -96,7 +96,7 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
       }
       let heldVariants = try index.holdVariants()
       let dependencies = try index.takeDependents()
-      for entry in deferred { try index.takeOutDeferred(entry.position) }
+      deferred = try deferred.filter { try index.takeOutDeferred($0.position) }
       try index.prepareHosts()
       return Comparison(
         tally: tally, carried: carried, dependencies: dependencies, heldVariants: heldVariants, waiting: waiting,

@@ -83,8 +83,7 @@ extension JobIndex {
     try database.run("DELETE FROM dependencies WHERE dependency = ?", [.integer(position)])
   }
 
-  /// The entries that others come after, and that have ended in an earlier process without success. To be called before
-  /// what was deferred is marked.
+  /// The entries that others come after, and that have ended in an earlier process without success.
   func unsuccessfulDependencies() throws -> [Int] {
     guard hasDependencies else { return [] }
     var positions: [Int] = []

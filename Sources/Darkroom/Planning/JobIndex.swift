@@ -63,8 +63,8 @@ final class JobIndex {
         original TEXT,
         explicit INTEGER NOT NULL,    -- 0: derived; 1: as given; 2: given, and partly replaced
         host INTEGER NOT NULL,        -- 0 when the URL names none
-        pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended, or was deferred, before the program was started;
-                                              -- 2: it waits for others, or was deferred
+        pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended before the program was started, or starts last;
+                                              -- 2: it waits for others, or was deferred before, or
                                               --    in the run that this one replaces;
                                               -- 3: for the download of its entry's first variant
         url TEXT NOT NULL,
@@ -167,8 +167,10 @@ final class JobIndex {
 
   /// Takes an entry that is deferred out of what is left to start, if it is, after `holdVariants`: its other variants go on
   /// waiting for it.
-  func takeOutDeferred(_ position: Int) throws {
+  /// - Returns: Whether it was.
+  func takeOutDeferred(_ position: Int) throws -> Bool {
     try database.run("UPDATE entries SET pending = 2 WHERE position = ? AND pending = 1", [.integer(position)])
+    return database.changes == 1
   }
 
   /// Has all entries count as left to do, those included that have ended or are deferred.
