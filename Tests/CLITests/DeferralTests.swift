@@ -149,18 +149,11 @@ import Testing
 
   /// What the ledger, which nobody has open, says of the deferred entries of the run of these that was accepted last.
   private func deferrals() throws -> [[Int]] {
-    let script = """
-      import glob, sqlite3, sys
-      for path in glob.glob(sys.argv[1] + "/.darkroom/ledger*"):
-          if not path.endswith(("-journal", "-wal", "-shm")):
-              with sqlite3.connect(path) as database:
-                  for row in database.execute(
-                      "SELECT position, attempts, due_ms, first_ms FROM deferred JOIN jobs USING (run_id) WHERE sequence ="
-                      " (SELECT max(sequence) FROM jobs JOIN deferred USING (run_id)) ORDER BY position"):
-                      print(*row)
+    let query = """
+      SELECT position, attempts, due_ms, first_ms FROM deferred JOIN jobs USING (run_id) WHERE sequence =
+        (SELECT max(sequence) FROM jobs JOIN deferred USING (run_id)) ORDER BY position
       """
-    let printed = String(decoding: try TestPython.run(script, [folders.outbox]), as: UTF8.self)
-    return printed.split(separator: "\n").map { $0.split(separator: " ").compactMap { Int($0) } }
+    return try AlteredLedger.read(folders, query).map { $0.compactMap { Int($0) } }
   }
 
   @Test func `what is deferred stays so when its manifest is replaced, also after kill -9`() throws {

@@ -19,9 +19,10 @@ import Testing
   private static let options = ["--retry-for", "1h", "--filters", "none", "--verbose"]
 
   /// Drops a manifest whose source fails so often.
-  private func drop(failures: Int) throws {
+  private func drop(failures: Int, defaults: String = "{}") throws {
     let faults = Array(repeating: "503", count: failures).joined(separator: ",")
-    try folders.drop("job.json", #"{"source": "\#(server.url("list.txt?" + faults))"}"#)
+    let source = server.url("list.txt?" + faults)
+    try folders.drop("job.json", #"{"source": "\#(source)", "defaults": \#(defaults)}"#)
   }
 
   /// Starts, waits until the source is deferred after so many tries and the ledger says so, and kills the program.
@@ -69,6 +70,31 @@ import Testing
     let report = try folders.report("job")
     #expect(report.state == "succeeded" && report.entries.map(\.name) == ["coffee"])
     #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+  }
+
+  @Test func `a source that is deferred stays so when its manifest is replaced by one with the same source`() throws {
+    try drop(failures: 1)
+    let watch = try folders.start("watch", Self.options)
+    #expect(try watch.waitForLine(containing: "source: deferred after try 1, the next in") != nil)
+    try drop(failures: 1, defaults: #"{"quality": 50}"#)
+    #expect(try watch.waitForLine(containing: "its entries are listed by") != nil)
+    try folders.drop("other.txt", "coffee.jpg\n")
+    #expect(try watch.waitForLine(containing: "other: succeeded") != nil)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    #expect(try requests() == 1)
+    let deferred = try AlteredLedger.read(folders, "SELECT run_id, attempts, due_ms, first_ms FROM deferred")
+    #expect(deferred.count == 2 && Set(deferred.map(\.[0])).count == 2 && Set(deferred.map(\.[1])) == ["1"])
+    // The clock of the system and that of the program may differ by a millisecond.
+    for column in [2, 3] {
+      let times = deferred.compactMap { Int($0[column]) }
+      #expect(times.count == 2 && abs(times[0] - times[1]) < 50, "\(times)")
+    }
+    try alter("due_ms = due_ms - 3600000")
+    let last = try folders.run(Self.options)
+    #expect(last.status == 0, "\(last.error)")
+    #expect(try folders.report("job").entries.map(\.state) == ["filtered"])
+    #expect(try folders.inboxNames().isEmpty)
   }
 
   @Test func `when the time is up, counted from the first try, the job is rejected with what the last one came to`()

@@ -48,6 +48,15 @@ extension EntryScheduler {
     }
   }
 
+  /// Has an entry of a job count as tried as often as the same one of another job, and since then. That goes on.
+  func handOverTries(of position: Int, from old: Int, to new: Int) {
+    if let attempts = jobs[old]?.attempts[position] { keep(attempts: [position: attempts], run: new) }
+    handOverAges([position: position], from: old, to: new)
+  }
+
+  /// Has nothing of a job start whose entries were all deferred after it was planned, until they are due.
+  func passUpcoming(run: Int) { jobs[run]?.passAllUpcoming() }
+
   /// Hands over how often entries were tried, and since when, what downloads that broke off have left, and the sources of
   /// variants.
   /// - Parameter places: The entries' places in the new run, by those in the old one.

@@ -152,6 +152,9 @@ final class JobEntries {
     page = page.dropFirst()
   }
 
+  /// Has no entry start but for those that are deferred.
+  func passAllUpcoming() { (upcoming, page, hasMore) = (nil, [], false) }
+
   /// The number for all jobs of a host of the index.
   func number(ofHost local: Int, names: inout HostNames) throws -> Int {
     if let number = numbers[local] { return number }

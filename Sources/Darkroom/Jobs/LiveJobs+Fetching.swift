@@ -1,5 +1,6 @@
 import Ledger
 import Manifests
+import Scheduling
 import System
 import Transfer
 
@@ -10,13 +11,37 @@ extension LiveJobs {
   func begin(_ fetching: JobRun.Fetching, of run: JobRun, now: Double) {
     var fetching = fetching
     guard !fetching.hasBegun, fetching.end == nil, let source = fetching.plan.source else { return }
+    let same = replacedRun(of: run, fetching: source)
+    let deferral = fetching.plan.deferred.isEmpty ? same.flatMap(deferredSource)?.moved(to: source.position) : nil
     scheduler.add(
-      run: run.number, fetching.plan.index, deferred: fetching.plan.deferred, transfers: run.sourceTransfers)
+      run: run.number, fetching.plan.index, deferred: fetching.plan.deferred + (deferral.map { [$0] } ?? []),
+      transfers: run.sourceTransfers)
+    if let same { scheduler.handOverTries(of: source.position, from: same.number, to: run.number) }
+    if let deferral {
+      scheduler.passUpcoming(run: run.number)
+      let recorded = LedgerDeferral(deferral, now: Clock.monotonicMilliseconds, wallNow: Clock.wallMilliseconds)
+      delivery.record([.postpone(recorded, run: fetching.plan.run.runID)])
+    }
     fetching.plan.deferred = []
     fetching.hasBegun = true
     run.phase = .fetching(fetching)
     (run.since, run.lastStarted) = (now, now)
     observe(.jobFetching(job: run.name, url: SourceLocation.redacted(source.urls[0])))
+  }
+
+  /// The run that a run is to replace, if that downloads the same source: what is known of that holds for both.
+  private func replacedRun(of run: JobRun, fetching source: Entry) -> JobRun? {
+    guard let old = run.replaces.flatMap({ runs[$0] }), case .fetching(let fetching) = old.phase,
+      fetching.plan.source.map(source.asksForTheSame) == true
+    else { return nil }
+    return old
+  }
+
+  /// When the source of a run is asked again; nil when it is not deferred.
+  private func deferredSource(of run: JobRun) -> DeferredEntry? {
+    guard case .fetching(let fetching) = run.phase else { return nil }
+    return fetching.hasBegun
+      ? scheduler.waiting(run: run.number, held: [:]).deferred.values.first : fetching.plan.deferred.first
   }
 
   /// Takes in that the operations of a run's source have ended for good: the run is planned with what it has listed, or

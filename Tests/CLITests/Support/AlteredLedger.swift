@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Does to the ledger, which nobody has open, what the program never would, and gives rows digests that fit.
+/// Reads the ledger, which nobody has open, or does to it what the program never would, and gives rows digests that fit.
 enum AlteredLedger {
   /// - Parameter statement: What changes rows of `jobs`, `entries`, `named_runs` or `deferred`.
   static func alter(_ folders: DarkroomFolders, _ statement: String) throws {
@@ -42,5 +42,19 @@ enum AlteredLedger {
                       database.execute(f"UPDATE {table} SET digest = row_digest({names})")
       """
     _ = try TestPython.run(script, [folders.outbox, statement])
+  }
+
+  /// The rows that a query yields, as texts without spaces.
+  static func read(_ folders: DarkroomFolders, _ query: String) throws -> [[String]] {
+    let script = """
+      import glob, sqlite3, sys
+      for path in glob.glob(sys.argv[1] + "/.darkroom/ledger*"):
+          if not path.endswith(("-journal", "-wal", "-shm")):
+              with sqlite3.connect(path) as database:
+                  for row in database.execute(sys.argv[2]):
+                      print(*row)
+      """
+    let printed = String(decoding: try TestPython.run(script, [folders.outbox, query]), as: UTF8.self)
+    return printed.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
   }
 }
