@@ -20,15 +20,20 @@ extension JobPlanner {
       throw DamagedJob(job: job, why: "the format of its source is \(list.format), which this version does not know")
     }
     let file = ManifestFile(path: state.list(job.runID), isCompressed: list.isCompressed)
-    return ManifestContent.List(format: format, file: file)
+    return ManifestContent.List(format: format, file: file, url: list.finalURL)
   }
 
   /// Records what the source of a job has listed: from then on it is planned from that, whatever dies and when.
-  /// - Returns: The job as it is now.
+  /// - Parameter isRepeated: Whether that could not be recorded before. Default: no.
+  /// - Returns: The job as it is now; as it was when what was listed is not there any more.
   /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`.
-  func adopt(_ fetched: Fetched, for job: LedgerJob) throws -> LedgerJob {
+  func adopt(_ fetched: Fetched, for job: LedgerJob, isRepeated: Bool = false) throws -> LedgerJob {
     var (job, manifest) = (job, try manifest(of: job))
     let source = fetched.source
+    if isRepeated {
+      let file = try? state.openJobs().open(reading: state.listName(job.runID))
+      guard let file, (try? MessageDigest.hexDigest(ofDescriptor: file.descriptor)) == source.sha256 else { return job }
+    }
     let (format, isCompressed) = try ListRecognition.format(
       url: fetched.url, contentType: source.contentType, path: state.list(job.runID))
     manifest.list = FetchedList(

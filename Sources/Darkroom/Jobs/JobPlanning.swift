@@ -45,7 +45,8 @@ final class JobPlanning: Sendable {
   ///   - pauses: Those that hold.
   ///   - isReplacement: Whether the manifest is to take the place of that of a live run, which keeps its files meanwhile.
   ///   - isAccepted: Whether the source is a live run of this process, which was planned before. Default: it is not.
-  ///   - fetched: What the source of such a run has listed, when that was downloaded just now. Default: nil.
+  ///   - fetched: What the source of a run has listed, when that was downloaded by this process, and is not in the ledger.
+  ///     Default: nil.
   init(
     _ source: Source, number: Int, planner: JobPlanner, during pauses: [LedgerPause], isReplacement: Bool = false,
     isAccepted: Bool = false, fetched: JobPlanner.Fetched? = nil
@@ -88,7 +89,7 @@ final class JobPlanning: Sendable {
       var isResumed = false
       switch source {
       case .unfinished(let unfinished):
-        job = try fetched.map { try planner.adopt($0, for: unfinished) } ?? unfinished
+        job = try fetched.map { try planner.adopt($0, for: unfinished, isRepeated: !isAccepted) } ?? unfinished
         isResumed = !isAccepted
       case .named(let file): job = try planner.accept(file, during: pauses)
       case .dropped(let manifest):

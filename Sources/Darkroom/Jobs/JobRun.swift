@@ -103,6 +103,9 @@ final class JobRun {
 
     /// The number that it had when it first became live; nil for one that is live for the first time.
     var order: Int?
+
+    /// What its source has listed, which is in the state folder, until the ledger has it; nil for most.
+    var fetched: JobPlanner.Fetched?
   }
 
   /// Why nobody wants a run any more.

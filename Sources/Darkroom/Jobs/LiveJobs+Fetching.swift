@@ -56,7 +56,9 @@ extension LiveJobs {
     switch (live.state, live.source, live.failure) {
     case (.downloaded, let source?, _):
       forgetSource(of: run)
-      planAgain(run, job, fetched: JobPlanner.Fetched(url: record.url, source: source))
+      let fetched = JobPlanner.Fetched(url: record.url, source: source)
+      run.known.fetched = fetched
+      planAgain(run, job, fetched: fetched)
     case (.failed, _, let failure?):
       forgetSource(of: run)
       rejectSource(of: run, fetching.plan, failure, attempts: live.attempts)

@@ -133,9 +133,11 @@ final class LiveJobs {
     if let old = replaced.flatMap({ runs[$0] }), case .ready(let plan) = old.phase { delivery.record(plan.names) }
     lastNumber += 1
     let number = lastNumber
+    var fetched: JobPlanner.Fetched?
+    if case .unfinished(let job) = source { fetched = knownRuns[job.runID]?.fetched }
     let planning = JobPlanning(
       source, number: number, planner: planner, during: suspension.pauses.open(since: 0),
-      isReplacement: replaced != nil)
+      isReplacement: replaced != nil, fetched: fetched)
     let run = JobRun(number: number, source: source, planning: planning, now: now)
     run.replaces = replaced
     runs[number] = run
@@ -185,7 +187,9 @@ final class LiveJobs {
         findRequest(for: run)
       }
       observe(.jobAccepted(job: job.name, file: manifest.file))
-    case .listed(let number, let job, let manifest): runs[number]?.accepted = (job, manifest)
+    case .listed(let number, let job, let manifest):
+      runs[number]?.accepted = (job, manifest)
+      runs[number]?.known.fetched = nil
     case .planned(let number, let result):
       guard let run = runs[number] else { return }
       try withTrouble(about: run, isPlanning: true) { try planned(run, result.get()) }

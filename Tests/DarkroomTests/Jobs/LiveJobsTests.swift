@@ -361,6 +361,38 @@ import Transfer
     engine.shutdown()
   }
 
+  @Test(arguments: [true, false])
+  func `a list that could not be recorded is not asked for again, as long as it is there`(isThere: Bool) throws {
+    try deliveries.root.write(#"{"source": "http://h/list"}"#, as: "inbox/a.json")
+    try FileManager.default.removeItem(atPath: deliveries.root.file("inbox/a.txt"))
+    let fresh = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil).scan().manifests
+    jobs.queue = JobQueue(goal: .watch, unfinished: [])
+    jobs.queue.update(jobs.queue.fresh(of: fresh), settled: fresh)
+    try plan()
+    let run = try #require(jobs.runs.values.first)
+    let (plan, job) = (try #require(run.plan), try #require(run.accepted?.job))
+    jobs.begin(run.number, now: 7)
+    // It can be opened, and not be read.
+    let list = deliveries.state.list(job.runID)
+    try Folder.create(list)
+    let record = PhotoRecord(try #require(plan.source), run: plan.run)
+    let text = "http://h/a\nhttp://h/b\n"
+    let source = PhotoRecord.Source(
+      finalURL: "http://h/list", httpStatus: 200, bytes: text.utf8.count, sha256: MessageDigest.hexDigest(of: text))
+    record.downloaded(source, taking: .zero)
+    #expect(jobs.fetchingEnded(record))
+    try handleMessages()
+    #expect(jobs.runs.isEmpty && jobs.queue.holds["a"] != nil)
+    try FileManager.default.removeItem(atPath: list)
+    if isThere { try Data(text.utf8).write(to: URL(fileURLWithPath: list)) }
+    jobs.start(try #require(jobs.queue.next(now: .infinity) { _ in false }), now: 8)
+    try handleMessages()
+    let again = try #require(jobs.runs.values.first)
+    #expect(again.live.phase == .ready && again.live.isFetching == !isThere)
+    #expect(again.plan?.total == (isThere ? 2 : 0) && (again.accepted?.manifest.list != nil) == isThere)
+    engine.shutdown()
+  }
+
   @Test func `a damaged ledger stops the program`() throws {
     #expect(throws: SQLiteError.self) {
       try plan(.failure(SQLiteError(code: 11, message: "malformed", path: deliveries.state.ledger)))
