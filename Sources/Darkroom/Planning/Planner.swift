@@ -114,6 +114,11 @@ struct Planner {
     if let entry, entry.checksum != nil, entry.urls.contains(where: { FolderLocation(parsing: $0) != nil }) {
       reader.report(ManifestProblem(.badValue, "a folder has no checksum", at: place.field("checksum")))
     }
+    if urls.count > 1, let folder = urls.lazy.compactMap(FolderLocation.init).first {
+      reader.report(
+        ManifestProblem(
+          .badValue, "\(folder.redacted) is a folder, and cannot be one of several mirrors", at: place.field("source")))
+    }
     for problem in source.problems {
       let place: ManifestProblem.Place = problem.place == place.field("url") ? place.field("source") : problem.place
       reader.report(ManifestProblem(problem.code, problem.message, at: place))

@@ -5,7 +5,12 @@ package struct ManifestContent: Sendable {
     package let format: any ManifestFormat
     package let file: ManifestFile
 
-    package init(format: any ManifestFormat, file: ManifestFile) { (self.format, self.file) = (format, file) }
+    /// Where it was found, without secrets.
+    package let url: String
+
+    package init(format: any ManifestFormat, file: ManifestFile, url: String) {
+      (self.format, self.file, self.url) = (format, file, url)
+    }
   }
 
   private let format: any ManifestFormat
@@ -20,11 +25,14 @@ package struct ManifestContent: Sendable {
 
   /// Reads it from its beginning and hands on what it holds, in order. In the place of a source comes what that has listed, if
   /// it is there.
-  /// - Throws: As `ManifestFormat.read`; `bad-value` when the list has a source in turn.
+  /// - Throws: As `ManifestFormat.read`; `bad-value` when the list has a source in turn, `syntax` when it is an HTML page.
   package func read(_ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     try format.read(file, fields) { item in
       guard case .source = item, let list else { return try yield(item) }
       do {
+        if try list.file.isHTML() {
+          throw ManifestProblem(.syntax, "\(list.url) is an HTML page, not a list of entries", at: .file)
+        }
         try list.format.read(list.file, fields) { item in try yield(item.listed()) }
       } catch let problem as ManifestProblem {
         throw problem.listed

@@ -37,8 +37,10 @@ struct FileRoot {
     var status = stat()
     guard uninterrupted({ fstat(found, &status) }) == 0 else { throw Self.notFound(shown, errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      let kind = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "a special file"
-      throw TransferError(.fileNotFound, "\(shown) is \(kind), not a regular file")
+      let isFolder = status.st_mode & S_IFMT == S_IFDIR
+      let kind = isFolder ? "a folder" : "a special file"
+      let hint = isFolder ? "; the source of a manifest may be one, alone and with a slash at its end" : ""
+      throw TransferError(.fileNotFound, "\(shown) is \(kind), not a regular file\(hint)")
     }
     let descriptor = uninterrupted {
       Glibc.open("/proc/self/fd/\(found)", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)

@@ -26,7 +26,7 @@ import Transfer
   ) throws -> (ManifestFindings, JobIndex) {
     let index = try JobIndex(creating: .memory)
     let listed = try list.map { name, text in
-      ManifestContent.List(format: try format(of: name), file: try write(text, as: name))
+      ManifestContent.List(format: try format(of: name), file: try write(text, as: name), url: "http://h/found")
     }
     let planner = Planner(
       format: try format(of: name), file: try write(text, as: name), list: listed, defaults: try Planned.defaults)
@@ -89,6 +89,31 @@ import Transfer
   func `what is wrong with a list says that it is there`(name: String, text: String, problem: String) throws {
     let (findings, _) = try plan(#"{"source": "http://h/l"}"#, list: (name, text))
     #expect(findings.problems.map { "\($0.code.rawValue) @ \($0.place)" } == [problem])
+  }
+
+  @Test(arguments: [
+    ("l.json", "<!DOCTYPE html>\n<title>Log in</title>"), ("l.plist", "\u{FEFF}\n <HTML lang=en><p>No"),
+    ("l.txt", "<?xml version=\"1.0\"?><!-- x -->\n<html xmlns=\"http://www.w3.org/1999/xhtml\">"),
+    ("l.csv", "<head>url"),
+  ])
+  func `a list that is an HTML page is called so`(name: String, text: String) throws {
+    let (findings, _) = try plan(#"{"source": "http://h/l"}"#, list: (name, text))
+    let message = "http://h/found is an HTML page, not a list of entries"
+    #expect(findings.problems == [ManifestProblem(.syntax, message, at: .source(.file))])
+  }
+
+  @Test func `a list that has HTML in it is none`() throws {
+    let list = PropertyList.xml(body: "<dict><key>a</key><string>http://h/&lt;html</string></dict>")
+    #expect(try plan(#"{"source": "http://h/l"}"#, list: ("l.plist", list)).0.problems == [])
+    let json = #"{"a": {"url": "http://h/1", "metadata": "<html><body>"}}"#
+    #expect(try plan(#"{"source": "http://h/l"}"#, list: ("l.json", json)).0.problems == [])
+  }
+
+  @Test(arguments: ["file:incoming/", "incoming/*.jpg", "file:///a/"])
+  func `a folder is no mirror of a source`(folder: String) throws {
+    let (findings, _) = try plan(#"{"source": ["http://h/l.txt", "\#(folder)"]}"#)
+    #expect(findings.problems.map { "\($0.code.rawValue) @ \($0.place)" } == ["bad-value @ source"])
+    #expect(findings.problems.first?.message.contains("is a folder, and cannot be one of several mirrors") == true)
   }
 
   @Test func `the list's own defaults come before those beside the source, which stay where it has none`() throws {
