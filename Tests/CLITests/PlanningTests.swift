@@ -24,6 +24,25 @@ import Testing
     #expect(try folders.inboxNames().isEmpty)
   }
 
+  @Test(.disabled(if: Sanitizer.isAny, "a sanitizer needs memory of its own"))
+  func `memory that reading a large JSON has taken is given back`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("pause.lock", "")
+    let watch = try folders.start("watch", ["--verbose", "--file-root", packageRoot + "/Samples"])
+    #expect(try watch.waitForLine(containing: "paused: pause.lock") != nil)
+    let metadata = "[" + Array(repeating: "0", count: 1000).joined(separator: ",") + "]"
+    let entries = (0..<3000).map { #"{"url":"missing.png","name":"n\#($0)","metadata":\#(metadata)}"# }
+    try folders.drop("job.json", "[" + entries.joined(separator: ",") + "]")
+    #expect(try watch.waitForLine(containing: "job: 3000 entries") != nil)
+    let status = try String(contentsOfFile: "/proc/\(watch.processID)/status", encoding: .utf8)
+    let kilobytes = ["VmHWM:", "VmRSS:"].map { name in
+      status.split(separator: "\n").first { $0.hasPrefix(name) }.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+    }
+    #expect(kilobytes[1] > 0 && kilobytes[1] * 2 < kilobytes[0], "\(kilobytes)")
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
   @Test func `a lock that comes while a manifest is planned holds from its first entry on`() throws {
     let folders = try DarkroomFolders()
     try folders.drop("job.jsonl", (0..<20_000).map { #"{"url":"missing\#($0).png"}"# + "\n" }.joined())
