@@ -10,6 +10,12 @@ struct JobRuns {
   private var known: Set<String> = []
   private var found: [(run: String, state: JobOutcome.State)] = []
 
+  /// The last manifest that was rejected before it could take the place of another one's; nil without any.
+  private var rejected: String?
+
+  /// The last run that was seen to be open; empty without any.
+  private var lastOpen = ""
+
   /// The last run, and how it ended; nil when there is no report.
   private var last: (run: String, state: JobOutcome.State)?
 
@@ -29,13 +35,17 @@ struct JobRuns {
     self.configuration = configuration
     folder = OutboxFolder(path: configuration.outbox).job(job)
     try collect(isOver: false)
+    rejected = found.filter { $0.state == .rejected && $0.run != last?.run }.map(\.run).max()
     found = []
   }
 
   /// Takes in what has ended since.
-  /// - Parameter isOver: Whether the job has ended: then it must have a report.
+  /// - Parameters:
+  ///   - isOver: Whether the job has ended: then it must have a report.
+  ///   - open: Those of its runs that are open. Default: none.
   /// - Throws: `StopError.missing` when it has none; `SystemError`.
-  mutating func collect(isOver: Bool) throws {
+  mutating func collect(isOver: Bool, open: [String] = []) throws {
+    lastOpen = open.reduce(lastOpen, max)
     // A report moves to the history when the next run begins: whoever looks there first misses none in the end.
     for run in unreadRuns() { takeEarlier(run) }
     do {
@@ -57,14 +67,22 @@ struct JobRuns {
     }
   }
 
-  /// The job, which has ended.
+  /// The job, which has ended. What was rejected before it was waited for counts if no later manifest was accepted.
   var ended: JobWait.Ended {
-    let earlier = found.filter { $0.run != last?.run && $0.state != .succeeded }
-    let states = found.isEmpty ? last.map { [$0.state] } ?? [] : found.map(\.state)
+    var runs = found.isEmpty ? last.map { [$0] } ?? [] : found
+    let latest = (runs.map(\.run) + [last?.run ?? ""]).max() ?? ""
+    if let rejected, rejected >= lastOpen, rejected > latest { runs.append((rejected, .rejected)) }
+    // A manifest that was rejected while another one's job went on has its report in `history`.
+    let later = runs.filter { $0.state == .rejected && $0.run > last?.run ?? "" }.map(\.run).max()
+    let newest = later ?? last?.run
+    let earlier = runs.filter { $0.run != newest && $0.state != .succeeded }
     return JobWait.Ended(
-      job: job, report: folder.report, states: Set(states),
-      earlier: earlier.map { ($0.state, folder.file("history/\($0.run)/report.json")) })
+      job: job, report: later.map(path(of:)) ?? folder.report, states: Set(runs.map(\.state)),
+      earlier: earlier.map { ($0.state, $0.run == last?.run ? folder.report : path(of: $0.run)) })
   }
+
+  /// The path of the report of a run that was put aside.
+  private func path(of run: String) -> String { folder.file("history/\(run)/report.json") }
 
   private mutating func take(_ head: ReportHead, of run: String) {
     // What a later run says of the job counts.

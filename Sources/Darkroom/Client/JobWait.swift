@@ -8,13 +8,13 @@ package struct JobWait {
   package struct Ended: Sendable, Equatable {
     package let job: String
 
-    /// The path of its last run's report.
+    /// The path of the report of its last manifest.
     package let report: String
 
     /// How the runs ended that were waited for; one whose failures are accepted has succeeded.
     package let states: Set<JobOutcome.State>
 
-    /// The reports of those of them that did not succeed, in their order, but for the last run's.
+    /// The reports of those of them that did not succeed, in their order, but for the last manifest's.
     package let earlier: [(state: JobOutcome.State, report: String)]
 
     package static func == (a: Ended, b: Ended) -> Bool {
@@ -54,7 +54,8 @@ package struct JobWait {
       let status = try reader.read(countsRows: false)
       for place in jobs.indices where isOpen[place] {
         isOpen[place] = Self.isOpen(jobs[place], present, status)
-        try runs[place].collect(isOver: !isOpen[place])
+        let open = status.jobs.filter { $0.job == jobs[place] }.map(\.run_id)
+        try runs[place].collect(isOver: !isOpen[place], open: open)
       }
       let left = jobs.indices.filter { isOpen[$0] }
       if left.isEmpty || deadline.map({ Clock.monotonicSeconds >= $0 }) == true {

@@ -19,4 +19,7 @@ package struct JobSummary: Sendable, Equatable {
 
   /// From acceptance to the end, in seconds.
   package let seconds: Double
+
+  /// Whether its manifest was to take the place of a live job's, and was rejected: that goes on. Default: no.
+  package var isRejectedReplacement = false
 }

@@ -464,6 +464,7 @@ extension JobSummary {
       job: job, state: outcome.state, counts: outcome.counts, sinceLast: outcome.sinceLast,
       isAccepted: isAccepted, transfers: outcome.transfers,
       problems: outcome.problems.map { ($0.place.isEmpty ? "" : $0.place + ": ") + $0.message },
-      report: plan.run.folder.report, seconds: Double(outcome.duration(since: plan.manifest.accepted)) / 1000)
+      report: plan.run.folder.report, seconds: Double(outcome.duration(since: plan.manifest.accepted)) / 1000,
+      isRejectedReplacement: outcome.isRejectedReplacement == true)
   }
 }

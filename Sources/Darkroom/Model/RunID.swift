@@ -2,11 +2,15 @@ import Foundation
 
 /// Names a run of a job: its time, so that names sort, and something random, so that they differ.
 enum RunID {
+  /// - Parameter date: To a 4096th of a second, the first three of the eight digits.
   static func make(at date: Date = Date()) -> String {
+    let seconds = date.timeIntervalSince1970
+    let fraction = UInt32((seconds - seconds.rounded(.down)) * 4096) << 20
+    let date = Date(timeIntervalSince1970: seconds.rounded(.down))
     let format = Date.ISO8601FormatStyle(
       dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted,
       timeZoneSeparator: .omitted, includingFractionalSeconds: false)
-    let random = String(UInt32.random(in: .min ... .max), radix: 16)
+    let random = String(fraction | UInt32.random(in: 0..<1 << 20), radix: 16)
     return date.formatted(format) + "-" + String(repeating: "0", count: 8 - random.count) + random
   }
 

@@ -7,9 +7,10 @@ struct WaitCommand: Command {
   let operands = "JOB…"
   let summary = "wait until the jobs have ended; end as run would"
   let details = """
-    Prints the path of each job's report. All runs of a job that are open count, those included whose manifests are
-    still in the inbox, and the exit code is that of the worst. Without an instance it waits for one, and says so. After
-    --timeout it ends with 75.
+    Prints the path of the report of each job's last manifest. All runs of a job that are open count, those included whose
+    manifests are still in the inbox, and so does a manifest dropped last that was rejected already while an earlier one's
+    job went on; the exit code is that of the worst. Without an instance it waits for one, and says so. After --timeout it
+    ends with 75.
     """
   let examples = [
     #"darkroom wait "$(darkroom add cats.json)""#,

@@ -108,15 +108,19 @@ final class Console {
   }
 
   private func end(_ summary: JobSummary) {
-    // Another run of the job is live.
-    if summary.state != .superseded { progress.end(summary.job) }
+    // Otherwise another run of the job is live.
+    let isLast = summary.state != .superseded && !summary.isRejectedReplacement
+    if isLast { progress.end(summary.job) }
     for problem in summary.problems.prefix(Self.shownProblems) { log(.quiet, "\(summary.job): rejected: \(problem)") }
     let more = summary.problems.count - Self.shownProblems
     if more > 0 {
       log(.quiet, "\(summary.job): rejected: and \(more.of("more problem", "more problems")); see \(summary.report)")
     }
     if summary.state != .rejected { logCounts(of: summary) }
-    newFailures[summary.job] = nil
+    if summary.isRejectedReplacement {
+      log(.quiet, "\(summary.job): rejected: the job goes on with its earlier manifest; see \(summary.report)")
+    }
+    if isLast { newFailures[summary.job] = nil }
     progressLine.clear()
     if !isJSON { result(summary.report) }
   }

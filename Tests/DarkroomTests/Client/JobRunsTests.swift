@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Imaging
 import System
@@ -73,6 +74,33 @@ import Testing
     try report(3, .succeeded)
     for _ in 0..<2 { try runs.collect(isOver: true) }
     #expect(runs.ended.states == [.succeeded, .rejected] && runs.ended.earlier.count == 1)
+  }
+
+  @Test(
+    arguments: [
+      // Of the runs: the one whose report is the job's, one that was rejected before, and those that are open.
+      (1, 2, [1], [.succeeded, .rejected]), (1, 2, [], [.succeeded, .rejected]), (1, 2, [2], [.succeeded, .rejected]),
+      (1, 2, [1, 3], [.succeeded]), (3, 2, [], [.succeeded]),
+    ] as [(Int, Int, [Int], Set<JobOutcome.State>)])
+  func `a manifest that was rejected before counts if no later one was accepted`(
+    last: Int, rejected: Int, open: [Int], states: Set<JobOutcome.State>
+  ) throws {
+    try report(last, .succeeded)
+    try putAside(rejected)
+    try report(rejected, .rejected, in: Self.name(rejected))
+    var runs = try JobRuns("job", configuration)
+    try runs.collect(isOver: false, open: open.map(Self.name))
+    try runs.collect(isOver: true)
+    #expect(runs.ended.states == states && runs.ended.earlier.isEmpty)
+    let history = outbox.folder.file("history/\(Self.name(rejected))/report.json")
+    #expect(runs.ended.report == (states.count > 1 ? history : outbox.folder.report))
+  }
+
+  @Test func `runs that begin within a second sort by their names`() {
+    let times = (0..<200).map { Date(timeIntervalSince1970: 1_700_000_000.5 + Double($0) / 1000) }
+    let names = times.map(RunID.make)
+    #expect(names == names.sorted() && Set(names).count == 200 && names.allSatisfy(RunID.isMade))
+    #expect(names[0].hasPrefix("20231114T221320Z-800"))
   }
 
   @Test func `what is no report ends the wait only when the job is over, and is a report later`() throws {
