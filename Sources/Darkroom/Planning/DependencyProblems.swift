@@ -22,8 +22,12 @@ struct DependencyProblems {
   /// - Throws: `SQLiteError`.
   init(of index: JobIndex) throws {
     let limit = ManifestProblem.reportLimit
-    problems = try index.unknownDependencies(limit: limit).map { position, name in
-      let message = "there is no entry \"\(EntryOrigin.shown(name))\" that this one could come after"
+    problems = try index.unknownDependencies(limit: limit).map { position, name, isOfVariant in
+      let shown = "\"\(EntryOrigin.shown(name))\""
+      let message =
+        isOfVariant
+        ? "\(shown) is a variant, and no entry; name its entry: this one then comes after all variants of that"
+        : "there is no entry \(shown) that this one could come after"
       return Problem(position: position, code: .unknownDependency, message: message)
     }
     problems += try index.dependencyCycles(limit: limit).map { cycle in

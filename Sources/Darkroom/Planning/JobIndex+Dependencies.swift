@@ -8,7 +8,7 @@ extension JobIndex {
       position INTEGER NOT NULL,
       claim TEXT NOT NULL,          -- of the name
       name TEXT NOT NULL,           -- as it was written
-      is_known INTEGER NOT NULL DEFAULT 0,   -- whether an entry has it
+      is_known INTEGER NOT NULL DEFAULT 0,   -- 1: an entry has it; 2: it is that of a variant's result
       PRIMARY KEY (position, claim)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE dependencies (
@@ -51,13 +51,14 @@ extension JobIndex {
     hasDependencies = false
   }
 
-  /// The names that no entry has, each with the entry that is to come after it: the first of them.
-  func unknownDependencies(limit: Int) throws -> [(position: Int, name: String)] {
-    var unknown: [(position: Int, name: String)] = []
+  /// The names that no entry has, each with the entry that is to come after it: the first of them. Some are those of variants'
+  /// results.
+  func unknownDependencies(limit: Int) throws -> [(position: Int, name: String, isOfVariant: Bool)] {
+    var unknown: [(position: Int, name: String, isOfVariant: Bool)] = []
     try database.run(
-      "SELECT position, name FROM dependency_names WHERE is_known = 0 ORDER BY position, name LIMIT ?",
+      "SELECT position, name, is_known FROM dependency_names WHERE is_known <> 1 ORDER BY position, name LIMIT ?",
       [.integer(limit)]
-    ) { unknown.append(($0.integer(0), $0.text(1) ?? "")) }
+    ) { unknown.append(($0.integer(0), $0.text(1) ?? "", $0.integer(2) == 2)) }
     return unknown
   }
 

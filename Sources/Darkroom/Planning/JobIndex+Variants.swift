@@ -68,8 +68,18 @@ extension JobIndex {
     return true
   }
 
-  /// Has what comes after an entry with variants come after all of them.
+  /// Has what comes after an entry with variants come after all of them. The name of a variant's result is no entry's.
   func resolveVariants() throws {
+    var outputs: [(claim: String, name: String)] = []
+    try database.run(
+      """
+      SELECT DISTINCT claim, entries.name FROM dependency_names JOIN claims USING (claim)
+        JOIN entries ON entries.position = claims.position WHERE variant IS NOT NULL
+      """
+    ) { outputs.append(($0.text(0) ?? "", $0.text(1) ?? "")) }
+    for output in outputs where OutputName.claim(output.name) == output.claim {
+      try database.run("UPDATE dependency_names SET is_known = 2 WHERE claim = ?", [.text(output.claim)])
+    }
     try database.run(
       """
       INSERT OR IGNORE INTO dependencies

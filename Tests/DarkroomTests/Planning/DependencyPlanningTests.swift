@@ -54,6 +54,16 @@ import Testing
           #"line 5: after: entries come after themselves: "d" after "d""#,
         ]
       ),
+      (
+        "m.json",
+        #"{"cat":{"url":"1","variants":[{"name":"ok"},{"name":"no"}]},"b":{"url":"2","after":["CAT.ok.png","cat"]},"#
+          + #""c":{"url":"3","after":["cat.no","cat.on"]}}"#,
+        [
+          #"b.after: "CAT.ok.png" is a variant, and no entry; name its entry: this one then comes after all variants of that"#,
+          #"c.after: "cat.no" is a variant, and no entry; name its entry: this one then comes after all variants of that"#,
+          #"c.after: there is no entry "cat.on" that this one could come after"#,
+        ]
+      ),
       // Derived names, and an entry that only comes after a cycle.
       (
         "m.jsonl",
