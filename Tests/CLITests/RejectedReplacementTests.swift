@@ -22,6 +22,21 @@ import Testing
     try DarkroomProcess.run(["wait", "job", "--poll-interval", "0.05"] + folders.named + more)
   }
 
+  private func status() throws -> [String] {
+    let json = try DarkroomProcess.run(["status", "--json"] + folders.named).output
+    #expect(try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == "")
+    let lines = try DarkroomProcess.run(["status"] + folders.named).output.split(separator: "\n").map(String.init)
+    return lines.map { $0.replacing(/, [0-9.]+\/s.*/, with: "") }
+  }
+
+  /// Asks for the status until it has some lines.
+  private func waitForStatus(_ awaited: String...) throws {
+    var lines = try status()
+    let limit = Date() + 120
+    while !awaited.allSatisfy(lines.contains), Date() < limit { lines = try status() }
+    #expect(awaited.allSatisfy(lines.contains), "\(awaited): \(lines)")
+  }
+
   @Test func `wait ends with the newest manifest's end, also when that was rejected before`() throws {
     try folders.drop("job.jsonl", manifest(0..<2))
     let watch = try folders.start("watch", Self.options)
@@ -49,5 +64,54 @@ import Testing
     #expect(later.status == 0 && later.output == folders.outbox + "/job/report.json\n", "\(later)")
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
+  }
+
+  @Test func `status tells which run is replaced, and what waits for others is no download that waits`() throws {
+    let after = manifest([7]).replacing("}\n", with: ", \"after\": \"n0\"}\n")
+    try folders.drop("job.jsonl", manifest(0..<2))
+    let watch = try folders.start("watch", Self.options)
+    for _ in 0..<2 { _ = try server.nextRequest() }
+    try folders.drop("job.jsonl", manifest(0..<2) + after)
+    #expect(
+      try watch.waitForLine(
+        containing: "job: its manifest was replaced; 2 entries that are unchanged were done or in progress") != nil)
+    let processors = ProcessInfo.processInfo.activeProcessorCount
+    try waitForStatus(
+      "job job: 0 of 2 (replaced)", "job job: 0 of 3, 1 waiting for others",
+      "downloads: 2 of 2 running, 0 waiting; filtrations: 0 of \(processors) running, 0 waiting")
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+  }
+
+  @Test func `status tells what the next start replaces and cancels`() throws {
+    try folders.drop("job.jsonl", manifest(0..<2))
+    let watch = try folders.start("watch", Self.options)
+    for _ in 0..<2 { _ = try server.nextRequest() }
+    try waitForStatus("job job: 0 of 2")
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+    try folders.drop("job.jsonl", manifest(0..<3))
+    try folders.drop("other.jsonl", manifest(4..<5))
+    try waitForStatus("queued: job.jsonl, replaces the manifest of job job when it is planned", "queued: other.jsonl")
+    #expect(try DarkroomProcess.run(["cancel", "job", "other"] + folders.named).status == 0)
+    try waitForStatus(
+      "job job: to be cancelled by the next start, 0 of 2",
+      "queued: job.jsonl, replaces the manifest of job job when it is planned, to be cancelled",
+      "queued: other.jsonl, to be cancelled")
+    #expect(try folders.run(Self.options).status == 1)
+    for job in ["job", "other"] { #expect(try folders.report(job).state == "cancelled") }
+  }
+
+  @Test func `status tells of a job that is being planned that it is to be cancelled`() throws {
+    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
+    let watch = try folders.start("watch", Self.options)
+    #expect(try watch.waitForLine(containing: "paused: x.lock") != nil)
+    // It takes longer to be planned than the status takes to be written.
+    try folders.drop("job.jsonl", manifest(0..<150_000))
+    #expect(try watch.waitForLine(containing: "job: planning") != nil)
+    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    try waitForStatus("job job: cancelling")
+    watch.send(SIGKILL)
+    _ = try watch.finish()
   }
 }

@@ -303,6 +303,13 @@ struct JobQueue {
   /// Whether there is something to take out, now or when it is settled.
   var isEmpty: Bool { unfinished.isEmpty && named.isEmpty && open.isEmpty }
 
+  /// The manifests that wait to become live only to be cancelled, the first so many; nil without any.
+  func queuedCancelled(limit: Int) -> [String]? {
+    guard !cancelled.isEmpty else { return nil }
+    let files = (present ?? []).lazy.filter { open[$0.key] != nil && cancelled.contains($0.cancelKey) }.map(\.file)
+    return files.isEmpty ? nil : Array(files.prefix(limit))
+  }
+
   /// The manifests that wait to become live, settled or not: the first so many, and how many there are.
   func queued(limit: Int) -> (files: [String], total: Int) {
     let inInbox = (present ?? []).lazy.filter { open[$0.key] != nil }.map(\.file)

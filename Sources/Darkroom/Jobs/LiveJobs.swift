@@ -306,7 +306,7 @@ final class LiveJobs {
   }
 
   /// How many entries of running jobs have no operations yet, or again: they wait for room at their host, for a place in
-  /// the window, or for another try. Deferred ones are not among them.
+  /// the window, or for another try. Deferred ones are not among them, nor those that wait for others.
   var unstarted: Int {
     var left = -pending.inProgress.count - awaitingOutageCheck.count
     for run in runs.values {
@@ -315,7 +315,7 @@ final class LiveJobs {
       }
       guard case .running(let running) = run.phase else { continue }
       left += running.plan.total - running.tally.counts.total - run.undelivered
-      left -= scheduler.deferred(run: run.number).count
+      left -= scheduler.deferred(run: run.number).count + scheduler.waitingForOthers(run: run.number)
     }
     return max(0, left)
   }

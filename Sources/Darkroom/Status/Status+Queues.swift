@@ -4,13 +4,14 @@ import System
 
 extension Status {
   /// Records which of the queued manifests wait for another of the same job.
-  mutating func findQueuedBehind() {
+  /// - Parameter replaceable: The files of live jobs of which another of the same name takes the place. Default: none.
+  mutating func findQueuedBehind(replaceable: Set<String> = []) {
     var taken = Set(jobs.map(\.job))
     let behind = queued.compactMap { file -> QueuedBehind? in
       guard let job = ManifestFileName(Folder.name(of: file))?.job, !taken.insert(job).inserted else {
         return nil
       }
-      return QueuedBehind(file: file, job: job)
+      return QueuedBehind(file: file, job: job, replaces: replaceable.contains(file) ? true : nil)
     }
     queued_behind = behind.isEmpty ? nil : behind
   }

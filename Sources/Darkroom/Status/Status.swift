@@ -15,8 +15,8 @@ package struct Status: Sendable, Equatable, Codable {
   package struct Job: Sendable, Equatable, Codable {
     package let job: String
     package let run_id: String
-    /// `waiting`, `planning`, `running`, `replaced`, `cancelling` or `finishing`.
-    package let state: String
+    /// `waiting`, `planning`, `fetching`, `running`, `replaced`, `cancelling` or `finishing`.
+    package var state: String
     /// Entries of the manifest; not known before it has been read.
     package var total: Int?
     package var filtered: Int?
@@ -24,6 +24,9 @@ package struct Status: Sendable, Equatable, Codable {
     package var cancelled: Int?
     /// Entries whose download failed and that wait to be tried again.
     package var retrying: Int?
+    /// Entries that wait until others of the job have succeeded, or until another of their variants is downloaded; nil without
+    /// any.
+    package var waiting_for_others: Int?
     /// Entries that are tried again later, because of `--retry-for`.
     package var deferred: Int?
     /// When the first of them is tried again; nil when that is now.
@@ -57,6 +60,8 @@ package struct Status: Sendable, Equatable, Codable {
   package struct QueuedBehind: Sendable, Equatable, Codable {
     package let file: String
     package let job: String
+    /// Whether it takes the place of that one, whose job is live, when it is planned; nil for no.
+    package var replaces: Bool?
   }
 
   /// A host on hold.
@@ -143,6 +148,8 @@ package struct Status: Sendable, Equatable, Codable {
   package var queued_total = 0
   /// Of these, those that wait for another manifest of the same job; nil without any.
   package var queued_behind: [QueuedBehind]?
+  /// Of these, those that are to be cancelled; nil without any.
+  package var queued_cancelled: [String]?
   /// Of these, those that somebody has open for writing, and that are not read until that has ended; nil without any.
   package var queued_open: [String]?
   package var queues: Queues?

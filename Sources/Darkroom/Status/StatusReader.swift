@@ -181,12 +181,37 @@ package struct StatusReader {
     let queued = scan.manifests.filter { !taken.contains($0.identity.text) && names.remove($0.job) == nil }
     status.queued = queued.prefix(Status.listLimit).map(\.file)
     status.queued_total = queued.count
-    status.findQueuedBehind()
+    status.findQueuedBehind(replaceable: Set(live.lazy.filter { $0.inboxPath != nil }.map(\.file)))
+    findCancelled(in: &status, scan, inbox, live: live, queued: queued)
     if countsRows, !inbox.folder.isOnNetwork {
       let open = Set(queued.prefix(Status.listLimit).filter { inbox.writers(of: $0) == .somebody }.map(\.file))
       status.findQueuedOpen(open.contains)
     }
     return status
+  }
+
+  /// Records what the next start cancels.
+  /// - Parameters:
+  ///   - live: The manifests of the jobs that have not ended.
+  ///   - queued: The manifests that are not jobs yet.
+  private func findCancelled(
+    in status: inout Status, _ scan: InboxScan, _ inbox: Inbox, live: [JobManifest], queued: [InboxScan.Manifest]
+  ) {
+    guard !scan.cancelled.isEmpty else { return }
+    let files = Dictionary(
+      live.filter { $0.inboxPath != nil }.map { (ManifestFileName($0.file)?.job ?? "", $0.file) },
+      uniquingKeysWith: { first, _ in first })
+    func isAllowed(_ key: String, _ manifest: String?) -> Bool {
+      CancelRequest.isAllowed(key, manifest: manifest, in: inbox.folder)
+    }
+    for (place, job) in status.jobs.enumerated()
+    where scan.cancelled.contains(job.run_id) && isAllowed(job.run_id, files[job.job]) {
+      status.jobs[place].state = "cancelling"
+    }
+    let cancelled = queued.prefix(Status.listLimit).filter {
+      scan.cancelled.contains($0.cancelKey) && isAllowed($0.cancelKey, $0.file)
+    }
+    if !cancelled.isEmpty { status.queued_cancelled = cancelled.map(\.file) }
   }
 
   /// What is in the inbox; nil when this user may not look.

@@ -70,14 +70,18 @@ final class StatusWriter {
     status.jobs = jobs.inOrder.compactMap {
       Status.Job($0, jobs.scheduler, active: jobs.suspension.isPaused ? nil : active)
     }
-    status.jobs += jobs.queue.unfinished.map { Status.Job(job: $0.name, run_id: $0.runID, state: "waiting") }
+    status.jobs += jobs.queue.unfinished.map {
+      let isCancelled = jobs.queue.cancelled.contains($0.runID)
+      return Status.Job(job: $0.name, run_id: $0.runID, state: isCancelled ? "cancelling" : "waiting")
+    }
     let waits = jobs.waits
     if !waits.isEmpty {
       status.waits = waits.prefix(Status.listLimit).map { Status.Wait(job: $0.job, why: $0.why) }
       status.waits_total = waits.count
     }
     (status.queued, status.queued_total) = jobs.queue.queued(limit: Status.listLimit)
-    status.findQueuedBehind()
+    status.findQueuedBehind(replaceable: Set(jobs.runs.values.compactMap(\.replaceableFile)))
+    status.queued_cancelled = jobs.queue.queuedCancelled(limit: Status.listLimit)
     status.findQueuedOpen { open.contains(FileName($0)) }
     status.queues = jobs.pending.status
     status.queues?.download.waiting += jobs.unstarted
@@ -120,6 +124,8 @@ extension Status.Job {
         job: run.name, run_id: runID, state: "running", total: running.plan.total, filtered: counts.filtered,
         failed: counts.failed, cancelled: counts.cancelled, retrying: scheduler.waitingRetries(run: run.number),
         transfers: scheduler.transfers(run: run.number))
+      let others = scheduler.waitingForOthers(run: run.number)
+      if others > 0 { waiting_for_others = others }
       addHeldHosts(run, scheduler)
       addDeferred(run, scheduler)
       addRate(running, active: active)
@@ -137,10 +143,12 @@ extension Status.Job {
         failed: counts.failed, cancelled: counts.cancelled, transfers: scheduler.transfers(run: run.number))
     case .finishing(let finishing):
       let counts = finishing.outcome.counts
+      let state = finishing.outcome.state == .superseded ? "replaced" : "finishing"
       self.init(
-        job: run.name, run_id: runID, state: "finishing", total: counts.total, filtered: counts.filtered,
+        job: run.name, run_id: runID, state: state, total: counts.total, filtered: counts.filtered,
         failed: counts.failed, cancelled: counts.cancelled, transfers: finishing.outcome.transfers)
     }
+    if run.unwanted != nil, !["replaced", "finishing"].contains(state) { state = "cancelling" }
   }
 
   private mutating func addHeldHosts(_ run: JobRun, _ scheduler: EntryScheduler) {
@@ -174,5 +182,18 @@ extension Status.Job {
     let left = running.plan.total - ended - (deferred ?? 0)
     // What is deferred takes its own time.
     if left > 0 || deferred == nil { seconds_left = (Double(left) / rate).rounded() }
+  }
+}
+
+extension JobRun {
+  /// The name of its manifest, if another file of that name takes its place; nil when it comes to its end, or has come from
+  /// elsewhere.
+  fileprivate var replaceableFile: String? {
+    guard unwanted == nil, let file else { return nil }
+    switch phase {
+    case .planning, .fetching, .ready, .replacing: return file.description
+    case .running(let running): return running.isDone ? nil : file.description
+    case .replaced, .cancelling, .finishing: return nil
+    }
   }
 }

@@ -19,11 +19,13 @@ extension Status {
       lines.append("downloads: \(queues.download.progress); filtrations: \(queues.filtration.progress)")
     }
     lines += hostLines
-    let behind = Dictionary((queued_behind ?? []).map { ($0.file, $0.job) }, uniquingKeysWith: { first, _ in first })
+    let behind = Dictionary((queued_behind ?? []).map { ($0.file, $0) }, uniquingKeysWith: { first, _ in first })
     let open = Set(queued_open ?? [])
+    let cancelled = Set(queued_cancelled ?? [])
     lines += queued.map { file in
-      "queued: \(file)" + (behind[file].map { ", after the other manifest of job \($0)" } ?? "")
+      "queued: \(file)" + (behind[file].map(\.text) ?? "")
         + (open.contains(file) ? ", which some process has open for writing" : "")
+        + (cancelled.contains(file) ? ", to be cancelled" : "")
     }
     if queued_total > queued.count { lines.append("queued: \(queued_total - queued.count) more") }
     lines += waitsForDeferred
@@ -59,6 +61,14 @@ extension Status {
   }
 }
 
+extension Status.QueuedBehind {
+  /// What it waits for, after a comma.
+  fileprivate var text: String {
+    replaces == true
+      ? ", replaces the manifest of job \(job) when it is planned" : ", after the other manifest of job \(job)"
+  }
+}
+
 extension Status.Job {
   /// What is tried again later, after a comma; empty when nothing is.
   private var deferral: String {
@@ -74,17 +84,24 @@ extension Status.Job {
 
   /// The job while no process works on it.
   fileprivate var rest: String {
-    "\(state) for the next start" + (count.map { ", " + $0 } ?? "") + deferral
+    let what = state == "cancelling" ? "to be cancelled by the next start" : "\(state) for the next start"
+    return what + (count.map { ", " + $0 } ?? "") + deferral
   }
 
   /// The job while a process works on it.
   fileprivate var progress: String {
     guard let count, filtered != nil, total != nil else { return state }
-    return count + (retrying.map { $0 > 0 ? ", \($0) to be retried" : "" } ?? "") + deferral
+    return count + (retrying.map { $0 > 0 ? ", \($0) to be retried" : "" } ?? "")
+      + (waiting_for_others.map { ", \($0) waiting for others" } ?? "") + deferral
       + (rate.map { ", \($0.formatted(.number.precision(.fractionLength(0...1))))/s" } ?? "")
       + (seconds_left.map { ", \(Int($0)) s left" } ?? "")
-      + (state == "finishing" ? ", the report is being written" : "")
+      + (Self.endings[state] ?? "")
   }
+
+  /// What a job is about when nothing of it begins any more.
+  private static let endings = [
+    "finishing": ", the report is being written", "replaced": " (replaced)", "cancelling": " (being cancelled)",
+  ]
 }
 
 extension Status.Queue {
