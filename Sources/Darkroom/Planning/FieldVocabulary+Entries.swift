@@ -27,7 +27,7 @@ extension FieldVocabulary {
         }
         return try header { () throws(SourceRequest.ParseError) in try HeaderField("Referer", text) }
       },
-    ], sourceFields: Set(EntryReader.sourceFields))
+    ], sourceFields: Set(EntryReader.sourceFields), defaultsFields: Set(EntryReader.defaultsFields))
 
   private static let cells: [String: CellKind] = {
     let special: [String: CellKind] = [

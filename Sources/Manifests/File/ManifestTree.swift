@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import System
 
@@ -18,6 +19,7 @@ struct ManifestTree {
       if let defaults = root["defaults"] { try yield(.defaults(defaults, place: .keyPath(["defaults"]))) }
       return try yield(.source(source, place: .file))
     }
+    try checkIsNoSource(members)
     let hasDefaults = isDefaults(root["defaults"])
     switch root["entries"] {
     case .array?: try envelope(members, yield)
@@ -35,15 +37,52 @@ struct ManifestTree {
   /// The fields of an entry that says where the entries are listed; nil when they stand here. An entry may be called "source",
   /// but not beside nothing else.
   private func source(_ members: [JSONValue.Member]) -> JSONValue? {
-    switch root["source"] {
-    case .string?: break
-    case .array(let mirrors)? where mirrors.allSatisfy({ $0.string != nil }): break
-    default: return nil
-    }
+    guard isSource(root["source"]) else { return nil }
     let members = members.filter { !$0.key.hasPrefix("_") && $0.key != "defaults" }
     guard members.allSatisfy({ $0.key == "source" || fields.sourceFields.contains($0.key) }) else { return nil }
     return .object(
       members.map { $0.key == "source" ? JSONValue.Member(fields.principal, $0.value) : $0 })
+  }
+
+  /// Whether a value says where entries are listed: a string, or an array of them.
+  private func isSource(_ value: JSONValue?) -> Bool {
+    switch value {
+    case .string?: true
+    case .array(let mirrors)?: mirrors.allSatisfy { $0.string != nil }
+    default: false
+    }
+  }
+
+  /// - Throws: `ManifestProblem` when a dictionary says where the entries are listed, and has fields beside that which belong
+  ///   elsewhere. One with a value that may be an entry is a dictionary of entries.
+  private func checkIsNoSource(_ members: [JSONValue.Member]) throws(ManifestProblem) {
+    guard isSource(root["source"]) else { return }
+    let known = Array(fields.cells.keys)
+    let others = members.filter {
+      !$0.key.hasPrefix("_") && !["source", "defaults"].contains($0.key) && !fields.sourceFields.contains($0.key)
+    }
+    guard let first = others.first,
+      others.allSatisfy({ NearestName.misspelt($0.key, among: known) != nil && !mayBeEntry($0.value) })
+    else { return }
+    var message = "unknown field \"\(first.key)\" beside \"source\""
+    if fields.defaultsFields.contains(first.key) {
+      message += "; it belongs in \"defaults\": {\"source\": …, \"defaults\": {\"\(first.key)\": …}}"
+    } else if fields.cells[first.key] != nil {
+      message += "; it is a field of the entries, which are listed there"
+    } else if let field = NearestName.misspelt(first.key, among: known) {
+      let isOfDefaults = fields.defaultsFields.contains(field) && !fields.sourceFields.contains(field)
+      message += "; did you mean \"\(field)\"" + (isOfDefaults ? " in \"defaults\"?" : "?")
+    }
+    throw ManifestProblem(.unknownField, message, at: .keyPath([first.key]))
+  }
+
+  /// Whether a value may be an entry of a dictionary: an object with the principal field, or a URL or path, which no other
+  /// field looks like.
+  private func mayBeEntry(_ value: JSONValue) -> Bool {
+    guard let text = value.string else { return value[fields.principal] != nil }
+    if text.contains("://") { return true }
+    let suffix = NSString(string: text).pathExtension
+    return !text.contains("(") && (text.contains("/") || !suffix.isEmpty && suffix.allSatisfy(\.isLetter))
   }
 
   /// Whether the value of `defaults` is an envelope's, and not an entry of that name.

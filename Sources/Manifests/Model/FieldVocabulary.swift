@@ -67,11 +67,15 @@ package struct FieldVocabulary: Sendable {
   /// The fields that may stand beside `source`, where a manifest only says where its entries are listed.
   package let sourceFields: Set<String>
 
+  /// The fields that `defaults` may have.
+  package let defaultsFields: Set<String>
+
   package init(
     principal: String, principalTitle: String, cells: [String: CellKind], extras: String, options: [Option],
-    sourceFields: Set<String> = []
+    sourceFields: Set<String> = [], defaultsFields: Set<String> = []
   ) {
     self.sourceFields = sourceFields
+    self.defaultsFields = defaultsFields
     self.principal = principal
     self.principalTitle = principalTitle
     self.cells = cells

@@ -55,12 +55,36 @@ import Transfer
     #"{"source": "http://h/a.jpg", "other": "http://h/b.jpg"}"#,
     #"{"source": {"url": "http://h/a.jpg"}, "checksum": "http://h/b.jpg"}"#,
     #"{"entries": {"source": "http://h/a.jpg", "b": "http://h/b.jpg"}}"#,
+    // The names of fields, and values that no field has.
+    #"{"source": "http://h/a.jpg", "filters": "http://h/(b).jpg"}"#, #"{"source": "a.jpg", "format": "b.jpg"}"#,
+    #"{"source": "a.jpg", "priority": "b/c"}"#, #"{"source": "a.jpg", "metadata": {"url": "b.jpg"}}"#,
+    #"{"source": "a.jpg", "cat": "sepia(1)"}"#,
   ])
   func `a picture may be called source beside others`(text: String) throws {
     let (findings, index) = try plan(text)
     #expect(findings.problems.isEmpty && findings.source == nil)
     #expect(try index.count() == 2)
     #expect(try index.entry(at: 0)?.name == "source")
+  }
+
+  @Test(arguments: [
+    (#"{"source": "http://h/l", "filters": "sepia(0.8)"}"#, "filters", "belongs in \"defaults\""),
+    (#"{"source": ["h/l", "g/l"], "_a": 1, "quality": 80, "key": "k"}"#, "quality", "belongs in \"defaults\""),
+    (#"{"defaults": {"quality": 1}, "source": "http://h/l", "metadata": {"a": "b"}}"#, "metadata", "belongs in"),
+    (#"{"source": "l", "filters": "drop-shadow(rgb(0 0 0 / 50%) 1px 1px)"}"#, "filters", "belongs in"),
+    (#"{"source": "l", "format": "png", "priority": "high"}"#, "format", "belongs in"),
+    (#"{"source": "l", "filtres": "sepia(1)"}"#, "filtres", "did you mean \"filters\" in \"defaults\"?"),
+    (#"{"source": "l", "check_sum": "sha-256=0"}"#, "check_sum", "did you mean \"checksum\"?"),
+    (#"{"source": "l", "name": "cat"}"#, "name", "it is a field of the entries"),
+    (#"{"source": "l", "after": ["cat"]}"#, "after", "it is a field of the entries"),
+  ])
+  func `a field beside the source that belongs elsewhere is named, and no picture of that name`(
+    text: String, field: String, hint: String
+  ) throws {
+    let problem = try #require(try plan(text).0.problems.first)
+    #expect(problem.code == .unknownField && problem.place == .keyPath([field]))
+    #expect(problem.message.hasPrefix("unknown field \"\(field)\" beside \"source\"; "), "\(problem)")
+    #expect(problem.message.contains(hint), "\(problem)")
   }
 
   @Test(arguments: [
