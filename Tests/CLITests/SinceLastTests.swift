@@ -79,6 +79,18 @@ import Testing
     #expect(runs(fifth) == ["y": 1, "z": 1])
   }
 
+  @Test func `a run that was cancelled is not the last one`() throws {
+    try serve("a")
+    _ = try run("a", "x")
+    try drop(["a", "x"])
+    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    #expect(try folders.run().status == 1)
+    #expect(try folders.report("job").state == "cancelled")
+    let report = try run("a", "x")
+    #expect(report.since_last == Report.SinceLast(failedNew: 0, failedAgain: 1, recovered: 0, changed: 0, unchanged: 1))
+    #expect(runs(report) == ["x": 2])
+  }
+
   @Test func `rows are compared by name, whatever the format was`() throws {
     try serve("a", "b")
     _ = try run("a", "b", status: 0)
