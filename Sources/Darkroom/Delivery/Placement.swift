@@ -65,7 +65,7 @@ struct Placement {
     if let occupant { return occupant }
     throw EntryFailure.conflict(
       known == nil
-        ? "\(delivery.target) exists, and this job has not delivered it; it was left as it is: move it away"
+        ? "\(delivery.target) exists, and the ledger does not know it as a result of this job; it was left as it is: move it away"
         : "\(delivery.target) was changed since this job delivered it; it was left as it is: move it away")
   }
 
