@@ -54,6 +54,17 @@ import Testing
     #expect(try folders.report("job").entries.map(\.error?.code) == foreseen)
   }
 
+  @Test func `a manifest that cannot be read keeps no other from being checked`() throws {
+    let folder = try TemporaryFolder()
+    try Data("[\"https://h.example/a.png\"]".utf8).write(to: URL(fileURLWithPath: folder.file("fine.json")))
+    try Data("[7]".utf8).write(to: URL(fileURLWithPath: folder.file("wrong.json")))
+    let missing = try DarkroomProcess.run(["check", "no.json", "folder.exe", "fine.json"], in: folder)
+    #expect(missing.status == 66 && missing.output.hasPrefix("fine.json: job fine, 1 entry\n"))
+    #expect(missing.error.contains("darkroom: no.json: ") && missing.error.contains("darkroom: folder.exe: "))
+    let wrong = try DarkroomProcess.run(["check", "no.json", "wrong.json"], in: folder)
+    #expect(wrong.status == 65 && wrong.output.hasPrefix("wrong.json: rejected"))
+  }
+
   private struct Line: Decodable {
     struct Failure: Decodable { let code: String }
     let state: String?

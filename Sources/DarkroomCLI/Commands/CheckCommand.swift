@@ -12,7 +12,8 @@ struct CheckCommand: Command {
     Prints a line for each entry: its output, its recipe, its URL and the rule for its host, if there is one; the entries
     that it comes after; and a warning if it would fail, as far as that can be told without a network: give the --allow-net and --file-root of the
     run. The manifest - is read from standard input. Warns of columns that are nearly fields, and of a table's encoding. Of
-    many problems the first ten are printed. With --json, one object for each manifest, which has "state" and all of
+    many problems the first ten are printed. What cannot be read does not keep others from being checked. Names are those of
+    a job's first run, also in "after": it knows of no other. With --json, one object for each manifest, which has "state" and all of
     these, and one for each of its entries, which has "url" and, instead of the warning, "error". Nothing is downloaded or
     created.
     """
@@ -27,25 +28,32 @@ struct CheckCommand: Command {
     let check = ManifestCheck(configuration: invocation.settings.configuration)
     let isJSON = invocation.settings.isJSON
     let output = invocation.output
-    var (isRejected, job, total, failures) = (false, "", 0, 0)
+    var (isRejected, isMissing, job, total, failures) = (false, false, "", 0, 0)
     for operand in invocation.operands {
-      try check.check(
-        operand == "-" ? input?.path ?? operand : operand,
-        called: operand == "-" ? input.map { StandardInputManifest.job + "." + $0.suffix } : nil,
-        begin: { result in
-          (job, total, failures) = (result.job, result.total, 0)
-          isRejected = isRejected || !result.problems.isEmpty
-          try output.print(isJSON ? result.json.text : result.text)
-        },
-        each: { entry in
-          failures += entry.error == nil ? 0 : 1
-          try output.print(isJSON ? entry.json(in: job).text : entry.text)
-        })
+      do {
+        try check.check(
+          operand == "-" ? input?.path ?? operand : operand,
+          called: operand == "-" ? input.map { StandardInputManifest.job + "." + $0.suffix } : nil,
+          begin: { result in
+            (job, total, failures) = (result.job, result.total, 0)
+            isRejected = isRejected || !result.problems.isEmpty
+            try output.print(isJSON ? result.json.text : result.text)
+          },
+          each: { entry in
+            failures += entry.error == nil ? 0 : 1
+            try output.print(isJSON ? entry.json(in: job).text : entry.text)
+          })
+      } catch let error as StopError {
+        guard case .missing = error else { throw error }
+        invocation.console.warn("\(error)")
+        isMissing = true
+        continue
+      }
       if failures > 0, !isJSON {
         try output.print("  warning: \(failures) of \(total.of("entry", "entries")) would fail")
       }
     }
-    return isRejected ? .rejected : .success
+    return isRejected ? .rejected : isMissing ? .missing : .success
   }
 }
 
