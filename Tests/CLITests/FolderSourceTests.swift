@@ -59,7 +59,7 @@ import Testing
     let link = root.file("incoming/l.jpg")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/etc/hostname")
     let report = try run(source.replacing("ROOT", with: root.path))
-    #expect(report.state == "succeeded" && report.warnings == nil)
+    #expect(report.state == "succeeded" && (report.warnings ?? []).map(\.code) == (names.isEmpty ? ["no-files"] : []))
     #expect(report.entries.map(\.name) == names)
     #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
     #expect(try folders.inboxNames().isEmpty && folders.staged().isEmpty)
@@ -101,6 +101,25 @@ import Testing
     #expect(try gate.nextRequest() == "/end")
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
+  }
+
+  @Test(arguments: ["file:incoming/", "file:incoming/*.png"])
+  func `a folder without files succeeds with a warning`(source: String) throws {
+    if source.contains("*") { try add("incoming/a.jpg") }
+    try add("incoming/sub/b.png", of: "chelsea-small.png")
+    let report = try run(source)
+    #expect(report.state == "succeeded" && report.counts.total == 0)
+    let warning = try #require(report.warnings?.first)
+    #expect(warning.code == "no-files" && warning.where == "source")
+    #expect(warning.message.hasSuffix(" has no files; folders in it are not read"), "\(warning)")
+    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+  }
+
+  @Test func `a folder without a slash at its end is told how it is written`() throws {
+    try drop("file:incoming")
+    let run = try folders.run(options)
+    #expect(run.status == 65)
+    #expect(run.error.contains("incoming is a folder, not a regular file; as the \"source\" of a manifest it ends in"))
   }
 
   @Test func `a file that is being written is left for the next time, and the report says so`() throws {

@@ -213,7 +213,7 @@ struct JobPlanner: Sendable {
     let index: JobIndex
     var findings: ManifestFindings
     (index, findings) = try makeIndex(task, isInMemory: !hasOutputs && !hasFailures, lastNames: names)
-    findings.warnings += (manifest.list?.warnings ?? []).map { ManifestWarning(.leftOut, $0, at: .keyPath(["source"])) }
+    findings.warnings += manifest.list?.manifestWarnings ?? []
     if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
     if let source = findings.source, findings.problems.isEmpty {
       var plan = try planSource(source, task, run, index, findings, unsynced)

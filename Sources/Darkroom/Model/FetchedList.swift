@@ -1,4 +1,6 @@
 import JSON
+import Manifests
+import Transfer
 
 /// What a manifest's source has listed, or the listing of a folder that is its source, as the ledger remembers it. Its bytes are in the state folder.
 struct FetchedList: Sendable, Equatable, Codable {
@@ -27,6 +29,13 @@ struct FetchedList: Sendable, Equatable, Codable {
 }
 
 extension FetchedList {
+  /// What is doubtful about the listing of a folder; nothing for a list that was downloaded.
+  var manifestWarnings: [ManifestWarning] {
+    if let warnings { return warnings.map { ManifestWarning(.leftOut, $0, at: .keyPath(["source"])) } }
+    guard bytes == 0, FolderLocation(parsing: url) != nil else { return [] }
+    return [ManifestWarning(.noFiles, "\(url) has no files; folders in it are not read", at: .keyPath(["source"]))]
+  }
+
   /// The list as the report's `manifest` has it.
   var json: JSONValue {
     .object([

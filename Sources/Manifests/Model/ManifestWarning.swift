@@ -11,6 +11,8 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
     case nameClash = "name-clash"
     /// A file of a folder that is the source was left out.
     case leftOut = "left-out"
+    /// A folder that is the source has no file that is meant.
+    case noFiles = "no-files"
     /// The last run of the job was of a manifest in another format.
     case otherManifest = "other-manifest"
   }

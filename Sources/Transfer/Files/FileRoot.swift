@@ -38,8 +38,9 @@ struct FileRoot {
     guard uninterrupted({ fstat(found, &status) }) == 0 else { throw Self.notFound(shown, errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
       let isFolder = status.st_mode & S_IFMT == S_IFDIR
+      let lacksSlash = isFolder && given.utf8.last != UInt8(ascii: "/")
+      let hint = lacksSlash ? "; as the \"source\" of a manifest it ends in a slash" : ""
       let kind = isFolder ? "a folder" : "a special file"
-      let hint = isFolder ? "; the source of a manifest may be one, alone and with a slash at its end" : ""
       throw TransferError(.fileNotFound, "\(shown) is \(kind), not a regular file\(hint)")
     }
     let descriptor = uninterrupted {
