@@ -135,6 +135,7 @@ package final class Darkroom {
       services.shutDown(jobs.pending, isClean: isClean)
     }
     jobs.queue = JobQueue(goal: goal, unfinished: services.unfinished)
+    watcher.isPatient = goal == .watch
     observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path, goal == .watch ? .watch : .run))
     for warning in services.warnings + configuration.hosts.warnings { observe(.warning(warning)) }
     do {

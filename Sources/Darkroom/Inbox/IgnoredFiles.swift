@@ -16,6 +16,13 @@ struct IgnoredFiles {
   /// As of the last scan, folders included.
   private(set) var current: [InboxScan.Ignored] = []
 
+  /// A file that comes while a process watches is reported when it has been there for so long, in seconds: programs that write
+  /// files in place, such as `sed -i`, make temporary ones.
+  static let patience = 1.0
+
+  /// Those that came since the last scans and were not reported, with when they were first seen.
+  private var passing: [InboxScan.Ignored: Double] = [:]
+
   private let path: String?
   private var record: Record
   private var isRecorded = true
@@ -31,15 +38,31 @@ struct IgnoredFiles {
     record = earlier.flatMap { $0.inbox == inbox ? $0 : nil } ?? Record(inbox: inbox)
   }
 
+  /// When something may have to be reported that a scan has found before, as `Clock.monotonicSeconds`; nil when nothing may.
+  var due: Double? { passing.values.min().map { $0 + Self.patience } }
+
   /// Records what a scan has found.
+  /// - Parameters:
+  ///   - now: As `Clock.monotonicSeconds`.
+  ///   - isPatient: Whether what comes after the first scan is reported only when it has not gone soon. Default: no.
   /// - Returns: What is to be reported. `save` is to be called afterwards.
-  mutating func update(_ found: [InboxScan.Ignored]) -> [InboxScan.Ignored] {
-    guard !hasScanned || found != current else { return [] }
+  mutating func update(
+    _ found: [InboxScan.Ignored], now: Double = 0, isPatient: Bool = false
+  ) -> [InboxScan.Ignored] {
+    guard !hasScanned || found != current || !passing.isEmpty else { return [] }
+    let waits = isPatient && hasScanned
     hasScanned = true
     let known = Set(current.lazy.map(\.reason))
     current = found
-    let files = found.filter { !$0.isFolder }
-    let unknown = files.filter { !known.contains($0.reason) }
+    let present = found.filter { !$0.isFolder }
+    let before = passing
+    passing = [:]
+    for file in waits ? present : [] {
+      guard let since = before[file.reason] ?? (known.contains(file.reason) ? nil : now) else { continue }
+      if now - since < Self.patience { passing[file.reason] = since }
+    }
+    let files = passing.isEmpty ? present : present.filter { passing[$0.reason] == nil }
+    let unknown = files.filter { !known.contains($0.reason) || before[$0.reason] != nil }
     let new = unknown.filter { record.files[$0.file.description] != $0.mark }
     let shown = files.prefix(Self.limit).map { ($0.file.description, $0.mark) }
     let marks = Dictionary(shown, uniquingKeysWith: { first, _ in first })

@@ -46,6 +46,9 @@ final class InboxWatcher {
   var ignored: [InboxScan.Ignored] { ignoredFiles.current }
   private var ignoredFiles: IgnoredFiles
 
+  /// Whether files that are ignored are reported only when they do not go soon. Default: no.
+  var isPatient = false
+
   /// The manifests that cannot be examined now, and are at the next scan.
   private(set) var unexamined: Set<InboxScan.Ignored> = []
 
@@ -102,7 +105,7 @@ final class InboxWatcher {
   /// - Throws: `SystemError` when the inbox cannot be read. Nothing follows from that for what is in it.
   func scan(now: Double, wanted: (InboxScan) -> [InboxScan.Manifest]) throws(SystemError) -> View {
     defer {
-      let recheck = settling.recheck(now: now) ?? interval
+      let recheck = min(settling.recheck(now: now) ?? interval, ignoredFiles.due.map { max(0, $0 - now) } ?? interval)
       schedule.scanned(from: now, to: Clock.monotonicSeconds, interval: min(interval, recheck))
     }
     let scan: InboxScan
@@ -130,7 +133,8 @@ final class InboxWatcher {
     let stillOpen = settling.open(for: Self.openLimit, now: now)
     defer { toldOpen = stillOpen }
     return View(
-      locks: scan.locks, fresh: fresh, settled: settled, ignored: ignoredFiles.update(scan.ignored),
+      locks: scan.locks, fresh: fresh, settled: settled,
+      ignored: ignoredFiles.update(scan.ignored, now: now, isPatient: isPatient),
       stillOpen: stillOpen.subtracting(toldOpen).sorted { $0.description < $1.description },
       unexamined: scan.unexamined.filter { !before.contains($0) },
       hasReturned: hasReturned)

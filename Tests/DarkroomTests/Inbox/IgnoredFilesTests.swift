@@ -40,6 +40,24 @@ import Testing
     #expect(reports([Self.file("a")], [Self.file("a", "2")], [Self.file("a", "3")]) == [["a"], [], []])
   }
 
+  @Test func `while it is watched, a file that goes within a second is not reported, also not by a later process`() {
+    let (a, b) = (Self.file("a"), Self.file("b"))
+    var files = IgnoredFiles(path: path, inbox: "/inbox")
+    func update(_ found: [InboxScan.Ignored], at now: Double) -> [String] {
+      defer { files.save() }
+      return files.update(found, now: now, isPatient: true).map(\.file.description)
+    }
+    #expect(update([a], at: 10) == ["a"] && files.due == nil, "what was there at the start")
+    #expect(update([a, b], at: 11) == [] && files.due == 12)
+    #expect(files.current == [a, b], "status shows it")
+    #expect(reports([a, b]) == [["b"]], "it is not known yet")
+    #expect(update([a], at: 11.5) == [] && files.due == nil)
+    #expect(update([a, b], at: 13) == [] && update([b], at: 13.5) == [])
+    #expect(update([b], at: 14) == ["b"] && files.due == nil)
+    #expect(update([b], at: 15) == [] && update([a, b], at: 16) == [] && update([a, b], at: 17) == ["a"])
+    #expect(reports([a, b]) == [[]])
+  }
+
   @Test func `folders are never reported, and nothing is written for them`() throws {
     let pictures = InboxScan.Ignored(file: FileName("p"), why: "it is a folder", identity: "1", isFolder: true)
     #expect(reports([pictures]) == [[]])
