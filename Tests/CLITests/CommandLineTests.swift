@@ -233,6 +233,9 @@ import Testing
       ["run", "--create", "--inbox", new[0], "--outbox", new[1], "--state", new[2] + "/./deep/"])
     #expect(created.status == 0, "\(created.error)")
     #expect(FileManager.default.fileExists(atPath: new[2] + "/deep/ledger.sqlite"))
+    let run = try folders.run(["--verbose"])
+    #expect(run.error.contains("processing \(folders.inbox), writing to \(folders.outbox)"), "\(run.error)")
+    #expect(!run.error.contains("watching"))
   }
 
   @Test func `help, version and filters print to standard output and end with 0`() throws {

@@ -189,6 +189,12 @@ import Testing
     #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2, reused: 1))
     #expect(folders.exists("job/history/\(first.run_id)/job.failed.jsonl"))
     #expect(!folders.exists("job/job.failed.jsonl"))
+    let manifests = try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job").filter {
+      $0.hasPrefix("manifest.")
+    }
+    for name in manifests { try FileManager.default.removeItem(atPath: folders.outbox + "/job/" + name) }
+    let taken = try DarkroomProcess.run(retry)
+    #expect(taken.status == 66 && taken.error.contains("it was taken away; drop it into the inbox again"), "\(taken)")
     #expect(try DarkroomProcess.run(["retry", "../job"] + folders.named).status == 64)
     #expect(try DarkroomProcess.run(["retry"] + folders.named).status == 64)
   }

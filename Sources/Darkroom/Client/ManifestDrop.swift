@@ -86,7 +86,10 @@ package struct ManifestDrop {
     }
     let manifests = names.compactMap(\.text).filter(JobFolder.isManifest)
     guard let name = manifests.first, let suffix = ManifestFileName(name)?.suffix else {
-      throw StopError.missing("\(folder.path) holds no manifest: job \"\(job)\" has not ended")
+      let why =
+        names.contains(FileName("report.json"))
+        ? "it was taken away; drop it into the inbox again" : "job \"\(job)\" has not ended"
+      throw StopError.missing("\(folder.path) holds no manifest: \(why)")
     }
     guard manifests.count == 1 else {
       throw StopError.missing("\(folder.path) holds several manifests: \(manifests.sorted().joined(separator: ", "))")

@@ -33,7 +33,7 @@ final class Console {
     case .watching(let inbox, let outbox, let beginning):
       let text = "watching \(inbox), writing to \(outbox)"
       switch beginning {
-      case .run: log(.verbose, text)
+      case .run: log(.verbose, "processing \(inbox), writing to \(outbox)")
       case .watch: log(.normal, text)
       case .inboxReturned: log(.quiet, "the inbox is back: " + text)
       }
@@ -76,7 +76,8 @@ final class Console {
       progress.setDeferred(deferred, of: job)
       log(row, of: job)
     case .jobReplaced(let job, let carried):
-      log(.normal, "\(job): its manifest was replaced; \(carried.of("entry goes", "entries go")) on unchanged")
+      let unchanged = carried.of("entry that is unchanged was", "entries that are unchanged were")
+      log(.normal, "\(job): its manifest was replaced; \(unchanged) done or in progress")
     case .jobCancelled(let job, let isRemoved):
       let why = isRemoved ? "its manifest was removed from the inbox" : "as requested"
       log(.normal, "\(job): cancelled, \(why); what is done stays done")
@@ -116,10 +117,10 @@ final class Console {
     if more > 0 {
       log(.quiet, "\(summary.job): rejected: and \(more.of("more problem", "more problems")); see \(summary.report)")
     }
-    if summary.state != .rejected { logCounts(of: summary) }
     if summary.isRejectedReplacement {
       log(.quiet, "\(summary.job): rejected: the job goes on with its earlier manifest; see \(summary.report)")
     }
+    if summary.state != .rejected { logCounts(of: summary) }
     if isLast { newFailures[summary.job] = nil }
     progressLine.clear()
     if !isJSON { result(summary.report) }
