@@ -1,5 +1,5 @@
 /// A server that says which paths it was asked for, and answers with the contents of a file when the test lets it, or with the
-/// status that the path ends in (`?404`).
+/// status that the path ends in (`?404`), the first time only after `?once=`.
 package final class GatedServer: Sendable {
   private let server: PythonServer
 
@@ -9,6 +9,7 @@ package final class GatedServer: Sendable {
       PythonServer.prelude + """
         body = open(sys.argv[1], "rb").read()
         gate = threading.Semaphore(0)
+        seen = set()
 
         def answer(connection, path):
             if path.startswith("/note/"):
@@ -22,7 +23,9 @@ package final class GatedServer: Sendable {
                 return
             say(path)
             gate.acquire()
-            status = path[-3:] if path[-4:-2] in ("?4", "?5") else "200"
+            isOnce = path[-9:-3] == "?once="
+            status = path[-3:] if path[-4:-2] in ("?4", "?5") or isOnce and path not in seen else "200"
+            seen.add(path)
             head = "HTTP/1.1 %s X\\r\\nConnection: close\\r\\nContent-Length: %d\\r\\n\\r\\n" % (status, len(body))
             connection.sendall(head.encode() + body)
 

@@ -7,10 +7,6 @@ import System
 /// What the machine is to blame for is nobody's failure, and is tried again.
 extension DeliveryQueue {
   func deliver(_ batch: Batch) throws {
-    if !batch.carried.isEmpty {
-      try log(batch.carried)
-      send(.committed(batch.carried))
-    }
     var results = ResultBatch(batch.records, held: batch.held, ledger: ledger)
     let unfit = results.syncFiles()
     if let first = unfit.first { send(.rejected(unfit, first.snapshot.failure ?? .cache)) }
@@ -28,6 +24,8 @@ extension DeliveryQueue {
         try ledger.commit(left)
       }
     } catch let error where error.isOutOfSpace {
+      // The next batch has nothing that can be rejected, or less.
+      carry(batch.carried)
       return reject(batch.changes, acceptances, reports, results, folders, error)
     }
     for acceptance in acceptances { acceptance.completion(.success(())) }
@@ -42,10 +40,13 @@ extension DeliveryQueue {
     }
     let held = results.takeHeld()
     let ended = outcomes.flatMap { report, outcome in (try? outcome.get()) == nil ? [] : report.ends }
-    try retrying(after: { _ in true }) { try ledger.commit(results.ends + ended) }
+    let carried = batch.carried.map(\.change)
+    try retrying(after: { _ in true }) { try ledger.commit(results.ends + ended + carried) }
     results.removeUnplaced()
-    try log(results.committed, flushing: batch.flushesLogs)
+    try log(
+      results.committed + batch.carried.filter(\.isLogged).map(\.committed), flushing: batch.flushesLogs)
     if !results.isEmpty { send(.committed(results.committed)) }
+    if !batch.carried.isEmpty { send(.carried(batch.carried)) }
     for (report, outcome) in outcomes {
       if (try? outcome.get()) != nil {
         // One that was cancelled may have got its list at the last moment.

@@ -3,16 +3,18 @@ import Scheduling
 /// What is known of entries of a run that is replaced, and have not begun or wait to be tried again: it is the new run's.
 extension EntryScheduler {
   /// The entries of a stopped job of which something is known.
-  /// - Parameter held: The variants that wait for downloads that go on: which one each waits for.
-  func waiting(run: Int, held: [Int: Int]) -> JobReplacement.Waiting {
+  func waiting(run: Int) -> JobReplacement.Waiting {
     let deferred = (jobs[run]?.deferred.entries ?? []).map { ($0.position, $0) }
     return .init(
-      tried: Set(jobs[run]?.attempts.keys.map { $0 } ?? []), downloaded: downloadedVariants(run: run), held: held,
-      deferred: Dictionary(deferred, uniquingKeysWith: { first, _ in first }))
+      tried: Set(attempts(run: run).keys), downloaded: downloadedVariants(run: run),
+      held: waitingVariants(run: run), deferred: Dictionary(deferred, uniquingKeysWith: { first, _ in first }))
   }
 
   /// The variants of a job that have not started and of which another has downloaded the source, by position.
   func downloadedVariants(run: Int) -> Set<Int> { Set(jobs[run]?.variants?.sources.keys.map { $0 } ?? []) }
+
+  /// How often entries of a job were tried that have not started again, by position.
+  func attempts(run: Int) -> [Int: Int] { jobs[run]?.attempts ?? [:] }
 
   /// Records how often entries of a job were tried in the run that it replaces, before they start.
   /// - Parameter attempts: By their positions.
@@ -82,6 +84,7 @@ extension EntryScheduler {
     for (position, place) in places { inherited[place] = oldJob.variants?.sources.removeValue(forKey: position) }
     if job.variants == nil { job.variants = HeldVariants(count: 0) }
     job.variants?.sources.merge(inherited) { _, new in new }
+    job.variants?.release(Set(inherited.keys))
     guard !job.isStopped else { return [] }
     try withIndex(of: new, now: now) {
       for place in inherited.keys {

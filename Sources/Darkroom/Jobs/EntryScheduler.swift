@@ -62,16 +62,21 @@ final class EntryScheduler {
   ///   - deferred: The entries that an earlier process has deferred.
   ///   - dependencies: Which entries wait for others; nil when none does.
   ///   - heldVariants: How many variants wait for others of their entry.
+  ///   - waitingVariants: Besides, those that wait for one that goes on in the run that this one replaces, by its position.
   ///   - transfers: What was asked of servers for it before.
   func add(
     run: Int, _ index: JobIndex, deferred: [DeferredEntry] = [], dependencies: DependencyTracker? = nil,
-    heldVariants: Int = 0, transfers: Transfers = Transfers()
+    heldVariants: Int = 0, waitingVariants: [Int: [EntryKey]] = [:], transfers: Transfers = Transfers()
   ) {
     let job = JobEntries(index)
     job.transfers = transfers
     job.dependencies = dependencies
-    if heldVariants > 0 { job.variants = HeldVariants(count: heldVariants) }
-    if dependencies != nil || heldVariants > 0 { dependentRuns.insert(run) }
+    let variants = waitingVariants.values.reduce(heldVariants) { $0 + $1.count }
+    if variants > 0 {
+      job.variants = HeldVariants(count: variants)
+      job.variants?.waiting = waitingVariants
+    }
+    if dependencies != nil || variants > 0 { dependentRuns.insert(run) }
     for entry in deferred { job.deferred.insert(entry) }
     jobs[run] = job
     hosts.add(job: run)

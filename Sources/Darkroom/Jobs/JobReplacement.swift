@@ -17,13 +17,17 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
     let tally: JobTally
 
     /// The entries that are unchanged and were in progress or being delivered, or are variants of one that was being
-    /// downloaded, by their places in the old run: they are the new run's. What has begun ends in the old one.
-    let carried: [Int: Entry]
+    /// downloaded, by their places in the old run: they are the new run's. What has begun ends in the old one. Those that
+    /// have ended, and whose rows have gone over, are not among them any more.
+    var carried: [Int: Entry]
+
+    /// Of these, the variants that wait for the download of another one, by the place of that in the new run.
+    let waitingVariants: [Int: [EntryKey]]
 
     /// Which entries of the new run wait for others; nil when none does.
     let dependencies: DependencyTracker?
 
-    /// How many variants of the new run wait for others of their entry.
+    /// How many other variants of the new run wait for others of their entry.
     let heldVariants: Int
 
     /// The unchanged entries that have no result and of which something is known: their places in the new run, by those in
@@ -42,7 +46,7 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
     /// The variants of which another has downloaded the source.
     let downloaded: Set<Int>
 
-    /// The variants that wait for the download of another, which goes on: the place of that, by theirs.
+    /// The variants that wait for the download of another: the place of that, by theirs.
     let held: [Int: Int]
 
     /// Those that are deferred, by their places.
@@ -63,16 +67,30 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
     var carried: [Int: Entry] = [:]
     var waiting: [Int: Int] = [:]
     var deferred: [DeferredEntry] = []
+    var held: [Int: Int] = [:]
     try match(index, isStopping: isStopping) { position, same in
-      // A variant comes after the one that it waits for.
-      let isHeld = known.held[position].map { carried[$0] != nil } == true
-      if isHeld || started.contains(position) {
+      if started.contains(position) {
         carried[position] = try index.entry(at: same)
+      } else if known.held[position] != nil {
+        held[position] = same
       } else if known.contains(position) {
         waiting[position] = same
       }
       if let entry = known.deferred[position] { deferred.append(entry.moved(to: same)) }
     }
+    var waitingVariants: [Int: [EntryKey]] = [:]
+    for (position, place) in held {
+      // Those whose download does not go on are left to do, as any others.
+      guard let first = known.held[position].flatMap({ started.contains($0) ? carried[$0] : nil }),
+        let entry = try index.entry(at: place), let priority = try index.place(of: place)?.key.priority
+      else {
+        if known.contains(position) { waiting[position] = place }
+        continue
+      }
+      carried[position] = entry
+      waitingVariants[first.position, default: []].append(EntryKey(priority: priority, position: place))
+    }
+    for first in waitingVariants.keys { waitingVariants[first]?.sort() }
     if index.hasDependencies {
       // If what an entry comes after has changed it waits for that again.
       deferred = try deferred.filter { entry in
@@ -90,17 +108,16 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
     let tally = try recovery.recover()
     return try index.fill {
       for entry in carried.values { _ = try index.takeOut(entry.position) }
-      for (position, place) in waiting where known.downloaded.contains(position) {
-        old.staging.move(old.staging.download(position), to: new.run.staging.download(place))
-        _ = try index.takeOut(place)
-      }
+      let downloaded = waiting.filter { known.downloaded.contains($0.key) }
+      moveSources(downloaded, to: new.run)
+      for place in downloaded.values { _ = try index.takeOut(place) }
       let heldVariants = try index.holdVariants()
       let dependencies = try index.takeDependents()
       deferred = try deferred.filter { try index.takeOutDeferred($0.position) }
       try index.prepareHosts()
       return Comparison(
-        tally: tally, carried: carried, dependencies: dependencies, heldVariants: heldVariants, waiting: waiting,
-        deferred: deferred)
+        tally: tally, carried: carried, waitingVariants: waitingVariants, dependencies: dependencies,
+        heldVariants: heldVariants, waiting: waiting, deferred: deferred)
     }
   }
 
@@ -150,56 +167,24 @@ struct JobReplacement: @unchecked Sendable {  // the indexes have one owner at a
           let row = try ReportRow(parsing: ended.row)
           // What failed is tried again.
           guard row.state == .filtered, let entry = try index.entry(at: place) else { return nil }
-          return carry(row.carried(to: entry), to: entry, of: new, from: ended.position)
+          let carried = PhotoRecord(entry, run: new).ledgerEntry(row.carried(to: entry))
+          return .carry(carried, run: new.runID, from: old.runID, at: ended.position)
         })
     }
   }
 
-  /// What became of the entries that went on in the old run.
-  struct Settlement: Sendable {
-    /// The rows that went over.
-    let rows: [DeliveryQueue.Committed]
-
-    /// The entries that did not end, by their places in the new run.
-    let open: [Int]
-  }
-
-  /// Has the rows of what was in progress go over, once it has ended. No index is needed for that.
-  /// - Parameters:
-  ///   - entries: The entries of the new run that went on in the old one, by their places in the old one.
-  ///   - downloaded: The variants among them of which another has downloaded the source.
-  /// - Throws: `SQLiteError`, `LedgerError`.
-  func settle(_ entries: [Int: Entry], downloaded: Set<Int>, to new: RunContext) throws -> Settlement {
-    var (rows, open): ([DeliveryQueue.Committed], [Int]) = ([], [])
-    for (position, entry) in entries {
-      if let ended = try ledger.ended(run: old.runID, at: position) {
-        let row = try ReportRow(parsing: ended.row).carried(to: entry)
-        try ledger.commit([carry(row, to: entry, of: new, from: position)])
-      }
-      // It may have gone over before this was interrupted.
-      if let ended = try ledger.ended(run: new.runID, at: entry.position) {
-        let row = try ReportRow(parsing: ended.row)
-        rows.append(.init(record: PhotoRecord(entry, run: new), row: row, text: ended.row))
-      } else {
-        if downloaded.contains(position) {
-          old.staging.move(old.staging.download(position), to: new.staging.download(entry.position))
-        }
-        open.append(entry.position)
-      }
+  /// Has the sources go over that were downloaded for variants of the new run that have not started.
+  /// - Parameter places: Their places in the new run, by those in the old one.
+  func moveSources(_ places: [Int: Int], to new: RunContext) {
+    for (position, place) in places {
+      old.staging.move(old.staging.download(position), to: new.staging.download(place))
     }
-    return Settlement(rows: rows, open: open)
-  }
-
-  private func carry(_ row: ReportRow, to entry: Entry, of new: RunContext, from position: Int) -> LedgerChange {
-    let ended = LedgerEntry(
-      position: entry.position, delivery: nil, failure: row.ledgerFailure(name: entry.name), row: row.json.text)
-    return .carry(ended, run: new.runID, from: old.runID, at: position)
   }
 }
 
 extension ReportRow {
   /// The row of the same entry in another manifest.
-  fileprivate func carried(to entry: Entry) -> ReportRow {
+  func carried(to entry: Entry) -> ReportRow {
     var row = self
     (row.index, row.priority, row.metadata) = (entry.line ?? entry.position, entry.priority.rawValue, entry.metadata)
     return row

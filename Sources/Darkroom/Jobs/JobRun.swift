@@ -83,8 +83,9 @@ final class JobRun {
     /// What the comparison came to; nil before.
     var comparison: JobReplacement.Comparison?
 
-    /// The rows of these that became durable before that, by position: it is not known yet which run is to tell of them.
-    var untold: [Int: ReportRow] = [:]
+    /// The rows of these that became durable before the run that replaces it had begun, by position, with the records of the
+    /// run in which they were worked on: it is not known yet which run is to tell of them.
+    var untold: [Int: (row: ReportRow, processed: PhotoRecord)] = [:]
 
     /// Whether the run that replaces it has begun.
     var hasBegun = false

@@ -63,13 +63,15 @@ extension LiveJobs {
   }
 
   /// Records that the row of an entry is durable, for those that come after it.
-  func dependencyEnded(_ record: PhotoRecord, _ row: ReportRow) {
+  /// - Parameter processed: Its record in the run in which it was worked on.
+  func dependencyEnded(_ record: PhotoRecord, _ row: ReportRow, as processed: PhotoRecord) {
     failingDependents.remove(record.id)
     guard !scheduler.dependentRuns.isEmpty else { return }
     scheduler.dependencyEnded(record.id, hasSucceeded: row.state == .filtered)
     guard record.entry.firstRow != nil, row.state != .filtered else { return }
     do throws(EntryScheduler.IndexError) {
-      try scheduler.failVariants(of: record, now: Clock.monotonicMilliseconds)
+      let failing = try scheduler.failVariants(of: record, as: processed, now: Clock.monotonicMilliseconds)
+      if !failing.isEmpty { withdraw(Set(failing), fromPredecessorOf: record.id.run) }
     } catch {
       indexFailed(error)
     }

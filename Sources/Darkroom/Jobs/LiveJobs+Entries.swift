@@ -235,7 +235,8 @@ extension LiveJobs {
     case .committed(let committed):
       undelivered -= committed.count
       suspension.wroteSomething()
-      for item in committed { ended(item.record, item.row) }
+      for item in committed { ended(item.record, item.row, as: item.record) }
+    case .carried(let rows): wentOver(rows)
     case .rejected(let records, let error):
       undelivered -= records.count
       for record in records {
@@ -268,16 +269,18 @@ extension LiveJobs {
     }
   }
 
-  private func ended(_ record: PhotoRecord, _ row: ReportRow) {
+  /// Takes in that a row is durable.
+  /// - Parameter processed: The record of the run in which the entry was worked on.
+  func ended(_ record: PhotoRecord, _ row: ReportRow, as processed: PhotoRecord) {
     scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
-    dependencyEnded(record, row)
+    dependencyEnded(record, row, as: processed)
     if !machineFailures.isEmpty { clearFailures(of: record) }
     guard let run = runs[record.run.number], run.running != nil else { return }
     run.undelivered -= 1
     run.running?.tally.add(row)
     run.running?.plan.sources.add(row)
     restIfDeferred(run.number)
-    if !goesOver(row, record.id) { tell(row, of: run) }
+    if !goesOver(row, of: run, from: record.id.position, processed) { tell(row, of: run) }
   }
 
   /// Tells that a row is durable.

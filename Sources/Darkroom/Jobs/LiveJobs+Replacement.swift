@@ -4,7 +4,7 @@ import System
 
 /// Runs whose manifests are replaced while they are live. The new manifest is planned beside the old run; if it is rejected
 /// nothing changes. Otherwise nothing of the old run starts any more, both are compared, what is gone is cancelled, and the new
-/// run begins with everything else. What was in progress and is unchanged ends in the old run, and its rows go over then. The
+/// run begins with everything else. What was in progress and is unchanged ends in the old run, and each row goes over then. The
 /// old run does not need the new one for that, which may be cancelled, replaced, planned again or at its end.
 extension LiveJobs {
   /// Has the planned manifest of a run take the place of a live one's.
@@ -19,7 +19,9 @@ extension LiveJobs {
     guard case .ready(var plan) = new.phase, run.replaces == nil else { return }
     let running: JobRun.Running
     switch run.phase {
-    case .ready(let plan):
+    case .ready(var plan):
+      // Those of the new one are recorded instead, and it has found these.
+      plan.names = []
       running = .init(plan: plan, tally: plan.tally, began: (activeTime, plan.tally.counts.total))
     case .running(let begun):
       // What that has named, and what it has done, matters.
@@ -28,10 +30,7 @@ extension LiveJobs {
     case .planning, .fetching, .cancelling, .replaced, .replacing, .finishing: return
     }
     let attempts = scheduler.stop(run: number, now: Clock.monotonicMilliseconds)
-    var started = scheduler.startedEntries(run: number)
-    if case .replaced(let old)? = predecessor(of: number)?.phase, let comparison = old.comparison {
-      started.formUnion(comparison.carried.values.map(\.position))
-    }
+    let started = scheduler.startedEntries(run: number).union(leftToPredecessor(of: number))
     // What it has asked for is known.
     plan.run.accepted = min(plan.run.accepted, running.plan.run.accepted)
     run.phase = .replaced(
@@ -63,7 +62,7 @@ extension LiveJobs {
     replaced.isUnderWay = true
     run.phase = .replaced(replaced)
     let (replacement, started) = (replacement(of: replaced), replaced.started)
-    let waiting = scheduler.waiting(run: number, held: pending.waitingVariants(run: number))
+    let waiting = scheduler.waiting(run: number)
     DispatchQueue(label: "Comparison").async(group: background) { [send, stopFlag] in
       let result = Result {
         try replacement.compare(with: plan, started: started, waiting: waiting) { stopFlag.isSet }
@@ -72,7 +71,7 @@ extension LiveJobs {
     }
   }
 
-  private func replacement(of replaced: JobRun.Replaced) -> JobReplacement {
+  func replacement(of replaced: JobRun.Replaced) -> JobReplacement {
     let plan = replaced.running.plan
     return JobReplacement(old: plan.run, oldIndex: plan.index, ledger: planner.ledger)
   }
@@ -96,7 +95,7 @@ extension LiveJobs {
       run.hold = nil
       replaced.comparison = comparison
       run.phase = .replaced(replaced)
-      tellUntold(of: run)
+      tellUntold(of: run) { comparison.carried[$0] == nil }
       cancelOperations(of: number, where: isGone)
       // Of these nothing has begun again meanwhile.
       observe(.jobReplaced(job: run.name, carried: comparison.tally.counts.total + comparison.carried.count))
@@ -110,28 +109,6 @@ extension LiveJobs {
     else { return false }
     guard let entry = comparison.carried[id.position] else { return true }
     return isGone(.init(run: replaced.successor, position: entry.position))
-  }
-
-  /// Whether a row goes over to the run that replaces its own, which tells of it then, so that it is told once, with its place
-  /// in the new manifest. Until the manifests are compared it is not known.
-  func goesOver(_ row: ReportRow, _ id: PhotoRecord.ID) -> Bool {
-    guard let run = runs[id.run], case .replaced(var replaced) = run.phase, replaced.started.contains(id.position)
-    else { return false }
-    if let comparison = replaced.comparison { return comparison.carried[id.position] != nil }
-    replaced.untold[id.position] = row
-    run.phase = .replaced(replaced)
-    return true
-  }
-
-  /// Tells of the rows of a run that was replaced that do not go over, and was waited for to know.
-  private func tellUntold(of run: JobRun) {
-    guard case .replaced(var replaced) = run.phase else { return }
-    for (position, row) in replaced.untold.sorted(by: { $0.key < $1.key })
-    where replaced.comparison?.carried[position] == nil {
-      tell(row, of: run)
-    }
-    replaced.untold = [:]
-    run.phase = .replaced(replaced)
   }
 
   /// Whether nothing of a run that was replaced, or of those that it has replaced, is in progress that is gone: a result of
@@ -154,7 +131,8 @@ extension LiveJobs {
       let ended = comparison.tally.counts.total
       scheduler.add(
         run: new.number, plan.index, deferred: comparison.deferred, dependencies: comparison.dependencies,
-        heldVariants: comparison.heldVariants, transfers: new.sourceTransfers)
+        heldVariants: comparison.heldVariants, waitingVariants: comparison.waitingVariants,
+        transfers: new.sourceTransfers)
       new.phase = .running(.init(plan: plan, tally: comparison.tally, began: (activeTime, ended)))
       (new.since, new.lastStarted) = (now, now)
       observe(.jobStarted(job: new.name, total: plan.total, ended: ended, deferred: comparison.deferred.count))
@@ -164,64 +142,7 @@ extension LiveJobs {
       } catch {
         indexFailed(error)
       }
-    }
-  }
-
-  /// Has the rows of what went on in a run that was replaced go over: nothing of it is in progress any more.
-  func settle(_ number: Int) {
-    guard let run = runs[number], case .replaced(var replaced) = run.phase, !replaced.isUnderWay,
-      let comparison = replaced.comparison
-    else { return }
-    replaced.isUnderWay = true
-    run.phase = .replaced(replaced)
-    let (replacement, heir) = (replacement(of: replaced), replaced.heir)
-    let downloaded = scheduler.downloadedVariants(run: number)
-    DispatchQueue(label: "Comparison").async(group: background) { [send] in
-      let result = Result { try replacement.settle(comparison.carried, downloaded: downloaded, to: heir) }
-      send(.settled(run: number, result))
-    }
-  }
-
-  /// Takes in what became of what went on in a run that was replaced: what is left of that is cancelled.
-  func settled(_ number: Int, _ result: Result<JobReplacement.Settlement, any Error>) throws {
-    guard let run = runs[number], case .replaced(var replaced) = run.phase else { return }
-    replaced.isUnderWay = false
-    run.phase = .replaced(replaced)
-    try withTrouble(about: run, isPlanning: false) {
-      let settlement = try result.get()
-      run.hold = nil
-      run.phase = .cancelling(.init(running: replaced.running, attempts: replaced.attempts, isSuperseded: true))
-      guard let new = runs[replaced.successor] else {
-        for item in settlement.rows { tell(item.row, of: run) }
-        return
-      }
-      undelivered += settlement.rows.count
-      new.undelivered += settlement.rows.count
-      delivery.log(carried: settlement.rows)
-      let places = (replaced.comparison?.carried ?? [:]).mapValues(\.position)
-      let attempts = places.compactMap { position, place in replaced.attempts[position].map { (place, $0) } }
-      scheduler.keep(attempts: Dictionary(uniqueKeysWithValues: attempts), run: new.number)
-      scheduler.handOverAges(places, from: number, to: new.number)
-      scheduler.handOverPartials(places, from: number, to: new.number)
-      let now = Clock.monotonicMilliseconds
-      do throws(EntryScheduler.IndexError) {
-        let started = try scheduler.handOverSources(places, from: number, to: new.number, now: now)
-        start(settlement.open.filter { !started.contains($0) }, of: new)
-      } catch {
-        indexFailed(error)
-      }
-    }
-  }
-
-  /// Has entries start that have been left to a run that was replaced.
-  private func start(_ positions: some Collection<Int>, of run: JobRun) {
-    guard case .running = run.phase else { return }
-    do throws(EntryScheduler.IndexError) {
-      for position in positions {
-        try scheduler.admit(position, of: run.number, now: Clock.monotonicMilliseconds)
-      }
-    } catch {
-      indexFailed(error)
+      carryUntold(of: run)
     }
   }
 
@@ -231,7 +152,7 @@ extension LiveJobs {
     tellUntold(of: run)
     guard case .replaced(let replaced) = run.phase, let new = runs[replaced.successor] else { return }
     if let comparison = replaced.comparison, replaced.hasBegun {
-      start(comparison.carried.values.map(\.position), of: new)
+      start(Set(comparison.carried.values.map(\.position)), of: new)
     } else if let job = new.accepted?.job {
       takeOut(new)
       retry(new, planner.recorded(job))

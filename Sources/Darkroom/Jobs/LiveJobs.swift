@@ -21,7 +21,7 @@ final class LiveJobs {
     case accessRefused(SystemError)
     case cancelled(run: Int, Result<JobTally, any Error>)
     case compared(run: Int, Result<JobReplacement.Comparison, any Error>)
-    case settled(run: Int, Result<JobReplacement.Settlement, any Error>)
+    case settled(run: Int)
   }
 
   /// What jobs came to.
@@ -200,7 +200,7 @@ final class LiveJobs {
       isAccessKnown = false
     case .cancelled(let number, let result): try recorded(number, result)
     case .compared(let number, let result): try compared(number, result)
-    case .settled(let number, let result): try settled(number, result)
+    case .settled(let number): settled(number)
     }
   }
 
@@ -282,6 +282,7 @@ final class LiveJobs {
     isStopping = true
     stopFlag.set()
     awaitingOutageCheck.removeAll()
+    for run in runs.values { tellUntold(of: run) }
     scheduler.dropPartials()
     cancelPlanning()
     pending.cancelWaiting()

@@ -369,15 +369,6 @@ final class PendingOperations {
     inProgress.keys.contains { $0.run == run && isMeant($0.position) }
   }
 
-  /// The variants that wait for downloads of a run that go on: which one each waits for, by position.
-  func waitingVariants(run: Int) -> [Int: Int] {
-    var waiting: [Int: Int] = [:]
-    for (id, chain) in inProgress where id.run == run && chain.isDownloading {
-      for position in chain.download.record.waitingVariants { waiting[position] = id.position }
-    }
-    return waiting
-  }
-
   /// Forgets the entries of a run that have failed or were cancelled and wait for an operation to begin, which then does
   /// nothing: in a queue that is suspended it does not begin.
   func takeIdle(run: Int) -> [PhotoRecord] {
