@@ -41,7 +41,7 @@ extension LiveJobs {
   private func deferredSource(of run: JobRun) -> DeferredEntry? {
     guard case .fetching(let fetching) = run.phase else { return nil }
     return fetching.hasBegun
-      ? scheduler.waiting(run: run.number, held: [:]).deferred.values.first : fetching.plan.deferred.first
+      ? scheduler.waiting(run: run.number).deferred.values.first : fetching.plan.deferred.first
   }
 
   /// Takes in that the operations of a run's source have ended for good: the run is planned with what it has listed, or

@@ -228,8 +228,9 @@ extension LiveJob {
   /// Whether it takes the place of a job now.
   fileprivate func mayReplace(_ old: LiveJob, in live: [LiveJob]) -> Bool {
     if old.isUnwanted { return false }
-    // No list is waited for, and no host is asked for one, that a later manifest makes needless.
-    if old.isFetching { return old.phase == .ready || old.phase == .running }
+    // No list is waited for, and no host is asked for one, that a later manifest makes needless. If that has a source, too,
+    // its download has taken over what is known of the other one when it has begun.
+    if old.isFetching { return (old.phase == .ready || old.phase == .running) && (phase == .ready) != isFetching }
     if isFetching || phase != .ready { return false }
     if old.phase == .running { return true }
     // What is to be cancelled does not wait for a place.
