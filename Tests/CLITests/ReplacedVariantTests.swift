@@ -26,7 +26,7 @@ import Testing
     #expect(try server.nextRequest().hasPrefix("/x"))
     for number in 0..<times {
       try folders.drop("job.jsonl", #"{"url": "\#(server.url("y\(number)"))"}"# + "\n" + entry)
-      #expect(try watch.waitForLine(containing: "job: its manifest was replaced; 4 entries go on unchanged") != nil)
+      #expect(try watch.waitForLine(containing: "job: its manifest was replaced; 4 entries that are") != nil)
     }
     return watch
   }
