@@ -173,6 +173,7 @@ package final class Darkroom {
       if jobs.suspension.needsScan { watcher.scanNow() }
     }
     reconcileJobs(now)
+    jobs.holdReplaced(configuration)
     jobs.admit(now: now, configuration, cache: services.cache)
     if stopDeadline == nil, jobs.suspension.allowsOne { jobs.pending.continueOneByOne() }
     writeStatus(now)

@@ -85,6 +85,11 @@ package struct HostScheduler {
     if let place = place(of: job) { jobs[place].upcoming = key }
   }
 
+  /// Has nothing of these jobs chosen, and that of others.
+  package mutating func hold(jobs held: Set<Int>) {
+    for place in jobs.indices { jobs[place].isHeld = held.contains(jobs[place].number) }
+  }
+
   func place(of job: Int) -> Int? { jobs.firstIndex { $0.number == job } }
 
   // MARK: Choosing
@@ -96,7 +101,7 @@ package struct HostScheduler {
   package mutating func choose(now: Int, perHost: HostPlaces, lowest: Int = .max) -> Choice? {
     wake(now)
     var best: (place: Int, head: JobSites.Head)?
-    for place in jobs.indices {
+    for place in jobs.indices where !jobs[place].isHeld {
       findHead(of: place, now, perHost)
       guard let head = jobs[place].head, head.priority <= lowest else { continue }
       if let found = best {
@@ -114,7 +119,7 @@ package struct HostScheduler {
   /// the earliest. Otherwise a job would not get its share of a host while it is served at others.
   private func choice(at slot: Int, _ priority: Int) -> Choice? {
     var first: (start: Int, place: Int, site: Int)?
-    for place in jobs.indices {
+    for place in jobs.indices where !jobs[place].isHeld {
       guard let head = jobs[place].head, head.priority == priority, let site = head.site else { continue }
       guard jobs[place].sites[site].slot == slot else { continue }
       let start = jobs[place].sites[site].lastStart

@@ -92,6 +92,27 @@ import Testing
     let entry: Entry?
   }
 
+  @Test func `what has left does not start while the new manifest is planned, and goes on if that is rejected`() throws
+  {
+    let watch = try start(manifest(0..<40))
+    try folders.drop("job.jsonl", manifest(100..<30_100) + "[]\n")
+    #expect(try watch.waitForLine(containing: "job: planning") != nil)
+    // Whatever is asked for is answered.
+    try server.release(2)
+    #expect(try watch.waitForLine(containing: "job: rejected") != nil)
+    #expect(Set(try requests(2)) == ["/3", "/4"], "in its order, whatever had waited in the queue")
+    try folders.drop("job.jsonl", manifest(100..<30_100))
+    #expect(try watch.waitForLine(containing: "job: planning") != nil)
+    try server.release(40)
+    #expect(try watch.waitForLine(containing: "its manifest was replaced; 0 entries") != nil)
+    try server.note("end")
+    var asked: [String] = []
+    while asked.last != "/end" { asked.append(try server.nextRequest()) }
+    #expect(asked.dropLast().allSatisfy { $0.utf8.count > 3 }, "\(asked)")
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
   @Test func `an entry that goes over to the new run is told of once, with its place there`() throws {
     try folders.drop("job.jsonl", manifest(0..<4))
     let watch = try folders.start("watch", Self.two + ["--json"])

@@ -18,7 +18,9 @@ class Record:
     reports: list
     # Those that the servers have logged.
     requests: list
-    # When it was told that another manifest has taken the place of this one, in the order of the manifests; None: never.
+    # When it was told that the next manifest was accepted, and that it has taken the place of this one, in the order of the
+    # manifests; None: never.
+    accepted: list
     replaced: list
     # When the program was killed.
     kills: list
@@ -109,7 +111,7 @@ def is_interrupted(record, path, kill):
 
 
 def check_left(record):
-    """Nothing starts that has left, from the time on at which the next manifest is in force."""
+    """Nothing starts that has left, from the time on at which the next manifest was seen."""
     found, late = [], late_requests(record)
     if late:
         found.append(f"{len(late)} requests for what had left, as {late[0].path}")
@@ -122,9 +124,7 @@ def check_left(record):
 def late_requests(record):
     """The requests for what had left already."""
     late, paths = [], record.paths
-    for number, time in enumerate(record.replaced):
-        if time is None:
-            continue
+    for number, time in enumerate(record.accepted):
         gone = {record.manifests[number][name] for name in record.left(number)}
         gone = {path for path in gone if paths[path][-1] <= number}
         late += [request for request in record.requests if request.path in gone and request.time > time + UNDER_WAY]

@@ -82,6 +82,11 @@ final class EntryScheduler {
     hosts.add(job: run)
   }
 
+  /// The jobs of which nothing starts for now.
+  var held: Set<Int> = [] {
+    didSet { if held != oldValue { hosts.hold(jobs: held) } }
+  }
+
   /// Removes a job.
   func remove(run: Int) {
     jobs[run] = nil

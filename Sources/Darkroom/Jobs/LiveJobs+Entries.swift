@@ -133,8 +133,8 @@ extension LiveJobs {
 
   /// Takes in an entry both of whose operations have finished.
   func operationsEnded(_ record: PhotoRecord, _ configuration: Configuration) {
-    // Of a run that was cancelled they may end late.
-    guard pending.inProgress[record.id] != nil else { return }
+    // Those of a run that was cancelled, or of an entry that was taken back, may end late.
+    guard pending.inProgress[record.id]?.download.record === record else { return }
     pending.remove(record)
     decide(on: record, configuration)
   }

@@ -46,6 +46,35 @@ extension LiveJobs {
     compare(number)
   }
 
+  /// Has nothing start of runs whose manifests are to be replaced, while what replaces them is planned: it is not known what
+  /// that lacks. What has begun goes on.
+  func holdReplaced(_ configuration: Configuration) {
+    let held = runsToBeReplaced
+    let now = Clock.monotonicMilliseconds
+    for number in held.subtracting(scheduler.held) {
+      for record in pending.withdraw(run: number) {
+        scheduler.notTried(record.id, now: now, backoff: configuration.backoff)
+        scheduler.retry(record.id, attempts: nil, due: now, now: now)
+        scheduler.keep(record.takePartial(), of: record.id)
+      }
+    }
+    scheduler.held = held
+  }
+
+  /// The runs whose manifests are to be replaced by some that are planned, or being planned.
+  private var runsToBeReplaced: Set<Int> {
+    var found: Set<Int> = []
+    for run in runs.values where run.replaces != nil {
+      switch run.phase {
+      case .planning, .ready: break
+      case .fetching, .running, .replacing, .replaced, .cancelling, .finishing: continue
+      }
+      var replaced = run.replaces
+      while let number = replaced, let old = runs[number], found.insert(number).inserted { replaced = old.replaces }
+    }
+    return found
+  }
+
   /// Has a planned manifest planned again: what has become since of the run that it is to replace, or of one that has ended
   /// before it was replaced, matters for what is left to do.
   func discardPlan(of run: JobRun) {

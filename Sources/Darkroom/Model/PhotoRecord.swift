@@ -79,6 +79,8 @@ final class PhotoRecord: Sendable {
   /// Everything that changes.
   struct Live: Sendable {
     var state = State.new
+    /// Whether its download is not to begin; nil as long as that is open.
+    var isWithdrawn: Bool?
     var source: Source?
     var result: Result?
     /// What stands for a result that was not made again.
@@ -179,11 +181,25 @@ final class PhotoRecord: Sendable {
   var usage: HostUsage { live.withLock { $0.usage } }
 
   /// The download is about to begin.
-  func beginDownload() {
+  /// - Returns: Whether it may. Not in another state than `new`, nor when the record was withdrawn.
+  func beginDownload() -> Bool {
     let waited = admitted.duration(to: .now)
-    live.withLock {
+    return live.withLock {
+      guard $0.state == .new, $0.isWithdrawn != true else { return false }
+      $0.isWithdrawn = false
       $0.attempts += 1
       $0.timings.queued = waited.milliseconds
+      return true
+    }
+  }
+
+  /// Has the download not begin, unless it has.
+  /// - Returns: Whether it does not.
+  func withdraw() -> Bool {
+    live.withLock {
+      guard $0.state == .new, $0.isWithdrawn == nil else { return false }
+      $0.isWithdrawn = true
+      return true
     }
   }
 

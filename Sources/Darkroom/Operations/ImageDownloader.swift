@@ -66,8 +66,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   override func start() {
     enter(.executing)
-    guard !isCancelled, record.state == .new else { return finish() }
-    record.beginDownload()
+    guard !isCancelled, record.beginDownload() else { return finish() }
     begin()
   }
 

@@ -383,6 +383,15 @@ final class PendingOperations {
     return idle.map(\.download.record)
   }
 
+  /// Takes back the entries of a run whose downloads have not begun: their operations do nothing when it is their turn.
+  func withdraw(run: Int) -> [PhotoRecord] {
+    let waiting = inProgress.values.map(\.download).filter { download in
+      download.record.id.run == run && !download.isFinished && download.record.withdraw()
+    }
+    for download in waiting { remove(download.record) }
+    return waiting.map(\.record)
+  }
+
   /// Waits until what has been transferred has ended, too.
   func waitForEndings() { downloadEndings.sync {} }
 

@@ -166,7 +166,7 @@ import Transfer
     let record = PhotoRecord(next.entry, run: try #require(run.plan).run)
     answer(at: "http://127.0.0.1:1/")
     let suspicion = try #require(fail())
-    record.beginDownload()
+    #expect(record.beginDownload())
     record.fail(Self.failure)
     _ = jobs.scheduler.downloadEnded(record.id, HostUsage(), .none, now: 0, backoff: configuration.backoff)
     jobs.scheduler.downloadFailed(record.id, suspicion: suspicion)
