@@ -110,19 +110,28 @@ def check_job(trial, job, puts, found):
     for number, put in enumerate(puts):
         is_last = number == len(puts) - 1
         if number in reports:
-            later = next((other for other in reports if other > number and puts[other].is_valid), None)
-            check_report(trial, job, number, puts, reports, later, found)
+            check_report(trial, job, number, puts, reports, found)
         elif not put.removed and (put.settled or is_last):
             found.append(f"report-missing: manifest {number} of {job} has no report, those that have one are {list(reports)}")
     return reports
 
 
-def check_report(trial, job, number, puts, reports, later, found):
+def has_list(put, report):
+    """Whether it was known what the entries of a manifest are."""
+    return not put.source or "source" in report["manifest"]
+
+
+def check_report(trial, job, number, puts, reports, found):
     put, report = puts[number], reports[number]
+    # What is planned takes the place of what was planned, and of a list that is being downloaded. So does the next one with a
+    # source, whatever comes of that.
+    after = [other for other in reports if other > number]
+    later = next((other for other in after if puts[other].is_valid and has_list(puts[other], reports[other])), None)
     wrong = lambda kind, text: found.append(f"{kind}: manifest {number} of {job}, {report['state']}: {text}")
     may_cancel = any(other.removed or other.cancelled for other in puts[number:])
-    if put.source and "source" not in report["manifest"] and report["state"] in ("cancelled", "superseded"):
-        if report["entries"] or not (may_cancel if report["state"] == "cancelled" else later is not None):
+    if not has_list(put, report) and report["state"] in ("cancelled", "superseded"):
+        may_end = later is not None or any(puts[other].source for other in after)
+        if report["entries"] or not (may_cancel if report["state"] == "cancelled" else may_end):
             wrong("report-state", f"{len(report['entries'])} rows before its source was there")
         return
     if not put.is_valid or report["state"] == "rejected":
