@@ -81,6 +81,33 @@ import Testing
     #expect(try folders.report("job").counts == Report.Counts(total: 6, filtered: 6, reused: 2))
   }
 
+  @Test func `of a cancelled job the list of failures has what a failed entry still has to come after`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let entries = [
+      ("c", "coffee.jpg", ["a", "m", "b"]), ("m", "coffee.jpg", ["d"]), ("a", "missing.jpg", ["b"]),
+      ("b", "coffee.jpg", []), ("e", "coffee.jpg", ["d"]),
+    ]
+    let open = #"{"name": "d", "url": "\#(server.url("d"))", "variants": [{"name": "s"}, {"name": "t"}]}"#
+    try folders.drop("job.jsonl", manifest(entries) + Data("\n\(open)\n".utf8))
+    let watch = try folders.start("watch", ["--filters", "none", "--verbose"])
+    #expect(try server.nextRequest() == "/d")
+    #expect(try watch.waitForLine(containing: "c: dependency-failed") != nil)
+    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    #expect(try watch.waitForLine(containing: "job: cancelled: ") != nil)
+    let list = try lines("job/job.failed.jsonl")
+    #expect(list.map { $0["name"] as? String } == ["c", "m", "a", "d"], "entry e can wait for the job's next run")
+    #expect(list.map { $0["after"] as? [String] } == [["m", "a"], ["d"], nil, nil])
+    let codes = list.map { ($0["_error"] as? [String: Any])?["code"] as? String }
+    #expect(codes == ["dependency-failed", nil, "file-not-found", nil])
+    #expect((list.last?["variants"] as? [[String: Any]])?.map { $0["name"] as? String } == ["s", "t"])
+    let check = try DarkroomProcess.run(["check", folders.outbox + "/job/job.failed.jsonl"])
+    #expect(check.status == 0, "\(check.output)")
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    let outbox = try DarkroomProcess.run(script: "\(packageRoot)/script/check-outbox outbox", in: folders.folder)
+    #expect(outbox.status == 0, "\(outbox.output)")
+  }
+
   @Test func `a chain of ten thousand after a failure ends at once, and keeps nothing else from ending`() throws {
     let chain = (0..<10_000).map { ("n\($0)", $0 == 0 ? "missing.jpg" : "coffee.jpg", $0 == 0 ? [] : ["n\($0 - 1)"]) }
     try folders.drop("job.jsonl", manifest(chain + [("x", "coffee.jpg", []), ("y", "coffee.jpg", ["x"])]))

@@ -3,7 +3,8 @@ import JSON
 /// A row of the list of failures, which is a manifest.
 struct FailedRow {
   let entry: Entry
-  let failure: ReportRow.Failure
+  /// nil for a row that was cancelled, and that one that has failed comes after.
+  let failure: ReportRow.Failure?
 
   /// The rows of one entry as a line.
   /// - Parameters:
@@ -19,7 +20,7 @@ struct FailedRow {
       "priority": .string(entry.priority.rawValue), "checksum": entry.checksum.map { .string($0.description) },
       "after": after.isEmpty ? nil : .array(after.map(JSONValue.string)),
       "variants": entry.variant == nil ? nil : .array(rows.map(\.variant)), "metadata": entry.metadata,
-      "_error": first.failure.json,
+      "_error": rows.lazy.compactMap(\.failure).first?.json,
     ])
     let names = JSONValue.object(["name": .string(entry.shownName), "key": entry.key.map { .string($0) }])
     guard case .object(let named) = names, case .object(let members) = rest else { return rest }
@@ -29,7 +30,8 @@ struct FailedRow {
   /// The row as one of the variants of its entry.
   private var variant: JSONValue {
     .object(
-      [.init("name", .string(entry.variant ?? ""))] + entry.outputMembers + [.init("_error", failure.json)])
+      [.init("name", .string(entry.variant ?? ""))] + entry.outputMembers
+        + (failure.map { [.init("_error", $0.json)] } ?? []))
   }
 }
 

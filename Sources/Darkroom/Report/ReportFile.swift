@@ -46,7 +46,11 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
     if outcome.counts.total > 0 { try syncEntriesLog() }
     var documents: [Delivery] = []
     if outcome.counts.failed > 0 {
-      documents.append(try write("failed.jsonl", to: run.folder.failedManifest, mode: 0o600, writeFailures))
+      documents.append(
+        try write("failed.jsonl", to: run.folder.failedManifest, mode: 0o600) { file in
+          try FailureList(run: run.runID, index: index, ledger: ledger, hasCancelled: outcome.counts.cancelled > 0)
+            .eachLine { try file.write($0 + "\n") }
+        })
     }
     if let manifest = try stageManifest() { documents.append(manifest) }
     documents.append(try write("report.json", to: run.folder.report, mode: 0o666, writeReport))
@@ -165,36 +169,6 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
       }
     }
     return same.warnings
-  }
-
-  private func writeFailures(_ file: DigestedFile) throws {
-    let open = try index.hasDependencies ? failedPositions() : PositionSet()
-    // The rows of an entry with variants come one after the other, and have one line.
-    var rows: [FailedRow] = []
-    func writeLine() throws {
-      guard let first = rows.first else { return }
-      let after = try index.dependencyNames(of: first.entry.position, where: open.contains)
-      try file.write(FailedRow.manifestLine(rows, after: after).text + "\n")
-      rows = []
-    }
-    try ledger.eachEndedPage(run: run.runID) { page in
-      for row in page {
-        guard let failure = try ReportRow(parsing: row.row).failure, let entry = try index.entry(at: row.position)
-        else { continue }
-        if entry.firstRow == nil || entry.firstRow != rows.first?.entry.firstRow { try writeLine() }
-        rows.append(FailedRow(entry: entry, failure: failure))
-      }
-    }
-    try writeLine()
-  }
-
-  /// The places of the entries that have failed.
-  private func failedPositions() throws -> PositionSet {
-    var failed = PositionSet()
-    try ledger.eachEndedPage(run: run.runID) { rows in
-      for row in rows where try ReportRow(parsing: row.row).failure != nil { failed.insert(row.position) }
-    }
-    return failed
   }
 }
 
