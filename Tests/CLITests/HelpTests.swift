@@ -30,6 +30,35 @@ import Testing
     #expect(list.1.matches(of: /(?:^|\n)  ([a-z]+)/).map { String($0.1) } == Self.commands)
   }
 
+  /// The words that the values of a key may be, according to a schema.
+  private func words(of key: String, in schema: String) throws -> Set<String> {
+    let text = try Documentation.text("Documentation/\(schema).schema.json")
+    let lists = text.components(separatedBy: "\"\(key)\": { \"enum\": [").dropFirst().map { $0.prefix { $0 != "]" } }
+    #expect(!lists.isEmpty, "\(schema): \(key)")
+    return Set(lists.flatMap { $0.matches(of: /"([^"]+)"/).map { String($0.1) } })
+  }
+
+  private func expect(_ words: some Sequence<String>, inHelpOf command: String) throws {
+    let help = try DarkroomProcess.run(["help", command]).output
+    let all = Set(help.split { !$0.isLetter && $0 != "-" }.map(String.init))
+    #expect(words.filter { !all.contains($0) } == [], "\(command)")
+  }
+
+  @Test func `the help tells the fields of entries, the states of jobs and reports, and why queues pause`() throws {
+    let page = try Documentation.text("Documentation/manifests.md")
+    let table = try #require(page.firstMatch(of: /\n## Fields\n\n\| field .*?\n\n/.dotMatchesNewlines())).output
+    let fields = table.matches(of: /\n\| `([a-z]+)`/).map { String($0.1) }
+    #expect(fields.count > 12)
+    try expect(fields + ["source"], inHelpOf: "check")
+    let states = try words(of: "state", in: "events")
+    try expect(states.union(["dependency-failed", "source-failed"]), inHelpOf: "run")
+    // Those of jobs that have not ended, and those of reports.
+    let jobs = try words(of: "state", in: "status").subtracting(states)
+    #expect(jobs.contains("fetching"))
+    try expect(jobs.union(words(of: "cause", in: "status")), inHelpOf: "status")
+    try expect(["dependency-failed", "cancelled"], inHelpOf: "retry")
+  }
+
   /// All options of the help and the commands whose help lists them.
   static func options() throws -> [String: Set<String>] {
     var found: [String: Set<String>] = [:]

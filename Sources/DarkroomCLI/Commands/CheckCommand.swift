@@ -15,7 +15,10 @@ struct CheckCommand: Command {
     many problems the first ten are printed. What cannot be read does not keep others from being checked. Names are those of
     a job's first run, also in "after": it knows of no other. With --json, one object for each manifest, which has "state" and all of
     these, and one for each of its entries, which has "url" and, instead of the warning, "error". Nothing is downloaded or
-    created.
+    created. The fields of an entry: url, name, key, filters, format, quality, priority, checksum, after (names of entries
+    that must succeed first), variants (several results of one download), method, headers, body, form, metadata. A .json
+    or .plist that is {"source": URL, "defaults": {…}} has its entries from a list at that URL, or from the files of a
+    folder beneath --file-root ("file:incoming/", "file:incoming/*.jpg").
     """
   let examples = [
     "darkroom check cats.json",

@@ -7,8 +7,9 @@ struct RetryCommand: Command {
   let summary = "drop the job's manifest again: what succeeded is kept, the rest is tried again"
   let details = """
     The manifest is copied from the job's folder in the outbox. Fields that entries leave out get the values of the
-    options at the time of the new run. Its report lists every entry; the earlier one moves to history/. The name of
-    the job is printed on standard output.
+    options at the time of the new run. What failed only because another did (dependency-failed), and what was cancelled,
+    is tried, too. The new report lists every entry; the earlier one moves to history/. The name of the job is printed on
+    standard output.
     """
   let examples = [
     "darkroom retry cats",

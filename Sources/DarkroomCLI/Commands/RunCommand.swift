@@ -10,7 +10,10 @@ struct RunCommand: Command {
   let details = """
     Manifests that are named are copied first and left where they are, unless they lie in the inbox; - reads one from
     standard input: JSON lines, or what its beginning tells. Its job is called stdin unless --name says otherwise. The
-    path of each report is printed on standard output.
+    path of each report is printed on standard output. The state of a report is succeeded, partial (some entries failed),
+    failed (none succeeded), cancelled, rejected (the manifest has errors, or its source could not be read: source-failed)
+    or, in history/, superseded (the manifest was replaced meanwhile). An entry that comes after one that failed fails
+    with dependency-failed.
     """
   let examples = [
     "darkroom run",

@@ -8,7 +8,10 @@ struct StatusCommand: Command {
   let summary = "print jobs, queues, rate, time left, pauses"
   let details = """
     Works whether or not an instance is running, for every user who may read the outbox, and changes nothing. The last
-    five jobs that have ended come with it, or all with --all. With --json, one object.
+    five jobs that have ended come with it, or all with --all. With --json, one object. A job that has not ended is
+    waiting, planning, fetching (the list of its entries), running, replaced (by a later manifest), cancelling or
+    finishing. The causes of pauses are lock, disk (it is full, or cannot be written), memory (it is scarce) and network (no
+    host answers).
     """
   let examples = [
     "darkroom status",
