@@ -65,6 +65,8 @@ import Testing
     try server.note("end")
     #expect(try server.nextRequest() == "/end")
     try checkCancelled(filtered: 1)
+    let status = try DarkroomProcess.run(["status"] + folders.named).output
+    #expect(status.contains("ended: job: cancelled, 1 of 12 filtered, 11 cancelled, "), "\(status)")
     #expect(try String(decoding: folders.contents("job/manifest.txt"), as: UTF8.self) == dozen)
     // Places and queues are free for others.
     try folders.drop("next.txt", dozen)

@@ -117,6 +117,7 @@ extension Status.Finished {
       ? nil
       : filtered.map { filtered in
         ", \(filtered) of \(total ?? filtered) filtered" + (failed.map { $0 > 0 ? ", \($0) failed" : "" } ?? "")
+          + (cancelled.map { $0 > 0 ? ", \($0) cancelled" : "" } ?? "")
       }
     return "ended: \(job): \(state)" + (counts ?? "") + (finished_at.map { ", " + $0 } ?? "")
   }
