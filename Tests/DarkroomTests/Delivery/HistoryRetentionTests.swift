@@ -15,7 +15,7 @@ import Testing
 
   private static func name(_ number: Int) -> String { "2024010\(number)T030405Z-0a1b2c3\(number)" }
 
-  private func leaveRun(_ number: Int, job: String = "job") throws {
+  private func leaveRun(_ number: Int, job: String = "job", head: String = "") throws {
     let folder = "history/" + Self.name(number)
     try outbox.root.makeFolder("out/job/" + folder)
     try outbox.write(
@@ -23,7 +23,7 @@ import Testing
       {
       "schema_version":1,
       "job":"\(job)",
-      "run_id":"\(Self.name(number))",
+      "run_id":"\(Self.name(number))",\(head)
       "entries":[
       ]}
 
@@ -60,6 +60,21 @@ import Testing
     for name in ["images/a.jpg", "report.json", "entries.jsonl", "history/notes.txt"] {
       #expect(outbox.text(name) == "x", "\(name)")
     }
+  }
+
+  private static func superseded(rows: Int) -> String {
+    let counts = #""total":\#(rows),"filtered":0,"failed":0,"cancelled":\#(rows),"reused":0"#
+    return "\n\"state\":\"superseded\",\n\"counts\":{\(counts)},"
+  }
+
+  @Test(
+    "runs that were replaced and have no rows go first, the oldest of them before the others",
+    arguments: [(0, []), (1, [5]), (2, [2, 5]), (3, [1, 2, 5]), (4, [1, 2, 5, 6]), (5, [1, 2, 4, 5, 6])])
+  func empty(count: Int, expected: [Int]) throws {
+    for number in [3, 4, 6] { try leaveRun(number, head: Self.superseded(rows: 0)) }
+    try leaveRun(5, head: Self.superseded(rows: 2))
+    try prune(count)
+    #expect(try left == expected.map(Self.name))
   }
 
   @Test("what was put aside within the last minute stays, so that whoever waits can read it")
