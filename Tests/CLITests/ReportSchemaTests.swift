@@ -87,6 +87,24 @@ struct ReportSchemaTests {
   }
 
   @Test(
+    "is followed by a report with keys of a later version, which the tests do not take for this one's",
+    arguments: ["\"job\": \"cats\",", "\"counts\": {", "\"error\": {", "\"output\": {", "\"index\": 0,"])
+  func unknownKey(_ place: String) throws {
+    let blocks = try Documentation.blocks(of: "Documentation/report.md").filter { $0.isTagged("report") }
+    let example = try #require(blocks.first).text
+    try #require(example.contains(place))
+    let report = Data(example.replacing(place, with: place + " \"later\": { \"version\": 2 },").utf8)
+    #expect(try JSONSchema.violations(ofDocument: report, name: "report.schema.json", isClosed: false) == "")
+    #expect(try ReportSchema.violations(of: report).contains("later"))
+  }
+
+  @Test("leaves room for keys of later versions", arguments: ["report", "status", "events"])
+  func laterVersions(_ name: String) throws {
+    let schema = try Documentation.text("Documentation/\(name).schema.json")
+    #expect(!schema.contains(/"(additional|unevaluated)Properties": *false/))
+  }
+
+  @Test(
     "is not followed by a report that was damaged",
     arguments: [
       ("\"schema_version\": 1", "\"schema_version\": 2"), ("\"job\": \"cats\",", ""),

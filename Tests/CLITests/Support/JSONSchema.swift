@@ -4,19 +4,45 @@ import TestSupport
 /// A JSON Schema of the documentation, and a real validator for it.
 enum JSONSchema {
   /// What lines of JSON have that a schema does not allow, a line each; empty when they follow it.
-  /// - Parameter name: The file's name in `Documentation/`.
-  static func violations(of lines: Data, name: String) throws -> String {
+  /// - Parameters:
+  ///   - name: The file's name in `Documentation/`.
+  ///   - isClosed: Whether a key that the schema does not have is one of these: readers must pass over it, and the program must
+  ///     not write it. Default: yes.
+  static func violations(of lines: Data, name: String, isClosed: Bool = true) throws -> String {
+    try violations(of: lines, name: name, isClosed: isClosed, documents: "map(json.loads, sys.stdin)")
+  }
+
+  /// As `violations(of:name:isClosed:)`, of one document.
+  static func violations(ofDocument document: Data, name: String, isClosed: Bool = true) throws -> String {
+    try violations(of: document, name: name, isClosed: isClosed, documents: "[json.load(sys.stdin)]")
+  }
+
+  private static func violations(
+    of input: Data, name: String, isClosed: Bool, documents: String
+  ) throws -> String {
     let script = """
       import json, sys
       from jsonschema import Draft202012Validator as Validator
+
+      def closed(schema):
+          if isinstance(schema, list):
+              return [closed(value) for value in schema]
+          if not isinstance(schema, dict):
+              return schema
+          schema = {key: closed(value) for key, value in schema.items()}
+          if schema.get("type") == "object" and "properties" in schema:
+              schema.setdefault("additionalProperties", False)
+          return schema
+
       with open(sys.argv[1], encoding="utf-8") as file:
           schema = json.load(file)
       Validator.check_schema(schema)
-      for line in sys.stdin:
-          for error in Validator(schema).iter_errors(json.loads(line)):
+      validator = Validator(closed(schema) if sys.argv[2] == "closed" else schema)
+      for document in \(documents):
+          for error in validator.iter_errors(document):
               print("/".join(map(str, error.path)) + ": " + error.message)
       """
-    return String(
-      decoding: try TestPython.run(script, [packageRoot + "/Documentation/" + name], input: lines), as: UTF8.self)
+    let arguments = [packageRoot + "/Documentation/" + name, isClosed ? "closed" : "open"]
+    return String(decoding: try TestPython.run(script, arguments, input: input), as: UTF8.self)
   }
 }
