@@ -223,7 +223,7 @@ import Testing
     #expect(try cancel("begun").status == 66, "it has ended")
   }
 
-  @Test func `cancel ends a job that is being planned, with a row for every entry`() throws {
+  @Test func `cancel ends a job that has just been dropped, with a row for every entry`() throws {
     let watch = try folders.start("watch", Self.two)
     #expect(try watch.waitForLine(containing: "watching") != nil)
     try folders.drop("large.txt", (0..<5000).map { server.url("\($0)") + "\n" }.joined())

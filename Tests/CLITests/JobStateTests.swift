@@ -1,0 +1,161 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What `status` and the events say of jobs that are planned, fetched, replaced and cancelled, compared with their schemas.
+@Suite(.blocking) struct JobStateTests {
+  private let folders: DarkroomFolders
+
+  /// Has the pictures.
+  private let pictures: GatedServer
+
+  /// Has a list of three of them.
+  private let lists: GatedServer
+
+  init() throws {
+    folders = try DarkroomFolders()
+    let pictures = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    self.pictures = pictures
+    let list = folders.folder.file("list.txt")
+    try (0..<3).map { pictures.url("\($0)") + "\n" }.joined().write(toFile: list, atomically: false, encoding: .utf8)
+    lists = try GatedServer(serving: list)
+  }
+
+  private static let options = [
+    "--downloads", "2", "--first-byte-timeout", "600", "--filters", "none", "--cache-size", "0", "--verbose", "--json",
+  ]
+
+  private func dropSource() throws {
+    try folders.drop("job.json", #"{"source": "\#(lists.url("list.txt"))"}"#)
+  }
+
+  /// Replaces the list by a manifest with the first two of its pictures and another one.
+  private func dropReplacement() throws {
+    try folders.drop("job.json", "[\"\(pictures.url("0"))\", \"\(pictures.url("1"))\", \"\(pictures.url("x"))\"]")
+  }
+
+  private func cancel(_ job: String) throws {
+    let asked = try DarkroomProcess.run(["cancel", job] + folders.named)
+    #expect(asked.status == 0, "\(asked.error)")
+  }
+
+  /// The states of a job's runs, of a status that follows its schema.
+  private func states(_ job: String) throws -> [String] {
+    struct Status: Decodable {
+      struct Job: Decodable { let job, state: String }
+      let jobs: [Job]
+    }
+    let json = Data(try DarkroomProcess.run(["status", "--json"] + folders.named).output.utf8)
+    #expect(try JSONSchema.violations(of: json, name: "status.schema.json") == "")
+    return try JSONDecoder().decode(Status.self, from: json).jobs.filter { $0.job == job }.map(\.state)
+  }
+
+  private func wait(for awaited: [String], of job: String) throws {
+    let limit = ContinuousClock.now + .seconds(120)
+    var states = try states(job)
+    while states != awaited, ContinuousClock.now < limit { states = try self.states(job) }
+    #expect(states == awaited)
+  }
+
+  /// What the pictures' server was asked for and nobody has seen yet.
+  private func requests() throws -> [String] {
+    try pictures.note("end")
+    var paths: [String] = []
+    while paths.last != "/end" { paths.append(try pictures.nextRequest()) }
+    return paths.dropLast()
+  }
+
+  @Test func `the status of a job that is fetched, replaced and cancelled follows its schema`() throws {
+    try dropSource()
+    let watch = try folders.start("watch", Self.options)
+    #expect(try lists.nextRequest() == "/list.txt")
+    try wait(for: ["fetching"], of: "job")
+    try lists.release(1)
+    _ = try (0..<2).map { _ in try pictures.nextRequest() }
+    try wait(for: ["running"], of: "job")
+    try dropReplacement()
+    try wait(for: ["replaced", "running"], of: "job")
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+    try cancel("job")
+    // Both runs are of the job.
+    try wait(for: ["cancelling", "cancelling"], of: "job")
+  }
+
+  @Test func `the events of jobs that are fetched, replaced, removed and cancelled follow their schema`() throws {
+    try dropSource()
+    let watch = try folders.start("watch", Self.options)
+    #expect(try lists.nextRequest() == "/list.txt")
+    try lists.release(1)
+    _ = try (0..<2).map { _ in try pictures.nextRequest() }
+    try dropReplacement()
+    #expect(try watch.waitForLine(containing: "job: its manifest was replaced; 2 entries") != nil)
+    try folders.drop("other.txt", pictures.url("y") + "\n")
+    try wait(for: ["running"], of: "other")
+    try FileManager.default.removeItem(atPath: folders.inbox + "/other.txt")
+    #expect(try watch.waitForLine(containing: "other: cancelled: 0 filtered") != nil)
+    try cancel("job")
+    #expect(try watch.waitForLine(containing: "job: cancelled: 0 filtered") != nil)
+    watch.send(SIGTERM)
+    let ended = try watch.finish()
+    #expect(ended.status == 0, "\(ended.error)")
+    #expect(try JSONSchema.violations(of: Data(ended.output.utf8), name: "events.schema.json") == "")
+
+    struct Event: Decodable {
+      let event: String
+      let job, url, why, state: String?
+      let carried: Int?
+    }
+    let events = try ended.output.split(separator: "\n").map {
+      try JSONDecoder().decode(Event.self, from: Data($0.utf8))
+    }
+    func those(_ kind: String) -> [Event] { events.filter { $0.event == kind } }
+    #expect(those("job-fetching").map(\.job) == ["job"])
+    #expect(those("job-fetching").map(\.url) == [lists.url("list.txt")])
+    #expect(those("job-replaced").map(\.job) == ["job"] && those("job-replaced").map(\.carried) == [2])
+    #expect(those("job-cancelled").map(\.job) == ["other", "job"])
+    #expect(those("job-cancelled").map(\.why) == ["removed", "requested"])
+    #expect(those("job-ended").compactMap(\.state).sorted() == ["cancelled", "cancelled", "superseded"])
+  }
+
+  @Test func `cancel ends a job while it is being planned, with a row for every entry, and nothing of it starts`()
+    throws
+  {
+    let watch = try folders.start("watch", Self.options)
+    #expect(try watch.waitForLine(containing: "watching") != nil)
+    var planned: (job: String, count: Int)?
+    // On a quick machine the smaller one may be planned before the status is written, which is done once a second.
+    for count in [60_000, 500_000] where planned == nil {
+      let job = "large-\(count)"
+      try folders.drop(job + ".txt", (0..<count).map { pictures.url("\(job)/\($0)") + "\n" }.joined())
+      var seen: [String] = []
+      let limit = ContinuousClock.now + .seconds(120)
+      while seen.isEmpty, ContinuousClock.now < limit { seen = try states(job) }
+      try cancel(job)
+      #expect(try watch.waitForLine(containing: "\(job): planning") != nil)
+      // Otherwise it says how many entries there are.
+      let next = try watch.waitForLine(containing: "\(job): ")
+      if seen == ["planning"], next?.contains("cancelled, as requested") == true { planned = (job, count) }
+      var later: Set<String> = []
+      while !seen.isEmpty, ContinuousClock.now < limit {
+        seen = try states(job)
+        later.formUnion(seen)
+      }
+      #expect(planned == nil || later.isSubset(of: ["planning", "cancelling", "finishing"]), "\(later)")
+      #expect(try watch.waitForLine(containing: "\(job): cancelled: 0 filtered") != nil)
+    }
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    let (job, count) = try #require(planned)
+    struct Head: Decodable {
+      let state: String
+      let counts: Report.Counts
+    }
+    let head = try JSONDecoder().decode(Head.self, from: folders.contents(job + "/report.json"))
+    #expect(head.state == "cancelled" && head.counts == Report.Counts(total: count, filtered: 0, cancelled: count))
+    #expect(try folders.contents(job + "/entries.jsonl").count { $0 == UInt8(ascii: "\n") } == count)
+    #expect(!folders.exists(job + "/history"))
+    #expect(try requests().filter { $0.hasPrefix("/\(job)/") } == [])
+    #expect(try folders.inboxNames().isEmpty && folders.staged().isEmpty)
+  }
+}
