@@ -144,6 +144,55 @@ import Testing
     #expect(try checkOutbox() == "")
   }
 
+  /// The positions of the entries that the journal has inside a filtration.
+  private func filtered() -> Set<Int> {
+    let journal = (try? folders.contents(".darkroom/filtrations")) ?? Data()
+    return Set(
+      journal.split(separator: 0).compactMap { entry in
+        String(decoding: entry, as: UTF8.self).split(separator: " ").last.flatMap { Int($0) }
+      })
+  }
+
+  @Test(.disabled(if: Sanitizer.isThread, "what takes seconds takes minutes"))
+  func `variants are filtered at the same time, and the one that is done when the job is cancelled keeps its row`()
+    throws
+  {
+    let server = try GatedServer(serving: packageRoot + "/Samples/hubble-deep-field.jpg")
+    // Takes more than a minute, or until it is cancelled.
+    let slow = "resize(exact 4000 4000 enlarge)" + String(repeating: " blur(5px)", count: 6)
+    func manifest(_ second: String, _ third: String) -> String {
+      let variants = [("a", "none"), ("b", second), ("c", third)].map { #"{"name": "\#($0)", "filters": "\#($1)"}"# }
+      return #"{"x": {"url": "\#(server.url("x"))", "variants": [\#(variants.joined(separator: ", "))]}}"#
+    }
+    let options = ["--filtrations", "2", "--cache-size", "0", "--verbose"]
+    try folders.drop("job.json", manifest(slow, slow + " invert()"))
+    let watch = try folders.start("watch", options)
+    #expect(try server.nextRequest() == "/x")
+    try server.release(1)
+    #expect(try watch.waitForLine(containing: ": filtered") != nil)
+    let limit = ContinuousClock.now + .seconds(60)
+    while filtered() != [1, 2], ContinuousClock.now < limit { usleep(1000) }
+    #expect(filtered() == [1, 2])
+    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    #expect(try watch.waitForLine(containing: "job: cancelled: 1 filtered") != nil)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 3, filtered: 1, cancelled: 2))
+    #expect(report.entries.map(\.variant) == ["a", "b", "c"])
+    #expect(report.entries.map(\.state) == ["filtered", "cancelled", "cancelled"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/images") == ["x.a.jpg"])
+    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+    #expect(try folders.staged().isEmpty && checkOutbox() == "")
+    // What is done is reused by the next run.
+    try folders.drop("job.json", manifest("invert()", "grayscale()"))
+    try server.release(1)
+    #expect(try folders.run(options).status == 0)
+    #expect(try folders.report("job").entries.map { $0.reused == true } == [true, false, false])
+    try server.note("end")
+    #expect(try (0..<2).map { _ in try server.nextRequest() } == ["/x", "/end"])
+  }
+
   private static let points = [
     ("fsync", [2, 4, 6, 9, 12, 15]), ("fdatasync", [3, 6, 9, 12, 15]), ("renameat2", [1, 3, 5]),
     ("unlink", [2, 6]), ("unlinkat", [1, 3, 5]), ("linkat", [1, 2, 3, 4]),

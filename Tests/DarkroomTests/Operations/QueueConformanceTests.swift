@@ -89,6 +89,35 @@ import Transfer
     #expect(counter.most == limit && Set(counter.order) == Set(0..<4 * limit))
   }
 
+  /// The pictures are such that their workers do nothing until they are cancelled.
+  @Test(arguments: [1, 2, 3])
+  func `filtrations of pictures start first in, first out, no more at once than the queue's limit, and so many do`(
+    limit: Int
+  ) throws {
+    let workers = try Workers(places: limit)
+    try Workers.source("sleep").write(to: URL(fileURLWithPath: workers.folder.file("sleep")))
+    let chains = try Chains(downloads: 9, filtrations: limit, fileRoot: workers.folder.path, pool: workers.pool)
+    chains.pending.filtrationQueue.isSuspended = true
+    let count = 3 * limit
+    // Each makes another result, and downloads end in any order.
+    for position in 0..<count { try chains.start(position, url: "sleep", recipe: "sepia(0.\(position + 1))") }
+    chains.waitForDownloads(count)
+    chains.pending.filtrationQueue.isSuspended = false
+    func running() -> [Int] {
+      (0..<count).filter { chains.operations(of: $0)?.filtration.isExecuting == true }
+    }
+    for position in 0..<count {
+      let expected = Array(position..<min(position + limit, count))
+      let deadline = ContinuousClock.now + .seconds(60)
+      while running().count < expected.count, ContinuousClock.now < deadline { usleep(1000) }
+      #expect(running() == expected)
+      chains.pending.cancel(run: 1) { $0 == position }
+      let ended = chains.ended(1)
+      #expect(ended.map(\.entry.position) == [position] && ended.map(\.state) == [.cancelled])
+    }
+    #expect(try chains.staged.isEmpty && chains.more().isEmpty)
+  }
+
   @Test func `a limit that is lowered ends nothing that runs, and holds for what starts then`() throws {
     let (chains, server) = (try Chains(downloads: 4, perHost: HostLimit(fixed: 100)), try Self.gate())
     let records = try (0..<8).map { try chains.start($0, url: server.url("\($0)")) }
@@ -132,6 +161,21 @@ import Transfer
     queue.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
     #expect(counter.order == (0..<60).filter { $0 % 3 == 0 } + (0..<60).filter { $0 % 3 != 0 })
+  }
+
+  @Test func `within a priority filtrations of pictures start first in, first out, whichever was downloaded first`()
+    throws
+  {
+    let chains = try Chains(downloads: 16, filtrations: 1)
+    chains.pending.filtrationQueue.isSuspended = true
+    for position in 0..<30 {
+      try chains.start(
+        position, recipe: "sepia(0.\(position + 10))", priority: position % 3 == 0 ? .high : .normal)
+    }
+    chains.waitForDownloads(30)
+    chains.pending.filtrationQueue.isSuspended = false
+    let order = chains.ended(30).map(\.entry.position)
+    #expect(order == (0..<30).filter { $0 % 3 == 0 } + (0..<30).filter { $0 % 3 != 0 })
   }
 
   // MARK: isSuspended
