@@ -136,6 +136,28 @@ import Testing
     #expect(try folders.report("other").counts.filtered == 100)
   }
 
+  @Test func `a chain of a thousand is done in its order, and a job beside it is not kept waiting`() throws {
+    let count = Sanitizer.isAny ? 300 : 1000
+    let (root, options) = try root()
+    // Of one pixel.
+    let png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
+    try #require(Data(base64Encoded: png)).write(to: URL(fileURLWithPath: root + "/dot.png"))
+    try folders.drop(
+      "chain.jsonl", manifest((0..<count).map { ("n\($0)", "dot.png", $0 == 0 ? [] : ["n\($0 - 1)"]) }.reversed()))
+    try folders.drop("other.txt", String(repeating: "dot.png\n", count: 100))
+    let run = try folders.run(options + ["--json"])
+    #expect(run.status == 0, "\(run.error)")
+    let events = run.output.split(separator: "\n")
+    let end = try #require(events.firstIndex { $0.contains(#""event":"job-ended""#) && $0.contains(#""job":"other""#) })
+    let before = events[..<end].count { $0.contains(#""event":"entry-ended""#) && $0.contains(#""job":"chain""#) }
+    // Jobs take turns: of the chain no more has been done by then than of the other.
+    #expect(before < count / 2, "\(before)")
+    #expect(try folders.report("other").counts == Report.Counts(total: 100, filtered: 100))
+    #expect(try folders.report("chain").counts == Report.Counts(total: count, filtered: count))
+    #expect(try lines("chain/entries.jsonl").map { $0["name"] as? String } == (0..<count).map { "n\($0)" })
+    #expect(try folders.staged().isEmpty)
+  }
+
   @Test func `a thousand entries after one start when it is done`() throws {
     let rest = (0..<1000).map { ("n\($0)", "chelsea-small.png", ["first"]) }
     try folders.drop("job.jsonl", manifest(rest + [("first", "coffee.jpg", [])]))
