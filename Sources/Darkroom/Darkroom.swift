@@ -62,7 +62,7 @@ package final class Darkroom {
   private let retry: LocalRetry
   private var configuration: Configuration
   private var patience: Patience
-  private var isInboxUnreadable = false
+  private var inboxError: SystemError?
   private var stopDeadline: Double?
 
   /// When the time of `run` is over, as `Clock.monotonicSeconds`; nil without `--max-duration`, and for `watch`.
@@ -173,7 +173,7 @@ package final class Darkroom {
       if jobs.suspension.needsScan { watcher.scanNow() }
     }
     reconcileJobs(now)
-    jobs.holdReplaced(configuration)
+    jobs.suspendReplaced()
     jobs.admit(now: now, configuration, cache: services.cache)
     if stopDeadline == nil, jobs.suspension.allowsOne { jobs.pending.continueOneByOne() }
     writeStatus(now)
@@ -197,7 +197,7 @@ package final class Darkroom {
         jobs.findUnwanted(scan, in: services.inbox, settleTime: watcher.settleTime, now: now)
         return jobs.queue.fresh(of: scan.manifests, unexamined: Set(scan.unexamined.map(\.file)))
       }
-      isInboxUnreadable = false
+      inboxError = nil
       if view.hasReturned {
         observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path, .inboxReturned))
         jobs.inboxReturned()
@@ -217,14 +217,16 @@ package final class Darkroom {
       jobs.missing.scanFailed()
       let mayPass = error.cause.isOfMachine && error.cause != .permission
       guard jobs.queue.goal == .watch || mayPass else { throw StopError.missing("the inbox cannot be read: \(error)") }
-      if !isInboxUnreadable { observe(.inboxUnreadable(error.description)) }
-      isInboxUnreadable = true
+      if error.code != inboxError?.code { observe(.inboxUnreadable(error.description)) }
+      inboxError = error
     }
     suspendOrResume(locks, now)
   }
 
   private func writeStatus(_ now: Double, isLast: Bool = false) {
-    status.write(jobs, ignored: watcher.ignored, open: watcher.open(for: 0, now: now), now: now, isLast: isLast)
+    status.write(
+      jobs, ignored: watcher.ignored, open: watcher.open(for: 0, now: now), inboxError: inboxError?.description,
+      now: now, isLast: isLast)
   }
 
   /// Leaves files to the next start of `run` that are open for writing for too long, when nothing else is to be done; with
@@ -243,7 +245,7 @@ package final class Darkroom {
 
   /// What of the inbox cannot be read now, in words; nil when all can.
   private var inboxTrouble: String? {
-    isInboxUnreadable ? "the inbox cannot be read" : watcher.unexamined.map { "the inbox: \($0.why)" }.min()
+    inboxError != nil ? "the inbox cannot be read" : watcher.unexamined.map { "the inbox: \($0.why)" }.min()
   }
 
   /// Both queues are suspended while there is a cause; not while the program is stopping, since nothing starts then and

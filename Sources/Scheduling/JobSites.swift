@@ -87,7 +87,7 @@ struct JobSites {
   var upcoming: EntryKey?
 
   /// Whether nothing of it is chosen for now.
-  var isHeld = false
+  var isSuspended = false
 
   /// What `findHead` found last.
   private(set) var head: Head?

@@ -106,9 +106,19 @@ import Testing
     } else {
       try FileManager.default.moveItem(atPath: inbox, toPath: away)
       if what == "other" { try FileManager.default.createDirectory(atPath: inbox, withIntermediateDirectories: false) }
-      #expect(try watch.waitForLine(containing: "the inbox cannot be read") != nil)
+      let why = what == "other" ? "(another folder is in its place)" : "the inbox cannot be read"
+      #expect(try watch.waitForLine(containing: why) != nil)
     }
     try waitForScans(watch)
+    if what == "other" {
+      // It is written once a second.
+      let limit = ContinuousClock.now + .seconds(60)
+      var told = ""
+      while !told.contains("the inbox cannot be read: \(inbox)"), ContinuousClock.now < limit {
+        told = try DarkroomProcess.run(["status"] + folders.named).output
+      }
+      #expect(told.contains("the inbox cannot be read: \(inbox)"), "\(told)")
+    }
     if what != "instance file" {
       if what == "other" { try FileManager.default.removeItem(atPath: inbox) }
       try FileManager.default.moveItem(atPath: away, toPath: inbox)

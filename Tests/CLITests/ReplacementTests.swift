@@ -113,6 +113,21 @@ import Testing
     #expect(try watch.finish().status == 0)
   }
 
+  @Test func `what waits while a manifest is planned that is rejected is asked for once, and ends`() throws {
+    let watch = try start(manifest(0..<40))
+    try folders.drop("job.jsonl", manifest(100..<30_100) + "[]\n")
+    #expect(try watch.waitForLine(containing: "job: planning") != nil)
+    // The places become free.
+    try server.release(2)
+    #expect(try watch.waitForLine(containing: "job: rejected") != nil)
+    try server.release(38)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 40 filtered") != nil)
+    #expect(Set(try requests(37)).count == 37)
+    let report = try folders.report("job")
+    #expect(report.entries.allSatisfy { $0.attempts == 1 } && report.transfers?.requests == 40)
+    try stop(watch)
+  }
+
   @Test func `an entry that goes over to the new run is told of once, with its place there`() throws {
     try folders.drop("job.jsonl", manifest(0..<4))
     let watch = try folders.start("watch", Self.two + ["--json"])

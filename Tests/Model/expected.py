@@ -98,7 +98,8 @@ def read_reports(trial, job, puts, found):
         # Runs that began in the same millisecond are in no order.
         if number < last and path == paths[-1]:
             found.append(f"report-order: the newest report of {job} is of manifest {number}, and {last} has one")
-        last = max(last, number if puts[number].is_valid else -1)
+        # One whose list was not there yet may have ended for the next, which was rejected in the end.
+        last = max(last, number if puts[number].is_valid and has_list(puts[number], report) else -1)
     return dict(sorted(reports.items()))
 
 

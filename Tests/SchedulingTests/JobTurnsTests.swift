@@ -35,7 +35,7 @@ import Testing
     for job in 1...16 { #expect((99...101).contains(simulation.started.prefix(1600).count { $0.job == job })) }
   }
 
-  @Test func `a job that is held starts nothing, at no host, and then goes on`() {
+  @Test func `a job that is suspended starts nothing, at no host, and then goes on`() {
     var simulation = Simulation(places: 4)
     for job in 1...2 {
       simulation.add(
@@ -43,12 +43,13 @@ import Testing
         [.init(host: 1, entries: 200, milliseconds: 100), .init(host: job + 1, entries: 200, milliseconds: 100)])
     }
     simulation.run { $0.started.count >= 40 }
-    simulation.scheduler.hold(jobs: [1])
+    simulation.scheduler.suspended = [1, 3]
+    simulation.add(job: 3, [.init(host: 9, entries: 20, milliseconds: 100)])
     simulation.run { $0.started.count >= 240 }
     #expect(simulation.started[40...].allSatisfy { $0.job == 2 })
-    simulation.scheduler.hold(jobs: [])
-    simulation.run { $0.started.count >= 800 }
-    #expect(simulation.started.count { $0.job == 1 } == 400)
+    simulation.scheduler.suspended = []
+    simulation.run { $0.started.count >= 820 }
+    #expect((1...3).map { job in simulation.started.count { $0.job == job } } == [400, 400, 20])
   }
 
   @Test(arguments: [7, 51, 190])

@@ -54,7 +54,7 @@ final class InboxFolder: Sendable {
     if found.isSameNode(as: held.identity) { return held.folder }
     guard let lock = held.lock, let folder = try? OpenFolder(path), let status = try? folder.status(),
       status.identity.isSameNode(as: found), lock.isHeld(in: folder)
-    else { throw SystemError("the folder is another one than at the start", path, code: ESTALE) }
+    else { throw SystemError("another folder is in its place", path, code: ESTALE) }
     // The lock of the old folder may hold in the new one, as on a share.
     let new = (try? InstanceLock(Inbox.instanceFile, in: folder, isHostile: true)) ?? lock
     self.held.withLock { $0 = Held(folder: folder, identity: status.identity, lock: new) }

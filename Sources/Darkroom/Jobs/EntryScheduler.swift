@@ -82,9 +82,10 @@ final class EntryScheduler {
     hosts.add(job: run)
   }
 
-  /// The jobs of which nothing starts for now.
-  var held: Set<Int> = [] {
-    didSet { if held != oldValue { hosts.hold(jobs: held) } }
+  /// The jobs of which nothing starts for now, also those among them that are added later.
+  var suspended: Set<Int> {
+    get { hosts.suspended }
+    set { hosts.suspended = newValue }
   }
 
   /// Removes a job.
@@ -252,8 +253,11 @@ final class EntryScheduler {
   /// Has an entry start again, from `due` on.
   /// - Parameters:
   ///   - attempts: How often it has been tried; nil when the last time does not count.
+  ///   - hasBegun: Whether its download began the last time. Default: it did.
   ///   - isRefused: Whether its host refused it the last time.
-  func retry(_ id: PhotoRecord.ID, attempts: Int?, isRefused: Bool = false, due: Int, now: Int) {
+  func retry(
+    _ id: PhotoRecord.ID, attempts: Int?, hasBegun: Bool = true, isRefused: Bool = false, due: Int, now: Int
+  ) {
     guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return }
     let retry = Retry(
       key: entry.key, host: entry.retryHost ?? entry.host, attempts: attempts ?? entry.attempts,
@@ -261,7 +265,7 @@ final class EntryScheduler {
       mirror: entry.mirror,
       attemptsAtMirror: entry.attemptsAtMirror + (attempts == nil ? 0 : 1),
       firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass, suspected: entry.suspected,
-      roundBegan: entry.roundBegan)
+      roundBegan: hasBegun || entry.attempts > 0 ? entry.roundBegan : nil)
     (job.attempts[id.position], job.firstTried[id.position]) = (retry.attempts, retry.firstTried)
     hosts.retry(retry, job: id.run, due: due, now: now, allowance: allowance(of: retry.host))
     finished(id.run, job, at: entry.host, now)

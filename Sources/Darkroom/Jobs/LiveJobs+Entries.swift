@@ -101,6 +101,7 @@ extension LiveJobs {
 
   /// Takes in that an entry's download has ended: its host has room for another, unless it asked for a hold.
   func downloadEnded(_ record: PhotoRecord, backoff: Backoff) {
+    guard pending.inProgress[record.id]?.download.record === record else { return }
     let wasSlow = pending.isSlow(record.id)
     pending.downloadHasEnded(record)
     let live = record.snapshot
@@ -133,7 +134,7 @@ extension LiveJobs {
 
   /// Takes in an entry both of whose operations have finished.
   func operationsEnded(_ record: PhotoRecord, _ configuration: Configuration) {
-    // Those of a run that was cancelled, or of an entry that was taken back, may end late.
+    // Those of a run that was cancelled may end late.
     guard pending.inProgress[record.id]?.download.record === record else { return }
     pending.remove(record)
     decide(on: record, configuration)
@@ -176,7 +177,10 @@ extension LiveJobs {
       if holdSource(of: record, live) { break }
       waitForSpace(record)
     case .waitForMachine: waitForMachine(record, live.failure ?? .cache)
-    case .restart: scheduler.retry(record.id, attempts: nil, due: now, now: now)
+    case .restart:
+      let hasBegun = live.state != .new
+      scheduler.retry(record.id, attempts: nil, hasBegun: hasBegun, due: now, now: now)
+      if !hasBegun { scheduler.keep(partial, of: record.id) }
     case .leave: break
     case .retry(let seconds):
       scheduler.retry(

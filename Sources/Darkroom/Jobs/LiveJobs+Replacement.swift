@@ -46,33 +46,31 @@ extension LiveJobs {
     compare(number)
   }
 
-  /// Has nothing start of runs whose manifests are to be replaced, while what replaces them is planned: it is not known what
-  /// that lacks. What has begun goes on.
-  func holdReplaced(_ configuration: Configuration) {
-    let held = runsToBeReplaced
-    let now = Clock.monotonicMilliseconds
-    for number in held.subtracting(scheduler.held) {
-      for record in pending.withdraw(run: number) {
-        scheduler.notTried(record.id, now: now, backoff: configuration.backoff)
-        scheduler.retry(record.id, attempts: nil, due: now, now: now)
-        scheduler.keep(record.takePartial(), of: record.id)
-      }
-    }
-    scheduler.held = held
+  /// Has nothing start of runs whose manifests are replaced, until it is known what the new ones lack. What has begun goes on.
+  func suspendReplaced() {
+    let suspended = replacedRuns
+    for run in suspended.subtracting(scheduler.suspended) { pending.setSuspended(true, run: run) }
+    for run in scheduler.suspended.subtracting(suspended) { pending.setSuspended(false, run: run) }
+    scheduler.suspended = suspended
   }
 
-  /// The runs whose manifests are to be replaced by some that are planned, or being planned.
-  private var runsToBeReplaced: Set<Int> {
+  /// The runs of whose entries it is not known which are wanted: a manifest that is to replace theirs is planned, or compared
+  /// with it. Those are among them that such a run is to replace, or has replaced.
+  private var replacedRuns: Set<Int> {
     var found: Set<Int> = []
-    for run in runs.values where run.replaces != nil {
+    for run in runs.values {
       switch run.phase {
-      case .planning, .ready: break
-      case .fetching, .running, .replacing, .replaced, .cancelling, .finishing: continue
+      case .planning, .ready: insert(run.replaces, into: &found)
+      case .replaced(let replaced) where replaced.comparison == nil: insert(run.number, into: &found)
+      case .replaced, .fetching, .running, .replacing, .cancelling, .finishing: break
       }
-      var replaced = run.replaces
-      while let number = replaced, let old = runs[number], found.insert(number).inserted { replaced = old.replaces }
     }
     return found
+  }
+
+  private func insert(_ number: Int?, into found: inout Set<Int>) {
+    guard let run = number.flatMap({ runs[$0] }), found.insert(run.number).inserted else { return }
+    insert(run.replaces ?? predecessor(of: run.number)?.number, into: &found)
   }
 
   /// Has a planned manifest planned again: what has become since of the run that it is to replace, or of one that has ended

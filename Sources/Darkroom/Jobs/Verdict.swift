@@ -85,6 +85,8 @@ extension Verdict {
   private static func withoutOutage(
     _ entry: EndedEntry, _ backoff: Backoff, _ deferral: Deferral, isStopping: Bool, now: Int
   ) -> Verdict {
+    // Its download did not begin.
+    guard entry.state != .new else { return isStopping ? .leave : .restart }
     let verdict: Verdict
     switch entry.failure?.disposition {
     case .waitForSpace: verdict = .waitForSpace

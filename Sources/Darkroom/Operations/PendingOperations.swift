@@ -383,13 +383,11 @@ final class PendingOperations {
     return idle.map(\.download.record)
   }
 
-  /// Takes back the entries of a run whose downloads have not begun: their operations do nothing when it is their turn.
-  func withdraw(run: Int) -> [PhotoRecord] {
-    let waiting = inProgress.values.map(\.download).filter { download in
-      download.record.id.run == run && !download.isFinished && download.record.withdraw()
+  /// Has downloads of a run begin, or not. One whose turn comes meanwhile ends, and its record stays new.
+  func setSuspended(_ isSuspended: Bool, run: Int) {
+    for chain in inProgress.values where chain.download.record.id.run == run {
+      chain.download.record.setSuspended(isSuspended)
     }
-    for download in waiting { remove(download.record) }
-    return waiting.map(\.record)
   }
 
   /// Waits until what has been transferred has ended, too.

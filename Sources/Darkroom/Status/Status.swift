@@ -136,6 +136,8 @@ package struct Status: Sendable, Equatable, Codable {
   /// What tells the process from a later one with its id, see `ProcessStart`.
   package var process_start: String?
   package var updated_at: String?
+  /// Why the process cannot read the inbox; nil when it can.
+  package var inbox_error: String?
   /// Jobs that have not ended: the live ones first, in the order in which they became live.
   package var jobs: [Job] = []
   /// Jobs that wait because something is in their way: `listLimit` of them at most; nil without any.

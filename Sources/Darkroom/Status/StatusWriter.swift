@@ -28,9 +28,11 @@ final class StatusWriter {
   /// that neither the inbox nor the file shows, so that who waits for it finds it; otherwise at most once a second.
   /// - Parameters:
   ///   - open: The manifests that somebody has open for writing.
+  ///   - inboxError: Why the inbox cannot be read; nil when it can.
   ///   - isLast: Whether it is written at once if it has changed, because the process ends.
   func write(
-    _ jobs: LiveJobs, ignored: [InboxScan.Ignored], open: Set<FileName>, now: Double, isLast: Bool = false
+    _ jobs: LiveJobs, ignored: [InboxScan.Ignored], open: Set<FileName>, inboxError: String?, now: Double,
+    isLast: Bool = false
   ) {
     let phases = jobs.runs.mapValues(\.live.phase)
     let isUrgent = phases.count <= Self.few && phases != lastPhases || jobs.runs.values.contains(where: isMissing)
@@ -41,7 +43,8 @@ final class StatusWriter {
     due = nil
     lastPhases = phases
     next = now + 1
-    let status = status(of: jobs, ignored: ignored, open: open)
+    var status = status(of: jobs, ignored: ignored, open: open)
+    status.inbox_error = inboxError
     guard status != last else {
       // A pause lasts until the last sign of life when the program is killed in it.
       if !status.pauses.isEmpty, !status.jobs.isEmpty { folder.touch(OutboxFolder.statusName) }

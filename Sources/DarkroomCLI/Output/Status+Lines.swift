@@ -7,6 +7,7 @@ extension Status {
   var lines: [String] {
     var lines = ["\(inbox) → \(outbox)"]
     lines.append(process.map { "process \($0) is running" } ?? "no process is running")
+    if let inbox_error { lines.append("the inbox cannot be read: \(inbox_error)") }
     lines += jobs.map { "job \($0.job): " + (process == nil ? $0.rest : $0.progress) }
     let waits = waits ?? []
     lines += waits.map { "job \($0.job) is in trouble, and tried again: \($0.why)" }
@@ -34,7 +35,7 @@ extension Status {
     }
     lines += ignored.map { "ignored: \($0.file): \($0.why)" }
     if ignored_total > ignored.count { lines.append("ignored: \(ignored_total - ignored.count) more") }
-    if jobs.isEmpty, queued.isEmpty, jobs_unknown == nil { lines.append("nothing to do") }
+    if jobs.isEmpty, queued.isEmpty, jobs_unknown == nil, inbox_error == nil { lines.append("nothing to do") }
     let finished = finished ?? []
     lines += finished.map(\.line)
     if let total = finished_total, total > finished.count {

@@ -72,6 +72,8 @@ import Testing
     Case(disposition: nil, isStopping: true, state: .filtered, expected: .deliver),
     Case(disposition: nil, state: .cancelled, expected: .deliver),
     Case(disposition: nil, isStopping: true, state: .cancelled, expected: .leave),
+    // What did not begin, because its run was suspended.
+    Case(disposition: nil, state: .new, expected: .restart),
     Case(disposition: nil, isStopping: true, state: .new, expected: .leave),
     // The same would fail again.
     Case(disposition: .final, expected: .deliver),

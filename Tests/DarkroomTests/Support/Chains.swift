@@ -56,11 +56,12 @@ final class Chains {
   @discardableResult
   func start(
     _ position: Int, url: String = source, recipe: String = "none", priority: Entry.Priority = .normal,
-    reportsAnswer: Bool = false
+    reportsAnswer: Bool = false, run number: Int = 1, inherited: PhotoRecord.Source? = nil
   ) throws -> PhotoRecord {
     let folder = JobFolder(path: folder.file("job"), name: "job")
-    let run = RunContext(number: 1, runID: staging.runID, folder: folder, staging: staging)
-    let record = PhotoRecord(try .sample(position, url: url, recipe: recipe, priority: priority), run: run)
+    let run = RunContext(number: number, runID: staging.runID, folder: folder, staging: staging)
+    let record = PhotoRecord(
+      try .sample(position, url: url, recipe: recipe, priority: priority), run: run, inherited: inherited)
     pending.start(record, reportsAnswer: reportsAnswer)
     return record
   }
