@@ -91,7 +91,7 @@ extension Status.Job {
 
   /// The job while a process works on it.
   fileprivate var progress: String {
-    guard let count, filtered != nil, total != nil else { return state }
+    guard let count, filtered != nil, total != nil else { return state + deferral }
     return count + (retrying.map { $0 > 0 ? ", \($0) to be retried" : "" } ?? "")
       + (waiting_for_others.map { ", \($0) waiting for others" } ?? "") + deferral
       + (rate.map { ", \($0.formatted(.number.precision(.fractionLength(0...1))))/s" } ?? "")

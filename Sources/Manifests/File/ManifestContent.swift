@@ -34,14 +34,14 @@ package struct ManifestContent: Sendable {
 
   /// Reads it from its beginning and hands on what it holds, in order. In the place of a source comes what that has listed, if
   /// it is there.
-  /// - Throws: As `ManifestFormat.read`; `bad-value` when the list has a source in turn, `syntax` when it is an HTML page.
+  /// - Throws: As `ManifestFormat.read`; `bad-value` when the list has a source in turn, `syntax` when it is an HTML page or a picture.
   package func read(_ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     defer { if ([file] + (list.map { [$0.file] } ?? [])).contains(where: Self.isLarge) { Allocator.giveBackFreed() } }
     try format.read(file, fields) { item in
       guard case .source = item, let list else { return try yield(item) }
       do {
-        if try list.file.isHTML() {
-          throw ManifestProblem(.syntax, "\(list.url) is an HTML page, not a list of entries", at: .file)
+        if let kind = try list.file.otherKind() {
+          throw ManifestProblem(.syntax, "\(list.url) is \(kind), not a list of entries", at: .file)
         }
         try list.format.read(list.file, fields) { item in try yield(item.listed()) }
       } catch let problem as ManifestProblem {
