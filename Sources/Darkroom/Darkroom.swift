@@ -62,7 +62,10 @@ package final class Darkroom {
   private let retry: LocalRetry
   private var configuration: Configuration
   private var patience: Patience
+
+  /// Why the inbox cannot be read now, and which errors were told of since it could.
   private var inboxError: SystemError?
+  private var toldInboxErrors: Set<Int32> = []
   private var stopDeadline: Double?
 
   /// When the time of `run` is over, as `Clock.monotonicSeconds`; nil without `--max-duration`, and for `watch`.
@@ -197,7 +200,7 @@ package final class Darkroom {
         jobs.findUnwanted(scan, in: services.inbox, settleTime: watcher.settleTime, now: now)
         return jobs.queue.fresh(of: scan.manifests, unexamined: Set(scan.unexamined.map(\.file)))
       }
-      inboxError = nil
+      (inboxError, toldInboxErrors) = (nil, [])
       if view.hasReturned {
         observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path, .inboxReturned))
         jobs.inboxReturned()
@@ -217,7 +220,7 @@ package final class Darkroom {
       jobs.missing.scanFailed()
       let mayPass = error.cause.isOfMachine && error.cause != .permission
       guard jobs.queue.goal == .watch || mayPass else { throw StopError.missing("the inbox cannot be read: \(error)") }
-      if error.code != inboxError?.code { observe(.inboxUnreadable(error.description)) }
+      if toldInboxErrors.insert(error.code).inserted { observe(.inboxUnreadable(error.description)) }
       inboxError = error
     }
     suspendOrResume(locks, now)

@@ -10,16 +10,24 @@ import Testing
 
   init() throws { fixture = try CacheFixture() }
 
+  /// Has a cache keep a download, and waits until it has: what comes in takes room that another is refused.
+  private func keep(
+    _ name: String, in cache: DownloadCache, bytes: Int = 10, as key: String? = nil, for run: String? = nil
+  ) throws {
+    try fixture.keep(name, in: cache, bytes: bytes, as: key, for: run)
+    cache.commit()
+  }
+
   private func known(_ cache: DownloadCache, _ names: String...) throws -> [String] {
     try names.filter { try cache.source(CacheFixture.key($0)) != nil }
   }
 
   @Test func `they take no room and evict nothing, nor are they evicted, and go with their run`() throws {
     let cache = fixture.opened(limit: 25)
-    try fixture.keep("a", in: cache)
-    for name in ["p", "q", "r"] { try fixture.keep(name, in: cache, bytes: 30, for: "run-1") }
-    try fixture.keep("s", in: cache, for: "run-2")
-    for name in ["b", "c"] { try fixture.keep(name, in: cache) }
+    try keep("a", in: cache)
+    for name in ["p", "q", "r"] { try keep(name, in: cache, bytes: 30, for: "run-1") }
+    try keep("s", in: cache, for: "run-2")
+    for name in ["b", "c"] { try keep(name, in: cache) }
     #expect(try known(cache, "a", "b", "c", "p", "q", "r", "s") == ["b", "c", "p", "q", "r", "s"])
     cache.end(run: "run-1")
     #expect(try known(cache, "b", "c", "p", "q", "r", "s") == ["b", "c", "s"])
@@ -30,9 +38,9 @@ import Testing
 
   @Test func `what other requests returned, too, takes room again when the run has ended`() throws {
     let cache = fixture.opened(limit: 25)
-    try fixture.keep("a", in: cache)
-    try fixture.keep("a", in: cache, as: "p", for: "run")
-    for name in ["b", "c"] { try fixture.keep(name, in: cache) }
+    try keep("a", in: cache)
+    try keep("a", in: cache, as: "p", for: "run")
+    for name in ["b", "c"] { try keep(name, in: cache) }
     #expect(try known(cache, "a", "b", "c", "p") == ["a", "b", "c", "p"])
     cache.end(run: "run")
     #expect(try known(cache, "a", "b", "c", "p") == ["b", "c"])
@@ -40,9 +48,9 @@ import Testing
 
   @Test func `what was for one run only takes room when the same request returns something else`() throws {
     let cache = fixture.opened(limit: 25)
-    try fixture.keep("p", in: cache, for: "run")
-    try fixture.keep("q", in: cache, as: "p", for: "run")
-    for name in ["a", "b"] { try fixture.keep(name, in: cache) }
+    try keep("p", in: cache, for: "run")
+    try keep("q", in: cache, as: "p", for: "run")
+    for name in ["a", "b"] { try keep(name, in: cache) }
     _ = cache.source(try CacheFixture.key("a"))
     #expect(try fixture.files().sources == ["a", "b", "q"].map { CacheFixture.source($0).sha256 })
     cache.end(run: "run")

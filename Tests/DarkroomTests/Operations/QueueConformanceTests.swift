@@ -101,7 +101,7 @@ import Transfer
     let count = 3 * limit
     // Each makes another result, and downloads end in any order.
     for position in 0..<count { try chains.start(position, url: "sleep", recipe: "sepia(0.\(position + 1))") }
-    chains.waitForDownloads(count)
+    chains.waitForReadyFiltrations()
     chains.pending.filtrationQueue.isSuspended = false
     func running() -> [Int] {
       (0..<count).filter { chains.operations(of: $0)?.filtration.isExecuting == true }
@@ -172,7 +172,7 @@ import Transfer
       try chains.start(
         position, recipe: "sepia(0.\(position + 10))", priority: position % 3 == 0 ? .high : .normal)
     }
-    chains.waitForDownloads(30)
+    chains.waitForReadyFiltrations()
     chains.pending.filtrationQueue.isSuspended = false
     let order = chains.ended(30).map(\.entry.position)
     #expect(order == (0..<30).filter { $0 % 3 == 0 } + (0..<30).filter { $0 % 3 != 0 })

@@ -85,6 +85,13 @@ final class Chains {
     }
   }
 
+  /// Waits until the filtrations of all entries in progress may start. A download says that it has ended a moment before it
+  /// is finished.
+  func waitForReadyFiltrations() {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while !pending.inProgress.values.allSatisfy(\.filtration.isReady), ContinuousClock.now < deadline { usleep(1000) }
+  }
+
   /// Waits until hosts have begun to answer.
   func answers() -> [PhotoRecord] {
     answered.wait(alongside: -1, seconds: nil)
