@@ -71,6 +71,29 @@ import Testing
     #expect(try history() == ["superseded", "superseded"])
   }
 
+  @Test func `what has not begun in a run that was replaced does not wait for what has`() throws {
+    try folders.drop("job.jsonl", manifest(0..<6))
+    let watch = try folders.start("watch", Self.options)
+    #expect(Set(try requests(2)) == ["/0", "/1"])
+    try folders.drop("job.jsonl", manifest(0..<7))
+    #expect(try watch.waitForLine(containing: "job: 7 entries") != nil)
+    try folders.drop("job.jsonl", manifest(100..<30_100) + "[]\n")
+    #expect(try watch.waitForLine(containing: "job: planning") != nil)
+    // It makes room for what waits in the queue, while it is not known whether that is wanted.
+    try server.release(1)
+    #expect(try watch.waitForLine(containing: "job: rejected") != nil)
+    // The other one is not answered yet.
+    for path in ["/2", "/3", "/4", "/5", "/6"] {
+      #expect(try requests(1) == [path])
+      try server.release(1)
+    }
+    try server.release(1)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 7 filtered") != nil)
+    #expect(try folders.report("job").entries.allSatisfy { $0.attempts == 1 })
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
   @Test func `a replacement that is rejected after the job has ended leaves its report`() throws {
     try folders.drop("job.jsonl", manifest(0..<1))
     let watch = try folders.start("watch", Self.options)

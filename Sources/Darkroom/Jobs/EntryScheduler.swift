@@ -192,6 +192,8 @@ final class EntryScheduler {
   private func start(
     _ started: JobEntries.Started, _ entry: Entry, inherited: PhotoRecord.Source? = nil, of run: Int, _ job: JobEntries
   ) -> Next {
+    var started = started
+    started.failure = job.failures.removeValue(forKey: started.key.position)
     job.started[started.key.position] = started
     if !job.attempts.isEmpty { job.attempts[started.key.position] = nil }
     if !job.firstTried.isEmpty { job.firstTried[started.key.position] = nil }
@@ -199,7 +201,7 @@ final class EntryScheduler {
       run: run, entry: entry, mirror: started.mirror, attempts: started.attempts, firstTried: started.firstTried,
       hasInterval: hosts.hasInterval(started.host), awaitsAnswer: hosts.awaitsAnswer(started.host),
       budget: hosts.reachability(of: started.host).budget,
-      failure: job.failures.removeValue(forKey: started.key.position), inherited: inherited,
+      failure: started.failure, inherited: inherited,
       partial: job.partials.removeValue(forKey: started.key.position),
       earlierMirrors: started.mirror == 0 ? [] : job.mirrorFailures[started.key.position] ?? [])
   }
@@ -253,11 +255,8 @@ final class EntryScheduler {
   /// Has an entry start again, from `due` on.
   /// - Parameters:
   ///   - attempts: How often it has been tried; nil when the last time does not count.
-  ///   - hasBegun: Whether its download began the last time. Default: it did.
   ///   - isRefused: Whether its host refused it the last time.
-  func retry(
-    _ id: PhotoRecord.ID, attempts: Int?, hasBegun: Bool = true, isRefused: Bool = false, due: Int, now: Int
-  ) {
+  func retry(_ id: PhotoRecord.ID, attempts: Int?, isRefused: Bool = false, due: Int, now: Int) {
     guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return }
     let retry = Retry(
       key: entry.key, host: entry.retryHost ?? entry.host, attempts: attempts ?? entry.attempts,
@@ -265,9 +264,24 @@ final class EntryScheduler {
       mirror: entry.mirror,
       attemptsAtMirror: entry.attemptsAtMirror + (attempts == nil ? 0 : 1),
       firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass, suspected: entry.suspected,
-      roundBegan: hasBegun || entry.attempts > 0 ? entry.roundBegan : nil)
+      roundBegan: entry.roundBegan)
     (job.attempts[id.position], job.firstTried[id.position]) = (retry.attempts, retry.firstTried)
     hosts.retry(retry, job: id.run, due: due, now: now, allowance: allowance(of: retry.host))
+    finished(id.run, job, at: entry.host, now)
+  }
+
+  /// Has an entry start again whose download has not begun, as if it had not been started.
+  func startAgain(_ id: PhotoRecord.ID, now: Int) {
+    guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return }
+    if let failure = entry.failure { job.failures[id.position] = failure }
+    if entry.attempts > 0 { job.attempts[id.position] = entry.attempts }
+    if let firstTried = entry.firstTried { job.firstTried[id.position] = firstTried }
+    let retry =
+      entry.retry
+      ?? Retry(
+        key: entry.key, host: entry.retryHost ?? entry.host, attempts: entry.attempts, mirror: entry.mirror,
+        attemptsAtMirror: entry.attemptsAtMirror, firstTried: entry.firstTried ?? entry.since)
+    hosts.retry(retry, job: id.run, due: now, now: now, allowance: allowance(of: retry.host))
     finished(id.run, job, at: entry.host, now)
   }
 

@@ -50,6 +50,12 @@ final class JobEntries {
 
     /// Whether its download is too slow.
     var isSlow = false
+
+    /// Why it failed before; nil when that is not kept.
+    var failure: EntryFailure?
+
+    /// What it was started as; nil when it was not tried before in its run.
+    var retry: Retry?
   }
 
   /// A host that was not started, with its first entry.
@@ -212,6 +218,6 @@ extension JobEntries.Started {
       key: retry.key, host: retry.host, attempts: retry.attempts, uncounted: retry.uncounted, refusals: retry.refusals,
       mirror: retry.mirror,
       attemptsAtMirror: retry.attemptsAtMirror, suspected: retry.suspected, roundBegan: retry.roundBegan,
-      since: since, firstTried: retry.firstTried, mirrorMayPass: retry.mirrorMayPass)
+      since: since, firstTried: retry.firstTried, mirrorMayPass: retry.mirrorMayPass, retry: retry)
   }
 }

@@ -87,6 +87,10 @@ final class JobRun {
     /// run in which they were worked on: it is not known yet which run is to tell of them.
     var untold: [Int: (row: ReportRow, processed: PhotoRecord)] = [:]
 
+    /// The entries whose operations have ended without having begun, because the run was suspended, by position. The run that
+    /// replaces it starts them once it has begun.
+    var unbegun: Set<Int> = []
+
     /// Whether the run that replaces it has begun.
     var hasBegun = false
 

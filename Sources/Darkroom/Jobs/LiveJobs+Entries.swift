@@ -158,7 +158,9 @@ extension LiveJobs {
       isStopping: isStopping || isClosing, now: now)
     if isClosing, verdict != .deliver || isGone(record.id) {
       scheduler.giveUp(record.id, now: now, backoff: configuration.backoff)
-      return leave(record)
+      leave(record)
+      if live.state == .new { leaveUnbegun(record) }
+      return
     }
     // Only the next try of the same URL has use for it.
     let partial = record.takePartial()
@@ -177,10 +179,10 @@ extension LiveJobs {
       if holdSource(of: record, live) { break }
       waitForSpace(record)
     case .waitForMachine: waitForMachine(record, live.failure ?? .cache)
-    case .restart:
-      let hasBegun = live.state != .new
-      scheduler.retry(record.id, attempts: nil, hasBegun: hasBegun, due: now, now: now)
-      if !hasBegun { scheduler.keep(partial, of: record.id) }
+    case .restart where live.state == .new:
+      scheduler.startAgain(record.id, now: now)
+      scheduler.keep(partial, of: record.id)
+    case .restart: scheduler.retry(record.id, attempts: nil, due: now, now: now)
     case .leave: break
     case .retry(let seconds):
       scheduler.retry(

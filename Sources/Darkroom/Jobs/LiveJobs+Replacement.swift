@@ -54,15 +54,16 @@ extension LiveJobs {
     scheduler.suspended = suspended
   }
 
-  /// The runs of whose entries it is not known which are wanted: a manifest that is to replace theirs is planned, or compared
-  /// with it. Those are among them that such a run is to replace, or has replaced.
+  /// The runs of whose entries it is not known which are wanted: a manifest that is to replace theirs is being planned, or
+  /// compared with it. Those are among them that such a run is to replace, or has replaced. What is planned and cannot take its
+  /// place yet may wait for these.
   private var replacedRuns: Set<Int> {
     var found: Set<Int> = []
     for run in runs.values {
       switch run.phase {
-      case .planning, .ready: insert(run.replaces, into: &found)
+      case .planning: insert(run.replaces, into: &found)
       case .replaced(let replaced) where replaced.comparison == nil: insert(run.number, into: &found)
-      case .replaced, .fetching, .running, .replacing, .cancelling, .finishing: break
+      case .ready, .replaced, .fetching, .running, .replacing, .cancelling, .finishing: break
       }
     }
     return found
@@ -170,6 +171,7 @@ extension LiveJobs {
         indexFailed(error)
       }
       carryUntold(of: run)
+      startUnbegun(of: run)
     }
   }
 

@@ -138,7 +138,35 @@ extension LiveJobs {
     run.hold = nil
     run.phase = .cancelling(.init(running: replaced.running, attempts: replaced.attempts, isSuperseded: true))
     guard let new = runs[replaced.successor] else { return }
-    let places = (replaced.comparison?.carried ?? [:]).mapValues(\.position)
+    handOver((replaced.comparison?.carried ?? [:]).mapValues(\.position), of: run, replaced, to: new)
+  }
+
+  /// Records that an entry has not begun whose operations have ended.
+  func leaveUnbegun(_ record: PhotoRecord) {
+    guard let run = runs[record.run.number], case .replaced(var replaced) = run.phase else { return }
+    replaced.unbegun.insert(record.entry.position)
+    run.phase = .replaced(replaced)
+    startUnbegun(of: run)
+  }
+
+  /// Has the run that replaces another start the entries of that which have not begun, although what it goes on with has not
+  /// ended: that may take long.
+  func startUnbegun(of run: JobRun) {
+    guard case .replaced(var replaced) = run.phase, replaced.hasBegun, !replaced.unbegun.isEmpty,
+      let new = runs[replaced.successor]
+    else { return }
+    let unbegun = replaced.unbegun
+    replaced.unbegun = []
+    run.phase = .replaced(replaced)
+    let carried = replaced.comparison?.carried.filter { unbegun.contains($0.key) } ?? [:]
+    leave(unbegun, outOf: run)
+    handOver(carried.mapValues(\.position), of: run, replaced, to: new)
+  }
+
+  /// Has the run that replaces another start entries that were left to that.
+  /// - Parameter places: Their places in the new run, by those in the old one.
+  private func handOver(_ places: [Int: Int], of run: JobRun, _ replaced: JobRun.Replaced, to new: JobRun) {
+    let number = run.number
     // Those included that the run before has left to this one since it was replaced.
     let known = scheduler.attempts(run: number).merging(replaced.attempts) { _, last in last }
     let attempts = places.compactMap { position, place in known[position].map { (place, $0) } }
