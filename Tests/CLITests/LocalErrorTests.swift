@@ -14,7 +14,10 @@ import Testing
 
   private static let jobs = [["astronaut.jpg", "chelsea.jpg", "coffee.jpg"], ["rocket.jpg", "chelsea-small.png"]]
 
-  @Test(arguments: points.flatMap { point in point.numbers.map { (point.call, point.error, $0) } })
+  /// The thread sanitizer waits for ever for the symbolizer when it cannot write to that.
+  private static let testable = points.filter { !Sanitizer.isThread || $0.call != "write" }
+
+  @Test(arguments: testable.flatMap { point in point.numbers.map { (point.call, point.error, $0) } })
   func `an error of the machine at one call fails no entry, and loses nothing`(
     call: String, error: String, number: Int
   ) throws {
