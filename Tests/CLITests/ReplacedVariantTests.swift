@@ -73,6 +73,27 @@ import Testing
     try stop(watch)
   }
 
+  @Test func `when their download has not begun in the run that was replaced, it is one in the new one`() throws {
+    let others = (0..<2).map { #"{"url": "\#(server.url("p\($0)"))"}"# + "\n" }.joined()
+    try folders.drop("job.jsonl", others + entry("x"))
+    let watch = try folders.start("watch", ["--cache-size", "0", "--verbose", "--downloads", "2", "--per-host", "6"])
+    #expect(Set(try (0..<2).map { _ in try server.nextRequest() }) == ["/p0", "/p1"])
+    try folders.drop("job.jsonl", others + entry("x") + "\n" + #"{"url": "\#(server.url("y"))"}"#)
+    #expect(try watch.waitForLine(containing: "job: its manifest was replaced; 6 entries that are") != nil)
+    let rejected = (0..<30_000).map { "\"http://127.0.0.1/\($0)\"\n" }.joined() + "[]\n"
+    try folders.drop("job.jsonl", rejected)
+    #expect(try watch.waitForLine(containing: "job: planning") != nil)
+    // It makes room while it is not known whether the entry is wanted.
+    try server.release(1)
+    #expect(try watch.waitForLine(containing: "job: rejected") != nil)
+    #expect(try server.nextRequest() == "/x")
+    try server.release(20)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 7 filtered") != nil)
+    #expect(try requests().isEmpty)
+    #expect(try folders.report("job").entries.map(\.coalesced) == [nil, nil, nil, true, true, true, nil])
+    try stop(watch)
+  }
+
   @Test func `when only the first cannot be made the others are, from its download`() throws {
     let tooWide = entry("x", first: "resize(exact 20000 10 enlarge)").replacingOccurrences(
       of: #""v0", "#, with: #""v0", "format": "webp", "#)

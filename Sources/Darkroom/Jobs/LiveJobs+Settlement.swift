@@ -150,20 +150,24 @@ extension LiveJobs {
   }
 
   /// Has the run that replaces another start the entries of that which have not begun, although what it goes on with has not
-  /// ended: that may take long.
+  /// ended: that may take long. Variants that wait for one of these wait for it there.
   func startUnbegun(of run: JobRun) {
     guard case .replaced(var replaced) = run.phase, replaced.hasBegun, !replaced.unbegun.isEmpty,
-      let new = runs[replaced.successor]
+      let comparison = replaced.comparison, let new = runs[replaced.successor]
     else { return }
-    let unbegun = replaced.unbegun
+    let carried = comparison.carried.filter { replaced.unbegun.contains($0.key) }
+    let waiting = Set(carried.values.flatMap { comparison.waitingVariants[$0.position] ?? [] }.map(\.position))
     replaced.unbegun = []
     run.phase = .replaced(replaced)
-    let carried = replaced.comparison?.carried.filter { unbegun.contains($0.key) } ?? [:]
-    leave(unbegun, outOf: run)
+    leave(Set(carried.keys).union(comparison.carried.filter { waiting.contains($0.value.position) }.keys), outOf: run)
     handOver(carried.mapValues(\.position), of: run, replaced, to: new)
+    guard case .replaced(var next) = new.phase else { return }
+    next.unbegun.formUnion(carried.values.map(\.position))
+    new.phase = .replaced(next)
+    startUnbegun(of: new)
   }
 
-  /// Has the run that replaces another start entries that were left to that.
+  /// Has the run that replaces another start entries that were left to the other one.
   /// - Parameter places: Their places in the new run, by those in the old one.
   private func handOver(_ places: [Int: Int], of run: JobRun, _ replaced: JobRun.Replaced, to new: JobRun) {
     let number = run.number
