@@ -294,6 +294,27 @@ import Testing
     try checkNothingIsLeft()
   }
 
+  @Test(arguments: [false, true])
+  func `when a list fails whose download has ended that of another, no earlier manifest goes on`(hasReport: Bool) throws
+  {
+    let watch = try folders.start("watch", Self.options)
+    if hasReport {
+      try folders.drop("job.json", #"["\#(pictures.url("a"))"]"#)
+      try pictures.release(1)
+      #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
+    }
+    try drop("never.txt")
+    #expect(try lists.nextRequest() == "/never.txt")
+    try folders.drop("job.json", #"{"source": "gone.csv"}"#)
+    #expect(try watch.waitForLine(containing: "job: rejected: source") != nil)
+    try wait(for: [])
+    watch.send(SIGTERM)
+    #expect(try !watch.finish().error.contains("the job goes on with its earlier manifest"))
+    #expect(try folders.report("job").state == "rejected")
+    #expect(try history().map(\.state).sorted() == (hasReport ? ["succeeded", "superseded"] : ["superseded"]))
+    try checkNothingIsLeft()
+  }
+
   @Test func `a replacement whose source fails changes nothing`() throws {
     try folders.drop("job.json", #"["\#(pictures.url("0"))", "\#(pictures.url("1"))"]"#)
     let watch = try folders.start("watch", Self.four)

@@ -245,7 +245,7 @@ final class LiveJobs {
   func reject(_ run: JobRun, _ plan: Plan, _ outcome: JobOutcome) {
     var (plan, outcome) = (plan, outcome)
     let waiting = queue.earlierRuns(than: run.order, of: run.name)
-    let isReplacement = run.replaces.map { runs[$0] != nil } == true || !waiting.isEmpty
+    let isReplacement = mayGoOn(run.replaces) || !waiting.isEmpty
     if isReplacement {
       // Nothing changes for what was there before, and the manifests of that have gone.
       let earlier = runs.values.filter { $0.name == run.name && $0.order < run.order }
@@ -255,6 +255,16 @@ final class LiveJobs {
     }
     let hasPredecessor = run.replaces != nil && !isReplacement
     run.phase = .finishing(.init(plan: plan, outcome: outcome, hasPredecessor: hasPredecessor))
+  }
+
+  /// Whether a run is live and does not end because a later manifest has taken the place of its own.
+  private func mayGoOn(_ number: Int?) -> Bool {
+    switch number.flatMap({ runs[$0] })?.phase {
+    case .fetching(let fetching): fetching.end != .superseded
+    case .finishing(let finishing): finishing.outcome.state != .superseded
+    case .planning, .ready, .running, .replacing, .replaced, .cancelling: true
+    case nil: false
+    }
   }
 
   /// Begins the work on the entries of a planned job.
