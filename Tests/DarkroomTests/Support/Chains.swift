@@ -87,9 +87,33 @@ final class Chains {
 
   /// Waits until the filtrations of all entries in progress may start. A download says that it has ended a moment before it
   /// is finished.
-  func waitForReadyFiltrations() {
+  /// - Parameter follower: The entry whose filtration comes after another. Default: nil, none.
+  func waitForReadyFiltrations(besides follower: Int? = nil) {
+    let chains = pending.inProgress.filter { $0.key.position != follower }.values
     let deadline = ContinuousClock.now + .seconds(60)
-    while !pending.inProgress.values.allSatisfy(\.filtration.isReady), ContinuousClock.now < deadline { usleep(1000) }
+    while !chains.allSatisfy(\.filtration.isReady), ContinuousClock.now < deadline { usleep(1000) }
+  }
+
+  /// Waits until as many filtrations run.
+  /// - Returns: The positions of their entries, in order.
+  func runningFiltrations(_ count: Int) -> [Int] {
+    func running() -> [Int] {
+      pending.inProgress.values.filter(\.filtration.isExecuting).map(\.download.record.entry.position).sorted()
+    }
+    let deadline = ContinuousClock.now + .seconds(60)
+    while running().count < count, ContinuousClock.now < deadline { usleep(1000) }
+    return running()
+  }
+
+  /// Cancels filtrations that do not end by themselves and run one at a time. The order in which filtrations have ended says
+  /// little: that is told on threads of their own.
+  /// - Returns: The positions of their entries, in the order in which they began.
+  func cancelOneByOne(_ count: Int) -> [Int] {
+    (0..<count).compactMap { _ in
+      guard let running = runningFiltrations(1).first else { return nil }
+      pending.cancel(run: 1) { $0 == running }
+      return ended(1).first?.entry.position
+    }
   }
 
   /// Waits until hosts have begun to answer.

@@ -45,6 +45,12 @@ final class Workers: Sendable {
     }
   }
 
+  /// Has a source "sleep" in its folder, of which filtrations do nothing until they are cancelled.
+  convenience init(sleeping places: Int) throws {
+    try self.init(places: places)
+    try Self.source("sleep").write(to: URL(fileURLWithPath: folder.file("sleep")))
+  }
+
   deinit { pool.close() }
 
   /// Filters a source: a deed, or a picture.
