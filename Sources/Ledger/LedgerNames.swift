@@ -48,31 +48,34 @@ extension LedgerNamedRun {
   /// have ended are removed.
   static func put(_ runID: String, job: String, pages: Int, _ database: Database) throws {
     let values = [SQLiteValue.text(job), .text(runID)]
-    let earlier = "FROM named_runs WHERE job = ?1 AND run_id != ?2 AND NOT \(isLive)"
-    try database.run("DELETE FROM names WHERE run_id IN (SELECT run_id \(earlier))", values)
-    try database.run("DELETE \(earlier)", values)
+    var (number, last, hasOthers) = (nil as Int?, 0, false)
+    try database.run("SELECT run_id, number FROM named_runs WHERE job = ?1", [.text(job)]) { row in
+      last = max(last, row.integer(1))
+      if row.text(0) == runID { number = row.integer(1) } else { hasOthers = true }
+    }
+    // Most jobs have one run.
+    if hasOthers {
+      let earlier = "FROM named_runs WHERE job = ?1 AND run_id != ?2 AND NOT \(isLive)"
+      try database.run("DELETE FROM names WHERE run_id IN (SELECT run_id \(earlier))", values)
+      try database.run("DELETE \(earlier)", values)
+    }
     // One that is recorded again keeps its place.
-    let number = try database.first(
-      """
-      SELECT coalesce(
-        (SELECT number FROM named_runs WHERE job = ?1 AND run_id = ?2),
-        (SELECT max(number) FROM named_runs WHERE job = ?1) + 1, 1)
-      """, values
-    ) { $0.integer(0) }
-    let run = LedgerNamedRun(runID: runID, number: number ?? 1, pages: pages)
+    let run = LedgerNamedRun(runID: runID, number: number ?? last + 1, pages: pages)
     try database.run(LedgerTable.namedRuns.put, [.text(job)] + run.values)
   }
 
   /// Removes the names of a run that has ended, or is removed, unless they are those of its job's last run.
   static func forgetEarlier(_ runID: String, _ database: Database) throws {
     let run = "run_id = ?1 AND job = (SELECT name FROM jobs WHERE run_id = ?1)"
-    try database.run(
+    let later = """
+      SELECT 1 FROM named_runs AS later WHERE later.job = named_runs.job AND later.number > named_runs.number
       """
-      DELETE FROM named_runs WHERE \(run) AND EXISTS (
-        SELECT 1 FROM named_runs AS later WHERE later.job = named_runs.job AND later.number > named_runs.number)
-      """, [.text(runID)])
-    try database.run(
-      "DELETE FROM names WHERE run_id = ?1 AND NOT EXISTS (SELECT 1 FROM named_runs WHERE \(run))", [.text(runID)])
+    let isLast = try database.first(
+      "SELECT 1 FROM named_runs WHERE \(run) AND NOT EXISTS (\(later))", [.text(runID)]
+    ) { _ in true }
+    if isLast == true { return }
+    try database.run("DELETE FROM named_runs WHERE \(run)", [.text(runID)])
+    try database.run("DELETE FROM names WHERE run_id = ?1", [.text(runID)])
   }
 
   /// Removes the names of a job's last run, unless a run of the job is live.
