@@ -44,7 +44,9 @@ let package = Package(
       name: "DarkroomCLI",
       dependencies: [
         "Darkroom", "Database", "Imaging", "JSON", "Ledger", "Manifests", "Scheduling", "System", "Transfer",
-      ]),
+      ],
+      // The manual's keys of a report are those of the schema.
+      resources: [.embedInCode("report.schema.json")]),
 
     // What the tests share: temporary folders, loopback servers, Python tools.
     .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),

@@ -42,7 +42,7 @@ enum Program {
     }
     guard let name = arguments.command else {
       guard arguments.wantsHelp else { throw UsageError("a command is needed") }
-      try output.print(HelpText.program)
+      try output.print(HelpText.program(CommandTable.groups))
       return .success
     }
     let command = try CommandTable.command(named: name)
@@ -60,7 +60,8 @@ enum Program {
     if let obstacle = settings.configObstacle { console.warn("warning: \(obstacle)") }
     return try command.run(
       Invocation(
-        operands: arguments.operands, settings: settings, console: console, output: output,
+        commands: CommandTable.groups, operands: arguments.operands, settings: settings, console: console,
+        output: output,
         reloadSettings: { try Settings(arguments, environment: environment) }))
   }
 

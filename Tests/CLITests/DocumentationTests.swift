@@ -1,5 +1,7 @@
+import Darkroom
 import Foundation
 import Imaging
+import Manifests
 import TestSupport
 import Testing
 import Transfer
@@ -85,8 +87,8 @@ struct DocumentationTests {
   func commands() throws {
     let help = try DarkroomProcess.run(["help"], in: TemporaryFolder()).output
     let page = try Documentation.text("Documentation/options.md")
-    let commands = try #require(help.firstRange(of: "\ncommands ")).upperBound
-    let end = try #require(help.firstRange(of: "\noptions ")).lowerBound
+    let commands = try #require(help.firstRange(of: "\nThe commands")).upperBound
+    let end = try #require(help.firstRange(of: "\noptions of all")).lowerBound
     let offered = help[commands..<end].matches(of: /\n  ([a-z]+)/).map { String($0.1) }
     #expect(page.matches(of: /\n\| `([a-z]+)[ `]/).map { String($0.1) } == offered)
     let codes = help.matches(of: /\n  ([0-9]+)\ /).map { String($0.1) }
@@ -113,6 +115,36 @@ struct DocumentationTests {
     let end = try #require(page.firstRange(of: "## JOB.failed.jsonl")).lowerBound
     #expect(rows(page[entries..<manifests]) == schema.entryErrorCodes)
     #expect(rows(page[manifests..<end]) == schema.manifestErrorCodes)
+    #expect(
+      cells(page[entries..<manifests])
+        == Dictionary(
+          uniqueKeysWithValues: FailureCode.all.map { ($0.text, [$0.explanation.cause, $0.explanation.remedy]) }))
+    #expect(
+      cells(page[manifests..<end])
+        == Dictionary(
+          uniqueKeysWithValues: ManifestProblem.Code.allCases.map { ($0.rawValue, [$0.cause, $0.remedy]) }))
+  }
+
+  /// Causes and remedies by code, without links.
+  private func cells(_ section: Substring) -> [String: [String]] {
+    let rows = section.matches(of: /\n\| `([a-z-]+)` \| ([^\n]*) \| ([^\n]*) \|(?=\n)/)
+    return Dictionary(
+      uniqueKeysWithValues: rows.map { row in
+        (
+          String(row.1),
+          [row.2, row.3].map { cell in
+            String(cell).replacing(/\[([^\]]*)\]\([^)]*\)/) { link in String(link.output.1) }
+          }
+        )
+      })
+  }
+
+  @Test("lists the fields of entries, and no others")
+  func fields() throws {
+    let page = try Documentation.text("Documentation/manifests.md")
+    let table = try #require(page.firstMatch(of: /\n## Fields\n\n\| field .*?\n\n/.dotMatchesNewlines())).output
+    let fields = table.matches(of: /\n\| `([a-z]+)`/).map { String($0.1) }
+    #expect(Set(fields) == Set(EntryField.all.map(\.name)) && fields.count == EntryField.all.count)
   }
 
   private func rows(_ section: Substring) -> Set<String> {

@@ -5,7 +5,7 @@ import Testing
 /// The help, compared with the files in `Snapshots`. `DARKROOM_TEST_RECORD=1 script/test --filter HelpTests` writes them.
 @Suite(.blocking) struct HelpTests {
   static let commands = [
-    "run", "watch", "add", "wait", "cancel", "retry", "check", "status", "pause", "resume", "filters", "help",
+    "run", "watch", "status", "add", "wait", "cancel", "retry", "pause", "resume", "check", "filters", "help",
   ]
   static let texts = [["help"]] + commands.map { ["help", $0] }
 
@@ -18,6 +18,13 @@ import Testing
     try expectRecorded(help.output, at: snapshot)
   }
 
+  @Test(arguments: ["manifest", "report"])
+  func `the help about files fits 80 columns`(topic: String) throws {
+    let help = try DarkroomProcess.run(["help", topic])
+    #expect(help.status == 0 && help.error.isEmpty && help.output.count > 5000)
+    #expect(help.output.split(separator: "\n").filter { $0.count > 80 } == [])
+  }
+
   @Test(arguments: commands)
   func `--help says what help COMMAND says`(command: String) throws {
     #expect(
@@ -26,8 +33,28 @@ import Testing
 
   @Test func `the help lists every command`() throws {
     let help = try DarkroomProcess.run(["help"]).output
-    let list = try #require(help.firstMatch(of: /\ncommands[^\n]*\n(.*?)\n\n/.dotMatchesNewlines()))
+    let list = try #require(help.firstMatch(of: /\nThe commands[^\n]*\n(.*?)\noptions of all/.dotMatchesNewlines()))
     #expect(list.1.matches(of: /(?:^|\n)  ([a-z]+)/).map { String($0.1) } == Self.commands)
+  }
+
+  @Test(arguments: texts)
+  func `usage and examples come first`(words: [String]) throws {
+    let help = try DarkroomProcess.run(words).output
+    let headings = help.split(separator: "\n\n").filter { !$0.hasPrefix("darkroom: ") }
+    #expect(headings[0].hasPrefix("usage: darkroom "))
+    #expect(headings[1].hasPrefix("examples:\n  darkroom "))
+  }
+
+  @Test func `help names the nearest command, topic, page or shell`() throws {
+    for (words, nearest) in [
+      (["manifst"], "manifest"), (["stauts"], "status"), (["man", "darkroom-reprot"], "darkroom-report"),
+      (["completion", "fsh"], "fish"),
+    ] {
+      let help = try DarkroomProcess.run(["help"] + words)
+      #expect(help.status == 64 && help.error.contains("did you mean \"\(nearest)\"?"), "\(help.error)")
+    }
+    #expect(try DarkroomProcess.run(["help", "man", "darkroom", "run"]).status == 64)
+    #expect(try DarkroomProcess.run(["help", "report", "run"]).status == 64)
   }
 
   /// The words that the values of a key may be, according to a schema.
@@ -91,7 +118,7 @@ import Testing
     let help = try DarkroomProcess.run(["help", command]).output
     let examples = try #require(help.firstMatch(of: /\nexamples:\n(.*?)\n\n/.dotMatchesNewlines())).1
       .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-    #expect((1...3).contains(examples.count))
+    #expect((1...4).contains(examples.count))
     for example in examples {
       let folder = try TemporaryFolder()
       try #"{"cat": "chelsea.jpg"}"#.write(toFile: folder.file("cats.json"), atomically: false, encoding: .utf8)

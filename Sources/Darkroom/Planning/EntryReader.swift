@@ -6,13 +6,11 @@ import Transfer
 
 /// Turns what a manifest's format yields into entries, and collects everything that is wrong.
 struct EntryReader {
-  static let fields =
-    ["url", "name", "key", "filters", "format", "quality", "priority", "checksum", "after", "variants", "metadata"]
-    + RequestFields.names
-  static let defaultsFields = fields.filter { !["url", "name", "key", "checksum", "after", "variants"].contains($0) }
+  static let fields = EntryField.all.map(\.name)
+  static let defaultsFields = EntryField.all.filter(\.isDefault).map(\.name)
 
   /// The fields that may stand beside the `source` of a manifest that is listed elsewhere.
-  static let sourceFields = ["key", "checksum"] + RequestFields.names
+  static let sourceFields = EntryField.all.filter(\.isBesideSource).map(\.name)
 
   private(set) var defaults: EntryDefaults
 

@@ -1,14 +1,16 @@
-/// A command of the program. To add one, add a file and a line in `CommandTable.all`.
+/// A command of the program. To add one, add a file and a name in a group of `CommandTable`; the help, the manual and the
+/// shells' completions follow from it.
 protocol Command: Sendable {
   var name: String { get }
 
-  /// What follows the name, e.g. `[MANIFEST…]`; empty when nothing does.
+  /// What follows the name, e.g. `[MANIFEST…]`; empty when nothing does. What its words stand for is how shells complete
+  /// them, see `WordSyntax`.
   var operands: String { get }
 
   /// What the command does, in a line.
   var summary: String { get }
 
-  /// Further sentences for the help; line breaks count as spaces. Default: none.
+  /// Further sentences for the help; line breaks count as spaces, blank lines separate paragraphs. Default: none.
   var details: String { get }
 
   /// Command lines for the help; the tests run them.
@@ -34,8 +36,22 @@ extension Command {
   var usage: String { operands.isEmpty ? name : name + " " + operands }
 }
 
+/// Commands under a heading of the help.
+struct CommandGroup: Sendable {
+  let heading: String
+  let commands: [any Command]
+
+  init(_ heading: String, _ commands: [any Command]) {
+    self.heading = heading
+    self.commands = commands
+  }
+}
+
 /// What a command is called with.
 struct Invocation {
+  /// All commands that there are.
+  let commands: [CommandGroup]
+
   let operands: [String]
   let settings: Settings
   let console: Console

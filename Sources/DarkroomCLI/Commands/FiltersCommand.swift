@@ -22,7 +22,7 @@ struct FiltersCommand: Command {
     for filter in FilterRegistry.all {
       let standard = filter.defaultArgument.map { "; default " + $0 } ?? ""
       try invocation.output.print(filter.name + "(" + filter.syntax + ")")
-      try invocation.output.print("    " + HelpText.wrapped(filter.summary + standard, columns: 76, indent: "    "))
+      try invocation.output.print("    " + TextLayout.wrapped(filter.summary + standard, columns: 76, indent: "    "))
     }
     return .success
   }

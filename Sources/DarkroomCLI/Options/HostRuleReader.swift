@@ -11,23 +11,28 @@ struct HostRuleReader {
   let environment: [String: String]
 
   /// A key of a rule.
-  private struct Key: Sendable {
+  struct Key: Sendable {
     let name: String
+    /// What it means, in a line.
+    let summary: String
     /// Sets its value. Throws `UsageError` that goes on after the key.
-    let apply: @Sendable (inout HostRule, JSONValue, HostRuleReader) throws -> Void
+    fileprivate let apply: @Sendable (inout HostRule, JSONValue, HostRuleReader) throws -> Void
 
-    init(
-      _ name: String, _ apply: @escaping @Sendable (inout HostRule, JSONValue, HostRuleReader) throws -> Void
+    fileprivate init(
+      _ name: String, _ summary: String,
+      _ apply: @escaping @Sendable (inout HostRule, JSONValue, HostRuleReader) throws -> Void
     ) {
       self.name = name
+      self.summary = summary
       self.apply = apply
     }
 
     /// A key with the value of an option.
-    init<Value>(
-      _ name: String, _ setting: WritableKeyPath<HostRule, Value?> & Sendable, _ value: OptionValue<Value>
+    fileprivate init<Value>(
+      _ name: String, _ setting: WritableKeyPath<HostRule, Value?> & Sendable, _ value: OptionValue<Value>,
+      _ summary: String
     ) {
-      self.init(name) { rule, json, _ in
+      self.init(name, summary) { rule, json, _ in
         guard let text = json.optionText else {
           throw UsageError("must be a number or a string")
         }
@@ -39,19 +44,21 @@ struct HostRuleReader {
   /// Whether a name is that of a key of rules.
   static func isKey(_ name: String) -> Bool { keys.contains { $0.name == name } }
 
-  private static let keys = [
-    Key("per-host", \.perHost, .whole(1...1024)),
+  /// The keys of a rule.
+  static let keys = [
+    Key("per-host", \.perHost, .whole(1...1024), "downloads at once from the host"),
     // More than a day is a mistake: a host would hardly be asked at all.
-    Key("interval", \.interval, .seconds(from: 0, to: 86_400)),
-    Key("max-rate", \.settings.maxRate, .rate),
-    Key("connect-timeout", \.settings.connectTimeout, .seconds(from: 0.001)),
-    Key("first-byte-timeout", \.settings.firstByteTimeout, .seconds(from: 0.001)),
-    Key("timeout", \.settings.timeout, .seconds(from: 0.001)),
-    Key("headers-file") { rule, json, reader in
+    Key("interval", \.interval, .seconds(from: 0, to: 86_400), "seconds between the requests of two entries, at least"),
+    Key("max-rate", \.settings.maxRate, .rate, "bytes per second of all downloads from the host together"),
+    Key("connect-timeout", \.settings.connectTimeout, .seconds(from: 0.001), "as --connect-timeout"),
+    Key("first-byte-timeout", \.settings.firstByteTimeout, .seconds(from: 0.001), "as --first-byte-timeout"),
+    Key("timeout", \.settings.timeout, .seconds(from: 0.001), "as --timeout"),
+    Key("headers-file", "a file with header lines that are sent to the host alone; private to its owner") {
+      rule, json, reader in
       guard let path = json.string, !path.isEmpty else { throw UsageError("must be the name of a file") }
       rule.headersFile = reader.path(path)
     },
-    Key("netrc") { rule, json, reader in
+    Key("netrc", "true, or a file: the host's name and password are in that netrc file") { rule, json, reader in
       switch json {
       case .bool(let isOn): rule.netrcFile = isOn ? try reader.standardNetrc() : nil
       case .string(let path) where !path.isEmpty: rule.netrcFile = reader.path(path)

@@ -16,6 +16,9 @@ struct Option: Sendable {
   /// What the help calls the value; nil for a flag.
   let valueName: String?
 
+  /// Whether it may be given several times, and all of them count.
+  let isRepeatable: Bool
+
   /// The default; nil when there is none.
   let defaultValue: Default?
 
@@ -46,6 +49,7 @@ struct Option: Sendable {
     self.commands = commands
     self.isForOneCall = isForOneCall
     valueName = value.name
+    isRepeatable = value.isRepeatable
     defaultValue =
       words.map(Default.words) ?? value.text(Settings.defaults[keyPath: setting]).map(Default.value)
     self.summary = summary + (value.limits.map { "; " + $0 } ?? "")
@@ -66,6 +70,14 @@ struct Option: Sendable {
 
   /// The option with its letter and value, for the help.
   var usage: String { (letter.map { "-\($0), " } ?? "") + "--" + name + (valueName.map { " " + $0 } ?? "") }
+
+  /// The default in brackets, to follow the summary; empty without one.
+  var shownDefault: String {
+    switch defaultValue {
+    case .value(let text), .words(let text): " (default: \(text))"
+    case nil: ""
+    }
+  }
 
   /// The option as it is given.
   var longName: String { "--" + name }

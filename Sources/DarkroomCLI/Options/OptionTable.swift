@@ -15,6 +15,11 @@ enum OptionTable {
     ("downloads", downloads), ("cache", cache), ("output", output), ("options of all commands", allCommands),
   ]
 
+  /// The options that `Arguments` reads itself, which print something instead of running a command.
+  static let informational: [(letter: Character?, name: String, summary: String)] = [
+    ("h", "help", "print this help, or that of a command"), (nil, "version", "print the version"),
+  ]
+
   /// - Parameter command: Whose option it is, when commands have different ones of the name. Default: nil, any.
   static func option(named name: String, of command: String? = nil) -> Option? {
     let options = all.filter { $0.name == name }

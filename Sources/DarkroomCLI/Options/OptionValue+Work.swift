@@ -30,7 +30,7 @@ extension OptionValue where Value == ImageFormat? {
 extension OptionValue where Value == [Network] {
   /// Networks, separated by commas; they add up when the option is repeated.
   static var networks: OptionValue {
-    OptionValue(name: "CIDR") { text in
+    OptionValue(name: "CIDR", isRepeatable: true) { text in
       try text.split(separator: ",").map { part in
         do throws(Network.ParseError) {
           return try Network(parsing: part.trimmingCharacters(in: .whitespaces))

@@ -9,6 +9,9 @@ struct OptionValue<Value: Sendable>: Sendable {
   /// The range of values, for the help; nil when the name says enough.
   var limits: String?
 
+  /// Whether several on a command line add up, so that it may be given again.
+  var isRepeatable = false
+
   /// Reads a value.
   /// - Throws: `UsageError` that goes on after the option's name and says what a value must be.
   let parse: @Sendable (String) throws -> Value
@@ -21,14 +24,16 @@ struct OptionValue<Value: Sendable>: Sendable {
 
   /// The same for a setting that may be nil.
   var optional: OptionValue<Value?> {
-    OptionValue<Value?>(name: name, limits: limits, parse: parse) { [text] in $0.flatMap(text) }
+    OptionValue<Value?>(name: name, limits: limits, isRepeatable: isRepeatable, parse: parse) { [text] in
+      $0.flatMap(text)
+    }
   }
 
   /// The same for another type of setting.
   func mapped<Other>(
     _ other: @escaping @Sendable (Value) -> Other, back: @escaping @Sendable (Other) -> Value
   ) -> OptionValue<Other> {
-    OptionValue<Other>(name: name, limits: limits) { [parse] in
+    OptionValue<Other>(name: name, limits: limits, isRepeatable: isRepeatable) { [parse] in
       other(try parse($0))
     } text: { [text] in
       text(back($0))

@@ -1,15 +1,20 @@
 /// A table: a header row that names entry fields, then one entry per row.
 struct DelimitedManifest: ManifestFormat {
   let name: String
+  let summary: String
   private let separators: [UInt8]
 
   var extensions: [String] { [name] }
 
   /// Commas, or semicolons when the header has them.
-  static let csv = DelimitedManifest(name: "csv", separators: [UInt8(ascii: ","), UInt8(ascii: ";")])
+  static let csv = DelimitedManifest(
+    name: "csv",
+    summary: "a table: a header row that names fields, then an entry on each row; columns that are no fields "
+      + "are metadata", separators: [UInt8(ascii: ","), UInt8(ascii: ";")])
 
   /// Tabs.
-  static let tsv = DelimitedManifest(name: "tsv", separators: [UInt8(ascii: "\t")])
+  static let tsv = DelimitedManifest(
+    name: "tsv", summary: "a table whose cells are separated by tabs", separators: [UInt8(ascii: "\t")])
 
   func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     var rows = DelimitedRows(separators: separators, cellLimit: DelimitedHeader.columnLimit)

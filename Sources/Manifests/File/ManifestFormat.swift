@@ -8,6 +8,9 @@ package protocol ManifestFormat: Sendable {
   /// The file-name extensions that mean this format, in lower case.
   var extensions: [String] { get }
 
+  /// What such a file holds, for the manual.
+  var summary: String { get }
+
   /// Reads a manifest from its beginning and hands on what it holds, in order.
   /// - Parameter fields: What the caller's entries have.
   /// - Throws: `ManifestProblem` for what makes the whole manifest unreadable; what `yield` throws.

@@ -4,6 +4,7 @@ import JSON
 struct JSONLinesManifest: ManifestFormat {
   let name = "jsonl"
   let extensions = ["jsonl", "ndjson"]
+  let summary = "JSON lines: one URL or entry on each line"
 
   func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     try file.eachLine { line, number in

@@ -5,6 +5,9 @@ import JSON
 struct JSONManifest: ManifestFormat {
   let name = "json"
   let extensions = ["json"]
+  let summary =
+    "JSON: a dictionary of names and URLs or entries; an array of URLs or entries; an envelope, {\"defaults\": {…}, "
+    + "\"entries\": …}, around either; or {\"source\": URL, \"defaults\": {…}}, whose entries are listed elsewhere"
 
   func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     let data = try file.whole()

@@ -5,6 +5,7 @@ import JSON
 struct PropertyListManifest: ManifestFormat {
   let name = "plist"
   let extensions = ["plist"]
+  let summary = "a property list, XML or binary, of the same shapes as JSON; dictionaries are read in the order of keys"
 
   func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     let data = try file.whole()

@@ -1,22 +1,17 @@
-import Imaging
 import System
 
 /// The commands, in the order of the help.
 enum CommandTable {
-  static let all: [any Command] = [
-    RunCommand(),
-    WatchCommand(),
-    AddCommand(),
-    WaitCommand(),
-    CancelCommand(),
-    RetryCommand(),
-    CheckCommand(),
-    StatusCommand(),
-    PauseCommand(),
-    ResumeCommand(),
-    FiltersCommand(),
-    HelpCommand(),
+  /// The commands under their headings, those that are used most first.
+  static let groups = [
+    CommandGroup("most used", [RunCommand(), WatchCommand(), StatusCommand()]),
+    CommandGroup("jobs", [AddCommand(), WaitCommand(), CancelCommand(), RetryCommand()]),
+    CommandGroup("pauses", [PauseCommand(), ResumeCommand()]),
+    CommandGroup("manifests and recipes", [CheckCommand(), FiltersCommand()]),
+    CommandGroup("help", [HelpCommand()]),
   ]
+
+  static let all = groups.flatMap(\.commands)
 
   /// Commands that a later version will have.
   static let unavailable: Set = ["doctor", "gc", "shard"]

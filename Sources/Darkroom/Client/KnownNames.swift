@@ -1,0 +1,57 @@
+import Foundation
+import System
+
+/// The names of jobs and locks that a command line can be about, for shells that complete it. They are read quickly, without
+/// the ledger; what cannot be read is left out, and nothing is created or waited for.
+package struct KnownNames {
+  private let inbox: String
+  private let outbox: String
+
+  /// - Parameters:
+  ///   - inbox: The inbox's path; it need not exist.
+  ///   - outbox: The outbox's path; it need not exist.
+  package init(inbox: String, outbox: String) {
+    self.inbox = inbox
+    self.outbox = outbox
+  }
+
+  /// The jobs that have not ended: those that the instance, or the last one, told of, and those of manifests in the inbox.
+  package var openJobs: [String] {
+    var jobs = Set(scan?.manifests.map(\.job) ?? [])
+    if let file = try? OpenFolder(searching: outbox).open(reading: OutboxFolder.hidden(OutboxFolder.statusName)),
+      let data = try? file.readAll(), let status = try? JSONDecoder().decode(Status.self, from: data)
+    {
+      jobs.formUnion(status.jobs.map(\.job))
+    }
+    return Self.listed(jobs)
+  }
+
+  /// The jobs that have a report in the outbox.
+  package var endedJobs: [String] {
+    guard let folder = try? OpenFolder(outbox), let names = try? folder.names() else { return [] }
+    return Self.listed(
+      names.compactMap(\.text).filter { name in
+        guard !name.hasPrefix("."), let status = try? folder.status(of: name + "/report.json") else { return false }
+        return status.kind == .file
+      })
+  }
+
+  /// The locks in the inbox, as `darkroom resume` takes them.
+  package var locks: [String] {
+    let suffix = ".lock"
+    return Self.listed(
+      (scan?.locks ?? []).map { lock in
+        let isSuffixed = lock.name.count > suffix.count && lock.name.lowercased().hasSuffix(suffix)
+        return isSuffixed ? String(lock.name.dropLast(suffix.count)) : lock.name
+      })
+  }
+
+  private var scan: InboxScan? { try? Inbox(path: inbox, extraLock: nil).scan() }
+
+  /// Sorted, without what does not fit on a line of its own.
+  private static func listed(_ names: some Sequence<String>) -> [String] {
+    names.filter { name in
+      !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }.sorted()
+  }
+}

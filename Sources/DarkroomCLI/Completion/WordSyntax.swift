@@ -1,0 +1,30 @@
+/// What a word of a command line may be, as its usage says it, as far as shells can complete it: `keep|jpeg|png` is one of
+/// three words, `N|auto` a number or `auto`, `[MANIFEST…]` any number of files.
+struct WordSyntax: Equatable {
+  /// What is looked up where the shell runs.
+  enum Kind: Equatable { case files, folders, jobs, locks, recipe, topics }
+
+  /// The words in lower case.
+  let choices: [String]
+
+  /// nil for what cannot be completed, such as a number.
+  let kind: Kind?
+
+  /// Whether more of them may follow.
+  let isRepeated: Bool
+
+  /// What the words in capitals stand for. Others cannot be completed.
+  private static let kinds: [Substring: Kind] = [
+    "FILE": .files, "MANIFEST": .files, "PROGRAM": .files, "DIR": .folders, "JOB": .jobs, "NAME": .locks,
+    "RECIPE": .recipe, "COMMAND": .topics,
+  ]
+
+  /// - Parameter isValue: Whether it is the value of an option: that of `--name` is a new name.
+  init(usage: String, isValue: Bool = false) {
+    isRepeated = usage.contains("…")
+    let words = usage.filter { !"[]… ".contains($0) }.split(separator: "|")
+    choices = words.filter { $0.first?.isLowercase ?? false }.map(String.init)
+    let found = words.lazy.compactMap { Self.kinds[$0] }.first
+    kind = isValue && (found == .jobs || found == .locks) ? nil : found
+  }
+}

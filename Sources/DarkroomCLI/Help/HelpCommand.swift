@@ -1,0 +1,88 @@
+import Darkroom
+import System
+
+/// Prints how the program, or one of its commands, is used; and what packages install beside it.
+struct HelpCommand: Command {
+  let name = "help"
+  let operands = "[COMMAND|TOPIC]"
+  let summary = "print this help, that of a command, or a topic"
+  let details = """
+    The topics: manifest and report describe the files that go in and come out. man PAGE prints a page of the manual in the
+    language of man (mdoc): darkroom, darkroom-manifest or darkroom-report; darkroom without a PAGE. "darkroom help man | man -l
+    -" shows it. completion SHELL prints a script that completes command lines in bash, zsh or fish.
+
+    All are made from the definitions that the program works with. Packages install them; by hand, the script for bash
+    belongs in ~/.local/share/bash-completion/completions, that for zsh as _darkroom in a folder of fpath, and that for fish as
+    darkroom.fish in ~/.config/fish/completions.
+    """
+  let examples = [
+    "darkroom help",
+    "darkroom help run",
+    "darkroom help man darkroom-report > darkroom-report.5",
+    "darkroom help completion bash > darkroom",
+  ]
+
+  func run(_ invocation: Invocation) throws -> ExitCode {
+    let operands = invocation.operands
+    guard let name = operands.first else {
+      try invocation.output.print(HelpText.program(invocation.commands))
+      return .success
+    }
+    let commands = invocation.commands.flatMap(\.commands)
+    if let topic = HelpTopic(rawValue: name) {
+      if topic != .complete, operands.count > (topic.operands.isEmpty ? 1 : 2) {
+        throw UsageError("\"\(operands[operands.count - 1])\" is too much for help \(name)")
+      }
+      try print(topic, operands.dropFirst().first, invocation)
+    } else {
+      guard operands.count == 1 else {
+        throw UsageError("help is about one command, not \(operands.count)")
+      }
+      guard let command = commands.first(where: { $0.name == name }) else {
+        let known = commands.map(\.name) + HelpTopic.shown.map(\.rawValue)
+        throw UsageError(NearestName.unknown("command or topic", name, among: known))
+      }
+      try invocation.output.print(HelpText.command(command))
+    }
+    return .success
+  }
+
+  private func print(_ topic: HelpTopic, _ operand: String?, _ invocation: Invocation) throws {
+    let manual = Manual(commands: invocation.commands)
+    switch topic {
+    case .manifest: try invocation.output.print(manual.manifest.text)
+    case .report: try invocation.output.print(manual.report.text)
+    case .man:
+      let name = operand ?? manual.program.name
+      guard let page = manual.pages.first(where: { [$0.name, $0.file].contains(name) }) else {
+        throw UsageError(NearestName.unknown("page", name, among: Manual.names))
+      }
+      try invocation.output.print(page.mdoc)
+    case .completion:
+      guard let operand else {
+        throw UsageError("help completion needs a shell: " + topic.operands.joined(separator: ", "))
+      }
+      guard let shell = Shell(rawValue: operand) else {
+        throw UsageError(NearestName.unknown("shell", operand, among: topic.operands))
+      }
+      try invocation.output.print(shell.script(CompletionTable(commands: invocation.commands, topics: topics)))
+    case .complete:
+      for name in names(for: operand ?? "", invocation) { try invocation.output.print(name) }
+    }
+  }
+
+  private var topics: [(name: String, operands: [String])] { HelpTopic.shown.map { ($0.rawValue, $0.operands) } }
+
+  /// What an operand of a command may be, in the folders that the command line, the environment or the configuration file
+  /// name; none when that cannot be told.
+  private func names(for command: String, _ invocation: Invocation) -> [String] {
+    let settings = (try? invocation.reloadSettings()) ?? invocation.settings
+    let known = KnownNames(inbox: settings.inbox.path, outbox: settings.outbox.path)
+    return switch command {
+    case "cancel", "wait": known.openJobs
+    case "retry": known.endedJobs
+    case "resume": known.locks
+    default: []
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import System
+
+/// The texts of the help, made from the tables of commands and options; no line is longer than 80 columns. Examples come
+/// first.
+enum HelpText {
+  /// The help of the program: `darkroom help`.
+  static func program(_ commands: [CommandGroup]) -> String {
+    let lists = commands.map { group in
+      group.heading + ":\n" + group.commands.map { TextLayout.row($0.usage, $0.summary) }.joined(separator: "\n")
+    }
+    return """
+      \(TextLayout.wrapped("darkroom: " + DarkroomPage.summary + "."))
+
+      usage: darkroom COMMAND [OPTION…] [OPERAND…]
+
+      examples:
+      \(TextLayout.indented(DarkroomPage.examples))
+
+      The commands; "darkroom help COMMAND" has examples and the options of one.
+
+      \(lists.joined(separator: "\n\n"))
+
+      options of all commands:
+      \(rows(OptionTable.all.filter { $0.commands == nil }))
+      \(informational)
+
+      \(TextLayout.wrapped(DarkroomPage.precedence))
+
+      exit codes:
+      \(ExitCode.allCases.map { TextLayout.row(String($0.rawValue), $0.summary, width: 6) }.joined(separator: "\n"))
+
+      \(TextLayout.wrapped(topics))
+      """
+  }
+
+  /// The help of a command: `darkroom help COMMAND`.
+  static func command(_ command: any Command) -> String {
+    let options = OptionTable.groups.compactMap { heading, options in
+      let taken = options.filter { $0.isTaken(by: command.name) }
+      return taken.isEmpty ? nil : heading + ":\n" + rows(taken)
+    }
+    let text = command.summary.prefix(1).uppercased() + command.summary.dropFirst() + ". " + command.details
+    return """
+      usage: darkroom \(command.name) [OPTION…]\(command.operands.isEmpty ? "" : " " + command.operands)
+
+      examples:
+      \(TextLayout.indented(command.examples))
+
+      \(TextLayout.paragraphs(text).joined(separator: "\n\n"))
+
+      \(options.joined(separator: "\n\n"))
+
+      "darkroom help" lists the commands and the exit codes.
+      """
+  }
+
+  private static var informational: String {
+    OptionTable.informational.map { letter, name, summary in
+      TextLayout.row((letter.map { "-\($0), " } ?? "") + "--" + name, summary)
+    }.joined(separator: "\n")
+  }
+
+  private static let topics = """
+    "darkroom help manifest" and "darkroom help report" describe the files that go in and come out, "darkroom help man" prints manual pages, and
+    "darkroom help completion" scripts that complete command lines in shells.
+    """
+
+  private static func rows(_ options: [Option]) -> String {
+    options.map { TextLayout.row($0.usage, $0.summary + $0.shownDefault) }.joined(separator: "\n")
+  }
+}

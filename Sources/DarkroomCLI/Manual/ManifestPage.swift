@@ -1,0 +1,99 @@
+import Darkroom
+import Imaging
+import Manifests
+
+/// `darkroom-manifest(5)`: formats, fields, recipes and the codes of what is rejected.
+enum ManifestPage {
+  /// Manifests for the page; the tests check them.
+  static let examples: [(file: String, text: [String])] = [
+    (
+      "cats.json",
+      [
+        "{",
+        "  \"cat\": \"https://pictures.example/chelsea.jpg\",",
+        "  \"travel/rocket\": {",
+        "    \"url\": \"https://pictures.example/rocket.jpg\",",
+        "    \"filters\": \"grayscale() contrast(1.2)\",",
+        "    \"format\": \"png\"",
+        "  }",
+        "}",
+      ]
+    ),
+    (
+      "cats.csv",
+      [
+        "url,name,quality,photographer",
+        "https://pictures.example/chelsea.jpg,cat,92,Stefan",
+        "https://pictures.example/rocket.jpg,travel/rocket,,NASA",
+      ]
+    ),
+    ("cats.txt", ["# cats", "https://pictures.example/chelsea.jpg", "https://pictures.example/rocket.jpg"]),
+  ]
+
+  static let page = ManualPage(
+    name: "darkroom-manifest", section: 5, summary: "lists of pictures for darkroom",
+    chapters: [
+      .init("description", [.text(description)]),
+      .init("formats", [.text("The extension, in any case, tells the format; `.gz` may follow."), .terms(formats)]),
+      .init("fields", [.text(fieldRules), .terms(fields), .text(defaults), .text(sources)]),
+      .init("recipes", [.text(recipes), .terms(filters)]),
+      .init("examples", examples.flatMap { [.text("`\($0.file)`"), .code($0.text)] }),
+      .init("diagnostics", [.text(rejection), .terms(codes)]),
+    ],
+    related: [("darkroom", 1), ("darkroom-report", 5)])
+
+  private static let description = """
+    A manifest lists pictures. Its name without the extension is the name of its job; each picture that it lists is an entry. Drop
+    it into the inbox with `darkroom add`, or write it under a name that begins with a dot and rename it. `darkroom check` tells
+    what would become of it. In the inbox these are passed over: dot files, `*.tmp`, `*.part`, `*~`, `~$*`, `Thumbs.db`,
+    `desktop.ini` and `README*`.
+    """
+
+  private static let formats = ManifestFormats.all.map { format in
+    ManualPage.Item(.literal(format.extensions.map { "." + $0 }.joined(separator: ", ")), format.summary)
+  }
+
+  private static let fieldRules = """
+    An entry is a URL, or an object of these fields. An unknown field rejects the manifest; those that begin with `_` are
+    comments.
+    """
+
+  private static let fields = EntryField.all.map { field in
+    ManualPage.Item(
+      .literal(field.name),
+      field.value + (field.isRequired ? " (required)" : field.standard.map { " (default: \($0))" } ?? ""))
+  }
+
+  private static let defaults =
+    "The `defaults` of an envelope may have " + list(EntryField.all.filter(\.isDefault).map(\.name)) + "."
+
+  private static let sources =
+    "A `.json` or `.plist` with the key `source` has its entries from a list at that URL, or from the files of a folder beneath "
+    + "--file-root (`file:incoming/`, `file:incoming/*.jpg`). Beside it there may be `defaults` and, for the download of the "
+    + "list, " + list(EntryField.all.filter(\.isBesideSource).map(\.name)) + "."
+
+  private static let recipes = """
+    A recipe is a list of functions, separated by spaces and applied from left to right, or `none`. Those of CSS have the meaning of
+    the W3C's Filter Effects Module Level 1. `darkroom filters --explain RECIPE` tells what a recipe does. The syntax of
+    arguments is that of CSS: `?` follows what may be left out, `|` separates alternatives.
+    """
+
+  private static let filters = FilterRegistry.all.map { filter in
+    ManualPage.Item(
+      .literal("\(filter.name)(\(filter.syntax))"),
+      filter.summary + (filter.defaultArgument.map { " (default: \($0))" } ?? ""))
+  }
+
+  private static let rejection =
+    "What is wrong with a manifest as a whole rejects it before anything is downloaded. The report then has `errors`, "
+    + "\(ManifestProblem.reportLimit) at most, each with its place and one of these codes:"
+
+  private static let codes = ManifestProblem.Code.allCases.map { code in
+    ManualPage.Item(.literal(code.rawValue), "\(code.cause). Remedy: \(code.remedy).")
+  }
+
+  private static func list(_ names: [String]) -> String {
+    let quoted = names.map { "`\($0)`" }
+    return quoted.dropLast().joined(separator: ", ") + (quoted.count > 1 ? " and " : "") + (quoted.last ?? "")
+  }
+}

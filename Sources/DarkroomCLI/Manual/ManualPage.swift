@@ -1,0 +1,77 @@
+/// A page of the manual, as a value: `mdoc` prints it for `man`, `text` for a terminal. In its texts what is in backquotes is
+/// literal.
+struct ManualPage: Sendable {
+  /// What it is called up by, such as `darkroom-manifest`.
+  let name: String
+
+  /// 1 for commands, 5 for formats of files.
+  let section: Int
+
+  /// What it is about, in a line without a full stop.
+  let summary: String
+
+  /// How the program is called; none for formats of files.
+  var usages: [(command: String, operands: String)] = []
+
+  let chapters: [Chapter]
+
+  /// Pages about other programs or files, with their sections.
+  let related: [(name: String, section: Int)]
+
+  /// The file's name where it is installed.
+  var file: String { "\(name).\(section)" }
+
+  struct Chapter: Sendable {
+    /// In lower case, as the plain text has it.
+    let title: String
+    let blocks: [Block]
+
+    init(_ title: String, _ blocks: [Block]) {
+      self.title = title
+      self.blocks = blocks
+    }
+  }
+
+  enum Block: Sendable {
+    case text(String)
+    case heading(String)
+    case terms([Item])
+    /// Lines of a file or a shell.
+    case code([String])
+  }
+
+  /// A term of a list, with its meaning.
+  struct Item: Sendable {
+    let term: Term
+    let meaning: [Block]
+
+    init(_ term: Term, _ meaning: String) {
+      self.term = term
+      self.meaning = [.text(meaning)]
+    }
+
+    init(_ term: Term, _ meaning: [Block]) {
+      self.term = term
+      self.meaning = meaning
+    }
+  }
+
+  enum Term: Sendable {
+    case command(String, operands: String)
+    case option(Option)
+    case variable(String)
+    case path(String)
+    case literal(String)
+    /// A literal word with a value after it.
+    case literalWithValue(String, String)
+
+    /// The term in plain text.
+    var text: String {
+      switch self {
+      case .command(let name, ""), .variable(let name), .path(let name), .literal(let name): name
+      case .command(let name, let operands), .literalWithValue(let name, let operands): name + " " + operands
+      case .option(let option): option.usage
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/// Texts in lines of 80 columns.
+enum TextLayout {
+  /// The columns of a line.
+  static let columns = 80
+
+  /// Wraps a text at spaces to a number of columns.
+  /// - Parameter indent: What lines after the first begin with; it does not count towards the columns.
+  static func wrapped(_ text: String, columns: Int = columns, indent: String = "") -> String {
+    var lines: [String] = []
+    for word in text.split(whereSeparator: \.isWhitespace) {
+      if let line = lines.last, line.count + 1 + word.count <= columns {
+        lines[lines.count - 1] = line + " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines.joined(separator: "\n" + indent)
+  }
+
+  /// The paragraphs of a text, which blank lines separate, wrapped.
+  static func paragraphs(_ text: String) -> [String] {
+    var paragraphs: [[Substring]] = [[]]
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.allSatisfy(\.isWhitespace) {
+        paragraphs.append([])
+      } else {
+        paragraphs[paragraphs.count - 1].append(line)
+      }
+    }
+    return paragraphs.filter { !$0.isEmpty }.map { wrapped($0.joined(separator: " ")) }
+  }
+
+  /// A term with its meaning beside it or, when it is long, on the lines after it.
+  /// - Parameter width: Where the meaning begins, two columns of indent not counted.
+  static func row(_ term: String, _ meaning: String, width: Int = 28) -> String {
+    let indent = "".padding(to: width + 2)
+    let head = term.count < width ? "  " + term.padding(to: width) : "  " + term + "\n" + indent
+    return head + wrapped(meaning, columns: columns - width - 2, indent: indent)
+  }
+
+  /// Lines of a shell or of a file.
+  static func indented(_ lines: [String]) -> String { lines.map { "  " + $0 }.joined(separator: "\n") }
+}

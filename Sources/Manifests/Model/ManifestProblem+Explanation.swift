@@ -1,0 +1,52 @@
+extension ManifestProblem.Code {
+  /// Why manifests are rejected with the code, for the manual. What is in backquotes is literal.
+  package var cause: String {
+    switch self {
+    case .syntax:
+      "not well-formed; also a key or a column that occurs twice (the message has the place of the first), "
+        + "an empty `.json` or `.plist`, a row with too many or too few cells, damaged gzip"
+    case .encoding:
+      "not UTF-8, nor in `.csv` and `.tsv` UTF-16 with a byte-order mark or, as a whole, Windows-1252"
+    case .tooLarge:
+      "the file, a line, a row or the unpacked data is larger than its limit"
+    case .tooDeep:
+      "more than 32 nested arrays and objects"
+    case .unknownField:
+      "a field that does not exist, or not there, or not in this version"
+    case .wrongType:
+      "a value of another type than the field's; a dictionary that is one entry"
+    case .badValue:
+      "a value that the field cannot have, no `url`, `defaults` without `entries`, or a number beyond 64 "
+        + "bits"
+    case .duplicateName:
+      "two entries with the same name; the message has the place of the other"
+    case .badRecipe:
+      "a recipe that does not parse; the message gives the offset in bytes"
+    case .unknownDependency:
+      "`after` has a name that no entry has, or that of a variant"
+    case .cycle:
+      "entries come after themselves; the message has the way round, of a long one the beginning"
+    case .sourceFailed:
+      "the list or the folder that the manifest names as its source could not be read; `error` has the code "
+        + "of the download, with `stage`, `message`, `http_status` and `retryable`"
+    }
+  }
+
+  /// What helps.
+  package var remedy: String {
+    switch self {
+    case .syntax: "see `where`"
+    case .encoding: "save it as UTF-8"
+    case .tooLarge: "use `.jsonl`, or shorter lines"
+    case .tooDeep: "flatten it"
+    case .unknownField: "see the message"
+    case .wrongType: "see the message"
+    case .badValue: "see the message"
+    case .duplicateName: "rename one"
+    case .badRecipe: "correct it"
+    case .unknownDependency: "correct the name, or add the entry"
+    case .cycle: "take one `after` away"
+    case .sourceFailed: "that of the code"
+    }
+  }
+}

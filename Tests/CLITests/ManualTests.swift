@@ -1,0 +1,84 @@
+import Darkroom
+import Foundation
+import Imaging
+import Manifests
+import TestSupport
+import Testing
+
+@testable import DarkroomCLI
+
+/// The pages of the manual that `darkroom help man` prints.
+@Suite(.blocking) struct ManualTests {
+  /// A page as mandoc shows it, without overstriking, in lines of any length.
+  private func shown(_ page: String) throws -> String {
+    let folder = try TemporaryFolder()
+    let run = try DarkroomProcess.run(
+      script: "darkroom help man \(page) | mandoc -T ascii -O width=1000 | sed 's/.\\x08//g'", in: folder)
+    #expect(run.status == 0 && run.error.isEmpty)
+    return run.output
+  }
+
+  /// Expects that lines of the page begin with these terms.
+  private func expect(
+    _ terms: some Sequence<String>, in page: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let lines = try shown(page).split(separator: "\n").map { $0.drop { $0 == " " } }
+    let missing = terms.filter { term in !lines.contains { $0 == term || $0.hasPrefix(term + " ") } }
+    #expect(missing == [], sourceLocation: sourceLocation)
+  }
+
+  @Test(arguments: Manual.names)
+  func `mandoc has nothing to say of a page`(page: String) throws {
+    let run = try DarkroomProcess.run(
+      script: "darkroom help man \(page) | mandoc -T lint -W warning", in: TemporaryFolder())
+    #expect(run.status == 0 && run.output.isEmpty, "\(run.output)")
+  }
+
+  @Test(arguments: Manual.names)
+  func `a page is plain ASCII, and has the name of its file`(page: String) throws {
+    let text = try DarkroomProcess.run(["help", "man", page]).output
+    #expect(text.unicodeScalars.allSatisfy(\.isASCII))
+    let section = page == "darkroom" ? "1" : "5"
+    #expect(text.contains("\n.Dt \(page.uppercased()) \(section)\n"))
+    #expect(try DarkroomProcess.run(["help", "man", page + "." + section]).output == text)
+  }
+
+  @Test func `the first page has every command, option, variable, key and exit code`() throws {
+    try expect(CommandTable.all.map { "darkroom " + $0.name + " [option ...]" }, in: "darkroom")
+    try expect(OptionTable.all.map(\.usage), in: "darkroom")
+    try expect(["-h, --help", "--version"], in: "darkroom")
+    try expect(OptionTable.general.map(\.variable), in: "darkroom")
+    let keys = OptionTable.general.map(\.name).filter { $0 != "config" } + HostRuleReader.keys.map(\.name)
+    try expect(keys.map { "\"\($0)\"" }, in: "darkroom")
+    try expect(ExitCode.allCases.map { String($0.rawValue) }, in: "darkroom")
+    try expect(CommandTable.all.flatMap(\.examples), in: "darkroom")
+  }
+
+  @Test func `the page of manifests has every format, field, filter and code`() throws {
+    try expect(
+      ManifestFormats.all.map { $0.extensions.map { "." + $0 }.joined(separator: ", ") }, in: "darkroom-manifest")
+    try expect(EntryField.all.map(\.name), in: "darkroom-manifest")
+    try expect(FilterRegistry.all.map { "\($0.name)(\($0.syntax))" }, in: "darkroom-manifest")
+    try expect(ManifestProblem.Code.allCases.map(\.rawValue), in: "darkroom-manifest")
+  }
+
+  @Test func `the page of reports has every key and code`() throws {
+    let schema = try ReportSchema()
+    try expect(FailureCode.all.map(\.text), in: "darkroom-report")
+    #expect(Set(FailureCode.all.map(\.text)) == schema.entryErrorCodes)
+    let keys = ReportKeys.all.flatMap { $0.path.replacing("[]", with: "").split(separator: ".").map(String.init) }
+    #expect(schema.keys.subtracting(keys) == [])
+    try expect(ReportKeys.all.map(\.path), in: "darkroom-report")
+  }
+
+  @Test(arguments: ManifestPage.examples.indices)
+  func `its manifests are accepted`(place: Int) throws {
+    let (file, lines) = ManifestPage.examples[place]
+    let folder = try TemporaryFolder()
+    try (lines.joined(separator: "\n") + "\n").write(toFile: folder.file(file), atomically: false, encoding: .utf8)
+    let check = try DarkroomProcess.run(["check", file], in: folder)
+    #expect(
+      check.status == 0 && check.output.contains("2 entries") && !check.output.contains("warning"), "\(check.output)")
+    #expect(try DarkroomProcess.run(["help", "manifest"]).output.contains(lines[0]))
+  }
+}
