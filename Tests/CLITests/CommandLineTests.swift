@@ -47,7 +47,7 @@ import Testing
     (["wait", "a", "../b"], "\"../b\" is not the name of a job"),
     (["wait", "--timeout", "-1", "a"], "--timeout must be a number of seconds"),
     (["help", "rnu"], "did you mean \"run\""),
-    (["help", "zzzzzzzz"], "known: run, watch, add"),
+    (["help", "zzzzzzzz"], "known: run, watch, status, add"),
     (["help", "run", "watch"], "one command, not 2"),
     (["add", "ftp://h.example/a.jpg"], "has the scheme \"ftp\"; allowed are http, https and file"),
     (["add", "https://h.example/a.jpg", "https://"], "https:// is not a URL"),

@@ -48,7 +48,7 @@ import Testing
   @Test func `help names the nearest command, topic, page or shell`() throws {
     for (words, nearest) in [
       (["manifst"], "manifest"), (["stauts"], "status"), (["man", "darkroom-reprot"], "darkroom-report"),
-      (["completion", "fsh"], "fish"),
+      (["completion", "bahs"], "bash"),
     ] {
       let help = try DarkroomProcess.run(["help"] + words)
       #expect(help.status == 64 && help.error.contains("did you mean \"\(nearest)\"?"), "\(help.error)")
