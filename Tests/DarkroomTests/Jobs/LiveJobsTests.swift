@@ -75,6 +75,7 @@ import Transfer
           try jobs.handle(message)
           continue
         }
+        if result == nil, case .failure(let error) = found { Issue.record(error, "run \(run) is not planned") }
         jobs.runs[run].map(change)
         return try jobs.handle(.planned(run: run, result ?? found))
       }
