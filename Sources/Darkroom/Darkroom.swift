@@ -75,6 +75,9 @@ package final class Darkroom {
   /// When the queues last resumed, as `Clock.monotonicSeconds`.
   private var resumedAt = 0.0
 
+  /// When the loop last began to wait, as `Clock.monotonicMilliseconds`.
+  private var waitBegan = Clock.monotonicMilliseconds
+
   /// Takes possession of the folders, opens the ledger and completes what an earlier process left.
   /// - Parameters:
   ///   - retry: How long what the machine fails is tried again. Default: not at all.
@@ -166,6 +169,7 @@ package final class Darkroom {
   /// - Returns: Whether it is to run again.
   private func runOnce() throws -> Bool {
     let now = Clock.monotonicSeconds
+    jobs.sampleBounds(configuration, waitBegan: waitBegan)
     if watcher.isScanDue(now: now) { try scan(now) }
     for message in mailbox.collect() { try handle(message, now: now) }
     if let timeLimit, now >= timeLimit { beginToStop(now, isOutOfTime: true) }
@@ -185,6 +189,7 @@ package final class Darkroom {
     if jobs.queue.goal != .watch, stopDeadline == nil {
       try patience.check(jobs, inboxTrouble: inboxTrouble, now: now)
     }
+    waitBegan = Clock.monotonicMilliseconds
     mailbox.wait(alongside: watcher.descriptor, seconds: timeToWait(now))
     return true
   }

@@ -61,12 +61,29 @@ struct HostLoad: Sendable {
   /// - Parameter places: Those of a host without a rule.
   func hasRoom(_ places: HostPlaces, now: Int) -> Bool {
     guard number != HostScheduler.files else { return true }
+    guard downloading < min(room(places), throttle.room), throttle.nextStart <= now else { return false }
+    return throttle.spacing == 0 || beginning == 0
+  }
+
+  /// Downloads at once, whether or not it has refused requests.
+  private func room(_ places: HostPlaces) -> Int {
     let places = perHost.map(HostPlaces.init(fixed:)) ?? places
     let room = reach.room(places, usual: concurrency.room(places))
     // Unless the operator gave a number, slow downloads leave one place to others.
-    let withSlow = places.isFixed ? room : max(room, min(slow + 1, 2 * room))
-    guard downloading < min(withSlow, throttle.room), throttle.nextStart <= now else { return false }
-    return throttle.spacing == 0 || beginning == 0
+    return places.isFixed ? room : max(room, min(slow + 1, 2 * room))
+  }
+
+  /// Why no download may start; nil when one may.
+  /// - Parameter places: Those of a host without a rule.
+  func shortage(_ places: HostPlaces, now: Int) -> HostShortage? {
+    guard !hasRoom(places, now: now) else { return nil }
+    let room = room(places)
+    if throttle.until > now { return .hold }
+    if downloading < min(room, throttle.room), throttle.nextRequest > now || beginning > 0 { return .interval }
+    if throttle.room < room || throttle.nextStart > now { return .hold }
+    let isSilent = number != HostScheduler.files && !reach.answers
+    if isSilent, room < (perHost ?? places.connections) { return .silence }
+    return perHost == nil ? .places(room) : .rule(room)
   }
 
   /// The downloads that do nothing but wait: those that wait for its first answer for a while, or for one after a silence.

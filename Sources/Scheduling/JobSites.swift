@@ -100,6 +100,9 @@ struct JobSites {
   private var places: [Int: Int] = [:]
   private var unused: [Int] = []
 
+  /// The sites that wait for room at their hosts.
+  private(set) var blocked: Set<Int> = []
+
   /// The sites at which something may start, and earlier ranks of them.
   private var ranked = PriorityQueue<Ranked>()
   private var versions = 0
@@ -117,6 +120,17 @@ struct JobSites {
   /// The slots of the hosts at which something is left.
   var slots: [Int] { places.values.map { sites[$0].slot } }
 
+  /// Some of these, so many at most.
+  func slots(_ limit: Int) -> [Int] { places.values.prefix(limit).map { sites[$0].slot } }
+
+  /// The only host at which something is left; nil when there are several, or none.
+  var onlyHost: Int? { places.count == 1 ? places.first?.key : nil }
+
+  /// Whether an entry may start, unless it turns out that its host has no room.
+  var hasCandidate: Bool {
+    mutating get { upcoming != nil || first != nil }
+  }
+
   /// Adds a site.
   /// - Returns: Its index.
   mutating func insert(host: Int, slot: Int) -> Int {
@@ -131,6 +145,7 @@ struct JobSites {
   mutating func remove(_ index: Int) {
     places[sites[index].host] = nil
     sites[index].version = 0
+    blocked.remove(index)
     unused.append(index)
   }
 
@@ -196,11 +211,13 @@ struct JobSites {
   mutating func blockFirst() {
     guard let first = ranked.popFirst() else { return }
     sites[first.site].isBlocked = true
+    blocked.insert(first.site)
     sites[first.site].version = 0
   }
 
   mutating func unblock(_ index: Int, quanta: Int) {
     sites[index].isBlocked = false
+    blocked.remove(index)
     rank(index, quanta: quanta)
   }
 

@@ -191,6 +191,9 @@ final class JobRun {
   /// How long it takes; nil until the job is in the ledger.
   var time: RunTime?
 
+  /// What it is bounded by, in this process; nil until the job is in the ledger.
+  var boundedTime: BoundedTime?
+
   /// The places of the entries that start last, because the program has ended over them.
   var suspects: [Int] = []
 

@@ -11,6 +11,9 @@ package struct JobSummary: Sendable, Equatable {
   package let isAccepted: Bool
   package let transfers: Transfers
 
+  /// What kept the run from being faster, the largest share first; empty when nothing is known of it.
+  package let boundedBy: [BoundedBy]
+
   /// What made the manifest rejected, a line each.
   package let problems: [String]
 

@@ -22,7 +22,7 @@ extension LiveJobs {
   }
 
   /// How many entries hold files although they are in no queue.
-  private var holders: Int { undelivered - held - failingDependents.count }
+  var holders: Int { undelivered - held - failingDependents.count }
 
   /// Starts entries while the window has room.
   func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?) {

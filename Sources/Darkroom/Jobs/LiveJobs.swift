@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Ledger
 import Manifests
 import Scheduling
@@ -97,6 +98,12 @@ final class LiveJobs {
   var indexHolds: [String: JobHold] = [:]
   var isStopping = false
 
+  /// When it is found out what bounds the runs.
+  var sampleClock = SampleClock(now: Clock.monotonicMilliseconds)
+
+  /// Processors for filtrations.
+  let processors = ProcessInfo.processInfo.activeProcessorCount
+
   /// Whether the outbox's file system has taken the permissions of all manifests.
   private var isAccessKnown = true
 
@@ -179,6 +186,7 @@ final class LiveJobs {
     case .accepted(let number, let job, let manifest):
       runs[number]?.accepted = (job, manifest)
       runs[number]?.time = runTime()
+      runs[number]?.boundedTime = runs[number]?.boundedTime ?? BoundedTime(now: Clock.monotonicMilliseconds)
       if let known = knownRuns.removeValue(forKey: job.runID) { runs[number]?.known = known }
       if let run = runs[number] {
         // The file may be a later one, when this is accepted again.
@@ -351,7 +359,7 @@ final class LiveJobs {
     if case .running(let running) = run.phase {
       let outcome = JobOutcome(
         running.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, taking: elapsed(run),
-        isFirst: running.plan.isFirst)
+        isFirst: running.plan.isFirst, boundedBy: run.boundedTime?.shares ?? [])
       scheduler.remove(run: number)
       run.phase = .finishing(.init(plan: running.plan, outcome: outcome))
     }
@@ -473,7 +481,7 @@ extension JobSummary {
   fileprivate init(_ job: String, _ outcome: JobOutcome, _ plan: Plan, isAccepted: Bool) {
     self.init(
       job: job, state: outcome.state, counts: outcome.counts, sinceLast: outcome.sinceLast,
-      isAccepted: isAccepted, transfers: outcome.transfers,
+      isAccepted: isAccepted, transfers: outcome.transfers, boundedBy: outcome.boundedBy ?? [],
       problems: outcome.problems.map { ($0.place.isEmpty ? "" : $0.place + ": ") + $0.message },
       report: plan.run.folder.report, seconds: Double(outcome.duration(since: plan.manifest.accepted)) / 1000,
       isRejectedReplacement: outcome.isRejectedReplacement == true)

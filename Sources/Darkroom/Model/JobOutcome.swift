@@ -59,6 +59,9 @@ package struct JobOutcome: Sendable, Equatable, Codable {
   /// How the rows compare with those of the job's last run; nil when there was none.
   package var sinceLast: SinceLast?
 
+  /// What kept the run from being faster, the largest share first; nil when nothing is known of it.
+  package var boundedBy: [BoundedBy]?
+
   /// Whether it is that of a manifest that was to take the place of a live run's, and was rejected: its report goes to
   /// `history`. nil for no.
   var isRejectedReplacement: Bool?
@@ -75,13 +78,18 @@ extension JobOutcome {
   init(text: String) throws { self = try JSONDecoder().decode(JobOutcome.self, from: Data(text.utf8)) }
 
   /// The outcome of a job all of whose rows are durable.
-  /// - Parameter isFirst: Whether there was no run with which this one can be compared.
+  /// - Parameters:
+  ///   - isFirst: Whether there was no run with which this one can be compared.
+  ///   - boundedBy: What kept the run from being faster. Default: nothing is known of it.
   init(
-    _ tally: JobTally, _ transfers: Transfers, at now: Int, taking elapsed: RunTime.Elapsed? = nil, isFirst: Bool = true
+    _ tally: JobTally, _ transfers: Transfers, at now: Int, taking elapsed: RunTime.Elapsed? = nil,
+    isFirst: Bool = true,
+    boundedBy: [BoundedBy] = []
   ) {
     self.init(
       state: tally.counts.state, counts: tally.counts, bytes: tally.bytes, transfers: transfers, problems: [],
-      finished: now, elapsed: elapsed, sinceLast: isFirst ? nil : tally.changes)
+      finished: now, elapsed: elapsed, sinceLast: isFirst ? nil : tally.changes,
+      boundedBy: boundedBy.isEmpty ? nil : boundedBy)
   }
 
   /// How long the run took, in milliseconds: the difference of the times that the report shows, unless the wall clock was

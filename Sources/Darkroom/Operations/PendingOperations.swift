@@ -26,7 +26,7 @@ final class PendingOperations {
     let download: ImageDownloader
     /// An `ImageFiltration`, or, where a list of entries is downloaded, a `ListKeeping`.
     let filtration: Operation
-    fileprivate var isDownloading = true
+    fileprivate(set) var isDownloading = true
     /// Downloaded and not yet filtered.
     fileprivate var bytes = 0
     /// How fast the download is.
@@ -226,6 +226,13 @@ final class PendingOperations {
     }
     return lowest
   }
+
+  /// How many downloads and filtrations may run, unless operations go on one by one.
+  var placeLimits: (downloads: Int, filtrations: Int) { (downloads, filtrations) }
+
+  /// Whether there is room for another entry in spite of what is on its way to the outbox.
+  /// - Parameter undelivered: As for `lowestPriorityWithRoom`.
+  func hasRoom(besides undelivered: Int) -> Bool { inProgress.count + undelivered < window.holders }
 
   /// Whether no operation runs.
   var isIdle: Bool { inProgress.values.allSatisfy { !$0.download.isExecuting && !$0.filtration.isExecuting } }

@@ -70,7 +70,8 @@ extension Event {
       .object([
         "job": .string(summary.job), "state": .string(summary.state.rawValue), "counts": summary.counts.json,
         "since_last": summary.sinceLast?.json,
-        "transfers": summary.transfers.json, "duration_s": .number(summary.seconds), "report": .string(summary.report),
+        "bounded_by": BoundedBy.json(summary.boundedBy), "transfers": summary.transfers.json,
+        "duration_s": .number(summary.seconds), "report": .string(summary.report),
         "errors": summary.problems.isEmpty ? nil : .array(summary.problems.map { .string($0) }),
       ])
     case .paused(let cause), .causeGone(let cause, _):

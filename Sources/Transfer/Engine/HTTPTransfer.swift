@@ -179,10 +179,16 @@ final class HTTPTransfer {
   }
 
   /// It is about to continue after a pause.
-  func pauseEnds(now: Double) { hold?.pauseEnds(now: now) }
+  func pauseEnds(now: Double) {
+    hold?.pauseEnds(now: now)
+    queued.request.progress?.setHeld(.none)
+  }
 
   /// The rates do not concern it any more.
-  func endHold() { hold = nil }
+  func endHold() {
+    hold = nil
+    queued.request.progress?.setHeld(.none)
+  }
 
   /// Checks the time limits that libcurl does not know.
   /// - Returns: When they are to be checked again; `nil` when one is exceeded.
@@ -258,7 +264,10 @@ final class HTTPTransfer {
 
   /// Whether the rates allow a piece of a body now. If not, the transfer pauses, and gets the piece again.
   func mayReceive(_ bytes: Int) -> Bool {
-    hold?.mayReceive(bytes, now: Clock.monotonicSeconds) ?? true
+    let now = Clock.monotonicSeconds
+    guard let mayReceive = hold?.mayReceive(bytes, now: now), !mayReceive else { return true }
+    queued.request.progress?.setHeld(hold?.isHeldByTotal(now: now) == true ? .total : .host)
+    return false
   }
 
   /// Takes a piece of a body. Returns whether to continue.

@@ -32,6 +32,9 @@ struct RateHold {
     return false
   }
 
+  /// Whether it is the rate of all transfers together that allows nothing now.
+  func isHeldByTotal(now: Double) -> Bool { !limiter.isTotalOpen(now: now) }
+
   /// The pause is over.
   mutating func pauseEnds(now: Double) {
     if let since { before += now - since }

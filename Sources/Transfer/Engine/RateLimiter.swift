@@ -104,6 +104,9 @@ final class RateLimiter<ID: Hashable> {
     return true
   }
 
+  /// Whether the limit of all transfers together allows something now.
+  func isTotalOpen(now: Double) -> Bool { total?.isOpen(now) ?? true }
+
   /// Removes the first of the paused transfers that may continue. `nil`: none may.
   func next(now: Double) -> ID? {
     guard due <= now else { return nil }

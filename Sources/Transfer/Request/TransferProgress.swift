@@ -11,7 +11,11 @@ package final class TransferProgress: Sendable {
     var isBehindSlow = false
   }
 
+  /// Whether a rate holds it back, and which: that of all transfers together, or that of its host.
+  package enum RateHold: UInt8, Sendable, AtomicRepresentable { case none, total, host }
+
   private let received = Atomic(0)
+  private let held = Atomic(RateHold.none)
   private let limited = Atomic(false)
   private let flow = Mutex(Flow())
 
@@ -22,6 +26,9 @@ package final class TransferProgress: Sendable {
 
   /// Whether its speed says nothing of the server: a rate limits it, or there is none.
   package var isLimited: Bool { limited.load(ordering: .relaxed) }
+
+  /// Which rate holds it back now.
+  package var rateHold: RateHold { held.load(ordering: .relaxed) }
 
   /// For how long bytes could arrive: the time of its requests, without what it waited for a slot of a host or a name.
   package func flowTime(now: Int) -> Int {
@@ -34,6 +41,8 @@ package final class TransferProgress: Sendable {
   func add(_ bytes: Int) { received.wrappingAdd(bytes, ordering: .relaxed) }
 
   package func setLimited() { limited.store(true, ordering: .relaxed) }
+
+  func setHeld(_ hold: RateHold) { held.store(hold, ordering: .relaxed) }
 
   /// Records that a request begins.
   func requestBegan(now: Int) {

@@ -1,0 +1,156 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The report tells what kept a run from being faster.
+///
+/// Shares of time are what is tested, so each run is kept in one state for longer than all of the rest took or takes: time
+/// is not what the tests wait for.
+@Suite(.blocking) struct BoundedByTests {
+  private struct Bound: Decodable, Equatable {
+    let cause: String
+    var name: String?
+    var share: Double?
+    var option: String?
+    var limit: Int?
+  }
+
+  private struct Head: Decodable {
+    let bounded_by: [Bound]?
+    let duration_s: Double
+  }
+
+  private struct Live: Decodable {
+    struct Job: Decodable { let bounded_by_now: Bound? }
+    let jobs: [Job]
+  }
+
+  private let folders: DarkroomFolders
+  private let began = ContinuousClock.now
+
+  init() throws { folders = try DarkroomFolders() }
+
+  /// What the report of a job says, which follows the schema.
+  private func bounds() throws -> [Bound] {
+    let data = try folders.contents("job/report.json")
+    #expect(try ReportSchema.violations(of: data) == "")
+    let bounds = try JSONDecoder().decode(Head.self, from: data).bounded_by ?? []
+    #expect(bounds.reduce(0) { $0 + ($1.share ?? 2) } <= 1.000_001, "\(bounds)")
+    return bounds
+  }
+
+  /// Waits until the status says that a job is bounded by something, then for as long as it has taken until then, so that this
+  /// is the most of its time.
+  private func hold(_ cause: String) throws {
+    let path = folders.outbox + "/.darkroom/status.json"
+    let deadline = ContinuousClock.now + .seconds(120)
+    while ContinuousClock.now < deadline {
+      let live = FileManager.default.contents(atPath: path).flatMap { try? JSONDecoder().decode(Live.self, from: $0) }
+      if live?.jobs.first?.bounded_by_now?.cause == cause { break }
+      Thread.sleep(forTimeInterval: 0.02)
+    }
+    try #require(ContinuousClock.now < deadline, "bounded by \(cause)")
+    let before = began.duration(to: .now) / .seconds(1)
+    Thread.sleep(forTimeInterval: max(1.5, min(30, 2 * before)))
+  }
+
+  @Test func `the limit of a host leads, by the name of the host`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    try folders.drop("job.txt", (0..<4).map { server.url("\($0)") + "\n" }.joined())
+    let run = try folders.start("run", ["--filters", "none", "--per-host", "1", "--json"])
+    #expect(try server.nextRequest() == "/0")
+    try hold("host")
+    try server.release(4)
+    let ended = try run.finish()
+    #expect(ended.status == 0, "\(ended.error)")
+    let first = try #require(try bounds().first)
+    #expect(first.cause == "host" && first.option == "--per-host" && first.limit == 1, "\(first)")
+    #expect(first.name == "127.0.0.1")
+    // The event has the same, and both follow their schemas.
+    let event = try #require(ended.output.split(separator: "\n").first { $0.contains(#""event":"job-ended""#) })
+    struct Ended: Decodable { let bounded_by: [Bound] }
+    #expect(try JSONDecoder().decode(Ended.self, from: Data(event.utf8)).bounded_by == bounds())
+    #expect(try JSONSchema.violations(ofDocument: Data(event.utf8), name: "events.schema.json") == "")
+  }
+
+  @Test func `places for downloads lead when several hosts wait for them`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let urls = (0..<8).map { server.url("\($0)") }.enumerated().map {
+      $0 % 2 == 0 ? $1 : $1.replacingOccurrences(of: "127.0.0.1", with: "localhost")
+    }
+    try folders.drop("job.txt", urls.joined(separator: "\n") + "\n")
+    let run = try folders.start("run", ["--filters", "none", "--downloads", "1"])
+    _ = try server.nextRequest()
+    try hold("downloads")
+    try server.release(8)
+    let ended = try run.finish()
+    #expect(ended.status == 0, "\(ended.error)")
+    let first = try #require(try bounds().first)
+    #expect(first.cause == "downloads" && first.option == "--downloads" && first.limit == 1, "\(first)")
+  }
+
+  @Test func `the servers lead when nothing of the program's holds anything back, with nothing to change`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    try folders.drop("job.txt", server.url("a") + "\n")
+    let run = try folders.start("run", ["--filters", "none"])
+    _ = try server.nextRequest()
+    try hold("servers")
+    try server.release(1)
+    #expect(try run.finish().status == 0)
+    let first = try #require(try bounds().first)
+    #expect(first.cause == "servers" && first.name == "127.0.0.1" && first.option == nil, "\(first)")
+  }
+
+  @Test func `a lock leads, by its name`() throws {
+    try Data("why\n".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/deploy.lock"))
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let run = try folders.start("run", ["--filters", "none"])
+    try hold("pause")
+    try FileManager.default.removeItem(atPath: folders.inbox + "/deploy.lock")
+    #expect(try run.finish().status == 0)
+    let first = try #require(try bounds().first)
+    #expect(first.cause == "pause" && first.name == "deploy.lock" && first.option == nil, "\(first)")
+  }
+
+  @Test func `a rate leads that is lower than what the server sends`() throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    try folders.drop("job.txt", (0..<8).map { server.url("hubble-deep-field.jpg?\($0)") + "\n" }.joined())
+    let run = try folders.run(["--filters", "none", "--max-rate", "200K", "--per-host", "8"])
+    #expect(run.status == 0, "\(run.error)")
+    let first = try #require(try bounds().first)
+    #expect(first.cause == "rate" && first.option == "--max-rate" && first.limit == 200 << 10, "\(first)")
+  }
+
+  @Test func `filtrations lead when all may run and more wait`() throws {
+    // How fast pictures are filtered differs a hundredfold between builds and machines.
+    try folders.drop("first.json", #"{"a": {"url": "chelsea.jpg", "filters": "blur(2px)"}}"#)
+    #expect(try folders.run().status == 0)
+    struct Report: Decodable {
+      struct Row: Decodable { let timings_ms: [String: Double] }
+      let entries: [Row]
+    }
+    let report = try JSONDecoder().decode(Report.self, from: folders.contents("first/report.json"))
+    let time = try #require(report.entries.first?.timings_ms["filter"])
+    let count = max(6, min(600, Int(3000 / max(1, time))))
+    let entries = (0..<count).map {
+      #""\#($0)": {"url": "chelsea.jpg", "filters": "blur(2px) brightness(\#($0 + 1))"}"#
+    }
+    try folders.drop("job.json", "{" + entries.joined(separator: ",") + "}")
+    let run = try folders.run(["--filtrations", "1"])
+    #expect(run.status == 0, "\(run.error)")
+    let first = try #require(try bounds().first)
+    if ProcessInfo.processInfo.activeProcessorCount > 1 {
+      #expect(first.cause == "filtrations" && first.option == "--filtrations" && first.limit == 1, "\(first)")
+    } else {
+      #expect(first.cause == "processors", "\(first)")
+    }
+  }
+
+  @Test func `a run of less than a second says nothing`() throws {
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    let head = try JSONDecoder().decode(Head.self, from: folders.contents("job/report.json"))
+    // On a machine that is busy it may take longer.
+    #expect(head.bounded_by == nil || head.duration_s > 0.9)
+  }
+}
