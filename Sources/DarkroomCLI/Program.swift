@@ -57,6 +57,8 @@ enum Program {
       ? Settings(commandLine: arguments)
       : Settings(arguments, environment: environment, isOnlyLooking: command.isOnlyLooking)
     let console = Console(verbosity: settings.verbosity, isJSON: settings.isJSON, output: output)
+    // Whatever follows, also the message of an error, comes after it.
+    defer { console.screen.end() }
     if let obstacle = settings.configObstacle { console.warn("warning: \(obstacle)") }
     return try command.run(
       Invocation(

@@ -4,50 +4,139 @@ import Testing
 
 /// What a person sees on a terminal.
 @Suite(.blocking) struct TerminalTests {
-  /// Runs the program on a terminal of 40 columns, and sends it SIGINT when its progress is shown, and again when it is
-  /// shown after it said that it stops. Prints how it ended, and the last line of what it wrote.
-  private static let interruptedTwice = """
-    import fcntl, os, signal, struct, subprocess, sys, termios
-    master, slave = os.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
-    process = subprocess.Popen(["darkroom"] + sys.argv[1:], stdout=subprocess.DEVNULL, stderr=slave)
-    os.close(slave)
-    seen = b""
-    def read_until(text):
-        global seen
-        while text not in seen:
-            seen += os.read(master, 1024)
-    read_until(b"0/2")
-    process.send_signal(signal.SIGINT)
-    read_until(b"stopping")
-    while seen.rfind(b"0/2") < seen.rfind(b"stopping"):
-        seen += os.read(master, 1024)
-    process.send_signal(signal.SIGINT)
-    code = process.wait()
-    try:
-        while piece := os.read(master, 1024):
-            seen += piece
-    except OSError:
-        pass
-    print(code)
-    print(repr(seen.split(b"\\n")[-1]))
-    """
+  /// A way in which a run can end.
+  struct End: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// What its second entry is answered with.
+    var answer = ""
+    var signal: Int32?
+    let code: Int32
+    /// What the last lines say.
+    let saying: [String]
+  }
 
-  @Test func `a second Ctrl-C leaves no progress line behind`() throws {
+  static let ends = [
+    End(testDescription: "success", code: 0, saying: ["a-job: succeeded: 2 filtered", "outbox/a-job/report.json"]),
+    End(
+      testDescription: "a failure", answer: "?404", code: 1,
+      saying: ["1 failed with http-status: a-job: b", "  remedy: 404", "to try again: darkroom retry --inbox"]),
+    End(testDescription: "SIGINT", signal: SIGINT, code: 130, saying: ["stopping; "]),
+    End(testDescription: "SIGTERM", signal: SIGTERM, code: 143, saying: ["stopping; "]),
+  ]
+
+  private static func isOfDisplay(_ line: String) -> Bool {
+    line.contains(/\[[=> ]{8,}\]|[0-9]\/[0-9]|so far|^paused: x.lock/)
+  }
+
+  @Test(arguments: ends)
+  func `progress is shown while it runs, and nothing is left of it`(end: End) throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("a-job.txt", server.url("a") + "\n" + server.url("b") + end.answer + "\n")
+    let steps: [PseudoTerminal.Step] =
+      [.until("] 0/2")] + (end.signal.map { [.signal($0), .until("stopping")] } ?? []) + [.until("so far")]
+    let terminal = try PseudoTerminal(
+      ["run", "--filters", "none"] + folders.options, in: folders.folder, columns: 250, steps: steps)
+    #expect(try terminal.waitForStep(steps.count))
+    try server.release(2)
+    let screen = try terminal.finish()
+    #expect(screen.code == end.code, "\(screen.lines)")
+    #expect(!screen.lines.contains(where: Self.isOfDisplay), "\(screen.lines)")
+    #expect(screen.column == 0, "the cursor is in the first column")
+    for said in end.saying { #expect(screen.lines.contains { $0.contains(said) }, "\(said): \(screen.lines)") }
+    #expect(
+      screen.lines.first?.contains("a-job: 2 entries") == true, "what is said stays in its place: \(screen.lines)")
+  }
+
+  @Test(arguments: [20, 40, 200])
+  func `a pause is shown, lines never wrap, and an error that ends the program leaves nothing of it`(columns: Int)
+    throws
+  {
+    let folders = try DarkroomFolders()
+    try folders.drop("写真-日本語の仕事.txt", "coffee.jpg\nchelsea.jpg\n")
+    try folders.drop("x.lock", "until the nightly backup of 写真 is done\n")
+    let terminal = try PseudoTerminal(
+      ["run", "--filters", "none", "--lock-wait", "4"] + folders.options, in: folders.folder, columns: columns,
+      steps: [.until("0/2")])
+    let screen = try terminal.finish()
+    #expect(screen.code == 75, "\(screen.lines)")
+    #expect(!screen.lines.contains { $0.contains(/0\/2|so far/) }, "\(screen.lines)")
+    #expect(screen.lines.count { $0.hasPrefix("paused: x.lock") } == 1, "that of the log: \(screen.lines)")
+    #expect(screen.lines.joined().contains("darkroom: "), "\(screen.lines)")
+  }
+
+  @Test func `a second Ctrl-C leaves no progress behind, on a narrow terminal`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let folders = try DarkroomFolders()
     try folders.drop("a-job-with-a-rather-long-name.txt", server.url("a") + "\n" + server.url("b") + "\n")
-    let script = folders.folder.file("interrupted.py")
-    try Self.interruptedTwice.write(toFile: script, atomically: true, encoding: .utf8)
-    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    let run = try DarkroomProcess.run(script: "/usr/bin/python3 \(script) \(words)", in: folders.folder)
-    let lines = run.output.split(separator: "\n").map(String.init)
-    #expect(lines.first == "130", "\(run.error)")
-    // The line as it was, then as many spaces, each time from the first column; never more than the terminal has.
-    let pieces = try #require(lines.last).dropFirst(2).dropLast().split(
-      separator: "\\r", omittingEmptySubsequences: false)
-    #expect(pieces.last == "", "the cursor is in the first column: \(lines)")
-    #expect(pieces.dropLast().last?.allSatisfy { $0 == " " } == true, "\(lines)")
-    #expect(pieces.allSatisfy { $0.count < 40 }, "\(lines)")
+    let terminal = try PseudoTerminal(
+      ["run", "--filters", "none"] + folders.options, in: folders.folder, columns: 40,
+      steps: [.until("0/2"), .signal(SIGINT), .until("stopping"), .until("so far"), .signal(SIGINT)])
+    let screen = try terminal.finish()
+    #expect(screen.code == 130)
+    #expect(!screen.lines.contains(where: Self.isOfDisplay), "\(screen.lines)")
+    #expect(screen.column == 0)
+  }
+
+  @Test func `colours are there unless NO_COLOR is set, and with TERM=dumb no sequence at all`() throws {
+    for (term, noColour, expected) in [("xterm", "", "\u{1B}[32m"), ("xterm", "1", "\u{1B}["), ("dumb", "", "")] {
+      let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+      let folders = try DarkroomFolders()
+      try folders.drop("job.txt", "coffee.jpg\n" + server.url("b") + "\n")
+      let terminal = try PseudoTerminal(
+        ["run", "--filters", "none", "--verbose"] + folders.options, in: folders.folder, term: term,
+        environment: ["NO_COLOR": noColour],
+        steps: term == "dumb" ? [.until("coffee: filtered")] : [.until("coffee: filtered"), .until("1/2")])
+      #expect(try server.nextRequest() == "/b")
+      #expect(try terminal.waitForStep(term == "dumb" ? 1 : 2))
+      try server.release(1)
+      let screen = try terminal.finish()
+      #expect(screen.code == 0, "\(screen.lines)")
+      #expect(expected.isEmpty || screen.raw.contains(expected))
+      #expect(screen.raw.contains(/\u{1B}\[[0-9]+m/) == (expected == "\u{1B}[32m"), "\(screen.raw)")
+      #expect(screen.raw.contains("\u{1B}") == !expected.isEmpty)
+    }
+  }
+
+  @Test func `wait shows the progress of another process, and Ctrl-C ends it without a trace, by the signal`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", server.url("a") + "\n" + server.url("b") + "\n")
+    let watch = try folders.start("watch", ["--filters", "none"])
+    _ = try server.nextRequest()
+    let stopped = try PseudoTerminal(
+      ["wait", "job"] + folders.named, in: folders.folder, steps: [.until("] 0/2"), .signal(SIGINT)]
+    ).finish()
+    #expect(stopped.code == -SIGINT && stopped.lines.isEmpty, "\(stopped)")
+    let terminal = try PseudoTerminal(
+      ["wait", "job"] + folders.named, in: folders.folder, steps: [.until("] 0/2")])
+    #expect(try terminal.waitForStep(1))
+    try server.release(2)
+    let ended = try terminal.finish()
+    #expect(ended.code == 0)
+    #expect(ended.lines.joined() == folders.outbox + "/job/report.json", "\(ended.lines)")
+    watch.send(SIGTERM)
+    _ = try watch.finish()
+  }
+
+  @Test func `status is a table, which --watch keeps in place until Ctrl-C`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\nmissing.jpg\n" + server.url("a") + "\n")
+    let watch = try folders.start("watch", ["--filters", "none", "--verbose"])
+    for _ in 0..<2 { #expect(try watch.waitForLine(containing: "job: ") != nil) }
+    let terminal = try PseudoTerminal(
+      ["status", "--watch"] + folders.named, in: folders.folder, columns: 300,
+      steps: [.until("job  running   2/3       1"), .until("job  partial   2/3       1"), .signal(SIGINT)])
+    #expect(try terminal.waitForStep(1))
+    try server.release(1)
+    let screen = try terminal.finish()
+    #expect(screen.code == -SIGINT)
+    #expect(screen.lines.count { $0.hasPrefix("JOB  STATE    DONE  FAILED") } == 1, "\(screen.lines)")
+    #expect(screen.lines.contains { $0.hasPrefix("job  partial   2/3       1  ended ") }, "what was there stays")
+    let once = try PseudoTerminal(["status"] + folders.named, in: folders.folder, columns: 300, steps: []).finish()
+    #expect(once.code == 0 && once.lines == screen.lines, "\(once.lines)")
+    watch.send(SIGTERM)
+    _ = try watch.finish()
   }
 }

@@ -35,10 +35,12 @@ package struct JobWait {
   /// - Parameters:
   ///   - seconds: How long at most; nil for any time.
   ///   - isAlone: Called once when there is something to wait for and no instance that works on it.
+  ///   - observe: Gets the status, and the jobs of those waited for that have not ended, some times a second.
   /// - Returns: Those that have ended, in the order given, and the names of those that have not.
   /// - Throws: `StopError.missing` when there is no such job; `SystemError`.
   package func wait(
-    for jobs: [String], seconds: Double? = nil, isAlone: () -> Void
+    for jobs: [String], seconds: Double? = nil, isAlone: () -> Void,
+    observe: (_ status: Status, _ open: [String]) -> Void = { _, _ in }
   ) throws -> (ended: [Ended], open: [String]) {
     let jobs = jobs.map(PortableName.replacing)
     let deadline = seconds.map { Clock.monotonicSeconds + $0 }
@@ -61,6 +63,7 @@ package struct JobWait {
       if left.isEmpty || deadline.map({ Clock.monotonicSeconds >= $0 }) == true {
         return (jobs.indices.filter { !isOpen[$0] }.map { runs[$0].ended }, left.map { jobs[$0] })
       }
+      observe(status, left.map { jobs[$0] })
       if !status.running, !hasTold {
         isAlone()
         hasTold = true

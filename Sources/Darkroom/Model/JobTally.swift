@@ -13,8 +13,7 @@ struct JobTally: Sendable, Equatable {
     case .cancelled: counts.cancelled += 1
     case .failed: counts.failed += 1
     }
-    // A file of the cache, or another entry's, was not downloaded for this one.
-    if !row.isCoalesced, row.source?.httpStatus != 304 { bytes.downloaded += row.source?.bytes ?? 0 }
+    bytes.downloaded += row.downloadedBytes
     if row.isReused {
       counts.reused += 1
     } else {

@@ -106,6 +106,9 @@ package struct ReportRow: Sendable, Equatable {
   /// What people call it.
   package var title: String { variant.map { "\(name) (\($0))" } ?? name }
 
+  /// The bytes that were downloaded for this row: not for a file of the cache, or another entry's.
+  package var downloadedBytes: Int { isCoalesced || source?.httpStatus == 304 ? 0 : source?.bytes ?? 0 }
+
   /// The row of an entry whose result turned out to be undeliverable.
   /// - Parameter last: Its failure in the last run; nil when it had none.
   func failed(_ failure: EntryFailure, after last: LedgerFailure? = nil) -> ReportRow {

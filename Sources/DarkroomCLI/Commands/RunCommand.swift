@@ -32,7 +32,8 @@ struct RunCommand: Command {
     let input = try Signals.endingAtOnce { try invocation.standardInput() }
     let isQuiet = invocation.settings.verbosity == .quiet
     let manifests = invocation.operands.map { $0 == "-" ? input?.path ?? $0 : $0 }
-    let signals = Signals(line: invocation.console.progressLine)
+    let signals = Signals(screen: invocation.console.screen)
+    invocation.console.beginSummary()
     let retry = LocalRetry(limit: LocalRetry.usualLimit, wait: signals.wait) { text in
       invocation.console.handle(.warning(text))
     }
@@ -47,6 +48,8 @@ struct RunCommand: Command {
           manifests: manifests,
           called: input.map { [$0.path: (job ?? StandardInputManifest.job) + "." + $0.suffix] } ?? [:])
       }
+      invocation.console.screen.clear()
+      invocation.console.printSummary(folders: invocation.settings.folderOptions)
       if let code = signals.exitCode { return code }
       if summary.isIdle {
         let ignored = summary.ignored.of("file is ignored", "files are ignored") + ", see \"darkroom status\""

@@ -4,7 +4,7 @@ import Synchronization
 import System
 
 /// The signals of `run` and `watch`. The first SIGTERM or SIGINT asks the program to stop, the second ends it at once; SIGHUP
-/// has `watch` read its configuration again. A dedicated thread waits for them, so that filtrations on all processors do not
+/// has `watch` read its configuration again; SIGTSTP stops it. A dedicated thread waits for them, so that filtrations on all processors do not
 /// delay them. What arrives before the program can do it is done then.
 final class Signals: Sendable {
   /// What is done, on the thread of the signals.
@@ -26,6 +26,10 @@ final class Signals: Sendable {
 
   private static let ending = [SIGTERM, SIGINT]
 
+  /// That of Ctrl-Z, where there is a terminal from which the progress is taken away before.
+  private static let stopping = isatty(STDERR_FILENO) == 1 ? [SIGTSTP] : []
+  private static let all = ending + [SIGHUP] + stopping
+
   private let state = Mutex(State())
   private let stopped = DispatchSemaphore(value: 0)
 
@@ -35,7 +39,7 @@ final class Signals: Sendable {
   /// Blocks the signals until a thread waits for them. To be called before other threads are created, which inherit the
   /// mask.
   static func block() {
-    var blocked = set(of: ending + [SIGHUP])
+    var blocked = set(of: all)
     pthread_sigmask(SIG_BLOCK, &blocked, nil)
   }
 
@@ -43,7 +47,7 @@ final class Signals: Sendable {
   /// stays blocked. `block` was called before, and no other thread has been created.
   static func endingAtOnce<Result>(_ body: () throws -> Result) rethrows -> Result {
     for number in ending { signal(number) { _exit(128 + $0) } }
-    var unblocked = set(of: ending)
+    var unblocked = set(of: ending + stopping)
     pthread_sigmask(SIG_UNBLOCK, &unblocked, nil)
     defer {
       block()
@@ -53,16 +57,60 @@ final class Signals: Sendable {
   }
 
   /// Takes in the signals from now on; `block` was called before.
-  /// - Parameter line: Cleared before the second signal ends the program.
-  init(line: ProgressLine) {
+  /// - Parameter screen: Cleared before the second signal ends the program, and while it is stopped.
+  init(screen: TerminalScreen) {
     Thread.detachNewThread { [self] in
-      var blocked = Self.set(of: Self.ending + [SIGHUP])
+      var blocked = Self.set(of: Self.all)
       while true {
         var number: Int32 = 0
         guard sigwait(&blocked, &number) == 0 else { continue }
-        if number == SIGHUP { reload() } else { stop(number, line) }
+        switch number {
+        case SIGHUP: reload()
+        case SIGTSTP: screen.suspend(Self.stopProcess)
+        default: stop(number, screen)
+        }
       }
     }
+  }
+
+  /// Has the commands that finish nothing end by these signals as if they had no thread for them, but for the screen, which
+  /// is ended before, and cleared while the program is stopped. To be called before other threads are created.
+  /// - Parameter keepsLines: Whether what is on the screen stays there. Default: no.
+  static func clear(_ screen: TerminalScreen, keepsLines: Bool = false) {
+    // What the parent has left ignored, such as SIGHUP with nohup, stays so.
+    let numbers = (ending + [SIGHUP, SIGTSTP]).filter { !isIgnored($0) }
+    var blocked = set(of: numbers)
+    pthread_sigmask(SIG_BLOCK, &blocked, nil)
+    Thread.detachNewThread {
+      var blocked = set(of: numbers)
+      while true {
+        var number: Int32 = 0
+        guard sigwait(&blocked, &number) == 0 else { continue }
+        if number == SIGTSTP {
+          screen.suspend(stopProcess)
+        } else {
+          screen.end(keepsLines: keepsLines)
+          deliver(number)
+        }
+      }
+    }
+  }
+
+  private static func stopProcess() { deliver(SIGTSTP) }
+
+  /// Has the system do what the signal does by default; returns if that does not end the process.
+  private static func deliver(_ number: Int32) {
+    raise(number)
+    var one = set(of: [number])
+    pthread_sigmask(SIG_UNBLOCK, &one, nil)
+    pthread_sigmask(SIG_BLOCK, &one, nil)
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    // The handler SIG_IGN is the number 1.
+    return sigaction(number, nil, &action) == 0
+      && unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
 
   /// Has the signals handled, those included that have come already.
@@ -92,14 +140,14 @@ final class Signals: Sendable {
     reload?()
   }
 
-  private func stop(_ number: Int32, _ line: ProgressLine) {
+  private func stop(_ number: Int32, _ screen: TerminalScreen) {
     let (handlers, isSecond) = state.withLock { state in
       defer { state.first = state.first ?? number }
       return (state.handlers, state.first != nil)
     }
     if isSecond {
       handlers?.leave()
-      line.end()
+      screen.end()
       _exit(128 + number)
     }
     stopped.signal()

@@ -1,5 +1,6 @@
 import Darkroom
 import Foundation
+import System
 
 /// Prints the status, whether or not an instance is running.
 struct StatusCommand: Command {
@@ -8,9 +9,10 @@ struct StatusCommand: Command {
   let summary = "print jobs, queues, rate, time left, pauses"
   let details = """
     Works whether or not an instance is running, for every user who may read the outbox, and changes nothing. The last
-    five jobs that have ended come with it, or all with --all. With --json, one object. A job that has not ended is
-    waiting, planning, fetching (the list of its entries), running, replaced (by a later manifest), cancelling or
-    finishing. The causes of pauses are lock, disk (it is full, or cannot be written), memory (it is scarce) and network (no
+    five jobs that have ended come with it, or all with --all. On a terminal it is a table, elsewhere a line for each
+    thing; with --json, one object. --watch keeps it on the screen until Ctrl-C, or prints it each time it changes. A job
+    that has not ended is waiting, planning, fetching (the list of its entries), running, replaced (by a later manifest),
+    cancelling or finishing. The causes of pauses are lock, disk (it is full, or cannot be written), memory (it is scarce) and network (no
     host answers).
     """
   let examples = [
@@ -23,14 +25,73 @@ struct StatusCommand: Command {
   /// So many jobs that have ended are listed.
   private static let finishedLimit = 5
 
+  /// How often `--watch` looks, in seconds.
+  private static let interval: UInt32 = 1
+
+  /// Waits until it is time to look again.
+  /// - Throws: `StandardOutput.Failure` when the reader of standard output has gone away meanwhile.
+  private func waitWhileRead() throws {
+    var reader = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+    guard poll(&reader, 1, Int32(Self.interval) * 1000) > 0 else { return }
+    throw StandardOutput.Failure(cause: SystemError("write", "standard output", code: EPIPE))
+  }
+
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard invocation.operands.isEmpty else {
       throw UsageError("status takes no operands, such as \"\(invocation.operands[0])\"")
     }
     let reader = StatusReader(configuration: try invocation.settings.resolved(for: .reading))
-    var status = try reader.read()
-    reader.addFinished(to: &status, limit: invocation.settings.showsAll ? .max : Self.finishedLimit)
-    try invocation.output.print(invocation.settings.isJSON ? status.text : status.lines.joined(separator: "\n"))
+    let isJSON = invocation.settings.isJSON
+    func status() throws -> Status {
+      var status = try reader.read()
+      reader.addFinished(to: &status, limit: invocation.settings.showsAll ? .max : Self.finishedLimit)
+      return status
+    }
+    let terminal = Terminal(descriptor: STDOUT_FILENO)
+    func table(_ status: Status) -> [StyledText] {
+      StatusTable(status: status, width: terminal.size.columns - 1, now: Date()).lines
+    }
+    if invocation.settings.keepsWatching {
+      if terminal.canMoveCursor, !isJSON { try keepOnScreen(terminal) { table(try status()) } }
+      try printChanges(to: invocation.output) { isJSON ? try status().text : Self.plain(try status()) + "\n" }
+    }
+    if terminal.isTerminal, !isJSON {
+      for line in table(try status()) {
+        try invocation.output.print(line.rendered(hasColour: terminal.hasColour))
+      }
+    } else {
+      try invocation.output.print(isJSON ? try status().text : Self.plain(try status()))
+    }
     return .success
+  }
+
+  private static func plain(_ status: Status) -> String { status.lines.joined(separator: "\n") }
+
+  /// Draws lines in place until a signal ends the program.
+  private func keepOnScreen(_ terminal: Terminal, _ lines: () throws -> [StyledText]) throws -> Never {
+    let screen = TerminalScreen(terminal)
+    Signals.clear(screen, keepsLines: true)
+    defer { screen.end() }
+    while true {
+      let all = try lines()
+      let room = terminal.size.rows - 1
+      let more = all.count - room + 1
+      screen.draw(all.count <= room ? all : all.prefix(room - 1) + [StyledText("… and \(more) more lines", .dim)])
+      sleep(Self.interval)
+    }
+  }
+
+  /// Prints a text each time it has changed, until a signal ends the program or the reader goes away.
+  private func printChanges(to output: StandardOutput, _ text: () throws -> String) throws -> Never {
+    var last: String?
+    while true {
+      let next = try text()
+      if next != last {
+        try output.print(next)
+        try output.flush()
+      }
+      last = next
+      try waitWhileRead()
+    }
   }
 }

@@ -27,9 +27,16 @@ struct WaitCommand: Command {
     }
     let wait = JobWait(configuration: try invocation.settings.resolved(for: .reading))
     let seconds = invocation.settings.waitTimeout
+    let screen = invocation.console.screen
+    let isWanted = invocation.settings.verbosity != .quiet
+    let display = LiveDisplay(WaitProgress(), on: screen, isWanted: isWanted)
+    if display.isEnabled { Signals.clear(screen) }
     let (ended, open) = try wait.wait(for: jobs, seconds: seconds) {
       invocation.console.warn("no instance is running; waiting for one")
+    } observe: { status, open in
+      display.update { $0.update(status, open: open) }
     }
+    screen.end()
     for job in ended {
       try invocation.output.print(job.report)
       for run in job.earlier { invocation.console.note("\(job.job): \(run.state.rawValue): see \(run.report)") }

@@ -20,7 +20,7 @@ struct WatchCommand: Command {
     guard invocation.operands.isEmpty else {
       throw UsageError("watch takes no operands, such as \"\(invocation.operands[0])\"")
     }
-    let signals = Signals(line: invocation.console.progressLine)
+    let signals = Signals(screen: invocation.console.screen)
     let retry = LocalRetry(limit: nil, wait: signals.wait) { invocation.console.handle(.warning($0)) }
     do {
       let configuration = try retry.run { try invocation.settings.resolved() }

@@ -40,6 +40,9 @@ enum OptionTable {
       "all", \.showsAll, .flag, of: ["status"], isForOneCall: true,
       "list all jobs that have ended, not only the last five"),
     Option(
+      "watch", \.keepsWatching, .flag, of: ["status"], isForOneCall: true,
+      "keep the status on the screen until Ctrl-C; elsewhere print it each time it changes"),
+    Option(
       "reason", \.reason, .text("TEXT"), of: ["pause"], isForOneCall: true,
       "why; the first line of the lock, shown in reports"),
     Option(

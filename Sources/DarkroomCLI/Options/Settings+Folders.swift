@@ -3,6 +3,14 @@ import Darkroom
 import Foundation
 
 extension Settings {
+  /// The options of the command line that tell commands such as `retry` the same folders, as words.
+  var folderOptions: [String] {
+    let given = [("inbox", inbox.path), ("outbox", outbox.path), ("config", config)] as [(String, String?)]
+    return given.flatMap { name, path in
+      path.map { origins[name] == "--" + name ? ["--" + name, $0] : [] } ?? []
+    }
+  }
+
   /// What a command does with the folders.
   enum FolderUse {
     /// It works in them. Default folders that are missing are created, once it is known that no other instance has the rest.

@@ -23,6 +23,8 @@ struct Settings: Sendable {
   var waitTimeout: Double?
   /// Whether `status` lists all jobs that have ended.
   var showsAll = false
+  /// Whether `status` shows the status again and again.
+  var keepsWatching = false
 
   /// The configuration file.
   var config: String?

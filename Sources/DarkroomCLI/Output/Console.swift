@@ -4,17 +4,24 @@ import JSON
 import System
 
 /// Prints results (the path of each report, or events as JSON) on standard output, and the log on standard error: on a
-/// terminal with a progress line, elsewhere with the time on each line.
+/// terminal with a progress display below it, elsewhere with the time on each line.
 final class Console {
   private let verbosity: Settings.Verbosity
   private let isJSON: Bool
   private let output: StandardOutput
-  let progressLine = ProgressLine()
-  private var progress = JobsProgress()
+
+  /// Standard error, if it is a terminal.
+  let screen = TerminalScreen(Terminal(descriptor: STDERR_FILENO))
+  private let display: LiveDisplay<JobsProgress>
+
+  /// Whether results come to the terminal that has the display.
+  private let sharesTerminal = isatty(STDOUT_FILENO) == 1
+
+  /// What is to be said at the end; nil if nothing is.
+  private var closing: ClosingSummary?
 
   /// The first failure of each live job that is not known from its last run, with its code.
   private var newFailures: [String: String] = [:]
-  private var lastShown = ContinuousClock.now - .seconds(1)
 
   /// Of the problems of a manifest so many are logged: who repairs the first ones repairs most.
   static let shownProblems = 10
@@ -24,11 +31,14 @@ final class Console {
     self.verbosity = verbosity
     self.output = output
     self.isJSON = isJSON
+    display = LiveDisplay(JobsProgress(), on: screen, isWanted: verbosity != .quiet)
   }
 
   /// Prints an event.
   func handle(_ event: Event) {
     if isJSON { result(event.json.text) }
+    closing?.add(event)
+    if display.isEnabled { display.update { $0.apply(event) } }
     switch event {
     case .watching(let inbox, let outbox, let beginning):
       let text = "watching \(inbox), writing to \(outbox)"
@@ -58,7 +68,6 @@ final class Console {
       if more > 0 { log(.normal, "\(job): and \(more.of("more warning", "more warnings"))") }
     case .jobFetching(let job, let url): log(.normal, "\(job): its entries are listed by \(url)")
     case .jobStarted(let job, let total, let ended, let deferred):
-      progress.start(job, total: total, ended: ended, deferred: deferred)
       let done = ended > 0 ? ", \(ended) of them already done" : ""
       log(
         .normal, "\(job): \(total.of("entry", "entries"))" + done + (deferred > 0 ? ", \(deferred) deferred" : ""))
@@ -66,26 +75,20 @@ final class Console {
       let why = "\(error.code): \(error.message)"
       let next = mirror.map { "the next mirror is \($0)" } ?? "the next in \(seconds.shown) s"
       log(.verbose, "\(job): \(name): try \(attempts) failed, \(next): \(why)")
-    case .entryDeferred(let job, let name, let attempts, let seconds, let isFirst, let error, let deferred):
-      progress.setDeferred(deferred, of: job)
+    case .entryDeferred(let job, let name, let attempts, let seconds, let isFirst, let error, _):
       let what = "deferred after try \(attempts), the next in \(seconds.shown) s"
       log(isFirst ? .normal : .verbose, "\(job): \(name): \(what): \(error.code): \(error.message)")
     case .hostHeld(let host, let seconds, let why):
       log(.normal, "\(host) is on hold for \(seconds.shown) s: \(why)")
-    case .entryEnded(let job, let row, let deferred):
-      progress.setDeferred(deferred, of: job)
-      log(row, of: job)
+    case .entryEnded(let job, let row, _): log(row, of: job)
     case .jobReplaced(let job, let carried):
       let unchanged = carried.of("entry that is unchanged was", "entries that are unchanged were")
       log(.normal, "\(job): its manifest was replaced; \(unchanged) done or in progress")
     case .jobCancelled(let job, let isRemoved):
       let why = isRemoved ? "its manifest was removed from the inbox" : "as requested"
       log(.normal, "\(job): cancelled, \(why); what is done stays done")
-    case .paused(let cause):
-      progress.pause = cause.description
-      log(.normal, "paused: \(cause.description)")
+    case .paused(let cause): log(.normal, "paused: \(cause.description)")
     case .causeGone(let cause, let remaining):
-      progress.pause = remaining.isEmpty ? nil : remaining
       let gone =
         switch cause {
         case .network: "the network is back"
@@ -95,11 +98,9 @@ final class Console {
       log(.normal, remaining.isEmpty ? "resumed: \(gone)" : "\(gone); still paused: \(remaining)")
     case .jobEnded(let summary): end(summary)
     }
-    show()
   }
 
   private func log(_ row: ReportRow, of job: String) {
-    progress.add(row, of: job)
     if let failure = row.failure {
       if failure.runs ?? 1 == 1, newFailures[job] == nil { newFailures[job] = "\(row.title), \(failure.code)" }
       log(.normal, "\(job): \(row.title): \(failure.code): \(failure.message)")
@@ -109,9 +110,6 @@ final class Console {
   }
 
   private func end(_ summary: JobSummary) {
-    // Otherwise another run of the job is live.
-    let isLast = summary.state != .superseded && !summary.isRejectedReplacement
-    if isLast { progress.end(summary.job) }
     for problem in summary.problems.prefix(Self.shownProblems) { log(.quiet, "\(summary.job): rejected: \(problem)") }
     let more = summary.problems.count - Self.shownProblems
     if more > 0 {
@@ -121,8 +119,7 @@ final class Console {
       log(.quiet, "\(summary.job): rejected: the job goes on with its earlier manifest; see \(summary.report)")
     }
     if summary.state != .rejected { logCounts(of: summary) }
-    if isLast { newFailures[summary.job] = nil }
-    progressLine.clear()
+    if summary.isLast { newFailures[summary.job] = nil }
     if !isJSON { result(summary.report) }
   }
 
@@ -155,7 +152,18 @@ final class Console {
 
   /// Prints a result at once. When it cannot be printed, a warning is logged and the program goes on.
   func result(_ line: String) {
-    if let failure = output.printNow(line) { log(.quiet, "warning: \(failure)") }
+    let failure = sharesTerminal ? screen.withoutLines { output.printNow(line) } : output.printNow(line)
+    if let failure { log(.quiet, "warning: \(failure)") }
+  }
+
+  /// Remembers what the jobs come to, for `printSummary`.
+  func beginSummary() { closing = ClosingSummary() }
+
+  /// Prints what became of the jobs and what can be done about it, see `ClosingSummary`.
+  func printSummary(folders options: [String]) {
+    guard let closing else { return }
+    let isForPerson = screen.terminal.isTerminal && verbosity != .quiet
+    for line in closing.lines(folders: options, isForPerson: isForPerson) { log(.quiet, line) }
   }
 
   /// Prints what a command has done, unless quiet.
@@ -168,7 +176,7 @@ final class Console {
 
   /// Prints why the program ends and, on a second line, a hint.
   func fail(_ message: String, hint: String? = nil) {
-    progressLine.clear()
+    screen.clear()
     write("darkroom: \(message.visible)\n" + (hint.map { $0 + "\n" } ?? ""))
   }
 
@@ -176,22 +184,10 @@ final class Console {
 
   private func log(_ least: Settings.Verbosity, _ text: String) {
     guard least.rawValue <= verbosity.rawValue else { return }
-    progressLine.clear()
-    write((progressLine.isTerminal ? "" : Date().formatted(.iso8601) + " ") + text.visible + "\n")
+    write((screen.terminal.isTerminal ? "" : Date().formatted(.iso8601) + " ") + text.visible + "\n")
   }
 
-  private func show() {
-    // A log line has replaced the progress line, which is shown again at once.
-    let isDue = !progressLine.isShown || lastShown.duration(to: .now) > .milliseconds(100)
-    guard progressLine.isTerminal, verbosity != .quiet, isDue, let text = progress.text else { return }
-    lastShown = .now
-    progressLine.show(text)
-  }
-
-  /// Failures are ignored: there is nowhere else to report them.
-  private func write(_ text: String) {
-    try? OpenFile.write(text, toStandard: STDERR_FILENO, named: "standard error")
-  }
+  private func write(_ text: String) { screen.write(above: text) }
 }
 
 extension Double {

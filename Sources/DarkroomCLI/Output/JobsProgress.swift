@@ -1,59 +1,120 @@
 import Darkroom
+import System
 
-/// The progress of the live jobs together, as the progress line shows it.
-struct JobsProgress {
+/// The progress of the live jobs, as events tell it.
+struct JobsProgress: ProgressSource {
   private struct Job {
-    let total: Int
-    var ended: Int
-    let endedBefore: Int
-    var deferred: Int
-    let began = ContinuousClock.now
+    let place: Int
+    var progress: ProgressSnapshot.Job
+    var endedBefore = 0
+    var deferred = 0
   }
 
   private var jobs: [String: Job] = [:]
-  private var failed = 0
+  private var places = 0
+  private var pauses: [PauseCause] = []
 
-  /// Why the queues are suspended; nil while they are not.
-  var pause: String?
+  /// When hosts are asked again, in seconds of the monotonic clock.
+  private var held: [String: Double] = [:]
 
   /// Rows of jobs that have ended since there was last no live job.
   private var ofEndedJobs = (total: 0, ended: 0, new: 0)
-  private var began = ContinuousClock.now
+  private var failed = 0
+  private var bytes = 0
+  private var began = 0.0
+  private var window = RateWindow()
 
-  mutating func start(_ job: String, total: Int, ended: Int, deferred: Int) {
-    if jobs.isEmpty { (ofEndedJobs, failed, began) = ((0, 0, 0), 0, .now) }
-    jobs[job] = Job(total: total, ended: ended, endedBefore: ended, deferred: deferred)
+  /// Whether there is a job.
+  var isActive: Bool { !jobs.isEmpty }
+
+  /// - Parameter now: Seconds of the monotonic clock.
+  mutating func apply(_ event: Event, at now: @autoclosure () -> Double = Clock.monotonicSeconds) {
+    switch event {
+    case .jobAccepted(let job, _):
+      // It may be about to replace a live one.
+      if jobs[job] == nil { add(.init(name: job, note: "planning"), at: now()) }
+    case .jobFetching(let job, _):
+      if jobs[job]?.progress.total == nil { jobs[job]?.progress.note = "fetching its list" }
+    case .jobStarted(let job, let total, let ended, let deferred):
+      add(.init(name: job, total: total, ended: ended), at: now())
+      jobs[job]?.endedBefore = ended
+      jobs[job]?.deferred = deferred
+    case .entryEnded(let job, let row, let deferred):
+      jobs[job]?.progress.ended += 1
+      jobs[job]?.deferred = deferred
+      bytes += row.downloadedBytes
+      if row.failure != nil {
+        jobs[job]?.progress.failed += 1
+        failed += 1
+      }
+    case .entryDeferred(let job, _, _, _, _, _, let deferred): jobs[job]?.deferred = deferred
+    case .jobCancelled(let job, _): jobs[job]?.progress.note = "being cancelled"
+    case .hostHeld(let host, let seconds, _):
+      let now = now()
+      held = held.filter { $0.value > now }
+      held[host] = max(held[host] ?? 0, now + seconds)
+    case .paused(let cause):
+      // A lock whose reason was changed is another cause.
+      pauses.removeAll { $0.kind == cause.kind && $0.lock == cause.lock }
+      pauses.append(cause)
+    case .causeGone(let cause, let remaining):
+      pauses.removeAll { remaining.isEmpty || $0.kind == cause.kind && $0.lock == cause.lock }
+      window.reset()
+    case .jobEnded(let summary):
+      // Otherwise another run of the job is live.
+      if summary.isLast { end(summary.job) }
+    default: break
+    }
   }
 
-  mutating func add(_ row: ReportRow, of job: String) {
-    jobs[job]?.ended += 1
-    if row.failure != nil { failed += 1 }
+  private mutating func add(_ job: ProgressSnapshot.Job, at now: Double) {
+    if jobs.isEmpty {
+      (ofEndedJobs, failed, bytes, began) = ((0, 0, 0), 0, 0, now)
+      window.reset()
+    }
+    let place = jobs[job.name]?.place ?? places
+    places += 1
+    jobs[job.name] = Job(place: place, progress: job)
   }
 
-  mutating func setDeferred(_ count: Int, of job: String) { jobs[job]?.deferred = count }
-
-  mutating func end(_ job: String) {
+  private mutating func end(_ job: String) {
     guard let ended = jobs.removeValue(forKey: job) else { return }
-    ofEndedJobs.total += ended.total
-    ofEndedJobs.ended += ended.ended
-    ofEndedJobs.new += ended.ended - ended.endedBefore
+    ofEndedJobs.total += ended.progress.total ?? 0
+    ofEndedJobs.ended += ended.progress.ended
+    ofEndedJobs.new += ended.progress.ended - ended.endedBefore
   }
 
-  /// The text of the line; nil while no job is live.
-  var text: String? {
-    guard let name = jobs.keys.first else { return nil }
-    let total = jobs.values.reduce(ofEndedJobs.total) { $0 + $1.total }
-    let ended = jobs.values.reduce(ofEndedJobs.ended) { $0 + $1.ended }
-    let new = jobs.values.reduce(ofEndedJobs.new) { $0 + $1.ended - $1.endedBefore }
-    let deferred = jobs.values.reduce(0) { $0 + $1.deferred }
-    let (seconds, _) = began.duration(to: .now).components
-    let share = total == 0 ? 100 : 100 * ended / total
-    // With a job's name come its own numbers only.
-    let what = jobs.count > 1 ? "\(jobs.count) jobs" : ofEndedJobs.total > 0 ? "jobs" : name
-    return what + ": \(ended)/\(total) (\(share) %)"
-      + (failed > 0 ? ", \(failed) failed" : "")
-      + (deferred > 0 ? ", \(deferred) deferred" : "")
-      + (seconds > 1 ? ", \(Int(Double(new) / Double(seconds)))/s" : "")
-      + (pause.map { ", paused: \($0)" } ?? "")
+  mutating func snapshot(at now: Double) -> ProgressSnapshot? {
+    guard isActive else { return nil }
+    let live = jobs.values.sorted { $0.place < $1.place }
+    var snapshot = ProgressSnapshot()
+    snapshot.jobs = live.map(\.progress)
+    snapshot.total = live.reduce(ofEndedJobs.total) { $0 + ($1.progress.total ?? 0) }
+    snapshot.ended = live.reduce(ofEndedJobs.ended) { $0 + $1.progress.ended }
+    snapshot.deferred = live.reduce(0) { $0 + $1.deferred }
+    (snapshot.failed, snapshot.elapsed) = (failed, now - began)
+    snapshot.pauses = pauses.map(\.description)
+    snapshot.held = held.filter { $0.value > now }.map { .init(host: $0.key, secondsLeft: $0.value - now) }
+      .sorted { ($0.secondsLeft, $0.host) < ($1.secondsLeft, $1.host) }
+    let new = live.reduce(ofEndedJobs.new) { $0 + $1.progress.ended - $1.endedBefore }
+    if pauses.isEmpty, let rates = window.add(ended: new, bytes: bytes, at: now) { snapshot.set(rates) }
+    return snapshot
   }
+}
+
+extension ProgressSnapshot {
+  /// Fills in what follows from rates.
+  mutating func set(_ rates: (entries: Double, bytes: Double)) {
+    if rates.bytes > 0 { byteRate = rates.bytes }
+    guard rates.entries > 0 else { return }
+    rate = rates.entries
+    // What is deferred takes its own time.
+    let left = total - ended - deferred
+    if left > 0 { secondsLeft = Double(left) / rates.entries }
+  }
+}
+
+extension JobSummary {
+  /// Whether no other run of the job is live.
+  var isLast: Bool { state != .superseded && !isRejectedReplacement }
 }

@@ -3,39 +3,17 @@ import Foundation
 import System
 
 extension Status {
-  /// The status for a person.
+  /// The status for scripts and for the eyes, a line for each thing.
   var lines: [String] {
-    var lines = ["\(inbox) → \(outbox)"]
-    lines.append(process.map { "process \($0) is running" } ?? "no process is running")
-    if let inbox_error { lines.append("the inbox cannot be read: \(inbox_error)") }
+    var lines = heading
     lines += jobs.map { "job \($0.job): " + (process == nil ? $0.rest : $0.progress) }
-    let waits = waits ?? []
-    lines += waits.map { "job \($0.job) is in trouble, and tried again: \($0.why)" }
-    if let total = waits_total, total > waits.count { lines.append("\(total - waits.count) more jobs are in trouble") }
-    if let jobs_unknown {
-      let source = jobs.isEmpty ? "" : " but from the last status"
-      lines.append("jobs that have not ended are not known\(source): \(jobs_unknown)")
-    }
-    if let queues, !jobs.isEmpty {
-      lines.append("downloads: \(queues.download.progress); filtrations: \(queues.filtration.progress)")
-    }
-    lines += hostLines
-    let behind = Dictionary((queued_behind ?? []).map { ($0.file, $0) }, uniquingKeysWith: { first, _ in first })
-    let open = Set(queued_open ?? [])
-    let cancelled = Set(queued_cancelled ?? [])
-    lines += queued.map { file in
-      "queued: \(file)" + (behind[file].map(\.text) ?? "")
-        + (open.contains(file) ? ", which some process has open for writing" : "")
-        + (cancelled.contains(file) ? ", to be cancelled" : "")
-    }
+    lines += waitLines + unknownLines + queueLines + hostLines
+    let notes = queuedNotes
+    lines += queued.map { "queued: \($0)" + (notes[$0] ?? "") }
     if queued_total > queued.count { lines.append("queued: \(queued_total - queued.count) more") }
     lines += waitsForDeferred
-    lines += pauses.map { pause in
-      "paused: \(pause.description)" + (pause.since.map { " since \($0)" } ?? "")
-    }
-    lines += ignored.map { "ignored: \($0.file): \($0.why)" }
-    if ignored_total > ignored.count { lines.append("ignored: \(ignored_total - ignored.count) more") }
-    if jobs.isEmpty, queued.isEmpty, jobs_unknown == nil, inbox_error == nil { lines.append("nothing to do") }
+    lines += pauseLines { $0 } + ignoredLines
+    if isIdle { lines.append("nothing to do") }
     let finished = finished ?? []
     lines += finished.map(\.line)
     if let total = finished_total, total > finished.count {
@@ -44,8 +22,61 @@ extension Status {
     return lines
   }
 
+  /// What it is the status of.
+  var heading: [String] {
+    var lines = ["\(inbox) → \(outbox)"]
+    lines.append(process.map { "process \($0) is running" } ?? "no process is running")
+    if let inbox_error { lines.append("the inbox cannot be read: \(inbox_error)") }
+    return lines
+  }
+
+  var isIdle: Bool { jobs.isEmpty && queued.isEmpty && jobs_unknown == nil && inbox_error == nil }
+
+  var waitLines: [String] {
+    let waits = waits ?? []
+    var lines = waits.map { "job \($0.job) is in trouble, and tried again: \($0.why)" }
+    if let total = waits_total, total > waits.count { lines.append("\(total - waits.count) more jobs are in trouble") }
+    return lines
+  }
+
+  var unknownLines: [String] {
+    guard let jobs_unknown else { return [] }
+    let source = jobs.isEmpty ? "" : " but from the last status"
+    return ["jobs that have not ended are not known\(source): \(jobs_unknown)"]
+  }
+
+  var queueLines: [String] {
+    guard let queues, !jobs.isEmpty else { return [] }
+    return ["downloads: \(queues.download.progress); filtrations: \(queues.filtration.progress)"]
+  }
+
+  /// What is to be said of queued manifests, after a comma, by their files.
+  var queuedNotes: [String: String] {
+    let behind = Dictionary((queued_behind ?? []).map { ($0.file, $0) }, uniquingKeysWith: { first, _ in first })
+    let open = Set(queued_open ?? [])
+    let cancelled = Set(queued_cancelled ?? [])
+    let notes = queued.map { file in
+      let note =
+        (behind[file].map(\.text) ?? "") + (open.contains(file) ? ", which some process has open for writing" : "")
+        + (cancelled.contains(file) ? ", to be cancelled" : "")
+      return (file, note)
+    }
+    return Dictionary(notes, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// - Parameter shown: How times are shown.
+  func pauseLines(_ shown: (String) -> String) -> [String] {
+    pauses.map { "paused: \($0.description)" + ($0.since.map { " since \(shown($0))" } ?? "") }
+  }
+
+  var ignoredLines: [String] {
+    var lines = ignored.map { "ignored: \($0.file): \($0.why)" }
+    if ignored_total > ignored.count { lines.append("ignored: \(ignored_total - ignored.count) more") }
+    return lines
+  }
+
   /// What is to be said about hosts: of each once, however many jobs have entries there.
-  private var hostLines: [String] {
+  var hostLines: [String] {
     var until: [String: String] = [:]
     for host in jobs.flatMap({ $0.held_hosts ?? [] }) { until[host.host] = max(until[host.host] ?? "", host.until) }
     let held = until.sorted { ($0.value, $0.key) < ($1.value, $1.key) }

@@ -1,0 +1,121 @@
+import Darkroom
+import Foundation
+
+/// What is said at the end of `run`: which failures there were and what can be done about them, where the results are, and how
+/// to try again. It has the events of one process; the report has all.
+struct ClosingSummary {
+  private struct Failures {
+    var count = 0
+    let example: String
+  }
+
+  private struct Job {
+    let name: String
+    let report: String
+    let hasFailed: Bool
+    let isRejected: Bool
+    let advice: String?
+
+    /// The job's folder, as the report's path names it.
+    var folder: String { (report as NSString).deletingLastPathComponent }
+  }
+
+  /// By their codes.
+  private var failures: [String: [String: Failures]] = [:]
+  private var jobs: [Job] = []
+  private var failedJobs = 0
+
+  /// So many codes, and so many jobs, are listed.
+  static let maxCodes = 8
+  static let maxJobs = 5
+
+  mutating func add(_ event: Event) {
+    switch event {
+    case .entryEnded(let job, let row, _):
+      guard let failure = row.failure else { return }
+      let example = "\(job): \(row.title): \(failure.message)"
+      failures[job, default: [:]][failure.code, default: Failures(example: example)].count += 1
+    case .jobEnded(let summary) where summary.isLast:
+      let hasFailed = summary.state != .succeeded && !summary.isAccepted
+      if !hasFailed { failures[summary.job] = nil } else { failedJobs += 1 }
+      // Those that did not fail are listed if there are few.
+      guard jobs.count(where: { $0.hasFailed == hasFailed }) <= Self.maxJobs else { return }
+      jobs.append(
+        Job(
+          name: summary.job, report: summary.report, hasFailed: hasFailed, isRejected: summary.state == .rejected,
+          advice: Self.advice(summary)))
+    default: break
+    }
+  }
+
+  /// - Parameters:
+  ///   - options: The options of the command line that name folders, for the command that tries again.
+  ///   - isForPerson: Whether somebody reads it on a terminal. Otherwise there is a line for each code, and one for each job
+  ///     that can be tried again, and nothing when all is well.
+  ///   - folder: The folder that the user is in. What is in it is named from there.
+  ///   - exists: Whether a file is there. Default: that is looked up.
+  func lines(
+    folders options: [String], isForPerson: Bool, in folder: String = FileManager.default.currentDirectoryPath,
+    exists: (String) -> Bool = { FileManager.default.fileExists(atPath: $0) }
+  ) -> [String] {
+    let retries = jobs.filter { $0.hasFailed && !$0.isRejected }
+    var lines = failureLines(isForPerson)
+    lines += retries.prefix(Self.maxJobs).map { job in
+      // What looks like an option is none after two dashes.
+      let words = ["darkroom", "retry"] + options + (job.name.hasPrefix("-") ? ["--", job.name] : [job.name])
+      return "to try again: " + words.map(\.shellQuoted).joined(separator: " ")
+    }
+    if retries.count > Self.maxJobs { lines.append("to try again: and so on, for each of \(failedJobs) jobs") }
+    return lines + (isForPerson ? places(in: folder, exists) : [])
+  }
+
+  private func failureLines(_ isForPerson: Bool) -> [String] {
+    var all: [String: Failures] = [:]
+    for (code, found) in failures.sorted(by: { $0.key < $1.key }).flatMap(\.value) {
+      all[code, default: Failures(example: found.example)].count += found.count
+    }
+    let ordered = all.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
+    var lines: [String] = []
+    for (code, found) in ordered.prefix(Self.maxCodes) {
+      let what = "\(found.count) failed with \(code)" + (found.count > 1 ? ", such as " : ": ") + found.example
+      let remedy = FailureCode(text: code)?.remedy ?? "see the report"
+      lines += isForPerson ? [what, "  remedy: " + remedy] : [what + "; remedy: " + remedy]
+    }
+    let more = ordered.count - Self.maxCodes
+    if more > 0 { lines.append("and \(more.of("more code", "more codes")), see the reports") }
+    return lines
+  }
+
+  /// What bounded the run, and the option that would change it; nil if that says nothing. To be taken from the summary.
+  private static func advice(_ summary: JobSummary) -> String? { nil }
+
+  /// Where the results of a few jobs are.
+  private func places(in folder: String, _ exists: (String) -> Bool) -> [String] {
+    let shown = jobs.filter { !$0.isRejected }
+    guard shown.count <= Self.maxJobs else { return [] }
+    return shown.flatMap { job in
+      let (images, gallery) = (job.folder + "/images", job.folder + "/index.html")
+      func short(_ path: String) -> String {
+        path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.count + 1)) : path
+      }
+      let places = [
+        exists(images) ? "results in \(short(images))" : nil, "report \(short(job.report))",
+        exists(gallery) ? "gallery \(short(gallery))" : nil,
+      ]
+      let line = "\(job.name): " + places.compactMap { $0 }.joined(separator: ", ")
+      return [line] + (job.advice.map { ["\(job.name): \($0)"] } ?? [])
+    }
+  }
+}
+
+extension String {
+  /// The word as a shell takes it.
+  var shellQuoted: String {
+    let isPlain =
+      !isEmpty
+      && unicodeScalars.allSatisfy {
+        $0.properties.isAlphabetic || ("0"..."9").contains($0) || "_./@%+=:,-".unicodeScalars.contains($0)
+      }
+    return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
+  }
+}

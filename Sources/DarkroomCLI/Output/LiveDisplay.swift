@@ -1,0 +1,69 @@
+import Foundation
+import Synchronization
+import System
+
+/// Draws the progress of something while it is active, at most ten times a second: on a thread of its own, so that the time
+/// goes on while nothing else happens, and that drawing holds up no work.
+final class LiveDisplay<Source: ProgressSource>: Sendable {
+  private struct State {
+    var source: Source
+    var hasChanged = false
+    var isTicking = false
+    /// The second that was drawn last.
+    var second = 0
+  }
+
+  private let screen: TerminalScreen
+
+  /// Whether anything is drawn; otherwise changes need not be told.
+  let isEnabled: Bool
+
+  private let state: Mutex<State>
+
+  /// - Parameter isWanted: Whether the user wants to see it.
+  init(_ source: Source, on screen: TerminalScreen, isWanted: Bool) {
+    self.screen = screen
+    isEnabled = isWanted && screen.isUsable
+    state = Mutex(State(source: source))
+  }
+
+  /// Changes what is shown.
+  func update(_ change: (inout Source) -> Void) {
+    guard isEnabled else { return }
+    let mustStart = state.withLock { state in
+      change(&state.source)
+      state.hasChanged = true
+      defer { state.isTicking = true }
+      return !state.isTicking
+    }
+    guard mustStart else { return }
+    Thread.detachNewThread { [self] in
+      // What ends at once is not worth a display.
+      repeat { usleep(100_000) } while tick()
+    }
+  }
+
+  private enum Tick { case unchanged, idle, draw(ProgressSnapshot) }
+
+  /// Draws, if something has changed or a second has passed.
+  /// - Returns: Whether to go on: until there is nothing to be shown.
+  private func tick() -> Bool {
+    let now = Clock.monotonicSeconds
+    let tick: Tick = state.withLock { state in
+      guard state.hasChanged || Int(now) != state.second else { return .unchanged }
+      (state.hasChanged, state.second) = (false, Int(now))
+      if let snapshot = state.source.snapshot(at: now) { return .draw(snapshot) }
+      state.isTicking = false
+      return .idle
+    }
+    switch tick {
+    case .unchanged: return true
+    case .idle:
+      screen.clear()
+      return false
+    case .draw(let snapshot):
+      screen.draw(ProgressDisplay.lines(snapshot, screen.terminal.size))
+      return true
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Glibc
+
+/// A terminal that is one of the program's standard streams.
+struct Terminal: Sendable {
+  /// Columns and rows.
+  struct Size: Sendable, Equatable {
+    var columns = 80
+    var rows = 24
+  }
+
+  let descriptor: Int32
+
+  /// Whether the stream is a terminal.
+  let isTerminal: Bool
+
+  /// Whether it is one on which the cursor can be moved: `TERM` says which it is, and is not `dumb`.
+  let canMoveCursor: Bool
+
+  /// Whether text has colours there: not if `NO_COLOR` is set and not empty (no-color.org).
+  let hasColour: Bool
+
+  init(descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
+    self.descriptor = descriptor
+    isTerminal = isatty(descriptor) == 1
+    canMoveCursor = isTerminal && !["", "dumb"].contains(environment["TERM"] ?? "")
+    hasColour = canMoveCursor && (environment["NO_COLOR"] ?? "").isEmpty
+  }
+
+  /// Its size now; what is not known of it is 80 columns of 24 rows.
+  var size: Size {
+    var (size, known) = (winsize(), Size())
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { return known }
+    if size.ws_col > 0 { known.columns = Int(size.ws_col) }
+    if size.ws_row > 0 { known.rows = Int(size.ws_row) }
+    return known
+  }
+
+  /// Whether the program is in its foreground: in the background the shell's prompt is there. Yes if it is not the program's
+  /// controlling terminal.
+  var isForeground: Bool {
+    let group = tcgetpgrp(descriptor)
+    return group < 0 || group == getpgrp()
+  }
+
+  /// Whether something can be written without waiting: not while its output is stopped (Ctrl-S).
+  var isWritable: Bool {
+    var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return poll(&state, 1, 0) > 0 && state.revents & Int16(POLLOUT) != 0
+  }
+}

@@ -1,0 +1,93 @@
+import Imaging
+import Testing
+import Transfer
+
+@testable import Darkroom
+@testable import DarkroomCLI
+
+/// What `run` says at its end.
+@Suite struct ClosingSummaryTests {
+  private static func failure(_ job: String, _ name: String, _ code: String) -> Event {
+    let failure = ReportRow.Failure(
+      stage: "download", code: code, message: "\(name) is not there", httpStatus: nil, isRetryable: false)
+    let row = ReportRow(
+      index: 0, name: name, url: "http://h/", finalURL: nil, state: .failed, isReused: false, isCoalesced: false,
+      priority: "normal", attempts: 1, output: nil, source: nil, filters: "none", timings: .init(), failure: failure,
+      metadata: nil)
+    return .entryEnded(job: job, row: row, deferred: 0)
+  }
+
+  private static func lines(
+    _ events: [Event], folders: [String] = [], isForPerson: Bool = true, existing: [String] = []
+  ) -> [String] {
+    var summary = ClosingSummary()
+    for event in events { summary.add(event) }
+    return summary.lines(folders: folders, isForPerson: isForPerson, in: "/work") { path in existing.contains(path) }
+  }
+
+  private static let failed = [
+    failure("cats", "a", "dns"), failure("cats", "b", "http-status"), failure("it's", "c", "http-status"),
+    JobsProgressTests.end("cats", .partial), JobsProgressTests.end("it's", .failed), JobsProgressTests.end("fine"),
+  ]
+
+  @Test func `failures are grouped by code, the most frequent first, with an example and the remedy`() {
+    let lines = Self.lines(
+      Self.failed, folders: ["--inbox", "/srv/my in"],
+      existing: ["outbox/cats/images", "outbox/cats/index.html", "outbox/fine/images"])
+    #expect(
+      lines == [
+        "2 failed with http-status, such as cats: b: b is not there",
+        "  remedy: " + (FailureCode(text: "http-status")?.remedy ?? ""),
+        "1 failed with dns: cats: a: a is not there", "  remedy: " + (FailureCode(text: "dns")?.remedy ?? ""),
+        "to try again: darkroom retry --inbox '/srv/my in' cats",
+        #"to try again: darkroom retry --inbox '/srv/my in' 'it'\''s'"#,
+        "cats: results in outbox/cats/images, report outbox/cats/report.json, gallery outbox/cats/index.html",
+        "it's: report outbox/it's/report.json", "fine: results in outbox/fine/images, report outbox/fine/report.json",
+      ])
+  }
+
+  @Test func `elsewhere than on a terminal each code has one line, and nothing is said when all is well`() {
+    let lines = Self.lines(Self.failed, isForPerson: false)
+    #expect(lines.count == 4 && lines[0].contains("; remedy: "), "\(lines)")
+    #expect(Self.lines([JobsProgressTests.end("fine")], isForPerson: false) == [])
+    let accepted = [Self.failure("cats", "a", "dns"), JobsProgressTests.end("cats", .partial, accepted: true)]
+    #expect(Self.lines(accepted, isForPerson: false) == [], "what is accepted is well")
+  }
+
+  @Test func `a rejected manifest is not tried again as it is`() {
+    let lines = Self.lines([JobsProgressTests.end("a", .rejected)])
+    #expect(!lines.contains { $0.contains("retry") }, "\(lines)")
+  }
+
+  @Test func `of many jobs and codes a few are listed`() {
+    var events: [Event] = []
+    for (place, code) in FailureCode.all.enumerated() {
+      events += [Self.failure("j\(place)", "a", code.text), JobsProgressTests.end("j\(place)", .failed)]
+    }
+    let lines = Self.lines(events)
+    #expect(lines.count <= 2 * ClosingSummary.maxCodes + 1 + ClosingSummary.maxJobs + 1, "\(lines)")
+    #expect(
+      lines.contains { $0.hasPrefix("and ") } && lines.last?.contains("each of \(FailureCode.all.count) jobs") == true)
+  }
+
+  @Test func `every code has a remedy of its own line, which names only options that there are`() throws {
+    for code in FailureCode.all {
+      let remedy = code.remedy
+      #expect(remedy.count > 4 && remedy.count < 120 && !remedy.contains("\n"), "\(code.text): \(remedy)")
+      for option in remedy.matches(of: /--([a-z-]+)/) {
+        #expect(OptionTable.option(named: String(option.1)) != nil, "\(code.text): \(remedy)")
+      }
+    }
+    // The codes that the report's page explains.
+    let documented = try Documentation.firstColumns(of: "Documentation/report.md").joined()
+      .filter { FailureCode(text: $0) != nil }
+    #expect(Set(documented) == Set(FailureCode.all.map(\.text)).subtracting(["cancelled"]))
+  }
+}
+
+extension FailureCode {
+  fileprivate static let all: [FailureCode] =
+    TransferError.Code.allCases.filter { $0 != .io }.map(FailureCode.download)
+    + ImagingError.Code.allCases.filter { $0 != .io && $0 != .cancelled }.map(FailureCode.filter)
+    + [.io, .nameConflict, .dependencyFailed]
+}
