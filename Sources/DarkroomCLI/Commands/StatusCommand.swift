@@ -74,7 +74,7 @@ struct StatusCommand: Command {
     defer { screen.end() }
     while true {
       let all = try lines()
-      let room = terminal.size.rows - 1
+      let room = max(1, terminal.size.rows - 1)
       let more = all.count - room + 1
       screen.draw(all.count <= room ? all : all.prefix(room - 1) + [StyledText("… and \(more) more lines", .dim)])
       sleep(Self.interval)
