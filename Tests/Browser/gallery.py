@@ -1,0 +1,487 @@
+#!/usr/bin/env python3
+"""Opens the pages of an outbox in Chromium and uses them as people do: with a mouse, with keys alone, with a finger.
+
+  Tests/Browser/gallery.py --program DARKROOM [--screenshots DIR] [--entries N] [NAME…]
+
+Checks that pictures are shown, that search, filters, order, keys, swipes and the slider work, that the focus goes where it
+should, that a live page loses nothing when it is loaded again, that names cannot do harm, that nothing outside of the outbox
+is asked for, and what axe-core says of accessibility, in light and dark, on a phone and a wide screen. Prints the times and the
+memory of a page of ten thousand entries. NAME is one of the checks below.
+
+Exit codes: 0 all is well, 1 something is wrong, 64 usage, 77 there is no Chromium, or not the Python packages.
+"""
+import argparse
+import importlib.util
+import json
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+import types
+
+sys.dont_write_bytecode = True
+try:
+    import devtools
+    import outboxes
+    import templates
+    AXE = pathlib.Path(importlib.util.find_spec("axe_playwright_python").submodule_search_locations[0], "axe.min.js")
+except (ImportError, AttributeError) as error:
+    print(f"gallery: script/bootstrap system installs what is missing: {error}", file=sys.stderr)
+    sys.exit(77)
+
+NAMES = "[...document.querySelectorAll('#grid .name')].map((node) => node.textContent)"
+IN_GRID = "document.activeElement.closest('#grid li')?.querySelector('.name').textContent"
+SHOWN = "[...document.querySelectorAll('#grid img')].length > 0 && [...document.querySelectorAll('#grid img')]" \
+        ".filter((image) => image.getBoundingClientRect().top < innerHeight).every((image) => image.naturalWidth > 0)"
+ACTIVE = "document.activeElement.id"
+# Milliseconds and megabytes, of a machine with other things to do: for what has gone wrong by far.
+LIMITS = {"time to first picture": 10_000, "scripting": 10_000, "heap": 400}
+
+
+class Checks:
+    def __init__(self, browser, folder, options):
+        self.browser, self.folder, self.options = browser, pathlib.Path(folder), options
+        self.outbox = outboxes.Outbox(options.program, self.folder / "varied")
+        self.server = outboxes.Server(self.outbox.sources)
+        outboxes.varied(self.outbox, self.server)
+        devtools.wait_until(lambda: any(job.get("filtered") == 9 for job in self.outbox.status()["jobs"]), "the live job")
+        self.outbox.pages()
+
+    def end(self):
+        self.server.close()
+        self.outbox.stop()
+
+    def open(self, job=None, fragment="", outbox=None, **form):
+        """A tab with a page, when its first pictures are there."""
+        outbox = outbox or self.outbox
+        page = self.browser.page(**form)
+        page.outbox = outbox
+        address = outbox.page(job)
+        devtools.wait_until(lambda: outbox.file(job).exists(), f"the page of {job or 'the outbox'}")
+        page.open(address + fragment)
+        page.wait("document.querySelector('#grid li, #jobs li, #notes li')", f"something in {address}")
+        return page
+
+    def finish(self, page):
+        """What holds for every page, whatever was done with it."""
+        folder = page.outbox.path.as_uri() + "/"
+        away = [url for url in page.requests if not url.startswith((folder, "data:,")) and url != "about:blank"]
+        assert not away, f"asked for {away}"
+        assert not page.problems, f"problems: {page.problems}"
+        assert not page.dialogs, f"a script of the data ran: {page.dialogs}"
+        page.close()
+
+    def audit(self, page, what):
+        """What axe-core finds serious."""
+        if page.run("typeof axe") == "undefined":
+            page.run(AXE.read_text() + "; 0")
+        text = page.run("axe.run(document).then((result) => JSON.stringify(result.violations))")
+        serious = [f"{found['id']}: {found['help']}: {found['nodes'][0]['html'][:200]} {found['nodes'][0]['failureSummary'][:300]}"
+                   for found in json.loads(text) if found["impact"] in ("serious", "critical")]
+        assert not serious, f"accessibility of {what}: {serious}"
+
+    # The checks.
+
+    def check_pictures(self):
+        page = self.open("pictures")
+        page.wait(SHOWN, "the pictures of the window")
+        page.run("scrollTo(0, document.documentElement.scrollHeight)")
+        page.wait(f"{NAMES}.includes('no scheme') && {SHOWN}")
+        assert page.run("""[...document.querySelectorAll('#grid li')]
+          .find((item) => item.querySelector('.name').textContent === 'large').querySelector('img').src
+          .includes('/previews/')"""), "the large result is not shown by its preview"
+        failures = page.run("[...document.querySelectorAll('.lack.bad b')].map((node) => node.textContent)")
+        assert failures == ["http-status", "not-an-image", "image-truncated", "scheme-not-allowed"], failures
+        self.finish(page)
+
+    def check_search(self):
+        page = self.open("pictures")
+        page.click("#q")
+        page.type("rocket")
+        page.wait("document.querySelector('#count').textContent === '4 of 29 pictures'")
+        assert all(name.startswith("rocket") for name in page.run(NAMES)), page.run(NAMES)
+        page.type(" grayscale")
+        page.wait(f"{NAMES}.length === 1", "both words to be looked for")
+        page.type(" nonsense")
+        page.wait("!document.querySelector('#none').hidden")
+        page.click("#all")
+        page.wait("document.querySelector('#count').textContent === '29 pictures'")
+        assert page.run(ACTIVE) == "q", "the focus is not in the search"
+        self.finish(page)
+
+    def check_filters(self):
+        page = self.open("pictures")
+        page.click("#state-failed")
+        page.wait(f"{NAMES}.join() === 'gone,a page,cut off,no scheme'")
+        page.run("code.value = 'image-truncated'; code.dispatchEvent(new Event('change'))")
+        page.wait(f"{NAMES}.join() === 'cut off'")
+        assert page.run("location.hash") == "#state=failed&code=image-truncated", page.run("location.hash")
+        page.open(page.run("location.href").replace("#", "?#"))
+        page.wait(f"{NAMES}.join() === 'cut off'", "the address to keep the view")
+        self.finish(page)
+
+    def check_order(self):
+        page = self.open("pictures", "#sort=name")
+        names = page.run(NAMES)
+        assert names[:4] == ["a page", "astronaut 1", "astronaut 2", "astronaut 3"], names
+        page.run("sort.value = 'largest'; sort.dispatchEvent(new Event('change'))")
+        page.wait(f"{NAMES}[0] === 'large'")
+        page.run("sort.value = 'problems'; sort.dispatchEvent(new Event('change'))")
+        page.wait(f"{NAMES}.slice(0, 4).join() === 'gone,a page,cut off,no scheme'")
+        self.finish(page)
+
+    def check_keys(self):
+        """With keys alone: into the grid, through it, a picture large, the next ones, the slider, and back."""
+        page = self.open("pictures")
+        order = []
+        for _ in range(12):
+            page.press("Tab")
+            order.append(page.run("document.activeElement.id || document.activeElement.className"))
+            if order[-1] == "tile":
+                break
+        assert order == ["up", "q", "state-", "code", "sort", "tile"], order
+        columns = page.run("[...document.querySelectorAll('#grid li')].filter((item) => item.style.top === '0px').length")
+        page.press("ArrowRight", 2)
+        page.press("ArrowDown")
+        page.press("ArrowLeft")
+        names = page.run("JSON.parse(JSON.stringify(" + NAMES + "))")
+        assert page.run(IN_GRID) == names[columns + 1], page.run(IN_GRID)
+        page.press("End")
+        assert page.run(IN_GRID) == "no scheme", page.run(IN_GRID)
+        assert page.run("(({ top, bottom }) => top >= 0 && bottom <= innerHeight)"
+                        "(document.activeElement.getBoundingClientRect())"), "the tile with the focus is out of the window"
+        page.press("Home")
+        page.press("ArrowRight")
+        page.press("Enter")
+        page.wait("viewer.open && document.querySelector('#after').naturalWidth > 0")
+        assert page.run("title.textContent") == names[1] == "cat 1"
+        assert page.run(ACTIVE) == "close", page.run(ACTIVE)
+        page.press("ArrowRight", 3)
+        assert page.run("title.textContent") == names[4], page.run("title.textContent")
+        page.press("ArrowLeft")
+        for _ in range(12):
+            page.press("Tab")
+            assert page.run("document.activeElement === document.body || viewer.contains(document.activeElement)"), \
+                "the focus has left the dialog"
+        page.run("split.focus()")
+        page.press("ArrowRight", 10)
+        assert page.run("split.value") == "60" and page.run("frame.style.getPropertyValue('--split')") == "60"
+        assert page.run("split.getAttribute('aria-valuetext')") == "60 % before"
+        assert page.run("title.textContent") == names[3], "the slider's keys go to another picture"
+        page.press("Escape")
+        page.wait("!viewer.open && !location.hash.includes('open')")
+        assert page.run(IN_GRID) == names[3], f"the focus returned to {page.run(IN_GRID)}"
+        self.finish(page)
+
+    def check_viewer(self):
+        """Mouse, back button, a large result, what is told of an entry."""
+        page = self.open("pictures")
+        page.wait(SHOWN)
+        page.click("#grid li:nth-child(2) .tile")
+        page.wait("viewer.open && document.querySelectorAll('#frame img').length === 2")
+        page.wait("[...document.querySelectorAll('#frame img')].every((image) => image.naturalWidth === 450)")
+        sources = page.run("[...document.querySelectorAll('#frame img')].map((image) => image.getAttribute('src'))")
+        assert sources == ["./originals/cat%201.jpg", "./images/cat%201.jpg"], sources
+        box = page.run("(({ left, top, width, height }) => [left, top, width, height])(frame.getBoundingClientRect())")
+        middle = box[1] + box[3] / 2
+        page.call("Input.dispatchMouseEvent", type="mousePressed", x=box[0] + box[2] / 2, y=middle, button="left", buttons=1)
+        page.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + box[2] / 4, y=middle, button="left", buttons=1)
+        page.call("Input.dispatchMouseEvent", type="mouseReleased", x=box[0] + box[2] / 4, y=middle, button="left")
+        assert abs(int(page.run("split.value")) - 25) <= 1, page.run("split.value")
+        text = page.run("details.innerText")
+        for part in ("filtered", "450 × 300", "grayscale(1)", "download ", self.server.url + "/01.jpg", "4001"):
+            assert part in text, f"{part} is not in {text}"
+        assert page.run("[...details.querySelectorAll('a[target]')].every((link) => link.rel === 'noreferrer noopener')")
+        page.click("#next")
+        page.wait("title.textContent === 'coffee 1'")
+        page.run("history.back()")
+        page.wait("!viewer.open")
+        assert page.run(IN_GRID) == "coffee 1"
+        page.open(self.outbox.page("pictures") + "?#open=24")
+        page.wait("viewer.open && document.querySelector('#after').naturalWidth === 4000", "the large result")
+        page.click("#next")
+        page.wait("frame.textContent.includes('http-status') && document.querySelector('#compare').hidden")
+        self.finish(page)
+
+    def check_phone(self):
+        page = self.open("pictures", width=375, height=812, phone=True)
+        page.wait(SHOWN)
+        assert page.run("document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways"
+        outside = page.run("[...document.querySelectorAll('header *, #tools *')].filter((node) => "
+                           "node.getBoundingClientRect().right > innerWidth).map((node) => node.outerHTML)")
+        assert not outside, f"out of the window: {outside}"
+        page.run("document.querySelector('.tile').click()")
+        page.wait("viewer.open && document.querySelector('#after').naturalWidth > 0")
+        page.swipe("#stage", -150)
+        page.wait("title.textContent === 'cat 1'")
+        page.swipe("#stage", 150)
+        page.wait("title.textContent === 'astronaut 1'")
+        assert page.run("viewer.scrollWidth <= innerWidth"), "the viewer scrolls sideways"
+        self.finish(page)
+
+    def check_hostile_names(self):
+        folder = next(path.name for path in self.outbox.path.iterdir() if path.name.startswith("hostile"))
+        page = self.open(folder)
+        page.wait(SHOWN)
+        names = page.run(NAMES)
+        assert sorted(names) == sorted(outboxes.HOSTILE_NAMES), set(names) ^ set(outboxes.HOSTILE_NAMES)
+        assert page.run("document.querySelectorAll('main script, main svg, main iframe').length") == 0
+        images = page.run("document.querySelectorAll('#grid img').length")
+        assert images == page.run("[...document.querySelectorAll('#grid img')].filter((image) => image.complete).length")
+        page.click("#q")
+        page.type("</script>")
+        page.wait(f"{NAMES}.length === 2", "names to be found")
+        page.press("Tab", 2)
+        page.run("all.click()")
+        for place in range(len(names)):
+            page.run(f"location.hash = 'open={place}'")
+            page.wait(f"viewer.open && title.textContent === {json.dumps(names[place])}")
+        links = page.run("[...document.links].map((link) => link.protocol)")
+        assert set(links) <= {"file:", "http:", "https:"}, links
+        page.open(self.outbox.page("pictures") + "?#open=28")
+        page.wait("viewer.open && details.textContent.includes('javascript:alert(7)')")
+        assert not page.run("[...document.links].some((link) => link.protocol === 'javascript:')")
+        self.finish(page)
+
+    def check_live(self):
+        """A live page is loaded again, keeps where one was, and waits while somebody looks at a picture."""
+        page = self.open("live", width=900, height=500)
+        page.wait(SHOWN)
+        page.wait("progress.value === 9 && progress.max === 20")
+        page.run("document.querySelectorAll('.tile')[4].focus()")
+        page.run("scrollTo(0, 150)")
+        loads = page.loads
+        devtools.wait_until(lambda: page.run("1") and page.loads > loads, "the page to be loaded again")
+        page.wait(f"{IN_GRID} === 'first 4'", "the focus to be restored")
+        assert abs(page.run("scrollY") - 150) < 2, f"scrolled to {page.run('scrollY')}"
+        page.press("Enter")
+        page.wait("viewer.open")
+        loads = page.loads
+        time.sleep(4)  # What must not happen has no event.
+        assert page.run("viewer.open") and page.loads == loads, "loaded again while a picture was looked at"
+        page.press("Escape")
+        devtools.wait_until(lambda: page.run("1") and page.loads > loads, "the page to be loaded again later")
+        page.wait("document.querySelector('#refresh')")
+        page.run("document.querySelector('#refresh').click()")
+        loads = page.loads
+        time.sleep(3)
+        assert page.run("1") and page.loads == loads, "loaded again although that was switched off"
+        self.finish(page)
+
+    def check_outbox(self):
+        page = self.open()
+        page.wait("document.querySelector('#jobs li').innerText.includes('9 of 20')")
+        texts = page.run("[...document.querySelectorAll('#jobs > li')].map((item) => item.innerText)")
+        assert texts[0].startswith("live"), texts[0]
+        assert len(texts) == 5 and "25 filtered" in "".join(texts), texts
+        broken = next(text for text in texts if text.startswith("broken"))
+        assert "rejected" in broken and "did you mean \"filters\"?" in broken and "entries.a.filter" in broken, broken
+        assert page.run("jobs.querySelector('progress').value") == 9
+        ignored = page.run("ignored.innerText")
+        assert "notes <i>.docx" in ignored and "its extension is none" in ignored, ignored
+        page.click("#state-rejected")
+        page.wait("document.querySelectorAll('#jobs > li').length === 1")
+        page.click("#state-")
+        page.click("#q")
+        page.type("hostile")
+        page.wait("document.querySelectorAll('#jobs > li').length === 1")
+        page.run("jobs.querySelector('a').click()")
+        page.wait("document.querySelector('#grid li')", "the job's page")
+        page.run("document.querySelector('nav a').click()")
+        page.wait("document.querySelector('#jobs li')", "the way back")
+        loads = page.loads
+        devtools.wait_until(lambda: page.run("1") and page.loads > loads, "the page to be loaded again")
+        self.finish(page)
+
+    def made_page(self, template, data):
+        """A tab with a page of data that no program has written."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        (folder / "outbox/job").mkdir(parents=True)
+        place = folder / "outbox" / ("job" if template == "job.html" else ".")
+        (place / "index.html").write_text(templates.page(template, "<b>&amp;</title><script>alert(8)</script>", data))
+        page = self.browser.page()
+        page.outbox = types.SimpleNamespace(path=place)
+        page.open((place / "index.html").as_uri())
+        return page
+
+    def check_untrusted_data(self):
+        """Paths and links that the program never writes lead nowhere."""
+        files = ["../../secret.jpg", "/etc/passwd", "images/../../x.jpg", "https://example.com/x.jpg", "//example.com/x.jpg",
+                 "file:///etc/passwd", "javascript:alert(9)", "images//x.jpg", "..", "", "images/%2e%2e/%2e%2e/x.jpg", "\\\\host\\x"]
+        links = ["javascript:alert(10)", "data:text/html,<script>alert(11)</script>", "vbscript:x", " javascript:alert(12)",
+                 "ftp://example.com/", "file:///etc/passwd", "//example.com", "JaVaScRiPt:alert(13)"]
+        entries = [{"index": number, "name": f"entry {number}", "state": "filtered", "url": links[number % len(links)],
+                    "final_url": links[(number + 1) % len(links)], "filters": "none", "priority": "normal", "attempts": 1,
+                    "output": {"file": file, "width": 4, "height": 3, "bytes": 5, "format": "jpeg", "sha256": "0"},
+                    "source": {"bytes": 5, "sha256": "0"}, "original": files[-1 - number], "preview": file}
+                   for number, file in enumerate(files)]
+        page = self.made_page("job.html", {"head": {"job": "<b>x</b>", "state": "<i>"}, "entries": entries, "entries_total": 12})
+        for number in range(len(files)):
+            page.run(f"location.hash = 'open={number}'")
+            page.wait(f"viewer.open && title.textContent === 'entry {number}'")
+            away = page.run("[...document.links].filter((link) => link.id !== 'up' && !link.href.startsWith(new URL('.', location).href))"
+                            ".map((link) => link.href)")
+            assert not away, f"{files[number]}: {away}"
+        page.problems = [text for text in page.problems if "ERR_FILE_NOT_FOUND" not in text]
+        self.finish(page)
+        jobs = [{"name": link, "state": "failed", "page": link, "report": link} for link in links + files[:7]]
+        page = self.made_page("outbox.html", {"jobs": jobs, "jobs_total": 2000, "ignored": []})
+        assert page.run("[...document.links].map((link) => link.href)") == [], "a link leads out of the outbox"
+        assert "newest 15 of 2,000 jobs" in page.run("document.body.innerText")
+        self.finish(page)
+
+    def check_words(self):
+        """What is said of pauses, warnings, what bounded a run, and what is not there."""
+        rows = [{"index": number, "name": f"entry {number}", "state": "cancelled", "url": "https://example.com/<b>",
+                 "filters": "none", "priority": "high", "attempts": 0} for number in range(20_000)]
+        at = "2026-03-01T06:30:10.000Z"
+        head = {"job": "large", "state": "partial", "counts": {"total": 10 ** 6, "filtered": 5, "failed": 0, "cancelled": 3, "reused": 2},
+                "bytes": {"downloaded": 64474, "written": 10 ** 12}, "started_at": at, "finished_at": at, "duration_s": 4000.5,
+                "paused_s": 60.25, "pauses": [{"cause": "lock", "lock": "<b>.lock", "reason": "backup", "from": at, "to": at}],
+                "warnings": [{"code": "same-source", "message": "the <same>", "where": "entry 1"}],
+                "bounded_by": [{"cause": "host", "name": "example.com", "share": 0.63, "option": "--per-host"}]}
+        page = self.made_page("job.html", {"head": head, "entries": rows, "entries_total": 10 ** 6})
+        page.run("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+        text = page.run("document.body.innerText")
+        for part in ("20,000 of 1,000,000 entries", "report.json", "1 h 6 min", "1 min 0 s", "5, 2 reused", "64.5 kB", "1 TB",
+                     "lock · <b>.lock · backup", "same-source the <same> – entry 1",
+                     "63 % the limit of one host (example.com), see --per-host"):
+            assert part in text, f"{part} is not in {text[:1500]}"
+        self.audit(page, "a job with warnings and pauses")
+        self.finish(page)
+        page = self.made_page("job.html", {"head": {"job": "stopped", "state": "running"}, "live": {"ended": 3, "total": 7},
+                                           "entries": rows[:3], "entries_total": 3})
+        assert "3 of 7 when the program ended" in page.run("document.body.innerText")
+        assert page.run("document.querySelector('#refresh').parentNode.hidden"), "it cannot be refreshed"
+        self.finish(page)
+        page = self.made_page("outbox.html", {"jobs": [], "jobs_total": 0, "ignored": [], "inbox": "/srv/<in>", "paused": "disk: <full>",
+                                              "inbox_error": "no <permission>", "instance": {"is_running": False}, "written_at": at})
+        text = page.run("document.body.innerText")
+        for part in ("Nothing here yet", "/srv/<in>", "darkroom run", "Paused: disk: <full>", "no <permission>", "No instance is running"):
+            assert part in text, f"{part} is not in {text}"
+        self.audit(page, "an empty outbox")
+        self.finish(page)
+
+    def check_accessibility(self):
+        hostile = next(path.name for path in self.outbox.path.iterdir() if path.name.startswith("hostile"))
+        for form in ({}, {"dark": True}, {"width": 375, "height": 812, "phone": True}):
+            for job, fragment in [("pictures", "#refresh=off"), ("pictures", "#open=1"), ("pictures", "#open=25"),
+                                  (hostile, ""), ("broken", ""), ("live", "#refresh=off"), (None, "#refresh=off")]:
+                page = self.open(job, fragment, **form)
+                if not fragment.startswith("#open") and job != "broken":
+                    page.wait("document.querySelector('#grid img, #jobs li')")
+                self.audit(page, f"{job or 'the outbox'}{fragment} {form}")
+                self.finish(page)
+        page = self.open("broken")
+        page.run("document.querySelector('h1').style.color = '#bbb'")
+        try:
+            self.audit(page, "a page without contrast")
+        except AssertionError as error:
+            assert "color-contrast" in str(error)
+        else:
+            raise AssertionError("axe does not find what is wrong")
+
+    def check_thousands(self):
+        outbox = outboxes.Outbox(self.options.program, self.folder / "thousands")
+        outboxes.thousands(outbox, self.options.entries)
+        outbox.pages()
+        page = self.open("thousands", outbox=outbox)
+        page.open("about:blank")
+        page.open(outbox.page("thousands"))
+        page.wait("document.querySelector('#grid img')?.complete")
+        first = page.run("""new Promise((resolve) => new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) if (entry.element?.closest?.('#grid')) resolve(entry.startTime);
+        }).observe({ type: 'largest-contentful-paint', buffered: true }))""")
+        page.wait(SHOWN)
+        page.call("HeapProfiler.collectGarbage")
+        metrics = page.metrics()
+        figures = {"time to first picture": first, "scripting": metrics["ScriptDuration"] * 1000,
+                   "heap": metrics["JSHeapUsedSize"] / 1e6}
+        print(f"  {self.options.entries} entries, {outbox.file('thousands').stat().st_size / 1e6:.1f} MB: time to first picture "
+              f"{first:.0f} ms, scripting {figures['scripting']:.0f} ms, layout {metrics['LayoutDuration'] * 1000:.0f} ms, JS heap "
+              f"{figures['heap']:.1f} MB, {metrics['Nodes']:.0f} nodes")
+        self.time(page, "search of two words", "q.value = 'picture 99'; q.dispatchEvent(new Event('input'))",
+                  "document.querySelector('#count').textContent.includes(' of ')")
+        self.time(page, "by name", "location.hash = 'sort=name'", f"{NAMES}[1] === 'picture 1'")
+        print(f"  a scroll through all: {page.run(SCROLL):.0f} ms for the slowest of 100 frames, "
+              f"{page.run('document.querySelectorAll(`#grid li`).length')} tiles exist")
+        page.press("Tab", 8)
+        page.run("document.querySelector('#grid [tabindex=\"0\"]').focus()")
+        page.press("End")
+        assert page.run(IN_GRID) == f"picture {self.options.entries - 1}", page.run(IN_GRID)
+        page.wait(SHOWN)
+        assert page.run("document.querySelectorAll('#grid li').length") < 200, "the grid keeps its tiles"
+        for name, limit in LIMITS.items():
+            assert figures[name] < limit, f"{name}: {figures[name]:.0f}; the limit is {limit}"
+        self.finish(page)
+
+    def time(self, page, what, action, is_done):
+        took = page.run(f"""new Promise((resolve) => {{
+          const began = performance.now();
+          const look = () => ({is_done} ? resolve(performance.now() - began) : requestAnimationFrame(look));
+          {action}; requestAnimationFrame(look);
+        }})""")
+        print(f"  {what}: {took:.0f} ms")
+
+    def check_screenshots(self):
+        folder = pathlib.Path(self.options.screenshots or self.folder / "screenshots")
+        folder.mkdir(parents=True, exist_ok=True)
+        for width, height in ((1440, 900), (375, 812)):
+            for dark in (False, True):
+                for name, job, fragment in (("job", "pictures", "#refresh=off"), ("viewer", "pictures", "#open=0"),
+                                            ("failure", "pictures", "#open=25"), ("outbox", None, "#refresh=off")):
+                    page = self.open(job, fragment, width=width, height=height, dark=dark, phone=width < 500)
+                    page.call("Emulation.setScrollbarsHidden", hidden=True)
+                    page.wait("document.readyState === 'complete' && [...document.images].every((image) => image.complete)")
+                    page.screenshot(folder / f"{name}-{width}-{'dark' if dark else 'light'}.png")
+                    self.finish(page)
+
+
+SCROLL = """new Promise((resolve) => {
+  let frames = 0, slowest = 0, last = performance.now();
+  const height = document.documentElement.scrollHeight;
+  const step = () => {
+    const now = performance.now();
+    slowest = Math.max(slowest, now - last);
+    last = now;
+    frames += 1;
+    if (frames > 100) return resolve(slowest);
+    scrollTo(0, height * frames / 100);
+    requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+})"""
+
+
+def main():
+    names = [name.removeprefix("check_") for name in vars(Checks) if name.startswith("check_")]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--screenshots", help="the folder for pictures of the pages")
+    parser.add_argument("--entries", type=int, default=10_000)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(names):
+        parser.error(f"no such check: {', '.join(sorted(unknown))}")
+    if not shutil.which("chromium"):
+        print("gallery: there is no chromium; script/bootstrap system installs it", file=sys.stderr)
+        return 77
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="darkroom-gallery-") as folder, devtools.Browser() as browser:
+        checks = Checks(browser, folder, options)
+        try:
+            for name in options.names or names:
+                try:
+                    getattr(checks, f"check_{name}")()
+                    print(f"{name}: all is well", flush=True)
+                except (AssertionError, RuntimeError) as error:
+                    failed += 1
+                    print(f"{name}: {type(error).__name__}: {error}", flush=True)
+        finally:
+            checks.end()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
