@@ -1,6 +1,7 @@
 """Chromium without a window, driven by its DevTools protocol: https://chromedevtools.github.io/devtools-protocol/"""
 import base64
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -43,6 +44,18 @@ class Browser:
             self.process.kill()
             self.process.wait()
         shutil.rmtree(self.profile, ignore_errors=True)
+
+    def memory(self):
+        """The resident memory of the largest process that renders pages, in megabytes."""
+        sizes = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if b"--type=renderer" in (process / "cmdline").read_bytes() and os.getsid(int(process.name)) == self.process.pid:
+                    status = (process / "status").read_text()
+                    sizes.append(int(status.split("VmRSS:")[1].split()[0]) / 1000)
+            except (OSError, IndexError):
+                pass  # It has ended.
+        return max(sizes, default=0)
 
     def page(self, **form):
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}/json/new?about:blank", method="PUT")

@@ -398,9 +398,10 @@ class Checks:
         metrics = page.metrics()
         figures = {"time to first picture": first, "scripting": metrics["ScriptDuration"] * 1000,
                    "heap": metrics["JSHeapUsedSize"] / 1e6}
+        resident = self.browser.memory()
         print(f"  {self.options.entries} entries, {outbox.file('thousands').stat().st_size / 1e6:.1f} MB: time to first picture "
               f"{first:.0f} ms, scripting {figures['scripting']:.0f} ms, layout {metrics['LayoutDuration'] * 1000:.0f} ms, JS heap "
-              f"{figures['heap']:.1f} MB, {metrics['Nodes']:.0f} nodes")
+              f"{figures['heap']:.1f} MB, process {resident:.0f} MB, {metrics['Nodes']:.0f} nodes")
         self.time(page, "search of two words", "q.value = 'picture 99'; q.dispatchEvent(new Event('input'))",
                   "document.querySelector('#count').textContent.includes(' of ')")
         self.time(page, "by name", "location.hash = 'sort=name'", f"{NAMES}[1] === 'picture 1'")
