@@ -39,7 +39,8 @@ let package = Package(
       name: "Darkroom",
       dependencies: [
         "CLinux", "Database", "Imaging", "JSON", "Ledger", "Manifests", "Sandbox", "Scheduling", "System", "Transfer",
-      ]),
+      ],
+      resources: [.embedInCode("Gallery/job.html"), .embedInCode("Gallery/outbox.html")]),
     .executableTarget(
       name: "DarkroomCLI",
       dependencies: [

@@ -32,6 +32,7 @@ package final class Darkroom {
     case cacheCleared
     case worker(DecodingPool.Notice)
     case probed(NetworkWatch.ProbeResult)
+    case galleryFailed(String)
     case configure(@Sendable () throws -> Configuration)
     case stop
   }
@@ -58,6 +59,7 @@ package final class Darkroom {
   private let watcher: InboxWatcher
   private let jobs: LiveJobs
   private let status: StatusWriter
+  private let gallery: GalleryFeed
   private let observe: (Event) -> Void
   private let retry: LocalRetry
   private var configuration: Configuration
@@ -98,6 +100,11 @@ package final class Darkroom {
     jobs = services.jobs(configuration: configuration, observe: observe)
     jobs.scheduler.configure(configuration.hosts)
     status = StatusWriter(in: services.hidden, inbox: services.inbox.path, outbox: services.outbox.path)
+    gallery = GalleryFeed(inbox: services.inbox.path, now: Clock.monotonicSeconds) { [services] in
+      services.galleryWriter(boot: ProcessStart.bootID(root: configuration.kernelRoot))
+    }
+    gallery.configure(configuration.gallery)
+    jobs.gallery = gallery.writer
     patience = Patience(configuration, settleTime: watcher.settleTime)
     if let notice = services.notice { observe(.warning(notice)) }
     for trouble in services.troubles { jobs.report(trouble: trouble) }
@@ -149,6 +156,8 @@ package final class Darkroom {
       jobs.closePauses()
       // What is left is told of while no process runs, too.
       writeStatus(Clock.monotonicSeconds, isLast: true)
+      gallery.close(jobs, status.last, now: Clock.monotonicSeconds)
+      for case .galleryFailed(let why) in mailbox.collect() { observe(.warning(why)) }
       isClean = true
     } catch {
       isClean = !error.isOfLedger(services.state)
@@ -184,6 +193,7 @@ package final class Darkroom {
     jobs.admit(now: now, configuration, cache: services.cache)
     if stopDeadline == nil, jobs.suspension.allowsOne { jobs.pending.continueOneByOne() }
     writeStatus(now)
+    gallery.update(jobs, status.last, now: now)
     leaveOpenFiles(now)
     if isOver(now) { return false }
     if jobs.queue.goal != .watch, stopDeadline == nil {
@@ -283,6 +293,7 @@ package final class Darkroom {
     case .cacheFailed(let why): observe(.warning("the download cache is not used until the next start: \(why)"))
     case .cacheCleared: jobs.suspension.cacheWasCleared()
     case .worker(let notice): observe(Event(notice, jobs.pending.decoding.pool.counts))
+    case .galleryFailed(let why): observe(.warning(why))
     case .configure(let read):
       do {
         adopt(try read())
@@ -336,6 +347,8 @@ package final class Darkroom {
     watcher.configure(new)
     patience = Patience(new, settleTime: watcher.settleTime)
     services.configure(new, jobs)
+    gallery.configure(new.gallery)
+    jobs.gallery = gallery.writer
     for warning in new.hosts.warnings { observe(.warning(warning)) }
     observe(.configured)
   }
@@ -373,6 +386,7 @@ package final class Darkroom {
       untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
     }
     if let due = status.due { untilScan = min(untilScan, max(0, due - now)) }
+    if let due = gallery.due(jobs) { untilScan = min(untilScan, max(0, due - now)) }
     if let stopDeadline { return min(untilScan, max(0.05, stopDeadline - now)) }
     if jobs.queue.goal != .watch, let deadline = patience.deadline {
       untilScan = min(untilScan, max(0, deadline - now))

@@ -214,6 +214,16 @@ final class Services {
     cache?.resize(to: cacheSize)
   }
 
+  /// Makes what writes the gallery.
+  /// - Parameter boot: Tells this start of the machine from others.
+  func galleryWriter(boot: String) -> GalleryWriter {
+    let ended = FinishedJobs(outbox: outbox.path)
+    let pages = GalleryPages(
+      outbox: outbox, staging: Staging(folder: outbox.staging(of: state), runID: "gallery", handle: staging),
+      ledger: ledger, boot: boot, latest: { ended.latestEnded($0) })
+    return GalleryWriter(pages) { [send] in send(.galleryFailed($0)) }
+  }
+
   // MARK: The end
 
   /// Ends everything that runs on threads of its own.

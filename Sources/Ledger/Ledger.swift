@@ -102,6 +102,12 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
     return jobs.first
   }
 
+  /// The runs that were accepted last of those that have ended and are remembered, the last one first.
+  package func ended(limit: Int) throws -> [LedgerJob] {
+    let clause = "WHERE state = 'ended' ORDER BY sequence DESC LIMIT ?"
+    return try perform { try $0.intactRecords(of: .jobs, clause, [.integer(limit)]) }
+  }
+
   // MARK: Entries
 
   /// The entries whose files may or may not have reached their final names.

@@ -110,10 +110,13 @@ package final class OpenFile: Sendable {
   }
 
   /// Up to `count` bytes from the file's beginning, wherever reading stands.
-  package func readStart(_ count: Int) throws(SystemError) -> [UInt8] {
+  package func readStart(_ count: Int) throws(SystemError) -> [UInt8] { try bytes(count, at: 0) }
+
+  /// Up to `count` bytes from an offset on (`pread`), wherever reading stands.
+  package func bytes(_ count: Int, at offset: Int) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let got = bytes.withUnsafeMutableBytes { bytes in
-      uninterrupted { pread(descriptor, bytes.baseAddress, bytes.count, 0) }
+      uninterrupted { pread(descriptor, bytes.baseAddress, bytes.count, offset) }
     }
     guard got >= 0 else { throw SystemError("read", path) }
     return Array(bytes.prefix(got))

@@ -11,19 +11,24 @@ package enum ProcessStart {
     // The name of the program, in parentheses, may hold anything.
     let fields = String(decoding: data, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
     guard fields.count > 19, !["Z", "X"].contains(fields[0]) else { return nil }
-    return bootID + "/" + fields[19]
+    return thisBoot + "/" + fields[19]
   }
 
   /// Whether a process that was started then is still there. One that is not to be seen (`hidepid`) is, as far as can be
   /// told, if there is one with its id.
   package static func isRunning(_ process: Int, startedAt start: String) -> Bool {
     if let found = of(process) { return found == start }
-    guard process > 0, process <= Int32.max, start.hasPrefix(bootID + "/") else { return false }
+    guard process > 0, process <= Int32.max, start.hasPrefix(thisBoot + "/") else { return false }
     return kill(pid_t(process), 0) != 0 && errno == EPERM
   }
 
-  private static let bootID =
-    ((try? OpenFile(reading: "/proc/sys/kernel/random/boot_id").readAll()).map {
+  private static let thisBoot = bootID()
+
+  /// What tells a start of the machine from others (`boot_id`); empty when that cannot be read.
+  /// - Parameter root: The folder beneath which `/proc` is looked at. Default: the root.
+  package static func bootID(root: String = "") -> String {
+    ((try? OpenFile(reading: root + "/proc/sys/kernel/random/boot_id").readAll()).map {
       String(decoding: $0, as: UTF8.self).filter { !$0.isWhitespace }
     }) ?? ""
+  }
 }

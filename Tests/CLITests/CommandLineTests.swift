@@ -14,7 +14,7 @@ import Testing
     (["run", "--filter", "x"], "did you mean \"--filters\""),
     (["run", "--metadata", "al"], "did you mean \"all\""),
     (["run", "--metrics", "f"], "--metrics is not available in this version"),
-    (["run", "--gallery", "off"], "--gallery is not available in this version"),
+    (["run", "--gallery", "of"], "off"),
     (["run", "--damaged=accept"], "--damaged is not available in this version"),
     (["run", "--chroma", "444"], "--chroma is not available in this version"),
     (["watch", "--exec", "f"], "--exec is not available in this version"),

@@ -15,6 +15,9 @@ enum InboxFile: Sendable, Equatable {
   /// Longer names of jobs leave no room in 255 bytes for those of the job's files, such as `JOB.failed.jsonl`.
   static let jobNameLimit = 200
 
+  /// Whether a job's folder would have the name of the outbox's page, also where names have no case.
+  static func isPage(job name: String) -> Bool { name.lowercased() == "index.html" }
+
   /// Decides by the name alone.
   init(named name: FileName) {
     let lowered = String(decoding: name.bytes, as: UTF8.self).lowercased()
@@ -26,10 +29,13 @@ enum InboxFile: Sendable, Equatable {
       if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
         self = .ignored(why: "its name holds control characters")
       } else if let manifest = ManifestFileName(text) {
-        self =
-          manifest.stem.utf8.count > Self.jobNameLimit
-          ? .ignored(why: "the job's name would be longer than \(Self.jobNameLimit) bytes")
-          : .manifest(job: manifest.job)
+        if manifest.stem.utf8.count > Self.jobNameLimit {
+          self = .ignored(why: "the job's name would be longer than \(Self.jobNameLimit) bytes")
+        } else {
+          self =
+            Self.isPage(job: manifest.job)
+            ? .ignored(why: "no job can be called \(manifest.job)") : .manifest(job: manifest.job)
+        }
       } else {
         self = .ignored(why: ManifestFormats.refusal)
       }

@@ -104,6 +104,9 @@ final class LiveJobs {
   /// Processors for filtrations.
   let processors = ProcessInfo.processInfo.activeProcessorCount
 
+  /// What writes the pages of jobs; nil when nothing does.
+  var gallery: GalleryWriter?
+
   /// Whether the outbox's file system has taken the permissions of all manifests.
   private var isAccessKnown = true
 
@@ -372,7 +375,8 @@ final class LiveJobs {
       run: finishing.plan.run, manifest: finishing.plan.manifest, outcome: finishing.outcome,
       pauses: run.pauses, index: finishing.plan.index, ledger: planner.ledger, state: planner.state,
       sources: finishing.plan.sources, accessRefused: { [send] in send(.accessRefused($0)) },
-      manifestWarnings: finishing.plan.warnings, hasSecretDefaults: finishing.plan.hasSecretDefaults)
+      manifestWarnings: finishing.plan.warnings, hasSecretDefaults: finishing.plan.hasSecretDefaults, gallery: gallery)
+    gallery?.willEnd(run.name)
     let history = HistoryRetention(
       history: History(folder: finishing.plan.run.folder), keeping: planner.configuration.keepHistory)
     let hasPredecessor = finishing.hasPredecessor
@@ -432,6 +436,7 @@ final class LiveJobs {
       run.hold = nil
       removeRequests(for: run)
       remove(run)
+      gallery?.ended(finishing, outcome.job)
       retention?.runEnded(delivered: outcome.job.counts.filtered - outcome.job.counts.reused)
       runEnded(finishing.plan.run.runID)
       let accepted = planner.configuration.acceptFailures

@@ -39,6 +39,7 @@ struct NamedManifest: Sendable, Equatable {
       guard !job.isEmpty, job.utf8.count <= InboxFile.jobNameLimit else {
         throw StopError.missing(path, "the job's name must have 1 to \(InboxFile.jobNameLimit) bytes")
       }
+      if InboxFile.isPage(job: job) { throw StopError.missing(path, "no job can be called \(job)") }
       let status = try OpenFile(reading: self.path, followingLinks: !isInInbox).status()
       guard status.kind == .file else { throw StopError.missing(path, "it is no file") }
       identity = status.identity.text

@@ -91,6 +91,9 @@ package struct Configuration: Sendable {
   /// How many earlier runs of each job are kept in `history`. Default: 10.
   package var keepHistory = 10
 
+  /// Whether `index.html` is written for each job and for the outbox. Default: on.
+  package var gallery = Gallery.on
+
   /// Which failures of a job count as success for the exit code and for quiet logs. Default: none.
   package var acceptFailures: FailureAcceptance?
 

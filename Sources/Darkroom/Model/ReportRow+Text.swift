@@ -16,6 +16,34 @@ extension ReportRow {
     }
   }
 
+  /// Whether a row has failed, found as `sourceSHA256` is.
+  static func isFailed(_ text: UnsafePointer<CChar>) -> Bool {
+    value(of: #""state":""#, in: text).map { strncmp($0, #"failed""#, 7) == 0 } ?? false
+  }
+
+  /// The place of a row in its manifest, found as `sourceSHA256` is.
+  /// - Returns: nil for what is no row.
+  static func index(_ text: UnsafePointer<CChar>) -> Int? {
+    let key = #"{"index":"#
+    guard strncmp(text, key, key.utf8.count) == 0 else { return nil }
+    var end: UnsafeMutablePointer<CChar>?
+    let start = text + key.utf8.count
+    let index = strtol(start, &end, 10)
+    return end.map { UnsafePointer($0) > start && $0.pointee == 0x2c && index >= 0 } == true ? index : nil
+  }
+
+  /// The path of the source that a row has kept, as it stands in the JSON, found as `sourceSHA256` is.
+  /// - Returns: nil when it has kept none.
+  static func original(_ text: UnsafePointer<CChar>) -> UnsafeBufferPointer<UInt8>? {
+    guard let file = value(of: #""source":{"file":""#, in: text), let next = strstr(text, #""filters":"#),
+      file < UnsafePointer(next)
+    else { return nil }
+    // A path has no quotes: they are replaced in names.
+    guard let end = strchr(file, 0x22) else { return nil }
+    let bytes = UnsafeRawPointer(file).assumingMemoryBound(to: UInt8.self)
+    return UnsafeBufferPointer(start: bytes, count: UnsafePointer(end) - file)
+  }
+
   private static func value(of key: String, in text: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {
     strstr(text, key).map { UnsafePointer($0) + key.utf8.count }
   }

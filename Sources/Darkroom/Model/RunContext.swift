@@ -29,6 +29,9 @@ struct RunContext: Sendable {
       staging: staging, accepted: accepted, isRefreshing: isRefreshing, user: user)
   }
 
+  /// Whether its documents go to `history`.
+  var isInHistory: Bool { folder.path != folder.root + "/" + folder.name }
+
   /// The job's name.
   var job: String { folder.name }
 

@@ -30,6 +30,9 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
   /// Whether the manifest's `defaults` have something that only its owner is to read.
   var hasSecretDefaults = false
 
+  /// What is to know that a page of the run is made, from the same rows; nil when none is. Default: nil.
+  var gallery: GalleryWriter?
+
   /// Writes and syncs everything, and syncs the log of the rows. Done again after a crash, it writes the same.
   /// - Throws: `SystemError`, `SQLiteError`.
   func write() throws -> ReportDelivery {
@@ -37,7 +40,9 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
       return try writeAll()
     } catch {
       // On a full disk it takes room that others need, and it is written again.
-      for name in ["failed.jsonl", "manifest", "report.json"] { run.staging.remove(run.staging.document(name)) }
+      for name in ["failed.jsonl", "manifest", "report.json", PagePlace.name] {
+        run.staging.remove(run.staging.document(name))
+      }
       throw error
     }
   }
@@ -53,7 +58,9 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
         })
     }
     if let manifest = try stageManifest() { documents.append(manifest) }
-    documents.append(try write("report.json", to: run.folder.report, mode: 0o666, writeReport))
+    let page = gallery.flatMap { FinalPage(of: run, by: $0) }
+    documents.append(try write("report.json", to: run.folder.report, mode: 0o666) { try writeReport($0, page) })
+    page?.place()
     return try ReportDelivery(run: run, manifest: manifest, outcome: outcome, documents: documents)
   }
 
@@ -134,9 +141,16 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
       staged: name, target: Folder.name(of: target), bytes: try file.status().size, sha256: manifest.sha256)
   }
 
-  private func writeReport(_ file: DigestedFile) throws {
+  private func writeReport(_ file: DigestedFile, _ page: FinalPage?) throws {
+    let obstacle = page?.obstacle.map { obstacle in
+      ReportWarning(
+        code: .pageObstacle, message: "\(PagePlace.name) is \(obstacle) and stays: the job has no page",
+        place: PagePlace.name)
+    }
     let head = ReportHead(
-      run: run, manifest: manifest, outcome: outcome, pauses: pauses, warnings: try warnings())
+      run: run, manifest: manifest, outcome: outcome, pauses: pauses,
+      warnings: try warnings() + [obstacle].compactMap { $0 })
+    page?.begin(head, outcome.counts)
     var text = "{"
     for member in head.members { text += "\n\(JSONValue.string(member.key).text):\(member.value.text)," }
     text += "\n\(ReportHead.rowsBegin)"
@@ -144,6 +158,7 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
     try ledger.eachEndedPage(run: run.runID) { rows in
       for row in rows {
         text += separator + row.row
+        page?.add(row.row)
         separator = ",\n"
       }
       try file.write(text)

@@ -7,6 +7,8 @@ struct ReportWarning: Sendable, Equatable {
   enum Code: String, Sendable, CaseIterable {
     /// Many different URLs gave the same bytes.
     case sameSource = "same-source"
+    /// Something that is not the program's has the name of the job's page.
+    case pageObstacle = "page-obstacle"
   }
 
   /// For people.

@@ -7,6 +7,23 @@ struct FinishedJobs {
 
   /// Those that ended last, the latest first, and how many there are. What cannot be read is left out.
   func latest(_ limit: Int) -> (jobs: [Status.Finished], total: Int) {
+    let (heads, total) = heads(limit)
+    return (heads.compactMap { finished($0.job, $0.head) }, total)
+  }
+
+  /// The same, as the gallery shows them.
+  func latestEnded(_ limit: Int) -> (jobs: [EndedJob], total: Int) {
+    let (heads, total) = heads(limit)
+    let folder = try? OpenFolder(outbox)
+    let jobs = heads.compactMap { job, head in
+      let place = folder.flatMap { try? PagePlace(in: $0, job + "/" + PagePlace.name) }
+      return EndedJob(job, head, hasPage: place == .ours)
+    }
+    return (jobs, total)
+  }
+
+  /// The beginnings of the latest reports.
+  private func heads(_ limit: Int) -> (heads: [(job: String, head: ReportHead)], total: Int) {
     guard let folder = try? OpenFolder(outbox), let names = try? folder.names() else { return ([], 0) }
     let reports = names.compactMap { name -> (job: String, modified: FileIdentity.Time)? in
       // A name that begins with a dot is no job's.
@@ -16,13 +33,15 @@ struct FinishedJobs {
       return (job, status.identity.modified)
     }
     let latest = reports.sorted { ($0.modified, $1.job) > ($1.modified, $0.job) }.prefix(limit)
-    return (latest.compactMap { finished($0.job, in: folder) }, reports.count)
+    let heads = latest.compactMap { report in
+      (try? folder.open(reading: report.job + "/report.json")).flatMap { try? ReportHead(of: $0) }
+        .map { (report.job, $0) }
+    }
+    return (heads, reports.count)
   }
 
-  private func finished(_ job: String, in folder: OpenFolder) -> Status.Finished? {
-    guard let file = try? folder.open(reading: job + "/report.json"), let head = try? ReportHead(of: file),
-      let state = head.state
-    else { return nil }
+  private func finished(_ job: String, _ head: ReportHead) -> Status.Finished? {
+    guard let state = head.state else { return nil }
     return Status.Finished(
       job: job, run_id: head.runID, state: state.rawValue, finished_at: head.finished, total: head.counts?.total,
       filtered: head.counts?.filtered, failed: head.counts?.failed, cancelled: head.counts?.cancelled,

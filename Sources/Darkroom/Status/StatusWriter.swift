@@ -14,7 +14,9 @@ final class StatusWriter {
 
   /// When a change may be written that came too soon after the last, as `Clock.monotonicSeconds`; nil when there may be none.
   private(set) var due: Double?
-  private var last: Status?
+
+  /// What was written last; nil before that.
+  private(set) var last: Status?
   private var lastPhases: [Int: LiveJob.Phase] = [:]
 
   /// - Parameter folder: Where the file lies.

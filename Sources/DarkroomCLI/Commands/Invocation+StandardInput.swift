@@ -15,7 +15,9 @@ extension Settings {
   /// - Throws: `UsageError` for one that no manifest in the inbox can have.
   func checkedJobName() throws -> String? {
     guard let name = jobName else { return nil }
-    guard !name.hasPrefix("."), !name.contains("/"), !name.contains("\0"), name.utf8.count <= 200, !name.isEmpty else {
+    guard !name.hasPrefix("."), !name.contains("/"), !name.contains("\0"), name.utf8.count <= 200, !name.isEmpty,
+      name.lowercased() != "index.html"
+    else {
       throw UsageError("--name \"\(name)\" is not a name for a file in the inbox")
     }
     return name

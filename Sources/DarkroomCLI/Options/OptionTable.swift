@@ -27,7 +27,7 @@ enum OptionTable {
   }
 
   /// Options that a later version will have.
-  static let unavailable: Set = ["gallery", "damaged", "chroma", "metrics", "exec", "notify"]
+  static let unavailable: Set = ["damaged", "chroma", "metrics", "exec", "notify"]
 
   private static let oneCommand = [
     Option(
@@ -160,6 +160,9 @@ enum OptionTable {
     Option(
       "prune", \.configuration.prune, .flag,
       "when a job has succeeded, remove results of its earlier runs that its manifest no longer names"),
+    Option(
+      "gallery", \.configuration.gallery, .choice, of: ["run", "watch"],
+      "write index.html for each job, with its pictures, and for the outbox"),
     Option(
       "keep-history", \.configuration.keepHistory, .whole(0...1_000_000),
       "earlier runs of a job whose reports and manifests are kept"),

@@ -114,6 +114,7 @@ struct OutboxDamage: CustomTestStringConvertible, Sendable {
     OutboxDamage(
       "original-without-row", "os.mkdir('a/originals'); write('a/originals/two.jpg', read('a/images/two.jpg'))"),
     OutboxDamage("stray-file", "write('b/notes.txt', 'x')"),
+    OutboxDamage("page-torn", "write('a/index.html', read('a/index.html')[:-1])"),
     OutboxDamage("temporary-left", "write('b/.darkroom-1234', 'x')"),
   ]
 

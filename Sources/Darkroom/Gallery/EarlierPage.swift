@@ -1,0 +1,33 @@
+import JSON
+import System
+
+/// What the outbox's page shows that an earlier process has written.
+struct EarlierPage {
+  /// A page is not longer than so many bytes.
+  private static let limit = 64 << 20
+  private static let dataBegins = #"id="data">"#
+
+  /// Tells the start of the machine in which it was written from others.
+  let boot: String
+
+  /// The jobs that had ended, by their keys.
+  let ended: [String: EndedJob]
+
+  /// How many jobs there were, without those that were live.
+  let total: Int
+
+  /// - Returns: nil when there is none, or it is not whole.
+  init?(of outbox: OutboxFolder) {
+    guard let folder = try? outbox.open(), (try? PagePlace(in: folder)) == .ours,
+      let file = try? folder.open(reading: PagePlace.name), let size = try? file.status().size, size <= Self.limit,
+      let bytes = try? file.readStart(size), let begin = bytes.firstRange(of: Array(Self.dataBegins.utf8))?.upperBound,
+      let end = bytes[begin...].firstIndex(of: UInt8(ascii: "<")),
+      let data = try? JSONValue(parsing: String(decoding: bytes[begin..<end], as: UTF8.self)),
+      case .array(let jobs)? = data["jobs"]
+    else { return nil }
+    boot = data["instance"]?["boot_id"]?.string ?? ""
+    let known = jobs.compactMap { EndedJob($0) }
+    ended = Dictionary(known.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    total = (data["jobs_total"]?.integer ?? 0) - (jobs.count - known.count)
+  }
+}

@@ -1,0 +1,117 @@
+import Dispatch
+import Ledger
+import Synchronization
+import System
+
+/// Writes the gallery's pages, on a thread of its own: those of live jobs, and the outbox's. The page of a job that has ended is
+/// a `FinalPage`. Nothing is synced: at the first start after one of the machine pages that are not whole are made again.
+///
+/// What goes wrong is told once and has no consequences.
+final class GalleryWriter: Sendable {
+  /// A live job, for its page.
+  struct LiveJob: Sendable {
+    let run: RunContext
+    let live: JobPage.Live
+
+    /// What would be in its report now.
+    let head: @Sendable () -> ReportHead
+  }
+
+  /// What is to be shown now.
+  struct Update: Sendable {
+    let page: OutboxPage
+    var jobs: [LiveJob] = []
+
+    /// Whether the program ends.
+    var isLast = false
+  }
+
+  private struct Shared {
+    var isBusy = true
+    var isBehind = false
+    /// The runs that ended since the last page, the last of them.
+    var ended: [EndedRun] = []
+    /// The runs whose pages may be being written.
+    var live: Set<Int> = []
+    var told: Set<String> = []
+  }
+
+  private let shared = Mutex(Shared())
+  private let queue = DispatchQueue(label: "Gallery", qos: .utility)
+  private let pages: GalleryPages
+  private let warn: @Sendable (String) -> Void
+
+  /// - Parameters:
+  ///   - pages: Which this owns from now on.
+  ///   - warn: Called on any thread.
+  init(_ pages: GalleryPages, warn: @escaping @Sendable (String) -> Void) {
+    self.pages = pages
+    self.warn = warn
+    queue.async {
+      pages.load()
+      self.shared.withLock { $0.isBusy = false }
+      pages.checkPages()
+    }
+  }
+
+  /// Whether it has not done what it was asked for last.
+  var isBusy: Bool { shared.withLock { $0.isBusy } }
+
+  /// Whether the outbox's page lacks what it was told of.
+  var isBehind: Bool { shared.withLock { $0.isBehind || !$0.ended.isEmpty } }
+
+  /// Records a run that has ended.
+  func ended(_ run: EndedRun) {
+    shared.withLock { shared in
+      shared.ended.append(run)
+      if shared.ended.count >= 2 * OutboxPage.limit { shared.ended.removeFirst(OutboxPage.limit) }
+    }
+  }
+
+  /// Has pages written, unless they were written too shortly before.
+  func write(_ update: Update) {
+    shared.withLock { shared in
+      shared.isBusy = true
+      shared.live = Set(update.jobs.map(\.run.number))
+    }
+    queue.async {
+      self.perform(update)
+      self.shared.withLock { $0.isBusy = false }
+    }
+  }
+
+  /// Has the pages written as they are to stay while no process runs, and waits for that.
+  func close(_ update: Update) {
+    pages.isClosing.withLock { $0 = true }
+    queue.sync { perform(update) }
+  }
+
+  private func perform(_ update: Update) {
+    let ended = shared.withLock { shared in
+      defer { shared.ended = [] }
+      return shared.ended
+    }
+    for trouble in pages.write(update, ended: ended) { report(trouble.message, once: trouble.kind) }
+    let isBehind = pages.isBehind
+    shared.withLock { $0.isBehind = isBehind }
+  }
+
+  /// Ends the writing of the live page of a run whose phase has changed, and waits for it: the next page is another's.
+  func endLivePage(of run: RunContext) {
+    let number = run.number
+    guard shared.withLock({ $0.live.remove(number) != nil }) else { return }
+    queue.sync { pages.endLivePage(of: number) }
+  }
+
+  /// Has no page of a job made again that was found to be not whole: it gets another.
+  func willEnd(_ job: String) { pages.began(job) }
+
+  /// Has the page of a job whose report an earlier process wrote made again, if need be.
+  func check(_ job: String) { queue.async { self.pages.check(job) } }
+
+  /// Tells of trouble.
+  /// - Parameter kind: Nothing more is told of the same.
+  func report(_ trouble: String, once kind: String) {
+    if shared.withLock({ $0.told.insert(kind).inserted }) { warn(trouble) }
+  }
+}

@@ -1,0 +1,111 @@
+import Glibc
+import JSON
+import System
+
+/// The page of a job while it is written: the head of its report, and its rows in the order of the manifest.
+///
+/// A page has `limit` rows at most: those that failed come first when some are left out. How many there are is known before
+/// the first comes, so that no row is kept in memory.
+final class JobPage {
+  /// So many rows are on a page at most.
+  static let limit = 20_000
+
+  /// How often a page of a live job asks whether there is a newer one, in seconds.
+  static let refresh = 2
+
+  /// What the page of a live job says besides.
+  struct Live: Sendable, Equatable {
+    let ended: Int
+    let total: Int
+
+    /// Why nothing starts, in words; nil for most.
+    var paused: String?
+
+    /// Whether the program has ended, so that nobody writes the page again.
+    var isLast = false
+  }
+
+  private let page: PageFile
+  private var failedRoom: Int
+  private var otherRoom: Int
+  private var hasRows = false
+
+  /// - Parameters:
+  ///   - file: An empty one.
+  ///   - job: The job's name.
+  ///   - head: The report's, or what would be in it now.
+  ///   - live: nil for a job that has ended.
+  ///   - total: How many rows there are.
+  ///   - failed: How many of them failed.
+  /// - Throws: `SystemError`.
+  init(
+    to file: OpenFile, job: String, head: ReportHead, live: Live? = nil, total: Int, failed: Int,
+    limit: Int = JobPage.limit
+  ) throws(SystemError) {
+    page = PageFile(file, .job, title: job)
+    (failedRoom, otherRoom) = (min(failed, limit), limit - min(failed, limit))
+    var members: [JSONValue.Member] = [.init("page", .string("job")), .init("version", .integer(1))]
+    if let live, !live.isLast { members.append(.init("refresh_s", .integer(Self.refresh))) }
+    members.append(.init("head", .object(head.members)))
+    if let live { members.append(.init("live", live.json)) }
+    members.append(.init("entries_total", .integer(total)))
+    try page.append(JSONValue.object(members).text.dropLast() + #","entries":["#)
+  }
+
+  /// Appends a row, if there is room for it.
+  /// - Parameter row: As the report has it.
+  /// - Throws: `SystemError`.
+  func add(_ row: String) throws(SystemError) {
+    let failure: SystemError? = row.withCString { text in
+      do throws(SystemError) {
+        try add(text, row.utf8.count)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// The same.
+  /// - Parameter text: Ends with a zero.
+  func add(_ text: UnsafePointer<CChar>, _ count: Int) throws(SystemError) {
+    guard count > 1, takesPlace(text) else { return }
+    if hasRows { try page.append(",") }
+    hasRows = true
+    let row = UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self)
+    guard let original = ReportRow.original(text) else {
+      return try page.append(UnsafeBufferPointer(start: row, count: count))
+    }
+    try page.append(#"{"original":""#)
+    try page.append(original)
+    try page.append(#"","#)
+    try page.append(UnsafeBufferPointer(start: row + 1, count: count - 1))
+  }
+
+  private func takesPlace(_ row: UnsafePointer<CChar>) -> Bool {
+    // Only a page that is cut has to know.
+    if failedRoom > 0, ReportRow.isFailed(row) {
+      failedRoom -= 1
+      return true
+    }
+    guard otherRoom > 0 else { return false }
+    otherRoom -= 1
+    return true
+  }
+
+  /// Writes the rest.
+  /// - Throws: `SystemError`.
+  func end() throws(SystemError) {
+    try page.append("]}")
+    try page.end()
+  }
+}
+
+extension JobPage.Live {
+  fileprivate var json: JSONValue {
+    .object([
+      "ended": .integer(ended), "total": .integer(total), "paused": paused.map { .string($0) },
+    ])
+  }
+}

@@ -1,0 +1,110 @@
+import JSON
+import System
+
+/// What the outbox's page shows: the jobs, and what was left alone in the inbox. It holds no URLs: others may read it.
+struct OutboxPage: Sendable, Equatable {
+  /// So many jobs are on it at most.
+  static let limit = 1000
+
+  /// A job, live or not.
+  struct Job: Sendable, Equatable {
+    let name: String
+    let runID: String
+    /// As `status` has it of a live job, else as in its report.
+    var state: String
+    var started: String?
+    var finished: String?
+    var counts: JobOutcome.Counts?
+    var ended: Int?
+    var total: Int?
+    var failed: Int?
+    /// Rows a second.
+    var rate: Double?
+    /// Seconds.
+    var remaining: Double?
+    /// The path of its page, relative to the outbox; nil when there is none.
+    var page: String?
+    /// The same of its report.
+    var report: String?
+    /// What made its manifest rejected.
+    var problems: [Problem] = []
+  }
+
+  /// Something that made a manifest rejected.
+  struct Problem: Sendable, Equatable {
+    let code: String
+    let message: String
+    var place: String?
+  }
+
+  /// A file or folder in the inbox that is ignored.
+  struct Ignored: Sendable, Equatable {
+    let file: String
+    let why: String
+  }
+
+  /// So many problems of a job are on it at most.
+  static let problemLimit = 20
+
+  /// Whether an instance runs.
+  var isRunning = true
+  var paused: String?
+
+  /// The jobs that have not ended.
+  var live: [Job] = []
+  var ignored: [Ignored] = []
+  var inbox: String?
+
+  /// Why the inbox cannot be read; nil when it can.
+  var inboxError: String?
+
+  /// The page's data.
+  /// - Parameters:
+  ///   - ended: The other jobs that are shown, as JSON, the latest first.
+  ///   - total: How many jobs there are.
+  ///   - boot: Tells this start of the machine from others.
+  ///   - now: When it is written.
+  func write(
+    to page: PageFile, ended: [String], total: Int, boot: String, now: JSONValue
+  ) throws(SystemError) {
+    let head = JSONValue.object([
+      "page": .string("outbox"), "version": .integer(1), "written_at": now,
+      "instance": .object(["is_running": .bool(isRunning), "boot_id": .string(boot)]),
+      "paused": paused.map { .string($0) }, "jobs_total": .integer(total),
+      "ignored": .array(
+        ignored.map { .object(["file": .string($0.file), "why": .string(PageText.withoutURLs($0.why))]) }),
+      "inbox": inbox.map { .string($0) }, "inbox_error": inboxError.map { .string(PageText.withoutURLs($0)) },
+    ])
+    try page.append(head.text.dropLast() + #","jobs":["#)
+    var separator = ""
+    for job in live.prefix(Self.limit).map(\.json.text) + ended.prefix(max(0, Self.limit - live.count)) {
+      try page.append(separator)
+      try page.append(job)
+      separator = ","
+    }
+    try page.append("]}")
+  }
+}
+
+extension OutboxPage.Job {
+  var json: JSONValue {
+    .object([
+      "name": .string(name), "run_id": .string(runID), "state": .string(state),
+      "started_at": started.map { .string($0) },
+      "finished_at": finished.map { .string($0) }, "counts": counts?.json, "ended": ended.map { .integer($0) },
+      "total": total.map { .integer($0) }, "failed": failed.map { .integer($0) }, "rate": rate.map { .number($0) },
+      "remaining_s": remaining.map { .number($0) }, "page": page.map { .string(PageText.link($0)) },
+      "report": report.map { .string(PageText.link($0)) },
+      "problems": problems.isEmpty ? nil : .array(problems.prefix(OutboxPage.problemLimit).map(\.json)),
+    ])
+  }
+}
+
+extension OutboxPage.Problem {
+  fileprivate var json: JSONValue {
+    .object([
+      "code": .string(code), "message": .string(PageText.withoutURLs(message)),
+      "where": place.flatMap { $0.isEmpty ? nil : .string(PageText.withoutURLs($0)) },
+    ])
+  }
+}

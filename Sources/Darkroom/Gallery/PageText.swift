@@ -1,0 +1,89 @@
+/// Texts that stand in a page.
+enum PageText {
+  /// Appends JSON such that it can stand in a `script` element: `<`, `>` and `&` are escaped, so that nothing ends the element,
+  /// and U+2028 and U+2029. In JSON these stand only in strings.
+  static func append(json: UnsafeBufferPointer<UInt8>, to text: inout [UInt8]) {
+    var start = 0
+    var place = 0
+    while place < json.count {
+      let byte = json[place]
+      guard isSpecial[Int(byte)] else {
+        place += 1
+        continue
+      }
+      guard let (replacement, length) = escape(json, place, byte) else {
+        place += 1
+        continue
+      }
+      text += json[start..<place]
+      text += replacement.utf8
+      place += length
+      start = place
+    }
+    text += json[start..<json.count]
+  }
+
+  static func append(json: String, to text: inout [UInt8]) {
+    var json = json
+    json.withUTF8 { append(json: $0, to: &text) }
+  }
+
+  private static let isSpecial: [Bool] = (0..<256).map { [0x26, 0x3c, 0x3e, 0xe2].contains($0) }
+
+  /// - Returns: What stands for a character, and its length in UTF-8; nil when that stands for itself.
+  private static func escape(
+    _ json: UnsafeBufferPointer<UInt8>, _ place: Int, _ byte: UInt8
+  ) -> (String, length: Int)? {
+    switch byte {
+    case 0x26: return (#"\u0026"#, 1)
+    case 0x3c: return (#"\u003c"#, 1)
+    case 0x3e: return (#"\u003e"#, 1)
+    default:
+      guard place + 2 < json.count, json[place + 1] == 0x80 else { return nil }
+      switch json[place + 2] {
+      case 0xa8: return (#"\u2028"#, 3)
+      case 0xa9: return (#"\u2029"#, 3)
+      default: return nil
+      }
+    }
+  }
+
+  /// A text as it can stand in an element of HTML.
+  static func html(_ text: String) -> String {
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      case "'": escaped += "&#39;"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+
+  /// A relative path as a link has it: all but letters, digits and `-._~` of each component is percent-encoded (RFC 3986,
+  /// section 2.3).
+  static func link(_ path: String) -> String {
+    var link = ""
+    for byte in path.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x2f, 0x5f, 0x7e:
+        link.unicodeScalars.append(UnicodeScalar(byte))
+      default:
+        let digits = String(byte, radix: 16, uppercase: true)
+        link += "%" + (digits.utf8.count < 2 ? "0" : "") + digits
+      }
+    }
+    return link
+  }
+
+  /// A text without the URLs that are in it, of which only the schemes are left.
+  static func withoutURLs(_ text: String) -> String {
+    guard text.contains(":") else { return text }
+    return text.replacing(/([A-Za-z][A-Za-z0-9+.\-]*):\/\/[^\s"'<>]*/) { "\($0.1)://…" }
+      .replacing(/(?i:\b(data|file|blob)):[^\s"'<>\/…][^\s"'<>]*/) { "\($0.1):…" }
+  }
+}

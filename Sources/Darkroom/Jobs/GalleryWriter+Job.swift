@@ -1,0 +1,13 @@
+extension GalleryWriter {
+  /// Records a run whose report was delivered.
+  func ended(_ finishing: JobRun.Finishing, _ outcome: JobOutcome) {
+    let plan = finishing.plan
+    // The page shows what a later run says of the job.
+    guard outcome.state != .superseded else { return }
+    if plan.report != nil, !plan.run.isInHistory { check(plan.run.job) }
+    ended(
+      EndedRun(
+        name: plan.run.job, runID: plan.run.runID, outcome: outcome, started: plan.manifest.accepted,
+        isInHistory: plan.run.isInHistory))
+  }
+}

@@ -1,0 +1,4 @@
+/// Whether the pages of the gallery are written.
+package enum Gallery: String, CaseIterable, Sendable {
+  case on, off
+}

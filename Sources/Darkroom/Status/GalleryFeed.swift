@@ -1,0 +1,127 @@
+import JSON
+import Ledger
+import System
+
+/// Tells `GalleryWriter` what the pages are to show. It belongs to the thread of `Darkroom`.
+final class GalleryFeed {
+  /// A job gets a page when it has run for so long, in seconds.
+  static let patience = 2.0
+
+  private let inbox: String
+  private let make: () -> GalleryWriter
+
+  /// nil while no pages are written.
+  private(set) var writer: GalleryWriter?
+
+  /// When something may be told again, as `Clock.monotonicSeconds`.
+  private var next: Double
+  private var last: OutboxPage?
+
+  /// - Parameters:
+  ///   - inbox: Its path.
+  ///   - make: Makes the writer when it is needed first.
+  init(inbox: String, now: Double, make: @escaping () -> GalleryWriter) {
+    self.inbox = inbox
+    self.make = make
+    next = now + GalleryPages.spacing
+  }
+
+  /// Has pages written or not from now on.
+  func configure(_ gallery: Gallery) {
+    guard (writer != nil) != (gallery == .on) else { return }
+    writer = gallery == .on ? make() : nil
+    last = nil
+  }
+
+  /// When `update` is to be called although nothing else happens, as `Clock.monotonicSeconds`; nil when it need not be.
+  func due(_ jobs: LiveJobs) -> Double? {
+    guard let writer, !jobs.runs.isEmpty || writer.isBehind else { return nil }
+    return next
+  }
+
+  /// Has the pages written that show something else now.
+  /// - Parameter status: As it was written last.
+  func update(_ jobs: LiveJobs, _ status: Status?, now: Double) {
+    guard let writer, let status, now >= next else { return }
+    guard !writer.isBusy else {
+      next = now + GalleryPages.spacing / 10
+      return
+    }
+    let page = page(jobs, status)
+    let live = jobs.inOrder.filter { now - $0.since >= Self.patience }.compactMap { job($0, jobs, page.paused) }
+    guard page != last || !live.isEmpty || writer.isBehind else {
+      next = now + GalleryPages.spacing / 10
+      return
+    }
+    (last, next) = (page, now + GalleryPages.spacing)
+    writer.write(.init(page: page, jobs: live))
+  }
+
+  /// Has the pages written as they are to stay while no process runs.
+  func close(_ jobs: LiveJobs, _ status: Status?, now: Double) {
+    guard let writer, let status else { return }
+    var page = page(jobs, status)
+    page.isRunning = false
+    for place in page.live.indices {
+      page.live[place].state = "waiting"
+      (page.live[place].rate, page.live[place].remaining) = (nil, nil)
+    }
+    let live = jobs.inOrder.filter { now - $0.since >= Self.patience }
+      .compactMap { job($0, jobs, page.paused, isLast: true) }
+    writer.close(.init(page: page, jobs: live, isLast: true))
+  }
+
+  private func page(_ jobs: LiveJobs, _ status: Status) -> OutboxPage {
+    var page = OutboxPage()
+    page.paused = status.pauses.isEmpty ? nil : status.pauses.map(\.description).joined(separator: ", ")
+    let started = Dictionary(
+      jobs.runs.values.compactMap { run in run.accepted.map { ($0.job.runID, $0.manifest.accepted) } },
+      uniquingKeysWith: { first, _ in first })
+    page.live = status.jobs.prefix(OutboxPage.limit).map { job in
+      let rows = [job.filtered, job.failed, job.cancelled].compactMap { $0 }
+      return OutboxPage.Job(
+        name: job.job, runID: job.run_id, state: job.state,
+        started: started[job.run_id].flatMap { JSONValue.time($0).string },
+        ended: rows.isEmpty ? nil : rows.reduce(0, +), total: job.total, failed: job.failed, rate: job.rate,
+        remaining: job.seconds_left)
+    }
+    page.ignored = status.ignored.map { .init(file: $0.file, why: $0.why) }
+    (page.inbox, page.inboxError) = (inbox, status.inbox_error)
+    return page
+  }
+
+  /// What the page of a live job shows; nil for a run that gets none, as one whose job has a later one.
+  private func job(_ run: JobRun, _ jobs: LiveJobs, _ paused: String?, isLast: Bool = false) -> GalleryWriter.LiveJob? {
+    let running: JobRun.Running
+    switch run.phase {
+    case .running(let live): running = live
+    case .cancelling(let cancelling) where !cancelling.isSuperseded: running = cancelling.running
+    default: return nil
+    }
+    let plan = running.plan
+    let outcome = JobOutcome(
+      running.tally, jobs.scheduler.transfers(run: run.number), at: Clock.wallMilliseconds, taking: jobs.elapsed(run),
+      isFirst: plan.isFirst)
+    let (context, manifest, warnings, pauses) = (plan.run, plan.manifest, plan.warnings, run.pauses)
+    let live = JobPage.Live(ended: outcome.counts.total, total: plan.total, paused: paused, isLast: isLast)
+    return GalleryWriter.LiveJob(run: context, live: live) {
+      ReportHead(
+        run: context, manifest: manifest, outcome: outcome, pauses: pauses, warnings: warnings.map(ReportWarning.init)
+      ).live
+    }
+  }
+}
+
+extension ReportHead {
+  /// The head of a run that has not ended.
+  fileprivate var live: ReportHead {
+    ReportHead(
+      members: members.compactMap { member in
+        switch member.key {
+        case "finished_at": nil
+        case "state": JSONValue.Member(member.key, .string("running"))
+        default: member
+        }
+      })
+  }
+}

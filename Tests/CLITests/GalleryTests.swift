@@ -1,0 +1,206 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `index.html` of jobs.
+@Suite(.blocking) struct GalleryTests {
+  private let folders: DarkroomFolders
+
+  init() throws { folders = try DarkroomFolders() }
+
+  private func put(_ text: String, as path: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: folders.outbox + "/" + path))
+  }
+
+  /// What is wrong with the outbox; empty when nothing is.
+  private func checkOutbox() throws -> String {
+    let check = try DarkroomProcess.run(
+      script: "'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox' outbox", in: folders.folder)
+    return check.status == 0 ? "" : check.output + check.error
+  }
+
+  private func json(_ path: String) throws -> [String: Any] {
+    try #require(JSONSerialization.jsonObject(with: folders.contents(path)) as? [String: Any])
+  }
+
+  @Test func `the page of a job has what its report has, and hostile texts stay texts`() throws {
+    let hostile = #"</script><script>alert(1)</script><!-- & \#u{2028} \#u{2029} \#u{202e}"#
+    try folders.drop(
+      "a & b.jsonl",
+      """
+      {"url": "coffee.jpg", "name": "</script><b>", "metadata": {"title": "\(hostile)"}}
+      {"url": "chelsea-small.png", "name": "c", "filters": "none", "metadata": {"source":{"file":"originals/x"}}}
+      {"url": "missing-\(hostile).jpg", "name": "gone"}
+      """)
+    let run = try folders.run(["--keep-originals"])
+    #expect(run.status == 1, "\(run.error)")
+    var report = try json("a & b/report.json")
+    let page = try #require(folders.page("a & b"))
+    let rows = try #require(report.removeValue(forKey: "entries") as? [[String: Any]])
+    #expect(GalleryPage.areEqual(page.head, report))
+    #expect(page.data["page"] as? String == "job" && page.data["entries_total"] as? Int == 3 && !page.isLive)
+    #expect(
+      page.entries.map { $0["original"] as? String }
+        == rows.map { ($0["source"] as? [String: Any])?["file"] as? String })
+    #expect(
+      (page.entries[0]["original"] as? String)?.hasPrefix("originals/") == true && page.entries[2]["original"] == nil)
+    for (entry, row) in zip(page.entries, rows) {
+      var entry = entry
+      entry["original"] = nil
+      #expect(GalleryPage.areEqual(entry, row))
+    }
+    #expect(page.hasOnlyItsOwnElements && !page.html.contains("alert(1)</"))
+    #expect(page.html.contains("<title>a &amp; b"))
+    #expect(try folders.mode("a & b/index.html") == folders.mode("a & b/report.json"))
+    #expect(try folders.staged().isEmpty)
+    #expect(try checkOutbox() == "")
+  }
+
+  enum Obstacle: CaseIterable { case file, link, folder }
+
+  @Test(arguments: Obstacle.allCases)
+  func `what is not the program's stays, and the report tells it`(obstacle: Obstacle) throws {
+    let path = folders.outbox + "/job/index.html"
+    try FileManager.default.createDirectory(atPath: folders.outbox + "/job", withIntermediateDirectories: false)
+    try folders.folder.write("theirs", as: "theirs.html")
+    switch obstacle {
+    case .file: try put("<!doctype html>mine", as: "job/index.html")
+    case .link:
+      try FileManager.default.createSymbolicLink(
+        atPath: path, withDestinationPath: folders.folder.file("theirs.html"))
+    case .folder: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+    for _ in 0..<2 {
+      try folders.drop("job.txt", "coffee.jpg\n")
+      let run = try folders.run(["--filters", "none"])
+      #expect(run.status == 0, "\(run.error)")
+      let report = try folders.report("job")
+      #expect(report.warnings?.map(\.code) == ["page-obstacle"] && report.state == "succeeded")
+      #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+    }
+    #expect(folders.folder.text("theirs.html") == "theirs")
+    let kind = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+    let kinds: [Obstacle: FileAttributeType] = [.file: .typeRegular, .link: .typeSymbolicLink, .folder: .typeDirectory]
+    #expect(kind == kinds[obstacle])
+    if obstacle == .file { #expect(try folders.contents("job/index.html") == Data("<!doctype html>mine".utf8)) }
+    #expect(folders.outboxPage?.jobs.first?["page"] == nil)
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test func `without a gallery nothing is written and nothing removed`() throws {
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try folders.run(["--filters", "none", "--gallery", "off"]).status == 0)
+    #expect(!folders.exists("job/index.html") && !folders.exists("index.html"))
+    try put("{\"gallery\": \"off\"}", as: "../config.json")
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    let (page, outbox) = (try folders.contents("job/index.html"), try folders.contents("index.html"))
+    try folders.drop("job.txt", "rocket.jpg\n")
+    #expect(try folders.run(["--config", folders.folder.file("config.json")]).status == 0)
+    #expect(try folders.contents("job/index.html") == page && folders.contents("index.html") == outbox)
+    #expect(try folders.report("job").entries.map(\.name) == ["rocket"])
+  }
+
+  @Test func `a job that runs has a page with the rows that are there, also those of a process that was killed`() throws
+  {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    try folders.drop("job.txt", server.url("a?404") + "\n" + server.url("b") + "\n" + server.url("c") + "\n")
+    let watch = try folders.start("watch", ["--filters", "none", "--downloads", "1"])
+    _ = try server.nextRequest()
+    try server.release(2)
+    let two = folders.wait(for: { folders.page("job") }) { $0.entries.count == 2 }
+    let page = try #require(two)
+    #expect(page.isLive && page.head["state"] as? String == "running" && page.head["finished_at"] == nil)
+    #expect(page.head["run_id"] is String && page.data["entries_total"] as? Int == 2)
+    let live = try #require(page.data["live"] as? [String: Any])
+    #expect(live["ended"] as? Int == 2 && live["total"] as? Int == 3 && live["paused"] == nil)
+    #expect(page.entries.map { $0["index"] as? Int } == [0, 1])
+    watch.send(SIGKILL)
+    _ = try watch.finish()
+    #expect(try checkOutbox() == "")
+    try FileManager.default.removeItem(atPath: folders.outbox + "/job/index.html")
+    try Data("why".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
+    let again = try folders.start("watch", ["--filters", "none"])
+    let restarted = folders.wait(for: { folders.page("job") }) { _ in true }
+    #expect(restarted?.entries.map { $0["state"] as? String } == ["failed", "filtered"])
+    #expect((restarted?.data["live"] as? [String: Any])?["paused"] as? String == "x.lock (why)")
+    try FileManager.default.removeItem(atPath: folders.inbox + "/x.lock")
+    try server.release(10)
+    #expect(try again.waitForLine(containing: "job: partial") != nil)
+    #expect(folders.page("job")?.entries.count == 3 && folders.page("job")?.isLive == false)
+    again.send(SIGTERM)
+    #expect(try again.finish().status == 0)
+    #expect(try folders.staged().isEmpty && checkOutbox() == "")
+  }
+
+  @Test func `a job that is stopped, replaced or cancelled has the page of what it came to`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    try folders.drop("job.txt", server.url("a") + "\n" + server.url("b") + "\n")
+    let watch = try folders.start("watch", ["--filters", "none", "--downloads", "1", "--grace", "0"])
+    _ = try server.nextRequest()
+    try server.release(1)
+    #expect(folders.wait(for: { folders.page("job") }) { $0.entries.count == 1 } != nil)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    // Nobody writes it again for now.
+    #expect(folders.page("job")?.isLive == false && folders.page("job")?.data["live"] != nil)
+    let again = try folders.start("watch", ["--filters", "none", "--downloads", "1"])
+    #expect(folders.wait(for: { folders.page("job") }, \.isLive) != nil)
+    let first = try #require(folders.page("job")?.head["run_id"] as? String)
+    try folders.drop("job.txt", server.url("a") + "\n" + server.url("c") + "\n")
+    let replaced = folders.wait(for: { folders.page("job") }) { $0.isLive && $0.head["run_id"] as? String != first }
+    #expect(replaced != nil)
+    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    try server.release(10)
+    #expect(try again.waitForLine(containing: "job: cancelled") != nil)
+    #expect(folders.page("job")?.head["state"] as? String == "cancelled" && folders.page("job")?.isLive == false)
+    let history = try FileManager.default.subpathsOfDirectory(atPath: folders.outbox + "/job/history")
+    #expect(history.contains { $0.hasSuffix("report.json") } && !history.contains { $0.hasSuffix("index.html") })
+    again.send(SIGTERM)
+    #expect(try again.finish().status == 0)
+    #expect(try folders.staged().isEmpty && checkOutbox() == "")
+  }
+
+  private static let points = [("write", [6, 10, 14, 18, 22]), ("renameat", [1, 2, 3])].flatMap { call, numbers in
+    numbers.map { (call, $0) }
+  }
+
+  @Test(arguments: points)
+  func `a process that is killed while it writes leaves no part of a page`(call: String, number: Int) throws {
+    try folders.drop("job.txt", "coffee.jpg\nrocket.jpg\n")
+    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+    _ = try DarkroomProcess.run(
+      script: """
+        strace -f -qq -o /dev/null -e trace=\(call) -e inject=\(call):signal=KILL:when=\(number) darkroom \(words) || true
+        """, in: folders.folder)
+    for path in ["job/index.html", "index.html"] where folders.exists(path) {
+      #expect(GalleryPage(folders.outbox + "/" + path) != nil, "\(path)")
+    }
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    #expect(folders.page("job")?.entries.count == 2)
+    #expect(folders.outboxPage?.jobs.map { $0["page"] as? String } == ["job/index.html"])
+    #expect(try folders.staged().isEmpty && checkOutbox() == "")
+  }
+
+  @Test(arguments: [0, 300, nil] as [Int?])
+  func `a page that a power cut has left unwritten is made again at the first start after it`(size: Int?) throws {
+    try folders.drop("job.txt", "coffee.jpg\nmissing.jpg\n")
+    try folders.folder.makeFolder("proc/sys/kernel/random")
+    let start = { [folders] (boot: String) in
+      try folders.folder.write(boot + "\n", as: "proc/sys/kernel/random/boot_id")
+      return try DarkroomProcess.run(
+        ["run", "--filters", "none", "--keep-originals"] + folders.options,
+        environment: ["DARKROOM_TEST_KERNEL_ROOT": folders.folder.path])
+    }
+    #expect(try start("one").status == 1)
+    let page = try folders.contents("job/index.html")
+    // As a file system may have it whose journal was ahead of the data.
+    try (size.map { page.prefix($0) } ?? Data(count: page.count)).write(
+      to: URL(fileURLWithPath: folders.outbox + "/job/index.html"))
+    #expect(try start("one").status == 0)
+    #expect(folders.page("job") == nil, "pages are examined once after the machine has started")
+    #expect(try start("two").status == 0)
+    #expect(try folders.contents("job/index.html") == page)
+    #expect(try folders.staged().isEmpty && checkOutbox() == "")
+  }
+}
