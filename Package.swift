@@ -59,7 +59,8 @@ let package = Package(
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
     .testTarget(name: "ManifestsTests", dependencies: ["Manifests", "TestSupport"]),
     .testTarget(name: "SchedulingTests", dependencies: ["Scheduling", "TestSupport"]),
-    .testTarget(name: "ImagingTests", dependencies: ["CWebP", "Imaging", "TestSupport"], exclude: ["Goldens"]),
+    .testTarget(
+      name: "ImagingTests", dependencies: ["CPlanes", "CWebP", "Imaging", "TestSupport"], exclude: ["Goldens"]),
     .testTarget(name: "TransferTests", dependencies: ["Transfer", "TestSupport"]),
     .testTarget(name: "LedgerTests", dependencies: ["Ledger", "TestSupport"]),
     .testTarget(name: "SandboxTests", dependencies: ["Sandbox", "TestSupport"]),

@@ -19,7 +19,8 @@ typedef struct {
   size_t capacity;
 } cjpeg_source;
 
-/// A file to write to, by write(2) at its offset, and the buffer for it. The caller owns both.
+/// A file to write to, by write(2) at its offset, and the buffer for it. The caller owns both. Without a file, which a negative
+/// descriptor means, the buffer is where the picture is written, and one that does not fit is an error.
 typedef struct {
   struct jpeg_destination_mgr manager;  // First: libjpeg knows only this part.
   int descriptor;
@@ -93,14 +94,16 @@ static inline void cjpeg_write_out(j_compress_ptr codec, size_t count) {
 
 /// `empty_output_buffer`: called when the buffer is full, regardless of `free_in_buffer`.
 static inline boolean cjpeg_empty(j_compress_ptr codec) {
+  if (((cjpeg_destination *)codec->dest)->descriptor < 0) ERREXIT1(codec, JERR_OUT_OF_MEMORY, 0);
   cjpeg_write_out(codec, ((cjpeg_destination *)codec->dest)->capacity);
   cjpeg_begin_destination(codec);
   return TRUE;
 }
 
-/// `term_destination`: writes the rest.
+/// `term_destination`: writes the rest. What is in the buffer of a destination without a file is the caller's.
 static inline void cjpeg_end_destination(j_compress_ptr codec) {
   cjpeg_destination *destination = (cjpeg_destination *)codec->dest;
+  if (destination->descriptor < 0) return;
   cjpeg_write_out(codec, destination->capacity - destination->manager.free_in_buffer);
 }
 

@@ -1,5 +1,6 @@
 #include "cplanes.h"
 #include "fast_path.h"
+#include "preview.h"
 #include "slow_path.h"
 
 /// The number of indices that are processed together.
@@ -62,4 +63,72 @@ void cplanes_apply(const cplanes_kernel *kernel, cplanes_rows source, cplanes_ro
   }
 #endif
   cplanes_apply_portable(kernel, source, result, count);
+}
+
+void cplanes_add_rows_portable(uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width) {
+  add_rows(sums, samples, stride, rows, width);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2")))
+static void add_rows_avx2(uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width) {
+  add_rows(sums, samples, stride, rows, width);
+}
+#endif
+
+void cplanes_add_rows(uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) {
+    add_rows_avx2(sums, samples, stride, rows, width);
+    return;
+  }
+#endif
+  cplanes_add_rows_portable(sums, samples, stride, rows, width);
+}
+
+void cplanes_average(uint16_t *sums, int width, int factor, int rows, uint8_t *means) {
+  int whole = width / factor, rest = width % factor;
+  // With a factor that the compiler knows, the sum of a mean's columns has no loop.
+  switch (factor) {
+    case 2: average(sums, whole, 2, rows, means); break;
+    case 3: average(sums, whole, 3, rows, means); break;
+    case 4: average(sums, whole, 4, rows, means); break;
+    case 5: average(sums, whole, 5, rows, means); break;
+    case 6: average(sums, whole, 6, rows, means); break;
+    case 7: average(sums, whole, 7, rows, means); break;
+    case 8: average(sums, whole, 8, rows, means); break;
+    default: average(sums, whole, factor, rows, means);
+  }
+  if (rest) average(sums + width - rest, 1, rest, rows, means + whole);
+  memset(sums, 0, (size_t)width * sizeof *sums);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2")))
+static void add_floats_avx2(float *sums, const float *samples, const float *alpha, int count) {
+  add_floats(sums, samples, alpha, count);
+}
+#endif
+
+void cplanes_add_floats(float *sums, const float *samples, const float *alpha, int count) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) {
+    add_floats_avx2(sums, samples, alpha, count);
+    return;
+  }
+#endif
+  add_floats(sums, samples, alpha, count);
+}
+
+void cplanes_average_floats(const float *sums, int width, int factor, int rows, float offset, float *means) {
+  int whole = width / factor, rest = width % factor;
+  switch (factor) {
+    case 2: average_floats(sums, whole, 2, rows, offset, means); break;
+    case 3: average_floats(sums, whole, 3, rows, offset, means); break;
+    case 4: average_floats(sums, whole, 4, rows, offset, means); break;
+    case 5: average_floats(sums, whole, 5, rows, offset, means); break;
+    case 6: average_floats(sums, whole, 6, rows, offset, means); break;
+    default: average_floats(sums, whole, factor, rows, offset, means);
+  }
+  if (rest) average_floats(sums + width - rest, 1, rest, rows, offset, means + whole);
 }

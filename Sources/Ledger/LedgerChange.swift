@@ -141,7 +141,7 @@ extension LedgerChange {
       try database.run(changeIdentity, [.text(known.identity), .text(job), .text(known.target)])
     }
     try entry.failure?.put(run: runID, database)
-    for delivery in [entry.original, entry.delivery] {
+    for delivery in [entry.original, entry.delivery, entry.preview] {
       guard let delivery else { continue }
       try database.run(LedgerTable.outputs.put, [.text(job)] + LedgerOutput(delivery).values)
     }

@@ -11,6 +11,9 @@ package struct LedgerEntry: Sendable, Equatable {
   /// The source of the file, when that was delivered beside it. Only `LedgerChange.finish` records it, as a file of the job.
   package var original: Delivery?
 
+  /// The preview of the file, when it has one. Only `LedgerChange.finish` records it, as a file of the job.
+  package var preview: Delivery?
+
   /// A file that was delivered earlier and is still the same, although its identity is not.
   package struct RefreshedIdentity: Sendable, Equatable {
     /// Path beneath the job's folder.
@@ -29,7 +32,7 @@ package struct LedgerEntry: Sendable, Equatable {
   package let failure: LedgerFailure?
 
   /// Its row of the report (JSON).
-  package let row: String
+  package var row: String
 
   package init(
     position: Int, delivery: Delivery?, refreshed: RefreshedIdentity? = nil, failure: LedgerFailure? = nil, row: String

@@ -15,10 +15,11 @@ func tried(_ name: String, _ result: Int) -> ImagingError {
 func say(_ bytes: [UInt8]) { _ = write(3, bytes, bytes.count) }
 
 /// The reply of a worker that has made a PNG of so many columns.
-func finished(width: Int) -> [UInt8] {
-  let picture = [UInt8(1)] + [width, 1, 1].flatMap { number in withUnsafeBytes(of: Int64(number)) { Array($0) } }
+func finished(width: Int, height: Int = 1, previewBytes: Int = 0) -> [UInt8] {
+  func bytes(_ numbers: [Int]) -> [UInt8] { numbers.flatMap { withUnsafeBytes(of: Int64($0)) { Array($0) } } }
+  let picture = [UInt8(1)] + bytes([width, height, 1])
   // No damage.
-  return [2] + picture + picture + [0]
+  return [2] + picture + picture + bytes([previewBytes]) + [0]
 }
 
 let png = ImageInfo(format: .png, width: 1, height: 1)
@@ -75,6 +76,18 @@ func perform(_ deed: String, _ source: Int32, _ result: Int32) throws(ImagingErr
   case "long garbage": say([UInt8](repeating: 2, count: 100_000))
   case "nothing": say([])
   case "lie": say(finished(width: 2_000_000_000))
+  case "preview of a small picture":
+    say(finished(width: 1, previewBytes: 4))
+    say([0xFF, 0xD8, 0xFF, 0xD9])
+  case "too large a preview": say(finished(width: 1500, height: 1001, previewBytes: 1 << 20))
+  case "more of a preview", "less of a preview":
+    say(finished(width: 1500, height: 1001, previewBytes: 100))
+    say([UInt8](repeating: 0, count: deed.hasPrefix("more") ? 1000 : 10))
+  case "no preview": say(finished(width: 1500, height: 1001, previewBytes: 100))
+  case "false preview":
+    _ = write(result, signature, signature.count)
+    let large = ImageInfo(format: .png, width: 1500, height: 1001)
+    return ImagePassResult(source: large, output: large, preview: Array("<script>".utf8))
   case "demand all": say([1] + [UInt8](repeating: 0x7f, count: 16))
   case "escape": say([3, 0] + [UInt8](repeating: 0, count: 8) + Array("\u{1b}[2J".utf8))
   case "end later":

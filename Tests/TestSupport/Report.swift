@@ -86,6 +86,7 @@ package struct Report: Decodable, Sendable {
     package let recovered: Bool?
     package let source: Source?
     package let output: Output?
+    package let preview: String?
     package let final_url: String?
     package let error: Failure?
     package let warnings: [Problem]?

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The inner loops of `PlaneKernel`. In C because C can enable a processor's wider vectors for a single function,
+// The inner loops of `PlaneKernel`, `PlanePreview` and `RowPreview`. In C because C can enable a processor's wider vectors for a single function,
 // which Swift cannot: the same code is compiled for the x86-64 baseline and for AVX2, and one is chosen at run time.
 
 /// 16 samples, or a coefficient repeated 16 times. Coefficients are loaded from memory as vectors: the compiler then
@@ -43,3 +43,21 @@ void cplanes_apply(const cplanes_kernel *kernel, cplanes_rows source, cplanes_ro
 
 /// The same with the instructions of the x86-64 baseline.
 void cplanes_apply_portable(const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count);
+
+/// Adds `rows` rows of samples, `stride` apart, to sums of columns. `width` is a multiple of 16. As many as 257 rows of 255 fit.
+void cplanes_add_rows(uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width);
+
+/// The same with the instructions of the x86-64 baseline.
+void cplanes_add_rows_portable(uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width);
+
+/// Stores the rounded means of `factor` columns each, and of fewer at the end, from the sums of `rows` rows of `width`
+/// columns, and clears the sums.
+void cplanes_average(uint16_t *sums, int width, int factor, int rows, uint8_t *means);
+
+/// Adds `count` samples, a multiple of 8, to sums. With alpha, which may be NULL, (sample - 1) * alpha is added: the difference
+/// to white of what is laid on it.
+void cplanes_add_floats(float *sums, const float *samples, const float *alpha, int count);
+
+/// Stores the means of `factor` columns each, and of fewer at the end, from the sums of `rows` rows of `width` columns, plus
+/// `offset`.
+void cplanes_average_floats(const float *sums, int width, int factor, int rows, float offset, float *means);

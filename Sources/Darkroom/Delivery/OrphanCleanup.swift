@@ -15,6 +15,7 @@ struct OrphanCleanup {
       for entry in try ledger.intended(run: job.runID) {
         if let delivery = entry.delivery { needed.insert(delivery.staged) }
         needed.insert(Staging.original(entry.position, run: job.runID))
+        needed.insert(Staging.preview(entry.position, run: job.runID))
       }
       needed.formUnion(job.documents.map(\.staged))
     }

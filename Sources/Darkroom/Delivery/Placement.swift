@@ -12,6 +12,8 @@ struct Placement {
   enum Outcome: Equatable {
     /// Its file has it now.
     case moved
+    /// Its file has it now, in the place of one that this job delivered earlier.
+    case replaced
     /// A file that had it is equal, and is taken for the result.
     case adopted(FileIdentity)
   }
@@ -33,7 +35,7 @@ struct Placement {
     switch occupant.kind {
     case .ours:
       try staged.rename(delivery.staged, to: target, as: name)
-      return .moved
+      return .replaced
     case .equal:
       staging.remove(delivery.staged)
       return .adopted(occupant.identity)
@@ -67,6 +69,20 @@ struct Placement {
       known == nil
         ? "\(delivery.target) exists, and the ledger does not know it as a result of this job; it was left as it is: move it away"
         : "\(delivery.target) was changed since this job delivered it; it was left as it is: move it away")
+  }
+
+  /// Removes the preview that an earlier result of the same name had, if it is still what this job delivered: the result that
+  /// has taken its place has none.
+  /// - Parameter name: Of the result.
+  /// - Returns: The folder that has lost a name; nil when there was no such preview, and when it cannot be removed now.
+  /// - Throws: `SQLiteError`.
+  func removePreview(of name: String) throws -> String? {
+    let target = JobFolder.preview(name)
+    guard let known = try ledger.output(job: self.folder.name, target: target), known.origin == Delivery.previewOrigin,
+      (try? self.folder.holds(target, bytes: known.bytes, sha256: known.sha256)) == true,
+      (try? self.folder.open(Folder.parent(of: target)).remove(Folder.name(of: target))) != nil
+    else { return nil }
+    return Folder.parent(of: target)
   }
 
   /// Completes a delivery that was interrupted when the program died.
@@ -106,7 +122,7 @@ extension Delivery {
   /// Takes in that a file that was there is the delivered one.
   mutating func adopt(_ file: FileIdentity) {
     identity = file.text
-    if origin == Self.originalOrigin { origin = nil }
+    if origin == Self.originalOrigin || origin == Self.previewOrigin { origin = nil }
     guard var provenance = origin.flatMap(Provenance.init(text:)), !provenance.isAdopted else { return }
     provenance.isAdopted = true
     origin = provenance.text

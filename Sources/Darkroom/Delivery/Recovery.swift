@@ -19,11 +19,14 @@ struct Recovery {
   func recover() throws -> JobTally {
     let intended = try ledger.intended(run: run.runID)
     let completed = try intended.map(complete)
-    let deliveries = intended.compactMap(\.delivery) + completed.compactMap(\.original)
+    let deliveries =
+      intended.compactMap(\.delivery) + completed.compactMap(\.original) + completed.compactMap(\.preview)
     for folder in Set(deliveries.map(\.subfolder)) { try run.folder.syncIfThere(folder) }
     try ledger.commit(completed.map { .finish($0, run: run.runID, job: run.job) })
     // Not before: an intent whose staged file is gone means that the file was delivered.
-    for (entry, now) in zip(intended, completed) where now.delivery == nil {
+    for (entry, now) in zip(intended, completed) {
+      if now.preview == nil { run.staging.remove(run.staging.preview(entry.position)) }
+      guard now.delivery == nil else { continue }
       if let delivery = entry.delivery { run.staging.remove(delivery.staged) }
       run.staging.remove(run.staging.original(entry.position))
     }
@@ -62,6 +65,7 @@ struct Recovery {
         entry.original = original
       }
       if case .adopted(let identity) = try placement.recover(delivery) { entry.delivery?.adopt(identity) }
+      try completePreview(of: &entry, placement)
       return entry
     } catch let conflict as EntryFailure {
       let name = try index.entry(at: entry.position)?.name ?? ""
@@ -71,6 +75,24 @@ struct Recovery {
         position: entry.position, delivery: nil, failure: row.ledgerFailure(name: name), row: row.json.text)
       failed.original = entry.original
       return failed
+    }
+  }
+
+  /// Completes the delivery of a preview; one that cannot be delivered is given up.
+  private func completePreview(of entry: inout LedgerEntry, _ placement: Placement) throws {
+    var row = try ReportRow(parsing: entry.row)
+    guard var preview = try entry.intendedPreview(run: run.runID) else {
+      if row.preview == nil, let name = try index.entry(at: entry.position)?.name {
+        _ = try placement.removePreview(of: name)
+      }
+      return
+    }
+    do {
+      if case .adopted(let identity) = try placement.recover(preview) { preview.adopt(identity) }
+      entry.preview = preview
+    } catch {
+      row.preview = nil
+      entry.dropPreview(row)
     }
   }
 }

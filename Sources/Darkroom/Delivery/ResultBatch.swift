@@ -15,6 +15,9 @@ struct ResultBatch {
     /// The source that is delivered before the result; nil for most.
     var original: Delivery?
 
+    /// What is delivered after the result; nil for most.
+    var preview: Delivery?
+
     /// Staged files that could not be placed. They are removed when the ledger knows.
     var unplaced: [String] = []
 
@@ -30,16 +33,29 @@ struct ResultBatch {
       row = record.row()
       entry = record.ledgerEntry(row)
       original = record.snapshot.result == nil ? nil : record.originalDelivery
+      preview = record.previewDelivery
     }
 
     /// Its files, in the order in which they are placed.
     var deliveries: [Delivery] { [original, entry.delivery].compactMap { $0 } }
 
+    /// All its files in staging.
+    var staged: [String] { [original, entry.delivery, preview].compactMap { $0?.staged } }
+
+    /// Gives the preview up. Its staged file is removed when the ledger knows, if it has the intent.
+    mutating func dropPreview() {
+      guard let staged = preview?.staged else { return }
+      preview = nil
+      row.preview = nil
+      entry.dropPreview(row)
+      if isIntended { unplaced.append(staged) } else { record.run.staging.remove(staged) }
+    }
+
     /// The folder that a file goes to.
     func folder(of delivery: Delivery) -> String { Folder.parent(of: record.run.folder.file(delivery.target)) }
 
     /// The folders that its files go to.
-    var folders: [String] { deliveries.map(folder) }
+    var folders: [String] { [original, entry.delivery, preview].compactMap { $0.map(folder) } }
   }
 
   private var records: [PhotoRecord]
@@ -78,8 +94,9 @@ struct ResultBatch {
     do {
       try live.original?.file?.sync()
       try live.result?.file.sync()
+      try live.result?.preview?.file.sync()
     } catch {
-      for staged in [record.originalDelivery?.staged, live.result?.staged] {
+      for staged in [record.originalDelivery?.staged, live.result?.staged, record.previewDelivery?.staged] {
         if let staged { record.run.staging.remove(staged) }
       }
       record.fail(EntryFailure(error))
@@ -109,22 +126,38 @@ struct ResultBatch {
         if let conflict = error as? EntryFailure { fail(index, conflict) } else { items[index].obstacle = error }
         break
       }
+      createPreviewFolder(of: index, &changed)
     }
     return changed
+  }
+
+  /// Creates the folder of a preview, which is given up where that cannot be.
+  private mutating func createPreviewFolder(of index: Int, _ changed: inout Set<String>) {
+    guard let preview = items[index].preview, items[index].obstacle == nil else { return }
+    let folder = items[index].folder(of: preview)
+    guard opened[folder] == nil else { return }
+    var new: [String] = []
+    do throws(SystemError) {
+      opened[folder] = try items[index].record.run.folder.create(preview.subfolder, changed: &new)
+    } catch {
+      items[index].dropPreview()
+    }
+    changed.formUnion(new)
   }
 
   /// Fails an entry for good. Its staged file is removed when the ledger knows, if it has the intent.
   private mutating func fail(_ index: Int, _ failure: EntryFailure) {
     let (record, item) = (items[index].record, items[index])
     // What has its final name by now stays there, and is the job's.
-    let staged = item.deliveries.filter { $0.target != item.entry.original?.target }.map(\.staged)
+    let placed = item.entry.original?.staged
+    let staged = item.staged.filter { $0 != placed }
     var failure = failure
     failure.disposition = .final
     record.fail(failure)
     items[index] = Item(record)
     items[index].entry.original = item.entry.original
     if item.isIntended {
-      items[index].unplaced = staged
+      items[index].unplaced = item.unplaced + staged
     } else {
       for file in staged { record.run.staging.remove(file) }
     }
@@ -139,7 +172,7 @@ struct ResultBatch {
   mutating func reject() -> [PhotoRecord] {
     let rejected = items.filter { !$0.isIntended }
     items.removeAll { !$0.isIntended }
-    for item in rejected { for delivery in item.deliveries { item.record.run.staging.remove(delivery.staged) } }
+    for item in rejected { for staged in item.staged { item.record.run.staging.remove(staged) } }
     return rejected.map(\.record)
   }
 
@@ -186,11 +219,20 @@ struct ResultBatch {
           }
           items[index].entry.original = original
         }
-        switch try place(delivery, over: live.result?.occupant) {
-        case .moved:
+        let outcome = try place(delivery, over: live.result?.occupant)
+        if case .adopted(let identity) = outcome {
+          items[index].entry.delivery?.adopt(identity)
+        } else {
           items[index].entry.delivery?.identity =
             live.result?.identity ?? live.original?.identity(bytes: delivery.bytes)
-        case .adopted(let identity): items[index].entry.delivery?.adopt(identity)
+        }
+        if let preview = items[index].preview {
+          let outcome = Result { try place(preview) }
+          previewPlaced(of: index, live.result?.preview?.identity, outcome)
+        } else if outcome == .replaced, items[index].row.preview == nil,
+          let folder = try placement.removePreview(of: record.entry.name)
+        {
+          folders.insert(record.run.folder.file(folder))
         }
       } catch let error where error.isOfMachineForOwnFile || error.isDamageOfLedger {
         items[index].obstacle = error
@@ -199,6 +241,17 @@ struct ResultBatch {
       }
     }
     return folders
+  }
+
+  /// Takes in what became of a preview. It is given up when it could not be placed: because its name is taken, most likely.
+  private mutating func previewPlaced(
+    of index: Int, _ identity: String?, _ outcome: Result<Placement.Outcome, any Error>
+  ) {
+    guard var preview = items[index].preview, let outcome = try? outcome.get() else {
+      return items[index].dropPreview()
+    }
+    if case .adopted(let found) = outcome { preview.adopt(found) } else { preview.identity = identity }
+    items[index].entry.preview = preview
   }
 
   /// Has results wait whose folder, or one above it, is not on disk.

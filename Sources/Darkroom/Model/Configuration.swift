@@ -84,6 +84,9 @@ package struct Configuration: Sendable {
   /// Whether the sources of results are delivered, too. Default: false.
   package var keepOriginals = false
 
+  /// Whether there are pages on which people look at results, and previews of large results for them. Default: true.
+  package var writesGallery = true
+
   /// Whether a job that has succeeded removes the results of its earlier runs that its manifest no longer names. Default:
   /// false.
   package var prune = false

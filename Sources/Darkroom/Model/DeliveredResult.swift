@@ -11,4 +11,7 @@ struct DeliveredResult: Sendable, Equatable {
 
   /// What identifies the file from now on; nil when that is what the ledger has.
   let newIdentity: String?
+
+  /// Path of its preview beneath the job's folder; nil when it has none.
+  var preview: String?
 }

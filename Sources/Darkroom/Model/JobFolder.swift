@@ -38,4 +38,8 @@ struct JobFolder: Sendable {
 
   /// The relative path of a result's source.
   static func original(_ name: String, extension suffix: String) -> String { "originals/\(name).\(suffix)" }
+
+  /// The relative path of a result's preview.
+  /// - Parameter name: Of the result; no other of the job has it, whatever its format.
+  static func preview(_ name: String) -> String { "previews/\(name).jpg" }
 }

@@ -9,6 +9,7 @@ extension PhotoRecord {
     let provenance = live.source?.picture.map { source in
       var provenance = Provenance(key: result.key, source: source, output: result.picture)
       provenance.isAdopted = result.occupant?.kind == .equal
+      provenance.preview = result.preview.map { Provenance.Preview(bytes: $0.bytes, sha256: $0.sha256) }
       return provenance.text
     }
     return Delivery(
@@ -23,6 +24,15 @@ extension PhotoRecord {
     return Delivery(
       staged: run.staging.original(entry.position), target: original.target, bytes: source.bytes, sha256: source.sha256,
       origin: Delivery.originalOrigin)
+  }
+
+  /// The preview that the record delivers; nil when its result has none.
+  var previewDelivery: Delivery? {
+    snapshot.result?.preview.map { preview in
+      Delivery(
+        staged: run.staging.preview(entry.position), target: JobFolder.preview(entry.name), bytes: preview.bytes,
+        sha256: preview.sha256, origin: Delivery.previewOrigin)
+    }
   }
 
   /// The path of a result beneath the job's folder.
@@ -59,6 +69,7 @@ extension PhotoRecord {
       isReused: live.reused != nil, isCoalesced: live.source?.isCoalesced == true, isRecovered: hasRecovered,
       priority: entry.priority.rawValue,
       attempts: live.attempts, output: output(live),
+      preview: live.result?.preview.map { _ in JobFolder.preview(entry.name) } ?? live.reused?.preview,
       source: live.source.map {
         ReportRow.Source(
           picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, httpStatus: $0.httpStatus, isChanged: isChanged,

@@ -45,8 +45,25 @@ final class PhotoRecord: Sendable {
     /// What is doubtful about it.
     var warnings: [ReportRow.Warning] = []
 
+    /// nil for most.
+    var preview: Preview?
+
     /// What had its final name when it was made; nil for most.
     var occupant: Occupant?
+
+    /// Identifies the file once it has its final name; nil when it was changed already.
+    var identity: String? {
+      guard let identity = try? file.status().identity, identity.size == bytes else { return nil }
+      return identity.text
+    }
+  }
+
+  /// The preview of a result, complete in staging.
+  struct Preview: Sendable {
+    /// Still open: it is to be synced.
+    let file: OpenFile
+    let bytes: Int
+    let sha256: String
 
     /// Identifies the file once it has its final name; nil when it was changed already.
     var identity: String? {

@@ -13,6 +13,15 @@ struct Provenance: Sendable, Equatable {
   /// is never removed. Nothing is known of a file without provenance either.
   var isAdopted = false
 
+  /// The file of a preview.
+  struct Preview: Sendable, Equatable {
+    let bytes: Int
+    let sha256: String
+  }
+
+  /// The preview that is delivered with the result; nil when it has none.
+  var preview: Preview?
+
   /// The source's SHA-256.
   var sourceSHA256: Substring { key.prefix { $0 != " " } }
 
@@ -22,6 +31,7 @@ struct Provenance: Sendable, Equatable {
     JSONValue.object([
       "product": .string(key), "source": source.json, "output": output.json,
       "adopted": isAdopted ? .bool(true) : nil,
+      "preview": preview.map { .object(["bytes": .integer($0.bytes), "sha256": .string($0.sha256)]) },
     ]).text
   }
 
@@ -36,5 +46,8 @@ struct Provenance: Sendable, Equatable {
     else { return nil }
     (self.key, self.source, self.output) = (key, source, output)
     isAdopted = value["adopted"] == .bool(true)
+    if let bytes = value["preview"]?["bytes"]?.integer, let sha256 = value["preview"]?["sha256"]?.string {
+      preview = Preview(bytes: bytes, sha256: sha256)
+    }
   }
 }

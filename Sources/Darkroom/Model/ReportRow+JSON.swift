@@ -17,6 +17,7 @@ extension ReportRow {
       "priority": .string(priority),
       "attempts": .integer(attempts),
       "output": output?.json,
+      "preview": preview.map { .string($0) },
       "source": source?.json,
       "filters": .string(filters),
       "timings_ms": timings.json,
@@ -39,7 +40,8 @@ extension ReportRow {
       isReused: json["reused"] == .bool(true), isCoalesced: json["coalesced"] == .bool(true),
       isRecovered: json["recovered"] == .bool(true),
       priority: json["priority"]?.string ?? Entry.Priority.normal.rawValue, attempts: attempts,
-      output: json["output"].flatMap(Output.init), source: json["source"].flatMap(Source.init),
+      output: json["output"].flatMap(Output.init), preview: json["preview"]?.string,
+      source: json["source"].flatMap(Source.init),
       filters: json["filters"]?.string ?? "", timings: Timings(json["timings_ms"]),
       failure: json["error"].flatMap(Failure.init),
       warnings: Warning.list(in: json["warnings"]), metadata: json["metadata"])

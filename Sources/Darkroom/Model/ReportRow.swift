@@ -96,6 +96,8 @@ package struct ReportRow: Sendable, Equatable {
   var priority: String
   let attempts: Int
   var output: Output?
+  /// Path of the result's preview beneath the job's folder; nil when it has none.
+  var preview: String?
   var source: Source?
   let filters: String
   let timings: Timings
@@ -113,7 +115,8 @@ package struct ReportRow: Sendable, Equatable {
   /// - Parameter last: Its failure in the last run; nil when it had none.
   func failed(_ failure: EntryFailure, after last: LedgerFailure? = nil) -> ReportRow {
     var row = self
-    (row.state, row.output, row.failure) = (.failed, nil, Failure(failure, after: last))
+    (row.state, row.output, row.preview) = (.failed, nil, nil)
+    row.failure = Failure(failure, after: last)
     row.isRecovered = false
     row.source?.isChanged = nil
     row.source?.file = nil

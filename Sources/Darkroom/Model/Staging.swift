@@ -23,9 +23,16 @@ struct Staging: Sendable {
 
   static func original(_ position: Int, run runID: String) -> String { "\(runID)-\(position).original" }
 
+  /// The name of the preview of an entry's result.
+  func preview(_ position: Int) -> String { Self.preview(position, run: runID) }
+
+  static func preview(_ position: Int, run runID: String) -> String { "\(runID)-\(position).preview" }
+
   /// The names of all files that an entry may have here, but for what a download that broke off has left: that is removed by
   /// its `PartialDownload`.
-  func files(of position: Int) -> [String] { [download(position), result(position), original(position)] }
+  func files(of position: Int) -> [String] {
+    [download(position), result(position), original(position), preview(position)]
+  }
 
   /// The name of a file of the job itself, such as its report.
   func document(_ name: String) -> String { "\(runID)-\(name)" }

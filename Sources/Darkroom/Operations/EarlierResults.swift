@@ -50,9 +50,17 @@ struct EarlierResults: Sendable {
       else { continue }
       return DeliveredResult(
         target: output.target, bytes: output.bytes, sha256: output.sha256, picture: provenance.output,
-        sourcePicture: provenance.source, newIdentity: identity == output.identity ? nil : identity)
+        sourcePicture: provenance.source, newIdentity: identity == output.identity ? nil : identity,
+        preview: provenance.preview.flatMap { preview(entry.name, bytes: $0.bytes) })
     }
     return nil
+  }
+
+  /// The path of a preview, if it still is where it was put. A page can do without it: its bytes are not looked at.
+  private func preview(_ name: String, bytes: Int) -> String? {
+    let target = JobFolder.preview(name)
+    guard let found = try? status(of: target), found.kind == .file, found.size == bytes else { return nil }
+    return target
   }
 
   /// Whether none of the results was made from a source.

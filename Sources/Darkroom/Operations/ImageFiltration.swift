@@ -13,6 +13,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private let metadata: MetadataPolicy
   private let decoding: DecodingAccess
   private let keepsOriginals: Bool
+  private let makesPreviews: Bool
 
   private struct Shared {
     /// The result of which this is the first filtration.
@@ -23,13 +24,16 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
 
   private let shared = Mutex(Shared())
 
-  /// - Parameter keepsOriginals: Whether the source is delivered, too. Default: false.
+  /// - Parameters:
+  ///   - keepsOriginals: Whether the source is delivered, too. Default: false.
+  ///   - makesPreviews: Whether a large result gets a preview. Default: false.
   init(
     _ record: PhotoRecord, access: ResultAccess, decoding: DecodingAccess, limits: ImageLimits,
     metadata: MetadataPolicy,
-    keepsOriginals: Bool = false
+    keepsOriginals: Bool = false, makesPreviews: Bool = false
   ) {
     self.keepsOriginals = keepsOriginals
+    self.makesPreviews = makesPreviews
     self.record = record
     self.decoding = decoding
     self.access = access
@@ -118,7 +122,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
     let source = try record.snapshot.source.flatMap { try self.original($0, sourcePicture.format) }
     try finish(
-      file, original.picture, original.sha256, as: key, from: sourcePicture, keeping: source, since: began,
+      file, original.picture, original.sha256, as: key, from: sourcePicture, keeping: source,
+      preview: makesPreviews ? previews.copy(leader, of: original.picture) : nil, since: began,
       warnings: live.result?.warnings ?? [])
     return true
   }
@@ -200,7 +205,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private func filter(_ source: OpenFile, into key: ResultKey, since began: ContinuousClock.Instant) throws {
     var options = record.entry.options
     options.metadata = metadata
-    let task = DecodingTask(record.entry.recipe, options, limits: limits)
+    let task = DecodingTask(record.entry.recipe, options, limits: limits, makesPreviews: makesPreviews)
     let (pictures, own) = try recorded {
       try decoding.pool.perform(
         task, from: source,
@@ -218,8 +223,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let original = try record.snapshot.source.flatMap { try self.original($0, pictures.source.format) }
     let warnings = pictures.damage.map { [ReportRow.Warning($0)] } ?? []
     try finish(
-      file, pictures.output, sha256, as: key, from: pictures.source, keeping: original, since: began, warnings: warnings
-    )
+      file, pictures.output, sha256, as: key, from: pictures.source, keeping: original,
+      preview: pictures.preview.flatMap { previews.stage($0, of: pictures.output) }, since: began, warnings: warnings)
   }
 
   /// Reads a picture, and has it written down that the entry is inside a filtration meanwhile.
@@ -249,14 +254,14 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
 
   private func finish(
     _ file: OpenFile, _ picture: ImageInfo, _ sha256: String, as key: ResultKey, from source: ImageInfo,
-    keeping original: PhotoRecord.Original? = nil, staged: String? = nil, since began: ContinuousClock.Instant,
-    warnings: [ReportRow.Warning] = []
+    keeping original: PhotoRecord.Original? = nil, preview: PhotoRecord.Preview? = nil, staged: String? = nil,
+    since began: ContinuousClock.Instant, warnings: [ReportRow.Warning] = []
   ) throws {
     // The delivery has to wait less for it.
     file.startWriting()
     var result = PhotoRecord.Result(
       staged: staged ?? result, file: file, picture: picture, bytes: try file.status().size, sha256: sha256,
-      key: key, warnings: warnings)
+      key: key, warnings: warnings, preview: preview)
     // Large files may have to be read: the delivery is not to wait for that. What it cannot be told now, it asks again.
     if record.run.mayFindFiles {
       result.occupant = try? access.earlier.occupant(of: record.target(of: result), result, staging)
@@ -301,6 +306,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   // MARK: Files
 
   private var staging: Staging { record.run.staging }
+
+  private var previews: PreviewStaging { PreviewStaging(staging: staging, position: record.entry.position) }
 
   /// The names in staging.
   private var download: String { staging.download(record.entry.position) }

@@ -54,6 +54,7 @@ final class PendingOperations {
   private var metadata: MetadataPolicy
   private var isRefreshing: Bool
   private var keepsOriginals: Bool
+  private var makesPreviews: Bool
   private var maxBytes: Int
   private var minFree: Int
   private var rules: HostRules
@@ -100,6 +101,7 @@ final class PendingOperations {
     metadata = configuration.output.metadata
     isRefreshing = configuration.refresh
     keepsOriginals = configuration.keepOriginals
+    makesPreviews = configuration.writesGallery
     maxBytes = configuration.transfer.maxBytes
     minFree = configuration.minFree
     rules = configuration.hosts
@@ -122,6 +124,7 @@ final class PendingOperations {
     metadata = configuration.output.metadata
     isRefreshing = configuration.refresh
     keepsOriginals = configuration.keepOriginals
+    makesPreviews = configuration.writesGallery
     maxBytes = configuration.transfer.maxBytes
     minFree = configuration.minFree
     rules = configuration.hosts
@@ -257,7 +260,8 @@ final class PendingOperations {
     let picture =
       state == nil
       ? ImageFiltration(
-        record, access: results, decoding: decoding, limits: limits, metadata: metadata, keepsOriginals: keepsOriginals)
+        record, access: results, decoding: decoding, limits: limits, metadata: metadata, keepsOriginals: keepsOriginals,
+        makesPreviews: makesPreviews)
       : nil
     let list = state.map { ListKeeping(record, cache: cache, state: $0, minFree: minFree) }
     guard let filtration: Operation = picture ?? list else { return }

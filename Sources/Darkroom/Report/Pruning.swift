@@ -44,9 +44,11 @@ struct Pruning: @unchecked Sendable {  // the index has one owner at a time
 }
 
 extension ReportRow {
-  /// The result, and the file that its source has, or would have, in `originals`. One whose format is not known has no
-  /// extension.
-  fileprivate var keptFiles: [String] {
+  /// The result, its preview, and the file that its source has, or would have, in `originals`. One whose format is not known
+  /// has no extension.
+  fileprivate var keptFiles: [String] { keptPictures + (preview.map { [$0] } ?? []) }
+
+  private var keptPictures: [String] {
     guard let output else { return [] }
     if let original = source?.file { return [output.file, original] }
     let suffix = source?.picture?.format.fileExtension
@@ -60,6 +62,7 @@ extension ReportRow {
 extension LedgerOutput {
   /// Whether this program has put the file there, and not found it there.
   fileprivate var wasMade: Bool {
-    origin == Delivery.originalOrigin || origin.flatMap(Provenance.init(text:))?.isAdopted == false
+    origin == Delivery.originalOrigin || origin == Delivery.previewOrigin
+      || origin.flatMap(Provenance.init(text:))?.isAdopted == false
   }
 }

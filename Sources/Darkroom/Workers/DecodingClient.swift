@@ -71,9 +71,10 @@ final class DecodingClient: Sendable {
     guard process.socket.send(task.message, descriptors: [source.descriptor, result.descriptor]) else { throw lost() }
     var share = WholePictureMemory.Share?.none
     var (hasDemanded, refusal) = (false, ImagingError?.none)
+    var finished: (pictures: ImagePassResult, previewBytes: Int)?
     defer { if share != nil { process.child.limitMemory(to: usualMemory.withLock { $0 }) } }
     while true {
-      switch process.socket.receive(limit: DecodingReply.maxBytes) {
+      switch process.socket.receive(limit: finished.map { $0.previewBytes + 1 } ?? DecodingReply.maxBytes) {
       case .nothing:
         if isCancelled() {
           process.child.end()
@@ -84,6 +85,11 @@ final class DecodingClient: Sendable {
         if let loss { throw lost(loss) }
       case .closed: throw lost()
       case .message(let bytes):
+        if var finished {
+          guard bytes.count == finished.previewBytes else { throw lost(.garbage) }
+          finished.pictures.preview = bytes
+          return finished.pictures
+        }
         switch DecodingReply(bytes) {
         case .demand(let demand) where !hasDemanded && demand.pixels <= task.maxPixels:
           hasDemanded = true
@@ -97,7 +103,10 @@ final class DecodingClient: Sendable {
             refusal = error
           }
           clock.skip(to: Clock.monotonicSeconds)
-        case .finished(let pictures) where refusal == nil && task.allows(pictures): return pictures
+        case .finished(let pictures, let previewBytes) where refusal == nil && task.allows(pictures):
+          if previewBytes == 0 { return pictures }
+          guard task.preview(of: pictures) != nil else { throw lost(.garbage) }
+          finished = (pictures, previewBytes)
         case .failed(let error): throw refusal ?? error
         case .ready, .demand, .finished, nil: throw lost(.garbage)
         }

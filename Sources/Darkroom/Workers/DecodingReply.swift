@@ -7,7 +7,8 @@ enum DecodingReply: Sendable, Equatable {
   case ready(Confinement)
   /// It is about to do something that takes so much; when that is memory, it waits for leave.
   case demand(PassDemand)
-  case finished(ImagePassResult)
+  /// A preview of so many bytes follows as a message of its own, unless there are none.
+  case finished(ImagePassResult, previewBytes: Int)
   case failed(ImagingError)
 
   /// The largest message.
@@ -26,10 +27,11 @@ enum DecodingReply: Sendable, Equatable {
       writer.writeByte(1)
       writer.write(demand.heldBytes)
       writer.write(demand.pixels)
-    case .finished(let result):
+    case .finished(let result, let previewBytes):
       writer.writeByte(2)
       writer.write(result.source)
       writer.write(result.output)
+      writer.write(previewBytes)
       writer.writeByte(result.damage.map { 1 + index(of: $0.kind, in: PictureDamage.Kind.allCases) } ?? 0)
       writer.writeRest(Self.shortened(result.damage?.text ?? ""))
     case .failed(let error):
@@ -57,11 +59,13 @@ enum DecodingReply: Sendable, Equatable {
       else { return nil }
       self = .demand(PassDemand(heldBytes: bytes, pixels: pixels))
     case 2:
-      guard let source = reader.picture(), let output = reader.picture(), let kind = reader.byte(),
+      guard let source = reader.picture(), let output = reader.picture(),
+        let previewBytes = reader.integer(in: 0...PreviewScale.maxBytes), let kind = reader.byte(),
         let text = reader.text(Self.maxText), kind <= PictureDamage.Kind.allCases.count
       else { return nil }
       let damage = kind == 0 ? nil : PictureDamage(PictureDamage.Kind.allCases[Int(kind) - 1], text)
-      self = .finished(ImagePassResult(source: source, output: output, damage: damage))
+      self = .finished(
+        ImagePassResult(source: source, output: output, damage: damage), previewBytes: previewBytes)
     case 3:
       guard let error = reader.error(maxText: Self.maxText) else { return nil }
       self = .failed(error)

@@ -7,9 +7,14 @@ package struct DecodingTask: Sendable {
   package let maxPixels: Int
   package let minPixels: Int
 
-  init(_ recipe: Recipe, _ options: OutputOptions, limits: ImageLimits) {
+  /// Results of more pixels get a preview.
+  package let previewThreshold: Int
+
+  /// - Parameter makesPreviews: Whether large results get a preview. Default: false.
+  init(_ recipe: Recipe, _ options: OutputOptions, limits: ImageLimits, makesPreviews: Bool = false) {
     (self.recipe, self.options) = (recipe, options)
     (maxPixels, minPixels) = (limits.maxPixels, limits.minPixels)
+    previewThreshold = makesPreviews ? PreviewScale.threshold : .max
   }
 
   /// Does it.
@@ -25,7 +30,7 @@ package struct DecodingTask: Sendable {
   ) throws(ImagingError) -> ImagePassResult {
     var limits = ImageLimits(maxPixels: maxPixels, memory: memory)
     limits.minPixels = minPixels
-    let pass = ImagePass(recipe: recipe, options: options, limits: limits)
+    let pass = ImagePass(recipe: recipe, options: options, limits: limits, previewThreshold: previewThreshold)
     return try pass.run(from: source, to: result, isCancelled: isCancelled, reserve: reserve)
   }
 
@@ -34,6 +39,9 @@ package struct DecodingTask: Sendable {
     [result.source, result.output].allSatisfy { $0.width * $0.height <= maxPixels }
       && result.output.format == options.format ?? result.source.format
   }
+
+  /// The preview that a result may have; nil when it has none.
+  func preview(of result: ImagePassResult) -> PreviewScale? { PreviewScale(of: result.output, from: previewThreshold) }
 }
 
 // MARK: The message
@@ -44,6 +52,7 @@ extension DecodingTask {
     var writer = MessageWriter()
     writer.write(maxPixels)
     writer.write(minPixels)
+    writer.write(previewThreshold)
     writer.writeByte(UInt8(options.quality))
     writer.writeByte(index(of: options.metadata, in: MetadataPolicy.allCases))
     writer.writeByte(options.format.map { index(of: $0, in: ImageFormat.allCases) + 1 } ?? 0)
@@ -57,10 +66,12 @@ extension DecodingTask {
     var reader = MessageReader(message)
     let formats = [ImageFormat?.none] + ImageFormat.allCases
     guard let maxPixels = reader.integer(in: 0...Int.max), let minPixels = reader.integer(in: 0...Int.max),
+      let previewThreshold = reader.integer(in: 0...Int.max),
       let quality = reader.byte(), let metadata = reader.member(of: MetadataPolicy.allCases),
       let format = reader.member(of: formats), let recipe = recipe(reader.restText())
     else { return nil }
     (self.maxPixels, self.minPixels) = (maxPixels, minPixels)
+    self.previewThreshold = previewThreshold
     self.recipe = recipe
     options = OutputOptions(format: format, quality: Int(quality), metadata: metadata)
   }

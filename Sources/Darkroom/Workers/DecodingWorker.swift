@@ -51,20 +51,23 @@ package struct DecodingWorker {
     guard let task = DecodingTask(bytes, recipe: { recipe($0) }),
       descriptors.count == 2
     else { return false }
-    let reply = reply(to: task, source: descriptors[0], result: descriptors[1])
+    let (reply, preview) = reply(to: task, source: descriptors[0], result: descriptors[1])
     // Whoever gets the reply is the only one that has the files.
     for descriptor in descriptors { close(descriptor) }
-    return socket.write(reply.message)
+    return socket.write(reply.message) && (preview.isEmpty || socket.write(preview))
   }
 
-  private func reply(to task: DecodingTask, source: Int32, result: Int32) -> DecodingReply {
+  private func reply(
+    to task: DecodingTask, source: Int32, result: Int32
+  ) -> (DecodingReply, preview: [UInt8]) {
     // A lack of memory that ends the process is told by it.
     errno = 0
     do throws(ImagingError) {
-      return .finished(
-        try perform(task, source, result, memory) { demand throws(ImagingError) in try announce(demand) })
+      let result = try perform(task, source, result, memory) { demand throws(ImagingError) in try announce(demand) }
+      let preview = result.preview ?? []
+      return (.finished(result, previewBytes: preview.count), preview)
     } catch {
-      return .failed(error)
+      return (.failed(error), [])
     }
   }
 

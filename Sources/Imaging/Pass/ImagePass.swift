@@ -4,6 +4,7 @@ package struct ImagePass: Sendable {
   private let recipe: Recipe
   private let options: OutputOptions
   private let limits: ImageLimits
+  private let previewThreshold: Int
 
   /// The ways to carry out a pass that are quicker than `RowPass`, which can carry out every pass; the first that can is
   /// used.
@@ -13,10 +14,15 @@ package struct ImagePass: Sendable {
   ]
 
   /// Creates a pass, which can be run for any number of pictures.
-  package init(recipe: Recipe, options: OutputOptions = OutputOptions(), limits: ImageLimits = ImageLimits()) {
+  /// - Parameter previewThreshold: Results of more pixels get a preview. Default: none does.
+  package init(
+    recipe: Recipe, options: OutputOptions = OutputOptions(), limits: ImageLimits = ImageLimits(),
+    previewThreshold: Int = .max
+  ) {
     self.recipe = recipe
     self.options = options
     self.limits = limits
+    self.previewThreshold = previewThreshold
   }
 
   /// Grants the memory that a pass needs, before anything is decoded.
@@ -59,8 +65,9 @@ package struct ImagePass: Sendable {
     let pass = Self.strategy(for: plan)
     let share = try share(plan, plan.demand(pass))
     defer { withExtendedLifetime(share) {} }
-    try pass.run(to: destination, isCancelled: isCancelled)
-    return ImagePassResult(source: decoder.info, output: plan.settings.info, damage: decoder.damage)
+    let preview = try pass.run(to: destination, isCancelled: isCancelled)
+    return ImagePassResult(
+      source: decoder.info, output: plan.settings.info, damage: decoder.damage, preview: preview)
   }
 
   /// The way in which a pass is carried out.
@@ -81,8 +88,10 @@ package struct ImagePass: Sendable {
     }
     let pipeline = RowPipeline(recipe: recipe, source: decoder, format: format)
     for size in pipeline.sizes.dropFirst() { try limits.check(size, of: .result) }
+    let settings = settings(for: decoder, pipeline, format)
     return PassPlan(
-      decoder: decoder, pipeline: pipeline, encoder: encoder, settings: settings(for: decoder, pipeline, format))
+      decoder: decoder, pipeline: pipeline, encoder: encoder, settings: settings,
+      preview: PreviewScale(of: settings.info, from: previewThreshold))
   }
 
   private func settings(
@@ -108,9 +117,11 @@ package struct ImagePassResult: Sendable, Equatable {
   package let output: ImageInfo
   /// Damage of the source that did not prevent its decoding; nil without any.
   package let damage: PictureDamage?
+  /// A small JPEG of the result; nil when there is none.
+  package var preview: [UInt8]?
 
-  package init(source: ImageInfo, output: ImageInfo, damage: PictureDamage? = nil) {
-    (self.source, self.output, self.damage) = (source, output, damage)
+  package init(source: ImageInfo, output: ImageInfo, damage: PictureDamage? = nil, preview: [UInt8]? = nil) {
+    (self.source, self.output, self.damage, self.preview) = (source, output, damage, preview)
   }
 }
 

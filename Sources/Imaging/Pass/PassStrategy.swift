@@ -10,7 +10,8 @@ protocol PassStrategy: SendableMetatype {
   var queuedBytes: Int { get }
 
   /// Decodes, filters and encodes.
-  func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError)
+  /// - Returns: The preview, if the plan has one; nil also when it could not be made.
+  func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError) -> [UInt8]?
 }
 
 extension PassStrategy {
@@ -27,6 +28,8 @@ struct PassPlan {
   let encoder: any RowEncoder.Type
   /// The settings of the encoder.
   let settings: EncodeSettings
+  /// The size of the preview that is made besides; nil for none.
+  let preview: PreviewScale?
 
   /// Bytes that are held of the whole picture.
   var heldBytes: Int {

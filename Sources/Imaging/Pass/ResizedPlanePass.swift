@@ -9,6 +9,7 @@ struct ResizedPlanePass: PassStrategy {
   private let eighths: Int
   private let stored: PictureSize
   private let chroma: ChromaSampling
+  private let preview: PreviewScale?
 
   /// The supported numbers of input samples per output sample. Limits the chroma rows that are buffered while luma is
   /// read.
@@ -24,6 +25,7 @@ struct ResizedPlanePass: PassStrategy {
     self.encoder = encoder
     self.resampling = resampling
     settings = plan.settings
+    preview = plan.preview
     eighths = plan.pipeline.eighths
     stored = plan.decoder.size
     chroma = plan.decoder.chroma
@@ -56,22 +58,25 @@ struct ResizedPlanePass: PassStrategy {
       """
   }
 
-  func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError) {
+  func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError) -> [UInt8]? {
     let (width, height) = (settings.info.width, settings.info.height)
-    try withoutActuallyEscaping(isCancelled) { isCancelled throws(ImagingError) in
+    return try withoutActuallyEscaping(isCancelled) { isCancelled throws(ImagingError) -> [UInt8]? in
       if eighths < 8 { decoder.reduce(toEighths: eighths) }
       let reader = try PlaneReader(decoder, isCancelled: isCancelled)
       let result = PlaneBand(width: width, sampling: settings.chroma.forOutput(quality: settings.quality))
+      let preview = preview.map { PlanePreview($0, of: settings.info.size, passing: result) }
       let stored = result.planes.indices.map { PlaneRows(reader, plane: $0, sampling: result.planes[$0].sampling) }
       let chroma = resampling.subsampled(result.planes[1].sampling)
       let rows = resampling.rows(from: [stored[0]]) + chroma.rows(from: Array(stored[1...]))
       let encoder = try encoder.init(planesTo: destination, settings)
       for top in stride(from: 0, to: height, by: PlaneBand.lumaRows) {
         for (rows, plane) in zip(rows, result.planes) { try Self.fill(plane, from: rows, top: top) }
+        preview?.add(result)
         try encoder.writeBlocks(from: result, rows: min(height - top, PlaneBand.lumaRows))
       }
       try reader.finish()
       try encoder.finish(isCancelled: isCancelled)
+      return preview?.finish()
     }
   }
 

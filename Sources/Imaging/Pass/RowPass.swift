@@ -6,21 +6,24 @@ struct RowPass: PassStrategy {
 
   static func explanation(of recipe: Recipe) -> String? { nil }
 
-  func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError) {
+  func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError) -> [UInt8]? {
     let pipeline = plan.pipeline
-    try withoutActuallyEscaping(isCancelled) { isCancelled throws(ImagingError) in
+    return try withoutActuallyEscaping(isCancelled) { isCancelled throws(ImagingError) -> [UInt8]? in
       let decoded = try DecodedRows(
         plan.decoder, eighths: pipeline.eighths, layout: pipeline.working, isCancelled: isCancelled)
       let rows = try pipeline.rows(from: decoded)
       let encoder = try plan.encoder.init(destination, plan.settings)
       let buffer = RowBuffer(width: rows.size.width, layout: rows.layout)
+      let preview = plan.preview.map { RowPreview($0, of: rows.size, layout: rows.layout) }
       for index in 0..<rows.size.height {
         if index % DecodedRows.rowsBetweenChecks == 0, isCancelled() { throw .cancelled }
         try rows.read(into: buffer.row)
         try encoder.write(buffer.row)
+        preview?.add(buffer.row)
       }
       try decoded.finish()
       try encoder.finish(isCancelled: isCancelled)
+      return preview?.finish()
     }
   }
 }

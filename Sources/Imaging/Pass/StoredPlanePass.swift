@@ -9,6 +9,7 @@ struct StoredPlanePass: PassStrategy {
   private let settings: EncodeSettings
   private let kernel: PlaneKernel
   private let sampling: ChromaSampling
+  private let preview: PreviewScale?
 
   /// The largest gain of subsampled chroma; decision 0011 has the resulting error.
   private static let maxChromaGain = 0.5
@@ -22,6 +23,7 @@ struct StoredPlanePass: PassStrategy {
     self.encoder = encoder
     self.kernel = kernel
     settings = plan.settings
+    preview = plan.preview
     sampling = plan.decoder.chroma
   }
 
@@ -41,11 +43,12 @@ struct StoredPlanePass: PassStrategy {
     maps.map(\.chromaGain).reduce(1, *) <= maxChromaGain
   }
 
-  func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError) {
+  func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError) -> [UInt8]? {
     let (width, height) = (settings.info.width, settings.info.height)
     // Three bands in rotation: chroma is interpolated with rows of the bands above and below.
     let bands = (0..<3).map { _ in PlaneBand(width: width, sampling: sampling) }
     let result = PlaneBand(width: width, sampling: sampling.forOutput(quality: settings.quality))
+    let preview = preview.map { PlanePreview($0, of: settings.info.size, passing: result) }
     try decoder.startPlanes(isCancelled: isCancelled)
     let blockRows = decoder.planes[0].blockRows
     let encoder = try encoder.init(planesTo: destination, settings)
@@ -63,10 +66,12 @@ struct StoredPlanePass: PassStrategy {
       band.surround(
         above: index > 0 ? bands[(index + 2) % 3] : nil, below: hasBelow ? bands[(index + 1) % 3] : nil)
       for row in stride(from: 0, to: PlaneBand.lumaRows, by: 2) { kernel.apply(to: band, row: row, into: result) }
+      preview?.add(result)
       try encoder.writeBlocks(from: result, rows: min(height - top, PlaneBand.lumaRows))
     }
     try decoder.finish()
     try encoder.finish(isCancelled: isCancelled)
+    return preview?.finish()
   }
 
   private static func read(

@@ -113,6 +113,9 @@ struct OutboxDamage: CustomTestStringConvertible, Sendable {
     OutboxDamage("result-without-row", "write('a/images/four.jpg', read('a/images/two.jpg'))"),
     OutboxDamage(
       "original-without-row", "os.mkdir('a/originals'); write('a/originals/two.jpg', read('a/images/two.jpg'))"),
+    OutboxDamage("preview-wrong", "row(0, lambda row: row.update(preview='previews/one.jpg'))"),
+    OutboxDamage(
+      "preview-without-row", "os.mkdir('a/previews'); write('a/previews/two.jpg', read('a/images/two.jpg'))"),
     OutboxDamage("stray-file", "write('b/notes.txt', 'x')"),
     OutboxDamage("page-torn", "write('a/index.html', read('a/index.html')[:-1])"),
     OutboxDamage("temporary-left", "write('b/.darkroom-1234', 'x')"),

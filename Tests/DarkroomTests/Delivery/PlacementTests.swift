@@ -76,7 +76,7 @@ import Testing
     let ours = try #require(try occupant("other", known: outbox.delivery("new", isStaged: false)))
     #expect(ours.kind == .ours)
     try outbox.remember(outbox.delivery("forgotten", isStaged: false))
-    #expect(try outbox.placement.place(outbox.delivery("other"), over: ours) == .moved)
+    #expect(try outbox.placement.place(outbox.delivery("other"), over: ours) == .replaced)
     #expect(outbox.text("images/a.jpg") == "other")
   }
 
@@ -85,7 +85,7 @@ import Testing
     let equal = try #require(try occupant("new"))
     #expect(equal.kind == .equal)
     try outbox.remember(outbox.delivery("new", isStaged: false))
-    #expect(try outbox.placement.place(outbox.delivery("new"), over: equal) == .moved)
+    #expect(try outbox.placement.place(outbox.delivery("new"), over: equal) == .replaced)
   }
 
   @Test("a file that was changed after it was compared is compared again, and stays", arguments: [false, true])

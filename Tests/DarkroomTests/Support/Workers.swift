@@ -61,12 +61,14 @@ final class Workers: Sendable {
   @discardableResult
   func filter(
     _ source: Data, recipe: String = "sepia(1)", owner: PictureOwner = .run(""), name: String = "picture",
+    maxPixels: Int = 1_000_000, makesPreviews: Bool = false,
     isCancelled: () -> Bool = { false }, begun: (OpenFile) -> Void = { _ in }
   ) throws -> (pictures: ImagePassResult, result: Data) {
     let (input, output) = (folder.file(name), folder.file(name + ".result"))
     try source.write(to: URL(fileURLWithPath: input))
     let task = DecodingTask(
-      try Recipe(parsing: recipe), OutputOptions(), limits: ImageLimits(maxPixels: 1_000_000))
+      try Recipe(parsing: recipe), OutputOptions(), limits: ImageLimits(maxPixels: maxPixels),
+      makesPreviews: makesPreviews)
     let file = try OpenFile(reading: input)
     let (pictures, _) = try pool.perform(
       task, from: file, subject: DecodingPool.Subject(owner: owner), isCancelled: isCancelled

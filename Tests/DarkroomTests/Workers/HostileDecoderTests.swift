@@ -61,6 +61,70 @@ import Testing
     #expect((counts.started, counts.lost, counts.running) == (3, 2, 1))
   }
 
+  @Test(arguments: [
+    "preview of a small picture", "too large a preview", "more of a preview", "less of a preview",
+  ])
+  func `a worker that sends no preview that its picture can have is lost`(deed: String) throws {
+    let workers = try Workers()
+    let error = try #require(throws: ImagingError.self) {
+      try workers.filter(Workers.source(deed), maxPixels: 2_000_000, makesPreviews: true)
+    }
+    #expect(error.code == .decoderCrashed && error.message.contains("said what no decoder says"), "\(error.message)")
+  }
+
+  @Test
+  func `a worker that is not asked for a preview sends none, and one that announces it and does not send it is lost`()
+    throws
+  {
+    let workers = try Workers(idleTime: 0.3)
+    for makesPreviews in [false, true] {
+      let error = try #require(throws: ImagingError.self) {
+        try workers.filter(Workers.source("no preview"), maxPixels: 2_000_000, makesPreviews: makesPreviews)
+      }
+      #expect(
+        error.message.contains(makesPreviews ? "did not answer" : "said what no decoder says"), "\(error.message)")
+    }
+  }
+
+  @Test func `what a worker sends as a preview and is none is not staged`() throws {
+    let workers = try Workers()
+    let pictures = try workers.filter(
+      Workers.source("false preview"), maxPixels: 2_000_000, makesPreviews: true
+    ).pictures
+    let staging = Staging(folder: workers.folder.path, runID: "run-0001")
+    let previews = PreviewStaging(staging: staging, position: 7)
+    #expect(previews.stage(try #require(pictures.preview), of: pictures.output) == nil)
+    let picture = try Data(contentsOf: URL(fileURLWithPath: packageRoot + "/Samples/rocket.jpg"))
+    let header = try ImageInfo.probe(OpenFile(reading: packageRoot + "/Samples/rocket.jpg").descriptor)
+    let size = (header.width * 4, header.height * 4)
+    func stage(_ bytes: some Sequence<UInt8>, _ width: Int, _ height: Int) -> PhotoRecord.Preview? {
+      previews.stage(Array(bytes), of: ImageInfo(format: .png, width: width, height: height))
+    }
+    #expect(stage(picture, size.0, size.1) == nil, "another size")
+    #expect(stage(picture, header.width, header.height) == nil, "of a small picture")
+    #expect(stage(picture.dropLast(), size.0, size.1) == nil, "not whole")
+    #expect(stage([UInt8](repeating: 0xFF, count: 200_000), size.0, size.1) == nil, "too long")
+    #expect(try workers.folder.names().filter { $0.hasSuffix(".preview") } == [])
+  }
+
+  @Test(arguments: [true, false])
+  func `a worker sends the preview of a large picture, and none of a small one`(isLarge: Bool) throws {
+    let workers = try Workers()
+    let pictures = try workers.filter(
+      try Workers.picture, recipe: isLarge ? "resize(exact 1700 900 enlarge)" : "sepia(0.8)", maxPixels: 2_000_000,
+      makesPreviews: true
+    ).pictures
+    let staging = Staging(folder: workers.folder.path, runID: "run-0001")
+    let preview = pictures.preview.flatMap {
+      PreviewStaging(staging: staging, position: 7).stage($0, of: pictures.output)
+    }
+    #expect((preview != nil) == isLarge && (pictures.preview != nil) == isLarge)
+    guard let preview else { return }
+    let found = try ImageInfo.probe(preview.file.descriptor)
+    #expect(found == ImageInfo(format: .jpeg, width: 425, height: 225))
+    #expect(try staging.open().holds("run-0001-7.preview", bytes: preview.bytes, sha256: preview.sha256))
+  }
+
   @Test func `a worker that loops is killed after its time of the processor, and has it no second time`() throws {
     let workers = try Workers(seconds: 0.3, wallFactor: 2000)
     let error = try #require(throws: ImagingError.self) { try workers.attempt("loop") }

@@ -25,14 +25,15 @@ struct PassFixture {
   @discardableResult
   func pass(
     _ source: String, to destination: String, recipe: String = "none", options: OutputOptions = OutputOptions(),
-    limits: ImageLimits = ImageLimits(), isCancelled: () -> Bool = { false }
+    limits: ImageLimits = ImageLimits(), previewThreshold: Int = .max, isCancelled: () -> Bool = { false }
   ) throws -> ImagePassResult {
     let (input, output) = (open(source, O_RDONLY), open(destination, O_RDWR | O_CREAT | O_TRUNC, 0o600))
     defer {
       close(input)
       close(output)
     }
-    let pass = ImagePass(recipe: try Recipe(parsing: recipe), options: options, limits: limits)
+    let pass = ImagePass(
+      recipe: try Recipe(parsing: recipe), options: options, limits: limits, previewThreshold: previewThreshold)
     return try pass.run(from: input, to: output, isCancelled: isCancelled)
   }
 

@@ -13,21 +13,23 @@ final class JPEGEncoder: PlaneEncoder {
   static var planeEncoder: (any PlaneEncoder.Type)? { JPEGEncoder.self }
 
   convenience init(_ descriptor: Int32, _ settings: EncodeSettings) throws(ImagingError) {
-    try self.init(descriptor, settings, planes: false)
+    try self.init(JPEGDestination(descriptor), settings, planes: false)
   }
 
   convenience init(planesTo descriptor: Int32, _ settings: EncodeSettings) throws(ImagingError) {
-    try self.init(descriptor, settings, planes: true)
+    try self.init(JPEGDestination(descriptor), settings, planes: true)
   }
 
-  private init(_ descriptor: Int32, _ settings: EncodeSettings, planes: Bool) throws(ImagingError) {
+  /// Creates an encoder.
+  /// - Parameter planes: Whether it expects planes instead of rows.
+  init(_ destination: JPEGDestination, _ settings: EncodeSettings, planes: Bool) throws(ImagingError) {
     let (width, height) = (settings.info.width, settings.info.height)
     guard max(width, height) <= Self.maxSide else {
       throw ImagingError(
         code: .imageTooLarge, message: "a JPEG's sides are at most \(Self.maxSide); the picture is \(width) × \(height)"
       )
     }
-    let (destination, failure) = (JPEGDestination(descriptor), JPEGFailure())
+    let failure = JPEGFailure()
     let codec = UnsafeMutablePointer<jpeg_compress_struct>.allocate(capacity: 1)
     codec.initialize(to: jpeg_compress_struct())
     do throws(ImagingError) {

@@ -22,15 +22,21 @@ final class JPEGSource {
   }
 }
 
-/// A file that libjpeg writes, from its offset on. It must stay open while the object lives.
+/// A file that libjpeg writes, from its offset on, or memory. The file must stay open while the object lives.
 final class JPEGDestination {
   /// The shim's descriptor of the destination.
   let storage: UnsafeMutablePointer<cjpeg_destination>
   private let buffer: UnsafeMutableBufferPointer<JOCTET>
 
   /// Creates a destination on an open file.
-  init(_ descriptor: Int32) {
-    buffer = .allocate(capacity: 64 << 10)
+  convenience init(_ descriptor: Int32) { self.init(descriptor, capacity: 64 << 10) }
+
+  /// Creates a destination in memory.
+  /// - Parameter limit: Encoding a picture of more bytes fails.
+  convenience init(inMemory limit: Int) { self.init(-1, capacity: limit) }
+
+  private init(_ descriptor: Int32, capacity: Int) {
+    buffer = .allocate(capacity: capacity)
     storage = .allocate(capacity: 1)
     storage.initialize(to: cjpeg_destination())
     storage.pointee.descriptor = descriptor
@@ -42,4 +48,7 @@ final class JPEGDestination {
     storage.deallocate()
     buffer.deallocate()
   }
+
+  /// What is in the buffer: of a destination in memory, the picture once it is complete.
+  var contents: [UInt8] { Array(buffer.prefix(buffer.count - storage.pointee.manager.free_in_buffer)) }
 }
