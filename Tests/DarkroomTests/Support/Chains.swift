@@ -25,7 +25,7 @@ final class Chains {
   ///   - whenDownloaded: Called where downloads end, before anything else.
   init(
     downloads: Int = 4, filtrations: Int = 2, fileRoot: String = packageRoot + "/Samples", pool: DecodingPool? = nil,
-    perHost: HostLimit = .auto, whenDownloaded: @escaping @Sendable () -> Void = {}
+    perHost: HostLimit = .auto, writesGallery: Bool = true, whenDownloaded: @escaping @Sendable () -> Void = {}
   ) throws {
     folder = try TemporaryFolder()
     let (mailbox, downloaded) = (try Mailbox<PhotoRecord>(), try Mailbox<PhotoRecord>())
@@ -33,6 +33,7 @@ final class Chains {
     var configuration = Configuration(
       inbox: folder.path, outbox: folder.path, filters: try Recipe(parsing: "none"), processors: filtrations)
     configuration.downloads = .fixed(downloads)
+    configuration.writesGallery = writesGallery
     if pool != nil { configuration.workerProgram = Workers.program }
     configuration.transfer.fileRoot = fileRoot
     configuration.transfer.perHost = perHost

@@ -1,6 +1,7 @@
 import Imaging
 import Manifests
 import System
+import TestSupport
 
 @testable import Darkroom
 
@@ -94,5 +95,15 @@ extension ReportRow.Output {
 extension ReportRow.Source {
   static func sample(bytes: Int = 10, httpStatus: Int? = 200) -> ReportRow.Source {
     ReportRow.Source(picture: .sample, bytes: bytes, sha256: "ab", httpStatus: httpStatus)
+  }
+}
+
+/// A picture whose result is large enough for a preview, and quick to filter.
+enum LargePicture {
+  /// Writes a JPEG of 1501 × 1000 pixels.
+  static func write(to path: String) throws {
+    _ = try TestPython.run(
+      "import sys; from PIL import Image; Image.open(sys.argv[1]).resize((1501, 1000)).save(sys.argv[2], 'JPEG')",
+      [packageRoot + "/Samples/coffee.jpg", path])
   }
 }

@@ -95,7 +95,8 @@ import Testing
     let previews = PreviewStaging(staging: staging, position: 7)
     #expect(previews.stage(try #require(pictures.preview), of: pictures.output) == nil)
     let picture = try Data(contentsOf: URL(fileURLWithPath: packageRoot + "/Samples/rocket.jpg"))
-    let header = try ImageInfo.probe(OpenFile(reading: packageRoot + "/Samples/rocket.jpg").descriptor)
+    let file = try OpenFile(reading: packageRoot + "/Samples/rocket.jpg")
+    let header = try withExtendedLifetime(file) { try ImageInfo.probe(file.descriptor) }
     let size = (header.width * 4, header.height * 4)
     func stage(_ bytes: some Sequence<UInt8>, _ width: Int, _ height: Int) -> PhotoRecord.Preview? {
       previews.stage(Array(bytes), of: ImageInfo(format: .png, width: width, height: height))
@@ -110,10 +111,10 @@ import Testing
   @Test(arguments: [true, false])
   func `a worker sends the preview of a large picture, and none of a small one`(isLarge: Bool) throws {
     let workers = try Workers()
-    let pictures = try workers.filter(
-      try Workers.picture, recipe: isLarge ? "resize(exact 1700 900 enlarge)" : "sepia(0.8)", maxPixels: 2_000_000,
-      makesPreviews: true
-    ).pictures
+    let large = workers.folder.file("large.jpg")
+    try LargePicture.write(to: large)
+    let picture = try isLarge ? Data(contentsOf: URL(fileURLWithPath: large)) : Workers.picture
+    let pictures = try workers.filter(picture, maxPixels: 2_000_000, makesPreviews: true).pictures
     let staging = Staging(folder: workers.folder.path, runID: "run-0001")
     let preview = pictures.preview.flatMap {
       PreviewStaging(staging: staging, position: 7).stage($0, of: pictures.output)
@@ -121,7 +122,7 @@ import Testing
     #expect((preview != nil) == isLarge && (pictures.preview != nil) == isLarge)
     guard let preview else { return }
     let found = try ImageInfo.probe(preview.file.descriptor)
-    #expect(found == ImageInfo(format: .jpeg, width: 425, height: 225))
+    #expect(found == ImageInfo(format: .jpeg, width: 501, height: 334))
     #expect(try staging.open().holds("run-0001-7.preview", bytes: preview.bytes, sha256: preview.sha256))
   }
 

@@ -1,0 +1,24 @@
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct PreviewStagingTests {
+  @Test(arguments: [true, false])
+  func `a large result has its preview beside it in staging, and none without a gallery`(writesGallery: Bool) throws {
+    let pictures = try TemporaryFolder()
+    try LargePicture.write(to: pictures.file("large.jpg"))
+    let chains = try Chains(fileRoot: pictures.path, writesGallery: writesGallery)
+    try chains.start(3, url: "large.jpg", recipe: "sepia(0.8)")
+    let record = try #require(chains.ended(1).first)
+    #expect(record.state == .filtered && (record.snapshot.result?.preview != nil) == writesGallery)
+    #expect(try chains.staged.contains("run-0001-3.preview") == writesGallery)
+    #expect(record.row().preview == (writesGallery ? "previews/\(record.entry.name).jpg" : nil))
+    #expect(record.delivery?.origin?.contains("preview") == writesGallery)
+    guard writesGallery else { return }
+    let delivery = try #require(record.previewDelivery)
+    #expect(try chains.staging.open().holds(delivery.staged, bytes: delivery.bytes, sha256: delivery.sha256))
+    chains.staging.removeFiles(of: 3)
+    #expect(try !chains.staged.contains("run-0001-3.preview"))
+  }
+}
