@@ -67,17 +67,6 @@ struct DocumentationTests {
     #expect(shown == extensions.subtracting(["gz"]))
   }
 
-  @Test("has a tour that works as it stands")
-  func tour() throws {
-    let blocks = try Documentation.blocks(of: "README.md").filter { $0.isTagged("tour") }
-    let tour = try #require(blocks.first)
-    let folder = try TemporaryFolder()
-    let run = try DarkroomProcess.run(
-      script: tour.localText, in: folder, environment: ["DARKROOM_FILE_ROOT": Documentation.samples])
-    #expect(run.status == 0, "\(run.error)")
-    #expect(FileManager.default.fileExists(atPath: folder.file("outbox/cats/images/cat.jpg")))
-  }
-
   @Test("has the tables of options that their definitions make")
   func options() throws {
     try expectRecorded(OptionsPage.updated(), at: OptionsPage.path)

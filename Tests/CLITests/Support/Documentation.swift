@@ -7,8 +7,9 @@ enum Documentation {
   /// The pages, relative to the package's root.
   static let pages = [
     "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "inbox/README.md", "outbox/README.md", "Samples/CREDITS.md",
-    "Documentation/architecture.md", "Documentation/manifests.md", "Documentation/options.md",
-    "Documentation/report.md", "Documentation/decisions/README.md",
+    "Documentation/architecture.md", "Documentation/inbox.md",
+    "Documentation/manifests.md", "Documentation/options.md", "Documentation/report.md",
+    "Documentation/decisions/README.md",
   ]
 
   /// The folder of pictures that examples are about.
@@ -50,7 +51,15 @@ enum Documentation {
 /// - `manifest=NAME.EXT`: a manifest, which has to run; with `rejected`, one that has to be rejected
 /// - `report`: a report
 /// - `config`: a configuration file; `file=NAME`: a file beside it
-/// - `tour`: lines of a shell
+///
+/// And on the pages of `PageSession`, whose blocks are run in their order:
+///
+/// - `run`: lines of a shell; `output`: what the block before prints, see `ShownOutput`
+/// - `file=NAME`: a file that the reader saves
+/// - `server=FOLDER`: the command of a server, for a folder beneath the home folder
+/// - `setup`: what only the reader does
+///
+/// The lines of a `crontab` are run, too, and what a unit of systemd (`ini`) starts.
 struct CodeBlock: Sendable, CustomTestStringConvertible {
   let page: String
   let info: [String]
@@ -61,10 +70,21 @@ struct CodeBlock: Sendable, CustomTestStringConvertible {
     info.first { $0.hasPrefix("manifest=") }.map { String($0.dropFirst("manifest=".count)) }
   }
 
-  /// The name of a file that configurations name.
+  /// The name of a file that configurations name, or that the reader saves.
   var file: String? {
     info.first { $0.hasPrefix("file=") }.map { String($0.dropFirst("file=".count)) }
   }
+
+  /// The folder that a server serves.
+  var server: String? {
+    info.first { $0.hasPrefix("server=") }.map { String($0.dropFirst("server=".count)) }
+  }
+
+  /// The first word; nil of a block that has none, such as a picture of folders.
+  var language: String? { info.first }
+
+  /// Whether a `PageSession` runs it.
+  var isRun: Bool { isTagged("run") || language == "crontab" || language == "ini" }
 
   func isTagged(_ word: String) -> Bool { info.dropFirst().contains(word) }
 
