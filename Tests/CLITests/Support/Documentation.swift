@@ -7,8 +7,8 @@ enum Documentation {
   /// The pages, relative to the package's root.
   static let pages = [
     "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "inbox/README.md", "outbox/README.md", "Samples/CREDITS.md",
-    "Documentation/architecture.md", "Documentation/inbox.md",
-    "Documentation/manifests.md", "Documentation/options.md", "Documentation/report.md",
+    "Documentation/architecture.md", "Documentation/comparison.md", "Documentation/inbox.md",
+    "Documentation/manifests.md", "Documentation/options.md", "Documentation/report.md", "Documentation/tutorial.md",
     "Documentation/decisions/README.md",
   ]
 
