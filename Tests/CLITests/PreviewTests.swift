@@ -88,6 +88,19 @@ import Testing
     try check()
   }
 
+  @Test func `without a gallery there are none, and those that are there stay with results that are reused`() throws {
+    let one = #"{"a": "large.jpg"}"#
+    #expect(try run(one, ["--gallery", "off"]).entries[0].preview == nil)
+    #expect(!folders.exists("job/previews"))
+    #expect(try run(one, ["--refresh"]).entries[0].preview == "previews/a.jpg")
+    #expect(try run(one, ["--gallery", "off"]).entries[0].preview == "previews/a.jpg")
+    try check()
+    // One that is made anew has none, and what belonged to the one before goes.
+    #expect(try run(one, ["--gallery", "off", "--refresh"]).entries[0].preview == nil)
+    #expect(!folders.exists("job/previews/a.jpg"))
+    try check()
+  }
+
   @Test func `variants and entries that share a result each have their preview`() throws {
     let manifest = #"""
       [{"name": "a", "url": "large.jpg", "variants": [{"name": "v"}, {"name": "w", "format": "png"}, {"name": "x"}]},

@@ -84,9 +84,6 @@ package struct Configuration: Sendable {
   /// Whether the sources of results are delivered, too. Default: false.
   package var keepOriginals = false
 
-  /// Whether there are pages on which people look at results, and previews of large results for them. Default: true.
-  package var writesGallery = true
-
   /// Whether a job that has succeeded removes the results of its earlier runs that its manifest no longer names. Default:
   /// false.
   package var prune = false
@@ -94,7 +91,7 @@ package struct Configuration: Sendable {
   /// How many earlier runs of each job are kept in `history`. Default: 10.
   package var keepHistory = 10
 
-  /// Whether `index.html` is written for each job and for the outbox. Default: on.
+  /// Whether `index.html` is written for each job and for the outbox, and previews of large results for it. Default: on.
   package var gallery = Gallery.on
 
   /// Which failures of a job count as success for the exit code and for quiet logs. Default: none.

@@ -101,7 +101,7 @@ final class PendingOperations {
     metadata = configuration.output.metadata
     isRefreshing = configuration.refresh
     keepsOriginals = configuration.keepOriginals
-    makesPreviews = configuration.writesGallery
+    makesPreviews = configuration.gallery == .on
     maxBytes = configuration.transfer.maxBytes
     minFree = configuration.minFree
     rules = configuration.hosts
@@ -124,7 +124,7 @@ final class PendingOperations {
     metadata = configuration.output.metadata
     isRefreshing = configuration.refresh
     keepsOriginals = configuration.keepOriginals
-    makesPreviews = configuration.writesGallery
+    makesPreviews = configuration.gallery == .on
     maxBytes = configuration.transfer.maxBytes
     minFree = configuration.minFree
     rules = configuration.hosts

@@ -33,7 +33,7 @@ final class Chains {
     var configuration = Configuration(
       inbox: folder.path, outbox: folder.path, filters: try Recipe(parsing: "none"), processors: filtrations)
     configuration.downloads = .fixed(downloads)
-    configuration.writesGallery = writesGallery
+    configuration.gallery = writesGallery ? .on : .off
     if pool != nil { configuration.workerProgram = Workers.program }
     configuration.transfer.fileRoot = fileRoot
     configuration.transfer.perHost = perHost
