@@ -28,6 +28,7 @@ import Testing
     .jobEnded(
       JobSummary(
         job: job, state: state, counts: .init(), sinceLast: nil, isAccepted: accepted, transfers: Transfers(),
+        boundedBy: [],
         problems: [], report: "outbox/\(job)/report.json", seconds: 1))
   }
 

@@ -86,8 +86,8 @@ struct ClosingSummary {
     return lines
   }
 
-  /// What bounded the run, and the option that would change it; nil if that says nothing. To be taken from the summary.
-  private static func advice(_ summary: JobSummary) -> String? { nil }
+  /// What bounded the run, and the option that would change it; nil if that says nothing.
+  private static func advice(_ summary: JobSummary) -> String? { BoundedBy.advice(summary.boundedBy) }
 
   /// Where the results of a few jobs are.
   private func places(in folder: String, _ exists: (String) -> Bool) -> [String] {
