@@ -152,7 +152,7 @@ import Testing
     #expect(replaced != nil)
     #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
     try server.release(10)
-    #expect(try again.waitForLine(containing: "job: cancelled") != nil)
+    #expect(try again.waitForLine(containing: "job: cancelled: ") != nil)
     #expect(folders.page("job")?.head["state"] as? String == "cancelled" && folders.page("job")?.isLive == false)
     let history = try FileManager.default.subpathsOfDirectory(atPath: folders.outbox + "/job/history")
     #expect(history.contains { $0.hasSuffix("report.json") } && !history.contains { $0.hasSuffix("index.html") })

