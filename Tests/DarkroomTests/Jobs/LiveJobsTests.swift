@@ -61,12 +61,12 @@ import Transfer
     change: (JobRun) -> Void = { _ in }
   ) throws {
     jobs.start(try #require(jobs.queue.next { _ in false }), replacing: replaced, now: 0)
-    try handleMessages(result, change)
+    try handleMessages(result, mayFail: result != nil, change)
   }
 
   /// Takes in what is said until a job is planned.
   func handleMessages(
-    _ result: Result<JobPlanning.Result, any Error>? = nil, _ change: (JobRun) -> Void = { _ in }
+    _ result: Result<JobPlanning.Result, any Error>? = nil, mayFail: Bool = true, _ change: (JobRun) -> Void = { _ in }
   ) throws {
     while true {
       mailbox.wait()
@@ -75,7 +75,7 @@ import Transfer
           try jobs.handle(message)
           continue
         }
-        if result == nil, case .failure(let error) = found { Issue.record(error, "run \(run) is not planned") }
+        if !mayFail, case .failure(let error) = found { Issue.record(error, "run \(run) is not planned") }
         jobs.runs[run].map(change)
         return try jobs.handle(.planned(run: run, result ?? found))
       }
