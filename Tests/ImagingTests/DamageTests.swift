@@ -6,7 +6,7 @@ import Testing
 @Suite struct DamageTests {
   static let kinds = ["baseline", "progressive", "sequential", "interlaced"]
 
-  @Test("a picture truncated at any of 100 places is reported as truncated", .timeLimit(.minutes(10)), arguments: kinds)
+  @Test("a picture truncated at any of 100 places is reported as truncated", .timeLimit(.minutes(30)), arguments: kinds)
   func truncated(_ name: String) throws {
     let fixture = try PassFixture()
     let whole = try bytes(name, fixture)
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "a bit flipped at any of 1000 places of a PNG is noticed", .timeLimit(.minutes(10)),
+    "a bit flipped at any of 1000 places of a PNG is noticed", .timeLimit(.minutes(30)),
     arguments: ["sequential", "interlaced"])
   func flippedPNG(_ name: String) throws {
     let fixture = try PassFixture()
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "a bit flipped at any of 1000 places of a JPEG never does worse than spoil the picture", .timeLimit(.minutes(10)),
+    "a bit flipped at any of 1000 places of a JPEG never does worse than spoil the picture", .timeLimit(.minutes(30)),
     arguments: ["baseline", "progressive"])
   func flippedJPEG(_ name: String) throws {
     let fixture = try PassFixture()

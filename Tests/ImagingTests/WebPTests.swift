@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test(
-    "a truncated file is reported as such, a damaged one as corrupt or read", .timeLimit(.minutes(10)),
+    "a truncated file is reported as such, a damaged one as corrupt or read", .timeLimit(.minutes(30)),
     arguments: ["True", "False"])
   func damage(_ lossless: String) throws {
     let fixture = try PassFixture()
@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test(
-    "heads that lie are refused at once", .timeLimit(.minutes(10)),
+    "heads that lie are refused at once", .timeLimit(.minutes(30)),
     arguments: [
       ("canvas(16383, 16383, 0) + stream", ImagingError.Code.imageCorrupt),
       ("canvas(10, 7, 0) + stream", .imageCorrupt),
@@ -197,7 +197,7 @@ import Testing
     #expect(try fixture.code(of: try PassFixture.bytes(fixture.folder.file("in"))) == code)
   }
 
-  @Test("ten thousand frames are counted, not held; a hundred thousand chunks are too many", .timeLimit(.minutes(10)))
+  @Test("ten thousand frames are counted, not held; a hundred thousand chunks are too many", .timeLimit(.minutes(30)))
   func frames() throws {
     let fixture = try PassFixture()
     _ = try PassFixture.python(

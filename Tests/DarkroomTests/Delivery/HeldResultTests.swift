@@ -9,7 +9,7 @@ import Testing
 
 /// Results that cannot be delivered now, through no fault of theirs.
 @Suite(
-  .timeLimit(.minutes(10)),
+  .timeLimit(.minutes(30)),
   .disabled(if: ImmutableFolder.obstacle != nil, Comment(rawValue: ImmutableFolder.obstacle ?? "")))
 struct HeldResultTests {
   private let deliveries: Deliveries

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Darkroom
 
-@Suite(.timeLimit(.minutes(10))) struct InstanceLockTests {
+@Suite(.timeLimit(.minutes(30))) struct InstanceLockTests {
   private let folder: TemporaryFolder
   private let elsewhere: TemporaryFolder
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Darkroom
 
-@Suite(.timeLimit(.minutes(10))) struct JobPlannerTests {
+@Suite(.timeLimit(.minutes(30))) struct JobPlannerTests {
   private let deliveries: Deliveries
   private let planner: JobPlanner
 

@@ -124,7 +124,7 @@ import Testing
     #expect(journal.suspects(of: "run-1") == [7])
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(30)))
   func `a suspect is filtered while nothing else is`() throws {
     for _ in 1...3 { _ = try start().enter(Self.poison) }
     let journal = try start()

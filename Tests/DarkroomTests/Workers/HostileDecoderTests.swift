@@ -144,7 +144,7 @@ import Testing
   }
 
   /// Its limit on the wall would be 6000 s.
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(30)))
   func `a worker that does nothing does not keep its place for as long as one that works may`() throws {
     let workers = try Workers(idleTime: 0.3)
     let error = try #require(throws: ImagingError.self) { try workers.attempt("sleep") }
@@ -181,7 +181,7 @@ import Testing
     try workers.filter(Workers.picture)
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: [true, false])
+  @Test(.timeLimit(.minutes(30)), arguments: [true, false])
   func `a picture whose worker was killed is tried again while no other is decoded only for want of memory`(
     lacksMemory: Bool
   ) throws {
