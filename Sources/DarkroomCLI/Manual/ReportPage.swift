@@ -28,7 +28,9 @@ enum ReportPage {
   private static let files: [ManualPage.Item] = [
     .init(.path("images/NAME.EXT"), "the finished pictures; a file here is always complete"),
     .init(.path("originals/NAME.EXT"), "their sources, with --keep-originals"),
+    .init(.path("previews/NAME.jpg"), "small pictures of large results, for the gallery"),
     .init(.path("entries.jsonl"), "a line for each entry as it ends"),
+    .init(.path("index.html"), "the gallery; outbox/index.html lists the jobs"),
     .init(.path("report.json"), "the report, written last"),
     .init(.path("JOB.failed.jsonl"), "a manifest of the entries that failed, if some did"),
     .init(.path("manifest.EXT"), "the manifest, moved here when the job is done"),
