@@ -37,8 +37,9 @@ import Transfer
     #expect(
       lines == [
         "2 failed with http-status, such as cats: b: b is not there",
-        "  remedy: " + (FailureCode(text: "http-status")?.remedy ?? ""),
-        "1 failed with dns: cats: a: a is not there", "  remedy: " + (FailureCode(text: "dns")?.remedy ?? ""),
+        "  remedy: " + (FailureCode(text: "http-status")?.explanation.plainRemedy ?? ""),
+        "1 failed with dns: cats: a: a is not there",
+        "  remedy: " + (FailureCode(text: "dns")?.explanation.plainRemedy ?? ""),
         "to try again: darkroom retry --inbox '/srv/my in' cats",
         #"to try again: darkroom retry --inbox '/srv/my in' 'it'\''s'"#,
         "cats: results in outbox/cats/images, report outbox/cats/report.json, gallery outbox/cats/index.html",
@@ -72,22 +73,11 @@ import Transfer
 
   @Test func `every code has a remedy of its own line, which names only options that there are`() throws {
     for code in FailureCode.all {
-      let remedy = code.remedy
+      let remedy = code.explanation.plainRemedy
       #expect(remedy.count > 4 && remedy.count < 120 && !remedy.contains("\n"), "\(code.text): \(remedy)")
       for option in remedy.matches(of: /--([a-z-]+)/) {
         #expect(OptionTable.option(named: String(option.1)) != nil, "\(code.text): \(remedy)")
       }
     }
-    // The codes that the report's page explains.
-    let documented = try Documentation.firstColumns(of: "Documentation/report.md").joined()
-      .filter { FailureCode(text: $0) != nil }
-    #expect(Set(documented) == Set(FailureCode.all.map(\.text)).subtracting(["cancelled"]))
   }
-}
-
-extension FailureCode {
-  fileprivate static let all: [FailureCode] =
-    TransferError.Code.allCases.filter { $0 != .io }.map(FailureCode.download)
-    + ImagingError.Code.allCases.filter { $0 != .io && $0 != .cancelled }.map(FailureCode.filter)
-    + [.io, .nameConflict, .dependencyFailed]
 }

@@ -7,6 +7,9 @@ extension FailureCode {
   package struct Explanation: Sendable, Equatable {
     package let cause: String
     package let remedy: String
+
+    /// The remedy without backquotes.
+    package var plainRemedy: String { remedy.replacing("`", with: "") }
   }
 
   /// The codes that reports may have, in the order of their stages.
@@ -22,17 +25,17 @@ extension FailureCode {
     case .io:
       Explanation(
         cause: "a source's file could not be read (may be tried again), or a file exceeds a limit of the system",
-        remedy: "see the message; check the disk")
+        remedy: "the message names the file; check the disk, then retry")
     case .nameConflict:
       Explanation(
         cause: "a file has the output's name that this job has not delivered, as far as the ledger knows, or that "
           + "was changed since; it was not changed",
-        remedy: "move it away, or choose another `name`")
+        remedy: "move that file out of the job's images folder, or give the entry another `name`")
     case .dependencyFailed:
       Explanation(
         cause: "an entry that must succeed first (`after`) did not; the message names it, and the one that failed by "
           + "itself if that is another",
-        remedy: "see that entry's row; the job's next run tries both again")
+        remedy: "mend the entry that it comes `after`; a retry tries both")
     }
   }
 
@@ -42,63 +45,67 @@ extension FailureCode {
     case .urlInvalid:
       Explanation(
         cause: "the text, or where it redirects to, is not a URL",
-        remedy: "correct it")
+        remedy: "correct the URL in the manifest")
     case .schemeNotAllowed:
       Explanation(
         cause: "neither http nor https; or a file, and there is no `--file-root`",
-        remedy: "give `--file-root`, or another URL")
+        remedy: "use an http or https URL; for files, `--file-root` says where they may lie")
     case .addressNotAllowed:
       Explanation(
         cause: "the host has an address that is not public; or the file is outside `--file-root`",
-        remedy: "`--allow-net`, with the network that the message names, if you trust it")
+        remedy:
+          "if you trust the host, `--allow-net` with the network that the message names; files must lie beneath `--file-root`"
+      )
     case .fileNotFound:
       Explanation(
         cause: "the file is missing, unreadable or no regular file",
-        remedy: "correct the path")
+        remedy: "correct the path, or who may read the file")
     case .hostNotFound:
       Explanation(
         cause: "there is no host of this name",
-        remedy: "check the name")
+        remedy: "check the host's name for a typing error")
     case .dns:
       Explanation(
         cause: "the host's name cannot be resolved now",
-        remedy: "retryable")
+        remedy: "the name server does not answer now; retry later")
     case .connect:
       Explanation(
         cause: "no connection could be made",
-        remedy: "check the server; retryable")
+        remedy: "the server does not answer; check it, or retry later")
     case .tls:
       Explanation(
         cause: "the handshake failed, or the certificate is not trusted",
-        remedy: "check the certificate and the list of authorities")
+        remedy: "check the server's certificate; an authority of your own belongs to those of the system")
     case .timeout:
       Explanation(
         cause: "connecting, the first byte or the whole transfer took too long, or it was too slow for 15 s",
-        remedy: "retryable; `--connect-timeout`, `--first-byte-timeout`, `--timeout`, `--low-speed`")
+        remedy: "retry later; for slow servers, longer `--timeout`, `--first-byte-timeout` or a lower `--low-speed`")
     case .httpStatus:
       Explanation(
         cause: "the answer's status is not 200; it is in `http_status`",
-        remedy: "retryable with 408, 425, 429, 500, 502, 503, 504")
+        remedy:
+          "404 and 410: the picture is gone; 401 and 403: it needs `headers`; 429 and 5xx: retry later, or `--per-host 1`"
+      )
     case .tooManyRedirects:
       Explanation(
         cause: "more than `--max-redirects`",
-        remedy: "give the final URL")
+        remedy: "give the final URL, or a higher `--max-redirects`")
     case .tooLarge:
       Explanation(
         cause: "more than `--max-bytes`, or headers of more than 256 KiB",
-        remedy: "`--max-bytes`")
+        remedy: "if it is wanted, a higher `--max-bytes`")
     case .truncated:
       Explanation(
         cause: "fewer or more bytes came than were announced",
-        remedy: "retryable")
+        remedy: "the server breaks off; retry later")
     case .network:
       Explanation(
         cause: "any other failure of the connection, such as a reset",
-        remedy: "retryable")
+        remedy: "the connection broke; retry later")
     case .checksumMismatch:
       Explanation(
         cause: "the bytes have another digest than `checksum` demands; both are named",
-        remedy: "find out which of them is right")
+        remedy: "find out which is right, the picture or the entry's `checksum`")
     }
   }
 
@@ -108,11 +115,11 @@ extension FailureCode {
     case .notAnImage:
       Explanation(
         cause: "the file is empty or something else; the message says what it looks like",
-        remedy: "often an error page: look at the URL")
+        remedy: "open the URL in a browser: it is often a page that says what is wrong")
     case .unsupportedFormat:
       Explanation(
         cause: "a picture in a format or kind that is not read, such as GIF or TIFF",
-        remedy: "convert it")
+        remedy: "give the URL of a JPEG, PNG or WebP picture, or convert it before")
     case .imageCorrupt:
       Explanation(
         cause: "the picture's data are inconsistent",
@@ -121,27 +128,27 @@ extension FailureCode {
       Explanation(
         cause: "the file ends before the picture does; found when a picture is decoded, not when it is copied "
           + "(`none` with `keep`)",
-        remedy: "get a complete copy")
+        remedy: "get a complete copy; if the server broke off, retry")
     case .imageTooLarge:
       Explanation(
         cause: "more than `--max-pixels`, too many scans, sides that the output format cannot hold, or more memory "
           + "than a decoder may have, or than there is: the kernel killed the decoder even while nothing else was "
           + "decoded",
-        remedy: "`--max-pixels`; another `format`; a larger memory limit of the service or container")
+        remedy: "a higher `--max-pixels`, a larger memory limit of the service or container, or another `format`")
     case .imageTooSmall:
       Explanation(
         cause: "fewer than `--min-pixels`",
-        remedy: "often a placeholder: look at the URL; or `--min-pixels`")
+        remedy: "often a placeholder: open the URL in a browser; or a lower `--min-pixels`")
     case .filterFailed:
       Explanation(
         cause: "the picture could be read, but the result not be made",
-        remedy: "see the message")
+        remedy: "the message says why; change the entry's `filters` or `format`")
     case .decoderCrashed:
       Explanation(
         cause: "twice, the process that decoded the picture ended, did nothing for a minute, was killed, or did what "
           + "no decoder does; or it took more than 30 s and 2 s per megapixel of processor time, or ten times "
           + "that on the clock; or the whole program ended over it four times",
-        remedy: "the picture is damaged or malicious; the log says more")
+        remedy: "the picture is damaged or malicious: get another copy; the log says more")
     }
   }
 }

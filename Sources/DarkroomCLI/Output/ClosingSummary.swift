@@ -78,7 +78,7 @@ struct ClosingSummary {
     var lines: [String] = []
     for (code, found) in ordered.prefix(Self.maxCodes) {
       let what = "\(found.count) failed with \(code)" + (found.count > 1 ? ", such as " : ": ") + found.example
-      let remedy = FailureCode(text: code)?.remedy ?? "see the report"
+      let remedy = FailureCode(text: code)?.explanation.plainRemedy ?? "see the report"
       lines += isForPerson ? [what, "  remedy: " + remedy] : [what + "; remedy: " + remedy]
     }
     let more = ordered.count - Self.maxCodes
