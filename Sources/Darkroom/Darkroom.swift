@@ -347,6 +347,8 @@ package final class Darkroom {
     watcher.configure(new)
     patience = Patience(new, settleTime: watcher.settleTime)
     services.configure(new, jobs)
+    // Pages that nobody writes any more would ask for newer ones for ever.
+    if new.gallery == .off { gallery.close(jobs, status.last, now: Clock.monotonicSeconds) }
     gallery.configure(new.gallery)
     jobs.gallery = gallery.writer
     for warning in new.hosts.warnings { observe(.warning(warning)) }

@@ -8,7 +8,8 @@ package struct AdmissionWindow: Sendable, Equatable {
   /// Entries in the queues.
   package let entries: Int
 
-  /// Entries in the queues and on their way to the outbox: each holds up to two of the process's descriptors.
+  /// Entries in the queues and on their way to the outbox: each holds up to three of the process's descriptors:
+  /// its result, its source that is kept, its preview.
   package let holders: Int
 
   /// Bytes that are downloaded and not yet filtered.
@@ -19,7 +20,7 @@ package struct AdmissionWindow: Sendable, Equatable {
   ///   - filtrations: The limit of the filtration queue.
   ///   - descriptors: How many descriptors the process may have.
   package init(downloads: Int, filtrations: Int, descriptors: Int) {
-    holders = max(2, min(256, (descriptors - 64) / 3))
+    holders = max(2, min(256, (descriptors - 64) / 4))
     entries = min(2 * (downloads + filtrations) + 8, holders)
     self.downloads = min(downloads + max(4, downloads / 4), entries)
   }

@@ -29,7 +29,7 @@ import Testing
     #expect(!window.hasRoom(occupancy(), held: 256))
   }
 
-  @Test(arguments: [(64, 2), (67, 2), (100, 12), (256, 64), (832, 256), (1 << 20, 256)])
+  @Test(arguments: [(64, 2), (67, 2), (100, 9), (256, 48), (1088, 256), (1 << 20, 256)])
   func `few descriptors make a small window`(descriptors: Int, holders: Int) {
     let window = AdmissionWindow(downloads: 1000, filtrations: 100, descriptors: descriptors)
     #expect(window.holders == holders)

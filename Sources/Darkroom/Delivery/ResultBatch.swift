@@ -94,7 +94,12 @@ struct ResultBatch {
     do {
       try live.original?.file?.sync()
       try live.result?.file.sync()
-      try live.result?.preview?.file.sync()
+      do {
+        try live.result?.preview?.file.sync()
+      } catch {
+        if let staged = record.previewDelivery?.staged { record.run.staging.remove(staged) }
+        record.dropPreview()
+      }
     } catch {
       for staged in [record.originalDelivery?.staged, live.result?.staged, record.previewDelivery?.staged] {
         if let staged { record.run.staging.remove(staged) }

@@ -5,6 +5,8 @@ import System
 struct EarlierPage {
   /// A page is not longer than so many bytes.
   private static let limit = 64 << 20
+  /// No outbox has more jobs; numbers from a page may be wrong.
+  private static let mostJobs = 1 << 40
   private static let dataBegins = #"id="data">"#
 
   /// Tells the start of the machine in which it was written from others.
@@ -28,6 +30,7 @@ struct EarlierPage {
     boot = data["instance"]?["boot_id"]?.string ?? ""
     let known = jobs.compactMap { EndedJob($0) }
     ended = Dictionary(known.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
-    total = (data["jobs_total"]?.integer ?? 0) - (jobs.count - known.count)
+    let total = min(max(data["jobs_total"]?.integer ?? 0, 0), Self.mostJobs)
+    self.total = total - (jobs.count - known.count)
   }
 }

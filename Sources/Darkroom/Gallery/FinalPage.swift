@@ -16,7 +16,16 @@ final class FinalPage {
     guard !run.isInHistory else { return nil }
     self.run = run
     self.writer = writer
-    obstacle = (try? PagePlace(in: run.folder.open()))?.obstacle
+    do throws(SystemError) {
+      obstacle = try PagePlace(in: run.folder.open()).obstacle
+    } catch {
+      if error.cause != .missing {
+        // What is there now cannot be known.
+        writer.report("the page of job \(run.job) is not written: \(error)", once: "job")
+        return nil
+      }
+      obstacle = nil
+    }
   }
 
   private var staged: String { run.staging.document(PagePlace.name) }
@@ -41,9 +50,16 @@ final class FinalPage {
     attempt {
       try page.end()
       writer.endLivePage(of: run)
-      // Whoever waited for the results may have taken the folder away.
-      try run.staging.open().rename(staged, to: run.folder.createDurably(), as: PagePlace.name)
+      // Whoever waited for the results may have taken the folder away, and somebody may have put a page there meanwhile.
+      let folder = try run.folder.createDurably()
+      if let obstacle = try PagePlace(in: folder).obstacle { throw Obstacle(what: obstacle) }
+      try run.staging.open().rename(staged, to: folder, as: PagePlace.name)
     }
+  }
+
+  private struct Obstacle: Error, CustomStringConvertible {
+    let what: String
+    var description: String { "in its place is \(what), which stays" }
   }
 
   private func attempt(_ body: () throws -> Void) {

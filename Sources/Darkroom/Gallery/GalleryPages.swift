@@ -5,7 +5,7 @@ import Synchronization
 import System
 
 /// The pages of live jobs and of the outbox, as `GalleryWriter` writes them: on its queue.
-final class GalleryPages: @unchecked Sendable {  // what is not in a mutex belongs to the queue of `GalleryWriter`
+final class GalleryPages: @unchecked Sendable {  // what changes and is in no mutex belongs to one queue
   /// What went wrong.
   struct Trouble {
     let kind: String
@@ -37,7 +37,7 @@ final class GalleryPages: @unchecked Sendable {  // what is not in a mutex belon
   private var sorted: [EndedJob]?
 
   /// Whether no page can be there of which a power cut has left less than all.
-  private var isChecked = false
+  private let isChecked = Mutex(false)
   private var live: [Int: LivePage] = [:]
   private var due = 0.0
 
@@ -71,7 +71,7 @@ final class GalleryPages: @unchecked Sendable {  // what is not in a mutex belon
   /// Reads which jobs have ended: from the page that is there, and from the ledger those that ended after it was written.
   func load() {
     if let earlier = EarlierPage(of: outbox) {
-      isChecked = !earlier.boot.isEmpty && earlier.boot == boot
+      isChecked.withLock { $0 = !earlier.boot.isEmpty && earlier.boot == boot }
       ended = earlier.ended
       older = max(0, earlier.total - ended.count)
     } else {
@@ -99,7 +99,7 @@ final class GalleryPages: @unchecked Sendable {  // what is not in a mutex belon
   /// Makes pages again of which a power cut has left less than all.
   func checkPages() {
     defer { begun.withLock { $0 = nil } }
-    guard !isChecked, let folder = try? outbox.open() else { return }
+    guard !isChecked.withLock({ $0 }), let folder = try? outbox.open() else { return }
     let began = Clock.monotonicSeconds
     for name in ((try? folder.names()) ?? []).compactMap(\.text) where !name.hasPrefix(".") && name != PagePlace.name {
       // The next start begins again.
@@ -107,7 +107,7 @@ final class GalleryPages: @unchecked Sendable {  // what is not in a mutex belon
       guard (try? PagePlace(in: folder, name + "/" + PagePlace.name)) == .broken else { continue }
       remadePage.make(name) { begun.withLock { $0?.contains(name) == false } }
     }
-    isChecked = true
+    isChecked.withLock { $0 = true }
   }
 
   /// Has the page of a job not made again.
@@ -190,7 +190,7 @@ final class GalleryPages: @unchecked Sendable {  // what is not in a mutex belon
       let file = PageFile(try staging.create(name), .outbox, title: Folder.name(of: outbox.path))
       try page.write(
         to: file, ended: others.map(\.json), total: page.live.count + others.count + older,
-        boot: isChecked ? boot : "", now: .time(Clock.wallMilliseconds))
+        boot: isChecked.withLock { $0 } ? boot : "", now: .time(Clock.wallMilliseconds))
       try file.end()
       try staging.open().rename(name, to: folder, as: PagePlace.name)
     } catch {

@@ -38,6 +38,9 @@ final class GalleryWriter: Sendable {
 
   private let shared = Mutex(Shared())
   private let queue = DispatchQueue(label: "Gallery", qos: .utility)
+
+  /// Where pages are made again. Nothing waits for it but the end of the program, for a moment.
+  private let checks = DispatchQueue(label: "Gallery checks", qos: .utility)
   private let pages: GalleryPages
   private let warn: @Sendable (String) -> Void
 
@@ -50,7 +53,7 @@ final class GalleryWriter: Sendable {
     queue.async {
       pages.load()
       self.shared.withLock { $0.isBusy = false }
-      pages.checkPages()
+      self.checks.async { pages.checkPages() }
     }
   }
 
@@ -83,6 +86,7 @@ final class GalleryWriter: Sendable {
   /// Has the pages written as they are to stay while no process runs, and waits for that.
   func close(_ update: Update) {
     pages.isClosing.withLock { $0 = true }
+    checks.sync {}
     queue.sync { perform(update) }
   }
 
@@ -107,7 +111,7 @@ final class GalleryWriter: Sendable {
   func willEnd(_ job: String) { pages.began(job) }
 
   /// Has the page of a job whose report an earlier process wrote made again, if need be.
-  func check(_ job: String) { queue.async { self.pages.check(job) } }
+  func check(_ job: String) { checks.async { self.pages.check(job) } }
 
   /// Tells of trouble.
   /// - Parameter kind: Nothing more is told of the same.

@@ -4,11 +4,14 @@ import System
 
 /// The page of a job while it is written: the head of its report, and its rows in the order of the manifest.
 ///
-/// A page has `limit` rows at most: those that failed come first when some are left out. How many there are is known before
+/// A page has `limit` rows at most, and less when they are large: those that failed come first when some are left out. How many there are is known before
 /// the first comes, so that no row is kept in memory.
 final class JobPage {
   /// So many rows are on a page at most.
   static let limit = 20_000
+
+  /// Rows of so many bytes are on it at most: no browser opens pages of gigabytes.
+  static let byteLimit = 64 << 20
 
   /// How often a page of a live job asks whether there is a newer one, in seconds.
   static let refresh = 2
@@ -29,6 +32,7 @@ final class JobPage {
   private var failedRoom: Int
   private var otherRoom: Int
   private var hasRows = false
+  private var bytesLeft: Int
 
   /// - Parameters:
   ///   - file: An empty one.
@@ -40,9 +44,10 @@ final class JobPage {
   /// - Throws: `SystemError`.
   init(
     to file: OpenFile, job: String, head: ReportHead, live: Live? = nil, total: Int, failed: Int,
-    limit: Int = JobPage.limit
+    limit: Int = JobPage.limit, byteLimit: Int = JobPage.byteLimit
   ) throws(SystemError) {
     page = PageFile(file, .job, title: job)
+    bytesLeft = byteLimit
     (failedRoom, otherRoom) = (min(failed, limit), limit - min(failed, limit))
     var members: [JSONValue.Member] = [.init("page", .string("job")), .init("version", .integer(1))]
     if let live, !live.isLast { members.append(.init("refresh_s", .integer(Self.refresh))) }
@@ -70,7 +75,8 @@ final class JobPage {
   /// The same.
   /// - Parameter text: Ends with a zero.
   func add(_ text: UnsafePointer<CChar>, _ count: Int) throws(SystemError) {
-    guard count > 1, takesPlace(text) else { return }
+    guard count > 1, bytesLeft >= count, takesPlace(text) else { return }
+    bytesLeft -= count
     if hasRows { try page.append(",") }
     hasRows = true
     let row = UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self)

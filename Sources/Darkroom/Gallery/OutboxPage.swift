@@ -70,7 +70,7 @@ struct OutboxPage: Sendable, Equatable {
     let head = JSONValue.object([
       "page": .string("outbox"), "version": .integer(1), "written_at": now,
       "instance": .object(["is_running": .bool(isRunning), "boot_id": .string(boot)]),
-      "paused": paused.map { .string($0) }, "jobs_total": .integer(total),
+      "paused": paused.map { .string(PageText.withoutURLs($0)) }, "jobs_total": .integer(total),
       "ignored": .array(
         ignored.map { .object(["file": .string($0.file), "why": .string(PageText.withoutURLs($0.why))]) }),
       "inbox": inbox.map { .string($0) }, "inbox_error": inboxError.map { .string(PageText.withoutURLs($0)) },

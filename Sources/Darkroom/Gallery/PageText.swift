@@ -83,7 +83,7 @@ enum PageText {
   /// A text without the URLs that are in it, of which only the schemes are left.
   static func withoutURLs(_ text: String) -> String {
     guard text.contains(":") else { return text }
-    return text.replacing(/([A-Za-z][A-Za-z0-9+.\-]*):\/\/[^\s"'<>]*/) { "\($0.1)://…" }
-      .replacing(/(?i:\b(data|file|blob)):[^\s"'<>\/…][^\s"'<>]*/) { "\($0.1):…" }
+    return text.replacing(/([A-Za-z][A-Za-z0-9+.\-]*):\/\/[^\s"<>]*/) { "\($0.1)://…" }
+      .replacing(/(?i:\b(data|file|blob)):[^\s"<>\/…][^\s"<>]*/) { "\($0.1):…" }
   }
 }

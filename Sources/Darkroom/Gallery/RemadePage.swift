@@ -14,7 +14,9 @@ struct RemadePage: Sendable {
       guard let report = try? folder.open(reading: "report.json"), try report.status().kind == .file,
         let head = try ReportHead(of: report)
       else {
-        if isWanted() { try folder.remove(PagePlace.name) }
+        // Whoever made an empty file in another folder wants it there.
+        let isJob = try folder.status(of: "entries.jsonl") != nil
+        if isJob, isWanted(), try PagePlace(in: folder) == .broken { try folder.remove(PagePlace.name) }
         return
       }
       var rows = RowPlaces()
@@ -23,7 +25,9 @@ struct RemadePage: Sendable {
         to: staging.create(name), job: job, head: head, total: rows.counts.total, failed: rows.counts.failed)
       try rows.each(of: report) { (row, count) throws(SystemError) in try page.add(row, count) }
       try page.end()
-      if isWanted() { try staging.open().rename(name, to: folder, as: PagePlace.name) }
+      if isWanted(), try PagePlace(in: folder).obstacle == nil {
+        try staging.open().rename(name, to: folder, as: PagePlace.name)
+      }
       staging.remove(name)
     } catch {
       staging.remove(name)

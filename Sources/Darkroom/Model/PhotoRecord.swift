@@ -249,6 +249,9 @@ final class PhotoRecord: Sendable {
     }
   }
 
+  /// Goes on without the preview of its result, which cannot be delivered.
+  func dropPreview() { live.withLock { $0.result?.preview = nil } }
+
   /// `downloaded → filtered`, by a result that is there already. In any other state nothing changes.
   func reuse(_ delivered: DeliveredResult, keeping original: Original? = nil, taking time: Duration) {
     live.withLock {

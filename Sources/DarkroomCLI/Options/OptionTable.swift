@@ -162,7 +162,7 @@ enum OptionTable {
       "when a job has succeeded, remove results of its earlier runs that its manifest no longer names"),
     Option(
       "gallery", \.configuration.gallery, .choice, of: ["run", "watch"],
-      "write index.html for each job, with its pictures, and for the outbox"),
+      "write index.html for each job and for the outbox, and previews of large results"),
     Option(
       "keep-history", \.configuration.keepHistory, .whole(0...1_000_000),
       "earlier runs of a job whose reports and manifests are kept"),

@@ -82,7 +82,7 @@ struct StatusTable {
     }
     let style: StyledText.Style = ["running", "finishing"].contains(job.state) && isRunning ? .good : .plain
     return Row(
-      name: job.job.visible, state: StyledText(job.state, style),
+      name: job.job.visible, state: StyledText(job.state.visible, style),
       done: job.total.map { "\(ended)/\($0)" } ?? (ended > 0 ? "\(ended)" : ""), failed: job.failed ?? 0,
       rate: job.rate?.rateText ?? "", left: job.seconds_left?.clockText ?? "", note: notes.joined(separator: ", "))
   }
@@ -97,7 +97,7 @@ struct StatusTable {
     let counts = job.state == "rejected" ? nil : job.total.map { "\(job.filtered ?? 0)/\($0)" }
     let cancelled = job.cancelled.flatMap { $0 > 0 ? "\($0) cancelled, " : nil } ?? ""
     return Row(
-      name: job.job.visible, state: StyledText(job.state, style), done: counts ?? "", failed: job.failed ?? 0,
+      name: job.job.visible, state: StyledText(job.state.visible, style), done: counts ?? "", failed: job.failed ?? 0,
       note: cancelled + (job.finished_at.map { "ended " + shown($0) } ?? ""))
   }
 
@@ -160,7 +160,7 @@ struct StatusTable {
 
   /// A time of the status where the reader is: that of day, and the date if it is not today.
   private func shown(_ time: String) -> String {
-    guard let date = try? Date(time, strategy: Self.format) else { return time }
+    guard let date = try? Date(time, strategy: Self.format) else { return time.visible }
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = timeZone
     let day = date.formatted(Date.ISO8601FormatStyle(timeZone: timeZone).year().month().day())

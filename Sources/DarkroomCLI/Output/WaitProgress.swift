@@ -68,6 +68,6 @@ extension ProgressSnapshot.Job {
     let ended = (job.filtered ?? 0) + (job.failed ?? 0) + (job.cancelled ?? 0)
     self.init(
       name: job.job, total: job.total, ended: ended, failed: job.failed ?? 0,
-      note: job.state == "running" ? nil : job.state)
+      note: job.state == "running" ? nil : job.state.visible)
   }
 }

@@ -48,6 +48,15 @@ import Testing
     #expect(data["entries_total"]?.integer == 25_000 && data["refresh_s"] == nil)
   }
 
+  @Test func `rows that are too large together are cut, and how many there are is told`() throws {
+    let page = try JobPage(
+      to: OpenFile(creating: folder.file("page")), job: "job", head: Self.head, total: 9, failed: 0,
+      byteLimit: 4 * row(0).utf8.count + 20)
+    for index in 0..<9 { try page.add(row(index)) }
+    try page.end()
+    #expect(try indices(data()) == [0, 1, 2, 3] && data()["entries_total"]?.integer == 9)
+  }
+
   @Test func `a live page has the same rows whatever the order in which they end, and reads none twice`() throws {
     var random = SplitMix64(seed: 1)
     let order = (0..<25_000).shuffled(using: &random)

@@ -28,7 +28,8 @@ import Testing
 
   @Test(arguments: [
     ("nothing here", "nothing here"), ("see https://me:word@h/a?b=c now", "see https://… now"),
-    (#""http://h" and 'FTP://x'"#, #""http://…" and 'FTP://…'"#), ("line 3: bad", "line 3: bad"),
+    (#""http://h" and 'FTP://x'"#, #""http://…" and 'FTP://…"#), ("at https://h/a?x='b&sig=SECRET", "at https://…"),
+    ("line 3: bad", "line 3: bad"),
     ("data:image/png;base64,AA", "data:…"), ("file:incoming/*.jpg", "file:…"),
   ])
   func `URLs are left out`(text: String, shown: String) { #expect(PageText.withoutURLs(text) == shown) }
