@@ -57,6 +57,17 @@ import Testing
     #expect(folders.outboxPage?.jobs.contains { $0["name"] as? String == "done" } == false)
   }
 
+  @Test func `of a job that ran in several processes the page has the last run, also after others`() throws {
+    for number in 0..<3 {
+      try folders.drop("a.txt", "coffee.jpg\n")
+      #expect(try folders.run(["--filters", "none"]).status == 0)
+      try folders.drop("other\(number).txt", "coffee.jpg\n")
+      #expect(try folders.run(["--filters", "none"]).status == 0)
+      let job = try #require(folders.outboxPage?.jobs.first { $0["name"] as? String == "a" })
+      #expect(job["run_id"] as? String == folders.page("a")?.head["run_id"] as? String)
+    }
+  }
+
   @Test func `jobs of a process that was killed are on the next one's page, and those of an outbox without one`() throws
   {
     for job in ["a", "b"] { try folders.drop(job + ".txt", "coffee.jpg\n") }

@@ -88,6 +88,9 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
       let run = EndedRun(
         name: job.name, runID: job.runID, outcome: outcome, started: manifest.accepted,
         isInHistory: outcome.isRejectedReplacement == true)
+      // The ledger may still have a run of a job of which the page has a later one.
+      let job = EndedJob(run, hasPage: false)
+      if let shown = ended[job.key], shown.finished >= job.finished { continue }
       add(run, in: folder)
     }
     for (key, job) in ended {

@@ -32,7 +32,8 @@ struct WaitCommand: Command {
     let display = LiveDisplay(WaitProgress(), on: screen, isWanted: isWanted)
     if display.isEnabled { Signals.clear(screen) }
     let (ended, open) = try wait.wait(for: jobs, seconds: seconds) {
-      invocation.console.warn("no instance is running; waiting for one")
+      invocation.console.warn(
+        "no instance is running; waiting for one: \"darkroom run\" or \"darkroom watch\" starts it")
     } observe: { status, open in
       display.update { $0.update(status, open: open) }
     }
