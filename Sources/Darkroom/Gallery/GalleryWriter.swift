@@ -86,6 +86,8 @@ final class GalleryWriter: Sendable {
   /// Has the pages written as they are to stay while no process runs, and waits for that.
   func close(_ update: Update) {
     pages.isClosing.withLock { $0 = true }
+    // The checks come after what is read at the start.
+    queue.sync {}
     checks.sync {}
     queue.sync { perform(update) }
   }
