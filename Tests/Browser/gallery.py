@@ -171,7 +171,7 @@ class Checks:
         assert page.run("title.textContent") == names[3], "the slider's keys go to another picture"
         page.press("Escape")
         page.wait("!viewer.open && !location.hash.includes('open')")
-        assert page.run(IN_GRID) == names[3], f"the focus returned to {page.run(IN_GRID)}"
+        page.wait(f"({IN_GRID}) === {json.dumps(names[3])}", "the focus to return")
         self.finish(page)
 
     def check_viewer(self):
@@ -197,7 +197,7 @@ class Checks:
         page.wait("title.textContent === 'coffee 1'")
         page.run("history.back()")
         page.wait("!viewer.open")
-        assert page.run(IN_GRID) == "coffee 1"
+        page.wait(f"({IN_GRID}) === 'coffee 1'")
         page.open(self.outbox.page("pictures") + "?#open=24")
         page.wait("viewer.open && document.querySelector('#after').naturalWidth === 4000", "the large result")
         page.click("#next")
