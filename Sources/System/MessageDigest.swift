@@ -36,7 +36,6 @@ package final class MessageDigest {
   /// Starts a digest. Default: SHA-256. Ends the program when memory is exhausted.
   package init(_ algorithm: Algorithm = .sha256) {
     guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, algorithm.implementation, nil) == 1 else {
-      // Memory is exhausted, or libcrypto was built without what it always has.
       // Only for want of memory, as the algorithms are libcrypto's own.
       fatalError("libcrypto cannot start a \(algorithm.rawValue) digest")
     }

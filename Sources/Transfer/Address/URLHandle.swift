@@ -8,7 +8,6 @@ struct URLHandle: ~Copyable {
   /// Parses a URL of any scheme; spaces and bytes beyond ASCII are percent-encoded, dot segments resolved.
   /// - Throws: libcurl's reason.
   init(parsing text: String) throws(Failure) {
-    // Memory is exhausted: nothing could be done without any.
     // Only for want of a few bytes of memory, as wherever Swift allocates.
     guard let handle = curl_url() else { fatalError("out of memory") }
     let code = curl_url_set(handle, CURLUPART_URL, text, Self.flags)

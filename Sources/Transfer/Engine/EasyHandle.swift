@@ -11,7 +11,6 @@ final class EasyHandle {
 
   /// Creates a handle (`curl_easy_init`). Ends the program when memory is exhausted.
   init() {
-    // Memory is exhausted: nothing could be done without any.
     // Only for want of a few bytes of memory, as wherever Swift allocates.
     guard let raw = curl_easy_init() else { fatalError("libcurl cannot make a handle") }
     self.raw = raw

@@ -10,7 +10,6 @@ final class EngineThread: Sendable {
     var thread = pthread_t()
     let box = Unmanaged.passRetained(Body(run: body))
     let code = pthread_create(&thread, nil, runBody, box.toOpaque())
-    // Without the thread no transfer would ever end.
     // At the start of the process, which can do nothing without it.
     guard code == 0 else { fatalError("cannot start a thread: \(systemMessage(code))") }
     self.thread = thread
