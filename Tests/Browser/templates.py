@@ -45,7 +45,7 @@ def fill(outbox, status):
             jobs.append(ended_job(folder))
     ended = sorted((job for job in jobs if "finished_at" in job), key=lambda job: job["finished_at"], reverse=True)
     data = {"page": "outbox", "version": 1, "written_at": now(), "instance": {"is_running": status["running"]},
-            "jobs": [job for job in jobs if "finished_at" not in job] + ended, "jobs_total": len(jobs),
+            "jobs": [job for job in jobs if "finished_at" not in job] + ended, "has_older": False,
             "ignored": status["ignored"], "inbox": status["inbox"]}
     put(outbox, page("outbox.html", "Outbox", data))
 

@@ -101,6 +101,29 @@ import Testing
     #expect(try folders.report("job").entries.map(\.name) == ["rocket"])
   }
 
+  @Test func `a gallery that is turned off on SIGHUP leaves pages that do not refresh`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    try put("{}", as: "../config.json")
+    try folders.drop("job.txt", server.url("a") + "\n" + server.url("b") + "\n")
+    let config = ["--config", folders.folder.file("config.json"), "--verbose"]
+    let watch = try folders.start("watch", ["--filters", "none", "--downloads", "1"] + config)
+    _ = try server.nextRequest()
+    try server.release(1)
+    #expect(folders.wait(for: { folders.page("job") }) { $0.entries.count == 1 } != nil)
+    try put("{\"gallery\": \"off\"}", as: "../config.json")
+    watch.send(SIGHUP)
+    #expect(try watch.waitForLine(containing: "reloaded") != nil)
+    // What is there then stays: the pages are nobody's from now on.
+    let (page, outbox) = (try #require(folders.page("job")), try #require(folders.outboxPage))
+    #expect(page.data["refresh_s"] == nil && page.entries.count == 1)
+    try server.release(1)
+    #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
+    watch.send(SIGTERM)
+    _ = try watch.finish()
+    #expect(folders.page("job")?.html == page.html && folders.outboxPage?.html == outbox.html)
+    #expect(try folders.staged().isEmpty && checkOutbox() == "")
+  }
+
   @Test func `a job that runs has a page with the rows that are there, also those of a process that was killed`() throws
   {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")

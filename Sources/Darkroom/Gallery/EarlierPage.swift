@@ -5,8 +5,6 @@ import System
 struct EarlierPage {
   /// A page is not longer than so many bytes.
   private static let limit = 64 << 20
-  /// No outbox has more jobs; numbers from a page may be wrong.
-  private static let mostJobs = 1 << 40
   private static let dataBegins = #"id="data">"#
 
   /// Tells the start of the machine in which it was written from others.
@@ -15,8 +13,11 @@ struct EarlierPage {
   /// The jobs that had ended, by their keys.
   let ended: [String: EndedJob]
 
-  /// How many jobs there were, without those that were live.
-  let total: Int
+  /// Whether there were more.
+  let hasOlder: Bool
+
+  /// Up to which job it was known that pages are whole; nil when it was of all.
+  let checkedTo: String?
 
   /// - Returns: nil when there is none, or it is not whole.
   init?(of outbox: OutboxFolder) {
@@ -28,9 +29,9 @@ struct EarlierPage {
       case .array(let jobs)? = data["jobs"]
     else { return nil }
     boot = data["instance"]?["boot_id"]?.string ?? ""
+    checkedTo = data["instance"]?["checked_to"]?.string
     let known = jobs.compactMap { EndedJob($0) }
     ended = Dictionary(known.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
-    let total = min(max(data["jobs_total"]?.integer ?? 0, 0), Self.mostJobs)
-    self.total = total - (jobs.count - known.count)
+    hasOlder = data["has_older"] == .bool(true)
   }
 }

@@ -2,7 +2,7 @@ import JSON
 import System
 
 /// The page of a run that has ended, made from the rows that pass when its report is written, and placed before that. What goes
-/// wrong with it is told and has no consequences.
+/// wrong with it is told; then it is made again when the report is there.
 final class FinalPage {
   /// What is in its place and not the program's, in words; nil when nothing is.
   let obstacle: String?
@@ -22,6 +22,7 @@ final class FinalPage {
       if error.cause != .missing {
         // What is there now cannot be known.
         writer.report("the page of job \(run.job) is not written: \(error)", once: "job")
+        writer.lostPage(of: run)
         return nil
       }
       obstacle = nil
@@ -69,6 +70,15 @@ final class FinalPage {
       page = nil
       run.staging.remove(staged)
       writer.report("the page of job \(run.job) is not written: \(error)", once: "job")
+      removeLivePage()
+      writer.lostPage(of: run)
     }
+  }
+
+  /// Removes a page that says that the job runs, and reads itself again for ever.
+  private func removeLivePage() {
+    writer.endLivePage(of: run)
+    guard let folder = try? run.folder.open(), (try? PagePlace(in: folder)) == .ours else { return }
+    try? folder.remove(PagePlace.name)
   }
 }

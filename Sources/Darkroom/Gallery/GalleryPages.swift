@@ -26,18 +26,18 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
   private let staging: Staging
   private let ledger: Ledger
   private let boot: String
-  private let latest: @Sendable (Int) -> (jobs: [EndedJob], total: Int)
+  private let latest: @Sendable (Int) -> (jobs: [EndedJob], hasOlder: Bool)
   private let remadePage: RemadePage
 
-  /// The jobs that have ended, by their keys, and how many more there are.
+  /// The jobs that have ended, by their keys, and whether there are more.
   private var ended: [String: EndedJob] = [:]
-  private var older = 0
+  private var hasOlder = false
 
   /// The same in the order of the page; nil when it has to be found.
   private var sorted: [EndedJob]?
 
-  /// Whether no page can be there of which a power cut has left less than all.
-  private let isChecked = Mutex(false)
+  /// Up to which job no page can be there of which a power cut has left less than all; nil when that is so for all.
+  private let checkedTo = Mutex<String?>("")
   private var live: [Int: LivePage] = [:]
   private var due = 0.0
 
@@ -53,10 +53,10 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
   /// - Parameters:
   ///   - staging: The folder in which pages are written.
   ///   - boot: Tells this start of the machine from others.
-  ///   - latest: The jobs that ended last, and how many there are, when no earlier page has them.
+  ///   - latest: The jobs that ended last, and whether there are more, when no earlier page has them.
   init(
     outbox: OutboxFolder, staging: Staging, ledger: Ledger, boot: String,
-    latest: @escaping @Sendable (Int) -> (jobs: [EndedJob], total: Int)
+    latest: @escaping @Sendable (Int) -> (jobs: [EndedJob], hasOlder: Bool)
   ) {
     self.outbox = outbox
     self.staging = staging
@@ -71,13 +71,12 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
   /// Reads which jobs have ended: from the page that is there, and from the ledger those that ended after it was written.
   func load() {
     if let earlier = EarlierPage(of: outbox) {
-      isChecked.withLock { $0 = !earlier.boot.isEmpty && earlier.boot == boot }
-      ended = earlier.ended
-      older = max(0, earlier.total - ended.count)
+      if !earlier.boot.isEmpty, earlier.boot == boot { checkedTo.withLock { $0 = earlier.checkedTo } }
+      (ended, hasOlder) = (earlier.ended, earlier.hasOlder)
     } else {
       let found = latest(OutboxPage.limit)
       ended = Dictionary(found.jobs.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
-      older = found.total - found.jobs.count
+      hasOlder = found.hasOlder
     }
     guard let folder = try? outbox.open() else { return }
     let known = Set(ended.values.map(\.runID))
@@ -102,15 +101,18 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
   /// Makes pages again of which a power cut has left less than all.
   func checkPages() {
     defer { begun.withLock { $0 = nil } }
-    guard !isChecked.withLock({ $0 }), let folder = try? outbox.open() else { return }
+    guard let last = checkedTo.withLock({ $0 }), let folder = try? outbox.open(), let names = try? folder.names()
+    else { return }
     let began = Clock.monotonicSeconds
-    for name in ((try? folder.names()) ?? []).compactMap(\.text) where !name.hasPrefix(".") && name != PagePlace.name {
-      // The next start begins again.
+    for name in names.compactMap(\.text).filter({ $0 > last && !$0.hasPrefix(".") && $0 != PagePlace.name }).sorted() {
+      // The next start goes on.
       if isClosing.withLock({ $0 }), Clock.monotonicSeconds - began > Self.checkTime { return }
-      guard (try? PagePlace(in: folder, name + "/" + PagePlace.name)) == .broken else { continue }
-      remadePage.make(name) { begun.withLock { $0?.contains(name) == false } }
+      if (try? PagePlace(in: folder, name + "/" + PagePlace.name)) == .broken {
+        remadePage.make(name) { begun.withLock { $0?.contains(name) == false } }
+      }
+      checkedTo.withLock { $0 = name }
     }
-    isChecked.withLock { $0 = true }
+    checkedTo.withLock { $0 = nil }
   }
 
   /// Has the page of a job not made again.
@@ -144,7 +146,7 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
     do {
       let folder = try outbox.open()
       for run in runs.suffix(OutboxPage.limit) { add(run, in: folder) }
-      older += max(0, runs.count - OutboxPage.limit)
+      hasOlder = hasOlder || runs.count > OutboxPage.limit
       trim()
       if let trouble = try write(update, to: folder) { troubles.append(trouble) }
     } catch {
@@ -168,7 +170,7 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
     guard sorted == nil else { return }
     let all = ended.values.sorted { ($0.finished, $0.key) > ($1.finished, $1.key) }
     for job in all.dropFirst(OutboxPage.limit) { ended[job.key] = nil }
-    older += max(0, all.count - OutboxPage.limit)
+    hasOlder = hasOlder || all.count > OutboxPage.limit
     sorted = Array(all.prefix(OutboxPage.limit))
   }
 
@@ -192,8 +194,8 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
     do throws(SystemError) {
       let file = PageFile(try staging.create(name), .outbox, title: Folder.name(of: outbox.path))
       try page.write(
-        to: file, ended: others.map(\.json), total: page.live.count + others.count + older,
-        boot: isChecked.withLock { $0 } ? boot : "", now: .time(Clock.wallMilliseconds))
+        to: file, ended: others.map(\.json), hasOlder: hasOlder || page.live.count + others.count > OutboxPage.limit,
+        boot: boot, checkedTo: checkedTo.withLock { $0 }, now: .time(Clock.wallMilliseconds))
       try file.end()
       try staging.open().rename(name, to: folder, as: PagePlace.name)
     } catch {

@@ -33,6 +33,8 @@ final class GalleryWriter: Sendable {
     var ended: [EndedRun] = []
     /// The runs whose pages may be being written.
     var live: Set<Int> = []
+    /// Jobs whose pages could not be made while their reports were written.
+    var lost: Set<String> = []
     var told: Set<String> = []
   }
 
@@ -97,6 +99,7 @@ final class GalleryWriter: Sendable {
       defer { shared.ended = [] }
       return shared.ended
     }
+    for run in ended where shared.withLock({ $0.lost.remove(run.name) }) != nil { pages.check(run.name) }
     for trouble in pages.write(update, ended: ended) { report(trouble.message, once: trouble.kind) }
     let isBehind = pages.isBehind
     shared.withLock { $0.isBehind = isBehind }
@@ -108,6 +111,9 @@ final class GalleryWriter: Sendable {
     guard shared.withLock({ $0.live.remove(number) != nil }) else { return }
     queue.sync { pages.endLivePage(of: number) }
   }
+
+  /// Has the page of a run, which could not be made, made again when the run has ended: from the report.
+  func lostPage(of run: RunContext) { shared.withLock { _ = $0.lost.insert(run.job) } }
 
   /// Has no page of a job made again that was found to be not whole: it gets another.
   func willEnd(_ job: String) { pages.began(job) }

@@ -61,16 +61,19 @@ struct OutboxPage: Sendable, Equatable {
   /// The page's data.
   /// - Parameters:
   ///   - ended: The other jobs that are shown, as JSON, the latest first.
-  ///   - total: How many jobs there are.
+  ///   - hasOlder: Whether there are more.
   ///   - boot: Tells this start of the machine from others.
+  ///   - checkedTo: Up to which job it is known since then that pages are whole; nil when it is of all.
   ///   - now: When it is written.
   func write(
-    to page: PageFile, ended: [String], total: Int, boot: String, now: JSONValue
+    to page: PageFile, ended: [String], hasOlder: Bool, boot: String, checkedTo: String?, now: JSONValue
   ) throws(SystemError) {
     let head = JSONValue.object([
       "page": .string("outbox"), "version": .integer(1), "written_at": now,
-      "instance": .object(["is_running": .bool(isRunning), "boot_id": .string(boot)]),
-      "paused": paused.map { .string(PageText.withoutURLs($0)) }, "jobs_total": .integer(total),
+      "instance": .object([
+        "is_running": .bool(isRunning), "boot_id": .string(boot), "checked_to": checkedTo.map { .string($0) },
+      ]),
+      "paused": paused.map { .string(PageText.withoutURLs($0)) }, "has_older": .bool(hasOlder),
       "ignored": .array(
         ignored.map { .object(["file": .string($0.file), "why": .string(PageText.withoutURLs($0.why))]) }),
       "inbox": inbox.map { .string($0) }, "inbox_error": inboxError.map { .string(PageText.withoutURLs($0)) },

@@ -11,15 +11,15 @@ struct FinishedJobs {
     return (heads.compactMap { finished($0.job, $0.head) }, total)
   }
 
-  /// The same, as the gallery shows them.
-  func latestEnded(_ limit: Int) -> (jobs: [EndedJob], total: Int) {
+  /// Those that ended last, as the gallery shows them, and whether there are more.
+  func latestEnded(_ limit: Int) -> (jobs: [EndedJob], hasOlder: Bool) {
     let (heads, total) = heads(limit)
     let folder = try? OpenFolder(outbox)
     let jobs = heads.compactMap { job, head in
       let place = folder.flatMap { try? PagePlace(in: $0, job + "/" + PagePlace.name) }
       return EndedJob(job, head, hasPage: place == .ours)
     }
-    return (jobs, total)
+    return (jobs, total > limit)
   }
 
   /// The beginnings of the latest reports.
