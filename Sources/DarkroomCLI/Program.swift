@@ -41,7 +41,7 @@ enum Program {
       return .success
     }
     guard let name = arguments.command else {
-      guard arguments.wantsHelp else { throw UsageError("a command is needed") }
+      guard arguments.wantsHelp else { throw UsageError("a command is needed, such as \"run\" or \"watch\"") }
       try output.print(HelpText.program(CommandTable.groups))
       return .success
     }

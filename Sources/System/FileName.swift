@@ -19,16 +19,25 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The name for a message: what is not UTF-8, and control characters, as `\x…`.
+  /// The name for a message: what is not UTF-8, as `\x…`, and what could forge a line or change how others look: control
+  /// characters, those that separate lines, and those that change the direction of text.
   package var description: String {
     let scalars = text.map { Array($0.unicodeScalars) } ?? bytes.map { UnicodeScalar($0) }
     return scalars.map { scalar in
-      let isControl = scalar.properties.generalCategory == .control
-      return isControl || (text == nil && scalar.value >= 0x80) ? Self.escaped(scalar) : String(scalar)
+      let isByte = text == nil && scalar.value >= 0x80
+      return isByte || Self.changesLines(scalar) ? Self.escaped(scalar) : String(scalar)
     }.joined()
   }
 
+  private static func changesLines(_ scalar: UnicodeScalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: scalar.properties.isBidiControl
+    }
+  }
+
   private static func escaped(_ scalar: UnicodeScalar) -> String {
-    "\\x" + (scalar.value < 0x10 ? "0" : "") + String(scalar.value, radix: 16)
+    let digits = String(scalar.value, radix: 16)
+    return scalar.value > 0xff ? "\\u{\(digits)}" : "\\x" + (scalar.value < 0x10 ? "0" : "") + digits
   }
 }

@@ -7,9 +7,12 @@ import Transfer
 
 /// What `run` says at its end.
 @Suite struct ClosingSummaryTests {
-  private static func failure(_ job: String, _ name: String, _ code: String) -> Event {
+  private static func failure(
+    _ job: String, _ name: String, _ code: String, status: Int? = nil, isRetryable: Bool = false
+  ) -> Event {
     let failure = ReportRow.Failure(
-      stage: "download", code: code, message: "\(name) is not there", httpStatus: nil, isRetryable: false)
+      stage: "download", code: code, message: "\(name) is not there", httpStatus: status,
+      isRetryable: isRetryable)
     let row = ReportRow(
       index: 0, name: name, url: "http://h/", finalURL: nil, state: .failed, isReused: false, isCoalesced: false,
       priority: "normal", attempts: 1, output: nil, source: nil, filters: "none", timings: .init(), failure: failure,
@@ -18,15 +21,19 @@ import Transfer
   }
 
   private static func lines(
-    _ events: [Event], folders: [String] = [], isForPerson: Bool = true, existing: [String] = []
+    _ events: [Event], folders: [String] = [], isForPerson: Bool = true, hasExamples: Bool = true,
+    existing: [String] = []
   ) -> [String] {
     var summary = ClosingSummary()
     for event in events { summary.add(event) }
-    return summary.lines(folders: folders, isForPerson: isForPerson, in: "/work") { path in existing.contains(path) }
+    return summary.lines(folders: folders, isForPerson: isForPerson, hasExamples: hasExamples, in: "/work") { path in
+      existing.contains(path)
+    }.map(\.text)
   }
 
   private static let failed = [
-    failure("cats", "a", "dns"), failure("cats", "b", "http-status"), failure("it's", "c", "http-status"),
+    failure("cats", "a", "dns", isRetryable: true), failure("cats", "b", "http-status", status: 404),
+    failure("it's", "c", "http-status", status: 404), failure("it's", "d", "http-status", status: 503),
     JobsProgressTests.end("cats", .partial), JobsProgressTests.end("it's", .failed), JobsProgressTests.end("fine"),
   ]
 
@@ -36,12 +43,14 @@ import Transfer
       existing: ["outbox/cats/images", "outbox/cats/index.html", "outbox/fine/images"])
     #expect(
       lines == [
-        "2 failed with http-status, such as cats: b: b is not there",
-        "  remedy: " + (FailureCode(text: "http-status")?.explanation.plainRemedy ?? ""),
+        "2 failed with http-status (404), such as cats: b: b is not there",
+        "  remedy: the picture is not there: correct the URL, or remove the entry",
         "1 failed with dns: cats: a: a is not there",
         "  remedy: " + (FailureCode(text: "dns")?.explanation.plainRemedy ?? ""),
+        "1 failed with http-status (503): it's: d: d is not there",
+        "  remedy: the server wants fewer requests: retry later, or --per-host 1",
         "to try again: darkroom retry --inbox '/srv/my in' cats",
-        #"to try again: darkroom retry --inbox '/srv/my in' 'it'\''s'"#,
+        #"after that, to try again: darkroom retry --inbox '/srv/my in' 'it'\''s'"#,
         "cats: results in outbox/cats/images, report outbox/cats/report.json, gallery outbox/cats/index.html",
         "it's: report outbox/it's/report.json", "fine: results in outbox/fine/images, report outbox/fine/report.json",
       ])
@@ -49,7 +58,9 @@ import Transfer
 
   @Test func `elsewhere than on a terminal each code has one line, and nothing is said when all is well`() {
     let lines = Self.lines(Self.failed, isForPerson: false)
-    #expect(lines.count == 4 && lines[0].contains("; remedy: "), "\(lines)")
+    #expect(lines.count == 5 && lines[0].contains("such as cats: b: b is not there; remedy: "), "\(lines)")
+    let short = Self.lines(Self.failed, isForPerson: false, hasExamples: false)
+    #expect(short[0].hasPrefix("2 failed with http-status (404); remedy: "), "\(short)")
     #expect(Self.lines([JobsProgressTests.end("fine")], isForPerson: false) == [])
     let accepted = [Self.failure("cats", "a", "dns"), JobsProgressTests.end("cats", .partial, accepted: true)]
     #expect(Self.lines(accepted, isForPerson: false) == [], "what is accepted is well")
@@ -72,8 +83,11 @@ import Transfer
   }
 
   @Test func `every code has a remedy of its own line, which names only options that there are`() throws {
-    for code in FailureCode.all {
-      let remedy = code.explanation.plainRemedy
+    let statuses = [301, 401, 403, 404, 408, 410, 418, 429, 500, 503, 599]
+    let ofStatuses = statuses.map {
+      (FailureCode.download(.httpStatus), FailureCode.download(.httpStatus).remedy(httpStatus: $0))
+    }
+    for (code, remedy) in FailureCode.all.map({ ($0, $0.explanation.plainRemedy) }) + ofStatuses {
       #expect(remedy.count > 4 && remedy.count < 120 && !remedy.contains("\n"), "\(code.text): \(remedy)")
       for option in remedy.matches(of: /--([a-z-]+)/) {
         #expect(OptionTable.option(named: String(option.1)) != nil, "\(code.text): \(remedy)")

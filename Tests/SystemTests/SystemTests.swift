@@ -11,7 +11,8 @@ import Testing
     arguments: [
       (Array("plain ü 日 👍".utf8), "plain ü 日 👍"), (Array("a\nb".utf8), "a\\x0ab"), ([0x61, 0xff, 0x62], "a\\xffb"),
       (Array("\u{1b}[31m".utf8), "\\x1b[31m"), ([0xc2, 0x9b], "\\x9b"), ([0x7f], "\\x7f"), ([0xc3], "\\xc3"), ([], ""),
-      ([0x0a, 0xff], "\\x0a\\xff"),
+      ([0x0a, 0xff], "\\x0a\\xff"), (Array("a\u{202e}gpj.exe".utf8), "a\\u{202e}gpj.exe"),
+      (Array("a\u{2028}b".utf8), "a\\u{2028}b"), (Array("a\u{200d}b".utf8), "a\u{200d}b"),
     ] as [([UInt8], String)])
   func fileName(bytes: [UInt8], expected: String) { #expect(FileName(bytes: bytes).description == expected) }
 

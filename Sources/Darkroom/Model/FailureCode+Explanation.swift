@@ -18,6 +18,19 @@ extension FailureCode {
     + ImagingError.Code.allCases.filter { $0 != .io && $0 != .cancelled }.map(FailureCode.filter)
     + [.io, .nameConflict, .dependencyFailed]
 
+  /// What helps an entry that ended with the code.
+  /// - Parameter status: The server's, if it answered with one that is not wanted.
+  package func remedy(httpStatus status: Int?) -> String {
+    guard self == .download(.httpStatus), let status else { return explanation.plainRemedy }
+    return switch status {
+    case 401, 403, 407: "the server wants to know who asks: give the entry headers"
+    case 404, 410: "the picture is not there: correct the URL, or remove the entry"
+    case 429, 503: "the server wants fewer requests: retry later, or --per-host 1"
+    case 408, 500...: "the server is in trouble: retry later"
+    default: "open the URL in a browser: the answer often says what is wrong"
+    }
+  }
+
   package var explanation: Explanation {
     switch self {
     case .download(let code): Self.explanation(of: code)

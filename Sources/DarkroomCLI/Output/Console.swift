@@ -163,7 +163,11 @@ final class Console {
   func printSummary(folders options: [String]) {
     guard let closing else { return }
     let isForPerson = screen.terminal.isTerminal && verbosity != .quiet
-    for line in closing.lines(folders: options, isForPerson: isForPerson) { log(.quiet, line) }
+    // Elsewhere than on a terminal each failure has its line above, unless quiet.
+    let hasExamples = isForPerson || verbosity == .quiet
+    for line in closing.lines(folders: options, isForPerson: isForPerson, hasExamples: hasExamples) {
+      log(.quiet, line.text, wraps: !line.isForCopying)
+    }
   }
 
   /// Prints what a command has done, unless quiet.
@@ -182,9 +186,14 @@ final class Console {
 
   // MARK: Lines
 
-  private func log(_ least: Settings.Verbosity, _ text: String) {
+  /// - Parameter wraps: Whether a terminal gets lines that end between words. Default: yes.
+  private func log(_ least: Settings.Verbosity, _ text: String, wraps: Bool = true) {
     guard least.rawValue <= verbosity.rawValue else { return }
-    write((screen.terminal.isTerminal ? "" : Date().formatted(.iso8601) + " ") + text.visible + "\n")
+    let line =
+      if !screen.terminal.isTerminal { Date().formatted(.iso8601) + " " + text.visible } else if wraps {
+        TextLayout.folded(text.visible, columns: screen.terminal.size.columns)
+      } else { text.visible }
+    write(line + "\n")
   }
 
   private func write(_ text: String) { screen.write(above: text) }

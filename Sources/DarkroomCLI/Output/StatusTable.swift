@@ -40,6 +40,9 @@ struct StatusTable {
 
   var lines: [StyledText] {
     var lines = status.heading.enumerated().map { StyledText($1.visible, $0 == 0 ? .bold : .plain) }
+    if status.process == nil, !status.jobs.isEmpty || !status.queued.isEmpty {
+      lines[1] = lines[1] + "; \"darkroom run\" processes what is here, \"darkroom watch\" also what comes"
+    }
     let rows = rows
     if !rows.isEmpty { lines += [StyledText()] + table(rows) }
     let more = (status.queued_total - status.queued.count, (status.finished_total ?? 0) - (status.finished ?? []).count)

@@ -17,6 +17,28 @@ enum TextLayout {
     return lines.joined(separator: "\n" + indent)
   }
 
+  /// Breaks a line of a terminal at spaces where it is too long; what follows is indented as it is, and two columns more.
+  /// Words stay whole, and lines that fit stay as they are.
+  static func folded(_ line: String, columns: Int) -> String {
+    guard line.columns > columns else { return line }
+    let margin = line.prefix { $0 == " " }
+    let indent = margin + "  "
+    var (lines, used) = ([String(margin)], margin.count)
+    for (place, word) in line.dropFirst(margin.count).split(separator: " ", omittingEmptySubsequences: false)
+      .enumerated()
+    {
+      let width = String(word).columns
+      if place > 0, used + 1 + width > columns {
+        lines.append(String(indent + word))
+        used = indent.count + width
+      } else {
+        lines[lines.count - 1] += (place > 0 ? " " : "") + word
+        used += (place > 0 ? 1 : 0) + width
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+
   /// The paragraphs of a text, which blank lines separate, wrapped.
   static func paragraphs(_ text: String) -> [String] {
     var paragraphs: [[Substring]] = [[]]

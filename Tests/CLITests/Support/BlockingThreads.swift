@@ -9,7 +9,21 @@ struct BlockingThreads: SuiteTrait, TestTrait, TestScoping {
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    try await withTaskExecutorPreference(BlockingExecutor.shared) { try await function() }
+    try await withTaskExecutorPreference(BlockingExecutor.shared) {
+      let begin = ContinuousClock.now
+      defer { Self.record(begin.duration(to: .now) / .seconds(1), of: test, testCase) }
+      try await function()
+    }
+  }
+
+  /// Appends how long a test took, in seconds, to the file that `DARKROOM_TEST_TIMES` names: what the test run itself prints
+  /// has the time that tests have waited for a thread in it.
+  private static func record(_ seconds: Double, of test: Test, _ testCase: Test.Case?) {
+    guard testCase != nil, let path = ProcessInfo.processInfo.environment["DARKROOM_TEST_TIMES"],
+      let file = fopen(path, "a")
+    else { return }
+    fputs("\(seconds)  \(test.sourceLocation.fileID): \(test.name)\n", file)
+    fclose(file)
   }
 }
 
