@@ -365,7 +365,8 @@ class Checks:
 
     def check_accessibility(self):
         hostile = next(path.name for path in self.outbox.path.iterdir() if path.name.startswith("hostile"))
-        for form in ({}, {"dark": True}, {"width": 375, "height": 812, "phone": True}):
+        phone = {"width": 375, "height": 812, "phone": True}
+        for form in ({}, {"dark": True}, phone, {"dark": True, **phone}):
             for job, fragment in [("pictures", "#refresh=off"), ("pictures", "#open=1"), ("pictures", "#open=25"),
                                   (hostile, ""), ("broken", ""), ("live", "#refresh=off"), (None, "#refresh=off")]:
                 page = self.open(job, fragment, **form)

@@ -83,10 +83,12 @@ import Testing
     try server.release(1)
     #expect(try watch.waitForLine(containing: "job: rejected") != nil)
     // The other one is not answered yet.
-    for path in ["/2", "/3", "/4", "/5", "/6"] {
-      #expect(try requests(1) == [path])
+    var asked: Set<String> = []
+    for _ in 2...6 {
+      asked.formUnion(try requests(1))
       try server.release(1)
     }
+    #expect(asked == ["/2", "/3", "/4", "/5", "/6"])
     try server.release(1)
     #expect(try watch.waitForLine(containing: "job: succeeded: 7 filtered") != nil)
     #expect(try folders.report("job").entries.allSatisfy { $0.attempts == 1 })

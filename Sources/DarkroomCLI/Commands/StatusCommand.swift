@@ -39,8 +39,8 @@ struct StatusCommand: Command {
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard invocation.operands.isEmpty else {
       throw UsageError(
-        "status takes no operands, such as \"\(invocation.operands[0])\": it tells of all jobs that have not ended, and with "
-          + "--all of those that have")
+        "status takes no operands, such as \"\(invocation.operands[0])\": it tells of all jobs; with --all, of each that has ended"
+      )
     }
     let reader = StatusReader(configuration: try invocation.settings.resolved(for: .reading))
     let isJSON = invocation.settings.isJSON

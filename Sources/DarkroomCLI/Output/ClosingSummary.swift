@@ -122,7 +122,7 @@ struct ClosingSummary {
         exists(gallery) ? "gallery \(short(gallery))" : nil,
       ]
       let line = "\(job.name): " + places.compactMap { $0 }.joined(separator: ", ")
-      return [Line(text: line, isForCopying: true)] + (job.advice.map { ["\(job.name): \($0)"] } ?? [])
+      return [Line(text: line)] + (job.advice.map { ["\(job.name): \($0)"] } ?? [])
     }
   }
 }
@@ -132,11 +132,11 @@ extension ClosingSummary {
   struct Line: Equatable, ExpressibleByStringInterpolation {
     let text: String
 
-    /// Whether it has a command or paths that somebody may copy: it is not wrapped.
-    var isForCopying = false
+    /// Whether it has a command that somebody may copy: it is not wrapped.
+    let isForCopying: Bool
 
-    init(text: String, isForCopying: Bool) { (self.text, self.isForCopying) = (text, isForCopying) }
-    init(stringLiteral text: String) { self.text = text }
+    init(text: String, isForCopying: Bool = false) { (self.text, self.isForCopying) = (text, isForCopying) }
+    init(stringLiteral text: String) { self.init(text: text) }
   }
 }
 

@@ -126,13 +126,15 @@ final class Console {
   private func logCounts(of summary: JobSummary) {
     let counts = summary.counts
     let isFine = summary.state == .succeeded
+    // The next line of the same terminal is the report's path.
+    let namesReport = !isFine && (isJSON || !sharesTerminal || !screen.terminal.isTerminal)
     log(
       isFine || summary.isAccepted ? .normal : .quiet,
       "\(summary.job): \(summary.state.rawValue): \(counts.filtered) filtered"
         + (counts.reused > 0 ? " (\(counts.reused) reused)" : "") + ", \(counts.failed) failed"
         + comparison(summary)
         + (counts.cancelled > 0 ? ", \(counts.cancelled) cancelled" : "")
-        + " in \(summary.seconds.shown) s" + (isFine ? "" : "; see \(summary.report)"))
+        + " in \(summary.seconds.shown) s" + (namesReport ? "; see \(summary.report)" : ""))
   }
 
   /// What is new about a job's failures, to follow their number; empty for a job's first run, unless a single entry failed.

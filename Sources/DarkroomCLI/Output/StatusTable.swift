@@ -41,7 +41,7 @@ struct StatusTable {
   var lines: [StyledText] {
     var lines = status.heading.enumerated().map { StyledText($1.visible, $0 == 0 ? .bold : .plain) }
     if status.process == nil, !status.jobs.isEmpty || !status.queued.isEmpty {
-      lines[1] = lines[1] + "; \"darkroom run\" processes what is here, \"darkroom watch\" also what comes"
+      lines[1] = lines[1] + "; start \"darkroom run\" or \"darkroom watch\""
     }
     let rows = rows
     if !rows.isEmpty { lines += [StyledText()] + table(rows) }
