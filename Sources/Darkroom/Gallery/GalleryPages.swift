@@ -27,7 +27,10 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
   private let ledger: Ledger
   private let boot: String
   private let latest: @Sendable (Int) -> (jobs: [EndedJob], hasOlder: Bool)
-  private let remadePage: RemadePage
+  /// On the queue of checks.
+  private let checkedPage: RemadePage
+  /// On the queue on which pages are written.
+  private let lostPage: RemadePage
 
   /// The jobs that have ended, by their keys, and whether there are more.
   private var ended: [String: EndedJob] = [:]
@@ -63,7 +66,8 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
     self.ledger = ledger
     self.boot = boot
     self.latest = latest
-    remadePage = RemadePage(outbox: outbox, staging: staging)
+    checkedPage = RemadePage(outbox: outbox, staging: staging, name: "checked-" + PagePlace.name)
+    lostPage = RemadePage(outbox: outbox, staging: staging, name: "lost-" + PagePlace.name)
   }
 
   // MARK: The start
@@ -108,7 +112,7 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
       // The next start goes on.
       if isClosing.withLock({ $0 }), Clock.monotonicSeconds - began > Self.checkTime { return }
       if (try? PagePlace(in: folder, name + "/" + PagePlace.name)) == .broken {
-        remadePage.make(name) { begun.withLock { $0?.contains(name) == false } }
+        checkedPage.make(name) { begun.withLock { $0?.contains(name) == false } }
       }
       checkedTo.withLock { $0 = name }
     }
@@ -118,12 +122,14 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
   /// Has the page of a job not made again.
   func began(_ job: String) { begun.withLock { _ = $0?.insert(job) } }
 
-  /// Makes the page of a job again that is missing or not whole.
-  func check(_ job: String) {
-    guard let folder = try? outbox.open(), let place = try? PagePlace(in: folder, job + "/" + PagePlace.name),
-      place == .free || place == .broken
+  /// Makes the page of a job again that is missing or not whole. On the queue of checks.
+  func check(_ job: String) { make(checkedPage, of: job) }
+
+  private func make(_ page: RemadePage, of job: String) {
+    guard let folder = try? outbox.open(),
+      (try? PagePlace(in: folder, job + "/" + PagePlace.name))?.isVacant == true
     else { return }
-    remadePage.make(job) { true }
+    page.make(job) { true }
   }
 
   // MARK: Writing
@@ -131,8 +137,11 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
   func endLivePage(of run: Int) { live[run] = nil }
 
   /// Writes what is due.
-  /// - Parameter runs: That have ended since the last call.
-  func write(_ update: GalleryWriter.Update, ended runs: [EndedRun]) -> [Trouble] {
+  /// - Parameters:
+  ///   - runs: That have ended since the last call.
+  ///   - lost: Those of their jobs whose pages could not be written.
+  func write(_ update: GalleryWriter.Update, ended runs: [EndedRun], lost: Set<String> = []) -> [Trouble] {
+    for job in lost { make(lostPage, of: job) }
     let numbers = Set(update.jobs.map(\.run.number))
     live = live.filter { numbers.contains($0.key) }
     var troubles: [Trouble] = []

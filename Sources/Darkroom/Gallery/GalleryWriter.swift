@@ -95,12 +95,13 @@ final class GalleryWriter: Sendable {
   }
 
   private func perform(_ update: Update) {
-    let ended = shared.withLock { shared in
+    let (ended, lost) = shared.withLock { shared in
       defer { shared.ended = [] }
-      return shared.ended
+      let lost = shared.lost.intersection(shared.ended.map(\.name))
+      shared.lost.subtract(lost)
+      return (shared.ended, lost)
     }
-    for run in ended where shared.withLock({ $0.lost.remove(run.name) }) != nil { pages.check(run.name) }
-    for trouble in pages.write(update, ended: ended) { report(trouble.message, once: trouble.kind) }
+    for trouble in pages.write(update, ended: ended, lost: lost) { report(trouble.message, once: trouble.kind) }
     let isBehind = pages.isBehind
     shared.withLock { $0.isBehind = isBehind }
   }

@@ -53,6 +53,9 @@ enum PagePlace: Sendable, Equatable {
     return try file.bytes(end.count, at: size - end.count) == end
   }
 
+  /// Whether there is no page to keep.
+  var isVacant: Bool { self == .free || self == .broken }
+
   /// What is in the way, in words; nil when nothing is.
   var obstacle: String? {
     switch self {

@@ -5,10 +5,12 @@ struct RemadePage: Sendable {
   let outbox: OutboxFolder
   let staging: Staging
 
+  /// The staged file: one that nothing else writes meanwhile.
+  let name: String
+
   /// Makes it, or removes what is left of it when there is no report. What goes wrong is left for another start.
   /// - Parameter isWanted: Whether it still is, asked just before it gets its name.
   func make(_ job: String, isWanted: () -> Bool) {
-    let name = "remade-" + PagePlace.name
     do {
       let folder = try outbox.job(job).open()
       guard let report = try? folder.open(reading: "report.json"), try report.status().kind == .file,
@@ -25,7 +27,8 @@ struct RemadePage: Sendable {
         to: staging.create(name), job: job, head: head, total: rows.counts.total, failed: rows.counts.failed)
       try rows.each(of: report) { (row, count) throws(SystemError) in try page.add(row, count) }
       try page.end()
-      if isWanted(), try PagePlace(in: folder).obstacle == nil {
+      // A run may have ended meanwhile.
+      if isWanted(), try PagePlace(in: folder).isVacant {
         try staging.open().rename(name, to: folder, as: PagePlace.name)
       }
       staging.remove(name)
