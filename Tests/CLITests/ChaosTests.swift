@@ -7,9 +7,8 @@ import Testing
 @Suite(.blocking, .disabled(if: Sanitizer.isAny, "a sanitizer's library must be loaded first")) struct ChaosTests {
   /// A kind of fault, and how many calls it happens at, evenly spread over the run.
   static let samples = [
-    ("kill", 40), ("torn", 15), ("double", 25), ("taken", 20), ("watch", 10), ("EIO", 20), ("EIO-read", 10),
-    ("EROFS", 10), ("EINTR", 15),
-    ("ENOSPC", 15), ("EDQUOT", 10), ("EMFILE", 10), ("ENFILE", 10),
+    ("kill", 15), ("torn", 6), ("double", 10), ("taken", 8), ("watch", 5), ("EIO", 10), ("EIO-read", 5), ("EROFS", 5),
+    ("EINTR", 6), ("ENOSPC", 8), ("EDQUOT", 5), ("EMFILE", 5), ("ENFILE", 5),
   ]
 
   @Test(arguments: samples)

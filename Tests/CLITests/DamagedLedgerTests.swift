@@ -6,6 +6,9 @@ import Testing
 /// The program is killed in the middle of a job, 8 random bytes are written into its ledger, and it is started again.
 @Suite(.blocking) struct DamagedLedgerTests {
   private static let count = 40
+
+  /// How often it is damaged, each time in another way.
+  private static let damages: UInt64 = 25
   private static let names = ["coffee.jpg", "chelsea-small.png", "rocket.jpg"]
 
   @Test func `8 random bytes in the ledger of a killed run never give a wrong report`() throws {
@@ -24,7 +27,7 @@ import Testing
     try FileManager.default.moveItem(atPath: folders.outbox, toPath: template)
     let manifest = try Data(contentsOf: URL(fileURLWithPath: folders.inbox + "/job.jsonl"))
     var (found, rows) = (0, 0)
-    for seed in UInt64(0)..<60 {
+    for seed in UInt64(0)..<Self.damages {
       try FileManager.default.copyItem(atPath: template, toPath: folders.outbox)
       try DamagedFile.overwrite(folders.outbox + "/.darkroom/ledger.sqlite", seed: seed)
       let run = try folders.run(["--filters", "none"])
@@ -38,8 +41,8 @@ import Testing
       try folders.drop("job.jsonl", manifest)
     }
     // Whatever is not noticed hit bytes that nothing is read from.
-    #expect(found > 10)
-    #expect(rows == 60 * (Self.count + 1))
+    #expect(found > 4)
+    #expect(rows == Int(Self.damages) * (Self.count + 1))
   }
 
   /// Expects a report that is right.

@@ -172,11 +172,12 @@ import Testing
   @Test func `one that cannot be synced costs itself only`() throws {
     let words = (["run", "--isolation", "none"] + options).map { "'\($0)'" }.joined(separator: " ")
     var states: Set<String> = []
-    for number in 1...8 {
+    // Each thread counts its own: the one that syncs the result, and then the preview, has synced up to three before.
+    for number in 2...5 {
       try folders.drop("job\(number).json", #"{"a": "large.jpg"}"#)
       _ = try DarkroomProcess.run(
         script: """
-          strace -f -qq -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when=\(number) darkroom \(words) || true
+          strace -f -qq -o /dev/null -e trace=fsync -e inject=fsync:error=EIO:when=\(number) darkroom \(words) || true
           """, in: folders.folder)
       if !folders.exists("job\(number)/report.json") {
         #expect(try DarkroomProcess.run(["run"] + options).status == 0)

@@ -74,7 +74,8 @@ extension LiveJobs {
 
   /// Removes the requests to cancel a run that has ended. The next scan removes what cannot be removed now.
   func removeRequests(for run: JobRun) {
-    for key in run.cancelKeys where queue.cancelled.contains(key) {
+    // There may be one of its manifest, too, which no scan has seen yet.
+    for key in run.cancelKeys where run.unwanted == .requested || queue.cancelled.contains(key) {
       try? planner.inbox.folder.remove(CancelRequest.name(key))
     }
   }
