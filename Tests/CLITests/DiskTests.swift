@@ -67,8 +67,9 @@ struct DiskTests {
     try disk.resize(kilobytes: 8192)
     let second = try folders.run(options)
     #expect(second.status == 0, "\(second.error)")
-    // A ledger without room for anything cannot remember the pause beyond the end of the process.
-    try expectAll(tellingPauses: full == .pictures || kilobytes > 100)
+    // A ledger without room for anything cannot remember the pause beyond the end of the process. How much pictures and pages
+    // have left of a small disk depends on their order.
+    try expectAll(tellingPauses: full == .pictures || kilobytes > 200)
   }
 
   @Test(arguments: sizes)
