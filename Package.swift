@@ -1,6 +1,11 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
+/// Optimises debug builds of the targets whose time goes into loops over bytes, pixels or entries. Sanitizers need it off
+/// (`script/sanitize` sets the variable): in optimised code the thread sanitizer reports what a `Mutex` protects.
+let optimised: [SwiftSetting] =
+  Context.environment["DARKROOM_SANITIZE"] != nil ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 /// `DarkroomCLI → Darkroom → {Imaging, Transfer, Ledger, Manifests, Scheduling, Sandbox} → {System, JSON, Database} → C*`. Modules of
 /// one level never import one another.
 let package = Package(
@@ -21,18 +26,20 @@ let package = Package(
     .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
-    .target(name: "CPlanes"),
+    .target(name: "CPlanes", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
     // libseccomp, from Debian, and the calls around it.
     .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
-    .target(name: "System", dependencies: ["CCrypto", "CLinux"]),
-    .target(name: "JSON", dependencies: ["CJansson"]),
-    .target(name: "Database", dependencies: ["CSQLite"]),
+    .target(name: "System", dependencies: ["CCrypto", "CLinux"], swiftSettings: optimised),
+    .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: optimised),
+    .target(name: "Database", dependencies: ["CSQLite"], swiftSettings: optimised),
 
-    .target(name: "Imaging", dependencies: ["CJPEG", "CLCMS", "CPlanes", "CPNG", "CWebP", "System"]),
+    .target(
+      name: "Imaging", dependencies: ["CJPEG", "CLCMS", "CPlanes", "CPNG", "CWebP", "System"],
+      swiftSettings: optimised),
     .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux", "System"]),
-    .target(name: "Ledger", dependencies: ["Database"]),
-    .target(name: "Manifests", dependencies: ["CZlib", "JSON", "System"]),
-    .target(name: "Scheduling", dependencies: ["System"]),
+    .target(name: "Ledger", dependencies: ["Database"], swiftSettings: optimised),
+    .target(name: "Manifests", dependencies: ["CZlib", "JSON", "System"], swiftSettings: optimised),
+    .target(name: "Scheduling", dependencies: ["System"], swiftSettings: optimised),
     .target(name: "Sandbox", dependencies: ["CSandbox", "System"]),
 
     .target(
@@ -58,9 +65,10 @@ let package = Package(
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
     .testTarget(name: "ManifestsTests", dependencies: ["Manifests", "TestSupport"]),
-    .testTarget(name: "SchedulingTests", dependencies: ["Scheduling", "TestSupport"]),
+    .testTarget(name: "SchedulingTests", dependencies: ["Scheduling", "TestSupport"], swiftSettings: optimised),
     .testTarget(
-      name: "ImagingTests", dependencies: ["CPlanes", "CWebP", "Imaging", "TestSupport"], exclude: ["Goldens"]),
+      name: "ImagingTests", dependencies: ["CPlanes", "CWebP", "Imaging", "TestSupport"], exclude: ["Goldens"],
+      swiftSettings: optimised),
     .testTarget(name: "TransferTests", dependencies: ["Transfer", "TestSupport"]),
     .testTarget(name: "LedgerTests", dependencies: ["Ledger", "TestSupport"]),
     .testTarget(name: "SandboxTests", dependencies: ["Sandbox", "TestSupport"]),

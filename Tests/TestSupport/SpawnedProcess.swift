@@ -26,6 +26,8 @@ package final class SpawnedProcess: Sendable {
   private static let starting = Mutex(())
 
   package let id: pid_t
+  private let words: [String]
+  private let startedBy = owner
   private let status = Mutex<Int32?>(nil)
 
   /// Starts a program.
@@ -37,6 +39,7 @@ package final class SpawnedProcess: Sendable {
     _ executable: String, _ arguments: [String] = [], environment: [String: String]? = nil, in folder: String? = nil,
     input: Stream = .null, output: Stream = .inherited, errors: Stream = .inherited
   ) throws {
+    words = [executable] + arguments.prefix(3)
     var actions = posix_spawn_file_actions_t()
     try Self.check(posix_spawn_file_actions_init(&actions))
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -104,12 +107,28 @@ package final class SpawnedProcess: Sendable {
     status.withLock { status in
       if let status { return status }
       var ended: Int32 = 0
-      while waitpid(id, &ended, 0) < 0, errno == EINTR {}
+      var used = rusage()
+      while wait4(id, &ended, 0, &used) < 0, errno == EINTR {}
+      record(used)
       let signal = ended & 0x7f
       let code = signal == 0 ? (ended >> 8) & 0xff : signal
       status = code
       return code
     }
+  }
+
+  /// The name of the test that starts processes, for `DARKROOM_TEST_TIMES`.
+  @TaskLocal package static var owner = "?"
+
+  /// Appends the processor time of the process and of its children that it has waited for, in seconds, to the file that
+  /// `DARKROOM_TEST_TIMES` names.
+  private func record(_ used: rusage) {
+    guard let path = ProcessInfo.processInfo.environment["DARKROOM_TEST_TIMES"], let file = fopen(path, "a") else {
+      return
+    }
+    let seconds = [used.ru_utime, used.ru_stime].map { Double($0.tv_sec) + Double($0.tv_usec) / 1e6 }.reduce(0, +)
+    fputs("process \(seconds) \(words) of \(startedBy)\n", file)
+    fclose(file)
   }
 
   /// Sends it a signal, unless its end has been waited for.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Runs the tests of a suite on threads of their own. Tests that wait for programs and servers block their thread, and
@@ -12,7 +13,7 @@ struct BlockingThreads: SuiteTrait, TestTrait, TestScoping {
     try await withTaskExecutorPreference(BlockingExecutor.shared) {
       let begin = ContinuousClock.now
       defer { Self.record(begin.duration(to: .now) / .seconds(1), of: test, testCase) }
-      try await function()
+      try await SpawnedProcess.$owner.withValue("\(test.sourceLocation.fileID): \(test.name)") { try await function() }
     }
   }
 
