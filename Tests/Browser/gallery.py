@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Opens the pages of an outbox in Chromium and uses them as people do: with a mouse, with keys alone, with a finger.
 
   Tests/Browser/gallery.py --program DARKROOM [--screenshots DIR] [--entries N] [NAME…]

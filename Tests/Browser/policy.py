@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Keeps the Content-Security-Policy of the gallery's pages: it names the SHA-256 of the one style and the one script that each
 page has, so that a browser runs nothing else, whatever the data are.
 

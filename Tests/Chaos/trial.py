@@ -60,6 +60,7 @@ BETWEEN = set(check_outbox.KINDS) - {
 
 MAXIMUM_CALLS = 32768
 SECONDS = 60
+NEVER = "never came"
 
 
 @dataclass
@@ -80,6 +81,10 @@ class Fault:
         }
 
     @property
+    def place(self):
+        return f"{self.at} of {self.calls}" if self.calls else str(self.at)
+
+    @property
     def kills(self):
         return self.name in ("kill", "torn", "taken", "watch")
 
@@ -94,7 +99,7 @@ class Finding:
     said: str = ""
 
     def __str__(self):
-        steps = ", then ".join(f"{fault.name} at {fault.at} ({call})" for fault, call in zip(self.faults, self.calls))
+        steps = ", then ".join(f"{fault.name} at {fault.place} ({call})" for fault, call in zip(self.faults, self.calls))
         return f"{steps}: " + "; ".join(self.what)
 
 
@@ -119,6 +124,7 @@ class Workload:
         # After a power cut the machine has another start; and its memory is none of a trial's business.
         self.environment = {"DARKROOM_TEST_KERNEL_ROOT": "/dev/null"}
         self.decoded = {}
+        # How many faults happened at calls of each name.
         self.happened = collections.Counter()
         self.template = os.path.join(self.folder, "template")
         for name in ("inbox", "outbox", "sources"):
@@ -214,15 +220,17 @@ class Workload:
         self.drop(folder, self.scenario.manifests)
         return folder
 
-    def count(self, fault):
-        """The number of calls that count for a fault when nothing happens."""
+    def calls(self, fault):
+        """The names of the calls that count for a fault when nothing happens, in their order."""
         folder = self.fresh("count-" + fault.name)
         count_file = folder + ".calls"
         self.start(folder, replace(fault, at=0), count_file)
-        number, _ = read_calls(count_file)
+        number, calls = read_calls(count_file)
+        if number > len(calls):
+            raise RuntimeError(f"{number} calls are more than the {len(calls)} that can be noted")
         shutil.rmtree(folder)
         os.unlink(count_file)
-        return number
+        return [call.split(" ")[0] for call in calls]
 
     def trial(self, name, faults, keep=False):
         """Runs with one fault after the other, then without, and checks. Returns a finding, or None."""
@@ -249,8 +257,8 @@ class Workload:
         finally:
             count, calls = read_calls(count_file)
             came = 0 < fault.at <= len(calls)
-            finding.calls.append(anonymous(calls[fault.at - 1]) if came else "never came")
-            self.happened[fault.name] += came
+            finding.calls.append(anonymous(calls[fault.at - 1]) if came else NEVER)
+            self.happened[calls[fault.at - 1].split(" ")[0] if came else NEVER] += 1
             if os.path.exists(count_file):
                 os.unlink(count_file)
         finding.said += ended.stderr

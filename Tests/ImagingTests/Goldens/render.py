@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Renders the goldens again: source pictures under CSS filters, in headless Chromium.
 
     .build/test-python/bin/python3 Tests/ImagingTests/Goldens/render.py
