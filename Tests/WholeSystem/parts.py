@@ -1,0 +1,63 @@
+"""The parts of script/test-system: what each runs, by default and with --all, and its limit of time."""
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str
+    # What it checks.
+    title: str
+    # Commands, run one after the other; PROGRAM and SEED are replaced.
+    commands: tuple
+    # With --all; none: the same.
+    all_commands: tuple = ()
+    # After how many seconds it is taken for one that hangs, by default and with --all: much more than it needs.
+    limit: int = 900
+    all_limit: int = 7200
+    # It waits more than it computes, and runs beside the parts that compute.
+    waits: bool = False
+    # Only with --all, or by its name.
+    is_long: bool = False
+
+
+def chaos(*words):
+    return ("script/chaos", "--program", "PROGRAM", "--seed", "SEED", *words)
+
+
+def cuts(*words):
+    return ("script/power-cuts", "--program", "PROGRAM", "--seed", "SEED", *words)
+
+
+def model(count):
+    return ("script/model", "--program", "PROGRAM", "--seed", "SEED", "--sequences", str(count))
+
+
+ERRORS = ("EIO", "EIO-read", "ENOSPC", "EDQUOT", "EROFS", "EMFILE", "ENFILE", "EINTR")
+
+PARTS = (
+    # Those that take longest come first.
+    Part("gallery", "the pages of the gallery in a browser",
+         (("Tests/Browser/gallery.py", "--program", "PROGRAM"),), waits=True),
+    Part("terminal", "what a person sees on terminals", (("script/terminal", "--program", "PROGRAM"),), waits=True),
+    Part("power-cuts", "power cuts", (cuts("--cuts", "40"),), (cuts("--cuts", "100"),), waits=True),
+    Part("without-syncs", "power cuts without syncs, which must be found out",
+         (cuts("--cuts", "40", "--without-syncs", "--until-wrong", "20", "reorder"),), waits=True),
+    Part("completions", "completions in bash, zsh and fish",
+         (("Tests/Completions/completions.py", "--program", "PROGRAM"),), waits=True),
+    Part("manual", "pages of the manual, as man formats them", (("Tests/Completions/man-warnings", "PROGRAM"),), waits=True),
+
+    Part("errors", "errors at calls", (chaos("--sample", "20", *ERRORS),), (chaos(*ERRORS),)),
+    Part("kills", "kills at calls, torn writes, second kills during recovery, kills of watch",
+         (chaos("--sample", "300", "kill"), chaos("--sample", "60", "torn", "watch"), chaos("--sample", "100", "double")),
+         (chaos("kill", "torn", "double", "watch"),)),
+    Part("taken", "kills after which the job is taken away", (chaos("--sample", "80", "taken"),), (chaos("taken"),)),
+    Part("sources", "kills while manifests are fetched that are listed elsewhere; with --all errors, too",
+         (chaos("--scenario", "sources", "--sample", "40", "kill", "double"),), (chaos("--scenario", "sources"),)),
+    Part("replaced", "kills while a manifest is replaced; with --all errors, too",
+         (chaos("--scenario", "replaced", "--sample", "40", "kill"),), (chaos("--scenario", "replaced"),)),
+    Part("drill", "manifests of thousands of entries that are replaced",
+         (("script/drill", "--program", "PROGRAM"),)),
+    Part("model", "random sequences of what is done to an inbox", (model(400),), (model(11000),)),
+    Part("soak", "ten minutes of watch, in which nothing grows",
+         (("Benchmarks/soak.py", "--program", "PROGRAM"),), limit=1200, all_limit=1200, is_long=True),
+)
