@@ -188,7 +188,7 @@ import Testing
     numbers.map { (call, $0) }
   }
 
-  @Test(arguments: points)
+  @Test(arguments: points.sample(3))
   func `a process that is killed while it writes leaves no part of a page`(call: String, number: Int) throws {
     try folders.drop("job.txt", "coffee.jpg\nrocket.jpg\n")
     let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")

@@ -17,7 +17,7 @@ import Testing
   /// The thread sanitizer waits for ever for the symbolizer when it cannot write to that.
   private static let testable = points.filter { !Sanitizer.isThread || $0.call != "write" }
 
-  @Test(arguments: testable.flatMap { point in point.numbers.map { (point.call, point.error, $0) } })
+  @Test(arguments: testable.flatMap { point in point.numbers.map { (point.call, point.error, $0) } }.sample(8))
   func `an error of the machine at one call fails no entry, and loses nothing`(
     call: String, error: String, number: Int
   ) throws {

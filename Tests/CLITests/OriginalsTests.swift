@@ -170,7 +170,7 @@ import Testing
     #expect(try folders.staged().isEmpty)
   }
 
-  @Test(arguments: ["renameat2", "fsync,fdatasync"], 1...6)
+  @Test(arguments: ["renameat2", "fsync,fdatasync"], Array(1...6).sample(2))
   func `killed anywhere, the next run completes both`(calls: String, number: Int) throws {
     try folders.drop("job.txt", "coffee.jpg\nchelsea-small.png\n")
     let words = (["run", "--keep-originals"] + folders.options).map { "'\($0)'" }.joined(separator: " ")

@@ -103,7 +103,9 @@ import Testing
     try check()
   }
 
-  @Test(arguments: [("unlinkat", 2), ("unlinkat", 3), ("unlinkat", 4), ("unlinkat", 6), ("fsync", 4), ("fsync", 6)])
+  @Test(
+    arguments: [("unlinkat", 2), ("unlinkat", 3), ("unlinkat", 4), ("unlinkat", 6), ("fsync", 4), ("fsync", 6)].sample(
+      2))
   func `killed anywhere, the next start does the rest`(call: String, number: Int) throws {
     #expect(try run(Self.three).status == 0)
     try folders.drop("job.json", #"{"a": "coffee.jpg"}"#)

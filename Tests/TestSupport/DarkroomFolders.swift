@@ -13,6 +13,14 @@ package struct DarkroomFolders: Sendable {
     }
   }
 
+  /// Copies of the folders of another value, in which nobody works.
+  package init(copying other: DarkroomFolders) throws {
+    folder = try TemporaryFolder()
+    for (from, to) in [(other.inbox, inbox), (other.outbox, outbox)] {
+      try FileManager.default.copyItem(atPath: from, toPath: to)
+    }
+  }
+
   /// Options that name the folders: those that every command takes.
   package var named: [String] { ["--inbox", inbox, "--outbox", outbox] }
 
