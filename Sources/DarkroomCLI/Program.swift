@@ -4,36 +4,34 @@ import Foundation
 import Ledger
 import System
 
-/// The program from the command line to the exit code.
+/// The program from the command line to the exit code, without what belongs to its process, see `ProgramProcess`.
 enum Program {
-  /// Runs the command that the words name.
-  static func run(_ words: [String], environment: [String: String]) -> ExitCode {
-    if words.first == DecodingWorker.command { DecodingWorker.run(Array(words.dropFirst())) }
-    // A reader of standard output that goes away must not end the program in the middle of a job.
-    signal(SIGPIPE, SIG_IGN)
-    // A supervisor may have left it ignored: then the kernel would not keep how workers ended.
-    signal(SIGCHLD, SIG_DFL)
-    // Nor must a limit on the size of files: the write fails with EFBIG instead.
-    signal(SIGXFSZ, SIG_IGN)
-    DescriptorLimit.raise()
-    Allocator.giveBackMemory()
-    let output = StandardOutput()
+  /// Runs the command that the words name. Relative paths begin at the current folder.
+  /// - Parameters:
+  ///   - output: The descriptor of standard output.
+  ///   - errors: That of standard error.
+  /// - Throws: `StandardOutput.Failure` when the reader of standard output has gone away, and the command ends with it.
+  static func run(
+    _ words: [String], environment: [String: String], output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO
+  ) throws(StandardOutput.Failure) -> ExitCode {
+    let output = StandardOutput(descriptor: output)
+    let errors = Terminal(descriptor: errors, environment: environment)
     do {
-      let code = try execute(words, environment: environment, output: output)
+      let code = try execute(words, environment: environment, output: output, errors: errors)
       try output.flush()
       return code == .success && output.failure != nil ? .cannotWrite : code
     } catch let error as StandardOutput.Failure where error.isReaderGone {
-      return endBySIGPIPE()
+      throw error
     } catch {
       // What was printed before the error is written, too.
       try? output.flush()
-      Console(verbosity: .normal, output: output).fail("\(error)", hint: hint(error, words))
+      Console(verbosity: .normal, output: output, errors: errors).fail("\(error)", hint: hint(error, words))
       return exitCode(error)
     }
   }
 
   private static func execute(
-    _ words: [String], environment: [String: String], output: StandardOutput
+    _ words: [String], environment: [String: String], output: StandardOutput, errors: Terminal
   ) throws -> ExitCode {
     let arguments = try Arguments(words)
     if arguments.wantsVersion {
@@ -46,8 +44,6 @@ enum Program {
       return .success
     }
     let command = try CommandTable.command(named: name)
-    // From here on a signal is one to the command.
-    if command.takesSignals { Signals.block() }
     if arguments.wantsHelp {
       try output.print(HelpText.command(command))
       return .success
@@ -56,7 +52,7 @@ enum Program {
       try command is HelpCommand
       ? Settings(commandLine: arguments)
       : Settings(arguments, environment: environment, isOnlyLooking: command.isOnlyLooking)
-    let console = Console(verbosity: settings.verbosity, isJSON: settings.isJSON, output: output)
+    let console = Console(verbosity: settings.verbosity, isJSON: settings.isJSON, output: output, errors: errors)
     // Whatever follows, also the message of an error, comes after it.
     defer { console.screen.end() }
     if let obstacle = settings.configObstacle { console.warn("warning: \(obstacle)") }
@@ -65,13 +61,6 @@ enum Program {
         commands: CommandTable.groups, operands: arguments.operands, settings: settings, console: console,
         output: output,
         reloadSettings: { try Settings(arguments, environment: environment) }))
-  }
-
-  /// Ends as other programs do when their reader has gone away: without a message, by SIGPIPE.
-  private static func endBySIGPIPE() -> ExitCode {
-    signal(SIGPIPE, SIG_DFL)
-    raise(SIGPIPE)
-    return .cannotWrite
   }
 
   private static func hint(_ error: any Error, _ words: [String]) -> String? {

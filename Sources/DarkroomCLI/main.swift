@@ -1,3 +1,3 @@
 import Foundation
 
-exit(Program.run(Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment).rawValue)
+ProgramProcess.run(Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)

@@ -129,7 +129,7 @@ import Testing
     let run = try folders.start("run", ["--filtrations", "1"])
     let cause = ProcessInfo.processInfo.activeProcessorCount > 1 ? "filtrations" : "processors"
     try hold(cause)
-    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    #expect(try folders.ask("cancel", ["job"]).status == 0)
     _ = try run.finish()
     let first = try #require(try bounds().first)
     if ProcessInfo.processInfo.activeProcessorCount > 1 {

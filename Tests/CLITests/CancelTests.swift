@@ -16,7 +16,7 @@ import Testing
   private static let two = ["--downloads", "2", "--filters", "none", "--verbose"]
 
   private func cancel(_ jobs: String...) throws -> DarkroomProcess.Finished {
-    try DarkroomProcess.run(["cancel"] + jobs + folders.named)
+    try DarkroomCommand.run(["cancel"] + jobs + folders.named)
   }
 
   private func remove(_ name: String) throws {
@@ -65,7 +65,7 @@ import Testing
     try server.note("end")
     #expect(try server.nextRequest() == "/end")
     try checkCancelled(filtered: 1)
-    let status = try DarkroomProcess.run(["status"] + folders.named).output
+    let status = try folders.ask("status").output
     #expect(status.contains("ended: job: cancelled, 1 of 12 filtered, 11 cancelled, "), "\(status)")
     #expect(try String(decoding: folders.contents("job/manifest.txt"), as: UTF8.self) == dozen)
     // Places and queues are free for others.
@@ -92,7 +92,9 @@ import Testing
   private func waitForScans(_ watch: DarkroomProcess) throws {
     for _ in 0..<4 {
       watch.send(SIGHUP)
-      #expect(try watch.waitForLine(containing: "configuration") != nil)
+      guard try watch.waitForLine(containing: "configuration") == nil else { continue }
+      Issue.record("it has ended: \(try watch.finish())")
+      return
     }
   }
 
@@ -112,11 +114,8 @@ import Testing
     try waitForScans(watch)
     if what == "other" {
       // It is written once a second.
-      let limit = ContinuousClock.now + .seconds(60)
-      var told = ""
-      while !told.contains("the inbox cannot be read: \(inbox)"), ContinuousClock.now < limit {
-        told = try DarkroomProcess.run(["status"] + folders.named).output
-      }
+      let told = try eventually(
+        { try folders.ask("status").output }, is: { $0.contains("the inbox cannot be read: \(inbox)") })
       #expect(told.contains("the inbox cannot be read: \(inbox)"), "\(told)")
     }
     if what != "instance file" {
@@ -282,7 +281,7 @@ import Testing
     #expect(asked.error.contains("\"none\"") && !asked.error.contains("\"job\""), "\(asked.error)")
     #expect(try watch.waitForLine(containing: "job: cancelled: 1 filtered") != nil)
     try checkCancelled(filtered: 1)
-    #expect(try DarkroomProcess.run(["wait", "job"] + folders.named).status == 1)
+    #expect(try folders.ask("wait", ["job"]).status == 1)
     // What names nothing goes.
     try Data().write(to: URL(fileURLWithPath: folders.inbox + "/.darkroom-cancel-20260101T000000000Z-00000000"))
     for _ in 0..<1000 where try FileManager.default.contentsOfDirectory(atPath: folders.inbox).count > 1 {
@@ -297,7 +296,7 @@ import Testing
     let watch = try startDozen()
     #expect(try cancel("job").status == 0)
     #expect(try watch.waitForLine(containing: "job: cancelled: 1 filtered") != nil)
-    #expect(try DarkroomProcess.run(["retry", "job"] + folders.named).status == 0)
+    #expect(try folders.ask("retry", ["job"]).status == 0)
     try server.release(40)
     #expect(try watch.waitForLine(containing: "job: succeeded: 12 filtered") != nil)
     try stop(watch)

@@ -27,13 +27,13 @@ import Testing
     let folder = try TemporaryFolder()
     let manifest = try JSONSerialization.data(withJSONObject: ["https://h.example/fine.png", url])
     try manifest.write(to: URL(fileURLWithPath: folder.file("job.json")))
-    let told = try DarkroomProcess.run(["check", "job.json"] + options, in: folder)
+    let told = try DarkroomCommand.run(["check", "job.json"] + options, in: folder)
     #expect(told.status == 0 && told.error.isEmpty, "\(told.error)")
     #expect(told.output.hasPrefix("job.json: job job, 2 entries\n"))
     #expect(told.output.contains("\n    warning: would fail: \(code): ") == !code.isEmpty, "\(told.output)")
     #expect(told.output.hasSuffix("\n  warning: 1 of 2 entries would fail\n") == !code.isEmpty, "\(told.output)")
 
-    let json = try DarkroomProcess.run(["check", "--json", "job.json"] + options, in: folder)
+    let json = try DarkroomCommand.run(["check", "--json", "job.json"] + options, in: folder)
     #expect(json.status == 0)
     let lines = try json.output.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
     #expect(lines.map(\.error?.code) == [nil, nil, code.isEmpty ? nil : code])
@@ -45,7 +45,7 @@ import Testing
     let urls = Self.entries.map(\.url).filter { !$0.isEmpty && !$0.contains("example") && !$0.contains("1.1.1.1") }
     let options = ["--file-root", Self.samples, "--max-bytes", "150K"]
     try folders.drop("job.json", JSONSerialization.data(withJSONObject: urls))
-    let check = try DarkroomProcess.run(["check", "--json", folders.inbox + "/job.json"] + options).output
+    let check = try DarkroomCommand.run(["check", "--json", folders.inbox + "/job.json"] + options).output
     let foreseen = try check.split(separator: "\n").dropFirst().map {
       try JSONDecoder().decode(Line.self, from: Data($0.utf8)).error?.code
     }
@@ -58,10 +58,10 @@ import Testing
     let folder = try TemporaryFolder()
     try Data("[\"https://h.example/a.png\"]".utf8).write(to: URL(fileURLWithPath: folder.file("fine.json")))
     try Data("[7]".utf8).write(to: URL(fileURLWithPath: folder.file("wrong.json")))
-    let missing = try DarkroomProcess.run(["check", "no.json", "folder.exe", "fine.json"], in: folder)
+    let missing = try DarkroomCommand.run(["check", "no.json", "folder.exe", "fine.json"], in: folder)
     #expect(missing.status == 66 && missing.output.hasPrefix("fine.json: job fine, 1 entry\n"))
     #expect(missing.error.contains("darkroom: no.json: ") && missing.error.contains("darkroom: folder.exe: "))
-    let wrong = try DarkroomProcess.run(["check", "no.json", "wrong.json"], in: folder)
+    let wrong = try DarkroomCommand.run(["check", "no.json", "wrong.json"], in: folder)
     #expect(wrong.status == 65 && wrong.output.hasPrefix("wrong.json: rejected"))
   }
 

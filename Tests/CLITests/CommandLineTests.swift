@@ -59,7 +59,7 @@ import Testing
     words: [String], says: String
   ) throws {
     let folder = try TemporaryFolder()
-    let run = try DarkroomProcess.run(words, in: folder)
+    let run = try DarkroomCommand.run(words, in: folder)
     #expect(run.status == 64)
     #expect(run.error.contains(says), "\(run.error)")
     #expect(run.output.isEmpty)
@@ -72,8 +72,8 @@ import Testing
     let folders = try DarkroomFolders()
     try folders.drop("job.txt", "coffee.jpg\n")
     let words = ["run"] + folders.options
-    #expect(try DarkroomProcess.run(words, environment: ["DARKROOM_DOWNLOADS": "x"]).status == 64)
-    let unknown = try DarkroomProcess.run(words, environment: ["DARKROOM_FILTER": "x"])
+    #expect(try DarkroomCommand.run(words, environment: ["DARKROOM_DOWNLOADS": "x"]).status == 64)
+    let unknown = try DarkroomCommand.run(words, environment: ["DARKROOM_FILTER": "x"])
     #expect(unknown.status == 64)
     #expect(unknown.error.contains("DARKROOM_FILTERS"))
     #expect(
@@ -90,16 +90,16 @@ import Testing
     let folder = try TemporaryFolder()
     try "[]".write(toFile: folder.file("job.json"), atomically: false, encoding: .utf8)
     for (word, isJSON) in [(on, true), (off, false)] {
-      let run = try DarkroomProcess.run(["check", "job.json"], in: folder, environment: ["DARKROOM_JSON": word])
+      let run = try DarkroomCommand.run(["check", "job.json"], in: folder, environment: ["DARKROOM_JSON": word])
       #expect(run.status == 0 && run.output.hasPrefix("{") == isJSON, "\(word): \(run.output)\(run.error)")
       try #"{"json": "\#(word)"}"#.write(toFile: folder.file("config"), atomically: false, encoding: .utf8)
-      let file = try DarkroomProcess.run(["check", "job.json", "--config", "config"], in: folder)
+      let file = try DarkroomCommand.run(["check", "job.json", "--config", "config"], in: folder)
       #expect(file.output == run.output)
     }
   }
 
   @Test func `a word that turns nothing on or off is refused with those that do, all of them documented`() throws {
-    let run = try DarkroomProcess.run(["status"], environment: ["DARKROOM_JSON": "maybe"])
+    let run = try DarkroomCommand.run(["status"], environment: ["DARKROOM_JSON": "maybe"])
     #expect(run.status == 64)
     #expect(run.error.contains("DARKROOM_JSON must be 1, true, yes or on, or else 0, false, no or off; not \"maybe\""))
     let page = try Documentation.text("Documentation/options.md").replacing("\n", with: " ")
@@ -111,7 +111,7 @@ import Testing
     ("DARKROOM_X", nil),
   ])
   func `an unknown variable is named, and the nearest only if it is near`(name: String, nearest: String?) throws {
-    let run = try DarkroomProcess.run(["filters"], environment: [name: "x"])
+    let run = try DarkroomCommand.run(["filters"], environment: [name: "x"])
     #expect(run.status == 64)
     let suggestion = nearest.map { "; did you mean \"\($0)\"?" } ?? ""
     #expect(run.error.hasPrefix("darkroom: unknown environment variable \"\(name)\"\(suggestion)\n"), "\(run.error)")
@@ -125,11 +125,11 @@ import Testing
       "http_proxy": ":::",
     ]
     for words in [["help"], ["help", "run"], ["run", "--help"], ["--version"]] {
-      let help = try DarkroomProcess.run(words, in: folder, environment: environment)
+      let help = try DarkroomCommand.run(words, in: folder, environment: environment)
       #expect(help.status == 0 && help.error.isEmpty, "\(words): \(help.error)")
     }
-    #expect(try DarkroomProcess.run(["help", "--per-host", "3"], in: folder).status == 64)
-    #expect(try DarkroomProcess.run(["filters"], in: folder, environment: environment).status == 64)
+    #expect(try DarkroomCommand.run(["help", "--per-host", "3"], in: folder).status == 64)
+    #expect(try DarkroomCommand.run(["filters"], in: folder, environment: environment).status == 64)
   }
 
   @Test(arguments: [
@@ -143,7 +143,7 @@ import Testing
     variable: String, value: String, says: String
   ) throws {
     let folder = try TemporaryFolder()
-    let run = try DarkroomProcess.run(["run"], in: folder, environment: [variable: value])
+    let run = try DarkroomCommand.run(["status"], in: folder, environment: [variable: value])
     #expect([64, 66].contains(run.status) && run.error.contains(says), "\(run.error)")
     let option = "--" + variable.dropFirst("DARKROOM_".count).lowercased().replacing("_", with: "-")
     #expect(!run.error.contains(option), "\(run.error)")
@@ -151,10 +151,11 @@ import Testing
 
   @Test func `a key with a wrong value is blamed with its file`() throws {
     let folder = try TemporaryFolder()
+    try folder.makeFolder("inbox")
     let config = folder.file("config.json")
     func error(_ text: String) throws -> String {
       try text.write(toFile: config, atomically: false, encoding: .utf8)
-      let run = try DarkroomProcess.run(["run", "--config", config], in: folder)
+      let run = try DarkroomCommand.run(["status", "--config", config], in: folder)
       #expect(run.status != 0, "\(text)")
       return run.error
     }
@@ -168,7 +169,7 @@ import Testing
     #expect(try error(#"{"allow-net": [true]}"#).contains("not a boolean"))
     #expect(try error(#"{"refresh": {}}"#).contains("must be a boolean, a number or a string, not an object"))
     try #"{"refresh": true, "create": false}"#.write(toFile: config, atomically: false, encoding: .utf8)
-    #expect(try DarkroomProcess.run(["run", "--config", config], in: folder).status == 0)
+    #expect(try DarkroomCommand.run(["status", "--config", config], in: folder).status == 0)
   }
 
   @Test(arguments: [
@@ -184,7 +185,7 @@ import Testing
   ) throws {
     let folder = try TemporaryFolder()
     try Data("{\"\(key)\": \"x\"}".utf8).write(to: URL(fileURLWithPath: folder.file("c.json")))
-    let run = try DarkroomProcess.run(["filters", "--config", "c.json"], in: folder)
+    let run = try DarkroomCommand.run(["filters", "--config", "c.json"], in: folder)
     #expect(run.status == 64 && run.error.hasPrefix("darkroom: c.json: \(told)\n"), "\(run.error)")
   }
 
@@ -194,7 +195,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
     try #"{"jobs": "none"}"#.write(toFile: home + "/config.json", atomically: false, encoding: .utf8)
     let environment = ["XDG_CONFIG_HOME": "", "HOME": folder.path]
-    let run = try DarkroomProcess.run(["filters"], in: folder, environment: environment)
+    let run = try DarkroomCommand.run(["filters"], in: folder, environment: environment)
     #expect(run.status == 64 && run.error.contains(".config/darkroom/config.json: \"jobs\""), "\(run.error)")
   }
 
@@ -240,14 +241,14 @@ import Testing
 
   @Test func `help, version and filters print to standard output and end with 0`() throws {
     for words in [["help"], ["--help"], ["help", "run"], ["run", "--help"], ["filters"]] {
-      let run = try DarkroomProcess.run(words)
+      let run = try DarkroomCommand.run(words)
       #expect(run.status == 0)
       #expect(run.output.contains("run") || run.output.contains("sepia"))
       #expect(run.error.isEmpty)
     }
-    #expect(try DarkroomProcess.run(["--version"]).output.hasPrefix("darkroom "))
-    #expect(try DarkroomProcess.run(["filters", "--explain", "none"]).output.contains("copy the file"))
-    let explained = try DarkroomProcess.run(["filters", "--explain", "CISepiaTone(0.8) invert()"])
+    #expect(try DarkroomCommand.run(["--version"]).output.hasPrefix("darkroom "))
+    #expect(try DarkroomCommand.run(["filters", "--explain", "none"]).output.contains("copy the file"))
+    let explained = try DarkroomCommand.run(["filters", "--explain", "CISepiaTone(0.8) invert()"])
     #expect(explained.output.contains("sepia(0.8)"))
     #expect(explained.output.contains("invert(1)"))
   }

@@ -8,19 +8,19 @@ import Testing
     let manifest = folders.folder.file("mine.json")
     try Data(#"["coffee.jpg"]"#.utf8).write(to: URL(fileURLWithPath: manifest))
     let inbox = ["--inbox", folders.inbox]
-    #expect(try DarkroomProcess.run(["add", manifest] + inbox).output == "mine\n")
-    #expect(try DarkroomProcess.run(["add", manifest, "--name", "other"] + inbox).output == "other\n")
-    let urls = try DarkroomProcess.run(["add", "https://h.example/a.jpg", "https://h.example/b.jpg"] + inbox)
+    #expect(try DarkroomCommand.run(["add", manifest] + inbox).output == "mine\n")
+    #expect(try DarkroomCommand.run(["add", manifest, "--name", "other"] + inbox).output == "other\n")
+    let urls = try DarkroomCommand.run(["add", "https://h.example/a.jpg", "https://h.example/b.jpg"] + inbox)
     #expect(urls.output.hasPrefix("urls-"))
     #expect(Set(try folders.inboxNames()) == ["mine.json", "other.json", urls.output.dropLast() + ".jsonl"])
-    let again = try DarkroomProcess.run(["add", manifest] + inbox)
+    let again = try DarkroomCommand.run(["add", manifest] + inbox)
     #expect(again.status == 75)
     #expect(again.error.contains("mine.json"))
-    #expect(try DarkroomProcess.run(["add", folders.folder.file("none.json")] + inbox).status == 66)
-    #expect(try DarkroomProcess.run(["add", manifest, "https://h.example/a.jpg"] + inbox).status == 64)
-    #expect(try DarkroomProcess.run(["add", manifest, "--name", "../x"] + inbox).status == 64)
+    #expect(try DarkroomCommand.run(["add", folders.folder.file("none.json")] + inbox).status == 66)
+    #expect(try DarkroomCommand.run(["add", manifest, "https://h.example/a.jpg"] + inbox).status == 64)
+    #expect(try DarkroomCommand.run(["add", manifest, "--name", "../x"] + inbox).status == 64)
     for name in ["README", "draft~.part", "new\nline"] {
-      let passedOver = try DarkroomProcess.run(["add", manifest, "--name", name] + inbox)
+      let passedOver = try DarkroomCommand.run(["add", manifest, "--name", name] + inbox)
       #expect(passedOver.status == (name == "draft~.part" ? 0 : 66), "\(passedOver.error)")
     }
   }
@@ -28,7 +28,7 @@ import Testing
   @Test func `wait ends as run would, once the job has ended`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let folders = try DarkroomFolders()
-    #expect(try DarkroomProcess.run(["wait", "job"] + folders.named).status == 66)
+    #expect(try folders.ask("wait", ["job"]).status == 66)
     try folders.drop("job.txt", server.url("a") + "\n")
     let watch = try folders.start("watch", ["--filters", "none"])
     #expect(try server.nextRequest() == "/a")
@@ -38,9 +38,9 @@ import Testing
     #expect(waited.status == 0)
     #expect(waited.output == folders.outbox + "/job/report.json\n")
     try folders.drop("bad.json", "{")
-    #expect(try DarkroomProcess.run(["wait", "bad"] + folders.named).status == 65)
+    #expect(try folders.ask("wait", ["bad"]).status == 65)
     try folders.drop("failing.txt", "missing.jpg\n")
-    #expect(try DarkroomProcess.run(["wait", "failing"] + folders.named).status == 1)
+    #expect(try folders.ask("wait", ["failing"]).status == 1)
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
   }
@@ -54,7 +54,7 @@ import Testing
     let waited = try wait.finish()
     #expect(waited.status == 0 && waited.output == folders.outbox + "/job/report.json\n")
     #expect(waited.error.split(separator: "\n").count == 1, "it says so once: \(waited.error)")
-    let over = try DarkroomProcess.run(["wait", "job"] + folders.named)
+    let over = try folders.ask("wait", ["job"])
     #expect(over.status == 0 && over.error.isEmpty, "there is nothing to wait for")
   }
 
@@ -64,13 +64,13 @@ import Testing
     try folders.drop("done.txt", "coffee.jpg\n")
     #expect(try folders.run(["--filters", "none"]).status == 0)
     try folders.drop("job.txt", "coffee.jpg\n")
-    let wait = try DarkroomProcess.run(["wait", "--timeout", seconds, "done", "job"] + folders.named)
+    let wait = try folders.ask("wait", ["--timeout", seconds, "done", "job"])
     #expect(wait.status == 75)
     #expect(wait.output == folders.outbox + "/done/report.json\n")
     #expect(wait.error.contains("not ended after \(seconds) s, the limit of --timeout: job"), "\(wait.error)")
     // The other option of this name is no business of wait.
     let environment = ["DARKROOM_TIMEOUT": "0.001"]
-    let other = try DarkroomProcess.run(["wait", "done"] + folders.named, environment: environment)
+    let other = try DarkroomCommand.run(["wait", "done"] + folders.named, environment: environment)
     #expect(other.status == 0, "\(other.error)")
   }
 
@@ -95,7 +95,7 @@ import Testing
     #expect(waited.output == folders.outbox + "/cats/report.json\n")
     #expect(waited.error.matches(of: /cats: rejected: see .*\/cats\/history\/[^\/]+\/report.json/).count == 3)
     // What had ended before is not waited for.
-    #expect(try DarkroomProcess.run(["wait", "cats"] + folders.named).status == 0)
+    #expect(try folders.ask("wait", ["cats"]).status == 0)
   }
 
   @Test func `wait reads a report once, however long it waits`() throws {
@@ -131,14 +131,14 @@ import Testing
       let text = name == "cats.json" ? #"["coffee.jpg"]"# : "coffee.jpg\n"
       try text.write(toFile: folders.folder.file(name), atomically: false, encoding: .utf8)
     }
-    let first = try DarkroomProcess.run(["add", folders.folder.file("cats.json")] + ["--inbox", folders.inbox])
+    let first = try DarkroomCommand.run(["add", folders.folder.file("cats.json")] + ["--inbox", folders.inbox])
     #expect(first.output == "cats\n" && first.error.isEmpty)
-    let second = try DarkroomProcess.run(["add", folders.folder.file("cats.txt")] + ["--inbox", folders.inbox])
+    let second = try DarkroomCommand.run(["add", folders.folder.file("cats.txt")] + ["--inbox", folders.inbox])
     #expect(second.status == 0 && second.output == "cats\n")
     #expect(
       second.error == "cats.txt has the same job name as cats.json in the inbox: they run one after the other\n")
     let line = "queued: cats.txt, after the other manifest of job cats"
-    let before = try DarkroomProcess.run(["status"] + folders.named).output
+    let before = try folders.ask("status").output
     #expect(before.contains(line) && before.contains("queued: cats.json\n"), "\(before)")
     try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
     let watch = try folders.start("watch")
@@ -146,8 +146,7 @@ import Testing
     func isBehind(_ status: [String: Any]) -> Bool {
       (status["queued_behind"] as? [[String: String]]) == [["file": "cats.txt", "job": "cats"]]
     }
-    var during = try status(folders)
-    for _ in 0..<200 where !isBehind(during) { during = try status(folders) }
+    let during = try eventually({ try status(folders) }, is: isBehind)
     #expect(isBehind(during), "\(during)")
     watch.send(SIGKILL)
     _ = try watch.finish()
@@ -164,7 +163,7 @@ import Testing
     let waited = try wait.finish()
     #expect(waited.status == 1, "\(waited.error)")
     #expect(waited.output == ["good", "failing"].map { folders.outbox + "/\($0)/report.json\n" }.joined())
-    #expect(try DarkroomProcess.run(["wait", "good", "none"] + folders.named).status == 66)
+    #expect(try folders.ask("wait", ["good", "none"]).status == 66)
   }
 
   @Test func `retry does again what failed, keeps what succeeded, and reports it all`() throws {
@@ -173,15 +172,15 @@ import Testing
     let (there, missing) = (root.file("there.jpg"), root.file("missing.jpg"))
     try FileManager.default.copyItem(atPath: packageRoot + "/Samples/coffee.jpg", toPath: there)
     let retry = ["retry", "job"] + folders.named
-    #expect(try DarkroomProcess.run(retry).status == 66)
+    #expect(try DarkroomCommand.run(retry).status == 66)
     try folders.drop("job.txt", "there.jpg\nmissing.jpg\n")
-    #expect(try DarkroomProcess.run(retry).status == 75)
+    #expect(try DarkroomCommand.run(retry).status == 75)
     #expect(try folders.run(["--file-root", root.path]).status == 1)
     let first = try folders.report("job")
     #expect(first.counts == Report.Counts(total: 2, filtered: 1, failed: 1))
 
     try FileManager.default.copyItem(atPath: there, toPath: missing)
-    let dropped = try DarkroomProcess.run(retry)
+    let dropped = try DarkroomCommand.run(retry)
     #expect(dropped.status == 0, "\(dropped.error)")
     #expect(dropped.output == "job\n")
     #expect(try folders.inboxNames() == ["job.txt"])
@@ -193,10 +192,10 @@ import Testing
       $0.hasPrefix("manifest.")
     }
     for name in manifests { try FileManager.default.removeItem(atPath: folders.outbox + "/job/" + name) }
-    let taken = try DarkroomProcess.run(retry)
+    let taken = try DarkroomCommand.run(retry)
     #expect(taken.status == 66 && taken.error.contains("it was taken away; drop it into the inbox again"), "\(taken)")
-    #expect(try DarkroomProcess.run(["retry", "../job"] + folders.named).status == 64)
-    #expect(try DarkroomProcess.run(["retry"] + folders.named).status == 64)
+    #expect(try folders.ask("retry", ["../job"]).status == 64)
+    #expect(try folders.ask("retry").status == 64)
   }
 
   @Test func `what failed can be dropped again as a manifest of its own`() throws {
@@ -214,7 +213,7 @@ import Testing
     #expect(try FileManager.default.attributesOfItem(atPath: failed)[.posixPermissions] as? Int == 0o600)
     try FileManager.default.copyItem(
       atPath: packageRoot + "/Samples/coffee.jpg", toPath: root.file("later.jpg"))
-    #expect(try DarkroomProcess.run(["add", failed] + ["--inbox", folders.inbox]).output == "job.failed\n")
+    #expect(try DarkroomCommand.run(["add", failed] + ["--inbox", folders.inbox]).output == "job.failed\n")
     #expect(try folders.run(["--file-root", root.path]).status == 1)
     let report = try folders.report("job.failed")
     #expect(report.counts == Report.Counts(total: 2, filtered: 1, failed: 1))
@@ -228,17 +227,17 @@ import Testing
       ("good.json", #"{"b/cat": {"url": "https://u:p@h.example/c.png", "format": "png"}, "a": "ftp://h/x"}"#),
       ("bad.jsonl", "\"https://h.example/a.jpg\"\n{\"ulr\": 1}\n"),
     ] { try Data(text.utf8).write(to: URL(fileURLWithPath: folder.file(name))) }
-    let good = try DarkroomProcess.run(["check", "good.json"], in: folder)
+    let good = try DarkroomCommand.run(["check", "good.json"], in: folder)
     #expect(good.status == 0)
     #expect(
       good.output.hasPrefix(
         "good.json: job good, 2 entries\n  images/b/cat.png  sepia(0.8)  https://h.example/c.png\n  images/a.*"))
-    let bad = try DarkroomProcess.run(["check", "bad.jsonl", "--json"], in: folder)
+    let bad = try DarkroomCommand.run(["check", "bad.jsonl", "--json"], in: folder)
     #expect(bad.status == 65)
     #expect(bad.output.contains(#""state":"rejected""#))
     #expect(bad.output.contains(#""where":"line 2: ulr""#))
     #expect(bad.output.contains("did you mean \\\"url\\\""))
-    #expect(try DarkroomProcess.run(["check", "none.json"], in: folder).status == 66)
+    #expect(try DarkroomCommand.run(["check", "none.json"], in: folder).status == 66)
     #expect(Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)) == ["good.json", "bad.jsonl"])
   }
 
@@ -255,8 +254,7 @@ import Testing
     #expect((before["ignored"] as? [[String: Any]])?.first?["file"] as? String == "notes.docx")
     let watch = try folders.start("watch", ["--filters", "none", "--jobs", "1"])
     for _ in 0..<2 { _ = try server.nextRequest() }
-    var during = try status(folders)
-    for _ in 0..<500 where (during["jobs"] as? [[String: Any]])?.count != 2 { during = try status(folders) }
+    let during = try eventually({ try status(folders) }, is: { ($0["jobs"] as? [[String: Any]])?.count == 2 })
     #expect(during["running"] as? Bool == true)
     #expect(during["process"] as? Int == Int(watch.processID))
     let job = (during["jobs"] as? [[String: Any]])?.first
@@ -273,11 +271,11 @@ import Testing
     let after = try status(folders)
     let states = (after["jobs"] as? [[String: Any]])?.map { $0["state"] as? String }
     #expect(states == ["waiting", "waiting"] && (after["queued"] as? [String])?.isEmpty == true)
-    #expect(try DarkroomProcess.run(["status"] + folders.named).output.contains("job a: waiting"))
+    #expect(try folders.ask("status").output.contains("job a: waiting"))
   }
 
   private func status(_ folders: DarkroomFolders) throws -> [String: Any] {
-    let run = try DarkroomProcess.run(["status", "--json"] + folders.named)
+    let run = try folders.ask("status", ["--json"])
     #expect(run.status == 0)
     #expect(try JSONSchema.violations(of: Data(run.output.utf8), name: "status.schema.json") == "")
     return try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any] ?? [:]
@@ -301,7 +299,7 @@ import Testing
     let config = folders.folder.file("config.json")
     func applied(_ text: String, _ environment: [String: String] = [:], _ more: [String] = []) throws -> String {
       try Data(text.utf8).write(to: URL(fileURLWithPath: config))
-      let run = try DarkroomProcess.run(
+      let run = try DarkroomCommand.run(
         ["check", "--json", "--config", config, packageRoot + "/Samples/demo.plist"] + more, environment: environment)
       return run.status == 0 ? run.output.split(separator: "\n").map(String.init).last ?? "" : run.error
     }
@@ -313,7 +311,7 @@ import Testing
     #expect(try applied(#"{"quality": 0}"#).contains("\"quality\" must be a whole number from 1 to 100"))
     #expect(try applied(#"{"quality": {}}"#).contains("must be a string"))
     #expect(try applied(#"{"quality": 1,"#).contains("line 1"))
-    #expect(try DarkroomProcess.run(["filters", "--config", config + ".none"]).status == 66)
+    #expect(try DarkroomCommand.run(["filters", "--config", config + ".none"]).status == 66)
   }
 
   @Test func `watch reloads its configuration on SIGHUP`() throws {

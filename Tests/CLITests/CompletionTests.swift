@@ -6,9 +6,9 @@ import Testing
 
 /// The scripts that complete command lines, as text, and the names that they ask for; `Tests/Completions` tries them in their
 /// shells.
-@Suite(.blocking) struct CompletionTests {
+@Suite struct CompletionTests {
   private func script(_ shell: Shell) throws -> String {
-    let run = try DarkroomProcess.run(["help", "completion", shell.rawValue])
+    let run = try DarkroomCommand.run(["help", "completion", shell.rawValue])
     #expect(run.status == 0 && run.error.isEmpty)
     return run.output
   }
@@ -65,7 +65,7 @@ import Testing
   private func names(
     _ command: String, _ options: [String] = [], in folder: TemporaryFolder, environment: [String: String] = [:]
   ) throws -> [String] {
-    let run = try DarkroomProcess.run(["help", "complete", command] + options, in: folder, environment: environment)
+    let run = try DarkroomCommand.run(["help", "complete", command] + options, in: folder, environment: environment)
     #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
     return run.output.split(separator: "\n").map(String.init)
   }

@@ -183,7 +183,7 @@ import Testing
   @Test func `what is only copied needs no worker`() throws {
     let watch = try folders.start("watch", ["--json", "--filters", "none"])
     try folders.drop("job.txt", "coffee.jpg\nchelsea-small.png\nCREDITS.md\n")
-    #expect(try DarkroomProcess.run(["wait", "job"] + folders.named).status == 1)
+    #expect(try folders.ask("wait", ["job"]).status == 1)
     let report = try folders.report("job")
     #expect(report.entries.map { $0.error?.code } == [nil, nil, "not-an-image"])
     let tasks = "/proc/\(watch.processID)/task/"

@@ -49,7 +49,7 @@ import Testing
     try folders.drop("notes.docx", "more")
     #expect(try told().contains("notes.docx in the inbox is ignored"))
     #expect(try told().isEmpty)
-    let status = try DarkroomProcess.run(["status"] + folders.named).output
+    let status = try folders.ask("status").output
     #expect(status.contains("ignored: notes.docx") && status.contains("ignored: table.xlsx"), "\(status)")
   }
 

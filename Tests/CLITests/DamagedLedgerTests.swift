@@ -92,7 +92,7 @@ import Testing
     var bytes = try Data(contentsOf: URL(fileURLWithPath: ledger))
     bytes.replaceSubrange(100..<300, with: Data(repeating: 0x55, count: 200))
     try bytes.write(to: URL(fileURLWithPath: ledger))
-    let status = try DarkroomProcess.run(["status"] + folders.named)
+    let status = try folders.ask("status")
     #expect((status.output + status.error).contains(ledger), "\(status.output)\(status.error)")
     #expect(try Data(contentsOf: URL(fileURLWithPath: ledger)) == bytes)
     #expect(!folders.exists(".darkroom/damaged"))

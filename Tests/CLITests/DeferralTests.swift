@@ -57,14 +57,11 @@ import Testing
     try folders.drop("job.csv", "url\n" + server.url("up") + "\n")
     // The status is written once a second.
     let says = "job.csv waits until 1 deferred entry of the job has ended; the next is tried again at 20"
-    var status = ""
-    for _ in 0..<600 where !status.contains(says) {
-      status = try DarkroomProcess.run(["status"] + folders.named).output
-    }
+    let status = try eventually({ try folders.ask("status").output }, is: { $0.contains(says) })
     #expect(status.contains(says) && status.contains("queued: job.csv"), "\(status)")
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
-    let later = try DarkroomProcess.run(["status"] + folders.named).output
+    let later = try folders.ask("status").output
     #expect(later.contains(says), "\(later)")
   }
 
@@ -101,10 +98,10 @@ import Testing
     // Its rows are committed after the deferral.
     try folders.drop("b.txt", server.url("other") + "\n")
     #expect(try watch.waitForLine(containing: "b: succeeded") != nil)
-    let status = try DarkroomProcess.run(["status", "--json"] + folders.named).output
+    let status = try folders.ask("status", ["--json"]).output
     #expect(try JSONSchema.violations(of: Data(status.utf8), name: "status.schema.json") == "")
     #expect(status.contains(#""deferred":1,"deferred_until":"20"#), "\(status)")
-    #expect(try DarkroomProcess.run(["status"] + folders.named).output.contains(", 1 deferred until 20"))
+    #expect(try folders.ask("status").output.contains(", 1 deferred until 20"))
     watch.send(SIGKILL)
     _ = try watch.finish()
 
@@ -196,7 +193,7 @@ import Testing
     #expect(first.status == 75, "\(first.error)")
     #expect(first.error.contains("a: deferred after try 1"))
     #expect(!folders.exists("job/report.json"))
-    let status = try DarkroomProcess.run(["status"] + folders.named).output
+    let status = try folders.ask("status").output
     #expect(status.contains("job job: waiting for the next start, 1 of 2, 1 deferred until 20"), "\(status)")
     // Without --retry-for what is deferred is due.
     let second = try folders.run(["--filters", "none"])

@@ -48,7 +48,7 @@ import Testing
     return count
   }
 
-  private func status() throws -> String { try DarkroomProcess.run(["status"] + folders.named).output }
+  private func status() throws -> String { try folders.ask("status").output }
 
   @Test func `a source that is deferred waits on after a restart, and is downloaded when it is due`() throws {
     try drop(failures: 2)

@@ -76,7 +76,7 @@ import Testing
     try folders.drop("rest.jsonl", folders.contents("job/job.failed.jsonl"))
     #expect(try folders.run(options).status == 0)
     #expect(try folders.report("rest").counts == Report.Counts(total: 4, filtered: 4))
-    #expect(try DarkroomProcess.run(["retry", "job"] + folders.named).status == 0)
+    #expect(try folders.ask("retry", ["job"]).status == 0)
     #expect(try folders.run(options).status == 0)
     #expect(try folders.report("job").counts == Report.Counts(total: 6, filtered: 6, reused: 2))
   }
@@ -92,7 +92,7 @@ import Testing
     let watch = try folders.start("watch", ["--filters", "none", "--verbose"])
     #expect(try server.nextRequest() == "/d")
     #expect(try watch.waitForLine(containing: "c: dependency-failed") != nil)
-    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    #expect(try folders.ask("cancel", ["job"]).status == 0)
     #expect(try watch.waitForLine(containing: "job: cancelled: ") != nil)
     let list = try lines("job/job.failed.jsonl")
     #expect(list.map { $0["name"] as? String } == ["c", "m", "a", "d"], "entry e can wait for the job's next run")
@@ -100,7 +100,7 @@ import Testing
     let codes = list.map { ($0["_error"] as? [String: Any])?["code"] as? String }
     #expect(codes == ["dependency-failed", nil, "file-not-found", nil])
     #expect((list.last?["variants"] as? [[String: Any]])?.map { $0["name"] as? String } == ["s", "t"])
-    let check = try DarkroomProcess.run(["check", folders.outbox + "/job/job.failed.jsonl"])
+    let check = try DarkroomCommand.run(["check", folders.outbox + "/job/job.failed.jsonl"])
     #expect(check.status == 0, "\(check.output)")
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
@@ -226,9 +226,9 @@ import Testing
 
   @Test func `check shows what entries come after`() throws {
     try folders.drop("job.jsonl", manifest([("a", "http://h.example/a", []), ("b", "http://h.example/b", ["A.jpg"])]))
-    let text = try DarkroomProcess.run(["check", folders.inbox + "/job.jsonl"])
+    let text = try DarkroomCommand.run(["check", folders.inbox + "/job.jsonl"])
     #expect(text.status == 0 && text.output.hasSuffix("http://h.example/b\n    after a\n"), "\(text.output)")
-    let json = try DarkroomProcess.run(["check", "--json", folders.inbox + "/job.jsonl"]).output.split(separator: "\n")
+    let json = try DarkroomCommand.run(["check", "--json", folders.inbox + "/job.jsonl"]).output.split(separator: "\n")
     #expect(json.last?.contains(#""after":["a"]"#) == true && json.count { $0.contains("\"after\"") } == 1)
   }
 
@@ -287,7 +287,7 @@ import Testing
     #expect(try folders.staged().isEmpty)
     guard manifest.states.contains("failed") else { return }
     // What is left is a manifest.
-    let check = try DarkroomProcess.run(["check", folders.outbox + "/job/job.failed.jsonl"])
+    let check = try DarkroomCommand.run(["check", folders.outbox + "/job/job.failed.jsonl"])
     #expect(check.status == 0, "\(check.output)")
   }
 }

@@ -13,24 +13,24 @@ struct DocumentationTests {
     $0.manifest != nil
   }
 
-  @Test(
-    "shows manifests that run as they stand and packed, and rejected ones that are rejected", arguments: manifests,
-    [false, true])
-  func manifest(_ block: CodeBlock, isPacked: Bool) throws {
-    let folder = try TemporaryFolder()
-    let file = try #require(block.manifest)
-    try FileManager.default.createDirectory(atPath: folder.file("inbox"), withIntermediateDirectories: false)
-    if isPacked {
-      try Gzip.append(block.localText.utf8, to: folder.file("inbox/\(file).gz"))
-    } else {
-      try block.localText.write(toFile: folder.file("inbox/" + file), atomically: false, encoding: .utf8)
+  @Test("shows manifests that run as they stand and packed, and rejected ones that are rejected")
+  func manifestsThatRun() throws {
+    let folders = try DarkroomFolders()
+    let blocks = try Self.manifests.enumerated().map { (block: $1, file: "\($0)-" + (try #require($1.manifest))) }
+    for (block, file) in blocks {
+      try folders.drop(file, block.localText)
+      try folders.drop("packed-\(file).gz", Gzip.packed([block.localText.utf8]))
     }
-    let run = try DarkroomProcess.run(["run", "--settle", "0", "--file-root", Documentation.samples], in: folder)
-    #expect(run.status == (block.isTagged("rejected") ? 65 : 0), "\(run.error)")
-    let job = folder.file("outbox/" + (file as NSString).deletingPathExtension)
-    #expect(run.output == job + "/report.json\n")
-    let kept = "\(job)/manifest.\((file as NSString).pathExtension)" + (isPacked ? ".gz" : "")
-    #expect(FileManager.default.fileExists(atPath: kept))
+    let run = try DarkroomProcess.run(["run", "--settle", "0", "--file-root", Documentation.samples] + folders.named)
+    for (block, file) in blocks {
+      for (name, packing) in [(file, ""), ("packed-" + file, ".gz")] {
+        let job = (name as NSString).deletingPathExtension
+        #expect(run.output.contains("/\(job)/report.json\n"), "\(run.error)")
+        let report = try folders.report(job)
+        #expect(report.state == (block.isTagged("rejected") ? "rejected" : "succeeded"), "\(block): \(report)")
+        #expect(folders.exists("\(job)/manifest.\((file as NSString).pathExtension)\(packing)"), "\(block)")
+      }
+    }
   }
 
   @Test("shows configuration files that the program takes")
@@ -74,7 +74,7 @@ struct DocumentationTests {
 
   @Test("lists the commands and exit codes of the help, and no others")
   func commands() throws {
-    let help = try DarkroomProcess.run(["help"], in: TemporaryFolder()).output
+    let help = try DarkroomCommand.run(["help"], in: TemporaryFolder()).output
     let page = try Documentation.text("Documentation/options.md")
     let commands = try #require(help.firstRange(of: "\nThe commands")).upperBound
     let end = try #require(help.firstRange(of: "\noptions of all")).lowerBound
@@ -87,7 +87,7 @@ struct DocumentationTests {
 
   @Test("lists the filters that there are, and no others")
   func filters() throws {
-    let listed = try DarkroomProcess.run(["filters"], in: TemporaryFolder()).output
+    let listed = try DarkroomCommand.run(["filters"], in: TemporaryFolder()).output
     let names = Set(listed.matches(of: /(?:^|\n)([a-z-]+)\(/).map { String($0.1) + "()" })
     let documented = try Documentation.firstColumns(of: "Documentation/manifests.md").joined()
       .filter { $0.hasSuffix("()") }

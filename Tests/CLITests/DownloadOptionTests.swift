@@ -75,7 +75,7 @@ import Testing
   func `what is no proxy is a usage error that keeps the secret`(options: [String], environment: [String: String])
     throws
   {
-    let run = try DarkroomProcess.run(["run"] + options, in: TemporaryFolder(), environment: environment)
+    let run = try DarkroomCommand.run(["run"] + options, in: TemporaryFolder(), environment: environment)
     #expect(run.status == 64)
     #expect(run.error.contains("must be a proxy's URL"))
     #expect(!run.error.contains("secret"))

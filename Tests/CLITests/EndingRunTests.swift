@@ -98,7 +98,7 @@ import Testing
 
   /// How many downloads run.
   private func downloads() throws -> Int {
-    let status = try DarkroomProcess.run(["status", "--json"] + folders.named).output
+    let status = try folders.ask("status", ["--json"]).output
     let queues =
       try #require(
         JSONSerialization.jsonObject(with: Data(status.utf8)) as? [String: Any])["queues"] as? [String: Any]
@@ -174,7 +174,7 @@ import Testing
       return lines
     }
     func cancel() throws {
-      #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+      #expect(try folders.ask("cancel", ["job"]).status == 0)
       #expect(try watch.waitForLine(containing: "job: cancelled, as requested") != nil)
     }
     switch change {

@@ -49,7 +49,7 @@ import Testing
     },
     Case(66, "a manifest that is missing") { try $0.run(["missing.txt"]) },
     Case(66, "a folder that is missing") { try DarkroomProcess.run(["run", "--inbox", $0.inbox + "/missing"]) },
-    Case(66, "a job that is missing") { try DarkroomProcess.run(["wait", "missing"] + $0.named) },
+    Case(66, "a job that is missing") { try DarkroomCommand.run(["wait", "missing"] + $0.named) },
     Case(73, "a ledger with a job of a format that nobody knows") { folders in
       try interrupt(folders)
       try AlteredLedger.alter(
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test func `every code of the help has its row above`() throws {
-    let help = try DarkroomProcess.run(["help"]).output
+    let help = try DarkroomCommand.run(["help"]).output
     let codes = Set(help.matches(of: /\n  ([0-9]+)\ /).compactMap { Int32($0.1) })
     // Nothing is known that is an internal error: what cannot be read is set aside.
     #expect(codes == Set(Self.cases.map(\.code) + [70]))

@@ -39,7 +39,7 @@ import Testing
       "https/u:\(secret)@h/p", "https://u:\(secret)@h h/", "htp://u:\(secret)@h/p",
     ]
     try folders.drop("job.txt", urls.joined(separator: "\n"))
-    let check = try DarkroomProcess.run(["check", "--json", folders.inbox + "/job.txt"])
+    let check = try DarkroomCommand.run(["check", "--json", folders.inbox + "/job.txt"])
     #expect(!(check.output + check.error).contains(secret), "\(check.output)")
     let run = try folders.run(["--verbose", "--json", "--retries", "0"])
     #expect(run.status == 1, "\(run.error)")
@@ -55,7 +55,7 @@ import Testing
     }
     #expect(holders.sorted() == ["job/job.failed.jsonl", "job/manifest.txt"])
     for command in ["add", "check"] {
-      let refused = try DarkroomProcess.run([command] + (command == "add" ? folders.named : []) + [urls[0]])
+      let refused = try DarkroomCommand.run([command] + (command == "add" ? folders.named : []) + [urls[0]])
       #expect(refused.status != 0 && !(refused.output + refused.error).contains(secret), "\(refused.error)")
     }
   }

@@ -173,7 +173,7 @@ import Testing
     try folders.drop("job.txt", server.url("a") + "\n" + server.url("c") + "\n")
     let replaced = folders.wait(for: { folders.page("job") }) { $0.isLive && $0.head["run_id"] as? String != first }
     #expect(replaced != nil)
-    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    #expect(try folders.ask("cancel", ["job"]).status == 0)
     try server.release(10)
     #expect(try again.waitForLine(containing: "job: cancelled: ") != nil)
     #expect(folders.page("job")?.head["state"] as? String == "cancelled" && folders.page("job")?.isLive == false)

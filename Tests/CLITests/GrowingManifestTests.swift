@@ -104,7 +104,7 @@ import Testing
     let folders = try DarkroomFolders()
     let writer = try Writer(folders.inbox + "/grow.txt", most: 50)
     func isOpen() throws -> Bool {
-      let status = try DarkroomProcess.run(["status", "--json"] + folders.named)
+      let status = try folders.ask("status", ["--json"])
       #expect(try JSONSchema.violations(of: Data(status.output.utf8), name: "status.schema.json") == "")
       let object = try JSONSerialization.jsonObject(with: Data(status.output.utf8)) as? [String: Any]
       return object?["queued_open"] as? [String] == ["grow.txt"]
@@ -113,10 +113,8 @@ import Testing
     let watch = try folders.start("watch", ["--filters", "none"])
     try folders.drop("one.txt", "coffee.jpg\n")
     #expect(try watch.waitForLine(containing: "one: succeeded") != nil)
-    let limit = Date() + 60
-    while try !isOpen(), Date() < limit {}
-    #expect(try isOpen())
-    let status = try DarkroomProcess.run(["status"] + folders.named).output
+    #expect(try eventually(isOpen, is: { $0 }))
+    let status = try folders.ask("status").output
     #expect(status.contains("queued: grow.txt, which some process has open for writing"), "\(status)")
     // After ten seconds.
     #expect(try watch.waitForLine(containing: "grow.txt in the inbox is not read yet") != nil)

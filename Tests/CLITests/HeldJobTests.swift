@@ -9,7 +9,7 @@ import Testing
   init() throws { folders = try DarkroomFolders() }
 
   private func waits() throws -> [[String: Any]] {
-    let status = try DarkroomProcess.run(["status", "--json"] + folders.named)
+    let status = try folders.ask("status", ["--json"])
     #expect(try JSONSchema.violations(of: Data(status.output.utf8), name: "status.schema.json") == "")
     let object = try JSONSerialization.jsonObject(with: Data(status.output.utf8)) as? [String: Any]
     return object?["waits"] as? [[String: Any]] ?? []
@@ -17,10 +17,7 @@ import Testing
 
   /// Waits until `status` has as many jobs that wait.
   private func waitForWaits(_ count: Int) throws -> [[String: Any]] {
-    let limit = Date() + 120
-    var found = try waits()
-    while found.count != count, Date() < limit { found = try waits() }
-    return found
+    try eventually(waits, is: { $0.count == count })
   }
 
   @Test func `a job with a file in its way begins when that is gone, and others do not wait for it`() throws {

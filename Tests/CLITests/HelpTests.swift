@@ -11,7 +11,7 @@ import Testing
 
   @Test(arguments: texts)
   func `the help is that of the snapshot, and fits 80 columns`(words: [String]) throws {
-    let help = try DarkroomProcess.run(words, in: TemporaryFolder())
+    let help = try DarkroomCommand.run(words, in: TemporaryFolder())
     #expect(help.status == 0 && help.error.isEmpty)
     #expect(help.output.split(separator: "\n").filter { $0.count > 80 } == [])
     let snapshot = packageRoot + "/Tests/CLITests/Snapshots/" + words.joined(separator: "-") + ".txt"
@@ -20,7 +20,7 @@ import Testing
 
   @Test(arguments: ["manifest", "report"])
   func `the help about files fits 80 columns`(topic: String) throws {
-    let help = try DarkroomProcess.run(["help", topic])
+    let help = try DarkroomCommand.run(["help", topic])
     #expect(help.status == 0 && help.error.isEmpty && help.output.count > 5000)
     #expect(help.output.split(separator: "\n").filter { $0.count > 80 } == [])
   }
@@ -28,18 +28,18 @@ import Testing
   @Test(arguments: commands)
   func `--help says what help COMMAND says`(command: String) throws {
     #expect(
-      try DarkroomProcess.run([command, "--help"]).output == DarkroomProcess.run(["help", command]).output)
+      try DarkroomCommand.run([command, "--help"]).output == DarkroomCommand.run(["help", command]).output)
   }
 
   @Test func `the help lists every command`() throws {
-    let help = try DarkroomProcess.run(["help"]).output
+    let help = try DarkroomCommand.run(["help"]).output
     let list = try #require(help.firstMatch(of: /\nThe commands[^\n]*\n(.*?)\noptions of all/.dotMatchesNewlines()))
     #expect(list.1.matches(of: /(?:^|\n)  ([a-z]+)/).map { String($0.1) } == Self.commands)
   }
 
   @Test(arguments: texts)
   func `usage and examples come first`(words: [String]) throws {
-    let help = try DarkroomProcess.run(words).output
+    let help = try DarkroomCommand.run(words).output
     let headings = help.split(separator: "\n\n").filter { !$0.hasPrefix("darkroom: ") }
     #expect(headings[0].hasPrefix("usage: darkroom "))
     #expect(headings[1].hasPrefix("examples:\n  darkroom "))
@@ -50,11 +50,11 @@ import Testing
       (["manifst"], "manifest"), (["stauts"], "status"), (["man", "darkroom-reprot"], "darkroom-report"),
       (["completion", "bahs"], "bash"),
     ] {
-      let help = try DarkroomProcess.run(["help"] + words)
+      let help = try DarkroomCommand.run(["help"] + words)
       #expect(help.status == 64 && help.error.contains("did you mean \"\(nearest)\"?"), "\(help.error)")
     }
-    #expect(try DarkroomProcess.run(["help", "man", "darkroom", "run"]).status == 64)
-    #expect(try DarkroomProcess.run(["help", "report", "run"]).status == 64)
+    #expect(try DarkroomCommand.run(["help", "man", "darkroom", "run"]).status == 64)
+    #expect(try DarkroomCommand.run(["help", "report", "run"]).status == 64)
   }
 
   /// The words that the values of a key may be, according to a schema.
@@ -66,7 +66,7 @@ import Testing
   }
 
   private func expect(_ words: some Sequence<String>, inHelpOf command: String) throws {
-    let help = try DarkroomProcess.run(["help", command]).output
+    let help = try DarkroomCommand.run(["help", command]).output
     let all = Set(help.split { !$0.isLetter && $0 != "-" }.map(String.init))
     #expect(words.filter { !all.contains($0) } == [], "\(command)")
   }
@@ -90,7 +90,7 @@ import Testing
   static func options() throws -> [String: Set<String>] {
     var found: [String: Set<String>] = [:]
     for command in commands {
-      let help = try DarkroomProcess.run(["help", command]).output
+      let help = try DarkroomCommand.run(["help", command]).output
       for match in help.matches(of: /\n  (?:-[a-z], )?--([a-z-]+)/) {
         found[String(match.1), default: []].insert(command)
       }
@@ -105,7 +105,7 @@ import Testing
     let flags: Set = ["json", "refresh", "all", "keep-originals", "prune", "watch"]
     for (option, takers) in options where !["help", "version"].contains(option) {
       guard let other = Self.commands.first(where: { !takers.contains($0) }) else { continue }
-      let value = try DarkroomProcess.run(
+      let value = try DarkroomCommand.run(
         [other, "--" + option + (flags.contains(option) ? "" : "=1")], in: folder
       ).error
       #expect(value.contains("--\(option) is for the command"), "\(other) --\(option): \(value)")
@@ -115,7 +115,7 @@ import Testing
 
   @Test(arguments: commands)
   func `the examples of the help work as they stand`(command: String) throws {
-    let help = try DarkroomProcess.run(["help", command]).output
+    let help = try DarkroomCommand.run(["help", command]).output
     let examples = try #require(help.firstMatch(of: /\nexamples:\n(.*?)\n\n/.dotMatchesNewlines())).1
       .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     #expect((1...4).contains(examples.count))

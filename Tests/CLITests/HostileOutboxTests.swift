@@ -77,10 +77,10 @@ import Testing
     #expect(try watch.waitForLine(containing: "watching") != nil)
     try link(".darkroom", to: other.outbox + "/.darkroom")
     for state in [[], ["--state", elsewhere.path]] {
-      let status = try DarkroomProcess.run(["status"] + folders.named + state)
+      let status = try folders.ask("status", state)
       #expect(status.status == 0 && status.output.contains("no process is running"), "\(status.output)\(status.error)")
     }
-    let status = try DarkroomProcess.run(["status"] + other.named)
+    let status = try DarkroomCommand.run(["status"] + other.named)
     #expect(status.output.contains("process \(watch.processID) is running"), "\(status.output)")
     watch.send(SIGTERM)
     _ = try watch.finish()

@@ -43,11 +43,8 @@ struct InboxTroubleTests {
       #expect(try watch.waitForLine(containing: "cannot end now, which is tried again") != nil, "\(job)")
     }
     for job in ["a", "b"] { #expect(try folders.report(job).state == "succeeded") }
-    var status = ""
-    let limit = Date() + 60
-    while status.matches(of: /job [ab] is in trouble/).count != 2, Date() < limit {
-      status = try DarkroomProcess.run(["status"] + folders.named).output
-    }
+    let status = try eventually(
+      { try folders.ask("status").output }, is: { $0.matches(of: /job [ab] is in trouble/).count == 2 })
     #expect(status.matches(of: /job [ab] is in trouble/).count == 2, "\(status)")
     try empty()
     for _ in 0..<2 { #expect(try watch.waitForLine(containing: ": succeeded") != nil) }

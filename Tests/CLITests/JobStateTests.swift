@@ -35,7 +35,7 @@ import Testing
   }
 
   private func cancel(_ job: String) throws {
-    let asked = try DarkroomProcess.run(["cancel", job] + folders.named)
+    let asked = try folders.ask("cancel", [job])
     #expect(asked.status == 0, "\(asked.error)")
   }
 
@@ -45,16 +45,13 @@ import Testing
       struct Job: Decodable { let job, state: String }
       let jobs: [Job]
     }
-    let json = Data(try DarkroomProcess.run(["status", "--json"] + folders.named).output.utf8)
+    let json = Data(try folders.ask("status", ["--json"]).output.utf8)
     #expect(try JSONSchema.violations(of: json, name: "status.schema.json") == "")
     return try JSONDecoder().decode(Status.self, from: json).jobs.filter { $0.job == job }.map(\.state)
   }
 
   private func wait(for awaited: [String], of job: String) throws {
-    let limit = ContinuousClock.now + .seconds(120)
-    var states = try states(job)
-    while states != awaited, ContinuousClock.now < limit { states = try self.states(job) }
-    #expect(states == awaited)
+    #expect(try eventually({ try states(job) }, is: { $0 == awaited }) == awaited)
   }
 
   /// What the pictures' server was asked for and nobody has seen yet.
@@ -128,18 +125,16 @@ import Testing
     for count in [60_000, 500_000] where planned == nil {
       let job = "large-\(count)"
       try folders.drop(job + ".txt", (0..<count).map { pictures.url("\(job)/\($0)") + "\n" }.joined())
-      var seen: [String] = []
-      let limit = ContinuousClock.now + .seconds(120)
-      while seen.isEmpty, ContinuousClock.now < limit { seen = try states(job) }
+      let seen = try eventually({ try states(job) }, is: { !$0.isEmpty })
       try cancel(job)
       #expect(try watch.waitForLine(containing: "\(job): planning") != nil)
       // Otherwise it says how many entries there are.
       let next = try watch.waitForLine(containing: "\(job): ")
       if seen == ["planning"], next?.contains("cancelled, as requested") == true { planned = (job, count) }
       var later: Set<String> = []
-      while !seen.isEmpty, ContinuousClock.now < limit {
-        seen = try states(job)
-        later.formUnion(seen)
+      _ = try eventually({ try states(job) }) {
+        later.formUnion($0)
+        return $0.isEmpty
       }
       #expect(planned == nil || later.isSubset(of: ["planning", "cancelling", "finishing"]), "\(later)")
       #expect(try watch.waitForLine(containing: "\(job): cancelled: 0 filtered") != nil)

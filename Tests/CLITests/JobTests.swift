@@ -152,13 +152,13 @@ import Testing
     }
     let watch = try folders.start("watch", ["--filters", "none"])
     for _ in 0..<2 { #expect(try watch.waitForLine(containing: ": 1 entry") != nil) }
-    #expect(try DarkroomProcess.run(["cancel", "a"] + folders.named).status == 0)
-    #expect(try DarkroomProcess.run(["wait", "a"] + folders.named).status == 1)
+    #expect(try folders.ask("cancel", ["a"]).status == 0)
+    #expect(try folders.ask("wait", ["a"]).status == 1)
     #expect(try folders.inboxNames() == ["A.jsonl", "x.lock"])
-    let status = try DarkroomProcess.run(["status"] + folders.named).output
+    let status = try folders.ask("status").output
     #expect(status.contains("job A: 0 of 1") && status.contains("ended: a: cancelled"), "\(status)")
     try FileManager.default.removeItem(atPath: folders.inbox + "/x.lock")
-    #expect(try DarkroomProcess.run(["wait", "A"] + folders.named).status == 0)
+    #expect(try folders.ask("wait", ["A"]).status == 0)
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
     #expect(try folders.report("A").entries.map(\.name) == ["upper"] && folders.exists("A/images/upper.jpg"))

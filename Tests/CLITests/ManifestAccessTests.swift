@@ -22,7 +22,7 @@ import Testing
     #expect(try folders.run(["--filters", "none"]).status == 65)
     #expect(try folders.mode("job/manifest.txt") == dropped)
     #expect(try folders.mode("rejected/manifest.json") == dropped)
-    #expect(try DarkroomProcess.run(["retry", "job"] + folders.named).status == 0)
+    #expect(try folders.ask("retry", ["job"]).status == 0)
     #expect(try mode(folders.inbox + "/job.txt") == dropped)
   }
 
@@ -121,7 +121,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: users.folders.folder.file("new")))
     #expect(try users.attack("rm inbox/open.txt inbox/group.txt").status == 0)
     // Root puts it back as its owner's.
-    #expect(try DarkroomProcess.run(["retry", "open"] + users.folders.named).status == 0)
+    #expect(try DarkroomCommand.run(["retry", "open"] + users.folders.named).status == 0)
     let owner = try FileManager.default.attributesOfItem(atPath: users.folders.inbox + "/open.txt")
     #expect(owner[.ownerAccountName] as? String == "daemon" && owner[.posixPermissions] as? Int == 0o604)
   }
@@ -211,7 +211,7 @@ import Testing
     #expect(chown(folders.inbox, 0, 12345) == 0 && chmod(folders.inbox, 0o2770) == 0)
     for (group, bits) in [(12345, 0o640), (12346, 0o600)] {
       #expect(chown(list, 0, gid_t(group)) == 0)
-      #expect(try DarkroomProcess.run(["add", list, "--name", "g\(group)", "--inbox", folders.inbox]).status == 0)
+      #expect(try DarkroomCommand.run(["add", list, "--name", "g\(group)", "--inbox", folders.inbox]).status == 0)
       #expect(try mode(folders.inbox + "/g\(group).json") == bits)
     }
   }
@@ -219,7 +219,7 @@ import Testing
   @Test(arguments: [["add", "https://h.example/a.jpg"], ["pause"], ["resume"], ["retry", "job"], ["status"]])
   func `only run and watch create the default folders`(words: [String]) throws {
     let folder = try TemporaryFolder()
-    let elsewhere = try DarkroomProcess.run(words, in: folder)
+    let elsewhere = try DarkroomCommand.run(words, in: folder)
     #expect(elsewhere.status == 66, "\(elsewhere.error)")
     #expect(elsewhere.error.contains("--inbox: inbox: No such file or directory"), "\(elsewhere.error)")
     #expect(elsewhere.error.contains("go to the folder where darkroom works"), "\(elsewhere.error)")

@@ -9,7 +9,7 @@ import Testing
     let folders = try DarkroomFolders()
     let lines = (0..<count).map { #"{"url":"a.jpg","quality":0,"name":"n\#($0)"}"# }.joined(separator: "\n")
     try folders.drop("job.jsonl", lines)
-    let check = try DarkroomProcess.run(["check", folders.inbox + "/job.jsonl"])
+    let check = try DarkroomCommand.run(["check", folders.inbox + "/job.jsonl"])
     let run = try folders.run()
     #expect(check.status == 65 && run.status == 65)
     #expect(try folders.report("job").errors?.count == min(count, 100))
@@ -20,7 +20,7 @@ import Testing
     let rest = "rejected: and \(more) more problem\(more == 1 ? "" : "s"); see \(folders.outbox)/job/report.json"
     #expect(told.contains { $0.hasSuffix(rest) } == (more > 0), "\(run.error)")
     #expect(check.output.contains("\n  and \(more) more; --json prints all") == (more > 0), "\(check.output)")
-    let json = try DarkroomProcess.run(["check", "--json", folders.outbox + "/job/manifest.jsonl"]).output
+    let json = try DarkroomCommand.run(["check", "--json", folders.outbox + "/job/manifest.jsonl"]).output
     #expect(json.components(separatedBy: "bad-value").count - 1 == min(count, 100))
   }
 
@@ -29,10 +29,10 @@ import Testing
     try folders.drop("job.csv", "url,filter\ncoffee.jpg,none\n")
     let message = "the column \"filter\" is not a field and goes to \"metadata\"; did you mean \"filters\"?"
     let file = folders.inbox + "/job.csv"
-    let check = try DarkroomProcess.run(["check", "--file-root", packageRoot + "/Samples", file])
+    let check = try DarkroomCommand.run(["check", "--file-root", packageRoot + "/Samples", file])
     #expect(
       check.status == 0 && check.output.contains("\n  warning: line 1, column 5: \(message)\n"), "\(check.output)")
-    let json = try DarkroomProcess.run(["check", "--json", file]).output.split(separator: "\n")
+    let json = try DarkroomCommand.run(["check", "--json", file]).output.split(separator: "\n")
     #expect(json.first?.contains(#""warnings":[{"code":"unknown-column","message":"the column"#) == true)
     let run = try folders.run(["--json"])
     #expect(run.status == 0 && run.error.contains("job: warning: line 1, column 5: \(message)"), "\(run.error)")
@@ -67,19 +67,19 @@ import Testing
   func `a job's name can be stored everywhere, whatever its file is called`(stem: String, job: String) throws {
     let folders = try DarkroomFolders()
     try folders.drop(stem + ".txt", "coffee.jpg\n")
-    let check = try DarkroomProcess.run(["check", "--json", folders.inbox + "/\(stem).txt"]).output
+    let check = try DarkroomCommand.run(["check", "--json", folders.inbox + "/\(stem).txt"]).output
     #expect(check.contains(#""job":"\#(job)""#), "\(check)")
     let run = try folders.run(["--filters", "none"])
     #expect(run.status == 0 && run.output == folders.outbox + "/\(job)/report.json\n", "\(run.error)")
     #expect(try folders.report(job).job == job && folders.exists(job + "/images/coffee.jpg"))
     #expect(try folders.inboxNames().isEmpty)
-    #expect(try DarkroomProcess.run(["wait", stem] + folders.named).status == 0)
+    #expect(try folders.ask("wait", [stem]).status == 0)
     // What an argument names, or `add` drops, is the same job.
     let file = folders.folder.file(stem + ".txt")
     try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: file))
     #expect(
       try DarkroomProcess.run(["run", file] + folders.options).output == folders.outbox + "/\(job)/report.json\n")
-    #expect(try DarkroomProcess.run(["add", file, "--inbox", folders.inbox]).output == job + "\n")
+    #expect(try DarkroomCommand.run(["add", file, "--inbox", folders.inbox]).output == job + "\n")
     #expect(try folders.inboxNames() == [job + ".txt"])
   }
 
@@ -100,7 +100,7 @@ import Testing
     let folder = try TemporaryFolder()
     try Data((url + "\n").utf8).write(to: URL(fileURLWithPath: folder.file("job.txt")))
     for options in [[], ["--file-root", packageRoot + "/Samples"]] {
-      let check = try DarkroomProcess.run(["check", "job.txt"] + options, in: folder)
+      let check = try DarkroomCommand.run(["check", "job.txt"] + options, in: folder)
       let told = check.output.split(separator: "\n").first { $0.contains("would fail: ") } ?? ""
       #expect(!told.isEmpty && told.contains("on the web") == (hint != nil), "\(check.output)")
       if let hint { #expect(told.hasSuffix(hint)) }
@@ -109,12 +109,12 @@ import Testing
 
   @Test func `add tells a web address without its scheme, too`() throws {
     let folders = try DarkroomFolders()
-    let add = try DarkroomProcess.run(["add", "www.example.com/x.jpg", "--inbox", folders.inbox])
+    let add = try DarkroomCommand.run(["add", "www.example.com/x.jpg", "--inbox", folders.inbox])
     #expect(add.status == 66 && add.error.contains("write https://www.example.com/x.jpg"), "\(add.error)")
   }
 
   @Test func `the filters are listed within 80 columns`() throws {
-    let lines = try DarkroomProcess.run(["filters"]).output.split(separator: "\n")
+    let lines = try DarkroomCommand.run(["filters"]).output.split(separator: "\n")
     #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines.filter { $0.count > 80 })")
     #expect(lines.contains("resize([fit | fill | exact]? [<integer> | -]{2} enlarge?)"))
     #expect(lines.filter { !$0.hasPrefix(" ") }.count == 16)

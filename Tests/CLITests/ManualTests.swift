@@ -9,13 +9,18 @@ import Testing
 
 /// The pages of the manual that `darkroom help man` prints.
 @Suite(.blocking) struct ManualTests {
+  /// What a pipeline of the shell prints of a page.
+  private func printed(_ page: String, through pipeline: String) throws -> String {
+    let folder = try TemporaryFolder()
+    try folder.write(DarkroomCommand.run(["help", "man", page]).output, as: "page")
+    let run = try DarkroomProcess.run(script: "<page " + pipeline, in: folder)
+    #expect(run.status == 0 && run.error.isEmpty, "\(run.output)\(run.error)")
+    return run.output
+  }
+
   /// A page as mandoc shows it, without overstriking, in lines of any length.
   private func shown(_ page: String) throws -> String {
-    let folder = try TemporaryFolder()
-    let run = try DarkroomProcess.run(
-      script: "darkroom help man \(page) | mandoc -T ascii -O width=1000 | sed 's/.\\x08//g'", in: folder)
-    #expect(run.status == 0 && run.error.isEmpty)
-    return run.output
+    try printed(page, through: "mandoc -T ascii -O width=1000 | sed 's/.\\x08//g'")
   }
 
   /// Expects that lines of the page begin with these terms.
@@ -29,18 +34,16 @@ import Testing
 
   @Test(arguments: Manual.names)
   func `mandoc has nothing to say of a page`(page: String) throws {
-    let run = try DarkroomProcess.run(
-      script: "darkroom help man \(page) | mandoc -T lint -W warning", in: TemporaryFolder())
-    #expect(run.status == 0 && run.output.isEmpty, "\(run.output)")
+    #expect(try printed(page, through: "mandoc -T lint -W warning") == "")
   }
 
   @Test(arguments: Manual.names)
   func `a page is plain ASCII, and has the name of its file`(page: String) throws {
-    let text = try DarkroomProcess.run(["help", "man", page]).output
+    let text = try DarkroomCommand.run(["help", "man", page]).output
     #expect(text.utf8.count == text.unicodeScalars.count)
     let section = page == "darkroom" ? "1" : "5"
     #expect(text.contains("\n.Dt \(page.uppercased()) \(section)\n"))
-    #expect(try DarkroomProcess.run(["help", "man", page + "." + section]).output == text)
+    #expect(try DarkroomCommand.run(["help", "man", page + "." + section]).output == text)
   }
 
   @Test func `the first page has every command, option, variable, key and exit code`() throws {
@@ -76,9 +79,9 @@ import Testing
     let (file, lines) = ManifestPage.examples[place]
     let folder = try TemporaryFolder()
     try (lines.joined(separator: "\n") + "\n").write(toFile: folder.file(file), atomically: false, encoding: .utf8)
-    let check = try DarkroomProcess.run(["check", file], in: folder)
+    let check = try DarkroomCommand.run(["check", file], in: folder)
     #expect(
       check.status == 0 && check.output.contains("2 entries") && !check.output.contains("warning"), "\(check.output)")
-    #expect(try DarkroomProcess.run(["help", "manifest"]).output.contains(lines[0]))
+    #expect(try DarkroomCommand.run(["help", "manifest"]).output.contains(lines[0]))
   }
 }

@@ -36,11 +36,8 @@ import Testing
     try folders.drop("job.txt", (0..<3).map { server.url("\($0)") + "\n" }.joined())
     let line = try watch.waitForLine(containing: "paused: memory (")
     #expect(line?.contains(" of a control group are in use") == true, "\(line ?? "")")
-    var status = ""
-    let limit = ContinuousClock.now + .seconds(120)
-    while !status.contains(#""cause":"memory""#), ContinuousClock.now < limit {
-      status = try DarkroomProcess.run(["status", "--json"] + folders.named).output
-    }
+    let status = try eventually(
+      { try folders.ask("status", ["--json"]).output }, is: { $0.contains(#""cause":"memory""#) })
     #expect(status.contains(#""cause":"memory""#), "\(status)")
     #expect(try JSONSchema.violations(of: Data(status.utf8), name: "status.schema.json") == "")
     try server.note("none")

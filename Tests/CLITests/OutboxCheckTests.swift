@@ -7,15 +7,22 @@ import Testing
   private static let program = "'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox'"
   private let folders: DarkroomFolders
 
-  /// An outbox as the program leaves it: `a` has run twice, an entry of `b` has failed.
-  init() throws {
-    folders = try DarkroomFolders()
+  /// An outbox as the program leaves it: `a` has run twice, an entry of `b` has failed. Each test has a copy.
+  private static let made = Swift.Result {
+    let folders = try DarkroomFolders()
     let picture = "coffee.jpg\n"
     try folders.drop("a.txt", picture)
     try folders.drop("b.txt", "rocket.jpg\nmissing.jpg\nchelsea.jpg\n")
     #expect(try folders.run(["--filters", "none"]).status == 1)
     try folders.drop("a.csv", "url,name\nchelsea-small.png,one\nrocket.jpg,two\nrocket.jpg,three\n")
     #expect(try folders.run(["--filters", "none"]).status == 0)
+    return folders
+  }
+
+  init() throws {
+    folders = try DarkroomFolders()
+    let made = try Self.made.get().folder.path
+    #expect(try SpawnedProcess.run("/bin/cp", ["-a", made + "/.", folders.folder.path]) == 0)
   }
 
   /// Runs it as a user does.

@@ -127,7 +127,7 @@ import Testing
     #expect((folders.outboxPage?.data["ignored"] as? [[String: Any]])?.count == 1)
     let named = try folders.run([folders.inbox + "/index.html.txt"])
     #expect(named.status == 66 && named.error.contains("no job can be called index.html"), "\(named.error)")
-    let added = try DarkroomProcess.run(["add", "--name", "index.html", "https://h.example/a.jpg"] + folders.named)
+    let added = try folders.ask("add", ["--name", "index.html", "https://h.example/a.jpg"])
     #expect(added.status == 64, "\(added.error)")
   }
 }

@@ -17,7 +17,7 @@ import Testing
     let ended = try watch.finish()
     #expect(ended.status == 73)
     #expect(ended.error.contains("\(folders.outbox): the outbox was replaced"), "\(ended.error)")
-    let status = try DarkroomProcess.run(["status"] + folders.named).output
+    let status = try folders.ask("status").output
     #expect(status.contains("no process is running\njobs that have not ended are not known: "), "\(status)")
     #expect(status.contains("Nothing is lost") && !status.contains("nothing to do"), "\(status)")
     try folders.drop("job.txt", "coffee.jpg\n")
@@ -46,15 +46,15 @@ import Testing
     let told = "\(folders.outbox): the outbox was removed, or is not mounted; nothing is lost"
     #expect(paused?.contains(told) == true, "\(paused ?? "")")
     #expect(try folders.inboxNames() == ["job.txt"])
-    let status = try DarkroomProcess.run(["status"] + folders.named)
+    let status = try folders.ask("status")
     if hasMountPoint {
       let missing = "\(folders.outbox): the outbox that was used with this inbox is not here. Is the outbox mounted?"
       #expect(status.status == 0 && status.output.contains(missing), "\(status.output) \(status.error)")
       #expect(status.output.contains("process \(watch.processID) is running"), "\(status.output)")
       #expect(!status.output.contains("nothing to do"), "\(status.output)")
-      let json = try DarkroomProcess.run(["status", "--json"] + folders.named).output
+      let json = try folders.ask("status", ["--json"]).output
       #expect(try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == "")
-      let waited = try DarkroomProcess.run(["wait", "job", "--timeout", "0.1"] + folders.named)
+      let waited = try folders.ask("wait", ["job", "--timeout", "0.1"])
       #expect(waited.status == 75, "\(waited.error)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox).isEmpty)
       try FileManager.default.removeItem(atPath: folders.outbox)

@@ -17,13 +17,13 @@ import Testing
     let inbox = ["--inbox", folders.inbox]
     let lock = folders.inbox + "/deploy.lock"
     try FileManager.default.createDirectory(atPath: lock, withIntermediateDirectories: false)
-    let paused = try DarkroomProcess.run(["pause", "deploy", "--reason", "why"] + inbox)
+    let paused = try DarkroomCommand.run(["pause", "deploy", "--reason", "why"] + inbox)
     #expect(paused.status == 0 && paused.error.contains("is a folder, which can hold no reason"), "\(paused.error)")
     try Data().write(to: URL(fileURLWithPath: lock + "/owner"))
-    let full = try DarkroomProcess.run(["resume", "deploy"] + inbox)
+    let full = try DarkroomCommand.run(["resume", "deploy"] + inbox)
     #expect(full.status == 73 && full.error.contains("\(lock) is a folder that is not empty"), "\(full.error)")
     try FileManager.default.removeItem(atPath: lock + "/owner")
-    let resumed = try DarkroomProcess.run(["resume", "deploy"] + inbox)
+    let resumed = try DarkroomCommand.run(["resume", "deploy"] + inbox)
     #expect(resumed.status == 0 && resumed.error == "\(lock) was removed\n", "\(resumed.error)")
     #expect(try folders.inboxNames() == [])
   }
@@ -143,14 +143,14 @@ import Testing
     let folders = try DarkroomFolders()
     let inbox = ["--inbox", folders.inbox]
     for _ in 0..<2 {
-      #expect(try DarkroomProcess.run(["pause", "deploy", "--reason", "release 7"] + inbox).status == 0)
+      #expect(try DarkroomCommand.run(["pause", "deploy", "--reason", "release 7"] + inbox).status == 0)
     }
-    #expect(try DarkroomProcess.run(["pause"] + inbox).status == 0)
+    #expect(try DarkroomCommand.run(["pause"] + inbox).status == 0)
     #expect(try folders.inboxNames() == ["deploy.lock", "pause.lock"])
     #expect(try String(contentsOfFile: folders.inbox + "/deploy.lock", encoding: .utf8) == "release 7\n")
-    for _ in 0..<2 { #expect(try DarkroomProcess.run(["resume"] + inbox).status == 0) }
+    for _ in 0..<2 { #expect(try DarkroomCommand.run(["resume"] + inbox).status == 0) }
     #expect(try folders.inboxNames() == ["deploy.lock"])
-    #expect(try DarkroomProcess.run(["resume", "../x"] + inbox).status == 64)
+    #expect(try DarkroomCommand.run(["resume", "../x"] + inbox).status == 64)
   }
 
   @Test(arguments: [
@@ -163,7 +163,7 @@ import Testing
   ) throws {
     let folders = try DarkroomFolders()
     for lock in locks { try create(folders.inbox + "/" + lock) }
-    let run = try DarkroomProcess.run(["resume", name, "--inbox", folders.inbox])
+    let run = try DarkroomCommand.run(["resume", name, "--inbox", folders.inbox])
     #expect(run.status == 0)
     #expect(try folders.inboxNames() == left)
     #expect(run.error.contains("was removed") == (left.count < locks.count), "\(run.error)")
@@ -177,16 +177,16 @@ import Testing
       try create(folders.inbox + "/" + name, reason)
     }
     let others = "still paused by backup.lock (nightly backup), deploy.LOCK\n"
-    let typo = try DarkroomProcess.run(["resume", "bakup"] + inbox)
+    let typo = try DarkroomCommand.run(["resume", "bakup"] + inbox)
     #expect(typo.status == 0)
     #expect(typo.error == "\(folders.inbox)/bakup.lock did not exist\n" + others)
-    #expect(try DarkroomProcess.run(["pause"] + inbox).status == 0)
-    #expect(try DarkroomProcess.run(["resume"] + inbox).error == "\(folders.inbox)/pause.lock was removed\n" + others)
+    #expect(try DarkroomCommand.run(["pause"] + inbox).status == 0)
+    #expect(try DarkroomCommand.run(["resume"] + inbox).error == "\(folders.inbox)/pause.lock was removed\n" + others)
     let elsewhere = folders.folder.file("elsewhere")
     try create(elsewhere, "deployment")
-    for name in ["backup", "deploy.LOCK"] { _ = try DarkroomProcess.run(["resume", name] + inbox) }
+    for name in ["backup", "deploy.LOCK"] { _ = try DarkroomCommand.run(["resume", name] + inbox) }
     #expect(try folders.inboxNames().isEmpty)
-    let more = try DarkroomProcess.run(["resume", "--lock-file", elsewhere] + inbox)
+    let more = try DarkroomCommand.run(["resume", "--lock-file", elsewhere] + inbox)
     #expect(more.error.hasSuffix("still paused by \(elsewhere) (deployment)\n"))
   }
 }

@@ -125,12 +125,12 @@ import Testing
       {"url": ["missing.jpg", "http://10.0.0.1/b"]}
       """)
     let options = ["--allow-net", "127.0.0.0/8", "--file-root", packageRoot + "/Samples"]
-    let text = try DarkroomProcess.run(["check"] + options + [folders.inbox + "/job.jsonl"])
+    let text = try DarkroomCommand.run(["check"] + options + [folders.inbox + "/job.jsonl"])
     #expect(
       text.output.contains("  POST http://10.0.0.1/a\n    warning: this mirror would fail: address-not-allowed: "))
     #expect(text.output.contains("\n    or http://localhost/a\n"))
     #expect(text.output.hasSuffix("  warning: 1 of 2 entries would fail\n"))
-    let lines = try DarkroomProcess.run(["check", "--json"] + options + [folders.inbox + "/job.jsonl"]).output
+    let lines = try DarkroomCommand.run(["check", "--json"] + options + [folders.inbox + "/job.jsonl"]).output
       .split(separator: "\n").map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
     #expect(lines[1]?["error"] == nil && lines[1]?["method"] as? String == "POST")
     let mirrors = lines[1]?["mirrors"] as? [[String: Any]]
@@ -185,7 +185,7 @@ import Testing
     try folders.drop("broken.json", #"{"a": {"url": "x", "headers": {"X" "\#(secret)"}}}"#)
     try folders.drop("table.csv", "url,headers\nx,\"{\"\"X\"\" \"\"\(secret)\"\"}\"\n")
     for manifest in try folders.inboxNames() {
-      let check = try DarkroomProcess.run(["check", "--json", folders.inbox + "/" + manifest])
+      let check = try DarkroomCommand.run(["check", "--json", folders.inbox + "/" + manifest])
       #expect(!(check.output + check.error).contains(secret), "\(manifest): \(check.output)")
     }
     let run = try folders.run(["--verbose", "--json", "--retries", "1"])

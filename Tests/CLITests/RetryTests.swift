@@ -127,10 +127,8 @@ import Testing
     let run = try folders.start("run", ["--retries", "3", "--downloads", "1", "--verbose"])
     #expect(try run.waitForLine(containing: "b: filtered") != nil, "one place, and it is free")
     // The status is written once a second.
-    var status = ""
-    for _ in 0..<200 where !status.contains("\n127.0.0.1 is on hold until ") {
-      status = try DarkroomProcess.run(["status"] + folders.named).output
-    }
+    let status = try eventually(
+      { try folders.ask("status").output }, is: { $0.contains("\n127.0.0.1 is on hold until ") })
     #expect(status.contains(", 1 to be retried"), "\(status)")
     run.send(SIGTERM)
     let first = try run.finish()

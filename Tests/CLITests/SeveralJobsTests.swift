@@ -63,7 +63,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "localhost is on hold") != nil)
     for job in ["a", "b", "c"] { try folders.drop("\(job).txt", urls(job, 6)) }
     for job in ["a", "b", "c"] { _ = try #require(try watch.waitForLine(containing: ": succeeded"), "\(job)") }
-    let status = try DarkroomProcess.run(["status", "--json"] + folders.named)
+    let status = try folders.ask("status", ["--json"])
     #expect(status.output.contains(#""job":"held""#) && status.output.contains(#""held_hosts_total":1"#))
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
@@ -88,7 +88,7 @@ import Testing
     let first = try folders.start("run", ["--filters", "none", "--per-host", "2", "--grace", "5"])
     var begun: Set<Character> = []
     while begun.count < 3 { begun.insert(try server.nextRequest().dropFirst().first ?? "?") }
-    let status = try DarkroomProcess.run(["status", "--json"] + folders.named)
+    let status = try folders.ask("status", ["--json"])
     #expect(try JSONSchema.violations(of: Data(status.output.utf8), name: "status.schema.json") == "")
     for job in jobs { #expect(status.output.contains(#""job":"\#(job)""#)) }
     first.send(SIGTERM)

@@ -83,7 +83,7 @@ import Testing
     try serve("a")
     _ = try run("a", "x")
     try drop(["a", "x"])
-    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    #expect(try folders.ask("cancel", ["job"]).status == 0)
     #expect(try folders.run().status == 1)
     #expect(try folders.report("job").state == "cancelled")
     let report = try run("a", "x")
@@ -138,9 +138,9 @@ import Testing
     let second = try folders.run(["--quiet", "--accept-failures", "Known"])
     #expect(second.status == 0 && second.error.isEmpty, "\(second.error)")
     #expect(try folders.report("job").state == "partial")
-    let wait = try DarkroomProcess.run(["wait", "job"] + folders.named)
+    let wait = try folders.ask("wait", ["job"])
     #expect(wait.status == 1)
-    let accepting = try DarkroomProcess.run(["wait", "job", "--accept-failures", "known"] + folders.named)
+    let accepting = try folders.ask("wait", ["job", "--accept-failures", "known"])
     #expect(accepting.status == 0 && accepting.error.isEmpty, "\(accepting.error)")
 
     try drop(["a", "x", "y"])
@@ -165,7 +165,7 @@ import Testing
     try drop(["a", "b", "x", "y"])
     let run = try folders.run(["--quiet", "--accept-failures", acceptance])
     #expect(run.status == status && run.error.isEmpty == (status == 0), "\(run.error)")
-    let wait = try DarkroomProcess.run(["wait", "job", "--accept-failures", acceptance] + folders.named)
+    let wait = try folders.ask("wait", ["job", "--accept-failures", acceptance])
     #expect(wait.status == status)
   }
 

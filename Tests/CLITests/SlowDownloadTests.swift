@@ -36,7 +36,7 @@ import Testing
     }
     #expect(ended == Set(others), "none of those that drip has ended")
     for _ in drips { _ = try server.nextDrip() }
-    let status = try DarkroomProcess.run(["status", "--json"] + folders.named).output
+    let status = try folders.ask("status", ["--json"]).output
     #expect(try JSONSchema.violations(of: Data(status.utf8), name: "status.schema.json") == "")
     try server.open()
     let finished = try run.finish()
@@ -59,13 +59,13 @@ import Testing
       let queues: Queues?
     }
     // Two have the places, two go on beside them; all are slow, and no other starts.
-    var queue: Status.Queue?
-    for _ in 0..<2000 where queue?.slow != 4 {
-      let text = try DarkroomProcess.run(["status", "--json"] + folders.named).output
-      queue = try JSONDecoder().decode(Status.self, from: Data(text.utf8)).queues?.download
-    }
+    let queue = try eventually(
+      {
+        let text = try folders.ask("status", ["--json"]).output
+        return try JSONDecoder().decode(Status.self, from: Data(text.utf8)).queues?.download
+      }, is: { $0?.slow == 4 })
     #expect(queue?.slow == 4 && queue?.limit == 4 && queue?.running == 4)
-    let text = try DarkroomProcess.run(["status"] + folders.named).output
+    let text = try folders.ask("status").output
     #expect(text.contains("downloads: 4 of 4 running, 4 slow, "), "\(text)")
     try server.open()
     let finished = try run.finish()
@@ -97,7 +97,7 @@ import Testing
     for _ in 0..<2 { _ = try server.nextDrip() }
     // Several times of what would make them slow.
     Thread.sleep(forTimeInterval: 2)
-    let status = try DarkroomProcess.run(["status"] + folders.named).output
+    let status = try folders.ask("status").output
     #expect(status.contains("downloads: 2 of 2 running, 1 waiting"), "\(status)")
     try server.open()
     #expect(try run.finish().status == 0)

@@ -232,12 +232,12 @@ import Testing
   @Test func `check says where the entries are listed, and asks for nothing`() throws {
     let file = folders.folder.file("m.json")
     try Data(#"{"source": "\#(nginx.url("a.csv"))"}"#.utf8).write(to: URL(fileURLWithPath: file))
-    let check = try DarkroomProcess.run(["check", "--json", file])
+    let check = try DarkroomCommand.run(["check", "--json", file])
     #expect(check.status == 0)
     let result = try JSONSerialization.jsonObject(with: Data(check.output.utf8)) as? [String: Any]
     #expect(result?["source"] as? String == nginx.url("a.csv") && result?["state"] as? String == "accepted")
     #expect((result?["error"] as? [String: Any])?["code"] as? String == "address-not-allowed")
-    #expect(try DarkroomProcess.run(["check", file]).output.contains("listed by " + nginx.url("a.csv")))
+    #expect(try DarkroomCommand.run(["check", file]).output.contains("listed by " + nginx.url("a.csv")))
     #expect(try nginx.accessLog().isEmpty)
   }
 }

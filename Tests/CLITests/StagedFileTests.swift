@@ -39,7 +39,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "paused: x.lock") != nil)
     try server.release(1)
     #expect(try waitForStaging { $0.count { $0.hasSuffix(".source") } == 3 })
-    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    #expect(try folders.ask("cancel", ["job"]).status == 0)
     #expect(try watch.waitForLine(containing: "job: cancelled: 0 filtered") != nil)
     #expect(try folders.staged().isEmpty)
     try stop(watch)

@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import DarkroomCLI
+
 /// What becomes of standard output that nobody reads, or that cannot be written.
 @Suite(.blocking) struct StandardOutputTests {
   /// Runs the program with a pipe as its standard output whose reader is gone, and prints how it ended, as Python says it:
@@ -19,9 +21,23 @@ import Testing
     return try DarkroomProcess.run(script: "/usr/bin/python3 without-reader.py \(quoted)", in: folder)
   }
 
-  @Test(arguments: [["filters"], ["help"], ["--version"], ["check", packageRoot + "/Samples/demo.plist"]])
-  func `a command that only prints ends quietly when its reader has gone`(words: [String]) throws {
-    let ended = try endWithoutReader(words, in: TemporaryFolder())
+  /// Commands that only print.
+  private static let printing = [
+    ["filters"], ["help"], ["--version"], ["help", "run"], ["check", packageRoot + "/Samples/demo.plist"],
+  ]
+
+  @Test(arguments: printing)
+  func `a command that only prints ends when its reader has gone`(words: [String]) throws {
+    let pipe = Pipe()
+    try pipe.fileHandleForReading.close()
+    let failure = #expect(throws: StandardOutput.Failure.self) {
+      try DarkroomCommand.run(words, output: pipe.fileHandleForWriting.fileDescriptor)
+    }
+    #expect(failure?.isReaderGone == true)
+  }
+
+  @Test func `that ends the program quietly, by SIGPIPE`() throws {
+    let ended = try endWithoutReader(["filters"], in: TemporaryFolder())
     #expect(ended.output == "-\(SIGPIPE)\n")
     #expect(ended.error.isEmpty, "\(ended.error)")
   }
@@ -35,9 +51,16 @@ import Testing
     #expect(try folders.report("job").state == "succeeded")
   }
 
-  @Test(arguments: ["filters", "help", "--version", "help run", "check '\(packageRoot)/Samples/demo.plist'"])
-  func `a command that cannot write its output says so and ends with 73`(words: String) throws {
-    let run = try DarkroomProcess.run(script: "darkroom \(words) > /dev/full", in: TemporaryFolder())
+  @Test(arguments: printing)
+  func `a command that cannot write its output says so and ends with 73`(words: [String]) throws {
+    let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+    let run = try DarkroomCommand.run(words, output: full.fileDescriptor)
+    #expect(run.status == 73)
+    #expect(run.error == "darkroom: standard output: No space left on device (write)\n")
+  }
+
+  @Test func `so does the program`() throws {
+    let run = try DarkroomProcess.run(script: "darkroom filters > /dev/full", in: TemporaryFolder())
     #expect(run.status == 73)
     #expect(run.error == "darkroom: standard output: No space left on device (write)\n")
   }
@@ -58,12 +81,10 @@ import Testing
 
   @Test func `add drops all manifests, whether their names can be printed or not`() throws {
     let folder = try TemporaryFolder()
-    for name in ["a.txt", "b.txt"] {
-      try "https://h.example/a.jpg\n".write(toFile: folder.file(name), atomically: false, encoding: .utf8)
-    }
-    let add = try DarkroomProcess.run(script: "mkdir inbox; darkroom add a.txt b.txt > /dev/full", in: folder)
-    #expect(add.status == 73)
-    let dropped = try FileManager.default.contentsOfDirectory(atPath: folder.file("inbox"))
-    #expect(Set(dropped) == ["a.txt", "b.txt"])
+    try folder.makeFolder("inbox")
+    for name in ["a.txt", "b.txt"] { try folder.write("https://h.example/a.jpg\n", as: name) }
+    let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+    #expect(try DarkroomCommand.run(["add", "a.txt", "b.txt"], in: folder, output: full.fileDescriptor).status == 73)
+    #expect(try folder.names(in: "inbox") == ["a.txt", "b.txt"])
   }
 }

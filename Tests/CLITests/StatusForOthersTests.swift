@@ -15,10 +15,8 @@ struct StatusForOthersTests {
     try Data("backup".utf8).write(to: URL(fileURLWithPath: users.folders.inbox + "/x.lock"))
     let watch = try users.watch(["--verbose"])
     #expect(try watch.waitForLine(containing: "job: 1 entry") != nil)
-    var running = try users.attack("./darkroom status \(Self.folders)")
-    for _ in 0..<200 where !running.output.contains("job job: 0 of 1") {
-      running = try users.attack("./darkroom status \(Self.folders)")
-    }
+    let running = try eventually(
+      { try users.attack("./darkroom status \(Self.folders)") }, is: { $0.output.contains("job job: 0 of 1") })
     #expect(running.status == 0 && running.error.isEmpty, "\(running.error)")
     let lines = running.output.split(separator: "\n").dropFirst().map(String.init)
     #expect(lines.prefix(2) == ["process \(watch.processID) is running", "job job: 0 of 1"], "\(lines)")

@@ -5,11 +5,16 @@ import Testing
 /// `darkroom status` for a person, at each moment in the life of an instance.
 @Suite(.blocking) struct StatusTests {
   private func status(_ folders: DarkroomFolders) throws -> [String] {
-    let run = try DarkroomProcess.run(["status"] + folders.named)
+    let run = try folders.ask("status")
     #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
     let lines = run.output.split(separator: "\n").map(String.init)
     #expect(lines.first == "\(folders.inbox) → \(folders.outbox)")
     return Array(lines.dropFirst())
+  }
+
+  private func waitForJob(in folders: DarkroomFolders) throws {
+    let lines = try eventually({ try status(folders) }, is: { $0.contains { $0.hasPrefix("job job: ") } })
+    #expect(lines.contains { $0.hasPrefix("job job: ") }, "\(lines)")
   }
 
   @Test func `without an instance ever it says so, and creates nothing`() throws {
@@ -39,17 +44,17 @@ import Testing
   @Test func `in a folder that is no place of work it ends with 66, and creates nothing`() throws {
     let folder = try TemporaryFolder()
     for words in [["status"], ["status", "--json"], ["wait", "job"]] {
-      let run = try DarkroomProcess.run(words, in: folder)
+      let run = try DarkroomCommand.run(words, in: folder)
       #expect(run.status == 66)
       #expect(run.error.contains("--inbox: inbox: No such file or directory"), "\(run.error)")
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
-    let advice = try DarkroomProcess.run(["status"], in: folder).error
+    let advice = try DarkroomCommand.run(["status"], in: folder).error
     #expect(advice.contains("go to the folder where darkroom works, or name its inbox with --inbox"), "\(advice)")
     // Somebody paused before the first start: there is an inbox, and no outbox yet.
     try FileManager.default.createDirectory(atPath: folder.file("inbox"), withIntermediateDirectories: false)
-    #expect(try DarkroomProcess.run(["pause"], in: folder).status == 0)
-    #expect(try DarkroomProcess.run(["status"], in: folder).output.contains("paused: pause.lock"))
+    #expect(try DarkroomCommand.run(["pause"], in: folder).status == 0)
+    #expect(try DarkroomCommand.run(["status"], in: folder).output.contains("paused: pause.lock"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["inbox"])
   }
 
@@ -70,8 +75,7 @@ import Testing
     try server.release(1)
     // What runs finishes, and nothing starts: the picture is there, and waits for its filtration.
     let queues = "downloads: 0 of 1 running, 2 waiting; filtrations: 0 of \(processors) running, 1 waiting"
-    var paused = try status(folders)
-    for _ in 0..<200 where !paused.contains(queues) { paused = try status(folders) }
+    let paused = try eventually({ try status(folders) }, is: { $0.contains(queues) })
     #expect(paused.contains(queues), "\(paused)")
     #expect(paused.contains("job job: 0 of 3"))
     #expect(paused.contains { $0.hasPrefix("paused: x.lock (backup) since 20") })
@@ -89,7 +93,7 @@ import Testing
     try folders.drop("job.txt", server.url("0") + "\n")
     let watch = try folders.start("watch", ["--filters", "none"])
     #expect(try server.nextRequest() == "/0")
-    while try !status(folders).contains(where: { $0.hasPrefix("job job: ") }) {}
+    try waitForJob(in: folders)
     watch.send(SIGKILL)
     _ = try watch.finish()
     try FileManager.default.removeItem(atPath: folders.inbox + "/job.txt")
@@ -122,15 +126,15 @@ import Testing
     for _ in 0..<2 { #expect(try watch.waitForLine(containing: ": filtered") != nil) }
     #expect(try server.nextRequest() == "/0")
     // The failure may come before or after the others.
-    var lines = try status(folders)
-    for _ in 0..<200 where !lines.contains("job job: 3 of 4, 1 failed") {
-      lines = try status(folders).map { $0.replacing(/, [0-9.]+\/s.*/, with: "") }
-    }
+    let told = try eventually(
+      { try status(folders).map { $0.replacing(/, [0-9.]+\/s.*/, with: "") } },
+      is: { $0.contains("job job: 3 of 4, 1 failed") })
+    #expect(told.contains("job job: 3 of 4, 1 failed"), "\(told)")
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
     let stopped = try status(folders)
     #expect(stopped == ["no process is running", "job job: waiting for the next start, 3 of 4, 1 failed"])
-    let json = try DarkroomProcess.run(["status", "--json"] + folders.named).output
+    let json = try folders.ask("status", ["--json"]).output
     #expect(try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == "")
     #expect(json.contains(#""filtered":2"#) && json.contains(#""total":4"#))
   }
@@ -142,8 +146,7 @@ import Testing
     let watch = try folders.start("watch", ["--filters", "none", "--per-host", "2"])
     for _ in 0..<2 { _ = try server.nextRequest() }
     let expected = "downloads: 2 of 16 running, 298 waiting; filtrations: 0 of \(processors) running, 0 waiting"
-    var lines = try status(folders)
-    for _ in 0..<200 where !lines.contains(expected) { lines = try status(folders) }
+    let lines = try eventually({ try status(folders) }, is: { $0.contains(expected) })
     #expect(lines.contains(expected), "\(lines)")
     watch.send(SIGKILL)
     _ = try watch.finish()
@@ -160,8 +163,7 @@ import Testing
       !held(lines).isEmpty
         && ["a", "b", "c"].allSatisfy { job in lines.contains { $0.hasPrefix("job \(job): 1 of 2") } }
     }
-    var lines = try status(folders)
-    for _ in 0..<400 where !isThere(lines) { lines = try status(folders) }
+    let lines = try eventually({ try status(folders) }, is: isThere)
     #expect(isThere(lines) && held(lines).count == 1, "\(lines)")
     #expect(!lines.contains { $0.contains("/s") || $0.contains(" s left") }, "\(lines)")
     watch.send(SIGKILL)
@@ -175,13 +177,13 @@ import Testing
       _ = try folders.run(["--filters", "none"])
     }
     func ended(_ more: [String] = []) throws -> [String] {
-      let lines = try DarkroomProcess.run(["status"] + folders.named + more).output.split(separator: "\n")
+      let lines = try folders.ask("status", more).output.split(separator: "\n")
       return lines.filter { $0.hasPrefix("ended: ") }.map { String($0).replacing(/, 20.*/, with: "") }
     }
     func line(_ number: Int) -> String { "ended: job\(number): partial, 1 of 2 filtered, 1 failed" }
     #expect(try ended() == [line(7), "ended: job6: rejected", line(5), line(4), line(3), "ended: 2 more, see --all"])
     #expect(try ended(["--all"]).suffix(2) == [line(2), line(1)])
-    let json = try DarkroomProcess.run(["status", "--json"] + folders.named).output
+    let json = try folders.ask("status", ["--json"]).output
     #expect(try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == "")
     #expect(json.contains(#""finished_total":7"#))
   }
@@ -192,8 +194,7 @@ import Testing
     try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
     let watch = try folders.start("watch", ["--filters", "none"])
     #expect(try watch.waitForLine(containing: "job: 1 entry") != nil)
-    let limit = Date() + 60
-    while try !status(folders).contains(where: { $0.hasPrefix("job job: ") }), Date() < limit { usleep(10_000) }
+    try waitForJob(in: folders)
     watch.send(SIGKILL)
     _ = try watch.finish()
     try FileManager.default.removeItem(atPath: folders.inbox + "/x.lock")
@@ -230,7 +231,7 @@ import Testing
       #expect(!lines.contains { $0.hasPrefix("queued: job.txt") }, "\(lines)")
       #expect(!lines.contains("nothing to do"))
     }
-    let json = try DarkroomProcess.run(["status", "--json"] + folders.named).output
+    let json = try folders.ask("status", ["--json"]).output
     #expect(try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == "")
     #expect(try traces() == before)
     #expect(try folders.run(["--filters", "none"]).status == 0)
@@ -249,7 +250,7 @@ import Testing
   }
 
   private func rates(_ folders: DarkroomFolders) throws -> Rates {
-    let run = try DarkroomProcess.run(["status", "--json"] + folders.named)
+    let run = try folders.ask("status", ["--json"])
     return try JSONDecoder().decode(Rates.self, from: Data(run.output.utf8))
   }
 
@@ -264,14 +265,12 @@ import Testing
     let lock = URL(fileURLWithPath: folders.inbox + "/x.lock")
     try Data().write(to: lock)
     #expect(try watch.waitForLine(containing: "paused: x.lock") != nil)
-    var paused = try rates(folders)
-    while paused.pauses.isEmpty { paused = try rates(folders) }
+    let paused = try eventually({ try rates(folders) }, is: { !$0.pauses.isEmpty })
     #expect(paused.jobs.first != nil && paused.jobs.first?.rate == nil && paused.jobs.first?.seconds_left == nil)
     // The time that passes is what must not count.
     Thread.sleep(forTimeInterval: 2.5)
     try FileManager.default.removeItem(at: lock)
-    var later = try rates(folders)
-    while later.jobs.first?.rate == nil { later = try rates(folders) }
+    let later = try eventually({ try rates(folders) }, is: { $0.jobs.first?.rate != nil })
     let rate = try #require(later.jobs.first?.rate)
     #expect(rate + 0.1 >= 2 / (began.distance(to: Date()) - 2), "\(rate)")
     try server.release(1)

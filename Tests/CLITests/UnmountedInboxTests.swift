@@ -58,7 +58,9 @@ import Testing
   private func waitForScans(_ watch: DarkroomProcess) throws {
     for _ in 0..<4 {
       watch.send(SIGHUP)
-      #expect(try watch.waitForLine(containing: "configuration") != nil)
+      guard try watch.waitForLine(containing: "configuration") == nil else { continue }
+      Issue.record("it has ended: \(try watch.finish())")
+      return
     }
   }
 
@@ -68,15 +70,13 @@ import Testing
       struct Job: Decodable { let job, state: String }
       let jobs: [Job]
     }
-    let said = try DarkroomProcess.run(["status", "--json"] + folders.named)
+    let said = try folders.ask("status", ["--json"])
     let jobs = try JSONDecoder().decode(Status.self, from: Data(said.output.utf8)).jobs
     return Dictionary(jobs.map { ($0.job, $0.state) }) { first, _ in first }
   }
 
   private func wait(until isSo: () throws -> Bool) throws {
-    let limit = ContinuousClock.now + .seconds(120)
-    while try !isSo(), ContinuousClock.now < limit { usleep(10_000) }
-    #expect(try isSo())
+    #expect(try eventually(isSo, is: { $0 }))
   }
 
   /// What a server was asked for and nobody has seen yet.

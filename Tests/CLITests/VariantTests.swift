@@ -173,7 +173,7 @@ import Testing
     let limit = ContinuousClock.now + .seconds(60)
     while filtered() != [1, 2], ContinuousClock.now < limit { usleep(1000) }
     #expect(filtered() == [1, 2])
-    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
+    #expect(try folders.ask("cancel", ["job"]).status == 0)
     #expect(try watch.waitForLine(containing: "job: cancelled: 1 filtered") != nil)
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
@@ -220,10 +220,10 @@ import Testing
 
   @Test func `check shows each variant`() throws {
     try folders.drop("job.json", #"{"x": {"url": "http://h.example/a", \#(Self.three)}}"#)
-    let check = try DarkroomProcess.run(["check", folders.inbox + "/job.json"]).output
+    let check = try DarkroomCommand.run(["check", folders.inbox + "/job.json"]).output
     #expect(
       check.contains("images/x.a.*") && check.contains("images/x.b.webp") && check.contains("3 entries"), "\(check)")
-    let json = try DarkroomProcess.run(["check", "--json", folders.inbox + "/job.json"]).output.split(separator: "\n")
+    let json = try DarkroomCommand.run(["check", "--json", folders.inbox + "/job.json"]).output.split(separator: "\n")
     #expect(json.dropFirst().allSatisfy { $0.contains(#""name":"x","variant":""#) && $0.contains(#""index":0"#) })
   }
 

@@ -33,7 +33,7 @@ import Testing
   }
 
   private func status(_ folders: DarkroomFolders) throws -> Status {
-    let said = try DarkroomProcess.run(["status", "--json"] + folders.named)
+    let said = try folders.ask("status", ["--json"])
     return try JSONDecoder().decode(Status.self, from: Data(said.output.utf8))
   }
 
@@ -52,12 +52,12 @@ import Testing
     let folders = try DarkroomFolders()
     let watch = try folders.start("watch", ["--json", "--verbose"])
     try folders.drop("one.txt", "coffee.jpg\n")
-    _ = try DarkroomProcess.run(["wait", "one"] + folders.named)
+    _ = try folders.ask("wait", ["one"])
     let workers = children(of: watch.processID)
     #expect(!workers.isEmpty)
     for worker in workers { kill(worker, SIGKILL) }
     try folders.drop("two.txt", "coffee.jpg\nrocket.jpg\n")
-    let waited = try DarkroomProcess.run(["wait", "two"] + folders.named)
+    let waited = try folders.ask("wait", ["two"])
     #expect(waited.status == 0, "\(waited.error)")
     #expect(try folders.report("two").counts == Report.Counts(total: 2, filtered: 2, failed: 0))
     let counts = try #require(try status(folders).workers)
@@ -73,7 +73,7 @@ import Testing
     let folders = try DarkroomFolders()
     let watch = try folders.start("watch", ["--isolation", "none"])
     try folders.drop("one.txt", "coffee.jpg\n")
-    _ = try DarkroomProcess.run(["wait", "one"] + folders.named)
+    _ = try folders.ask("wait", ["one"])
     #expect(children(of: watch.processID).isEmpty)
     #expect(try status(folders).workers == nil)
     watch.send(SIGTERM)

@@ -27,4 +27,25 @@ import Testing
     #expect(try suffix(dictionary + "\n" + dictionary) == "jsonl")
     #expect(try suffix("[\(line),\n\(line)]") == "json")
   }
+
+  /// Manifests and their formats.
+  static let manifests = [
+    ("\"a.jpg\"\n\"b.jpg\"\n", "jsonl"), ("{\"url\": \"a.jpg\"}\n{\"url\": \"b.jpg\", \"name\": \"x\"}\n", "jsonl"),
+    ("{\"url\": \"a.jpg\"}", "jsonl"), ("{\"a\": \"a.jpg\", \"b\": \"b.jpg\"}", "json"),
+    ("{\n  \"a\": \"a.jpg\"\n}\n", "json"), ("  [\n\"a.jpg\", \"b.jpg\"]", "json"), ("a.jpg\nb.jpg\n", "txt"),
+    ("# pictures\r\n\r\na.jpg\r\n", "txt"), ("name,url\na,a.jpg\nb,b.jpg\n", "csv"), ("\"url\";name\na.jpg;a\n", "csv"),
+    ("url\na.jpg\n", "csv"), ("sep=;\nurl;name\na.jpg;a\n", "csv"), ("name\turl\na\ta.jpg\n", "tsv"),
+    ("\u{FEFF}url,name\na.jpg,a\n", "csv"),
+    ("<?xml version=\"1.0\"?><plist version=\"1.0\"><array><string>a.jpg</string></array></plist>", "plist"),
+    ("", "jsonl"),
+  ]
+
+  @Test(arguments: manifests)
+  func `its beginning tells the format of a manifest, packed or not`(text: String, format: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(text, as: "plain")
+    try Gzip.append(text.utf8, to: folder.file("packed"))
+    #expect(try ManifestRecognition.suffix(of: folder.file("plain")) == format)
+    #expect(try ManifestRecognition.suffix(of: folder.file("packed")) == format + ".gz")
+  }
 }

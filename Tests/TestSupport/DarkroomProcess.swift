@@ -7,6 +7,10 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
     package let status: Int32
     package let output: String
     package let error: String
+
+    package init(status: Int32, output: String, error: String) {
+      (self.status, self.output, self.error) = (status, output, error)
+    }
   }
 
   private let process: SpawnedProcess
@@ -35,15 +39,21 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
     outputPath = FileManager.default.temporaryDirectory.path + "/darkroom-output-\(UUID().uuidString)"
     try Data().write(to: URL(fileURLWithPath: outputPath))
     let output = try FileHandle(forWritingTo: URL(fileURLWithPath: outputPath))
+    process = try SpawnedProcess(
+      executable, arguments, environment: Self.variables(environment), in: folder?.path, output: .file(output),
+      errors: .pipe(errors))
+  }
+
+  /// The environment of the program.
+  /// - Parameter given: Added to the test run's, of which `DARKROOM_…` and proxies are left out.
+  package static func variables(_ given: [String: String]) -> [String: String] {
     var variables = ProcessInfo.processInfo.environment.filter {
       !$0.key.hasPrefix("DARKROOM_") && !$0.key.lowercased().hasSuffix("_proxy")
     }
     // What other programs leave of the machine's memory is none of a test's business.
     variables["DARKROOM_TEST_KERNEL_ROOT"] = "/dev/null"
-    variables["PATH"] = Self.products.path + ":" + (variables["PATH"] ?? "/usr/bin:/bin")
-    process = try SpawnedProcess(
-      executable, arguments, environment: variables.merging(environment) { _, given in given }, in: folder?.path,
-      output: .file(output), errors: .pipe(errors))
+    variables["PATH"] = products.path + ":" + (variables["PATH"] ?? "/usr/bin:/bin")
+    return variables.merging(given) { _, given in given }
   }
 
   deinit {

@@ -30,8 +30,8 @@ struct StatusCommand: Command {
 
   /// Waits until it is time to look again.
   /// - Throws: `StandardOutput.Failure` when the reader of standard output has gone away meanwhile.
-  private func waitWhileRead() throws {
-    var reader = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+  private func waitWhileRead(_ output: StandardOutput) throws {
+    var reader = pollfd(fd: output.descriptor, events: 0, revents: 0)
     guard poll(&reader, 1, Int32(Self.interval) * 1000) > 0 else { return }
     throw StandardOutput.Failure(cause: SystemError("write", "standard output", code: EPIPE))
   }
@@ -49,7 +49,7 @@ struct StatusCommand: Command {
       reader.addFinished(to: &status, limit: invocation.settings.showsAll ? .max : Self.finishedLimit)
       return status
     }
-    let terminal = Terminal(descriptor: STDOUT_FILENO)
+    let terminal = Terminal(descriptor: invocation.output.descriptor, environment: invocation.settings.environment)
     func table(_ status: Status) -> [StyledText] {
       StatusTable(status: status, width: terminal.size.columns - 1, now: Date()).lines
     }
@@ -93,7 +93,7 @@ struct StatusCommand: Command {
         try output.flush()
       }
       last = next
-      try waitWhileRead()
+      try waitWhileRead(output)
     }
   }
 }

@@ -11,11 +11,11 @@ final class Console {
   private let output: StandardOutput
 
   /// Standard error, if it is a terminal.
-  let screen = TerminalScreen(Terminal(descriptor: STDERR_FILENO))
+  let screen: TerminalScreen
   private let display: LiveDisplay<JobsProgress>
 
   /// Whether results come to the terminal that has the display.
-  private let sharesTerminal = isatty(STDOUT_FILENO) == 1
+  private let sharesTerminal: Bool
 
   /// What is to be said at the end; nil if nothing is.
   private var closing: ClosingSummary?
@@ -26,11 +26,15 @@ final class Console {
   /// Of the problems of a manifest so many are logged: who repairs the first ones repairs most.
   static let shownProblems = 10
 
-  /// - Parameter isJSON: Whether standard output gets events instead of results.
-  init(verbosity: Settings.Verbosity, isJSON: Bool = false, output: StandardOutput) {
+  /// - Parameters:
+  ///   - isJSON: Whether standard output gets events instead of results.
+  ///   - errors: Standard error.
+  init(verbosity: Settings.Verbosity, isJSON: Bool = false, output: StandardOutput, errors: Terminal) {
     self.verbosity = verbosity
     self.output = output
     self.isJSON = isJSON
+    screen = TerminalScreen(errors)
+    sharesTerminal = isatty(output.descriptor) == 1
     display = LiveDisplay(JobsProgress(), on: screen, isWanted: verbosity != .quiet)
   }
 

@@ -14,7 +14,11 @@ final class StandardOutput {
   /// The first failure of `printNow`. A reader that went away is no failure.
   private(set) var failure: Failure?
 
+  let descriptor: Int32
+
   private var buffer = ""
+
+  init(descriptor: Int32 = STDOUT_FILENO) { self.descriptor = descriptor }
 
   /// Adds a line to the buffer, which `flush` writes.
   /// - Throws: `Failure`.
@@ -29,7 +33,7 @@ final class StandardOutput {
     guard !buffer.isEmpty else { return }
     defer { buffer = "" }
     do {
-      try OpenFile.write(buffer, toStandard: STDOUT_FILENO, named: "standard output")
+      try OpenFile.write(buffer, toStandard: descriptor, named: "standard output")
     } catch {
       throw Failure(cause: error)
     }

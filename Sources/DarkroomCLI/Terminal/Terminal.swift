@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A terminal that is one of the program's standard streams.
+/// One of the program's standard streams, which may be a terminal.
 struct Terminal: Sendable {
   /// Columns and rows.
   struct Size: Sendable, Equatable {
@@ -20,7 +20,7 @@ struct Terminal: Sendable {
   /// Whether text has colours there: not if `NO_COLOR` is set and not empty (no-color.org).
   let hasColour: Bool
 
-  init(descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
+  init(descriptor: Int32, environment: [String: String]) {
     self.descriptor = descriptor
     isTerminal = isatty(descriptor) == 1
     canMoveCursor = isTerminal && !["", "dumb"].contains(environment["TERM"] ?? "")

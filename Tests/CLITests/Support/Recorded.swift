@@ -8,6 +8,7 @@ func expectRecorded(_ text: String, at path: String, sourceLocation: SourceLocat
   if ProcessInfo.processInfo.environment["DARKROOM_TEST_RECORD"] != nil {
     try text.write(toFile: path, atomically: true, encoding: .utf8)
   }
+  if try String(contentsOfFile: path, encoding: .utf8) == text { return }
   let folder = try TemporaryFolder()
   try text.write(toFile: folder.file("expected"), atomically: true, encoding: .utf8)
   let difference = try DarkroomProcess.run(

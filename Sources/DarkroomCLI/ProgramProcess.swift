@@ -1,0 +1,38 @@
+import Darkroom
+import Foundation
+import System
+
+/// What belongs to the program's process: how it takes signals, its limits, and how it ends.
+enum ProgramProcess {
+  /// Runs the program and ends the process.
+  static func run(_ words: [String], environment: [String: String]) -> Never {
+    if words.first == DecodingWorker.command { DecodingWorker.run(Array(words.dropFirst())) }
+    // A reader of standard output that goes away must not end the program in the middle of a job.
+    signal(SIGPIPE, SIG_IGN)
+    // A supervisor may have left it ignored: then the kernel would not keep how workers ended.
+    signal(SIGCHLD, SIG_DFL)
+    // Nor must a limit on the size of files: the write fails with EFBIG instead.
+    signal(SIGXFSZ, SIG_IGN)
+    DescriptorLimit.raise()
+    Allocator.giveBackMemory()
+    // From here on a signal is one to the command.
+    if takesSignals(words) { Signals.block() }
+    do {
+      exit(try Program.run(words, environment: environment).rawValue)
+    } catch {
+      endBySIGPIPE()
+    }
+  }
+
+  private static func takesSignals(_ words: [String]) -> Bool {
+    guard let name = (try? Arguments(words))?.command else { return false }
+    return (try? CommandTable.command(named: name))?.takesSignals ?? false
+  }
+
+  /// Ends as other programs do when their reader has gone away: without a message, by SIGPIPE.
+  private static func endBySIGPIPE() -> Never {
+    signal(SIGPIPE, SIG_DFL)
+    raise(SIGPIPE)
+    exit(ExitCode.cannotWrite.rawValue)
+  }
+}

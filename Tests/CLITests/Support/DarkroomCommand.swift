@@ -1,0 +1,41 @@
+import Foundation
+import TestSupport
+
+@testable import DarkroomCLI
+
+/// A command of the program, run within the test's process: as `DarkroomProcess.run`, without the time that a process takes to
+/// start. Not for what belongs to the process (signals, standard input), and of `run` and `watch` only for their mistakes.
+enum DarkroomCommand {
+  /// Runs a command to its end.
+  /// - Parameters: As those of `DarkroomProcess.run`, and:
+  ///   - output: What it has as standard output, of which nothing is returned then.
+  /// - Throws: `StandardOutput.Failure` when nobody reads its output.
+  static func run(
+    _ words: [String], in folder: TemporaryFolder? = nil, environment: [String: String] = [:], output: Int32? = nil
+  ) throws -> DarkroomProcess.Finished {
+    guard folder == nil || OwnThread.mayHaveFolder else {
+      return try DarkroomProcess.run(words, in: folder, environment: environment)
+    }
+    let (printed, said) = (try MemoryFile(), try MemoryFile())
+    let variables = DarkroomProcess.variables(environment)
+    let status = try OwnThread.run(in: folder?.path) {
+      func run() throws -> Int32 {
+        try Program.run(
+          words, environment: variables, output: output ?? printed.descriptor, errors: said.descriptor
+        ).rawValue
+      }
+      return changesFolders.contains(words.first ?? "") ? try SpawnedProcess.whileNoneStarts(run) : try run()
+    }
+    return .init(status: status, output: try printed.text(), error: try said.text())
+  }
+
+  /// The commands that write what an instance reads, which finds out whether somebody has it open.
+  private static let changesFolders: Set = ["add", "retry", "pause", "resume", "cancel"]
+}
+
+extension DarkroomFolders {
+  /// Runs a command that asks for something in the folders, or changes it, within the test's process.
+  func ask(_ command: String, _ more: [String] = []) throws -> DarkroomProcess.Finished {
+    try DarkroomCommand.run([command] + named + more)
+  }
+}

@@ -1,0 +1,13 @@
+import Foundation
+
+/// Looks again and again, until what is seen is what is awaited or two minutes are over.
+/// - Returns: What was seen last.
+func eventually<Seen>(_ look: () throws -> Seen, is isAwaited: (Seen) throws -> Bool) rethrows -> Seen {
+  let limit = ContinuousClock.now + .seconds(120)
+  var seen = try look()
+  while try !isAwaited(seen), ContinuousClock.now < limit {
+    usleep(10_000)
+    seen = try look()
+  }
+  return seen
+}
