@@ -142,6 +142,8 @@ import Testing
     try FileManager.default.createDirectory(atPath: inbox, withIntermediateDirectories: false)
     for _ in 0..<2 {
       let watch = try folders.start("watch", Self.two)
+      // Before that SIGHUP would end it.
+      #expect(try watch.waitForLine(containing: "watching") != nil)
       for _ in 0..<2 { _ = try server.nextRequest() }
       try waitForScans(watch)
       watch.send(SIGTERM)
@@ -204,7 +206,11 @@ import Testing
       + (folders.options + Self.two).map { "'\($0)'" }.joined(separator: " ")
     let run = try DarkroomProcess(script: script, in: folders.folder)
     _ = try server.nextRequest()
-    #expect(try cancel("job").status == 0)
+    // Its manifest is not in the inbox: who cancels it learns of it from the status, which is written after it has begun.
+    let status = try eventually({ try folders.ask("status").output }, is: { $0.contains("\njob job: ") })
+    #expect(status.contains("\njob job: "), "\(status)")
+    let cancelled = try cancel("job")
+    #expect(cancelled.status == 0, "\(cancelled.error)")
     let ended = try run.finish()
     #expect(ended.status == 1, "\(ended.error)")
     try checkCancelled(filtered: 0)

@@ -84,7 +84,8 @@ import Testing
     try folder.makeFolder("inbox")
     for name in ["a.txt", "b.txt"] { try folder.write("https://h.example/a.jpg\n", as: name) }
     let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
-    #expect(try DarkroomCommand.run(["add", "a.txt", "b.txt"], in: folder, output: full.fileDescriptor).status == 73)
+    let words = ["add", "--inbox", folder.file("inbox"), folder.file("a.txt"), folder.file("b.txt")]
+    #expect(try DarkroomCommand.run(words, output: full.fileDescriptor).status == 73)
     #expect(try folder.names(in: "inbox") == ["a.txt", "b.txt"])
   }
 }

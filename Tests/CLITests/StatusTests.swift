@@ -68,7 +68,8 @@ import Testing
 
     try folders.drop("job.txt", (0..<3).map { server.url("\($0)") + "\n" }.joined())
     #expect(try server.nextRequest() == "/0")
-    #expect(try status(folders).prefix(2) == [running, "job job: 0 of 3"])
+    let begun = try eventually({ try status(folders) }, is: { $0.contains("job job: 0 of 3") })
+    #expect(begun.prefix(2) == [running, "job job: 0 of 3"], "\(begun)")
 
     try Data("backup\n".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
     #expect(try watch.waitForLine(containing: "paused: x.lock") != nil)

@@ -8,7 +8,7 @@ import TestSupport
 enum DarkroomCommand {
   /// Runs a command to its end.
   /// - Parameters: As those of `DarkroomProcess.run`, and:
-  ///   - output: What it has as standard output, of which nothing is returned then.
+  ///   - output: What it has as standard output, of which nothing is returned then; not together with a folder.
   /// - Throws: `StandardOutput.Failure` when nobody reads its output.
   static func run(
     _ words: [String], in folder: TemporaryFolder? = nil, environment: [String: String] = [:], output: Int32? = nil
