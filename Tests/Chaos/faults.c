@@ -10,6 +10,7 @@
 //   CHAOS_CALLS  the calls that count, as " open write "; default: all that change something
 //   CHAOS_TIMES  how many such calls in a row fail; default 1
 //   CHAOS_NOSYNC if it is set, fsync and fdatasync do nothing: a test of the tests, which must find that out
+//   CHAOS_NOHINT if it is set, sync_file_range does nothing: it promises nothing, and hides that a sync is missing
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -48,7 +49,7 @@ static char root[4096];
 static size_t root_length;
 static uint64_t at, times = 1;
 static int fault;  // errno; -1: kill; -2: torn
-static int has_no_syncs;
+static int has_no_syncs, has_no_hints;
 static char wanted[512];
 static const char changing[] =
     " open write pwrite writev pwritev rename link symlink unlink mkdir rmdir fsync fdatasync sync_file_range ftruncate "
@@ -76,6 +77,7 @@ __attribute__((constructor)) static void begin(void) {
   if ((text = getenv("CHAOS_AT"))) at = strtoull(text, NULL, 10);
   if ((text = getenv("CHAOS_TIMES"))) times = strtoull(text, NULL, 10);
   has_no_syncs = getenv("CHAOS_NOSYNC") != NULL;
+  has_no_hints = getenv("CHAOS_NOHINT") != NULL;
   text = getenv("CHAOS_CALLS");
   strncpy(wanted, text && *text ? text : changing, sizeof wanted - 1);
   uint64_t none = 0;
@@ -160,6 +162,7 @@ static int check_whole(const char *name, int descriptor) {
   int answer = check_file(name, descriptor);
   if (answer == -2) die();
   if (answer == 0 && has_no_syncs && (strcmp(name, "fsync") == 0 || strcmp(name, "fdatasync") == 0)) return -3;
+  if (answer == 0 && has_no_hints && strcmp(name, "sync_file_range") == 0) return -3;
   return answer;
 }
 
