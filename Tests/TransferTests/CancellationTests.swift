@@ -51,7 +51,7 @@ import Testing
 
   @Test("cancelling what has ended, or never was, does nothing")
   func cancelLate() async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let downloads = try Downloads()
     let (endings, stream) = AsyncStream.makeStream(of: Void.self)
     let id = downloads.engine.start(try request(server.url("ok"))) { _ in stream.yield() }
@@ -63,7 +63,7 @@ import Testing
 
   @Test("every transfer completes exactly once, whatever is cancelled when")
   func exactlyOnce() async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let downloads = try Downloads { $0.perHost = HostLimit(fixed: 4) }
     let endings = Endings()
     for number in 0..<200 {
@@ -99,7 +99,7 @@ import Testing
 
   @Test("an engine may be released by the last of its completions")
   func releasedByCompletion() async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let downloads = Mutex<Downloads?>(try Downloads())
     let holder = Holder(downloads: downloads.withLock { $0.take() })
     await withCheckedContinuation { continuation in
@@ -129,7 +129,7 @@ import Testing
 
   @Test("a completion may start the next transfer")
   func startedByCompletion() async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let downloads = try Downloads()
     let request = try request(server.url("ok"))
     let left = Atomic(20)

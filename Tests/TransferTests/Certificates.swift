@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Certificates for 127.0.0.1, made by `openssl`: one signed by a private authority, and some with a flaw.
+/// Certificates for 127.0.0.1, made by `openssl` once for all tests: one signed by a private authority, and some with a flaw.
 struct Certificates {
   enum Flaw: String, CaseIterable { case none, expired, wrongHost, selfSigned }
 
@@ -10,7 +10,11 @@ struct Certificates {
   /// The authority's own certificate.
   var authority: String { folder.file("authority.pem") }
 
-  init() throws {
+  private static let all = Shared { try Certificates() }
+
+  static var shared: Certificates { get throws { try all.value } }
+
+  private init() throws {
     folder = try TemporaryFolder()
     try "subjectAltName=IP:127.0.0.1\n".write(toFile: folder.file("own.ext"), atomically: false, encoding: .utf8)
     try "subjectAltName=DNS:other.example\n".write(toFile: folder.file("other.ext"), atomically: false, encoding: .utf8)

@@ -41,7 +41,7 @@ import Testing
 
   @Test("bytes that have the checksum are accepted, and their SHA-256 is known, too", arguments: hello)
   func matching(text: String) async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let (result, body) = try await Downloads().fetch(server.url("ok"), checksum: Checksum(parsing: text))
     #expect(try "sha-256=" + result.get().sha256 == Self.hello[0])
     #expect(body == Data("hello".utf8))
@@ -50,7 +50,7 @@ import Testing
   @Test("bytes that have another are refused, and both are named", arguments: hello, ["http", "file"])
   func mismatch(text: String, scheme: String) async throws {
     let wrong = try Checksum(parsing: text.dropLast() + (text.hasSuffix("0") ? "1" : "0"))
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let folder = try TemporaryFolder()
     try "hello".write(toFile: folder.file("ok"), atomically: false, encoding: .utf8)
     let downloads = try Downloads { $0.fileRoot = folder.path }

@@ -3,6 +3,12 @@ import TestSupport
 /// A server that answers with the request itself, as it came; `/redirect/STATUS/URL` leads there, once the request has
 /// been read.
 enum EchoServer {
+  private static let one = Shared { try start() }
+
+  /// One for all tests.
+  static var shared: PythonServer { get throws { try one.value } }
+
+  /// Another one.
   static func start() throws -> PythonServer {
     try PythonServer(
       PythonServer.prelude + #"""

@@ -2,6 +2,11 @@ import TestSupport
 
 /// A server that misbehaves in the way that the path names.
 enum FaultServer {
+  private static let one = Shared { try start() }
+
+  /// One for all tests that do not wait for what it says.
+  static var shared: PythonServer { get throws { try one.value } }
+
   static func start() throws -> PythonServer { try PythonServer(PythonServer.prelude + script) }
 
   private static let script = #"""
@@ -20,6 +25,9 @@ enum FaultServer {
             pass
         elif path == "/stall-before-header":
             stall(connection)
+        elif path == "/after-half-a-second":
+            time.sleep(0.5)
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         elif path == "/think-before-header":
             time.sleep(2.5)
             send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")

@@ -58,7 +58,7 @@ import Testing
       Fault("long-header", .tooLarge, retryable: false),
     ])
   func code(fault: Fault) async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let downloads = try Downloads {
       $0.maxBytes = 1 << 20
       $0.timeout = fault.code == .timeout ? .milliseconds(300) : .seconds(30)
@@ -87,7 +87,7 @@ import Testing
   }
 
   private func expect(status: Int, retryable: Bool) async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let (error, body) = try await Downloads().failure(server.url("status/\(status)"))
     #expect(error?.code == .httpStatus)
     #expect(error?.httpStatus == status)
@@ -99,7 +99,7 @@ import Testing
     "little progress for too long is a timeout",
     arguments: ["stall-mid-body", "trickle"])
   func lowSpeed(path: String) async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let (error, body) = try await Downloads { $0.lowSpeedPeriod = .seconds(1) }.failure(server.url(path))
     #expect(error?.code == .timeout)
     #expect(error?.isRetryable == true)
@@ -108,7 +108,7 @@ import Testing
 
   @Test(arguments: ["stall-before-header", "trickling-header", "stall-before-body"], [false, true])
   func `a body that does not begin in time is a timeout that names the limit`(path: String, isRule: Bool) async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let downloads = try Downloads {
       // What the body's speed is limited to says nothing of the time before.
       ($0.lowSpeed, $0.firstByteTimeout) = (0, .milliseconds(isRule ? 600_000 : 500))
@@ -126,7 +126,7 @@ import Testing
 
   @Test(arguments: ["think-before-header", "think-before-body", "redirect-to-thinking"])
   func `a server may take longer for the first byte than a body may be slow`(path: String) async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let (result, body) = try await Downloads { $0.lowSpeedPeriod = .seconds(1) }.fetch(server.url(path))
     #expect(try result.get().bytes == 5)
     #expect(body == Data("hello".utf8))
@@ -140,7 +140,7 @@ import Testing
       ("gzip", Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJBwCGphA2BQAAAA==")),
     ])
   func odd(path: String, expected: Data?) async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let (result, body) = try await Downloads().fetch(server.url(path))
     #expect(try result.get().bytes == expected?.count)
     #expect(body == expected)
@@ -184,7 +184,7 @@ import Testing
 
   @Test("too large names the limit and the value")
   func tooLargeMessage() async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let (error, body) = try await Downloads { $0.maxBytes = 4 }.failure(server.url("ok"))
     #expect(error?.message == "max-bytes is 4; \(server.url("ok")) announces 5")
     #expect(body.isEmpty)
@@ -194,7 +194,7 @@ import Testing
 
   @Test("a redirect's own body is not written, and the final URL is known")
   func redirect() async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let (result, body) = try await Downloads().fetch(server.url("redirect"))
     #expect(try result.get().finalURL == server.url("ok"))
     #expect(body == Data("hello".utf8))
@@ -202,7 +202,7 @@ import Testing
 
   @Test("redirects are followed up to the limit", arguments: [0, 1])
   func redirectLimit(limit: Int) async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let (result, _) = try await Downloads { $0.maxRedirects = limit }.fetch(server.url("redirect"))
     let code: TransferError.Code? = if case .failure(let error) = result { error.code } else { nil }
     #expect(code == (limit == 0 ? .tooManyRedirects : nil))
@@ -210,7 +210,7 @@ import Testing
 
   @Test("informational responses are skipped")
   func earlyHints() async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let (result, body) = try await Downloads().fetch(server.url("early-hints"))
     #expect(try result.get().httpStatus == 200)
     #expect(body == Data("hello".utf8))
@@ -234,7 +234,7 @@ import Testing
 
   @Test("a full disk is an io error with its number")
   func fullDisk() async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
     defer { close(full) }
     let result = try await Downloads().fetch(server.url("ok"), to: full)

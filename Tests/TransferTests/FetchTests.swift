@@ -61,7 +61,7 @@ import Testing
             with lock:
                 active += 1
                 peak = max(peak, active)
-            barrier.wait(30)
+            barrier.wait(600)
             time.sleep(0.05)
             with lock:
                 active -= 1
@@ -85,21 +85,23 @@ import Testing
     let server = try PythonServer(
       PythonServer.prelude + """
         def answer(connection, path):
-            time.sleep(0.1)
+            if path == "/first":
+                say(path)
+                time.sleep(6)
             connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\nok")
 
         serve()
         """)
     let downloads = try Downloads {
       $0.perHost = HostLimit(fixed: 1)
-      $0.timeout = .milliseconds(600)
+      $0.timeout = .seconds(5)
     }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<10 {
-        group.addTask { _ = try await downloads.fetch(server.url("picture")).result.get() }
-      }
-      try await group.waitForAll()
-    }
+    var patient = HostSettings()
+    patient.timeout = .seconds(600)
+    async let first = downloads.fetch(server.url("first"), settings: patient)
+    #expect(try server.nextLine() == "/first")
+    _ = try await downloads.fetch(server.url("second")).result.get()
+    _ = try await first.result.get()
   }
 
   @Test("the request names the agent, asks for no encoding, and sends the URL's credentials")
@@ -126,21 +128,9 @@ import Testing
   @Test("a self-signed certificate is a tls error")
   func selfSigned() async throws {
     let folder = try TemporaryFolder()
-    let arguments = [
-      "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-      "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
-      "-keyout", folder.file("key.pem"), "-out", folder.file("certificate.pem"),
-    ]
-    #expect(try SpawnedProcess.run("/usr/bin/openssl", arguments, errors: .null) == 0)
     let port = try LoopbackSocket.freePort()
-    let nginx = try Nginx(
-      serving: folder.path,
-      directives: """
-        listen 127.0.0.1:\(port) ssl;
-        ssl_certificate \(folder.file("certificate.pem"));
-        ssl_certificate_key \(folder.file("key.pem"));
-        """)
-    let (error, body) = try await Downloads().failure("https://127.0.0.1:\(port)/certificate.pem")
+    let nginx = try Nginx(serving: folder.path, directives: Certificates.shared.directives(.selfSigned, port: port))
+    let (error, body) = try await Downloads().failure("https://127.0.0.1:\(port)/a")
     #expect(error?.code == .tls)
     #expect(error?.isRetryable == false)
     #expect(body.isEmpty)

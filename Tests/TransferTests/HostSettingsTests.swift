@@ -96,19 +96,12 @@ import Testing
   func `a rule's timeout takes the place of the configuration's, and what is left limits both`(
     configured: Int, ruled: Int?, left: Int?, isInTime: Bool
   ) async throws {
-    let server = try PythonServer(
-      PythonServer.prelude + """
-        def answer(connection, path):
-            time.sleep(0.5)
-            connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n")
-
-        serve()
-        """)
+    let server = try FaultServer.shared
     var settings = HostSettings()
     settings.timeout = ruled.map { .milliseconds($0) }
     settings.timeLeft = left.map { .milliseconds($0) }
     let downloads = try Downloads { $0.timeout = .milliseconds(configured) }
-    let (result, _) = try await downloads.fetch(server.url("a"), settings: settings)
+    let (result, _) = try await downloads.fetch(server.url("after-half-a-second"), settings: settings)
     if case .failure(let error) = result {
       #expect(!isInTime && error.code == .timeout)
     } else {
@@ -117,16 +110,9 @@ import Testing
   }
 
   @Test func `a time limit of a transfer takes the place of the configuration's`() async throws {
-    let server = try PythonServer(
-      PythonServer.prelude + """
-        def answer(connection, path):
-            time.sleep(60)
-
-        serve()
-        """)
     var settings = HostSettings()
     settings.timeout = .milliseconds(200)
-    let (result, _) = try await Downloads().fetch(server.url("a"), settings: settings)
+    let (result, _) = try await Downloads().fetch(FaultServer.shared.url("stall-before-header"), settings: settings)
     guard case .failure(let error) = result else {
       Issue.record("it should have timed out")
       return
@@ -135,8 +121,10 @@ import Testing
   }
 
   @Test func `a connect timeout of a transfer takes the place of the configuration's`() async throws {
+    let ended = DispatchSemaphore(value: 0)
+    defer { ended.signal() }
     let downloads = try Downloads(lookUp: { _ in
-      Thread.sleep(forTimeInterval: 5)
+      ended.wait()
       return .notFound
     })
     var settings = HostSettings()

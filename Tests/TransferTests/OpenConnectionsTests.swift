@@ -92,7 +92,7 @@ import Testing
 
   @Test("the loop records no socket that libcurl has closed")
   func closedByLibcurl() async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     var configuration = TransferConfiguration()
     configuration.addressPolicy = AddressPolicy(allowing: [Network("127.0.0.0/8")])
     let multi = MultiHandle()

@@ -3,8 +3,23 @@ import TestSupport
 /// A server of HTTP/1.1 over TLS that decides what goes into which record: the path names what it sends. The records of
 /// an answer leave in one piece.
 enum RecordServer {
-  static func start(_ certificates: Certificates, version: String) throws -> PythonServer {
-    try PythonServer(PythonServer.prelude + script, certificates.files(.none) + [version])
+  static let versions = ["TLSv1_2", "TLSv1_3"]
+
+  private static let one = Dictionary(
+    uniqueKeysWithValues: versions.map { version in (version, Shared { try start(version: version) }) })
+
+  /// One of a version for all tests that do not wait for what it says.
+  static func shared(version: String) throws -> PythonServer {
+    guard let server = one[version] else { throw UnknownVersion(name: version) }
+    return try server.value
+  }
+
+  static func start(version: String) throws -> PythonServer {
+    try PythonServer(PythonServer.prelude + script, try Certificates.shared.files(.none) + [version])
+  }
+
+  private struct UnknownVersion: Error {
+    let name: String
   }
 
   private static let script = #"""

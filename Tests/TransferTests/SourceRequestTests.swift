@@ -39,7 +39,7 @@ import Testing
     arguments: SourceRequest.Method.allCases)
   func body(method: SourceRequest.Method) async throws {
     guard method != .get else { return }
-    let server = try EchoServer.start()
+    let server = try EchoServer.shared
     let long = String(repeating: "x", count: SourceRequest.maxContentBytes)
     for text in ["", "a=1&b=2", "{\"é\": \"\u{0}\\r\\n\"}\r\n\r\n", long] {
       let request = try SourceRequest(method: method, headers: [], content: .body(text))
@@ -54,7 +54,7 @@ import Testing
 
   @Test("a POST without anything has an empty body")
   func nothing() async throws {
-    let server = try EchoServer.start()
+    let server = try EchoServer.shared
     let seen = try await seen(SourceRequest(method: .post, headers: [], content: nil), at: server.url("a"))
     #expect(seen.line == "POST /a HTTP/1.1")
     #expect(seen.fields["content-length"] == "0")
@@ -62,7 +62,7 @@ import Testing
 
   @Test("header fields are sent as they are, instead of libcurl's own")
   func headers() async throws {
-    let server = try EchoServer.start()
+    let server = try EchoServer.shared
     let headers = try [
       HeaderField("Authorization", "Bearer abc"), HeaderField("X-Empty", ""), HeaderField("User-Agent", "me"),
       HeaderField("Accept", "image/*"), HeaderField("X-Two", "1"), HeaderField("X-Two", "\t2 "),
@@ -78,7 +78,7 @@ import Testing
 
   @Test("a form is sent as multipart/form-data, by POST and by PUT", arguments: [SourceRequest.Method.post, .put])
   func form(method: SourceRequest.Method) async throws {
-    let server = try EchoServer.start()
+    let server = try EchoServer.shared
     let parts = try [
       FormPart(name: "title", content: "Zoë's \"cat\"\u{0}"), FormPart(name: "empty", content: ""),
       FormPart(name: "a\"b", content: "1", filename: "c\"d.txt"),
@@ -120,7 +120,7 @@ import Testing
     "after 301, 302 and 303 a POST becomes a GET, after 307 and 308 it stays one",
     arguments: [(301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
   func redirect(status: Int, method: String) async throws {
-    let server = try EchoServer.start()
+    let server = try EchoServer.shared
     let headers = try [HeaderField("Content-Type", "text/plain"), HeaderField("X-Key", "k")]
     let request = try SourceRequest(method: .post, headers: headers, content: .body("secret"))
     let seen = try await seen(request, at: server.url("redirect/\(status)/\(server.url("a"))"))
@@ -133,7 +133,7 @@ import Testing
 
   @Test("a form is sent again after 307")
   func formRedirect() async throws {
-    let server = try EchoServer.start()
+    let server = try EchoServer.shared
     let request = try SourceRequest(method: .post, headers: [], content: .form([FormPart(name: "a", content: "b")]))
     let seen = try await seen(request, at: server.url("redirect/307/\(server.url("x"))"))
     #expect(seen.line == "POST /x HTTP/1.1")
@@ -144,7 +144,7 @@ import Testing
     "header fields and credentials are dropped when a redirect leaves the host, for good",
     arguments: ["another port", "another name", "there and back"])
   func leaving(way: String) async throws {
-    let (server, other) = (try EchoServer.start(), try EchoServer.start())
+    let (server, other) = (try EchoServer.shared, try EchoServer.start())
     let target =
       switch way {
       case "another port": other.url("a")

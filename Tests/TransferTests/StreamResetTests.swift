@@ -57,7 +57,7 @@ import Testing
       """
 
   @Test func `a stream that is reset fails its transfer alone, and its connection goes on`() async throws {
-    let certificates = try Certificates()
+    let certificates = try Certificates.shared
     let server = try PythonServer(Self.script, certificates.files(.none))
     let downloads = try Downloads { $0.certificateFile = certificates.authority }
     let url = server.url("a", scheme: "https")

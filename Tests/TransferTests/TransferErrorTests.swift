@@ -11,7 +11,7 @@ import Testing
       ("status/404", false), ("reset", false),
     ])
   func hostRefusal(path: String, isRefusal: Bool) async throws {
-    let server = try FaultServer.start()
+    let server = try FaultServer.shared
     let (error, _) = try await Downloads().failure(server.url(path))
     #expect(error?.isHostRefusal == isRefusal)
   }
