@@ -87,3 +87,8 @@ if Context.environment["DARKROOM_FUZZ"] != nil {
       name: $0, dependencies: ["CFuzzer", "Darkroom", "Imaging", "Manifests"], path: "Tests/Fuzz/" + $0)
   }
 }
+
+// For script/sanitize, which builds the tests of some modules only: the names of test targets, separated by spaces.
+if let chosen = Context.environment["DARKROOM_TEST_TARGETS"]?.split(separator: " ").map(String.init) {
+  package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
+}

@@ -32,9 +32,9 @@ extension Trait where Self == BlockingThreads {
   static var blocking: BlockingThreads { BlockingThreads() }
 }
 
-/// Threads that run what is enqueued in its order: two for each processor.
+/// Threads that run what is enqueued in its order: four for each processor, since tests of programs wait half of the time.
 private final class BlockingExecutor: TaskExecutor, @unchecked Sendable {  // the condition protects the jobs
-  static let shared = BlockingExecutor(threads: 2 * ProcessInfo.processInfo.activeProcessorCount)
+  static let shared = BlockingExecutor(threads: 4 * ProcessInfo.processInfo.activeProcessorCount)
 
   private let condition = NSCondition()
   private var jobs: [UnownedJob] = []
