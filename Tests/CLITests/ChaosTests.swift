@@ -2,14 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A sample of `script/chaos`, which kills the program at a call that changes a file, or has the call fail, starts it again
+/// A few trials of `script/chaos`, which kills the program at a call that changes a file, or has the call fail, starts it again
 /// and checks everything.
 @Suite(.blocking, .disabled(if: Sanitizer.isAny, "a sanitizer's library must be loaded first")) struct ChaosTests {
-  /// A kind of fault, and how many calls it happens at, evenly spread over the run.
-  static let samples = [
-    ("kill", 15), ("torn", 6), ("double", 10), ("taken", 8), ("watch", 5), ("EIO", 10), ("EIO-read", 5), ("EROFS", 5),
-    ("EINTR", 6), ("ENOSPC", 8), ("EDQUOT", 5), ("EMFILE", 5), ("ENFILE", 5),
-  ]
+  /// A kind of fault, and how many calls it happens at, evenly spread over the run. `script/test-system` tries all kinds.
+  static let samples = [("kill", 6), ("EIO", 4)]
 
   @Test(arguments: samples)
   func `three live jobs end as they should, whatever call they were killed at or had fail`(

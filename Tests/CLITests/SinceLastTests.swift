@@ -108,7 +108,7 @@ import Testing
     ("unlink", [1, 3, 5]), ("ftruncate", [1, 4, 8, 12]),
   ].flatMap { call, numbers in numbers.map { (call, $0) } }
 
-  @Test(arguments: points)
+  @Test(arguments: points.sample(4))
   func `killed anywhere, the run is compared as if it had not been`(call: String, number: Int) throws {
     try serve("a", "b", "c")
     _ = try run("a", "b", "x", "y")

@@ -34,6 +34,9 @@ def model(count):
 
 ERRORS = ("EIO", "EIO-read", "ENOSPC", "EDQUOT", "EROFS", "EMFILE", "ENFILE", "EINTR")
 
+# Tests whose arguments are a sample, see Tests/TestSupport/Sample.swift.
+POINTS = "killed anywhere|at one call fails|fails once is tried again|is no damage of the ledger|leaves no part of a page"
+
 PARTS = (
     # Those that take longest come first.
     Part("gallery", "the pages of the gallery in a browser",
@@ -58,6 +61,8 @@ PARTS = (
     Part("drill", "manifests of thousands of entries that are replaced",
          (("script/drill", "--program", "PROGRAM"),)),
     Part("model", "random sequences of what is done to an inbox", (model(400),), (model(11000),)),
+    Part("points", "kills and errors at all the points of which script/test takes a sample",
+         (("env", "DARKROOM_TEST_ALL=1", "swift", "test", "--filter", POINTS),), limit=1800, all_limit=1800, is_long=True),
     Part("soak", "ten minutes of watch, in which nothing grows",
          (("Benchmarks/soak.py", "--program", "PROGRAM"),), limit=1200, all_limit=1200, is_long=True),
 )
