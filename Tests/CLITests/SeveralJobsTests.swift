@@ -29,14 +29,16 @@ import Testing
   }
 
   @Test(arguments: [6, 64])
-  func `a job of three beside one of five thousand is done before fifty more of that`(perHost: Int) throws {
+  func `a job of three beside one of five thousand takes turns with it from its first request on`(perHost: Int) throws {
     let watch = try watchLargeJob(["--per-host", "\(perHost)"])
     try folders.drop("small.txt", urls("small", 3))
-    let before = try rows("large")
+    // Requests are counted, and not what ends meanwhile: that depends on how soon a busy machine sees the new file.
+    while try !server.nextRequest().hasPrefix("/small") {}
+    var (small, large) = (1, 0)
+    while small < 3 { if try server.nextRequest().hasPrefix("/small") { small += 1 } else { large += 1 } }
+    // Requests that begin at the same moment come in any order.
+    #expect(large <= 2 * perHost, "\(large) requests of the large job before the third of the small one")
     #expect(try watch.waitForLine(containing: "small: succeeded") != nil)
-    let meanwhile = try rows("large") - before
-    // A program that is slowed down by a sanitizer ends more of them before it sees the new file.
-    #expect(meanwhile <= (Sanitizer.isAny ? 200 : 50), "\(meanwhile)")
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
     #expect(!folders.exists("large/report.json"))
