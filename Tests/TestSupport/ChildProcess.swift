@@ -19,7 +19,7 @@ final class ChildProcess: Sendable {
   }
 
   /// Waits for its next line of output and returns it without the line break; what there is when it ends before.
-  /// - Throws: `LineReader.Silence` when none comes within a minute.
+  /// - Throws: `LineReader.Silence` when none comes within five minutes.
   func nextLine() throws -> String { try LineReader(output).next() ?? "" }
 
   /// The first of the paths that is an executable file.

@@ -81,7 +81,7 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
   package func send(_ signal: Int32) { process.send(signal) }
 
   /// Waits until a line of the log holds a text, and returns the line; nil when the program ends without it.
-  /// - Throws: When it says nothing for a minute.
+  /// - Throws: When it says nothing for five minutes.
   package func waitForLine(containing text: String) throws -> String? {
     let lines = LineReader(errors)
     while let line = try lines.next() {

@@ -5,9 +5,8 @@ struct LineReader {
   private let file: FileHandle
   private let patience: Int32
 
-  /// - Parameter seconds: For each piece of output, several times what a busy machine takes; by default one minute, and five
-  ///   under a sanitizer.
-  init(_ pipe: Pipe, seconds: Int32 = Sanitizer.isAny ? 300 : 60) {
+  /// - Parameter seconds: For each piece of output, many times what a busy machine takes; by default five minutes.
+  init(_ pipe: Pipe, seconds: Int32 = 300) {
     file = pipe.fileHandleForReading
     patience = seconds * 1000
   }

@@ -26,6 +26,13 @@ package final class PythonServer: Sendable {
   /// Waits for the next line that the script prints: its way to say how far it is.
   package func nextLine() throws -> String { try process.nextLine() }
 
+  /// As `nextLine`, without a thread of Swift's concurrency: for tests in which another task has to begin before the line comes.
+  package func line() async throws -> String {
+    try await withCheckedThrowingContinuation { line in
+      Thread.detachNewThread { [self] in line.resume(with: Result { try nextLine() }) }
+    }
+  }
+
   /// Has the script end within a second of the test run, even if that is killed.
   private static let endWithTests = """
     import os, threading, time

@@ -99,7 +99,7 @@ import Testing
     var patient = HostSettings()
     patient.timeout = .seconds(600)
     async let first = downloads.fetch(server.url("first"), settings: patient)
-    #expect(try server.nextLine() == "/first")
+    #expect(try await server.line() == "/first")
     _ = try await downloads.fetch(server.url("second")).result.get()
     _ = try await first.result.get()
   }
