@@ -9,27 +9,32 @@ import Testing
     ["L", "LA", "RGB", "RGBA", "I;16"])
   func png(_ orientation: Orientation, _ mode: String) throws {
     let fixture = try PassFixture()
-    for (width, height) in [(37, 21), (1, 5), (16, 33)] {
-      let printed = try fixture.compare(
-        make: """
-          bands = {'L': 1, 'LA': 2, 'RGB': 3, 'RGBA': 4, 'I;16': 1}['\(mode)']
-          deep = '\(mode)' == 'I;16'
-          samples = np.random.default_rng(1).integers(0, 65536 if deep else 256, (\(height), \(width), bands))
-          exif = Image.Exif(); exif[0x0112] = \(orientation.rawValue)
-          kind = {1: 0, 2: 4, 3: 2, 4: 6}[bands]
-          open(sys.argv[1], 'wb').write(
+    let sizes = [(37, 21), (1, 5), (16, 33)]
+    let sources = sizes.map { fixture.folder.file("\($0.0)x\($0.1)") }
+    _ = try PassFixture.python(
+      """
+      bands = {'L': 1, 'LA': 2, 'RGB': 3, 'RGBA': 4, 'I;16': 1}['\(mode)']
+      deep = '\(mode)' == 'I;16'
+      exif = Image.Exif(); exif[0x0112] = \(orientation.rawValue)
+      kind = {1: 0, 2: 4, 3: 2, 4: 6}[bands]
+      for path, (width, height) in zip(sys.argv[1:], \(sizes.map { [$0.0, $0.1] })):
+          samples = np.random.default_rng(1).integers(0, 65536 if deep else 256, (height, width, bands))
+          open(path, 'wb').write(
               png(samples, 16 if deep else 8, kind, before=chunk(b'eXIf', exif.tobytes()[6:])))
-          """,
-        recipe: "none", options: OutputOptions(format: .png, metadata: .all),
-        check: """
-          from PIL import ImageOps
-          a, b = (Image.open(p) for p in sys.argv[1:3])
+      """, sources)
+    for source in sources {
+      try fixture.pass(source, to: source + ".out", options: OutputOptions(format: .png, metadata: .all))
+    }
+    let printed = try PassFixture.python(
+      """
+      from PIL import ImageOps
+      for path in sys.argv[1:]:
+          a, b = Image.open(path), Image.open(path + '.out')
           upright = ImageOps.exif_transpose(a)
           assert b.getexif().get(0x0112, 1) == 1
-          print(upright.size == b.size and bool((np.asarray(upright) == np.asarray(b)).all()))
-          """)
-      #expect(printed == "True", "\(width) × \(height)")
-    }
+          print(upright.size == b.size and bool((np.asarray(upright) == np.asarray(b)).all()), *a.size)
+      """, sources)
+    #expect(printed == sizes.map { "True \($0.0) \($0.1)" }.joined(separator: "\n"))
   }
 
   @Test(

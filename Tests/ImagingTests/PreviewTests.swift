@@ -25,6 +25,17 @@ import Testing
     #expect(!scale.allows(ImageInfo(format: .jpeg, width: size.0 + 1, height: size.1)))
   }
 
+  /// A folder with the photograph of `sources`.
+  private static let photograph = Shared {
+    let folder = try TemporaryFolder()
+    let script = """
+      picture = Image.open('\(PassFixture.sample("coffee.jpg"))').resize((1283, 855)).crop((0, 300, 1283, 423))
+      picture.save(sys.argv[1])
+      """
+    _ = try PassFixture.python(script, [folder.file("photograph.ppm")])
+    return folder
+  }
+
   /// What makes a source of a photograph of 1283 × 123 pixels, and the recipes for it.
   private static let sources = [
     (
@@ -54,7 +65,7 @@ import Testing
     _ = try PassFixture.python(
       """
       import subprocess
-      photograph = Image.open('\(PassFixture.sample("coffee.jpg"))').resize((1283, 855)).crop((0, 300, 1283, 423))
+      photograph = Image.open('\(try Self.photograph.value.file("photograph.ppm"))')
 
       def save(mode, kind):
           photograph.convert(mode).save(sys.argv[1], kind)

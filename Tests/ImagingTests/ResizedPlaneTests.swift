@@ -47,25 +47,33 @@ import Testing
       subprocess.run(command, input=stored.getvalue(), check=True)
       """, [fixture.folder.file("source")])
     let options = OutputOptions(quality: quality)
-    for recipe in Self.recipes {
-      let (planes, colours) = (fixture.folder.file("planes"), fixture.folder.file("colours"))
+    var arguments = [fixture.folder.file("source")]
+    for (number, recipe) in Self.recipes.enumerated() {
+      let (planes, colours) = (fixture.folder.file("planes\(number)"), fixture.folder.file("colours\(number)"))
       try fixture.pass(fixture.folder.file("source"), to: planes, recipe: "resize(\(recipe))", options: options)
       // Another function, which does nothing here: this road takes one alone.
       try fixture.pass(
         fixture.folder.file("source"), to: colours, recipe: "resize(\(recipe)) crop(999 999)", options: options)
-      let printed = try PassFixture.python(
-        """
-        from PIL import JpegImagePlugin as J
-        source, planes, colours = (Image.open(p) for p in sys.argv[1:4])
+      arguments += [recipe, planes, colours]
+    }
+    let printed = try PassFixture.python(
+      """
+      from PIL import JpegImagePlugin as J
+      source = Image.open(sys.argv[1])
+      for at in range(2, len(sys.argv), 3):
+        planes, colours = (Image.open(p) for p in sys.argv[at + 1:at + 3])
         (w, h), (W, H) = source.size, planes.size
         assert (planes.mode, planes.size) == (colours.mode, colours.size)
         assert planes.mode == 'L' or J.get_sampling(planes) == J.get_sampling(colours)
-        scale = min(w / W, h / H) if 'fill' in '\(recipe)' else 0
+        scale = min(w / W, h / H) if 'fill' in sys.argv[at] else 0
         box = ((w - W * scale) / 2, (h - H * scale) / 2, (w + W * scale) / 2, (h + H * scale) / 2) if scale else None
         exact = source.resize((W, H), Image.LANCZOS, box).convert('RGB')
         print(*(psnr(picture.convert('RGB'), exact) for picture in (planes, colours)))
-        """, [fixture.folder.file("source"), planes, colours])
-      let distances = printed.split(separator: " ").compactMap { Double($0) }
+      """, arguments)
+    let lines = printed.split(separator: "\n")
+    try #require(lines.count == Self.recipes.count)
+    for (recipe, line) in zip(Self.recipes, lines) {
+      let distances = line.split(separator: " ").compactMap { Double($0) }
       try #require(distances.count == 2)
       #expect(distances[0] >= distances[1] - tolerance, "\(recipe): \(distances)")
     }

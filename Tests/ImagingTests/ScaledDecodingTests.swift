@@ -20,22 +20,28 @@ import Testing
       a.convert('CMYK').crop((0, 0, 449, 297)).save(sys.argv[4], 'JPEG', quality=92, exif=exif)
       """, [PassFixture.sample("chelsea.jpg")] + names.map(fixture.folder.file))
     let options = OutputOptions(format: .png)
+    var results: [(name: String, path: String)] = []
     for name in names {
       for recipe in ["fit 170 170", "fit 60 60", "exact 41 23", "fill 50 90", "fit 20 20"] {
-        let (reduced, whole) = (fixture.folder.file("reduced.png"), fixture.folder.file("whole.png"))
-        let resize = "resize(\(recipe))"
-        try fixture.pass(fixture.folder.file(name), to: reduced, recipe: resize, options: options)
-        try fixture.pass(fixture.folder.file(name), to: whole, recipe: "crop(999 999) \(resize)", options: options)
-        let distance = try PassFixture.python(
-          """
-          a, b = (Image.open(p) for p in sys.argv[1:3])
-          assert (a.size, a.mode) == (b.size, b.mode)
-          print(psnr(a, b))
-          """, [reduced, whole])
-        let decibels = try #require(Double(distance))
-        // Exactly the same would mean that nothing was reduced.
-        #expect(decibels >= 40 && decibels < 99, "\(name), \(recipe): \(decibels)")
+        let (path, resize) = (fixture.folder.file("\(results.count)"), "resize(\(recipe))")
+        try fixture.pass(fixture.folder.file(name), to: path + ".reduced", recipe: resize, options: options)
+        try fixture.pass(
+          fixture.folder.file(name), to: path + ".whole", recipe: "crop(999 999) \(resize)", options: options)
+        results.append(("\(name), \(recipe)", path))
       }
+    }
+    let distances = try PassFixture.python(
+      """
+      for path in sys.argv[1:]:
+        a, b = Image.open(path + '.reduced'), Image.open(path + '.whole')
+        assert (a.size, a.mode) == (b.size, b.mode)
+        print(psnr(a, b))
+      """, results.map(\.path)
+    ).split(separator: "\n").compactMap { Double($0) }
+    try #require(distances.count == results.count)
+    for (result, decibels) in zip(results, distances) {
+      // Exactly the same would mean that nothing was reduced.
+      #expect(decibels >= 40 && decibels < 99, "\(result.name): \(decibels)")
     }
   }
 

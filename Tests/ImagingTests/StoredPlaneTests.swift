@@ -91,16 +91,21 @@ import Testing
     let decibels: Double
   }
 
+  private static let exaggerations = [
+    Exaggeration(saturation: 1, subsampling: 2, decibels: 40),
+    Exaggeration(saturation: 3, subsampling: 2, decibels: 39),
+    Exaggeration(saturation: 1, subsampling: 0, decibels: 38.5),
+    Exaggeration(saturation: 3, subsampling: 0, decibels: 38.5),
+  ]
+  private static let photographs = ["astronaut.jpg", "chelsea.jpg", "coffee.jpg", "rocket.jpg"]
+
+  /// Each recipe is tried once with each photograph and once with each exaggeration: with four of the sixteen pairs.
   @Test(
     "any recipe comes as near to the formula as Pillow does, and as near to Pillow as encoders' rounding lets it",
-    arguments: ["astronaut.jpg", "chelsea.jpg", "coffee.jpg", "rocket.jpg"],
-    [
-      Exaggeration(saturation: 1, subsampling: 2, decibels: 40),
-      Exaggeration(saturation: 3, subsampling: 2, decibels: 39),
-      Exaggeration(saturation: 1, subsampling: 0, decibels: 38.5),
-      Exaggeration(saturation: 3, subsampling: 0, decibels: 38.5),
-    ])
-  func anyRecipe(_ sample: String, _ exaggeration: Exaggeration) throws {
+    arguments: photographs.indices, exaggerations.indices)
+  func anyRecipe(_ photograph: Int, _ number: Int) throws {
+    let (sample, exaggeration) = (Self.photographs[photograph], Self.exaggerations[number])
+    let recipes = Self.manyRecipes.enumerated().filter { ($0.offset + photograph + number) % 4 == 0 }.map(\.element)
     let fixture = try PassFixture()
     let source = fixture.folder.file("source.jpg")
     _ = try PassFixture.python(
@@ -111,10 +116,10 @@ import Testing
       pixels = pixels.clip(0, 255).astype('u1')
       Image.fromarray(pixels).save(sys.argv[2], quality=92, subsampling=\(exaggeration.subsampling))
       """, [PassFixture.sample(sample), source])
-    let passes = Self.manyRecipes.map { Pass(source: source, recipe: $0, quality: 85) }
+    let passes = recipes.map { Pass(source: source, recipe: $0, quality: 85) }
     for (pass, distance) in try zip(passes, fixture.distances(passes)) {
-      #expect(distance.fromPillow >= exaggeration.decibels, "\(pass.recipe)")
-      #expect(distance.fromFormula >= distance.pillowFromFormula - 0.3, "\(pass.recipe)")
+      #expect(distance.fromPillow >= exaggeration.decibels, "\(sample), \(exaggeration): \(pass.recipe)")
+      #expect(distance.fromFormula >= distance.pillowFromFormula - 0.3, "\(sample), \(exaggeration): \(pass.recipe)")
     }
   }
 

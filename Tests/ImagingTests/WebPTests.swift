@@ -159,8 +159,10 @@ import Testing
   func damage(_ lossless: String) throws {
     let fixture = try PassFixture()
     _ = try PassFixture.python(
-      "Image.open('\(PassFixture.sample("chelsea-small.png"))').save(sys.argv[1], 'WEBP', lossless=\(lossless))",
-      [fixture.folder.file("whole")])
+      """
+      picture = Image.open('\(PassFixture.sample("chelsea-small.png"))').crop((60, 20, 141, 77))
+      picture.save(sys.argv[1], 'WEBP', lossless=\(lossless))
+      """, [fixture.folder.file("whole")])
     let whole = try PassFixture.bytes(fixture.folder.file("whole"))
     for end in [12, 15, 20, 25, 30, whole.count - 1] + (1..<40).map({ $0 * whole.count / 40 }) {
       #expect(try fixture.code(of: whole.prefix(end)) == .imageTruncated, "\(end)")

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A Python interpreter that has loaded numpy, Pillow and jsonschema, and runs each script in a copy of itself: loading
-/// them takes longer than most scripts.
+/// A Python interpreter that has loaded numpy, Pillow with all its formats, and jsonschema, and runs each script in a copy of
+/// itself: loading them takes longer than most scripts.
 final class PythonWorker: Sendable {
   private let process: SpawnedProcess
   private let tasks = Pipe()
@@ -40,8 +40,10 @@ final class PythonWorker: Sendable {
   /// Reads tasks from standard input, a line each; writes a line with exit code and length, and what was printed. Ends
   /// with the test run, which holds the other end.
   private static let script = #"""
-    import base64, io, json, os, sys, traceback
-    import jsonschema, numpy, PIL.Image
+    import base64, io, json, os, subprocess, sys, traceback
+    import jsonschema, numpy, PIL.Image, PIL.ImageCms, PIL.ImageOps
+
+    PIL.Image.init()
 
     def run(task):
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

@@ -8,8 +8,17 @@ extension TemporaryFolder {
     return file(name)
   }
 
-  /// What a file holds; nil when it is not there.
-  package func text(_ name: String) -> String? { try? String(contentsOfFile: file(name), encoding: .utf8) }
+  /// What a file holds; nil when it cannot be read. Unless it is not there standard error gets to know why.
+  package func text(_ name: String) -> String? {
+    do {
+      return try String(contentsOfFile: file(name), encoding: .utf8)
+    } catch CocoaError.fileReadNoSuchFile {
+      return nil
+    } catch {
+      FileHandle.standardError.write(Data("\(file(name)): \(error)\n".utf8))
+      return nil
+    }
+  }
 
   /// Makes a folder and returns its path.
   @discardableResult
