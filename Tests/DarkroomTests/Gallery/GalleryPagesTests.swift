@@ -76,22 +76,23 @@ import Testing
   }
 
   @Test func `what was examined since the machine's start is not examined again`() throws {
-    let outbox = OutboxFolder(path: deliveries.root.file("out"))
+    // Not the outbox whose pages the writer of this suite examines, at any time.
+    let outbox = OutboxFolder(path: deliveries.root.file("other"))
     try Folder.create(outbox.path)
-    let page = PageFile(try OpenFile(creating: deliveries.root.file("out/index.html")), .outbox, title: "out")
+    let page = PageFile(try OpenFile(creating: deliveries.root.file("other/index.html")), .outbox, title: "out")
     try page.append(#"{"instance":{"boot_id":"boot","checked_to":"b"},"jobs":[]}"#)
     try page.end()
     for job in ["a", "b", "c", "d"] {
-      try deliveries.root.makeFolder("out/\(job)")
-      try deliveries.root.write("", as: "out/\(job)/index.html")
-      try deliveries.root.write("", as: "out/\(job)/entries.jsonl")
+      try deliveries.root.makeFolder("other/\(job)")
+      try deliveries.root.write("", as: "other/\(job)/index.html")
+      try deliveries.root.write("", as: "other/\(job)/entries.jsonl")
     }
     let pages = GalleryPages(outbox: outbox, staging: run.staging, ledger: deliveries.ledger, boot: "boot") { _ in
       ([], false)
     }
     pages.load()
     pages.checkPages()
-    #expect(["a", "b", "c", "d"].map { deliveries.root.text("out/\($0)/index.html") } == ["", "", nil, nil])
+    #expect(["a", "b", "c", "d"].map { deliveries.root.text("other/\($0)/index.html") } == ["", "", nil, nil])
     _ = pages.write(GalleryWriter.Update(page: OutboxPage(), isLast: true), ended: [])
     let earlier = try #require(EarlierPage(of: outbox))
     #expect(earlier.boot == "boot" && earlier.checkedTo == nil)
