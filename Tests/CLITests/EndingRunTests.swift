@@ -119,7 +119,7 @@ import Testing
     let options = ["--downloads", "4", "--retries", "1", "--cache-size", "0", "--verbose"]
     let watch = try folders.start("watch", options + (change.keepsAll ? [] : ["--retry-for", "600"]))
     // A run that never ends fails the test.
-    let timer = DispatchWorkItem { watch.send(SIGKILL) }
+    let timer = DispatchWorkItem { [weak watch] in watch?.send(SIGKILL) }
     DispatchQueue.global().asyncAfter(deadline: .now() + 240, execute: timer)
     defer { timer.cancel() }
     for _ in 0..<Self.lines.count(where: \.isGated) { _ = try server.nextRequest() }

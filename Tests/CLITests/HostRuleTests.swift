@@ -157,7 +157,7 @@ import Testing
 
   @Test func `the report counts failures by code, holds, and the median time to the first byte`() throws {
     let server = try FlakyServer()
-    let closed = try LoopbackSocket.freePort()
+    let closed = try LoopbackSocket.closedPort
     let urls = [server.url("a?429:0"), server.url("b?404"), server.url("c"), "http://127.0.0.2:\(closed)/d"]
     try folders.drop("job.txt", urls.joined(separator: "\n"))
     let run = try folders.run(["--filters", "none", "--per-host", "1", "--retries", "1"])

@@ -8,7 +8,7 @@ import Testing
   private let folders: DarkroomFolders
 
   /// An outbox as the program leaves it: `a` has run twice, an entry of `b` has failed. Each test has a copy.
-  private static let made = Swift.Result {
+  private static let made = Shared {
     let folders = try DarkroomFolders()
     let picture = "coffee.jpg\n"
     try folders.drop("a.txt", picture)
@@ -21,7 +21,7 @@ import Testing
 
   init() throws {
     folders = try DarkroomFolders()
-    let made = try Self.made.get().folder.path
+    let made = try Self.made.value.folder.path
     #expect(try SpawnedProcess.run("/bin/cp", ["-a", made + "/.", folders.folder.path]) == 0)
   }
 

@@ -174,7 +174,7 @@ import Testing
         """
       }.joined(separator: ",\n")
     }
-    let port = try LoopbackSocket.freePort()
+    let port = try LoopbackSocket.closedPort
     try folders.drop("good.json", "{\(entries([server.url("a", host: user)]))}")
     try folders.drop(
       "bad.json",

@@ -36,7 +36,7 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
   private init(
     _ executable: String, _ arguments: [String], _ folder: TemporaryFolder?, _ environment: [String: String]
   ) throws {
-    outputPath = FileManager.default.temporaryDirectory.path + "/darkroom-output-\(UUID().uuidString)"
+    outputPath = TemporaryFolder.parent + "/darkroom-output-\(UUID().uuidString)"
     try Data().write(to: URL(fileURLWithPath: outputPath))
     let output = try FileHandle(forWritingTo: URL(fileURLWithPath: outputPath))
     process = try SpawnedProcess(

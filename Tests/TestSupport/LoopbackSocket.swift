@@ -2,19 +2,10 @@ import Foundation
 
 /// TCP on 127.0.0.1, as far as tests need it themselves.
 package enum LoopbackSocket {
-  /// A port that nobody listens on now: the system chose it, and it was closed again.
-  package static func freePort() throws -> Int {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-    defer { close(descriptor) }
-    var address = loopback(port: 0)
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let code = withSocketAddress(&address) { pointer in
-      bind(descriptor, pointer, length) == 0 ? getsockname(descriptor, pointer, &length) : -1
-    }
-    guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-    return Int(UInt16(bigEndian: address.sin_port))
-  }
+  /// A port on which nobody listens during the whole test run.
+  package static var closedPort: Int { get throws { try closed.get().number } }
+
+  private static let closed = Result { try ReservedPort() }
 
   /// Whether somebody accepts connections on the port.
   package static func answers(port: Int) -> Bool {
@@ -36,7 +27,7 @@ package enum LoopbackSocket {
     _ = try connection.readToEnd()
   }
 
-  private static func loopback(port: Int) -> sockaddr_in {
+  fileprivate static func loopback(port: Int) -> sockaddr_in {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
@@ -44,11 +35,34 @@ package enum LoopbackSocket {
     return address
   }
 
-  private static func withSocketAddress<Result>(
+  fileprivate static func withSocketAddress<Result>(
     _ address: inout sockaddr_in, _ body: (UnsafeMutablePointer<sockaddr>) -> Result
   ) -> Result {
     withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body)
     }
   }
+}
+
+/// A port of 127.0.0.1 that the system chooses for nobody else as long as the value lives. A server that sets `SO_REUSEADDR`,
+/// as servers do, may listen on it; until one does, connections are refused.
+package final class ReservedPort: Sendable {
+  package let number: Int
+
+  private let descriptor: Int32
+
+  package init() throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    var (address, isReusable) = (LoopbackSocket.loopback(port: 0), Int32(1))
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReusable, socklen_t(MemoryLayout<Int32>.size))
+    let code = LoopbackSocket.withSocketAddress(&address) { [descriptor] pointer in
+      bind(descriptor, pointer, length) == 0 ? getsockname(descriptor, pointer, &length) : -1
+    }
+    number = Int(UInt16(bigEndian: address.sin_port))
+    guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+  }
+
+  deinit { close(descriptor) }
 }

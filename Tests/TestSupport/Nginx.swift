@@ -6,7 +6,9 @@ package final class Nginx: Sendable {
   package let folder: String
 
   /// The port on 127.0.0.1.
-  package let port: Int
+  package var port: Int { ports[0].number }
+
+  private let ports: [ReservedPort]
 
   private let process: ChildProcess
   private let workspace: TemporaryFolder
@@ -15,10 +17,14 @@ package final class Nginx: Sendable {
   /// - Parameters:
   ///   - folder: What is served; has to outlive the server.
   ///   - directives: More lines for the `server` block, such as `location /slow { limit_rate 1k; }`. None by default.
+  ///   - other: A port that `directives` listen on, too. None by default.
   ///   - shared: More lines for the `http` block, such as `limit_req_zone`. None by default.
-  package init(serving folder: String, directives: String = "", shared: String = "") throws {
+  package init(
+    serving folder: String, directives: String = "", on other: ReservedPort? = nil, shared: String = ""
+  ) throws {
     let workspace = try TemporaryFolder()
-    let (port, configuration) = (try LoopbackSocket.freePort(), workspace.file("nginx.conf"))
+    let (reserved, configuration) = (try ReservedPort(), workspace.file("nginx.conf"))
+    let port = reserved.number
     let text = """
       daemon off;
       master_process off;
@@ -51,7 +57,7 @@ package final class Nginx: Sendable {
     process = try ChildProcess(
       executable, ["-e", workspace.file("error.log"), "-p", workspace.path, "-c", configuration])
     self.folder = folder
-    self.port = port
+    ports = [reserved] + [other].compactMap { $0 }
     self.workspace = workspace
     let deadline = ContinuousClock.now + .seconds(20)
     while !LoopbackSocket.answers(port: port) {

@@ -20,7 +20,8 @@ final class PythonWorker: Sendable {
     try tasks.fileHandleForWriting.write(contentsOf: JSONEncoder().encode(task) + Data("\n".utf8))
     let header = try LineReader(results, seconds: 600).next() ?? ""
     let numbers = header.split(separator: " ").compactMap { Int($0) }
-    guard numbers.count == 2 else { throw TestPython.Failure(status: -1) }
+    guard numbers.count == 3 else { throw TestPython.Failure(status: -1) }
+    TestTimes.record(processor: Double(numbers[2]) / 1e6, ["python script"], of: TestTimes.current)
     var printed = Data()
     while printed.count < numbers[1] {
       guard let more = try results.fileHandleForReading.read(upToCount: numbers[1] - printed.count), !more.isEmpty
@@ -37,8 +38,8 @@ final class PythonWorker: Sendable {
     kill(-process.id, SIGKILL)
   }
 
-  /// Reads tasks from standard input, a line each; writes a line with exit code and length, and what was printed. Ends
-  /// with the test run, which holds the other end.
+  /// Reads tasks from standard input, a line each; writes a line with exit code, length of what was printed and
+  /// microseconds of processor time, then what was printed. Ends with the test run, which holds the other end.
   private static let script = #"""
     import base64, io, json, os, subprocess, sys, traceback
     import jsonschema, numpy, PIL.Image, PIL.ImageCms, PIL.ImageOps
@@ -72,8 +73,10 @@ final class PythonWorker: Sendable {
         os.close(writing)
         with os.fdopen(reading, "rb") as pipe:
             printed = pipe.read()
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        sys.stdout.buffer.write(b"%d %d\n" % (status, len(printed)) + printed)
+        _, status, used = os.wait4(child, 0)
+        status = os.waitstatus_to_exitcode(status)
+        used = int((used.ru_utime + used.ru_stime) * 1e6)
+        sys.stdout.buffer.write(b"%d %d %d\n" % (status, len(printed), used) + printed)
         sys.stdout.flush()
     """#
 }

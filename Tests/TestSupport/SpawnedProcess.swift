@@ -27,7 +27,7 @@ package final class SpawnedProcess: Sendable {
 
   package let id: pid_t
   private let words: [String]
-  private let startedBy = owner
+  private let startedBy = TestTimes.current
   private let status = Mutex<Int32?>(nil)
 
   /// Starts a program.
@@ -109,26 +109,13 @@ package final class SpawnedProcess: Sendable {
       var ended: Int32 = 0
       var used = rusage()
       while wait4(id, &ended, 0, &used) < 0, errno == EINTR {}
-      record(used)
+      let seconds = [used.ru_utime, used.ru_stime].map { Double($0.tv_sec) + Double($0.tv_usec) / 1e6 }.reduce(0, +)
+      TestTimes.record(processor: seconds, words, of: startedBy)
       let signal = ended & 0x7f
       let code = signal == 0 ? (ended >> 8) & 0xff : signal
       status = code
       return code
     }
-  }
-
-  /// The name of the test that starts processes, for `DARKROOM_TEST_TIMES`.
-  @TaskLocal package static var owner = "?"
-
-  /// Appends the processor time of the process and of its children that it has waited for, in seconds, to the file that
-  /// `DARKROOM_TEST_TIMES` names.
-  private func record(_ used: rusage) {
-    guard let path = ProcessInfo.processInfo.environment["DARKROOM_TEST_TIMES"], let file = fopen(path, "a") else {
-      return
-    }
-    let seconds = [used.ru_utime, used.ru_stime].map { Double($0.tv_sec) + Double($0.tv_usec) / 1e6 }.reduce(0, +)
-    fputs("process \(seconds) \(words) of \(startedBy)\n", file)
-    fclose(file)
   }
 
   /// Sends it a signal, unless its end has been waited for.

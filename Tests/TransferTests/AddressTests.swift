@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct AddressTests {
+@Suite(.blocking) struct AddressTests {
   @Test(
     "special addresses are refused, embedded ones too",
     arguments: [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite final class CancellationTests {
+@Suite(.blocking) final class CancellationTests {
   /// Counts how each transfer ended.
   private final class Endings: Sendable {
     let codes = Mutex<[Int: [TransferError.Code?]]>([:])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct ChecksumTests {
+@Suite(.blocking) struct ChecksumTests {
   private static let hello = [
     "sha-256=2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
     "sha-512=9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca7"

@@ -5,7 +5,7 @@ import Testing
 @testable import Transfer
 
 /// What arrives over TLS beyond what was announced.
-@Suite struct ExcessTests {
+@Suite(.blocking) struct ExcessTests {
   private static let versions = RecordServer.versions
 
   private func downloads() throws -> Downloads {

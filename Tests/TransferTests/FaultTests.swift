@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct FaultTests {
+@Suite(.blocking) struct FaultTests {
   struct Fault: Sendable, CustomTestStringConvertible {
     let path: String
     let code: TransferError.Code
@@ -218,7 +218,7 @@ import Testing
 
   @Test("a refused port is a connect error with its number")
   func refusedPort() async throws {
-    let port = try LoopbackSocket.freePort()
+    let port = try LoopbackSocket.closedPort
     let (error, _) = try await Downloads().failure("http://127.0.0.1:\(port)/")
     #expect(error?.code == .connect)
     #expect(error?.systemError == ECONNREFUSED)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct FetchTests {
+@Suite(.blocking) struct FetchTests {
   @Test("a file arrives as it is, with its digest and type", arguments: [0, 1, 16384, 3_000_001])
   func bytes(count: Int) async throws {
     let folder = try TemporaryFolder()
@@ -128,9 +128,10 @@ import Testing
   @Test("a self-signed certificate is a tls error")
   func selfSigned() async throws {
     let folder = try TemporaryFolder()
-    let port = try LoopbackSocket.freePort()
-    let nginx = try Nginx(serving: folder.path, directives: Certificates.shared.directives(.selfSigned, port: port))
-    let (error, body) = try await Downloads().failure("https://127.0.0.1:\(port)/a")
+    let port = try ReservedPort()
+    let nginx = try Nginx(
+      serving: folder.path, directives: Certificates.shared.directives(.selfSigned, port: port.number), on: port)
+    let (error, body) = try await Downloads().failure("https://127.0.0.1:\(port.number)/a")
     #expect(error?.code == .tls)
     #expect(error?.isRetryable == false)
     #expect(body.isEmpty)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct HostSettingsTests {
+@Suite(.blocking) struct HostSettingsTests {
   /// Two servers that answer with the header they got; `/other` of the first redirects to the second, `/same` to itself.
   private struct Servers {
     let first: PythonServer

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct OpenConnectionsTests {
+@Suite(.blocking) struct OpenConnectionsTests {
   /// A TCP connection over loopback. The listener and the server's end are closed with it, the client's is not.
   private final class Pair {
     let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

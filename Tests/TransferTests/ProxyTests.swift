@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct ProxyTests {
+@Suite(.blocking) struct ProxyTests {
   @Test(
     "the environment names proxies as curl reads them",
     arguments: [
@@ -120,7 +120,7 @@ import Testing
 
   @Test("a proxy that is not there, or has no address, is a connect or dns error")
   func unreachable() async throws {
-    let port = try LoopbackSocket.freePort()
+    let port = try LoopbackSocket.closedPort
     for (proxy, code) in [
       ("http://user:secret@127.0.0.1:\(port)", TransferError.Code.connect), ("socks5h://127.0.0.1:\(port)", .connect),
       ("http://user:secret@name.invalid", .dns),

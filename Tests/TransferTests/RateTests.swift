@@ -5,18 +5,18 @@ import Testing
 @testable import Transfer
 
 /// Limits of rates against real servers.
-@Suite struct RateTests {
+@Suite(.blocking) struct RateTests {
   /// nginx over HTTP/1.1, and with TLS also over HTTP/2.
   private struct Server {
     let nginx: Nginx
     let certificates: Certificates
     let folder: TemporaryFolder
-    let port: Int
+    let port: ReservedPort
 
     init(_ directives: String = "") throws {
-      (certificates, folder, port) = (try Certificates.shared, try TemporaryFolder(), try LoopbackSocket.freePort())
+      (certificates, folder, port) = (try Certificates.shared, try TemporaryFolder(), try ReservedPort())
       nginx = try Nginx(
-        serving: folder.path, directives: certificates.directives(.none, port: port) + directives)
+        serving: folder.path, directives: certificates.directives(.none, port: port.number) + directives, on: port)
     }
 
     /// A file of random bytes.
@@ -28,7 +28,7 @@ import Testing
     }
 
     func url(_ name: String, isHTTP2: Bool) -> String {
-      isHTTP2 ? "https://127.0.0.1:\(port)/\(name)" : nginx.url(name)
+      isHTTP2 ? "https://127.0.0.1:\(port.number)/\(name)" : nginx.url(name)
     }
 
     func downloads(_ change: (inout TransferConfiguration) -> Void = { _ in }) throws -> Downloads {

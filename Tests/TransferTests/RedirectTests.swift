@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct RedirectTests {
+@Suite(.blocking) struct RedirectTests {
   @Test(
     "references are resolved, and credentials stay with their origin",
     arguments: [

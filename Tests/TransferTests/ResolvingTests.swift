@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct ResolvingTests {
+@Suite(.blocking) struct ResolvingTests {
   /// A resolver of the test, which counts lookups.
   private final class Names: Sendable {
     private let answers: [String: NameLookup]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct RetryAfterTests {
+@Suite(.blocking) struct RetryAfterTests {
   @Test(
     "Retry-After is a number of seconds or a date, never negative",
     arguments: [

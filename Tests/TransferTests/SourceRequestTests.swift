@@ -5,7 +5,7 @@ import Testing
 @testable import Transfer
 
 /// What reaches a server of a request that is more than a GET.
-@Suite struct SourceRequestTests {
+@Suite(.blocking) struct SourceRequestTests {
   /// A request as the server saw it.
   private struct Seen {
     let line: String

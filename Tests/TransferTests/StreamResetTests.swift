@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct StreamResetTests {
+@Suite(.blocking) struct StreamResetTests {
   /// Speaks HTTP/2 just well enough. Its streams, in the order in which they come: the first is answered; the second gets half
   /// of its body until the third, which is reset, has come; the fourth gets half and is reset; the fifth is answered.
   private static let script =

@@ -4,28 +4,28 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct TLSConnectionTests {
+@Suite(.blocking) struct TLSConnectionTests {
   /// nginx with TLS; `/resumed` answers `r` over a resumed session and `.` over a new one.
   private struct Server {
     let nginx: Nginx
     let certificates: Certificates
     let folder: TemporaryFolder
-    let port: Int
+    let port: ReservedPort
 
     init(_ directives: String = "", isHTTP2: Bool = false) throws {
-      (certificates, folder, port) = (try Certificates.shared, try TemporaryFolder(), try LoopbackSocket.freePort())
+      (certificates, folder, port) = (try Certificates.shared, try TemporaryFolder(), try ReservedPort())
       try Data(count: 3000).write(to: URL(fileURLWithPath: folder.file("a")))
-      var text = certificates.directives(.none, port: port)
+      var text = certificates.directives(.none, port: port.number)
       if !isHTTP2 { text = text.replacing(" http2", with: "") }
       nginx = try Nginx(
         serving: folder.path,
         directives: text + directives + """
           location = /resumed { return 200 $ssl_session_reused; }
           access_log \(folder.path)/connections.log connections;
-          """, shared: "log_format connections $connection;")
+          """, on: port, shared: "log_format connections $connection;")
     }
 
-    func url(_ path: String) -> String { "https://127.0.0.1:\(port)/\(path)" }
+    func url(_ path: String) -> String { "https://127.0.0.1:\(port.number)/\(path)" }
 
     func downloads(_ change: (inout TransferConfiguration) -> Void = { _ in }) throws -> Downloads {
       try Downloads {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct TLSTests {
+@Suite(.blocking) struct TLSTests {
   @Test(
     "only a certificate that is valid for the host, today, by a trusted authority is accepted",
     arguments: Certificates.Flaw.allCases)
@@ -71,8 +71,8 @@ import Testing
   private func server(_ certificates: Certificates, _ flaw: Certificates.Flaw) throws -> Server {
     let folder = try TemporaryFolder()
     try "hello".write(toFile: folder.file("a"), atomically: false, encoding: .utf8)
-    let port = try LoopbackSocket.freePort()
-    let nginx = try Nginx(serving: folder.path, directives: certificates.directives(flaw, port: port))
-    return Server(nginx: nginx, url: "https://127.0.0.1:\(port)/a", folder: folder)
+    let port = try ReservedPort()
+    let nginx = try Nginx(serving: folder.path, directives: certificates.directives(flaw, port: port.number), on: port)
+    return Server(nginx: nginx, url: "https://127.0.0.1:\(port.number)/a", folder: folder)
   }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct TransferErrorTests {
+@Suite(.blocking) struct TransferErrorTests {
   @Test(
     "the host refuses with 429, and with 503 and Retry-After",
     arguments: [

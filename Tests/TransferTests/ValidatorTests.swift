@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct ValidatorTests {
+@Suite(.blocking) struct ValidatorTests {
   private let folder: TemporaryFolder
   private let nginx: Nginx
   private let downloads: Downloads

@@ -77,15 +77,15 @@ struct EntryFault: Sendable, CustomTestStringConvertible {
           -addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out certificate.pem
         """, in: folders.folder)
     #expect(made.status == 0, "\(made.error)")
-    let port = try LoopbackSocket.freePort()
+    let port = try ReservedPort()
     let server = try Nginx(
       serving: packageRoot + "/Samples",
       directives: """
-        listen 127.0.0.1:\(port) ssl;
+        listen 127.0.0.1:\(port.number) ssl;
         ssl_certificate \(folders.folder.file("certificate.pem"));
         ssl_certificate_key \(folders.folder.file("key.pem"));
-        """)
-    return ("https://127.0.0.1:\(port)/coffee.jpg", server)
+        """, on: port)
+    return ("https://127.0.0.1:\(port.number)/coffee.jpg", server)
   }
 
   static func sample(_ name: String) throws -> Data {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Darkroom
 
-@Suite struct CacheConcurrencyTests {
+@Suite(.blocking) struct CacheConcurrencyTests {
   private let fixture: CacheFixture
 
   init() throws { fixture = try CacheFixture() }

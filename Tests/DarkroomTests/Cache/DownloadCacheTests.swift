@@ -5,7 +5,7 @@ import Testing
 
 @testable import Darkroom
 
-@Suite struct DownloadCacheTests {
+@Suite(.blocking) struct DownloadCacheTests {
   private let fixture: CacheFixture
 
   init() throws { fixture = try CacheFixture() }

@@ -8,7 +8,9 @@ import Testing
 @testable import Darkroom
 
 /// Deliveries for which there is no room.
-@Suite(.timeLimit(.minutes(30)), .disabled(if: SmallDisk.obstacle != nil, Comment(rawValue: SmallDisk.obstacle ?? "")))
+@Suite(
+  .blocking, .timeLimit(.minutes(30)),
+  .disabled(if: SmallDisk.obstacle != nil, Comment(rawValue: SmallDisk.obstacle ?? "")))
 struct FullDiskTests {
   /// Deliveries with a folder on a small disk.
   private func make(_ folder: String, kilobytes: Int = 256) throws -> (deliveries: Deliveries, disk: FullDisk) {

@@ -9,13 +9,14 @@ import Testing
 
 /// Results that cannot be delivered now, through no fault of theirs.
 @Suite(
-  .timeLimit(.minutes(30)),
+  .blocking, .timeLimit(.minutes(30)),
   .disabled(if: ImmutableFolder.obstacle != nil, Comment(rawValue: ImmutableFolder.obstacle ?? "")))
 struct HeldResultTests {
   private let deliveries: Deliveries
   private var queue: DeliveryQueue { deliveries.queue }
 
-  init() throws { deliveries = try Deliveries() }
+  // In memory what is open is written though it is immutable.
+  init() throws { deliveries = try Deliveries(in: TemporaryFolder.onDisk) }
 
   @Test(arguments: ["job-1", "job-1/images"])
   func `a result whose folder may not be changed waits, is delivered later, and costs no other job its own`(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Darkroom
 
-@Suite struct FolderWatchTests {
+@Suite(.blocking) struct FolderWatchTests {
   private let folder: TemporaryFolder
   private let watch: FolderWatch
 

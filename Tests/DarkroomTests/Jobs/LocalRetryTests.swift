@@ -7,7 +7,7 @@ import Testing
 @testable import Darkroom
 
 /// What the start does when the machine fails it.
-@Suite struct LocalRetryTests {
+@Suite(.blocking) struct LocalRetryTests {
   /// A clock that waiting moves.
   private final class Time {
     var now = 100.0

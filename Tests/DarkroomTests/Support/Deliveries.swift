@@ -41,9 +41,11 @@ final class Deliveries: Sendable {
     var rows: [ReportRow] { committed.map(\.row) }
   }
 
-  /// - Parameter prepare: Called when the folders are there, before the ledger is opened.
-  init(prepare: (TemporaryFolder) throws -> Void = { _ in }) throws {
-    root = try TemporaryFolder()
+  /// - Parameters:
+  ///   - parent: Where all of its folders are.
+  ///   - prepare: Called when the folders are there, before the ledger is opened.
+  init(in parent: String = TemporaryFolder.parent, prepare: (TemporaryFolder) throws -> Void = { _ in }) throws {
+    root = try TemporaryFolder(in: parent)
     for name in ["out", "staging", "state", "inbox"] { try root.makeFolder(name) }
     try prepare(root)
     try root.makeFolder("state/jobs")

@@ -6,7 +6,7 @@ import Synchronization
 @testable import Darkroom
 @testable import Transfer
 
-@Suite(.timeLimit(.minutes(30))) struct NetworkWatchTests {
+@Suite(.blocking, .timeLimit(.minutes(30))) struct NetworkWatchTests {
   private let mailbox: Mailbox<NetworkWatch.ProbeResult>
   private let watch: NetworkWatch
   private let engine: TransferEngine
@@ -112,7 +112,7 @@ import Synchronization
   }
 
   @Test func `when no host that is probed answers there is an outage until one does`() throws {
-    let port = try LoopbackSocket.freePort()
+    let port = try LoopbackSocket.closedPort
     for host in 1...3 { try end("h\(host).test", url: "http://127.0.0.1:\(port)/") }
     for _ in 1...4 { try end("h1.test", url: "http://127.0.0.1:\(port)/", isFailure: true) }
     watch.probe(isWanted: false)

@@ -8,7 +8,7 @@ import Testing
 @testable import Darkroom
 
 /// A picture that ends the whole program costs its own row.
-@Suite struct FiltrationJournalTests {
+@Suite(.blocking) struct FiltrationJournalTests {
   private typealias Key = FiltrationJournal.Key
 
   private static let poison = FiltrationJournal.Key(runID: "run-1", position: 7)

@@ -9,7 +9,7 @@ import Testing
 @testable import Darkroom
 
 /// A picture that takes a decoder over gets no further, and costs itself only.
-@Suite struct HostileDecoderTests {
+@Suite(.blocking) struct HostileDecoderTests {
   /// Whether the kernel filters system calls here.
   private static let isConfined: Bool = {
     guard !Confinement.isSanitized, let workers = try? Workers(), (try? workers.filter(Workers.picture)) != nil else {

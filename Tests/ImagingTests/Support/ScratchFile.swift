@@ -8,7 +8,7 @@ final class ScratchFile {
   let descriptor: Int32
 
   init() throws {
-    var path = Array((NSTemporaryDirectory() + "/darkroom-test-XXXXXX").utf8CString)
+    var path = Array((TemporaryFolder.parent + "/darkroom-test-XXXXXX").utf8CString)
     descriptor = mkstemp(&path)
     guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     unlink(path)
