@@ -113,7 +113,12 @@ import Testing
     let folders = try DarkroomFolders()
     try folders.drop("job.txt", "coffee.jpg\n")
     let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    let limited = try DarkroomProcess.run(script: "ulimit -f 8; darkroom \(words)", in: folders.folder)
+    let clock = try MovedClock(.monotonic)
+    let run = try DarkroomProcess(
+      script: "ulimit -f 8; darkroom \(words)", in: folders.folder, environment: clock.environment)
+    #expect(try run.waitForLine(containing: "is tried again in 1 s") != nil)
+    try clock.set(120)
+    let limited = try run.finish()
     #expect(limited.status == 73)
     #expect(limited.error.contains("ledger.sqlite"), "\(limited.error)")
     #expect(try folders.run(["--filters", "none"]).status == 0)

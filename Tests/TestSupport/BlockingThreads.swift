@@ -1,16 +1,20 @@
 import Foundation
+import Synchronization
 import Testing
 
-/// Runs the tests of a suite on threads of their own. Tests that wait for programs and servers block their thread, and
-/// Swift's concurrency has only one thread for each processor: processors would be idle while tests wait for threads.
+/// Runs the tests of a suite on threads of their own, some at once. Tests that wait for programs and servers block their
+/// thread, and Swift's concurrency has only one thread for each processor: processors would be idle while tests wait for
+/// threads.
 package struct BlockingThreads: SuiteTrait, TestTrait, TestScoping {
   package let isRecursive = true
 
   package func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
+    guard testCase != nil else { return try await function() }
+    await Places.shared.take()
+    defer { Places.shared.leave() }
     try await withTaskExecutorPreference(BlockingExecutor.shared) {
-      guard testCase != nil else { return try await function() }
       let name = TestTimes.current
       let begin = ContinuousClock.now
       let watchdog = Self.endIfHanging(name)
@@ -40,9 +44,49 @@ extension Trait where Self == BlockingThreads {
   package static var blocking: BlockingThreads { BlockingThreads() }
 }
 
-/// Threads that run what is enqueued in its order: six for each processor, since tests of programs mostly wait.
+/// Lets so many tests run at once, in the order in which they came. Swift Testing begins all at once: whenever something that
+/// a test has awaited is there, it would wait for a thread behind all others, and its limits of time would pass meanwhile.
+private final class Places: Sendable {
+  /// Six for each processor, since tests of programs mostly wait.
+  static let count = 6 * ProcessInfo.processInfo.activeProcessorCount
+  static let shared = Places()
+
+  private struct State {
+    var free = Places.count
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Mutex(State())
+
+  func take() async {
+    await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        if state.free == 0 {
+          state.waiting.append(continuation)
+          return false
+        }
+        state.free -= 1
+        return true
+      }
+      if isFree { continuation.resume() }
+    }
+  }
+
+  func leave() {
+    let next = state.withLock { state in
+      if state.waiting.isEmpty {
+        state.free += 1
+        return nil as CheckedContinuation<Void, Never>?
+      }
+      return state.waiting.removeFirst()
+    }
+    next?.resume()
+  }
+}
+
+/// Threads that run what is enqueued in its order: two for each place, since a test may block one and wait for its tasks.
 private final class BlockingExecutor: TaskExecutor, @unchecked Sendable {  // the condition protects the jobs
-  static let shared = BlockingExecutor(threads: 6 * ProcessInfo.processInfo.activeProcessorCount)
+  static let shared = BlockingExecutor(threads: 2 * Places.count)
 
   private let condition = NSCondition()
   private var jobs: [UnownedJob] = []

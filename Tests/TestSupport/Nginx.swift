@@ -60,7 +60,8 @@ package final class Nginx: Sendable {
     ports = [reserved] + [other].compactMap { $0 }
     self.workspace = workspace
     let deadline = ContinuousClock.now + .seconds(20)
-    while !LoopbackSocket.answers(port: port) {
+    // It listens on one port after another.
+    while !ports.allSatisfy({ LoopbackSocket.answers(port: $0.number) }) {
       guard !process.ends(within: 5), ContinuousClock.now < deadline else {
         throw StartFailure(log: (try? String(contentsOfFile: workspace.file("error.log"), encoding: .utf8)) ?? "")
       }
