@@ -148,6 +148,22 @@ import Testing
     }
   }
 
+  @Test(arguments: ["coffee.jpg", "./coffee.jpg", "FILE", "file:coffee.jpg"])
+  func `a list that a server has sent may not name files, and its other entries are made`(path: String) throws {
+    let file = path == "FILE" ? "file://" + served.file("coffee.jpg") : path
+    try serve(
+      "list.json",
+      #"{"file": "\#(file)", "mirror": {"url": ["\#(file)", "\#(urls[0])"]}, "web": "\#(urls[1])"}"#)
+    try drop(nginx.url("list.json"))
+    let ended = try folders.run(["--file-root", served.path])
+    #expect(ended.status == 1, "\(ended.error)")
+    let rows = try folders.report("job").entries
+    #expect(rows.map(\.state) == ["failed", "filtered", "filtered"])
+    #expect(rows[0].error?.code == "scheme-not-allowed", "\(rows[0].error?.message ?? "")")
+    #expect(rows[0].error?.message.contains("a list that a server has sent") == true)
+    #expect(!folders.exists("job/images/file.jpg"))
+  }
+
   // MARK: Failures
 
   /// Why a source fails.

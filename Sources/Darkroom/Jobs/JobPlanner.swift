@@ -126,7 +126,8 @@ struct JobPlanner: Sendable {
     let run = RunContext(
       number: number, runID: job.runID, folder: outbox.job(job.name),
       staging: Staging(folder: outbox.staging(of: state), runID: job.runID, handle: staging),
-      accepted: manifest.accepted, isRefreshing: manifest.refresh == true, user: manifest.owner)
+      accepted: manifest.accepted, isRefreshing: manifest.refresh == true, user: manifest.owner,
+      mayReadFiles: manifest.list?.isFromServer != true)
     let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
     let source = Planner(
       format: format, file: ManifestFile(path: snapshot), list: try list(of: job, manifest),

@@ -61,7 +61,7 @@ extension FailureCode {
         remedy: "correct the URL in the manifest")
     case .schemeNotAllowed:
       Explanation(
-        cause: "neither http nor https; or a file, and there is no `--file-root`",
+        cause: "neither http nor https; or a file, and there is no `--file-root`, or a server's list names it",
         remedy: "use an http or https URL; for files, `--file-root` says where they may lie")
     case .addressNotAllowed:
       Explanation(

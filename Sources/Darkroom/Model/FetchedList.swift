@@ -29,6 +29,9 @@ struct FetchedList: Sendable, Equatable, Codable {
 }
 
 extension FetchedList {
+  /// Whether a server has sent it, and no file of this machine has it.
+  var isFromServer: Bool { (try? SourceLocation(parsing: finalURL))?.scheme != .file }
+
   /// What is doubtful about the listing of a folder; nothing for a list that was downloaded.
   var manifestWarnings: [ManifestWarning] {
     if let warnings { return warnings.map { ManifestWarning(.leftOut, $0, at: .keyPath(["source"])) } }

@@ -20,6 +20,9 @@ struct RunContext: Sendable {
   /// Whose file the manifest was, a user's number; nil when that is not known.
   var user: Int?
 
+  /// Whether its entries may name files of this machine. Those that a server has listed may not.
+  var mayReadFiles = true
+
   /// The same run, whose documents go to its folder of `history`.
   var inHistory: RunContext {
     RunContext(

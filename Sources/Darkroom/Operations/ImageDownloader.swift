@@ -80,6 +80,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     do {
       let location = try SourceLocation(parsing: record.url)
       guard location.scheme != .file else {
+        guard record.run.mayReadFiles else { throw TransferError(.schemeNotAllowed, location.fileFromServer) }
         progress.setLimited()
         return try transfer(location)
       }

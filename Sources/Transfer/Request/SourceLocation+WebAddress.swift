@@ -10,6 +10,11 @@ extension SourceLocation {
 
   /// Why a file is not read without `--file-root`.
   var fileNotAllowed: String { "\(redacted) is a file; only --file-root allows to read files" + webAddressHint }
+
+  /// What is said of it where a server has listed it.
+  package var fileFromServer: String {
+    "\(redacted) is a file, which a list that a server has sent may not name" + webAddressHint
+  }
 }
 
 /// Continues a message about a text that looks like a web address without its scheme, such as `www.example.com/x.jpg`,

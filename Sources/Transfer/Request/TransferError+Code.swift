@@ -5,7 +5,7 @@ extension TransferError {
   package enum Code: String, Sendable, CaseIterable {
     /// The text, or the target of a redirect, is not a URL.
     case urlInvalid = "url-invalid"
-    /// The scheme is neither http nor https, or it is file without a file root.
+    /// The scheme is neither http nor https, or it is file without a file root or in a list that a server has sent.
     case schemeNotAllowed = "scheme-not-allowed"
     /// The policy refuses the address, or the file is not beneath the file root.
     case addressNotAllowed = "address-not-allowed"
