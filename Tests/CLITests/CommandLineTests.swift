@@ -149,6 +149,27 @@ import Testing
     #expect(!run.error.contains(option), "\(run.error)")
   }
 
+  @Test func `relative paths in the configuration file are relative to its folder`() throws {
+    let (folder, elsewhere) = (try TemporaryFolder(), try TemporaryFolder())
+    for name in ["in", "out", "pictures"] { try folder.makeFolder(name) }
+    try folder.write(
+      #"{"inbox": "in", "outbox": "./out", "lock-file": "stop", "file-root": "pictures", "filters": "none"}"#,
+      as: "darkroom.json")
+    try folder.write("lunch", as: "stop")
+    try folder.write("a.jpg", as: "in/job.txt")
+    try FileManager.default.copyItem(
+      atPath: packageRoot + "/Samples/coffee.jpg", toPath: folder.file("pictures/a.jpg"))
+    let near = "../" + (folder.path as NSString).lastPathComponent + "/darkroom.json"
+    let paused = try DarkroomProcess.run(
+      ["run", "--settle", "0", "--lock-wait", "0", "--config", folder.file("darkroom.json")], in: elsewhere)
+    #expect(paused.status == 75 && paused.error.contains("lunch"), "\(paused.error)")
+    try FileManager.default.removeItem(atPath: folder.file("stop"))
+    let ended = try DarkroomProcess.run(["run", "--settle", "0", "--config", near], in: elsewhere)
+    #expect(ended.status == 0, "\(ended.error)")
+    #expect(FileManager.default.fileExists(atPath: folder.file("out/job/images/a.jpg")))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path).isEmpty)
+  }
+
   @Test func `a key with a wrong value is blamed with its file`() throws {
     let folder = try TemporaryFolder()
     try folder.makeFolder("inbox")

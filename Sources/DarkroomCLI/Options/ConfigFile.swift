@@ -52,6 +52,14 @@ struct ConfigFile {
     }
   }
 
+  /// The full path of what a configuration file names: relative paths are relative to the folder of the file.
+  static func resolved(_ path: String, in file: String) -> String {
+    if path.hasPrefix("/") { return path }
+    let current = FileManager.default.currentDirectoryPath
+    let folder = ((file.hasPrefix("/") ? file : current + "/" + file) as NSString).deletingLastPathComponent
+    return (folder == "/" ? "" : folder) + "/" + path
+  }
+
   private static func standardPaths(_ environment: [String: String]) -> [String] {
     // One that is empty counts as unset (XDG Base Directory Specification).
     let named = environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 }

@@ -56,12 +56,12 @@ struct HostRuleReader {
     Key("headers-file", "a file with header lines that are sent to the host alone; private to its owner") {
       rule, json, reader in
       guard let path = json.string, !path.isEmpty else { throw UsageError("must be the name of a file") }
-      rule.headersFile = reader.path(path)
+      rule.headersFile = ConfigFile.resolved(path, in: reader.file)
     },
     Key("netrc", "true, or a file: the host's name and password are in that netrc file") { rule, json, reader in
       switch json {
       case .bool(let isOn): rule.netrcFile = isOn ? try reader.standardNetrc() : nil
-      case .string(let path) where !path.isEmpty: rule.netrcFile = reader.path(path)
+      case .string(let path) where !path.isEmpty: rule.netrcFile = ConfigFile.resolved(path, in: reader.file)
       default: throw UsageError("must be true, false or the name of a file")
       }
     },
@@ -113,14 +113,6 @@ struct HostRuleReader {
       }
     }
     return rule
-  }
-
-  /// The full path of a file whose path is relative to the configuration file's folder.
-  private func path(_ text: String) -> String {
-    if text.hasPrefix("/") { return text }
-    let current = FileManager.default.currentDirectoryPath
-    let folder = ((file.hasPrefix("/") ? file : current + "/" + file) as NSString).deletingLastPathComponent
-    return (folder == "/" ? "" : folder) + "/" + text
   }
 
   /// The file that curl would use.

@@ -79,6 +79,9 @@ struct Option: Sendable {
     }
   }
 
+  /// Whether its value is the path of a file or folder.
+  var isPath: Bool { valueName == "DIR" || valueName == "FILE" }
+
   /// The option as it is given.
   var longName: String { "--" + name }
 
