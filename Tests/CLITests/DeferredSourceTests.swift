@@ -9,10 +9,14 @@ import Testing
   /// Has the list.
   private let server: FlakyServer
 
+  /// Has the picture that is listed.
+  private let pictures: Nginx
+
   init() throws {
     folders = try DarkroomFolders()
+    pictures = try Nginx(serving: packageRoot + "/Samples")
     let list = folders.folder.file("list.txt")
-    try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: list))
+    try Data("\(pictures.url("coffee.jpg"))\n".utf8).write(to: URL(fileURLWithPath: list))
     server = try FlakyServer(serving: list)
   }
 

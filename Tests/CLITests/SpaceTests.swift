@@ -8,8 +8,12 @@ struct SpaceTests {
   private let folders: DarkroomFolders
   private let state: String
 
+  /// Has the picture that is listed.
+  private let pictures: Nginx
+
   init() throws {
     folders = try DarkroomFolders()
+    pictures = try Nginx(serving: packageRoot + "/Samples")
     state = folders.folder.file("state")
     try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
   }
@@ -70,7 +74,7 @@ struct SpaceTests {
   /// A list of some bytes with one entry, and a manifest that names it.
   private func dropSource(bytes: Int) throws -> PythonServer {
     let list = folders.folder.file("list.txt")
-    let text = "coffee.jpg\n" + String(repeating: "#\n", count: bytes / 2)
+    let text = "\(pictures.url("coffee.jpg"))\n" + String(repeating: "#\n", count: bytes / 2)
     try text.write(toFile: list, atomically: false, encoding: .utf8)
     let server = try PythonServer(
       PythonServer.prelude + #"""

@@ -40,7 +40,7 @@ class Scenario:
 ENTRIES = Scenario(
     manifests={
         "a.txt": "astronaut.jpg\nchelsea.jpg\nmissing.jpg\ncoffee.jpg\n",
-        "b.jsonl": '{"url": "chelsea-small.png", "filters": "sepia(0.8)", "name": "s", "metadata": {"id": 1}}\n"rocket.jpg"\n',
+        "b.jsonl": '{"url": "HTTP/chelsea-small.png", "filters": "sepia(0.8)", "name": "s", "metadata": {"id": 1}}\n"rocket.jpg"\n',
         "c.csv": "url,name\ncoffee.jpg,x/one\nmissing.jpg,two\nrocket.jpg,three\nHTTP/rocket.jpg,four\nHTTP/chelsea.jpg,five\n",
     },
     # One result is replaced, one stays, one is new.
@@ -67,7 +67,7 @@ SOURCES = Scenario(
     },
     rejected={"d": "source-failed"},
     lists={
-        "a.csv": "url,name\ncoffee.jpg,x/one\nmissing.jpg,two\nHTTP/rocket.jpg,three\n",
+        "a.csv": "url,name\nHTTP/coffee.jpg,x/one\nmissing.jpg,two\nHTTP/rocket.jpg,three\n",
         "list": '{"url": "chelsea-small.png", "filters": "sepia(0.8)", "name": "s"}\n"HTTP/rocket.jpg"\n',
     })
 
