@@ -6,10 +6,6 @@ import PackageDescription
 let optimised: [SwiftSetting] =
   Context.environment["DARKROOM_SANITIZE"] != nil ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
-/// A module of tests is put together from its files' parts. Otherwise each build that compiles one file of it, or one module
-/// beneath it, expands the macros of all its tests once more for its interface, which nobody imports: 12 s for `DarkroomTests`.
-let merged: [SwiftSetting] = [.unsafeFlags(["-no-emit-module-separately"], .when(configuration: .debug))]
-
 /// `DarkroomCLI → Darkroom → {Imaging, Transfer, Ledger, Manifests, Scheduling, Sandbox} → {System, JSON, Database} → C*`. Modules of
 /// one level never import one another.
 let package = Package(
@@ -65,23 +61,20 @@ let package = Package(
     .target(name: "TestSupport", dependencies: ["CSpawn", "CZlib"], path: "Tests/TestSupport"),
     // A decoding worker that does what a hijacked one would try.
     .executableTarget(name: "HostileWorker", dependencies: ["Darkroom"], path: "Tests/HostileWorker"),
-    .testTarget(name: "SystemTests", dependencies: ["System", "TestSupport"], swiftSettings: merged),
-    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: merged),
-    .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"], swiftSettings: merged),
-    .testTarget(name: "ManifestsTests", dependencies: ["Manifests", "TestSupport"], swiftSettings: merged),
-    .testTarget(
-      name: "SchedulingTests", dependencies: ["Scheduling", "TestSupport"], swiftSettings: merged + optimised),
+    .testTarget(name: "SystemTests", dependencies: ["System", "TestSupport"]),
+    .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+    .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
+    .testTarget(name: "ManifestsTests", dependencies: ["Manifests", "TestSupport"]),
+    .testTarget(name: "SchedulingTests", dependencies: ["Scheduling", "TestSupport"], swiftSettings: optimised),
     .testTarget(
       name: "ImagingTests", dependencies: ["CPlanes", "CWebP", "Imaging", "TestSupport"], exclude: ["Goldens"],
-      swiftSettings: merged + optimised),
-    .testTarget(name: "TransferTests", dependencies: ["Transfer", "TestSupport"], swiftSettings: merged),
-    .testTarget(name: "LedgerTests", dependencies: ["Ledger", "TestSupport"], swiftSettings: merged),
-    .testTarget(name: "SandboxTests", dependencies: ["Sandbox", "TestSupport"], swiftSettings: merged),
-    .testTarget(
-      name: "DarkroomTests", dependencies: ["Darkroom", "HostileWorker", "TestSupport"], swiftSettings: merged),
-    .testTarget(name: "StructureTests", dependencies: ["TestSupport"], swiftSettings: merged),
-    .testTarget(
-      name: "CLITests", dependencies: ["DarkroomCLI", "TestSupport"], exclude: ["Snapshots"], swiftSettings: merged),
+      swiftSettings: optimised),
+    .testTarget(name: "TransferTests", dependencies: ["Transfer", "TestSupport"]),
+    .testTarget(name: "LedgerTests", dependencies: ["Ledger", "TestSupport"]),
+    .testTarget(name: "SandboxTests", dependencies: ["Sandbox", "TestSupport"]),
+    .testTarget(name: "DarkroomTests", dependencies: ["Darkroom", "HostileWorker", "TestSupport"]),
+    .testTarget(name: "StructureTests", dependencies: ["TestSupport"]),
+    .testTarget(name: "CLITests", dependencies: ["DarkroomCLI", "TestSupport"], exclude: ["Snapshots"]),
   ],
   swiftLanguageModes: [.v6]
 )
