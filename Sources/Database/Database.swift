@@ -29,7 +29,7 @@ package final class Database {
   /// The path of a database that lies in memory.
   package static let inMemory = ":memory:"
 
-  /// Opens the file, and creates it when missing: for its owner alone, as SQLite's own files beside it then are.
+  /// Opens the file, on whose path there must be no symbolic link, and creates it when missing: for its owner alone, as SQLite's own files beside it then are.
   /// - Parameters:
   ///   - isCreated: Whether it is created when missing. Default: true.
   ///   - examine: Called before anything is changed; what it throws leaves the file as it was.
@@ -68,7 +68,8 @@ package final class Database {
   private static func connect(_ path: String, _ access: Int32) throws -> OpaquePointer {
     _ = isConfigured
     var opened: OpaquePointer?
-    let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW
+    let code = sqlite3_open_v2(path, &opened, flags, nil)
     guard let opened, code == SQLITE_OK else {
       let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
       let number = opened.map { sqlite3_system_errno($0) } ?? ENOMEM

@@ -130,6 +130,17 @@ import Testing
     try expectUntouched()
   }
 
+  @Test(arguments: ["nowhere", "report.json"])
+  func `a ledger that is a symbolic link is refused, and nothing is written where it leads`(target: String) throws {
+    try folders.drop("job.txt", "coffee.jpg\n")
+    try link(".darkroom/ledger.sqlite", to: elsewhere.file(target))
+    let run = try folders.run()
+    #expect(run.status == 73)
+    #expect(run.error.contains("\(folders.outbox)/.darkroom/ledger.sqlite is a symbolic link"), "\(run.error)")
+    try expectUntouched()
+    #expect(try folders.inboxNames() == ["job.txt"])
+  }
+
   @Test func `without openat2 jobs are done, and links are refused, too`() throws {
     try link("linked", to: elsewhere.path)
     try link("deep/images/sub", to: elsewhere.path)

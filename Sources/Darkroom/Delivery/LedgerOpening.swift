@@ -15,9 +15,14 @@ struct LedgerOpening {
   private var new: String { state.path + "/ledger-new.sqlite" }
 
   /// - Returns: The ledger, and what is to be said about it; nil for most.
-  /// - Throws: `SQLiteError`, `LedgerError`, `SystemError`.
+  /// - Throws: `StopError.outbox` when something that is no file has the ledger's name; `SQLiteError`, `LedgerError`,
+  ///   `SystemError`.
   func open() throws -> (ledger: Ledger, notice: String?) {
-    let wasUnclean = try state.openFolder().status(of: StateFolder.useMark) != nil || hasJournal
+    let folder = try state.openFolder()
+    if let kind = try folder.status(of: Folder.name(of: state.ledger))?.kind, kind != .file {
+      throw StopError.outbox("\(state.ledger) is a \(kind == .link ? "symbolic link" : "\(kind)"): move it away")
+    }
+    let wasUnclean = try folder.status(of: StateFolder.useMark) != nil || hasJournal
     var notice: String?
     let ledger: Ledger
     do {
