@@ -113,13 +113,24 @@ package final class Darkroom {
   /// Processes what lies in the inbox now, or the files named, and returns.
   ///
   /// After `--max-duration` running operations get their time to finish, and the rest stays for the next start.
+  /// A file that cannot be one keeps the others from nothing; it is told, and the summary has it.
   /// - Parameter names: What files are called that have no name of their own, by their paths.
+  /// - Throws: `StopError.missing` when none of the files named can be a manifest.
   package func run(manifests: [String] = [], called names: [String: String] = [:]) throws -> Summary {
     timeLimit = configuration.maxDuration.map { Clock.monotonicSeconds + $0 }
     let inbox = services.inbox.path
-    let named = try manifests.map { file in
-      try retry.run { try NamedManifest(file, as: names[file], inbox: inbox) }
+    var missing: [StopError] = []
+    let named = try manifests.compactMap { file in
+      do {
+        return try retry.run { try NamedManifest(file, as: names[file], inbox: inbox) }
+      } catch let error as StopError where error.isMissing {
+        missing.append(error)
+        return nil
+      }
     }
+    if let first = missing.first, named.isEmpty { throw first }
+    for error in missing { observe(.warning(error.description)) }
+    jobs.summary.isMissing = !missing.isEmpty
     return try work(named.isEmpty ? .inbox : .named(named))
   }
 

@@ -19,7 +19,7 @@ enum Program {
     do {
       let code = try execute(words, environment: environment, output: output, errors: errors)
       try output.flush()
-      return code == .success && output.failure != nil ? .cannotWrite : code
+      return output.failure == nil ? code : .first(of: [code, .cannotWrite])
     } catch let error as StandardOutput.Failure where error.isReaderGone {
       throw error
     } catch {

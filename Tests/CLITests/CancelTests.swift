@@ -238,6 +238,18 @@ import Testing
     #expect(try cancel("begun").status == 66, "it has ended")
   }
 
+  @Test func `cancel --all cancels every job that is open, and there need be none`() throws {
+    try folders.drop("a.txt", server.url("a") + "\n")
+    try folders.drop("b.txt", server.url("b") + "\n")
+    #expect(try cancel("--all", "a").status == 64)
+    let asked = try cancel("--all")
+    #expect(asked.status == 0 && asked.error.hasSuffix("the next one cancels a, b\n"), "\(asked.error)")
+    #expect(try folders.run(Self.two).status == 1)
+    for job in ["a", "b"] { try checkCancelled(job, total: 1, filtered: 0) }
+    let again = try cancel("--all")
+    #expect(again.status == 0 && again.error == "there is nothing to cancel\n", "\(again.error)")
+  }
+
   @Test func `cancel ends a job that has just been dropped, with a row for every entry`() throws {
     let watch = try folders.start("watch", Self.two)
     #expect(try watch.waitForLine(containing: "watching") != nil)

@@ -47,6 +47,11 @@ import Testing
       try folders.drop("b.txt", "missing.jpg\n")
       return try folders.run()
     },
+    Case(66, "a manifest that is missing beside one that is rejected") { folders in
+      let rejected = folders.folder.file("b.json")
+      try Data("oops".utf8).write(to: URL(fileURLWithPath: rejected))
+      return try folders.run(["missing.txt", rejected])
+    },
     Case(66, "a manifest that is missing") { try $0.run(["missing.txt"]) },
     Case(66, "a folder that is missing") { try DarkroomProcess.run(["run", "--inbox", $0.inbox + "/missing"]) },
     Case(66, "a job that is missing") { try DarkroomCommand.run(["wait", "missing"] + $0.named) },
@@ -60,6 +65,17 @@ import Testing
       try interrupt(folders)
       try AlteredLedger.alter(folders, "UPDATE jobs SET details = '{'")
       return try folders.run()
+    },
+    Case(73, "a job that cannot be read, and a rejected manifest") { folders in
+      try interrupt(folders)
+      try AlteredLedger.alter(folders, "UPDATE jobs SET details = '{'")
+      try folders.drop("b.json", "oops")
+      return try folders.run()
+    },
+    Case(73, "standard output that cannot be written, and a failed entry") { folders in
+      try folders.drop("a.txt", "missing.jpg\n")
+      let words = (["run"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+      return try DarkroomProcess.run(script: "darkroom \(words) > /dev/full", in: folders.folder)
     },
     Case(73, "a state folder that is a file") { folders in
       try Data().write(to: URL(fileURLWithPath: folders.outbox + "/.darkroom"))

@@ -74,6 +74,11 @@ import Testing
     #expect(try folders.run([folders.inbox + "/other.txt"]).status == 0)
     #expect(try folders.inboxNames().isEmpty, "a manifest of the inbox is moved all the same")
     #expect(try folders.run([folders.folder.file("nothing.txt")]).status == 66)
+    let named = folders.folder.file("named.txt")
+    try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: named))
+    let both = try folders.run([folders.folder.file("nothing.txt"), named])
+    #expect(both.status == 66 && both.error.contains("nothing.txt: No such file"), "\(both.error)")
+    #expect(try folders.report("named").state == "succeeded", "one that is missing keeps the others from nothing")
   }
 
   @Test func `watch takes what is dropped, tells of foreign files once, and ends with 0`() throws {

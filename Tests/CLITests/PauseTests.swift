@@ -24,7 +24,8 @@ import Testing
     #expect(full.status == 73 && full.error.contains("\(lock) is a folder that is not empty"), "\(full.error)")
     try FileManager.default.removeItem(atPath: lock + "/owner")
     let resumed = try DarkroomCommand.run(["resume", "deploy"] + inbox)
-    #expect(resumed.status == 0 && resumed.error == "\(lock) was removed\n", "\(resumed.error)")
+    let told = "\(lock) was removed\nnothing is running\n"
+    #expect(resumed.status == 0 && resumed.error == told, "\(resumed.error)")
     #expect(try folders.inboxNames() == [])
   }
 
@@ -137,6 +138,23 @@ import Testing
     #expect(
       try folders.run(["--lock-file", loop + "/x.lock", "--lock-wait", "0"]).status == 0, "there is nothing to do")
     #expect(try folders.report("job").state == "succeeded")
+  }
+
+  @Test func `pause says that it was said before, that nothing runs, and that a job is not paused alone`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("cats.txt", "coffee.jpg\n")
+    let path = "\(folders.inbox)/cats.lock"
+    let none = "nothing is running; what starts next waits until the lock is gone\n"
+    let job = "cats is a job, and a lock pauses all jobs; \"darkroom cancel cats\" ends that one alone\n"
+    #expect(try folders.ask("pause", ["cats"]).error == "paused by \(path)\n" + none + job)
+    let watch = try folders.start("watch", ["--filters", "none"])
+    #expect(try watch.waitForLine(containing: "paused: cats.lock") != nil)
+    #expect(try folders.ask("pause", ["cats"]).error == "already paused by \(path)\n" + job)
+    #expect(try folders.ask("resume", ["cats"]).error == "\(path) was removed\n")
+    #expect(try watch.waitForLine(containing: "cats: succeeded") != nil)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    #expect(try folders.ask("resume", ["cats"]).error == "\(path) did not exist\nnothing is running\n")
   }
 
   @Test func `pause and resume may be said twice, and resume removes only the lock it names`() throws {

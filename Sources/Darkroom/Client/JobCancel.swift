@@ -7,34 +7,67 @@ package struct JobCancel {
 
   package init(configuration: Configuration) { self.configuration = configuration }
 
-  /// Asks for all runs of jobs that are open now, also of those whose manifests are still in the inbox.
-  /// - Returns: Whether an instance is running.
-  /// - Throws: `StopError.missing` when a job is not open, for those it has asked then that are; `SystemError`.
-  package func cancel(_ jobs: [String]) throws -> Bool {
-    let inbox = try OpenFolder(configuration.inbox)
-    // A manifest that is accepted meanwhile is one of both.
-    let manifests = try Inbox(path: configuration.inbox, extraLock: nil).scan().manifests
-    let status = try StatusReader(configuration: configuration).read(countsRows: false)
-    var unknown: [String] = []
-    for job in jobs.map(PortableName.replacing) {
-      let queued = manifests.filter { $0.job == job }.map(\.cancelKey)
-      let keys = status.jobs.filter { $0.job == job }.map(\.run_id) + queued
-      if keys.isEmpty { unknown.append(job) }
-      for key in keys { try ask(key, in: inbox) }
-    }
-    try inbox.sync()
-    if !unknown.isEmpty {
-      let why = status.jobs_unknown.map { "which jobs are open cannot be told: \($0)" }
-      let names = unknown.map { "\"\($0)\"" }.joined(separator: ", ")
-      throw StopError.missing(
-        why ?? "there is no open job \(names): no manifest in the inbox, and no run that has not ended")
-    }
-    return status.running
+  /// What was asked for.
+  package struct Asked {
+    /// The names of the jobs, as they were given; of all, sorted.
+    package let jobs: [String]
+
+    /// Whether an instance is running.
+    package let isRunning: Bool
   }
 
-  private func ask(_ key: String, in inbox: OpenFolder) throws(SystemError) {
-    do throws(SystemError) {
-      _ = try inbox.create(file: CancelRequest.name(key), mode: 0o644)
-    } catch  where error.code == EEXIST {}
+  /// Asks for all runs of jobs that are open now, also of those whose manifests are still in the inbox.
+  /// - Throws: `StopError.missing` when a job is not open, for those it has asked then that are; `SystemError`.
+  package func cancel(_ jobs: [String]) throws -> Asked {
+    let open = try OpenRuns(configuration)
+    let names = jobs.map(PortableName.replacing)
+    try ask(names.flatMap { open.keys[$0] ?? [] })
+    let unknown = names.filter { open.keys[$0] == nil }
+    if !unknown.isEmpty {
+      let names = unknown.map { "\"\($0)\"" }.joined(separator: ", ")
+      throw StopError.missing(
+        open.obstacle ?? "there is no open job \(names): no manifest in the inbox, and no run that has not ended")
+    }
+    return Asked(jobs: jobs, isRunning: open.isRunning)
+  }
+
+  /// Asks for all runs that are open now.
+  /// - Throws: `StopError.missing` when it cannot be told which are, for those it has asked then that are known;
+  ///   `SystemError`.
+  package func cancelAll() throws -> Asked {
+    let open = try OpenRuns(configuration)
+    try ask(open.keys.values.flatMap { $0 })
+    if let obstacle = open.obstacle { throw StopError.missing(obstacle) }
+    return Asked(jobs: open.keys.keys.sorted(), isRunning: open.isRunning)
+  }
+
+  /// The runs that have not ended, and the manifests that nobody has accepted.
+  private struct OpenRuns {
+    /// What requests call them, by job.
+    private(set) var keys: [String: [String]] = [:]
+    let isRunning: Bool
+
+    /// Why there may be others; nil when there are none.
+    let obstacle: String?
+
+    init(_ configuration: Configuration) throws {
+      // A manifest that is accepted meanwhile is one of both.
+      let manifests = try Inbox(path: configuration.inbox, extraLock: nil).scan().manifests
+      let status = try StatusReader(configuration: configuration).read(countsRows: false)
+      for job in status.jobs { keys[job.job, default: []].append(job.run_id) }
+      for manifest in manifests { keys[manifest.job, default: []].append(manifest.cancelKey) }
+      isRunning = status.running
+      obstacle = status.jobs_unknown.map { "which jobs are open cannot be told: \($0)" }
+    }
+  }
+
+  private func ask(_ keys: [String]) throws(SystemError) {
+    let inbox = try OpenFolder(configuration.inbox)
+    for key in keys {
+      do throws(SystemError) {
+        _ = try inbox.create(file: CancelRequest.name(key), mode: 0o644)
+      } catch  where error.code == EEXIST {}
+    }
+    try inbox.sync()
   }
 }

@@ -16,28 +16,41 @@ package struct LockFile {
 
   package var path: String { inbox + "/" + name }
 
+  /// Whether an instance works in the inbox now.
+  package var isWatched: Bool {
+    (try? InstanceLock.holder(file: Inbox.instanceFile, beneath: inbox)) != nil
+  }
+
   // MARK: Making it
+
+  /// What has come of making a lock.
+  package enum Creation {
+    case made
+    /// It was there.
+    case found
+    /// It was there, and can hold no reason, because it is a folder.
+    case foundFolder
+  }
 
   /// Makes the lock. It appears with its reason, never without, and a process that is killed meanwhile leaves nothing else
   /// where the file system has files without names. One that is there keeps its reason unless there is a new one.
   /// - Parameter reason: Its first line; nil for none.
-  /// - Returns: False when it is there and can hold no reason, because it is a folder.
   /// - Throws: `SystemError`.
-  package func create(reason: String?) throws(SystemError) -> Bool {
+  package func create(reason: String?) throws(SystemError) -> Creation {
     let folder = try OpenFolder(inbox)
     let text = reason.map { String($0.map { $0.isNewline ? " " : $0 }) + "\n" } ?? ""
     // Others may make and remove it meanwhile.
     for _ in 0..<100 {
       guard let found = try folder.status(of: name) else {
-        if try make(text, in: folder) { return true }
+        if try make(text, in: folder) { return .made }
         continue
       }
-      if reason == nil { return true }
-      if found.kind == .folder { return false }
-      if found.kind == .file, found.links == 1, try rewrite(text, in: folder, found) { return true }
+      if reason == nil { return .found }
+      if found.kind == .folder { return .foundFolder }
+      if found.kind == .file, found.links == 1, try rewrite(text, in: folder, found) { return .found }
       if try folder.status(of: name)?.identity.isSameNode(as: found.identity) == true {
         try replace(text, in: folder)
-        return true
+        return .found
       }
     }
     throw SystemError("create", path, code: EBUSY)

@@ -37,6 +37,8 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
 }
 
 extension StopError {
+  var isMissing: Bool { if case .missing = self { true } else { false } }
+
   /// What is wrong with something that was named as an argument, and that may have been meant to be a URL: without its
   /// userinfo.
   static func missing(_ path: String, _ why: String) -> StopError {

@@ -38,24 +38,35 @@ enum ExitCode: Int32, Sendable, CaseIterable {
 }
 
 extension ExitCode {
+  /// Of several codes that apply the first of these counts: what leaves work undone comes before what ended.
+  private static let order: [ExitCode] = [
+    .interrupted, .terminated, .usage, .internalError, .cannotWrite, .tryAgain, .missing, .rejected, .entriesFailed,
+    .success,
+  ]
+
+  /// The one that counts of those that apply; success when none does.
+  static func first(of codes: Set<ExitCode>) -> ExitCode { order.first(where: codes.contains) ?? .success }
+
   /// The code of a run.
   init(_ summary: Darkroom.Summary) {
-    if summary.isUnfinished {
-      self = summary.hadTrouble ? .cannotWrite : .tryAgain
-    } else {
-      let code = ExitCode(summary.states, hadTrouble: summary.hadTrouble)
-      self = summary.isMissing && [.success, .entriesFailed].contains(code) ? .missing : code
-    }
+    var codes = Self.codes(of: summary.states)
+    if summary.hadTrouble { codes.insert(.cannotWrite) }
+    if summary.isUnfinished { codes.insert(.tryAgain) }
+    if summary.isMissing { codes.insert(.missing) }
+    self = .first(of: codes)
   }
 
   /// The code of jobs that ended in these states.
-  init(_ states: Set<JobOutcome.State>, hadTrouble: Bool = false) {
-    if states.contains(.rejected) {
-      self = .rejected
-    } else if hadTrouble {
-      self = .cannotWrite
-    } else {
-      self = states.allSatisfy { $0 == .succeeded } ? .success : .entriesFailed
-    }
+  init(_ states: Set<JobOutcome.State>) { self = .first(of: Self.codes(of: states)) }
+
+  private static func codes(of states: Set<JobOutcome.State>) -> Set<ExitCode> {
+    Set(
+      states.map { state in
+        switch state {
+        case .succeeded: .success
+        case .rejected: .rejected
+        default: .entriesFailed
+        }
+      })
   }
 }

@@ -6,8 +6,8 @@ struct PauseCommand: Command {
   let operands = "[NAME]"
   let summary = "suspend both queues: create INBOX/NAME.lock (default: pause.lock)"
   let details = """
-    Running operations finish, none starts. Several locks may exist at once; the queues resume when the last one is
-    removed. A lock that already exists is no error.
+    Running operations finish, none starts, of any job. Several locks may exist at once; the queues resume when the last
+    one is removed. A lock that already exists is no error. Without an instance the next one waits for the lock.
     """
   let examples = [
     "darkroom pause",
@@ -15,12 +15,15 @@ struct PauseCommand: Command {
   ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
-    let lock = try invocation.lockFile()
-    let reason = invocation.settings.reason
-    if try !lock.create(reason: reason) {
-      invocation.console.warn("\(lock.path) is a folder, which can hold no reason")
+    let (lock, console, settings) = (try invocation.lockFile(), invocation.console, invocation.settings)
+    let creation = try lock.create(reason: settings.reason)
+    if creation == .foundFolder { console.warn("\(lock.path) is a folder, which can hold no reason") }
+    console.note((creation == .made ? "paused by " : "already paused by ") + lock.path)
+    if !lock.isWatched { console.note("nothing is running; what starts next waits until the lock is gone") }
+    let jobs = KnownNames(inbox: settings.inbox.path, outbox: settings.outbox.path).openJobs
+    if let job = invocation.operands.first, jobs.contains(job) {
+      console.note("\(job) is a job, and a lock pauses all jobs; \"darkroom cancel \(job)\" ends that one alone")
     }
-    invocation.console.note("paused by \(lock.path)")
     return .success
   }
 }

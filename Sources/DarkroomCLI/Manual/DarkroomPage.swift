@@ -25,7 +25,7 @@ enum DarkroomPage {
         .init("configuration", [.text(configuration), .terms(keys), .text(hosts), .terms(hostKeys)]),
         .init("environment", [.text(environment), .terms(variables)]),
         .init("files", [.terms(files)]),
-        .init("exit status", [.text("The first that applies of 70, 73, 75, 65, 1 and 0."), .terms(codes)]),
+        .init("exit status", [.text("The first that applies of 70, 73, 75, 66, 65, 1 and 0."), .terms(codes)]),
         .init("examples", [.text("Each command has examples of its own, see above."), .code(examples)]),
       ],
       related: [("darkroom-manifest", 5), ("darkroom-report", 5), ("crontab", 5), ("curl", 1)])

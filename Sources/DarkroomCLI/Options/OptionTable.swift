@@ -37,8 +37,8 @@ enum OptionTable {
       "timeout", \.waitTimeout, .seconds(from: 0), of: ["wait"], isForOneCall: true, default: "for ever",
       "how long to wait before ending with 75"),
     Option(
-      "all", \.showsAll, .flag, of: ["status"], isForOneCall: true,
-      "list all jobs that have ended, not only the last five"),
+      "all", \.isAll, .flag, of: ["cancel", "status"], isForOneCall: true,
+      "cancel: all jobs that have not ended; status: list all jobs that have, not only the last five"),
     Option(
       "watch", \.keepsWatching, .flag, of: ["status"], isForOneCall: true,
       "keep the status on the screen until Ctrl-C; elsewhere print it each time it changes"),

@@ -21,8 +21,8 @@ struct Settings: Sendable {
   var jobName: String?
   /// How long `wait` waits, in seconds; nil for any time.
   var waitTimeout: Double?
-  /// Whether `status` lists all jobs that have ended.
-  var showsAll = false
+  /// Whether `status` lists all jobs that have ended, and `cancel` is for all that have not.
+  var isAll = false
   /// Whether `status` shows the status again and again.
   var keepsWatching = false
 

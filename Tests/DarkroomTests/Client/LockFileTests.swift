@@ -48,7 +48,7 @@ import Testing
   @Test func `a lock that has another name elsewhere is replaced, and that file stays`() throws {
     let precious = try folder.write("precious", as: "precious")
     #expect(link(precious, folder.file("inbox/x.lock")) == 0)
-    #expect(try lock.create(reason: "backup"))
+    #expect(try lock.create(reason: "backup") == .found)
     #expect(folder.text("precious") == "precious" && folder.text("inbox/x.lock") == "backup\n")
   }
 }
