@@ -53,27 +53,34 @@ import Testing
     for job in ["a", "b"] { #expect(try folders.report(job).counts.filtered == 1) }
   }
 
+  /// The exit code of a script that found the program at its end.
+  private static let tooLate: Int32 = 99
+
   @Test(arguments: ["watch", "run"])
   func `a SIGHUP that arrives while the program starts does not end it`(command: String) throws {
-    let words = ([command] + folders.options + ["--filters", "none"]).map { "'\($0)'" }.joined(separator: " ")
-    try folders.drop("job.txt", "coffee.jpg\n")
-    // The lock of the inbox is taken once the outbox has its folder, and here after four seconds.
-    let finished = try DarkroomProcess.run(
-      script: """
-        strace -f -qq -o /dev/null -e trace=flock -e inject=flock:delay_enter=4000000:when=1 darkroom \(words) 2>said &
-        tracer=$!
-        until [ -d outbox/.darkroom ]; do sleep 0.05; done
-        traced=$(pgrep -P $tracer)
-        kill -HUP $traced
-        until [ -e outbox/job/report.json ]; do kill -0 $tracer || break; sleep 0.05; done
-        [ \(command) = run ] || { until grep -q reloaded said; do kill -0 $tracer || break; sleep 0.05; done; kill $traced; }
-        code=0; wait $tracer || code=$?
-        cat said >&2
-        exit $code
-        """, in: folders.folder)
+    var finished = DarkroomProcess.Finished(status: Self.tooLate, output: "", error: "")
+    // The lock of the inbox is taken once the outbox has its folder, and here some seconds later; a busy machine needs more.
+    for seconds in [4, 20, 100] where finished.status == Self.tooLate {
+      let folders = try DarkroomFolders()
+      let words = ([command] + folders.options + ["--filters", "none"]).map { "'\($0)'" }.joined(separator: " ")
+      try folders.drop("job.txt", "coffee.jpg\n")
+      finished = try DarkroomProcess.run(
+        script: """
+          strace -f -qq -o /dev/null -e trace=flock -e inject=flock:delay_enter=\(seconds)000000:when=1 \
+            darkroom \(words) 2>said &
+          tracer=$!
+          until [ -d outbox/.darkroom ]; do sleep 0.05; done
+          kill -HUP $(pgrep -P $tracer) || exit \(Self.tooLate)
+          until [ -e outbox/job/report.json ]; do kill -0 $tracer || break; sleep 0.05; done
+          [ \(command) = run ] || { until grep -q reloaded said; do kill -0 $tracer || break; sleep 0.05; done; pkill -P $tracer; }
+          code=0; wait $tracer || code=$?
+          cat said >&2
+          exit $code
+          """, in: folders.folder)
+      #expect(finished.status == Self.tooLate || folders.exists("job/report.json"))
+    }
     #expect(finished.status == 0, "\(finished.error)")
     #expect(finished.error.contains("the configuration was reloaded") == (command == "watch"), "\(finished.error)")
-    #expect(folders.exists("job/report.json"))
   }
 
   @Test func `others may read the status and nothing else of the hidden folder`() throws {

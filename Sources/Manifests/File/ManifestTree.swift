@@ -126,7 +126,8 @@ struct ManifestTree {
     switch value {
     case .object(let members):
       try checkIsNoEntry(members, at: path)
-      for member in members {
+      // Cameras give files names that begin with "_", so that only this key is none.
+      for member in members where member.key != "_comment" {
         try yield(.entry(member.value, key: member.key, place: .keyPath(path + [member.key])))
       }
     case .array(let values):

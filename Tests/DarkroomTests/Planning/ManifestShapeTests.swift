@@ -18,6 +18,7 @@ import TestSupport
     ("m.json", "[\"$A\",\"$B\",\"$C\"]"), ("m.JSON", "\u{feff}[\"$A\",\r\n{\"url\":\"$B\"},\r\n\"$C\"]\r\n"),
     ("m.json", "{\"entries\":[\"$A\",\"$B\",{\"url\":\"$C\"}],\"_comment\":1}"),
     ("m.json", "{\"entries\":[\"$A\",\"$B\",\"$C\"],\"defaults\":{}}"),
+    ("m.json", "{\"_comment\":\"three\",\"b\":\"$A\",\"a\":\"$B\",\"c\":\"$C\"}"),
     ("m.plist", PropertyList.xml(body: "<array><string>$A</string><string>$B</string><string>$C</string></array>")),
     (
       "m.plist",
@@ -41,6 +42,16 @@ import TestSupport
     #expect(planned.entries.map(\.name) == ["b", "a", "c"])
     #expect(planned.entries.map(\.position) == [0, 1, 2])
     #expect(planned.entries.allSatisfy { $0.recipe.description == "sepia(0.8)" && $0.priority == .normal })
+  }
+
+  @Test("of a dictionary's keys only _comment is no entry", arguments: ["m.json", "m.plist"])
+  func comment(file: String) throws {
+    let json = #"{"_comment": {"by": ["me"]}, "_DSC0042": "https://h/a.jpg"}"#
+    let xml = """
+      <dict><key>_comment</key><string>mine</string><key>_DSC0042</key><string>https://h/a.jpg</string></dict>
+      """
+    let planned = try Planned(file == "m.json" ? json : PropertyList.xml(body: xml), as: file)
+    #expect(planned.problems == [] && planned.entries.map(\.name) == ["_DSC0042"])
   }
 
   @Test(
