@@ -14,6 +14,9 @@ struct OutputName: Equatable {
   /// A component of a path may be this long, in bytes of UTF-8, before `-2` and the extension.
   static let lengthLimit = 200
 
+  /// The same for a path. A system has 4096 for what is opened, and job, outbox and names of temporary files are in that.
+  static let pathLimit = 900
+
   private static let pictureExtensions: Set = [
     "jpg", "jpeg", "jpe", "png", "webp", "gif", "tif", "tiff", "bmp", "avif",
   ]
@@ -24,7 +27,7 @@ struct OutputName: Equatable {
   /// - Parameter components: Safe ones.
   private init(_ components: [String]) {
     let portable = components.map(PortableName.replacing)
-    path = portable.map(Self.shortened).joined(separator: "/")
+    path = Self.fitted(portable.map(Self.shortened), of: portable)
     replacedClaim = portable == components ? nil : Self.claim(components.joined(separator: "/"))
   }
 
@@ -91,9 +94,26 @@ struct OutputName: Equatable {
 
   /// A component beyond the limit keeps its beginning, and gets a hash of the whole so that it stays unique.
   private static func shortened(_ component: String) -> String {
-    guard component.utf8.count > lengthLimit else { return component }
+    component.utf8.count > lengthLimit ? hashed(component, of: component) : component
+  }
+
+  /// A path beyond the limit keeps its first folders and its last component, which gets a hash of the whole.
+  private static func fitted(_ components: [String], of whole: [String]) -> String {
+    let path = components.joined(separator: "/")
+    guard path.utf8.count > pathLimit, let last = components.last else { return path }
+    let name = hashed(last, of: whole.joined(separator: "/"))
+    var room = pathLimit - name.utf8.count
+    let folders = components.dropLast().prefix { folder in
+      room -= folder.utf8.count + 1
+      return room >= 0
+    }
+    return (folders + [name]).joined(separator: "/")
+  }
+
+  /// The beginning of a component, and a hash, within the limit of a component.
+  private static func hashed(_ component: String, of whole: String) -> String {
     let digest = MessageDigest()
-    Array(component.utf8).withUnsafeBytes(digest.update)
+    Array(whole.utf8).withUnsafeBytes(digest.update)
     let hash = "-" + digest.hexDigest().prefix(16)
     var kept = ""
     for character in component {

@@ -66,6 +66,23 @@ import Testing
     #expect(OutputName.explicit(name + "1.jpg").path == one)
   }
 
+  @Test("a long path keeps its first folders and its name, and stays unique", arguments: [1, 190, 400])
+  func longPath(length: Int) {
+    let folders = Array(repeating: String(repeating: "f", count: 190), count: 30).joined(separator: "/")
+    let name = String(repeating: "n", count: length)
+    let paths = [folders + "/" + name, "x" + folders + "/" + name, folders + "/x/" + name].map { given in
+      let path = OutputName.explicit(given + ".jpg").path
+      #expect(path.utf8.count <= OutputName.pathLimit && path.utf8.count > OutputName.pathLimit - 200)
+      #expect(path.split(separator: "/").allSatisfy { $0.utf8.count <= OutputName.lengthLimit })
+      #expect(OutputName.explicit(path).path == path)
+      return path
+    }
+    #expect(Set(paths).count == 3 && paths[0].hasPrefix("fff") && paths[0].contains("/n"))
+    let limit = String(folders.prefix(OutputName.pathLimit - 2)) + "/n"
+    #expect(OutputName.explicit(limit).path == limit)
+    #expect(OutputName.explicit("x" + limit).path != "x" + limit)
+  }
+
   @Test("one character of a thousand bytes is shortened, too")
   func zalgo() {
     let name = OutputName.explicit("a" + String(repeating: "\u{301}", count: 1000)).path
