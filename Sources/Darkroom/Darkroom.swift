@@ -113,7 +113,7 @@ package final class Darkroom {
   /// Processes what lies in the inbox now, or the files named, and returns.
   ///
   /// After `--max-duration` running operations get their time to finish, and the rest stays for the next start.
-  /// A file that cannot be one keeps the others from nothing; it is told, and the summary has it.
+  /// An unusable file does not stop the others: a warning names it, and the summary says that there was one.
   /// - Parameter names: What files are called that have no name of their own, by their paths.
   /// - Throws: `StopError.missing` when none of the files named can be a manifest.
   package func run(manifests: [String] = [], called names: [String: String] = [:]) throws -> Summary {
@@ -128,8 +128,9 @@ package final class Darkroom {
         return nil
       }
     }
-    if let first = missing.first, named.isEmpty { throw first }
+    let thrown = named.isEmpty ? missing.popLast() : nil
     for error in missing { observe(.warning(error.description)) }
+    if let thrown { throw thrown }
     jobs.summary.isMissing = !missing.isEmpty
     return try work(named.isEmpty ? .inbox : .named(named))
   }

@@ -26,7 +26,7 @@ enum Program {
       // What was printed before the error is written, too.
       try? output.flush()
       Console(verbosity: .normal, output: output, errors: errors).fail("\(error)", hint: hint(error, words))
-      return exitCode(error)
+      return output.failure == nil ? exitCode(error) : .first(of: [exitCode(error), .cannotWrite])
     }
   }
 

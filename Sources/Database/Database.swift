@@ -29,7 +29,8 @@ package final class Database {
   /// The path of a database that lies in memory.
   package static let inMemory = ":memory:"
 
-  /// Opens the file, on whose path there must be no symbolic link, and creates it when missing: for its owner alone, as SQLite's own files beside it then are.
+  /// Opens the file, on whose path there must be no symbolic link. Creates it when missing: for its owner alone, as SQLite's
+  /// own files beside it then are.
   /// - Parameters:
   ///   - isCreated: Whether it is created when missing. Default: true.
   ///   - examine: Called before anything is changed; what it throws leaves the file as it was.

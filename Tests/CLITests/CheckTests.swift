@@ -62,12 +62,22 @@ import Testing
     #expect(missing.status == 66 && missing.output.hasPrefix("fine.json: job fine, 1 entry\n"))
     #expect(missing.error.contains("darkroom: no.json: ") && missing.error.contains("darkroom: folder.exe: "))
     let wrong = try DarkroomCommand.run(["check", "no.json", "wrong.json"], in: folder)
-    #expect(wrong.status == 65 && wrong.output.hasPrefix("wrong.json: rejected"))
+    #expect(wrong.status == 66 && wrong.output.hasPrefix("wrong.json: rejected"))
   }
 
   private struct Line: Decodable {
     struct Failure: Decodable { let code: String }
     let state: String?
     let error: Failure?
+  }
+
+  @Test func `check works where the temporary folder is reached by a symbolic link`() throws {
+    let folder = try TemporaryFolder()
+    try folder.makeFolder("real")
+    try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: folder.file("real"))
+    let check = try DarkroomProcess.run(
+      ["check", packageRoot + "/Samples/demo.plist"], environment: ["TMPDIR": folder.file("link")])
+    #expect(check.status == 0 && check.output.contains("job demo"), "\(check.error)")
+    #expect(try folder.names(in: "real").isEmpty)
   }
 }

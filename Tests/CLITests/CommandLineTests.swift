@@ -188,6 +188,9 @@ import Testing
           "\"\(key)\" must be a string, a number or an array of these, not a bool"))
     }
     #expect(try error(#"{"allow-net": [true]}"#).contains("not a boolean"))
+    for key in ["lock-file", "inbox", "state"] {
+      #expect(try error("{\"\(key)\": \"\"}").contains("\"\(key)\" must not be empty"))
+    }
     #expect(try error(#"{"refresh": {}}"#).contains("must be a boolean, a number or a string, not an object"))
     try #"{"refresh": true, "create": false}"#.write(toFile: config, atomically: false, encoding: .utf8)
     #expect(try DarkroomCommand.run(["status", "--config", config], in: folder).status == 0)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Recipe `none` with the format `keep`: pictures are copied, without being decoded.
-@Suite(.blocking, .timeLimit(.minutes(30))) struct CopyTests {
+@Suite(.blocking) struct CopyTests {
   private let folders: DarkroomFolders
   private let pictures: TemporaryFolder
   private let nginx: Nginx

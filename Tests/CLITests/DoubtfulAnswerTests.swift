@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.blocking, .timeLimit(.minutes(30))) struct DoubtfulAnswerTests {
+@Suite(.blocking) struct DoubtfulAnswerTests {
   private let folders: DarkroomFolders
   private let pictures: TemporaryFolder
   private let nginx: Nginx

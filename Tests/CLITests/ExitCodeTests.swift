@@ -47,6 +47,11 @@ import Testing
       try folders.drop("b.txt", "missing.jpg\n")
       return try folders.run()
     },
+    Case(66, "a manifest to check that is missing beside one that is rejected") { folders in
+      let rejected = folders.folder.file("b.json")
+      try Data("oops".utf8).write(to: URL(fileURLWithPath: rejected))
+      return try DarkroomCommand.run(["check", "missing.txt", rejected])
+    },
     Case(66, "a manifest that is missing beside one that is rejected") { folders in
       let rejected = folders.folder.file("b.json")
       try Data("oops".utf8).write(to: URL(fileURLWithPath: rejected))
@@ -75,6 +80,12 @@ import Testing
     Case(73, "standard output that cannot be written, and a failed entry") { folders in
       try folders.drop("a.txt", "missing.jpg\n")
       let words = (["run"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+      return try DarkroomProcess.run(script: "darkroom \(words) > /dev/full", in: folders.folder)
+    },
+    Case(73, "standard output that cannot be written, and a lock that stays") { folders in
+      try folders.drop("a.txt", "coffee.jpg\n")
+      let more = ["run", "--json", "--lock-file", "/proc/self/stat", "--lock-wait", "0"]
+      let words = (more + folders.options).map { "'\($0)'" }.joined(separator: " ")
       return try DarkroomProcess.run(script: "darkroom \(words) > /dev/full", in: folders.folder)
     },
     Case(73, "a state folder that is a file") { folders in

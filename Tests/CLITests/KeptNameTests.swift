@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Requests without names of their own: each keeps the name that was derived for it in the job's last run.
-@Suite(.blocking, .timeLimit(.minutes(30))) struct KeptNameTests {
+@Suite(.blocking) struct KeptNameTests {
   private let folders: DarkroomFolders
   private let pictures: TemporaryFolder
   private let nginx: Nginx

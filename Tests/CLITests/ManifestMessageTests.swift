@@ -62,7 +62,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("a:b", "a_b"), ("con", "_"), ("cats.", "cats_"), ("x\u{202e}y", "x_y"), ("nul.tar", "_.tar"), ("plain", "plain"),
+    ("a:b", "a_b~6783"), ("con", "_~1143"), ("cats.", "cats_~93a2"), ("x\u{202e}y", "x_y~0a32"),
+    ("nul.tar", "_.tar~db6f"), ("plain", "plain"),
   ])
   func `a job's name can be stored everywhere, whatever its file is called`(stem: String, job: String) throws {
     let folders = try DarkroomFolders()

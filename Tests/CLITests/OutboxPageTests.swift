@@ -23,8 +23,8 @@ import Testing
       folders.wait(for: { folders.outboxPage }) { page in
         page.jobs.count == 4 && page.jobs[0]["page"] != nil && page.jobs[0]["state"] as? String == "running"
       })
-    let (live, folder) = (page.jobs[0], "l%20%26%20_i_%25")
-    #expect(live["name"] as? String == "l & _i_%" && live["page"] as? String == folder + "/index.html")
+    let (live, folder) = (page.jobs[0], "l%20%26%20_i_%25~74a5")
+    #expect(live["name"] as? String == "l & _i_%~74a5" && live["page"] as? String == folder + "/index.html")
     #expect(live["total"] as? Int == 1 && live["ended"] as? Int == 0 && live["finished_at"] == nil)
     #expect((page.data["instance"] as? [String: Any])?["is_running"] as? Bool == true)
     #expect(

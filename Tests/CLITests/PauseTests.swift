@@ -24,7 +24,7 @@ import Testing
     #expect(full.status == 73 && full.error.contains("\(lock) is a folder that is not empty"), "\(full.error)")
     try FileManager.default.removeItem(atPath: lock + "/owner")
     let resumed = try DarkroomCommand.run(["resume", "deploy"] + inbox)
-    let told = "\(lock) was removed\nnothing is running\n"
+    let told = "\(lock) was removed\nno instance is running\n"
     #expect(resumed.status == 0 && resumed.error == told, "\(resumed.error)")
     #expect(try folders.inboxNames() == [])
   }
@@ -144,7 +144,7 @@ import Testing
     let folders = try DarkroomFolders()
     try folders.drop("cats.txt", "coffee.jpg\n")
     let path = "\(folders.inbox)/cats.lock"
-    let none = "nothing is running; what starts next waits until the lock is gone\n"
+    let none = "no instance is running; the next one waits until the lock is gone\n"
     let job = "cats is a job, and a lock pauses all jobs; \"darkroom cancel cats\" ends that one alone\n"
     #expect(try folders.ask("pause", ["cats"]).error == "paused by \(path)\n" + none + job)
     let watch = try folders.start("watch", ["--filters", "none"])
@@ -154,7 +154,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "cats: succeeded") != nil)
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
-    #expect(try folders.ask("resume", ["cats"]).error == "\(path) did not exist\nnothing is running\n")
+    #expect(try folders.ask("resume", ["cats"]).error == "\(path) did not exist\nno instance is running\n")
   }
 
   @Test func `pause and resume may be said twice, and resume removes only the lock it names`() throws {

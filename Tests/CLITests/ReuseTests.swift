@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.blocking, .timeLimit(.minutes(30))) struct ReuseTests {
+@Suite(.blocking) struct ReuseTests {
   private let folders: DarkroomFolders
   private let pictures: TemporaryFolder
   private let nginx: Nginx

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Entries whose links are signed anew for each run, with a `key` that stays.
-@Suite(.blocking, .timeLimit(.minutes(30))) struct SignedLinkTests {
+@Suite(.blocking) struct SignedLinkTests {
   private let folders: DarkroomFolders
   private let pictures: TemporaryFolder
   private let nginx: Nginx

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a report says of the job's last run, and which failures are accepted.
-@Suite(.blocking, .timeLimit(.minutes(30))) struct SinceLastTests {
+@Suite(.blocking) struct SinceLastTests {
   private let folders: DarkroomFolders
   private let pictures: TemporaryFolder
   private let nginx: Nginx

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Servers that send a few bytes a second hold up nobody else.
-@Suite(.blocking, .timeLimit(.minutes(30))) struct SlowDownloadTests {
+@Suite(.blocking) struct SlowDownloadTests {
   private let folders: DarkroomFolders
   private let server: DripServer
 

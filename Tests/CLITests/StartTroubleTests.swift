@@ -53,7 +53,7 @@ import Testing
     for job in ["a", "b"] { #expect(try folders.report(job).counts.filtered == 1) }
   }
 
-  /// The exit code of a script that found the program at its end.
+  /// The exit code of a script that was too late: the job had begun.
   private static let tooLate: Int32 = 99
 
   @Test(arguments: ["watch", "run"])
@@ -71,6 +71,7 @@ import Testing
           tracer=$!
           until [ -d outbox/.darkroom ]; do sleep 0.05; done
           kill -HUP $(pgrep -P $tracer) || exit \(Self.tooLate)
+          [ ! -e outbox/job ] || { pkill -KILL -P $tracer || true; exit \(Self.tooLate); }
           until [ -e outbox/job/report.json ]; do kill -0 $tracer || break; sleep 0.05; done
           [ \(command) = run ] || { until grep -q reloaded said; do kill -0 $tracer || break; sleep 0.05; done; pkill -P $tracer; }
           code=0; wait $tracer || code=$?

@@ -40,7 +40,7 @@ class Scenario:
 ENTRIES = Scenario(
     manifests={
         "a.txt": "astronaut.jpg\nchelsea.jpg\nmissing.jpg\ncoffee.jpg\n",
-        "b.jsonl": '{"url": "HTTP/chelsea-small.png", "filters": "sepia(0.8)", "name": "s", "metadata": {"id": 1}}\n"rocket.jpg"\n',
+        "b.jsonl": '{"url": "chelsea-small.png", "filters": "sepia(0.8)", "name": "s", "metadata": {"id": 1}}\n"rocket.jpg"\n',
         "c.csv": "url,name\ncoffee.jpg,x/one\nmissing.jpg,two\nrocket.jpg,three\nHTTP/rocket.jpg,four\nHTTP/chelsea.jpg,five\n",
     },
     # One result is replaced, one stays, one is new.
@@ -61,14 +61,14 @@ SOURCES = Scenario(
     # One folder has more than what was listed before; one list has not changed.
     earlier={"b.json": '{"source": "file:incoming/c*.jpg"}', "c.json": '{"source": "HTTP/list"}'},
     expected={
-        "a": {"x/one": "filtered", "two": "file-not-found", "three": "filtered"},
+        "a": {"x/one": "filtered", "two": "scheme-not-allowed", "three": "filtered"},
         "b": {"astronaut": "filtered", "chelsea": "filtered", "coffee": "filtered"},
         "c": {"s": "filtered", "rocket": "filtered"},
     },
     rejected={"d": "source-failed"},
     lists={
         "a.csv": "url,name\nHTTP/coffee.jpg,x/one\nmissing.jpg,two\nHTTP/rocket.jpg,three\n",
-        "list": '{"url": "chelsea-small.png", "filters": "sepia(0.8)", "name": "s"}\n"HTTP/rocket.jpg"\n',
+        "list": '{"url": "HTTP/chelsea-small.png", "filters": "sepia(0.8)", "name": "s"}\n"HTTP/rocket.jpg"\n',
     })
 
 # What the server has in `slow` takes some time.

@@ -12,8 +12,8 @@ package struct BlockingThreads: SuiteTrait, TestTrait, TestScoping {
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
     guard testCase != nil else { return try await function() }
-    await Places.shared.take()
-    defer { Places.shared.leave() }
+    await TestSlots.shared.acquire()
+    defer { TestSlots.shared.release() }
     try await withTaskExecutorPreference(BlockingExecutor.shared) {
       let name = TestTimes.current
       let begin = ContinuousClock.now
@@ -33,6 +33,8 @@ package struct BlockingThreads: SuiteTrait, TestTrait, TestScoping {
     let minutes = isSlow ? 30 : 10
     let end = DispatchWorkItem {
       FileHandle.standardError.write(Data("✘ Test \(test) has not ended after \(minutes) minutes: it hangs\n".utf8))
+      SpawnedProcess.killAll()
+      TemporaryFolder.removeAll()
       exit(EXIT_FAILURE)
     }
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60 * minutes), execute: end)
@@ -46,19 +48,19 @@ extension Trait where Self == BlockingThreads {
 
 /// Lets so many tests run at once, in the order in which they came. Swift Testing begins all at once: whenever something that
 /// a test has awaited is there, it would wait for a thread behind all others, and its limits of time would pass meanwhile.
-private final class Places: Sendable {
+private final class TestSlots: Sendable {
   /// Six for each processor, since tests of programs mostly wait.
   static let count = 6 * ProcessInfo.processInfo.activeProcessorCount
-  static let shared = Places()
+  static let shared = TestSlots()
 
   private struct State {
-    var free = Places.count
+    var free = TestSlots.count
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
   private let state = Mutex(State())
 
-  func take() async {
+  func acquire() async {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in
         if state.free == 0 {
@@ -72,7 +74,7 @@ private final class Places: Sendable {
     }
   }
 
-  func leave() {
+  func release() {
     let next = state.withLock { state in
       if state.waiting.isEmpty {
         state.free += 1
@@ -84,9 +86,9 @@ private final class Places: Sendable {
   }
 }
 
-/// Threads that run what is enqueued in its order: two for each place, since a test may block one and wait for its tasks.
+/// Threads that run what is enqueued in its order: two for each slot, since a test may block one and wait for its tasks.
 private final class BlockingExecutor: TaskExecutor, @unchecked Sendable {  // the condition protects the jobs
-  static let shared = BlockingExecutor(threads: 2 * Places.count)
+  static let shared = BlockingExecutor(threads: 2 * TestSlots.count)
 
   private let condition = NSCondition()
   private var jobs: [UnownedJob] = []

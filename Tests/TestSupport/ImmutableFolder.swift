@@ -5,10 +5,13 @@ package final class ImmutableFolder: Sendable {
   /// Why there can be none; nil where tests may make folders so.
   package static let obstacle: String? = {
     do {
-      let folder = try TemporaryFolder()
-      let immutable = try ImmutableFolder(folder.makeFolder("x"))
-      defer { immutable.release() }
-      return mkdir(folder.file("x/y"), 0o755) == 0 ? "chattr +i has no effect here" : nil
+      for parent in [TemporaryFolder.parent, TemporaryFolder.onDisk] {
+        let folder = try TemporaryFolder(in: parent)
+        let immutable = try ImmutableFolder(folder.makeFolder("x"))
+        defer { immutable.release() }
+        if mkdir(folder.file("x/y"), 0o755) == 0 { return "chattr +i has no effect in \(parent)" }
+      }
+      return nil
     } catch {
       return "chattr +i needs root: \(error)"
     }

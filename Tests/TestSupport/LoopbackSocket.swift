@@ -2,10 +2,10 @@ import Foundation
 
 /// TCP on 127.0.0.1, as far as tests need it themselves.
 package enum LoopbackSocket {
-  /// A port on which nobody listens during the whole test run.
+  /// A port on which nobody listens during the whole test run, on any address.
   package static var closedPort: Int { get throws { try closed.get().number } }
 
-  private static let closed = Result { try ReservedPort() }
+  private static let closed = Result { try ReservedPort(onAnyAddress: true) }
 
   /// Whether somebody accepts connections on the port.
   package static func answers(port: Int) -> Bool {
@@ -51,10 +51,12 @@ package final class ReservedPort: Sendable {
 
   private let descriptor: Int32
 
-  package init() throws {
+  /// - Parameter onAnyAddress: Whether it is reserved on all addresses of the machine. Default: on 127.0.0.1.
+  package init(onAnyAddress: Bool = false) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     var (address, isReusable) = (LoopbackSocket.loopback(port: 0), Int32(1))
+    if onAnyAddress { address.sin_addr.s_addr = 0 }
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReusable, socklen_t(MemoryLayout<Int32>.size))
     let code = LoopbackSocket.withSocketAddress(&address) { [descriptor] pointer in

@@ -25,6 +25,9 @@ package final class SpawnedProcess: Sendable {
   /// Held while a child is started.
   private static let starting = Mutex(())
 
+  /// Those that have not been waited for.
+  private static let running = Mutex<Set<pid_t>>([])
+
   package let id: pid_t
   private let words: [String]
   private let startedBy = TestTimes.current
@@ -82,6 +85,7 @@ package final class SpawnedProcess: Sendable {
       }
     }
     id = child
+    _ = Self.running.withLock { $0.insert(child) }
     if case .pipe(let pipe) = input { try pipe.fileHandleForReading.close() }
     for case .pipe(let pipe) in [output, errors] { try pipe.fileHandleForWriting.close() }
   }
@@ -114,8 +118,14 @@ package final class SpawnedProcess: Sendable {
       let signal = ended & 0x7f
       let code = signal == 0 ? (ended >> 8) & 0xff : signal
       status = code
+      _ = Self.running.withLock { $0.remove(id) }
       return code
     }
+  }
+
+  /// Kills all that have not been waited for, and what they have started in their groups.
+  static func killAll() {
+    running.withLock { for id in $0 { kill(-id, SIGKILL) } }
   }
 
   /// Sends it a signal, unless its end has been waited for.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What tests take, for whom `DARKROOM_TEST_TIMES` names a file: a line each, appended.
+/// What tests take, if `DARKROOM_TEST_TIMES` names a file for it: a line each, appended.
 enum TestTimes {
   private static let file = ProcessInfo.processInfo.environment["DARKROOM_TEST_TIMES"].map {
     open($0, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite(.blocking, .timeLimit(.minutes(30))) final class AnswerTests {
+@Suite(.blocking) final class AnswerTests {
   private let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
 
   deinit { close(null) }

@@ -6,7 +6,7 @@ import Testing
 @testable import Transfer
 
 /// Bodies that broke off, and what the next transfer makes of what is there.
-@Suite(.blocking, .timeLimit(.minutes(30))) struct PartialBodyTests {
+@Suite(.blocking) struct PartialBodyTests {
   /// 100 000 bytes that differ wherever they are cut.
   static let body = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) })
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Transfer
 
 /// Transfers that are too slow leave their slots to others of their host.
-@Suite(.blocking, .timeLimit(.minutes(30))) struct SlowTransferTests {
+@Suite(.blocking) struct SlowTransferTests {
   /// A server at all addresses of the loopback network. It says which path was asked for; `/from/x` redirects to `/x` at
   /// 127.0.0.2, `/quick` is answered at once, and other answers wait until one of them is released.
   private func server() throws -> PythonServer {

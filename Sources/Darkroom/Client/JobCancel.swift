@@ -17,10 +17,10 @@ package struct JobCancel {
   }
 
   /// Asks for all runs of jobs that are open now, also of those whose manifests are still in the inbox.
-  /// - Throws: `StopError.missing` when a job is not open, for those it has asked then that are; `SystemError`.
+  /// - Throws: `StopError.missing` when a job is not open; the open ones have been asked for by then. `SystemError`.
   package func cancel(_ jobs: [String]) throws -> Asked {
     let open = try OpenRuns(configuration)
-    let names = jobs.map(PortableName.replacing)
+    let names = jobs.map(PortableName.job)
     try ask(names.flatMap { open.keys[$0] ?? [] })
     let unknown = names.filter { open.keys[$0] == nil }
     if !unknown.isEmpty {
@@ -32,7 +32,7 @@ package struct JobCancel {
   }
 
   /// Asks for all runs that are open now.
-  /// - Throws: `StopError.missing` when it cannot be told which are, for those it has asked then that are known;
+  /// - Throws: `StopError.missing` when it cannot be told which are open; the known ones have been asked for by then.
   ///   `SystemError`.
   package func cancelAll() throws -> Asked {
     let open = try OpenRuns(configuration)
@@ -47,17 +47,19 @@ package struct JobCancel {
     private(set) var keys: [String: [String]] = [:]
     let isRunning: Bool
 
-    /// Why there may be others; nil when there are none.
+    /// Why some may be unknown; nil when all are known.
     let obstacle: String?
 
     init(_ configuration: Configuration) throws {
       // A manifest that is accepted meanwhile is one of both.
-      let manifests = try Inbox(path: configuration.inbox, extraLock: nil).scan().manifests
+      let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
       let status = try StatusReader(configuration: configuration).read(countsRows: false)
       for job in status.jobs { keys[job.job, default: []].append(job.run_id) }
-      for manifest in manifests { keys[manifest.job, default: []].append(manifest.cancelKey) }
+      for manifest in scan.manifests { keys[manifest.job, default: []].append(manifest.cancelKey) }
       isRunning = status.running
-      obstacle = status.jobs_unknown.map { "which jobs are open cannot be told: \($0)" }
+      let unexamined = scan.unexamined.first.map { "\($0.file) in the inbox cannot be examined: \($0.why)" }
+      let unknown = status.jobs_unknown ?? unexamined
+      obstacle = unknown.map { "which jobs are open cannot be told: \($0)" }
     }
   }
 

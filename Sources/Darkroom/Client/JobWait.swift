@@ -42,7 +42,7 @@ package struct JobWait {
     for jobs: [String], seconds: Double? = nil, isAlone: () -> Void,
     observe: (_ status: Status, _ open: [String]) -> Void = { _, _ in }
   ) throws -> (ended: [Ended], open: [String]) {
-    let jobs = jobs.map(PortableName.replacing)
+    let jobs = jobs.map(PortableName.job)
     let deadline = seconds.map { Clock.monotonicSeconds + $0 }
     let watch = FolderWatch(folder: configuration.inbox)
     let mailbox = try Mailbox<Never>()

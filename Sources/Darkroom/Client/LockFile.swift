@@ -16,9 +16,13 @@ package struct LockFile {
 
   package var path: String { inbox + "/" + name }
 
-  /// Whether an instance works in the inbox now.
-  package var isWatched: Bool {
-    (try? InstanceLock.holder(file: Inbox.instanceFile, beneath: inbox)) != nil
+  /// Whether an instance works in the inbox now; nil when this user may not know.
+  package var isWatched: Bool? {
+    do {
+      return try InstanceLock.holder(file: Inbox.instanceFile, beneath: inbox) != nil
+    } catch {
+      return nil
+    }
   }
 
   // MARK: Making it

@@ -70,9 +70,11 @@ package struct ManifestCheck {
     guard let name = ManifestFileName(file) else {
       throw StopError.missing(path, ManifestFormats.refusal)
     }
-    let folder = FileManager.default.temporaryDirectory.path + "/darkroom-check-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let folder: String
     do {
+      // SQLite follows no links.
+      let parent = try Folder.resolved(FileManager.default.temporaryDirectory.path)
+      folder = parent + "/darkroom-check-\(UUID().uuidString)"
       guard (try OpenFile(reading: path).status().kind) == .file else {
         throw StopError.missing(path, "it is no file")
       }
@@ -80,6 +82,7 @@ package struct ManifestCheck {
     } catch let error as SystemError {
       throw StopError.missing(error)
     }
+    defer { try? FileManager.default.removeItem(atPath: folder) }
     let index = try JobIndex(creating: .file(folder + "/index.sqlite"))
     let defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)
     let findings = try Planner(

@@ -71,7 +71,7 @@ package struct ManifestDrop {
   /// - Throws: `StopError.missing` when there is none; `StopError.taken` when the job is to be done or at work already;
   ///   `SystemError`.
   package func retry(_ job: String, outbox: String) throws {
-    let job = PortableName.replacing(job)
+    let job = PortableName.job(job)
     let folder = OutboxFolder(path: outbox).job(job)
     let scan = try Inbox(path: inbox, extraLock: nil).scan()
     if let manifest = scan.manifests.first(where: { $0.job == job }) {

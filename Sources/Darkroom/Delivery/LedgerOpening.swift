@@ -14,8 +14,8 @@ struct LedgerOpening {
   /// Where the new ledger is made.
   private var new: String { state.path + "/ledger-new.sqlite" }
 
-  /// - Returns: The ledger, and what is to be said about it; nil for most.
-  /// - Throws: `StopError.outbox` when something that is no file has the ledger's name; `SQLiteError`, `LedgerError`,
+  /// - Returns: The ledger, and what is to be said about it, if anything is.
+  /// - Throws: `StopError.outbox` when a link or a folder has the ledger's name; `SQLiteError`, `LedgerError`,
   ///   `SystemError`.
   func open() throws -> (ledger: Ledger, notice: String?) {
     let folder = try state.openFolder()

@@ -1,3 +1,5 @@
+import System
+
 /// Names of files and folders that every system can store: on Windows, on its shares and on memory cards, some cannot be.
 enum PortableName {
   /// A component of a path in which what other systems cannot store is replaced by `_`: `<>:"|?*\` and control characters,
@@ -10,6 +12,13 @@ enum PortableName {
       name = String(String.UnicodeScalarView(component.unicodeScalars.map { isStorable($0) ? $0 : "_" }))
     }
     return withoutDevice(withoutTrailingDots(name))
+  }
+
+  /// The name of the job that is called so: in which something was replaced it ends in `~` and four hex digits of its hash.
+  /// Its own result stays as it is.
+  static func job(_ name: String) -> String {
+    let portable = replacing(name)
+    return portable == name ? name : portable + "~" + MessageDigest.hexDigest(of: name).prefix(4)
   }
 
   private static func isForbidden(_ byte: UInt8) -> Bool {

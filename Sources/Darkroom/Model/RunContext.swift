@@ -5,7 +5,7 @@ struct RunContext: Sendable {
   let runID: String
 
   /// Where the job's things lie in the outbox.
-  let folder: JobFolder
+  private(set) var folder: JobFolder
   let staging: Staging
 
   /// When the job was accepted, in milliseconds since 1970, UTC.
@@ -25,11 +25,10 @@ struct RunContext: Sendable {
 
   /// The same run, whose documents go to its folder of `history`.
   var inHistory: RunContext {
-    RunContext(
-      number: number, runID: runID,
-      folder: JobFolder(
-        path: folder.history + "/" + runID, name: folder.name, root: folder.root, outbox: folder.outbox),
-      staging: staging, accepted: accepted, isRefreshing: isRefreshing, user: user)
+    var run = self
+    run.folder = JobFolder(
+      path: folder.history + "/" + runID, name: folder.name, root: folder.root, outbox: folder.outbox)
+    return run
   }
 
   /// Whether its documents go to `history`.

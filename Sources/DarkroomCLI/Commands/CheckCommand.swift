@@ -56,7 +56,7 @@ struct CheckCommand: Command {
         try output.print("  warning: \(failures) of \(total.of("entry", "entries")) would fail")
       }
     }
-    return isRejected ? .rejected : isMissing ? .missing : .success
+    return .first(of: [isRejected ? .rejected : .success, isMissing ? .missing : .success])
   }
 }
 

@@ -23,8 +23,8 @@ struct ResumeCommand: Command {
       inbox: Folder.parent(of: lock.path), lockFile: invocation.settings.configuration.lockFile)
     if !remaining.isEmpty {
       invocation.console.note("still paused by " + remaining.map(\.description).joined(separator: ", "))
-    } else if !lock.isWatched {
-      invocation.console.note("nothing is running")
+    } else if lock.isWatched == false {
+      invocation.console.note("no instance is running")
     }
     return .success
   }

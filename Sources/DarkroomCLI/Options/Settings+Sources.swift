@@ -42,7 +42,7 @@ extension Settings {
       for (name, value) in file.values {
         let option = try Self.option(forKey: name, in: file.path)
         if !given.contains(name), !variables.contains(where: { $0.option.name == name }) {
-          let value = option.isPath ? ConfigFile.resolved(value, in: file.path) : value
+          let value = option.isPath && !value.isEmpty ? ConfigFile.resolved(value, in: file.path) : value
           try apply(option, value, as: "\(file.path): \"\(name)\"")
         }
       }

@@ -5,7 +5,7 @@ import Testing
 @testable import Darkroom
 
 /// Answers that are for one run only, as those to POST.
-@Suite(.blocking, .timeLimit(.minutes(30))) struct OnceTests {
+@Suite(.blocking) struct OnceTests {
   private let fixture: CacheFixture
 
   init() throws { fixture = try CacheFixture() }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Darkroom
 
-@Suite(.blocking, .timeLimit(.minutes(30))) struct DeliveryQueueTests {
+@Suite(.blocking) struct DeliveryQueueTests {
   private let deliveries: Deliveries
   private var queue: DeliveryQueue { deliveries.queue }
 

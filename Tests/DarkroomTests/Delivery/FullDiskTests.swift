@@ -9,7 +9,7 @@ import Testing
 
 /// Deliveries for which there is no room.
 @Suite(
-  .blocking, .timeLimit(.minutes(30)),
+  .blocking,
   .disabled(if: SmallDisk.obstacle != nil, Comment(rawValue: SmallDisk.obstacle ?? "")))
 struct FullDiskTests {
   /// Deliveries with a folder on a small disk.

@@ -9,7 +9,7 @@ import Testing
 
 /// Results that cannot be delivered now, through no fault of theirs.
 @Suite(
-  .blocking, .timeLimit(.minutes(30)),
+  .blocking,
   .disabled(if: ImmutableFolder.obstacle != nil, Comment(rawValue: ImmutableFolder.obstacle ?? "")))
 struct HeldResultTests {
   private let deliveries: Deliveries

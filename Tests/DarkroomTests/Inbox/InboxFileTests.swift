@@ -27,7 +27,8 @@ import Testing
       ("a.readme.txt", "a.readme"), ("thumbs.txt", "thumbs"), ("a~$b.txt", "a~$b"), ("a.csv", "a"), ("a.tsv", "a"),
       ("a.ndjson", "a"), ("a.urls", "a"), ("a.csv.gz", "a"),
       ("a.Json.GZ", "a"), ("a.b.jsonl.gz", "a.b"), ("a.gz.txt", "a.gz"), ("a.txt.txt.gz", "a.txt"),
-      ("a:b.json", "a_b"), ("CON.json", "_"), ("a..json", "a_"), ("a .json", "a_"), ("com1.x.csv.gz", "_.x"),
+      ("a:b.json", "a_b~6783"), ("CON.json", "_~a3db"), ("a..json", "a_~5ab6"), ("a .json", "a_~6583"),
+      ("com1.x.csv.gz", "_.x~e872"),
     ])
   func manifests(name: String, job: String) {
     guard case .manifest(let found) = InboxFile(named: FileName(name)) else {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Darkroom
 
-@Suite(.blocking, .timeLimit(.minutes(30))) struct InstanceLockTests {
+@Suite(.blocking) struct InstanceLockTests {
   private let folder: TemporaryFolder
   private let elsewhere: TemporaryFolder
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Darkroom
 
-@Suite(.blocking, .timeLimit(.minutes(30))) struct LedgerRetentionTests {
+@Suite(.blocking) struct LedgerRetentionTests {
   private static let day = 86_400.0
 
   private let root: TemporaryFolder

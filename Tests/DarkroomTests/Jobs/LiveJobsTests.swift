@@ -11,7 +11,7 @@ import Transfer
 
 @testable import Darkroom
 
-@Suite(.blocking, .timeLimit(.minutes(30))) struct LiveJobsTests {
+@Suite(.blocking) struct LiveJobsTests {
   let deliveries: Deliveries
   private let mailbox: Mailbox<LiveJobs.Message>
   let jobs: LiveJobs

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Darkroom
 
-@Suite(.blocking, .timeLimit(.minutes(30))) struct PendingOperationsTests {
+@Suite(.blocking) struct PendingOperationsTests {
   @Test("an entry is downloaded, then filtered", arguments: ["none", "sepia(0.8)"])
   func chain(recipe: String) throws {
     let chains = try Chains()

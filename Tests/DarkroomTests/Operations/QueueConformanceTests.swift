@@ -10,7 +10,7 @@ import Transfer
 /// What the documentation of Foundation's `OperationQueue` and `Operation` promises, for the two queues and their chains.
 ///
 /// `PendingOperationsTests` has more: suspension before the start, priorities, and what cancelling all at once comes to.
-@Suite(.blocking, .timeLimit(.minutes(30))) struct QueueConformanceTests {
+@Suite(.blocking) struct QueueConformanceTests {
   /// A server that answers each request, once it is told to: `/go?N` lets N of them go. It says the path of each that came.
   private static func gate() throws -> PythonServer {
     try PythonServer(

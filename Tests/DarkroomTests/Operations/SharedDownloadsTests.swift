@@ -5,7 +5,7 @@ import Testing
 
 @testable import Darkroom
 
-@Suite(.blocking, .timeLimit(.minutes(30))) struct SharedDownloadsTests {
+@Suite(.blocking) struct SharedDownloadsTests {
   /// Starts one download that the server holds back, and others that wait for it.
   private func start(_ count: Int) throws -> (chains: Chains, server: GatedServer, records: [PhotoRecord]) {
     let (chains, server) = (try Chains(downloads: 16), try GatedServer(serving: packageRoot + "/Samples/coffee.jpg"))

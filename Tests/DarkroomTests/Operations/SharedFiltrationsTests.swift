@@ -6,7 +6,7 @@ import Testing
 
 @testable import Darkroom
 
-@Suite(.blocking, .timeLimit(.minutes(30))) struct SharedFiltrationsTests {
+@Suite(.blocking) struct SharedFiltrationsTests {
   /// Starts entries of the same source and recipe, and has them wait at the filtrations' door.
   private func start(_ count: Int, source: String = Chains.source) throws -> (chains: Chains, records: [PhotoRecord]) {
     let chains = try Chains(downloads: 16)

@@ -7,7 +7,7 @@ import Transfer
 @testable import Darkroom
 
 /// Which downloads are found to be slow: those to which bytes could have come for a minute, and what waits for these.
-@Suite(.blocking, .timeLimit(.minutes(30))) struct SlowDownloadFindingTests {
+@Suite(.blocking) struct SlowDownloadFindingTests {
   /// More than what makes a download slow in a minute, and less.
   enum Pace: String, CaseIterable {
     case many, few

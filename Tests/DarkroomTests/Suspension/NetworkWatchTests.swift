@@ -6,7 +6,7 @@ import Synchronization
 @testable import Darkroom
 @testable import Transfer
 
-@Suite(.blocking, .timeLimit(.minutes(30))) struct NetworkWatchTests {
+@Suite(.blocking) struct NetworkWatchTests {
   private let mailbox: Mailbox<NetworkWatch.ProbeResult>
   private let watch: NetworkWatch
   private let engine: TransferEngine
