@@ -57,6 +57,11 @@ def random_sequence(seed):
                 manifests[job] = random_folder(choice, job)
             else:
                 manifests[job] = random_manifest(choice, job, manifests.get(job))
+            if source and source.startswith("list/"):
+                # A list that a server has sent may not name files.
+                for entry in manifests[job]:
+                    if entry["url"].startswith("./"):
+                        entry["url"] = random_url(choice, job, entry["name"])
             bad = [{"name": "rejected"}] if choice.random() < 0.07 and source != "folder" else []
             steps.append(["put", job, manifests[job] + bad] + ([source] if source else []))
         elif word in ("remove", "cancel", "retry"):
@@ -126,9 +131,13 @@ def random_manifest(choice, job, earlier):
     return entries
 
 
+def random_url(choice, job, name):
+    return f"URL/{job}/{name}/{choice.choice(KINDS)}/{choice.choice((0, 0, 5, 20, 60))}"
+
+
 def random_entry(choice, job, name, url=None):
     if not url or choice.random() < 0.3:
-        url = f"URL/{job}/{name}/{choice.choice(KINDS)}/{choice.choice((0, 0, 5, 20, 60))}"
+        url = random_url(choice, job, name)
     entry = {"name": name, "url": url}
     if choice.random() < 0.5:
         entry["filters"] = choice.choice(RECIPES)
