@@ -17,7 +17,7 @@ struct CancelCommand: Command {
   ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
-    let (jobs, isAll) = (invocation.operands, invocation.settings.isAll)
+    let (jobs, isAll) = (invocation.operands, invocation.settings.allJobs)
     guard isAll || !jobs.isEmpty else { throw UsageError("cancel needs the name of a job, or --all") }
     guard !isAll || jobs.isEmpty else { throw UsageError("cancel takes the names of jobs or --all, not both") }
     if let wrong = jobs.first(where: { $0.isEmpty || $0.hasPrefix(".") || $0.contains("/") || $0.contains("\0") }) {

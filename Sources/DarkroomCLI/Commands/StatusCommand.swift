@@ -46,7 +46,7 @@ struct StatusCommand: Command {
     let isJSON = invocation.settings.isJSON
     func status() throws -> Status {
       var status = try reader.read()
-      reader.addFinished(to: &status, limit: invocation.settings.isAll ? .max : Self.finishedLimit)
+      reader.addFinished(to: &status, limit: invocation.settings.allJobs ? .max : Self.finishedLimit)
       return status
     }
     let terminal = Terminal(descriptor: invocation.output.descriptor, environment: invocation.settings.environment)

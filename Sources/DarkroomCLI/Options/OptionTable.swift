@@ -37,7 +37,7 @@ enum OptionTable {
       "timeout", \.waitTimeout, .seconds(from: 0), of: ["wait"], isForOneCall: true, default: "for ever",
       "how long to wait before ending with 75"),
     Option(
-      "all", \.isAll, .flag, of: ["cancel", "status"], isForOneCall: true,
+      "all", \.allJobs, .flag, of: ["cancel", "status"], isForOneCall: true,
       "cancel: all jobs that have not ended; status: list all jobs that have, not only the last five"),
     Option(
       "watch", \.keepsWatching, .flag, of: ["status"], isForOneCall: true,

@@ -22,7 +22,7 @@ struct Settings: Sendable {
   /// How long `wait` waits, in seconds; nil for any time.
   var waitTimeout: Double?
   /// Whether `status` lists all jobs that have ended, and `cancel` is for all that have not.
-  var isAll = false
+  var allJobs = false
   /// Whether `status` shows the status again and again.
   var keepsWatching = false
 
