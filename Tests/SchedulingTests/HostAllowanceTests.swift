@@ -48,7 +48,7 @@ import Testing
           host: 1, spent: milliseconds, began: ending.at - milliseconds, hasBegun: true, ending.answer, now: now,
           backoff: Backoff(retries: 3))
         if case .refused = ending.answer {
-          let retry = Retry(key: key(0), host: 1, attempts: 1, firstTried: 0)
+          let retry = Retry(key: key(0), host: 1)
           scheduler.retry(retry, job: ending.job, due: scheduler.throttle(of: 1).until, now: now)
         }
         scheduler.finished(job: ending.job, host: 1, now: now)

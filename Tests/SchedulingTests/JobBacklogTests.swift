@@ -71,7 +71,7 @@ import Testing
     var scheduler = filled(entries: 7)
     _ = scheduler.downloadEnded(host: 1, spent: 10, began: 0, .refused(30), now: 10, backoff: backoff)
     scheduler.retry(
-      Retry(key: key(1000), host: 1, attempts: 1, firstTried: 0), job: 1, due: 30_010, now: 10)
+      Retry(key: key(1000), host: 1), job: 1, due: 30_010, now: 10)
     scheduler.finished(job: 1, host: 1, now: 10)
     _ = scheduler.choose(now: 10, perHost: 6)
     let backlog = scheduler.backlogs(perHost: 6, now: 10)[1]
@@ -79,7 +79,7 @@ import Testing
 
     var last = filled(entries: 1)
     _ = last.downloadEnded(host: 1, spent: 10, began: 0, .refused(30), now: 10, backoff: backoff)
-    last.retry(Retry(key: key(1000), host: 1, attempts: 1, firstTried: 0), job: 1, due: 30_010, now: 10)
+    last.retry(Retry(key: key(1000), host: 1), job: 1, due: 30_010, now: 10)
     last.finished(job: 1, host: 1, now: 10)
     _ = last.choose(now: 10, perHost: 6)
     let waiting = last.backlogs(perHost: 6, now: 10)[1]

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct RetryTests {
   private static func retry(_ position: Int, priority: Int = 2, host: Int = 1) -> Retry {
-    Retry(key: .init(priority: priority, position: position), host: host, attempts: 1, firstTried: 0)
+    Retry(key: .init(priority: priority, position: position), host: host)
   }
 
   /// A scheduler with jobs that have each started so many entries of host 1, whose downloads have ended.

@@ -221,7 +221,7 @@ private struct RandomWork {
     let entry = running.remove(at: index)
     if !isLast, Int.random(in: 0..<3, using: &random) == 0 {
       let host = Bool.random(using: &random) ? entry.host : Int.random(in: 0...6, using: &random)
-      let retry = Retry(key: entry.key, host: host, attempts: 1, firstTried: 0)
+      let retry = Retry(key: entry.key, host: host)
       let due = now + ([0, 1, 500, 5000].randomElement(using: &random) ?? 0)
       scheduler.retry(retry, job: entry.job, due: due, now: now)
       naive.retry(retry, entry.job, due: due)

@@ -150,7 +150,7 @@ struct Simulation {
     let throttle = scheduler.throttle(of: entry.host)
     if case .refused = answer, throttle.refusals <= backoff.retries {
       let key = EntryKey(priority: running.priority, position: entry.position)
-      let retry = Retry(key: key, host: entry.host, attempts: 1, firstTried: 0)
+      let retry = Retry(key: key, host: entry.host)
       scheduler.retry(retry, job: entry.job, due: throttle.until, now: now)
     } else {
       ended.all += 1

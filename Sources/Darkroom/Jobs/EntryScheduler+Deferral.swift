@@ -8,12 +8,10 @@ extension EntryScheduler {
   ///   - wait: How long it is deferred, in milliseconds.
   /// - Returns: nil when its job is gone.
   func postpone(_ id: PhotoRecord.ID, attempts: Int, wait: Int, now: Int) -> DeferredEntry? {
-    guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return nil }
+    guard let job = jobs[id.run], let entry = job[started: id.position] else { return nil }
     let deferred = DeferredEntry(
-      position: id.position, attempts: attempts, due: now + wait, firstTried: entry.firstTried ?? entry.since)
-    job.mirrorFailures[id.position] = nil
-    job.attempts[id.position] = attempts
-    job.firstTried[id.position] = nil
+      position: id.position, attempts: attempts, due: now + wait, firstTried: entry.firstTried)
+    job[started: id.position] = nil
     job.deferred.insert(deferred)
     finished(id.run, job, at: entry.host, now)
     return deferred
@@ -22,12 +20,9 @@ extension EntryScheduler {
   /// Ranks deferred entries that are due, beginning with their first URL.
   func resumeDeferred(_ run: Int, _ job: JobEntries, now: Int) throws {
     for due in try job.deferred.takeDue(now: now, place: job.index.place) {
-      let attempts = due.entry.attempts
       let host = try job.number(ofHost: due.host, names: &names)
-      let retry = Retry(
-        key: due.key, host: host, attempts: attempts, uncounted: attempts, attemptsAtMirror: attempts,
-        firstTried: due.entry.firstTried)
-      hosts.retry(retry, job: run, due: now, now: now, allowance: allowance(of: retry.host))
+      job.wait(due.entry.position, AttemptHistory(due.entry))
+      hosts.retry(Retry(key: due.key, host: host), job: run, due: now, now: now, allowance: allowance(of: host))
     }
   }
 
@@ -38,8 +33,8 @@ extension EntryScheduler {
   }
 
   /// Whether no entry of a job is in progress.
-  func isIdle(run: Int) -> Bool { jobs[run]?.started.isEmpty ?? true }
+  func isIdle(run: Int) -> Bool { jobs[run].map { $0.inProgress == 0 } ?? true }
 
   /// How an entry in progress has been tried.
-  func started(_ id: PhotoRecord.ID) -> JobEntries.Started? { jobs[id.run]?.started[id.position] }
+  func started(_ id: PhotoRecord.ID) -> JobEntries.Started? { jobs[id.run]?[started: id.position] }
 }

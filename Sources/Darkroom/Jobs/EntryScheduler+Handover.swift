@@ -6,7 +6,7 @@ extension EntryScheduler {
   func waiting(run: Int) -> JobReplacement.Waiting {
     let deferred = (jobs[run]?.deferred.entries ?? []).map { ($0.position, $0) }
     return .init(
-      tried: Set(attempts(run: run).keys), downloaded: downloadedVariants(run: run),
+      tried: Set(attempts(run: run).keys).union(deferred.map(\.0)), downloaded: downloadedVariants(run: run),
       held: waitingVariants(run: run), deferred: Dictionary(deferred, uniquingKeysWith: { first, _ in first }))
   }
 
@@ -14,30 +14,42 @@ extension EntryScheduler {
   func downloadedVariants(run: Int) -> Set<Int> { Set(jobs[run]?.variants?.sources.keys.map { $0 } ?? []) }
 
   /// How often entries of a job were tried that have not started again, by position.
-  func attempts(run: Int) -> [Int: Int] { jobs[run]?.attempts ?? [:] }
+  func attempts(run: Int) -> [Int: Int] {
+    guard let job = jobs[run] else { return [:] }
+    return job.waiting.mapValues(\.attempts)
+  }
 
   /// Records how often entries of a job were tried in the run that it replaces, before they start.
   /// - Parameter attempts: By their positions.
   func keep(attempts: [Int: Int], run: Int) {
-    jobs[run]?.attempts.merge(attempts) { _, last in last }
+    guard let job = jobs[run] else { return }
+    for (position, attempts) in attempts {
+      let earlier = job[waiting: position]
+      var history = AttemptHistory(attempts: attempts, firstTried: earlier?.firstTried)
+      history.partial = earlier?.partial
+      job.wait(position, history)
+    }
   }
 
   /// Removes what broken downloads of a job have left, because nothing of it is tried again.
   /// - Parameter isMeant: Tells by their positions which entries are meant. Default: all.
   func dropPartials(run: Int, where isMeant: (Int) -> Bool = { _ in true }) {
-    guard let job = jobs[run], !job.partials.isEmpty else { return }
-    job.partials = job.partials.filter { !isMeant($0.key) }
+    jobs[run]?.dropPartials(where: isMeant)
   }
 
   /// Hands over what downloads that broke off have left.
   /// - Parameter places: The entries' places in the new run, by those in the old one.
   func handOverPartials(_ places: [Int: Int], from old: Int, to new: Int) {
     guard let oldJob = jobs[old], let job = jobs[new] else { return }
-    // Another mirror's would be of no use: the new run begins with the first.
-    for (position, partial) in oldJob.partials where oldJob.mirrorFailures[position] == nil {
-      if let place = places[position] { job.partials[place] = partial }
+    for (position, place) in places {
+      // Another mirror's would be of no use: the new run begins with the first.
+      guard let history = oldJob[waiting: position], let partial = history.partial, history.mirror == 0
+      else { continue }
+      var handedOver = job[waiting: place] ?? AttemptHistory()
+      handedOver.partial = partial
+      job.wait(place, handedOver)
     }
-    oldJob.partials = oldJob.partials.filter { places[$0.key] == nil }
+    oldJob.dropPartials { places[$0] != nil }
   }
 
   /// Hands over when entries were first tried that are tried again, or that were begun and did not end.
@@ -45,14 +57,16 @@ extension EntryScheduler {
   func handOverAges(_ places: [Int: Int], from old: Int, to new: Int) {
     guard let oldJob = jobs[old], let job = jobs[new] else { return }
     for (position, place) in places {
-      let started = oldJob.started[position].map { $0.firstTried ?? $0.since }
-      if let first = oldJob.firstTried[position] ?? started { job.firstTried[place] = first }
+      guard let first = oldJob[started: position]?.firstTried ?? oldJob[waiting: position]?.firstTried else { continue }
+      var history = job[waiting: place] ?? AttemptHistory()
+      history.firstTried = first
+      job.wait(place, history)
     }
   }
 
   /// Has an entry of a job count as tried as often as the same one of another job, and since then. That goes on.
   func handOverTries(of position: Int, from old: Int, to new: Int) {
-    if let attempts = jobs[old]?.attempts[position] { keep(attempts: [position: attempts], run: new) }
+    if let attempts = jobs[old]?[waiting: position]?.attempts { keep(attempts: [position: attempts], run: new) }
     handOverAges([position: position], from: old, to: new)
   }
 
@@ -65,9 +79,8 @@ extension EntryScheduler {
   /// - Throws: `IndexError`, about the new run.
   func handOver(_ places: [Int: Int], from old: Int, to new: Int, now: Int) throws(IndexError) {
     guard let oldJob = jobs[old], let job = jobs[new] else { return }
-    for (position, place) in places {
-      if let attempts = oldJob.attempts[position] { job.attempts[place] = attempts }
-    }
+    let attempts = places.compactMap { position, place in oldJob[waiting: position].map { (place, $0.attempts) } }
+    keep(attempts: Dictionary(attempts) { _, last in last }, run: new)
     handOverAges(places, from: old, to: new)
     handOverPartials(places, from: old, to: new)
     try handOverSources(places, from: old, to: new, now: now)

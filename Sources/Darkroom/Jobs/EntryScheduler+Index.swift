@@ -25,20 +25,20 @@ extension EntryScheduler {
   func stop(run: Int, now: Int) -> [Int: Int] {
     jobs[run]?.isStopped = true
     hosts.remove(job: run, now: now)
-    return jobs[run]?.attempts ?? [:]
+    return attempts(run: run)
   }
 
   /// The entries of a job whose outcome is not known: they are in progress, or being delivered.
-  func startedEntries(run: Int) -> Set<Int> { Set(jobs[run]?.started.keys.map { $0 } ?? []) }
+  func startedEntries(run: Int) -> Set<Int> { jobs[run]?.startedPositions ?? [] }
 
   /// Records that an entry that has started is not tried, because what it needs could not be read, or its job is cancelled.
   /// It is not scheduled again.
   func giveUp(_ id: PhotoRecord.ID, now: Int, backoff: Backoff) {
     notTried(id, now: now, backoff: backoff)
-    if let job = jobs[id.run], let entry = job.started[id.position] {
-      job.firstTried[id.position] = entry.firstTried ?? entry.since
-    }
+    let entry = started(id)
     finished(id, now: now)
+    // The run that replaces its own goes on from there.
+    if let entry { jobs[id.run]?.wait(id.position, AttemptHistory(firstTried: entry.firstTried)) }
   }
 
   /// Has an entry start that was taken out of the index, because it is to be the last.
@@ -50,12 +50,8 @@ extension EntryScheduler {
       }
       let host = try job.number(ofHost: place.host, names: &names)
       let key = EntryKey(priority: place.key.priority, position: position)
-      let attempts = job.attempts[position] ?? 0
-      hosts.retry(
-        Retry(
-          key: key, host: host, attempts: attempts, attemptsAtMirror: attempts,
-          firstTried: job.firstTried[position] ?? now),
-        job: run, due: now, now: now, allowance: allowance(of: host))
+      if job[waiting: position] == nil { job.wait(position, AttemptHistory(firstTried: now)) }
+      hosts.retry(Retry(key: key, host: host), job: run, due: now, now: now, allowance: allowance(of: host))
     }
   }
 }

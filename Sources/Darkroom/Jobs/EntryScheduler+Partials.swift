@@ -6,14 +6,15 @@ extension EntryScheduler {
 
   /// Keeps what the download of an entry has left that is to be tried again at the same URL, if there is room for it.
   func keep(_ partial: PartialDownload?, of id: PhotoRecord.ID) {
-    guard let partial, let job = jobs[id.run] else { return }
-    let kept = jobs.values.lazy.flatMap(\.partials.values)
+    guard let partial, let job = jobs[id.run], var history = job[waiting: id.position] else { return }
+    let kept = jobs.values.lazy.flatMap(\.waiting.values).compactMap(\.partial)
     guard kept.count < Self.partialLimit.count,
       kept.reduce(partial.bytes, { $0 + $1.bytes }) <= Self.partialLimit.bytes
     else { return }
-    job.partials[id.position] = partial
+    history.partial = partial
+    job.wait(id.position, history)
   }
 
   /// Removes all of them, because there is no room, or nothing is tried again.
-  func dropPartials() { for job in jobs.values { job.partials.removeAll() } }
+  func dropPartials() { for job in jobs.values { job.dropPartials { _ in true } } }
 }

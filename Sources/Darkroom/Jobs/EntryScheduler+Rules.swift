@@ -16,22 +16,22 @@ extension EntryScheduler {
   /// Records that a download begins its request, or that it makes none because another does.
   /// - Parameter time: When it begins its request; nil when it makes none.
   func downloadBegan(_ id: PhotoRecord.ID, at time: Int?) {
-    guard let job = jobs[id.run], let entry = job.started[id.position], entry.isDownloading else { return }
-    job.started[id.position]?.hasBegun = true
+    guard let job = jobs[id.run], let entry = job[started: id.position], entry.isDownloading else { return }
+    job[started: id.position]?.hasBegun = true
     hosts.downloadBegan(host: entry.host, at: time, isRepeated: entry.hasBegun)
   }
 
   /// Records that a download is too slow: its host may have room for another.
   func downloadIsSlow(_ id: PhotoRecord.ID) {
-    guard let job = jobs[id.run], let entry = job.started[id.position], entry.isDownloading, !entry.isSlow
+    guard let job = jobs[id.run], let entry = job[started: id.position], entry.isDownloading, !entry.isSlow
     else { return }
-    job.started[id.position]?.isSlow = true
+    job[started: id.position]?.isSlow = true
     hosts.downloadIsSlow(host: entry.host)
   }
 
   /// Records that an answer to a download has begun to arrive.
   func hostAnswered(_ id: PhotoRecord.ID) {
-    guard let entry = jobs[id.run]?.started[id.position], entry.isDownloading else { return }
+    guard let entry = started(id), entry.isDownloading else { return }
     hosts.hostAnswered(entry.host)
   }
 

@@ -12,35 +12,20 @@ final class EntryScheduler {
     let run: Int
     let entry: Entry
 
-    /// Which of its URLs is to be asked, from 0.
-    let mirror: Int
+    /// Its tries before this one.
+    let history: AttemptHistory
 
-    /// How often it was tried before.
-    let attempts: Int
-
-    /// When it was first tried, in milliseconds; nil when that is now.
-    let firstTried: Int?
-
-    /// Whether it is to be told when its download begins its request.
+    /// Whether the scheduler wants to know when its download begins its request.
     let hasInterval: Bool
 
-    /// Whether it is to be told when an answer of its host begins to arrive.
+    /// Whether the scheduler wants to know when an answer of its host begins to arrive.
     let awaitsAnswer: Bool
 
-    /// How long this try may take; nil for as long as any other.
+    /// How long this try may take. Default: nil, as long as any other.
     let budget: Reachability.Budget?
 
-    /// Why the try before failed, if that was kept.
-    let failure: EntryFailure?
-
-    /// What another variant of its entry has downloaded for it; nil for most.
+    /// What another variant of its entry has downloaded for it. Default: nil, nothing.
     let inherited: PhotoRecord.Source?
-
-    /// What the try before has left of its download.
-    let partial: PartialDownload?
-
-    /// How the mirrors before failed.
-    let earlierMirrors: [ReportRow.MirrorFailure]
   }
 
   var hosts = HostScheduler()
@@ -131,9 +116,7 @@ final class EntryScheduler {
       let entry = try job.entry(at: retry.key.position)
       hosts.startRetry(job: choice.job, host: retry.host, now: now)
       if retry.key.wasDeferred { job.deferred.started(retry.key.position) }
-      var started = JobEntries.Started(retry, since: now)
-      started.discountOutage(isOutage)
-      return start(started, entry, of: choice.job, job)
+      return start(retry.key, at: retry.host, entry, of: choice.job, job, now: now)
     case .host(let host):
       guard let key = hosts.next(of: host, job: choice.job), let local = job.localNumber(of: host) else {
         throw StopError.broken("a host of job \(choice.job) is not known")
@@ -143,14 +126,12 @@ final class EntryScheduler {
       let entry = try job.entry(at: key.position)
       guard job.variants?.sources.isEmpty == false, let inherited = takeInheritance(key.position, in: job) else {
         hosts.startReleased(job: choice.job, host: host, now: now)
-        return start(job.firstStart(of: key, at: host, now: now), entry, of: choice.job, job)
+        return start(key, at: host, entry, of: choice.job, job, now: now)
       }
-      var started = JobEntries.Started(key: key, host: host, since: now)
-      started.mirror = inherited.mirror
-      started.retryHost = try job.number(
+      let retryHost = try job.number(
         ofHost: job.index.hostNumber(known: entry.urls[inherited.mirror]), names: &names)
       hosts.startReleased(job: choice.job, host: host, now: now)
-      return start(started, entry, inherited: inherited.source, of: choice.job, job)
+      return start(key, at: host, entry, (inherited, retryHost), of: choice.job, job, now: now)
     case .upcoming:
       guard let upcoming = job.upcoming else { throw StopError.broken("job \(choice.job) has no next host") }
       // It may have become known since: then its turn comes when it has room.
@@ -186,24 +167,29 @@ final class EntryScheduler {
     let entry = try job.entry(at: key.position)
     let next = try job.index.next(ofHost: local, after: key)
     hosts.start(job: run, host: host, next: next, now: now, allowance: allowance(of: host))
-    return start(job.firstStart(of: key, at: host, now: now), entry, of: run, job)
+    return start(key, at: host, entry, of: run, job, now: now)
   }
 
+  /// - Parameter inherited: What another variant has downloaded for it, and the host that is asked if it is tried again.
   private func start(
-    _ started: JobEntries.Started, _ entry: Entry, inherited: PhotoRecord.Source? = nil, of run: Int, _ job: JobEntries
+    _ key: EntryKey, at host: Int, _ entry: Entry,
+    _ inherited: (HeldVariants.Inheritance, retryHost: Int)? = nil, of run: Int, _ job: JobEntries, now: Int
   ) -> Next {
-    var started = started
-    started.failure = job.failures.removeValue(forKey: started.key.position)
-    job.started[started.key.position] = started
-    if !job.attempts.isEmpty { job.attempts[started.key.position] = nil }
-    if !job.firstTried.isEmpty { job.firstTried[started.key.position] = nil }
-    return Next(
-      run: run, entry: entry, mirror: started.mirror, attempts: started.attempts, firstTried: started.firstTried,
-      hasInterval: hosts.hasInterval(started.host), awaitsAnswer: hosts.awaitsAnswer(started.host),
-      budget: hosts.reachability(of: started.host).budget,
-      failure: started.failure, inherited: inherited,
-      partial: job.partials.removeValue(forKey: started.key.position),
-      earlierMirrors: started.mirror == 0 ? [] : job.mirrorFailures[started.key.position] ?? [])
+    var history = job[waiting: key.position] ?? AttemptHistory()
+    if let (inherited, _) = inherited {
+      history = AttemptHistory(mirror: inherited.mirror)
+    } else {
+      history.discountOutage(isOutage)
+    }
+    let next = Next(
+      run: run, entry: entry, history: history, hasInterval: hosts.hasInterval(host),
+      awaitsAnswer: hosts.awaitsAnswer(host), budget: hosts.reachability(of: host).budget,
+      inherited: inherited?.0.source)
+    // The file is the download's now.
+    history.partial = nil
+    job.start(
+      JobEntries.Started(key: key, host: host, since: now, history: history, retryHost: inherited?.retryHost))
+    return next
   }
 
   // MARK: Endings
@@ -214,8 +200,8 @@ final class EntryScheduler {
   func downloadEnded(
     _ id: PhotoRecord.ID, _ usage: HostUsage, _ answer: HostScheduler.Answer, now: Int, backoff: Backoff
   ) -> Double? {
-    guard let job = jobs[id.run], let entry = job.started[id.position], entry.isDownloading else { return nil }
-    job.started[id.position]?.isDownloading = false
+    guard let job = jobs[id.run], let entry = job[started: id.position], entry.isDownloading else { return nil }
+    job[started: id.position]?.isDownloading = false
     let hold = hosts.downloadEnded(
       host: entry.host, spent: usage.milliseconds, began: entry.since, hasBegun: entry.hasBegun,
       isSlow: entry.isSlow, answer,
@@ -223,7 +209,7 @@ final class EntryScheduler {
     guard entry.host != HostScheduler.files else { return nil }
     job.transfers.add(
       Transfers.Counts(
-        requests: usage.requests.sent, retries: entry.attemptsAtMirror > 0 ? usage.requests.sent : 0,
+        requests: usage.requests.sent, retries: entry.history.wasAsked ? usage.requests.sent : 0,
         bytes: usage.bytes, connections_reused: usage.requests.reused), of: names.name(of: entry.host),
       failure: usage.failure, isHeld: hold != nil, firstByte: usage.firstByte)
     return hold
@@ -231,7 +217,8 @@ final class EntryScheduler {
 
   /// Records that the last try of an entry in progress failed, which does not count if a suspicion becomes an outage.
   func downloadFailed(_ id: PhotoRecord.ID, suspicion: Int) {
-    jobs[id.run]?.started[id.position]?.fail(suspicion: suspicion, isOutage: isOutage)
+    jobs[id.run]?[started: id.position]?.history.fail(suspicion: suspicion, isOutage: isOutage)
+    jobs[id.run]?[started: id.position]?.isSuspected = true
   }
 
   /// Forgets that hosts were silent, after an outage of the network.
@@ -239,8 +226,8 @@ final class EntryScheduler {
 
   /// Marks an entry as finished; it is not scheduled again.
   func finished(_ id: PhotoRecord.ID, now: Int) {
-    guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return }
-    if entry.mirror > 0 { job.mirrorFailures[id.position] = nil }
+    guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
+    job[started: id.position] = nil
     finished(id.run, job, at: entry.host, now)
   }
 
@@ -257,58 +244,46 @@ final class EntryScheduler {
   ///   - attempts: How often it has been tried; nil when the last time does not count.
   ///   - isRefused: Whether its host refused it the last time.
   func retry(_ id: PhotoRecord.ID, attempts: Int?, isRefused: Bool = false, due: Int, now: Int) {
-    guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return }
-    let retry = Retry(
-      key: entry.key, host: entry.retryHost ?? entry.host, attempts: attempts ?? entry.attempts,
-      uncounted: entry.uncounted + (isRefused ? 1 : 0), refusals: entry.refusals + (isRefused ? 1 : 0),
-      mirror: entry.mirror,
-      attemptsAtMirror: entry.attemptsAtMirror + (attempts == nil ? 0 : 1),
-      firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass, suspected: entry.suspected,
-      roundBegan: entry.roundBegan)
-    (job.attempts[id.position], job.firstTried[id.position]) = (retry.attempts, retry.firstTried)
-    hosts.retry(retry, job: id.run, due: due, now: now, allowance: allowance(of: retry.host))
-    finished(id.run, job, at: entry.host, now)
+    guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
+    var history = entry.history
+    if let attempts { history.tried(attempts: attempts, isRefused: isRefused) }
+    retry(id, entry, history, at: entry.retryHost ?? entry.host, of: job, due: due, now: now)
   }
 
   /// Has an entry start again whose download has not begun, as if it had not been started.
   func startAgain(_ id: PhotoRecord.ID, now: Int) {
-    guard let job = jobs[id.run], let entry = job.started.removeValue(forKey: id.position) else { return }
-    if let failure = entry.failure { job.failures[id.position] = failure }
-    if entry.attempts > 0 { job.attempts[id.position] = entry.attempts }
-    if let firstTried = entry.firstTried { job.firstTried[id.position] = firstTried }
-    let retry =
-      entry.retry
-      ?? Retry(
-        key: entry.key, host: entry.retryHost ?? entry.host, attempts: entry.attempts, mirror: entry.mirror,
-        attemptsAtMirror: entry.attemptsAtMirror, firstTried: entry.firstTried ?? entry.since)
-    hosts.retry(retry, job: id.run, due: now, now: now, allowance: allowance(of: retry.host))
-    finished(id.run, job, at: entry.host, now)
+    guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
+    retry(id, entry, entry.history, at: entry.retryHost ?? entry.host, of: job, due: now, now: now)
   }
 
   /// Has an entry start again with its next mirror, at once.
   /// - Parameters:
   ///   - url: The mirror.
   ///   - attempts: How often the entry has been tried.
-  ///   - mayPass: Whether the failure of the mirror before may pass.
-  ///   - failure: How that mirror failed.
+  ///   - failure: How the mirror before failed.
+  ///   - isRetryable: Whether that may succeed later.
   /// - Throws: `IndexError`. Then the entry is in progress still.
   func useMirror(
-    _ id: PhotoRecord.ID, _ url: String, attempts: Int, mayPass: Bool = false,
-    after failure: ReportRow.MirrorFailure? = nil, now: Int
+    _ id: PhotoRecord.ID, _ url: String, attempts: Int, after failure: ReportRow.MirrorFailure? = nil,
+    isRetryable: Bool = false, now: Int
   ) throws(IndexError) {
-    guard let job = jobs[id.run], let entry = job.started[id.position] else { return }
+    guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     let host = try withIndex(of: id.run, now: now) {
       try job.number(ofHost: job.index.hostNumber(known: url), names: &names)
     }
-    job.started[id.position] = nil
-    if entry.mirror == 0 { job.mirrorFailures[id.position] = nil }
-    if let failure { job.mirrorFailures[id.position, default: []].append(failure) }
-    let retry = Retry(
-      key: entry.key, host: host, attempts: attempts, uncounted: attempts, mirror: entry.mirror + 1,
-      firstTried: entry.firstTried ?? entry.since, mirrorMayPass: entry.mirrorMayPass || mayPass,
-      roundBegan: entry.roundBegan)
-    (job.attempts[id.position], job.firstTried[id.position]) = (attempts, retry.firstTried)
-    hosts.retry(retry, job: id.run, due: now, now: now, allowance: allowance(of: host))
+    var history = entry.history
+    history.useMirror(attempts: attempts, after: failure, isRetryable: isRetryable)
+    retry(id, entry, history, at: host, of: job, due: now, now: now)
+  }
+
+  private func retry(
+    _ id: PhotoRecord.ID, _ entry: JobEntries.Started, _ history: AttemptHistory, at host: Int, of job: JobEntries,
+    due: Int, now: Int
+  ) {
+    var history = history
+    history.firstTried = entry.firstTried
+    job.wait(id.position, history)
+    hosts.retry(Retry(key: entry.key, host: host), job: id.run, due: due, now: now, allowance: allowance(of: host))
     finished(id.run, job, at: entry.host, now)
   }
 
@@ -316,45 +291,47 @@ final class EntryScheduler {
 
   /// How many tries of an entry in progress, the last one included, do not count.
   func uncounted(_ id: PhotoRecord.ID) -> Int {
-    jobs[id.run]?.started[id.position]?.uncounted(isOutage: isOutage) ?? 0
+    started(id).map { $0.history.attempts - $0.history.counted(isOutage: isOutage) } ?? 0
   }
 
   /// The suspicion to which the failure of the last try of an entry in progress belongs; nil when it belongs to none.
   func suspicion(_ id: PhotoRecord.ID) -> Int? {
-    guard let entry = jobs[id.run]?.started[id.position], entry.isSuspected else { return nil }
-    return entry.suspected?.suspicion
+    started(id).flatMap { $0.isSuspected ? $0.history.suspected?.suspicion : nil }
   }
 
   /// The name of the host of an entry in progress; nil for a file.
   func hostName(_ id: PhotoRecord.ID) -> String? {
-    guard let host = jobs[id.run]?.started[id.position]?.host, host != HostScheduler.files else { return nil }
+    guard let host = started(id)?.host, host != HostScheduler.files else { return nil }
     return names.name(of: host)
   }
 
-  /// Keeps why an entry failed that is to be tried again.
-  func keep(_ failure: EntryFailure?, of id: PhotoRecord.ID) { jobs[id.run]?.failures[id.position] = failure }
+  /// Keeps why an entry failed that waits.
+  func keep(_ failure: EntryFailure?, of id: PhotoRecord.ID) {
+    guard let job = jobs[id.run], var history = job[waiting: id.position] else { return }
+    history.failure = failure
+    job.wait(id.position, history)
+  }
 
   /// Records that an entry that was to be tried again is not: its time is over, and its last try decides.
   func notTried(_ id: PhotoRecord.ID, now: Int, backoff: Backoff) {
     _ = downloadEnded(id, HostUsage(), .none, now: now, backoff: backoff)
-    guard let entry = jobs[id.run]?.started[id.position] else { return }
-    jobs[id.run]?.started[id.position]?.isSuspected = entry.suspected != nil
+    jobs[id.run]?[started: id.position]?.isSuspected = started(id)?.history.suspected != nil
   }
 
   /// Has the time for all tries of an entry that has just started count from now on, unless it does already.
   func startTimer(_ id: PhotoRecord.ID, now: Int) {
-    guard let entry = jobs[id.run]?.started[id.position], entry.roundBegan == nil else { return }
-    jobs[id.run]?.started[id.position]?.roundBegan = now
+    guard let entry = started(id), entry.history.roundBegan == nil else { return }
+    jobs[id.run]?[started: id.position]?.history.roundBegan = now
   }
 
   /// What the host of an entry in progress allows.
   func throttle(ofHostOf id: PhotoRecord.ID) -> Throttle {
-    (jobs[id.run]?.started[id.position]).map { hosts.throttle(of: $0.host) } ?? Throttle()
+    started(id).map { hosts.throttle(of: $0.host) } ?? Throttle()
   }
 
   /// What is known of whether the host of an entry in progress answers.
   func reachability(ofHostOf id: PhotoRecord.ID) -> Reachability {
-    (jobs[id.run]?.started[id.position]).map { hosts.reachability(of: $0.host) } ?? Reachability()
+    started(id).map { hosts.reachability(of: $0.host) } ?? Reachability()
   }
 
   /// How many downloads do nothing but wait for hosts that do not answer.

@@ -2,48 +2,30 @@ import Scheduling
 
 /// What `EntryScheduler` keeps of one job.
 final class JobEntries {
-  /// An entry whose outcome is not known.
+  /// What an entry does that has neither ended nor been deferred. Of others the table has nothing: the index says which of
+  /// them are to be started or held, and the deferred queue when those are tried again.
+  enum EntryState {
+    /// To be started again, or for the first time in this run. What is known of its tries is not to be lost.
+    case waiting(AttemptHistory)
+    case inProgress(Started)
+  }
+
+  /// An entry in progress: its outcome is not known.
   struct Started {
     let key: EntryKey
+
+    /// The host that is asked.
     let host: Int
-
-    /// How often it was tried before.
-    var attempts = 0
-
-    /// How many of these tries do not count: its host refused them, or they were another mirror's.
-    var uncounted = 0
-
-    /// How often its host refused the URL in use before.
-    var refusals = 0
-
-    /// Which of its URLs is in use, from 0.
-    var mirror = 0
-
-    /// How often that one was tried before.
-    var attemptsAtMirror = 0
-
-    /// Tries that do not count if the network was down.
-    var suspected: Retry.Suspected?
-
-    /// Whether the last try is one of these.
-    var isSuspected = false
-
-    /// When it was started for the first time since it was last deferred, in milliseconds of the time without pauses; nil
-    /// when its tries are not timed.
-    var roundBegan: Int?
 
     /// When it started, in milliseconds.
     let since: Int
 
-    /// When it was first tried; nil when that is this time.
-    var firstTried: Int?
+    /// Its tries before this one.
+    var history: AttemptHistory
 
-    /// Whether the failure of an earlier mirror may pass.
-    var mirrorMayPass = false
-    var isDownloading = true
-
-    /// The host that is asked if it is tried again; nil for `host`.
+    /// The host that is asked when it is tried again. Default: nil, the same.
     var retryHost: Int?
+    var isDownloading = true
 
     /// Whether it was reported that its download has begun.
     var hasBegun = false
@@ -51,11 +33,11 @@ final class JobEntries {
     /// Whether its download is too slow.
     var isSlow = false
 
-    /// Why it failed before; nil when that is not kept.
-    var failure: EntryFailure?
+    /// Whether its last try is one of those that do not count if the network was down.
+    var isSuspected = false
 
-    /// What it was started as; nil when it was not tried before in its run.
-    var retry: Retry?
+    /// When it was first tried: now, unless it was before.
+    var firstTried: Int { history.firstTried ?? since }
   }
 
   /// A host that was not started, with its first entry.
@@ -70,14 +52,13 @@ final class JobEntries {
 
   /// Whether nothing of it starts any more, because its index cannot be read.
   var isStopped = false
-  var started: [Int: Started] = [:]
+
+  /// The state of entries by their position in the manifest.
+  private(set) var states: [Int: EntryState] = [:]
+
+  /// How many of them are in progress.
+  private(set) var inProgress = 0
   var transfers = Transfers()
-
-  /// How often entries were tried that wait to be tried again, by position.
-  var attempts: [Int: Int] = [:]
-
-  /// When these were first tried, in milliseconds. Of entries that were begun and given up it is kept, too.
-  var firstTried: [Int: Int] = [:]
   var deferred = DeferredQueue() {
     didSet { deferredChange = deferred.nextChange ?? .max }
   }
@@ -91,15 +72,6 @@ final class JobEntries {
 
   /// Variants that wait for others of their entry; nil when none does.
   var variants: HeldVariants?
-
-  /// Why entries failed that wait for their next try, by position; only of those whose time is limited.
-  var failures: [Int: EntryFailure] = [:]
-
-  /// What downloads that broke off have left, by position.
-  var partials: [Int: PartialDownload] = [:]
-
-  /// How the mirrors of entries failed that were tried before the present ones, by position.
-  var mirrorFailures: [Int: [ReportRow.MirrorFailure]] = [:]
 
   /// The first host that was not started, once `fetchUpcoming` has found it.
   private(set) var upcoming: Upcoming?
@@ -120,15 +92,6 @@ final class JobEntries {
   func entry(at position: Int) throws -> Entry {
     guard let entry = try index.entry(at: position) else { throw StopError.broken("the index lacks entry \(position)") }
     return entry
-  }
-
-  /// An entry that starts for the first time in its run: it may have been tried in the run that this one replaces.
-  func firstStart(of key: EntryKey, at host: Int, now: Int) -> Started {
-    var started = Started(key: key, host: host, since: now)
-    started.attempts = attempts[key.position] ?? 0
-    started.attemptsAtMirror = started.attempts
-    started.firstTried = firstTried[key.position]
-    return started
   }
 
   /// Whether the next host that was not started is to be looked up.
@@ -180,44 +143,50 @@ final class JobEntries {
   func localNumber(of host: Int) -> Int? { locals[host] }
 }
 
-extension JobEntries.Started {
-  /// How many of its tries, the last one included, do not count: its host refused them, they were another mirror's, or the
-  /// network was down.
-  func uncounted(isOutage: (Int) -> Bool) -> Int {
-    uncounted + (suspected.map { isOutage($0.suspicion) ? $0.tries : 0 } ?? 0)
-  }
+// MARK: States
 
-  /// Records that the last try failed, which does not count if a suspicion becomes an outage.
-  mutating func fail(suspicion: Int, isOutage: (Int) -> Bool) {
-    var tries = 1
-    if let earlier = suspected {
-      if earlier.suspicion == suspicion {
-        tries += earlier.tries
-      } else if isOutage(earlier.suspicion) {
-        // The record of the last try has its number already: it cannot be lowered any more.
-        uncounted += earlier.tries
-        roundBegan = nil
-      }
+extension JobEntries {
+  /// The entry in progress at a position. Setting it changes one that is in progress; nil removes it.
+  subscript(started position: Int) -> Started? {
+    get { if case .inProgress(let started)? = states[position] { started } else { nil } }
+    set {
+      guard self[started: position] != nil else { return }
+      states[position] = newValue.map(EntryState.inProgress)
+      if newValue == nil { inProgress -= 1 }
     }
-    suspected = Retry.Suspected(suspicion: suspicion, tries: tries)
-    isSuspected = true
   }
 
-  /// Takes off the tries that failed because the network was down, before the entry is started again: neither they nor their
-  /// time count.
-  mutating func discountOutage(_ isOutage: (Int) -> Bool) {
-    guard let suspected, isOutage(suspected.suspicion) else { return }
-    attempts = max(0, attempts - suspected.tries)
-    attemptsAtMirror = max(0, attemptsAtMirror - suspected.tries)
-    roundBegan = nil
-    self.suspected = nil
+  /// What is known of the tries of an entry that waits.
+  subscript(waiting position: Int) -> AttemptHistory? {
+    if case .waiting(let history)? = states[position] { history } else { nil }
   }
 
-  init(_ retry: Retry, since: Int) {
-    self.init(
-      key: retry.key, host: retry.host, attempts: retry.attempts, uncounted: retry.uncounted, refusals: retry.refusals,
-      mirror: retry.mirror,
-      attemptsAtMirror: retry.attemptsAtMirror, suspected: retry.suspected, roundBegan: retry.roundBegan,
-      since: since, firstTried: retry.firstTried, mirrorMayPass: retry.mirrorMayPass, retry: retry)
+  /// The positions of entries in progress.
+  var startedPositions: Set<Int> { Set(states.keys.filter { self[started: $0] != nil }) }
+
+  /// What is known of the tries of entries that wait, by position.
+  var waiting: [Int: AttemptHistory] {
+    states.compactMapValues { if case .waiting(let history) = $0 { history } else { nil } }
+  }
+
+  /// Starts an entry with what is known of its tries.
+  func start(_ started: Started) {
+    if self[started: started.key.position] == nil { inProgress += 1 }
+    states[started.key.position] = .inProgress(started)
+  }
+
+  /// Has an entry wait. If it was in progress, it is so no more.
+  func wait(_ position: Int, _ history: AttemptHistory) {
+    self[started: position] = nil
+    states[position] = .waiting(history)
+  }
+
+  /// Removes what broken downloads of entries that wait have left.
+  func dropPartials(where isMeant: (Int) -> Bool) {
+    for (position, history) in waiting where history.partial != nil && isMeant(position) {
+      var history = history
+      history.partial = nil
+      states[position] = .waiting(history)
+    }
   }
 }

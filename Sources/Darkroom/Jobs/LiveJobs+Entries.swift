@@ -67,13 +67,13 @@ extension LiveJobs {
     if configuration.entryTimeout != nil { scheduler.startTimer(next.id, now: suspension.activity.now(now)) }
     let left = timeLeft(next.id, configuration)
     let record = PhotoRecord(
-      next.entry, run: plan.run, mirror: next.mirror, attempts: next.attempts,
+      next.entry, run: plan.run, mirror: next.history.mirror, attempts: next.history.attempts,
       settings: HostSettings(next.budget, configuration.transfer, left: left), lastFailure: lastFailure,
-      isCutShort: configuration.transfer.isCutShort(left: left, next.budget), partial: next.partial,
-      earlierMirrors: next.earlierMirrors,
-      firstTried: next.firstTried.map { Clock.wallMilliseconds - (now - $0) },
+      isCutShort: configuration.transfer.isCutShort(left: left, next.budget), partial: next.history.partial,
+      earlierMirrors: next.history.mirrorFailures,
+      firstTried: next.history.firstTried.map { Clock.wallMilliseconds - (now - $0) },
       inherited: next.inherited, waitingVariants: variants)
-    if let left, left <= 0, let failure = next.failure {
+    if let left, left <= 0, let failure = next.history.failure {
       record.fail(failure)
       scheduler.notTried(next.id, now: now, backoff: configuration.backoff)
       return decide(on: record, configuration)
@@ -121,7 +121,8 @@ extension LiveJobs {
     // The last try of what is refused by itself holds nobody else.
     if case .refused(let asked) = answer, let started = scheduler.started(record.id),
       backoff.isRefusedItself(
-        own: started.refusals + 1, inRow: scheduler.throttle(ofHostOf: record.id).refusals + 1, hasAsked: asked != nil)
+        own: started.history.refusals + 1, inRow: scheduler.throttle(ofHostOf: record.id).refusals + 1,
+        hasAsked: asked != nil)
     {
       answer = .none
     }
@@ -148,9 +149,10 @@ extension LiveJobs {
     let entry = EndedEntry(
       state: live.state, failure: live.failure, attempts: live.attempts - scheduler.uncounted(record.id),
       hasMirror: record.hasMirror, throttle: scheduler.throttle(ofHostOf: record.id),
-      refusals: (started?.refusals ?? 0) + (live.failure?.isHostRefusal == true ? 1 : 0),
-      age: started.map { now - ($0.firstTried ?? $0.since) } ?? 0, wasDeferred: started?.key.wasDeferred == true,
-      mirrorMayPass: started?.mirrorMayPass == true, isHostSilent: isHostSilent(record, live),
+      refusals: (started?.history.refusals ?? 0) + (live.failure?.isHostRefusal == true ? 1 : 0),
+      age: started.map { now - $0.firstTried } ?? 0, wasDeferred: started?.key.wasDeferred == true,
+      hadRetryableMirrorFailure: started?.history.hadRetryableMirrorFailure == true,
+      isHostSilent: isHostSilent(record, live),
       timeLeft: timeLeft(record.id, configuration), outage: outage(record.id))
     let isClosing = runs[record.run.number]?.isClosing == true
     let verdict = Verdict(
@@ -197,8 +199,9 @@ extension LiveJobs {
       let mirror = record.entry.urls[record.mirror + 1]
       do throws(EntryScheduler.IndexError) {
         try scheduler.useMirror(
-          record.id, mirror, attempts: live.attempts, mayPass: live.failure?.isRetryable == true,
-          after: live.failure.map { .init($0, of: SourceLocation.redacted(record.url)) }, now: now)
+          record.id, mirror, attempts: live.attempts,
+          after: live.failure.map { .init($0, of: SourceLocation.redacted(record.url)) },
+          isRetryable: live.failure?.isRetryable == true, now: now)
       } catch {
         scheduler.finished(record.id, now: now)
         return indexFailed(error)

@@ -36,7 +36,7 @@ extension LiveJobs {
   /// How much of the time for all tries of an entry in progress is left, in seconds; nil when that has no limit.
   func timeLeft(_ id: PhotoRecord.ID, _ configuration: Configuration) -> Double? {
     guard let limit = configuration.entryTimeout else { return nil }
-    guard let began = scheduler.started(id)?.roundBegan else { return limit }
+    guard let began = scheduler.started(id)?.history.roundBegan else { return limit }
     return limit - Double(suspension.activity.now(Clock.monotonicMilliseconds) - began) / 1000
   }
 }

@@ -48,8 +48,8 @@ struct EndedEntry: Equatable {
   /// Whether it was deferred before: then it has no retries.
   var wasDeferred = false
 
-  /// Whether the failure of an earlier mirror may pass.
-  var mirrorMayPass = false
+  /// Whether an earlier mirror failed with a retryable error.
+  var hadRetryableMirrorFailure = false
 
   /// Whether its host did not answer, nor others before it, as often as an entry is tried.
   var isHostSilent = false
@@ -128,7 +128,8 @@ extension EndedEntry {
   /// How long the entry is deferred, in milliseconds; nil when it is not, because no failure of its URLs may pass or it is
   /// too old.
   fileprivate func wait(_ deferral: Deferral) -> Int? {
-    guard let failure, failure.code.stage == .download, failure.isRetryable || mirrorMayPass else { return nil }
+    guard let failure, failure.code.stage == .download, failure.isRetryable || hadRetryableMirrorFailure
+    else { return nil }
     switch failure.disposition {
     case .retry(let asked), .hostRefused(let asked): return deferral.wait(age: age, asked: asked)
     case .final, .waitForSpace, .waitForMachine, .restart: return deferral.wait(age: age, asked: nil)

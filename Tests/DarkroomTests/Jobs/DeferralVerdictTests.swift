@@ -8,14 +8,15 @@ import Testing
   private func verdict(
     _ disposition: EntryFailure.Disposition, attempts: Int = 4, code: FailureCode = .download(.connect),
     hasMirror: Bool = false, isStopping: Bool = false, refusals: Int = 0, seconds: Double = 1000, age: Int = 0,
-    wasDeferred: Bool = false, mirrorMayPass: Bool = false
+    wasDeferred: Bool = false, hadRetryableMirrorFailure: Bool = false
   ) -> Verdict {
     var throttle = Throttle()
     let backoff = Backoff(retries: 3)
     for number in 0..<refusals { _ = throttle.refused(asked: 5, began: number, now: 0, backoff: backoff) }
     let entry = EndedEntry(
       state: .failed, failure: EntryFailure(code: code, message: "", disposition: disposition), attempts: attempts,
-      hasMirror: hasMirror, throttle: throttle, age: age, wasDeferred: wasDeferred, mirrorMayPass: mirrorMayPass)
+      hasMirror: hasMirror, throttle: throttle, age: age, wasDeferred: wasDeferred,
+      hadRetryableMirrorFailure: hadRetryableMirrorFailure)
     return Verdict(
       on: entry, backoff: backoff, deferral: Deferral(seconds: seconds), isStopping: isStopping, now: 0)
   }
@@ -38,10 +39,10 @@ import Testing
 
   @Test func `what is final is not deferred, unless another mirror may pass`() {
     #expect(verdict(.final) == .deliver)
-    #expect(isPostponed(verdict(.final, mirrorMayPass: true)))
+    #expect(isPostponed(verdict(.final, hadRetryableMirrorFailure: true)))
     #expect(verdict(.retry(after: nil), hasMirror: true) == .useMirror)
     for code in [FailureCode.filter(.imageCorrupt), .io, .nameConflict] {
-      #expect(verdict(.final, code: code, mirrorMayPass: true) == .deliver)
+      #expect(verdict(.final, code: code, hadRetryableMirrorFailure: true) == .deliver)
     }
   }
 

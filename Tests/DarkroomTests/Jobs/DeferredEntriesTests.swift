@@ -29,7 +29,7 @@ import Testing
     #expect(try jobs.start(perHost: 1, now: 529) == [2])
     jobs.finish(2)
     let next = try #require(try jobs.next(perHost: 1, now: 530))
-    #expect(next.entry.position == 0 && next.attempts == 2 && next.mirror == 0)
+    #expect(next.entry.position == 0 && next.history.attempts == 2 && next.history.mirror == 0)
     #expect(jobs.scheduler.deferred(run: 1).count == 0)
     let started = try #require(jobs.scheduler.started(next.id))
     #expect(started.key.wasDeferred && started.firstTried == 10 && jobs.uncounted(0) == 2)
@@ -62,7 +62,7 @@ import Testing
     #expect(try jobs.start(perHost: 9, now: 0) == [0, 2])
     for position in [0, 2] { jobs.finish(position) }
     let next = try #require(try jobs.next(now: 700))
-    #expect(next.entry.position == 1 && next.attempts == 5)
+    #expect(next.entry.position == 1 && next.history.attempts == 5)
     #expect(jobs.scheduler.started(next.id)?.firstTried == -300)
   }
 
@@ -109,8 +109,8 @@ import Testing
     try jobs.scheduler.handOver([0: 1], from: 1, to: 2, now: 50)
     jobs.scheduler.handOverAges([1: 0], from: 1, to: 2)
     let next = try (0..<2).map { _ in try #require(try jobs.next(now: 60)) }
-    #expect(next.map(\.entry.position) == [0, 1] && next.map(\.firstTried) == [10, 10])
-    #expect(next.map(\.attempts) == [0, 1])
+    #expect(next.map(\.entry.position) == [0, 1] && next.map(\.history.firstTried) == [10, 10])
+    #expect(next.map(\.history.attempts) == [0, 1])
   }
 
   @Test func `a job that goes takes its deferred entries with it`() throws {

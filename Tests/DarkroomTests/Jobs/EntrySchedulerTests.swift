@@ -52,7 +52,7 @@ import Testing
     #expect(try jobs.start(perHost: 1, now: 999) == [1])
     jobs.downloadEnded(1)
     let next = try #require(try jobs.next(perHost: 1, now: 1000))
-    #expect(next.entry.position == 0 && next.attempts == 1)
+    #expect(next.entry.position == 0 && next.history.attempts == 1)
     #expect(jobs.scheduler.waitingRetries(run: 1) == 0)
   }
 
@@ -81,7 +81,7 @@ import Testing
       jobs.retry(0, attempts: attempt, due: attempt * 10 + 5)
       #expect(try jobs.start(now: attempt * 10) == [])
     }
-    #expect(try jobs.next(perHost: 1, now: 100)?.attempts == 3)
+    #expect(try jobs.next(perHost: 1, now: 100)?.history.attempts == 3)
   }
 
   @Test func `an entry whose download has not begun starts again as if it had not been started`() throws {
@@ -97,8 +97,8 @@ import Testing
     #expect(jobs.scheduler.attempts(run: 1) == [0: 1], "nothing is known of the other one")
     for now in [10, 20] {
       let next = try (0..<2).map { _ in try #require(try jobs.next(now: now)) }
-      #expect(next.map(\.entry.position) == [0, 1] && next.map(\.attempts) == [1, 0])
-      #expect(next[0].failure?.message == "why" && next[0].firstTried == 5)
+      #expect(next.map(\.entry.position) == [0, 1] && next.map(\.history.attempts) == [1, 0])
+      #expect(next[0].history.failure?.message == "why" && next[0].history.firstTried == 5)
       for id in ids {
         jobs.downloadEnded(id.position, now: now)
         jobs.scheduler.startAgain(id, now: now)
@@ -113,8 +113,8 @@ import Testing
       jobs.downloadEnded(position)
       jobs.retry(position, attempts: nil, due: 0)
     }
-    #expect(try jobs.next(perHost: 1)?.attempts == 0)
-    #expect(try jobs.next(perHost: 1)?.attempts == 0)
+    #expect(try jobs.next(perHost: 1)?.history.attempts == 0)
+    #expect(try jobs.next(perHost: 1)?.history.attempts == 0)
   }
 
   @Test func `a host that is held is not asked, the others are`() throws {
@@ -154,7 +154,7 @@ import Testing
       jobs.retry(0, attempts: attempt, isRefused: true, due: attempt * 100_000, now: attempt * 100_000)
     }
     let next = try #require(try jobs.next(perHost: 1, now: 400_000))
-    #expect(next.attempts == 3 && jobs.uncounted(0) == 3)
+    #expect(next.history.attempts == 3 && jobs.uncounted(0) == 3)
     jobs.downloadEnded(0, now: 400_000)
     jobs.retry(0, attempts: 4, due: 400_000, now: 400_000)
     #expect(try jobs.start(now: 500_000) == [0])
@@ -173,13 +173,13 @@ import Testing
     for attempt in 1...2 {
       #expect(try jobs.start(now: attempt) == [0])
       jobs.scheduler.startTimer(id, now: attempt * 10)
-      #expect(jobs.scheduler.started(id)?.roundBegan == 10)
+      #expect(jobs.scheduler.started(id)?.history.roundBegan == 10)
       fail(0, suspicion: 5)
       jobs.retry(0, attempts: attempt, due: attempt, now: attempt)
     }
     jobs.scheduler.isOutage = { $0 == 5 }
-    #expect(try jobs.next(now: 9)?.attempts == 0)
-    #expect(jobs.uncounted(0) == 0 && jobs.scheduler.started(id)?.roundBegan == nil)
+    #expect(try jobs.next(now: 9)?.history.attempts == 0)
+    #expect(jobs.uncounted(0) == 0 && jobs.scheduler.started(id)?.history.roundBegan == nil)
   }
 
   @Test func `tries of an outage that is found while the next one runs do not count`() throws {
@@ -187,12 +187,12 @@ import Testing
     #expect(try jobs.start() == [0])
     fail(0, suspicion: 5)
     jobs.retry(0, attempts: 1, due: 0)
-    #expect(try jobs.next()?.attempts == 1)
+    #expect(try jobs.next()?.history.attempts == 1)
     jobs.scheduler.isOutage = { $0 == 5 }
     fail(0, suspicion: 6)
     #expect(jobs.uncounted(0) == 1, "of the two tries of which the record knows")
     jobs.retry(0, attempts: 2, due: 0)
-    #expect(try jobs.next()?.attempts == 2)
+    #expect(try jobs.next()?.history.attempts == 2)
     #expect(jobs.uncounted(0) == 1)
   }
 
@@ -218,13 +218,13 @@ import Testing
     #expect(try jobs.start(perHost: 1) == [1], "the next of a; b has no room")
     jobs.downloadEnded(2)
     let next = try #require(try jobs.next(perHost: 1))
-    #expect(next.entry.position == 0 && next.mirror == 1 && next.attempts == 2)
+    #expect(next.entry.position == 0 && next.history.mirror == 1 && next.history.attempts == 2)
     #expect(jobs.uncounted(0) == 2, "none of them was b's")
     #expect(next.entry.urls == urls)
     jobs.downloadEnded(0, .none, .request())
     #expect(jobs.scheduler.transfers(run: 1).hosts.map(\.host) == ["a", "b"])
     try jobs.useMirror(0, urls[2], attempts: 3)
-    #expect(try jobs.next(perHost: 1)?.mirror == 2)
+    #expect(try jobs.next(perHost: 1)?.history.mirror == 2)
     #expect(try jobs.start(perHost: 1) == [3])
   }
 

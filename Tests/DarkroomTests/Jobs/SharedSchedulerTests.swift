@@ -79,7 +79,7 @@ import Testing
     #expect(try jobs.startAll(perHost: 1).isEmpty)
     jobs.finish(0, run: 2)
     let next = try #require(try jobs.next(perHost: 1))
-    #expect(next.run == 1 && next.mirror == 1)
+    #expect(next.run == 1 && next.history.mirror == 1)
   }
 
   @Test func `what runs when its job is removed still counts for its host, and ends without consequences`() throws {
