@@ -78,7 +78,7 @@ extension EntryScheduler {
   /// - Parameter places: The entries' places in the new run, by those in the old one.
   /// - Throws: `IndexError`, about the new run.
   func handOver(_ places: [Int: Int], from old: Int, to new: Int, now: Int) throws(IndexError) {
-    guard let oldJob = jobs[old], let job = jobs[new] else { return }
+    guard let oldJob = jobs[old] else { return }
     let attempts = places.compactMap { position, place in oldJob[waiting: position].map { (place, $0.attempts) } }
     keep(attempts: Dictionary(attempts) { _, last in last }, run: new)
     handOverAges(places, from: old, to: new)

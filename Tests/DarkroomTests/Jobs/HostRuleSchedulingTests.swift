@@ -46,7 +46,7 @@ import Testing
     jobs.downloadEnded(0, run: 2, .none, .request(), now: 7010)
     jobs.retry(0, run: 2, attempts: 1, due: 7020, now: 7010)
     let third = try #require(try jobs.next(now: 8000))
-    #expect(third.run == 1 && third.mirror == 1)
+    #expect(third.run == 1 && third.history.mirror == 1)
     began(1, at: 8000)
     #expect(try jobs.startAll(now: 8999) == [])
     #expect(try jobs.startAll(now: 9000) == [.init(run: 2, position: 0)])
