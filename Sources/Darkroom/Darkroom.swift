@@ -31,7 +31,6 @@ package final class Darkroom {
     case cacheFailed(String)
     case cacheCleared
     case worker(DecodingPool.Notice)
-    case probed(NetworkWatch.ProbeResult)
     case galleryFailed(String)
     case configure(@Sendable () throws -> Configuration)
     case stop
@@ -196,7 +195,7 @@ package final class Darkroom {
     if let timeLimit, now >= timeLimit { beginToStop(now, isOutOfTime: true) }
     if let stopDeadline, now >= stopDeadline { abandon() }
     if stopDeadline == nil {
-      try jobs.watchNetwork(configuration)
+      watchHosts(now)
       jobs.suspension.watchMemory(isWorking: !jobs.runs.isEmpty)
       if jobs.suspension.needsScan { watcher.scanNow() }
     }
@@ -300,7 +299,6 @@ package final class Darkroom {
     case .hostAnswered(let record): jobs.scheduler.hostAnswered(record.id)
     case .downloadEnded(let record): jobs.downloadEnded(record, backoff: configuration.backoff)
     case .operationsEnded(let record): jobs.operationsEnded(record, configuration)
-    case .probed(let result): jobs.network.handle(result)
     case .delivery(let message): try jobs.handle(message)
     case .cacheFailed(let why): observe(.warning("the download cache is not used until the next start: \(why)"))
     case .cacheCleared: jobs.suspension.cacheWasCleared()
@@ -349,6 +347,17 @@ package final class Darkroom {
     }
   }
 
+  /// Ends the wait for closed hosts while no host answers: `run` leaves the rest to the next start, `watch` gives them up.
+  private func watchHosts(_ now: Double) {
+    jobs.reportHosts()
+    let limit = configuration.outageWait ?? (jobs.queue.goal == .watch ? 86_400 : 600)
+    guard jobs.isCutOff(for: limit) else { return }
+    if jobs.queue.goal == .watch { return jobs.giveUpHosts(after: limit) }
+    jobs.summary.hasLeftOpen = true
+    observe(.warning("no host has answered for \(limit.formatted()) s; what is not done stays for the next start"))
+    beginToStop(now)
+  }
+
   private func adopt(_ new: Configuration) {
     var new = new
     if (new.inbox, new.outbox, new.state) != (configuration.inbox, configuration.outbox, configuration.state) {
@@ -390,9 +399,6 @@ package final class Darkroom {
 
   private func timeToWait(_ now: Double) -> Double {
     var untilScan = max(0, watcher.due - now)
-    if stopDeadline == nil, let due = jobs.network.detector.due {
-      untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
-    }
     if stopDeadline == nil, let due = jobs.suspension.memoryCheck {
       untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
     }

@@ -185,7 +185,6 @@ final class Services {
         memory: MemoryWatch(patience: configuration.memoryPatience) { [root = configuration.kernelRoot] in
           MemoryReading(root: root)
         }),
-      network: NetworkWatch(configuration: configuration.transfer, engine: engine) { [send] in send(.probed($0)) },
       planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
       runEnded: { [downloads] in downloads.end(run: $0) }, send: { [send] in send(.job($0)) })
     jobs.unknownRuns = Set(unfinished.map(\.job.runID).filter { !knowsInbox || detached.contains($0) })
@@ -208,7 +207,6 @@ final class Services {
     jobs.pending.configure(configuration, engine: engine)
     jobs.scheduler.configure(configuration.hosts)
     jobs.suspension.configure(minFree: configuration.minFree)
-    jobs.network.configure(configuration.transfer, engine: engine)
     jobs.planner = planner(configuration, jobs.delivery)
     cacheSize = configuration.cacheSize
     cache?.resize(to: cacheSize)

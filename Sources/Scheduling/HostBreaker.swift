@@ -6,8 +6,12 @@
 package struct HostBreaker: Equatable, Sendable {
   /// How a request failed at its host.
   package enum Failure: Equatable, Sendable {
-    /// No connection came about: the resolver failed, it was refused, there is no route, TLS was cut off.
+    /// No connection came about: the name is not known, it was refused, there is no route, TLS was cut off.
     case refused
+    /// The resolver failed: no name server answers.
+    case unresolved
+    /// This machine has no network.
+    case noNetwork
     /// No connection came about before the time was over.
     case unanswered
     /// The request was sent, and no answer began before the time was over.
@@ -16,7 +20,10 @@ package struct HostBreaker: Equatable, Sendable {
     case broken
 
     /// Whether the host was not reached, and nothing of its answers is known.
-    package var isUnreachable: Bool { self == .refused || self == .unanswered }
+    package var isUnreachable: Bool { self != .silent && self != .broken }
+
+    /// Whether this machine may be to blame, and not the host.
+    package var isOfMachine: Bool { self == .unresolved || self == .noNetwork }
 
     /// Whether nothing came until the time was over.
     var isSilence: Bool { self == .unanswered || self == .silent }
@@ -30,8 +37,11 @@ package struct HostBreaker: Equatable, Sendable {
     /// The last failure.
     package fileprivate(set) var failure: Failure
 
-    /// How long it has been closed, without the time in which no host answered.
+    /// For how long it has been closed while other hosts answered, or after bad answers.
     fileprivate var elapsed = 0
+
+    /// For how long, until now, no other host has answered, so that the network may be down.
+    package fileprivate(set) var unanswered = 0
 
     /// How many trials have begun, and when the next one may begin.
     fileprivate var trials = 0
@@ -193,16 +203,30 @@ package struct HostBreaker: Equatable, Sendable {
   /// - Returns: Whether the host is given up.
   @discardableResult
   package mutating func pass(_ milliseconds: Int, othersAnswer: Bool, now: Int) -> Bool {
-    guard case .closed(var closed) = state, othersAnswer || !closed.failure.isUnreachable else { return false }
-    closed.elapsed += max(0, min(milliseconds, now - closed.since))
+    guard case .closed(var closed) = state else { return false }
+    let milliseconds = max(0, min(milliseconds, now - closed.since))
+    if othersAnswer || !closed.failure.isUnreachable {
+      closed.elapsed += milliseconds
+      closed.unanswered = 0
+    } else {
+      closed.unanswered += milliseconds
+    }
     state = .closed(closed)
     guard closed.elapsed >= Self.longest else { return false }
     giveUp(now: now)
     return true
   }
 
-  /// How long until it is given up, if time counts, in milliseconds. Default: nil, it is not closed.
-  package var remaining: Int? { closed.map { max(0, Self.longest - $0.elapsed) } }
+  /// Closes a host that was given up again: its entries wait anew. One that has never answered is as unknown as any.
+  mutating func holdAgain(now: Int) {
+    guard isGivenUp else { return }
+    let failure = Failure.refused
+    self = hasAnswered ? Self(answered: lastAnswer, .closed(Closed(since: now, failure: failure, due: now))) : Self()
+  }
+
+  private init(answered lastAnswer: Int, _ state: State) {
+    (hasAnswered, self.lastAnswer, self.state) = (true, lastAnswer, state)
+  }
 
   /// Gives the host up: its entries fail without being tried.
   package mutating func giveUp(now: Int) {

@@ -22,7 +22,7 @@ struct HostLoad: Sendable {
   private var perHost: Int?
 
   var throttle: Throttle
-  var reach = Reachability()
+  var breaker = HostBreaker()
   var concurrency = HostConcurrency()
 
   /// Downloads that started while it did not answer, and have not ended.
@@ -58,17 +58,29 @@ struct HostLoad: Sendable {
   /// The excess, in units that are large enough to rank it behind others.
   var quanta: Int { excess / HostScheduler.quantum }
 
-  /// - Parameter places: Those of a host without a rule.
-  func hasRoom(_ places: HostPlaces, now: Int) -> Bool {
-    guard number != HostScheduler.files else { return true }
-    guard downloading < min(room(places), throttle.room), throttle.nextStart <= now else { return false }
-    return throttle.spacing == 0 || beginning == 0
+  /// Whether a download may start. At a host that was given up any may: it fails at once.
+  /// - Parameters:
+  ///   - places: Those of a host without a rule.
+  ///   - hasTrialRoom: Whether one more closed host may be tried.
+  func hasRoom(_ places: HostPlaces, hasTrialRoom: Bool, now: Int) -> Bool {
+    guard number != HostScheduler.files, !breaker.isGivenUp else { return true }
+    guard throttle.nextStart <= now, throttle.spacing == 0 || beginning == 0 else { return false }
+    if breaker.isClosed { return hasTrialRoom && breaker.trialDue.map { $0 <= now } == true }
+    return downloading < min(room(places), throttle.room)
   }
+
+  /// When a download may start again, as far as that depends on the time only.
+  var nextStart: Int { max(throttle.nextStart, breaker.isClosed ? breaker.trialDue ?? 0 : 0) }
+
+  /// Downloads at once from a host of which it is not known that it answers.
+  private static let unknown = 2
 
   /// Downloads at once, whether or not it has refused requests.
   private func room(_ places: HostPlaces) -> Int {
     let places = perHost.map(HostPlaces.init(fixed:)) ?? places
-    let room = reach.room(places, usual: concurrency.room(places))
+    let room =
+      breaker.responds || places.isFixed && breaker.silences == 0
+      ? concurrency.room(places) : min(Self.unknown, places.connections)
     // Unless the operator gave a number, slow downloads leave one place to others.
     return places.isFixed ? room : max(room, min(slow + 1, 2 * room))
   }
@@ -76,19 +88,20 @@ struct HostLoad: Sendable {
   /// Why no download may start; nil when one may.
   /// - Parameter places: Those of a host without a rule.
   func shortage(_ places: HostPlaces, now: Int) -> HostShortage? {
-    guard !hasRoom(places, now: now) else { return nil }
+    guard !hasRoom(places, hasTrialRoom: true, now: now) else { return nil }
+    if breaker.isClosed { return .closed }
     let room = room(places)
     if throttle.until > now { return .hold }
     if downloading < min(room, throttle.room), throttle.nextRequest > now || beginning > 0 { return .interval }
     if throttle.room < room || throttle.nextStart > now { return .hold }
-    let isSilent = number != HostScheduler.files && !reach.answers
+    let isSilent = number != HostScheduler.files && !breaker.responds
     if isSilent, room < (perHost ?? places.connections) { return .silence }
     return perHost == nil ? .places(room) : .rule(room)
   }
 
   /// The downloads that do nothing but wait: those that wait for its first answer for a while, or for one after a silence.
   func silentDownloads(now: Int) -> Int {
-    let isSilent = reach.silences > 0 || waitingSince.map { now - $0 >= HostScheduler.silentAfter } == true
+    let isSilent = breaker.silences > 0 || waitingSince.map { now - $0 >= HostScheduler.silentAfter } == true
     return isSilent ? waiting : 0
   }
 
@@ -96,7 +109,7 @@ struct HostLoad: Sendable {
   mutating func started(now: Int) {
     downloading += 1
     throttle.started(now: now)
-    guard number != HostScheduler.files, !reach.answers else { return }
+    guard number != HostScheduler.files, !breaker.responds else { return }
     waiting += 1
     waitingSince = waitingSince ?? now
   }
@@ -110,23 +123,8 @@ struct HostLoad: Sendable {
   }
 
   /// Records that an answer has begun to arrive.
-  mutating func answered() {
-    guard !reach.answers else { return }
-    reach.answered()
+  mutating func answerBegan() {
+    breaker.answerBegan()
     (waiting, waitingSince) = (0, nil)
-  }
-
-  /// Forgets that it was silent. One that has answered before is taken to answer.
-  mutating func forgetSilences() { if reach.hasAnswered { answered() } else { reach.forgetSilences() } }
-
-  /// Records what a download says of it, before that is counted as ended.
-  mutating func record(_ contact: Reachability.Contact, began: Int, now: Int, retries: Int) {
-    switch contact {
-    case .answered(let firstByte, let isMultiplexed):
-      answered()
-      concurrency.answered(firstByte: firstByte, isMultiplexed: isMultiplexed, downloading: downloading)
-    case .silent: reach.silent(began: began, now: now, retries: retries)
-    case .unknown: break
-    }
   }
 }

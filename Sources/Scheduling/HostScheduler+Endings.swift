@@ -20,15 +20,17 @@ extension HostScheduler {
   ///   - hasBegun: Whether `downloadBegan` was called for it.
   ///   - isSlow: Whether `downloadIsSlow` was called for it.
   ///   - contact: What it says of whether the host answers.
+  ///   - isTrial: Whether its start returned `Admission.trial`.
   /// - Returns: How long the host is held, in seconds, if that is new.
   package mutating func downloadEnded(
     host: Int, spent milliseconds: Int, began: Int, hasBegun: Bool = false, isSlow: Bool = false, _ answer: Answer,
-    contact: Reachability.Contact = .unknown, now: Int, backoff: Backoff
+    contact: Contact = .unknown, isTrial: Bool = false, now: Int, backoff: Backoff
   ) -> Double? {
     guard let slot = hosts.slot(of: host), hosts.loads[slot].downloading > 0 else { return nil }
     if !hasBegun { hosts.loads[slot].beginning -= 1 }
     if isSlow { hosts.loads[slot].slow -= 1 }
-    hosts.ended(slot, contact, began: began, now: now, retries: backoff.retries)
+    let wasMachineClosed = hosts.machine.isClosed
+    let due = hosts.ended(slot, contact, began: began, isTrial: isTrial, now: now)
     hosts.loads[slot].excess += max(0, milliseconds - Self.usual)
     var hold: Double?
     switch answer {
@@ -37,6 +39,8 @@ extension HostScheduler {
       hold = hosts.loads[slot].throttle.refused(asked: asked, began: began, now: now, backoff: backoff)
     case .none: break
     }
+    for other in due { unblock(other) }
+    if wasMachineClosed, !hosts.machine.isClosed { for (_, slot) in hosts.used { unblock(slot) } }
     unblock(slot)
     // A job that was removed does not call `finished`.
     hosts.removeIfUnused(slot, now: now)
@@ -77,27 +81,45 @@ extension HostScheduler {
     hosts.slot(of: host).map { hosts.loads[$0].throttle } ?? Throttle()
   }
 
-  /// What is known of whether a host answers.
-  package func reachability(of host: Int) -> Reachability {
-    hosts.slot(of: host).map { hosts.loads[$0].reach } ?? Reachability()
+  /// Whether a host may be asked.
+  package func breaker(of host: Int) -> HostBreaker {
+    hosts.slot(of: host).map { hosts.loads[$0].breaker } ?? HostBreaker()
   }
 
   /// Records that an answer of a host has begun to arrive, before its download ends.
-  package mutating func hostAnswered(_ host: Int) {
-    guard let slot = hosts.slot(of: host), !hosts.loads[slot].reach.answers else { return }
-    hosts.answered(slot)
+  package mutating func answerBegan(_ host: Int) {
+    guard let slot = hosts.slot(of: host), !hosts.loads[slot].breaker.responds else { return }
+    hosts.answerBegan(slot)
     unblock(slot)
   }
 
   /// Whether the first answer of a host is waited for, also after a silence.
-  package func awaitsAnswer(_ host: Int) -> Bool {
-    host != HostScheduler.files && !reachability(of: host).answers
+  package func awaitsAnswer(_ host: Int) -> Bool { host != HostScheduler.files && !breaker(of: host).responds }
+
+  // MARK: Closed hosts
+
+  /// Removes and returns the changes of hosts since this was last called, in their order.
+  package mutating func takeHostChanges() -> [HostChange] {
+    defer { hosts.changes = [] }
+    return hosts.changes
   }
 
-  /// Forgets that hosts were silent, after an outage of the network.
-  package mutating func forgetSilences() {
-    hosts.forgetSilences()
-    for (_, slot) in hosts.used { unblock(slot) }
+  /// Whether hosts that have never answered are held, because this machine seems to have no network.
+  package var isMachineHeld: Bool { hosts.machine.isClosed }
+
+  /// The closed hosts, and since when they are closed.
+  package var closedHosts: [(host: Int, closed: HostBreaker.Closed)] {
+    hosts.closed.compactMap { slot in
+      hosts.loads[slot].breaker.closed.map { (hosts.loads[slot].number, $0) }
+    }
+  }
+
+  /// For how long, in milliseconds, closed hosts have waited while no other host answered: the longest of them.
+  package var unansweredTime: Int { hosts.unansweredTime }
+
+  /// Gives up the closed hosts that have waited so long, in milliseconds, while no other host answered.
+  package mutating func giveUpUnanswered(after milliseconds: Int, now: Int) {
+    for slot in hosts.giveUpUnanswered(after: milliseconds, now: now) { unblock(slot) }
   }
 
   /// How many downloads do nothing but wait for hosts that do not answer.
@@ -113,14 +135,20 @@ extension HostScheduler {
   }
 
   /// When the next wait of an entry or of a host ends, or ended since `choose` was last called; nil when none waits.
-  package var nextChange: Int? { timers.first?.due }
+  package var nextChange: Int? { [timers.first?.due, hosts.countDue, hosts.machine.trialDue].compactMap { $0 }.min() }
 
   /// How many entries of a job wait to be tried again.
   package func waitingRetries(job: Int) -> Int { place(of: job).map { jobs[$0].waitingRetries } ?? 0 }
 
   /// Has a host at which no download may start now change when one may.
   mutating func setTimer(for slot: Int, _ now: Int) {
-    let nextStart = hosts.loads[slot].throttle.nextStart
+    var nextStart = hosts.loads[slot].nextStart
+    if hosts.loads[slot].breaker.isClosed, !hosts.hasTrialRoom {
+      nextStart = max(nextStart, now + HostTable.countInterval)
+    }
+    if !hosts.mayAsk(slot, now: now) {
+      nextStart = max(nextStart, hosts.machine.trialDue ?? now + HostTable.countInterval)
+    }
     guard nextStart > now, hosts.loads[slot].timer != nextStart else { return }
     hosts.loads[slot].timer = nextStart
     timers.insert(Timer(due: nextStart, host: hosts.loads[slot].number, retry: nil))
@@ -136,8 +164,9 @@ extension HostScheduler {
     hosts.loads[slot].blocked.removeAll(keepingCapacity: true)
   }
 
-  /// Handles the timers that are due.
+  /// Handles the timers that are due, and time that has passed for closed hosts.
   mutating func wake(_ now: Int) {
+    for slot in hosts.countTime(now: now) { unblock(slot) }
     while let timer = timers.first, timer.due <= now {
       _ = timers.popFirst()
       guard let slot = hosts.slot(of: timer.host) else { continue }

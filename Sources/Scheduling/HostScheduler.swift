@@ -30,8 +30,31 @@ package struct HostScheduler {
     }
   }
 
-  /// What a download says of how much its host can bear, for `Throttle`. Whether the host can be reached is
-  /// `Reachability.Contact`.
+  /// What a download says of whether its host can be reached, for `HostBreaker`. How much the host can bear is `Answer`.
+  package enum Contact: Equatable, Sendable {
+    /// It answered, to the answer's end.
+    /// - Parameters:
+    ///   - firstByte: Seconds from the request to the answer; nil when that is not known.
+    ///   - isMultiplexed: Whether the connection carries several requests at once.
+    case answered(firstByte: Double?, isMultiplexed: Bool)
+    case failed(HostBreaker.Failure)
+    /// Nothing.
+    case unknown
+
+    /// Whether nothing came until the time was over.
+    package var isSilence: Bool { if case .failed(let failure) = self { failure.isSilence } else { false } }
+  }
+
+  /// What is to be done with an entry that starts.
+  package enum Admission: Equatable, Sendable {
+    case request
+    /// Its request tries whether the host answers again.
+    case trial
+    /// It fails without a request: its host was given up.
+    case failure
+  }
+
+  /// What a download says of how much its host can bear, for `Throttle`. Whether the host can be reached is `Contact`.
   package enum Answer: Equatable, Sendable {
     case served
     /// The host asked for a hold, of so many seconds if it said so.
@@ -131,7 +154,9 @@ package struct HostScheduler {
       first = (start, place, site)
     }
     guard let (_, place, site) = first else { return nil }
-    return Choice(job: jobs[place].number, kind: jobs[place].sites[site].first)
+    let isTrial = hosts.loads[slot].breaker.isClosed
+    let kind = isTrial ? jobs[place].sites[site].longestWaiting : jobs[place].sites[site].first
+    return Choice(job: jobs[place].number, kind: kind)
   }
 
   /// Finds the first of a job's entries that may start. Hosts without room are out of the ranking until they have some.
@@ -139,7 +164,9 @@ package struct HostScheduler {
     while let first = jobs[place].first {
       let slot = jobs[place].sites[first.site].slot
       let quanta = hosts.loads[slot].quanta
-      if !hosts.loads[slot].hasRoom(perHost, now: now) {
+      if !hosts.mayAsk(slot, now: now)
+        || !hosts.loads[slot].hasRoom(perHost, hasTrialRoom: hosts.hasTrialRoom, now: now)
+      {
         jobs[place].blockFirst()
         hosts.loads[slot].blocked.append(.init(job: jobs[place].number, site: first.site))
         setTimer(for: slot, now)
@@ -149,7 +176,7 @@ package struct HostScheduler {
         break
       }
     }
-    jobs[place].findHead()
+    jobs[place].findHead(mayAskUnknown: !hosts.machine.isClosed || hosts.machine.isTrialDue(now: now))
   }
 
   // MARK: Starting
@@ -170,36 +197,40 @@ package struct HostScheduler {
   /// - Parameters:
   ///   - next: The host's next entry after it.
   ///   - allowance: What the operator allows at the host; evaluated when no job has anything there yet.
+  @discardableResult
   package mutating func start(
     job: Int, host: Int, next: EntryKey?, now: Int, allowance: @autoclosure () -> HostAllowance = .standard
-  ) {
-    guard let place = place(of: job) else { return }
+  ) -> Admission {
+    guard let place = place(of: job) else { return .request }
     let site = attach(place, to: host, now, allowance())
     jobs[place].setNext(next, at: site)
-    start(place, site, now)
+    return start(place, site, now)
   }
 
-  /// Records the start of the first of a host's entries whose retry is due.
-  package mutating func startRetry(job: Int, host: Int, now: Int) {
-    guard let place = place(of: job), let site = jobs[place].site(at: host) else { return }
-    jobs[place].popRetry(at: site)
-    start(place, site, now)
+  /// Records the start of an entry whose retry is due.
+  @discardableResult
+  package mutating func startRetry(_ retry: Retry, job: Int, now: Int) -> Admission {
+    guard let place = place(of: job), let site = jobs[place].site(at: retry.host) else { return .request }
+    jobs[place].removeRetry(retry, at: site)
+    return start(place, site, now)
   }
 
   /// Records the start of the first of a host's entries that had waited for others.
-  package mutating func startReleased(job: Int, host: Int, now: Int) {
-    guard let place = place(of: job), let site = jobs[place].site(at: host) else { return }
+  @discardableResult
+  package mutating func startReleased(job: Int, host: Int, now: Int) -> Admission {
+    guard let place = place(of: job), let site = jobs[place].site(at: host) else { return .request }
     jobs[place].popReleased(at: site)
-    start(place, site, now)
+    return start(place, site, now)
   }
 
-  private mutating func start(_ place: Int, _ site: Int, _ now: Int) {
+  private mutating func start(_ place: Int, _ site: Int, _ now: Int) -> Admission {
     let slot = jobs[place].sites[site].slot
     starts += 1
     jobs[place].start(at: site, number: starts)
     hosts.loads[slot].beginning += 1
-    hosts.started(slot, now: now)
+    let admission = hosts.started(slot, now: now)
     rank(place, site)
+    return admission
   }
 
   /// Adds a host at which a job has entries that cannot start at once.

@@ -2,6 +2,8 @@
 package enum HostShortage: Equatable, Sendable {
   /// It has not answered yet, or not for a while, and is asked by few downloads.
   case silence
+  /// It does not answer any more, and one entry at a time tries whether it does again.
+  case closed
   /// It has refused requests, and is asked less often since.
   case hold
   /// A rule wants time between two requests.
@@ -15,10 +17,11 @@ package enum HostShortage: Equatable, Sendable {
   var rank: Int {
     switch self {
     case .silence: 0
-    case .hold: 1
-    case .interval: 2
-    case .rule: 3
-    case .places: 4
+    case .closed: 1
+    case .hold: 2
+    case .interval: 3
+    case .rule: 4
+    case .places: 5
     }
   }
 }

@@ -1,15 +1,37 @@
 /// The hosts at which a live job has something left or a download runs, each in a slot that it keeps while it is in use,
-/// and the throttles of others.
+/// and what is remembered of others.
 struct HostTable {
   /// By slot. Those of unused slots have no meaning.
   var loads: [HostLoad] = []
 
   private var slots: [Int: Int] = [:]
   private var unused: [Int] = []
-  private var memory = ThrottleMemory()
+  private var memory = HostMemory()
 
   /// The slots of hosts with downloads that wait for an answer.
   private var unanswered: Set<Int> = []
+
+  /// The slots of closed hosts.
+  private(set) var closed: Set<Int> = []
+
+  /// Whether hosts may be asked that have never answered: not while this machine has no network or no name server.
+  private(set) var machine = MachineBreaker()
+
+  /// How many downloads try whether their hosts answer again.
+  private(set) var trials = 0
+  private var news = HostNews()
+
+  /// When time was last counted for closed hosts.
+  private var counted = 0
+
+  /// Changes of hosts that were not taken yet.
+  var changes: [HostChange] = []
+
+  /// The most trials at once.
+  static let trialLimit = 16
+
+  /// How often time is counted for closed hosts, in milliseconds. A longer time without counting, as in a pause, is none.
+  static let countInterval = 1000
 
   /// How many hosts are in use.
   var count: Int { slots.count }
@@ -20,7 +42,7 @@ struct HostTable {
   /// The hosts that are in use, with their slots.
   var used: [(host: Int, slot: Int)] { slots.map { ($0.key, $0.value) } }
 
-  /// Whether a host is in use, or has a throttle.
+  /// Whether a host is in use, or remembered.
   func knows(_ number: Int) -> Bool { slots[number] != nil || memory.contains(number) }
 
   /// Counts one more job at a host.
@@ -33,11 +55,13 @@ struct HostTable {
   }
 
   private mutating func insert(_ number: Int, _ now: Int, _ allowance: HostAllowance) -> Int {
-    let throttle = memory.take(number, now: now) ?? Throttle()
-    let load = HostLoad(number: number, throttle: throttle, allowance: allowance)
+    let known = memory.take(number, now: now)
+    var load = HostLoad(number: number, throttle: known?.throttle ?? Throttle(), allowance: allowance)
+    if let known { load.breaker = known.breaker }
     let slot = unused.popLast() ?? loads.count
     if slot == loads.count { loads.append(load) } else { loads[slot] = load }
     slots[number] = slot
+    if load.breaker.isClosed { closed.insert(slot) }
     return slot
   }
 
@@ -48,47 +72,156 @@ struct HostTable {
     removeIfUnused(slot, now: now)
   }
 
-  /// Removes a host that has neither a job nor a download. Its throttle is remembered.
+  /// Removes a host that has neither a job nor a download. What is known of it is remembered.
   mutating func removeIfUnused(_ slot: Int, now: Int) {
     guard loads[slot].jobs == 0, loads[slot].downloading == 0 else { return }
     let number = loads[slot].number
-    memory.keep(loads[slot].throttle, of: number, now: now)
+    memory.keep(loads[slot].throttle, loads[slot].breaker, of: number, now: now)
     slots[number] = nil
     unused.append(slot)
     unanswered.remove(slot)
+    closed.remove(slot)
   }
 
   // MARK: Answers
 
   /// Records the start of a download.
-  mutating func started(_ slot: Int, now: Int) {
+  /// - Returns: Whether it tries if its host answers again, or is not to be tried.
+  mutating func started(_ slot: Int, now: Int) -> HostScheduler.Admission {
     loads[slot].started(now: now)
     if loads[slot].waiting > 0 { unanswered.insert(slot) }
+    if machine.isClosed, isUnknown(slot) {
+      machine.trialBegan(at: loads[slot].number, now: now)
+      return .request
+    }
+    guard loads[slot].breaker.state != .open else { return .request }
+    guard let due = loads[slot].breaker.trialDue, due <= now, hasTrialRoom else { return .failure }
+    loads[slot].breaker.trialBegan(now: now)
+    trials += 1
+    return .trial
   }
 
+  /// Whether a host has neither answered nor begun to.
+  private func isUnknown(_ slot: Int) -> Bool {
+    loads[slot].number != HostScheduler.files && !loads[slot].breaker.responds && !loads[slot].breaker.hasAnswered
+  }
+
+  /// Whether a host may be asked as far as this machine has a network.
+  func mayAsk(_ slot: Int, now: Int) -> Bool { !machine.isClosed || !isUnknown(slot) || machine.isTrialDue(now: now) }
+
+  /// Whether one more closed host may be tried.
+  var hasTrialRoom: Bool { trials < Self.trialLimit }
+
   /// Records that an answer of a host has begun to arrive.
-  mutating func answered(_ slot: Int) {
-    loads[slot].answered()
+  mutating func answerBegan(_ slot: Int) {
+    loads[slot].answerBegan()
     unanswered.remove(slot)
   }
 
   /// Records the end of a download, and what it says of the host.
-  mutating func ended(_ slot: Int, _ contact: Reachability.Contact, began: Int, now: Int, retries: Int) {
+  /// - Returns: The slots of closed hosts that may be tried at once, because this one has opened.
+  mutating func ended(_ slot: Int, _ contact: HostScheduler.Contact, began: Int, isTrial: Bool, now: Int) -> Set<Int> {
+    if isTrial { trials -= 1 }
+    var due: Set<Int> = []
     if loads[slot].number != HostScheduler.files {
-      loads[slot].record(contact, began: began, now: now, retries: retries)
+      if record(slot, contact, began: began, isTrial: isTrial, now: now) { due = closed }
     }
     loads[slot].ended(began: began)
     if loads[slot].waiting == 0 { unanswered.remove(slot) }
+    return due
   }
 
-  /// Forgets that hosts were silent, after an outage of the network.
-  mutating func forgetSilences() {
-    for slot in slots.values { loads[slot].forgetSilences() }
-    unanswered = unanswered.filter { loads[$0].waiting > 0 }
+  /// - Returns: Whether the host has opened.
+  private mutating func record(
+    _ slot: Int, _ contact: HostScheduler.Contact, began: Int, isTrial: Bool, now: Int
+  ) -> Bool {
+    let number = loads[slot].number
+    if let kind = machine.ended(at: number, contact, now: now) {
+      if closed.isEmpty { counted = now }
+      changes.append(.init(host: HostScheduler.files, kind: kind))
+    }
+    switch contact {
+    case .answered(let firstByte, let isMultiplexed):
+      news.record(number, isAnswer: true)
+      loads[slot].answerBegan()
+      loads[slot].concurrency.answered(
+        firstByte: firstByte, isMultiplexed: isMultiplexed, downloading: loads[slot].downloading)
+      guard loads[slot].breaker.answered(now: now) else { return false }
+      closed.remove(slot)
+      changes.append(.init(host: number, kind: .opened))
+      for other in closed { loads[other].breaker.makeTrialDue(now: now) }
+      return true
+    case .failed(let failure):
+      let hadAnswered = loads[slot].breaker.hasAnswered
+      if closed.isEmpty { counted = now }
+      if loads[slot].breaker.failed(failure, began: began, isTrial: isTrial, now: now) {
+        closed.insert(slot)
+        changes.append(.init(host: number, kind: .closed(failure)))
+      } else if !hadAnswered, loads[slot].breaker.isGivenUp, !isTrial {
+        changes.append(.init(host: number, kind: .givenUp))
+      }
+      // Lists may name many hosts that have never been there, which says nothing of the network.
+      if hadAnswered { news.record(number, isAnswer: false) }
+    case .unknown: if isTrial { loads[slot].breaker.trialEnded() }
+    }
+    return false
   }
+
+  /// When time is to be counted for closed hosts. Default: nil, none is closed.
+  var countDue: Int? { closed.isEmpty && !machine.isClosed ? nil : counted + Self.countInterval }
+
+  /// Counts time for closed hosts, if that is due.
+  /// - Returns: The slots of those that are given up for it.
+  mutating func countTime(now: Int) -> Set<Int> {
+    guard let countDue, now >= countDue else { return [] }
+    let passed = min(now - counted, 2 * Self.countInterval)
+    counted = now
+    let news = news
+    machine.pass(passed, now: now)
+    return giveUp { breaker, number in
+      breaker.pass(passed, othersAnswer: news.othersAnswer(than: number), now: now)
+    }
+  }
+
+  /// Gives up the closed hosts for which no other has answered for so many milliseconds.
+  mutating func giveUpUnanswered(after milliseconds: Int, now: Int) -> Set<Int> {
+    if machine.unanswered >= milliseconds { machine = MachineBreaker() }
+    return giveUp { breaker, _ in
+      guard breaker.closed.map({ $0.unanswered >= milliseconds }) == true else { return false }
+      breaker.giveUp(now: now)
+      return true
+    }
+  }
+
+  private mutating func giveUp(_ decide: (inout HostBreaker, Int) -> Bool) -> Set<Int> {
+    var givenUp: Set<Int> = []
+    for slot in closed where decide(&loads[slot].breaker, loads[slot].number) { givenUp.insert(slot) }
+    closed.subtract(givenUp)
+    changes += givenUp.map { .init(host: loads[$0].number, kind: .givenUp) }
+    return givenUp
+  }
+
+  /// For how long, in milliseconds, closed hosts have waited while no other answered: the longest of them.
+  var unansweredTime: Int { closed.reduce(machine.unanswered) { max($0, loads[$1].breaker.closed?.unanswered ?? 0) } }
 
   /// How many downloads do nothing but wait for hosts that do not answer.
   func silentDownloads(now: Int) -> Int {
     unanswered.reduce(0) { $0 + loads[$1].silentDownloads(now: now) }
   }
+}
+
+/// A change of whether a host is asked.
+package struct HostChange: Equatable, Sendable {
+  package enum Kind: Equatable, Sendable {
+    /// Its entries wait.
+    case closed(HostBreaker.Failure)
+    /// It answers again.
+    case opened
+    /// Its entries fail without being tried.
+    case givenUp
+  }
+
+  /// The host's number; `HostScheduler.files` for this machine, which means all hosts that have never answered.
+  package let host: Int
+  package let kind: Kind
 }

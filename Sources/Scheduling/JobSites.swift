@@ -38,6 +38,14 @@ struct JobSites {
       return .host(host)
     }
 
+    /// The entry that tries whether a closed host answers again: one that was not tried there, if there is any, and
+    /// otherwise the one that was so the fewest times. One URL that always fails is not to keep the host closed.
+    var longestWaiting: HostScheduler.Choice.Kind {
+      if next != nil { return .host(host) }
+      if let free = released.first { return .released(free, host: host) }
+      return dueRetries.elements.min { ($0.holds, $0.key) < ($1.holds, $1.key) }.map { .retry($0) } ?? .host(host)
+    }
+
     var isDone: Bool { waiting == 0 && inProgress == 0 && key == nil }
   }
 
@@ -183,7 +191,13 @@ struct JobSites {
 
   mutating func popReleased(at index: Int) { _ = sites[index].released.popFirst() }
 
-  mutating func popRetry(at index: Int) { _ = sites[index].dueRetries.popFirst() }
+  mutating func removeRetry(_ retry: Retry, at index: Int) {
+    if sites[index].dueRetries.first == retry {
+      _ = sites[index].dueRetries.popFirst()
+    } else {
+      sites[index].dueRetries.removeAll { $0 == retry }
+    }
+  }
 
   // MARK: Ranks
 
@@ -222,8 +236,9 @@ struct JobSites {
   }
 
   /// Sets `head`, provided that the host of the first site has room.
-  mutating func findHead() {
-    let next = upcoming.map { Rank($0, quanta: 0) }
+  /// - Parameter mayAskUnknown: Whether hosts may be asked that were not started.
+  mutating func findHead(mayAskUnknown: Bool) {
+    let next = mayAskUnknown ? upcoming.map { Rank($0, quanta: 0) } : nil
     if let first, next.map({ first.rank < $0 }) ?? true {
       head = Head(priority: first.rank.priority, site: first.site)
     } else {

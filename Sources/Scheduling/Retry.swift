@@ -5,9 +5,14 @@ package struct Retry: Equatable, Comparable, Sendable {
   /// The number of the host.
   package let host: Int
 
-  package init(key: EntryKey, host: Int) {
+  /// How often its tries failed because the host was closed. Of the entries of a closed host the one with the fewest is
+  /// tried first.
+  package let holds: Int
+
+  package init(key: EntryKey, host: Int, holds: Int = 0) {
     self.key = key
     self.host = host
+    self.holds = holds
   }
 
   package static func < (a: Retry, b: Retry) -> Bool { a.key < b.key }

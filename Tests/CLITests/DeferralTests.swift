@@ -22,7 +22,7 @@ import Testing
     throws
   {
     let paths = [
-      "gone?" + Array(repeating: "503", count: 99).joined(separator: ","), "back?503,reset,503", "a?", "no?404",
+      "gone?" + Array(repeating: "500", count: 99).joined(separator: ","), "back?500,408,500", "a?", "no?404",
     ]
     try folders.drop("job.txt", paths.map { server.url($0) + "\n" }.joined())
     let run = try folders.start("run", ["--retry-for", "12s", "--downloads", "1", "--filters", "none", "--json"])
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func `more jobs of deferred entries than may be live keep no other from ending`() throws {
-    let faults = Array(repeating: "503", count: 99).joined(separator: ",")
+    let faults = Array(repeating: "500", count: 99).joined(separator: ",")
     for number in 0..<6 { try folders.drop("deferred \(number).txt", server.url("d\(number)?\(faults)") + "\n") }
     let arguments = ["watch"] + folders.options + ["--retry-for", "1h", "--jobs", "1", "--filters", "none"]
     // With so few descriptors four jobs may be live.

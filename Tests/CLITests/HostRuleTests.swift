@@ -101,7 +101,8 @@ import Testing
     #expect(try watch.waitForLine(containing: "watching") != nil)
     try folders.drop("job.txt", (0..<5).map { server.url("\($0)") + "\n" }.joined())
     #expect(try server.nextRequest() == "/0")
-    try expectStatus("127.0.0.1 has the rule 127.0.0.1")
+    let host = server.url("").dropFirst("http://".count).dropLast()
+    try expectStatus("\(host) has the rule 127.0.0.1")
     try server.note("one")
     #expect(try server.nextRequest() == "/one", "no second request has come meanwhile")
 
@@ -109,7 +110,7 @@ import Testing
     watch.send(SIGHUP)
     #expect(try watch.waitForLine(containing: "reloaded") != nil)
     #expect(try Set((0..<2).map { _ in try server.nextRequest() }) == ["/1", "/2"])
-    try expectStatus("127.0.0.1 has the rule *, 127.0.0.1:1")
+    try expectStatus("\(host) has the rule *, 127.0.0.1:1")
 
     try configure(#"{"*": {"headers-file": "missing"}}"#)
     watch.send(SIGHUP)
@@ -151,7 +152,7 @@ import Testing
     let run = try folders.run(["--filters", "none", "--config", config, "--downloads", "4", "--per-host", "4"])
     #expect(run.status == 0, "\(run.error)")
     let hosts = try #require(try folders.report("job").transfers?.hosts)
-    let host = try #require(hosts.first { $0.host == "127.0.0.1" })
+    let host = try #require(hosts.first { $0.host.hasPrefix("127.0.0.1:") })
     #expect(host.requests == 12 && host.failures == nil && host.holds == nil)
   }
 
@@ -165,10 +166,10 @@ import Testing
     let report = try folders.contents("job/report.json")
     #expect(try ReportSchema.violations(of: report) == "")
     let hosts = try #require(try folders.report("job").transfers?.hosts)
-    let asked = try #require(hosts.first { $0.host == "127.0.0.1" })
+    let asked = try #require(hosts.first { $0.host.hasPrefix("127.0.0.1:") })
     #expect(asked.failures == ["http-status": 2] && asked.holds == 1)
     #expect(try #require(asked.first_byte_median_ms) > 0)
-    let closedHost = try #require(hosts.first { $0.host == "127.0.0.2" })
+    let closedHost = try #require(hosts.first { $0.host == "127.0.0.2:\(closed)" })
     #expect(closedHost.failures == ["connect": 2] && closedHost.requests == 0)
     #expect(closedHost.first_byte_median_ms == nil && hosts.count == 2)
   }

@@ -26,7 +26,7 @@ import Testing
     while true {
       while let choice = scheduler.choose(now: now, perHost: 6) {
         switch choice.kind {
-        case .retry: scheduler.startRetry(job: choice.job, host: 1, now: now)
+        case .retry(let retry): scheduler.startRetry(retry, job: choice.job, now: now)
         default:
           left[choice.job] -= 1
           let next = left[choice.job] > 0 ? key(entries / jobs - left[choice.job]) : nil

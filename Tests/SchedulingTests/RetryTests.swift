@@ -36,7 +36,7 @@ import Testing
     var order: [HostScheduler.Choice.Kind] = []
     while let choice = scheduler.choose(now: 200, perHost: 6) {
       order.append(choice.kind)
-      scheduler.startRetry(job: 1, host: 1, now: 200)
+      if case .retry(let retry) = choice.kind { scheduler.startRetry(retry, job: 1, now: 200) }
     }
     #expect(order == [Self.retry(9, priority: 0), Self.retry(1), Self.retry(2), Self.retry(3)].map { .retry($0) })
     #expect(scheduler.waitingRetries(job: 1) == 0 && scheduler.nextChange == nil)
@@ -50,7 +50,7 @@ import Testing
     #expect(scheduler.choose(now: 10, perHost: 6)?.kind == .host(1))
     scheduler.start(job: 1, host: 1, next: .init(priority: 2, position: 5), now: 10)
     #expect(scheduler.choose(now: 10, perHost: 6)?.kind == .retry(Self.retry(4)))
-    scheduler.startRetry(job: 1, host: 1, now: 10)
+    scheduler.startRetry(Self.retry(4), job: 1, now: 10)
     #expect(scheduler.choose(now: 10, perHost: 6)?.kind == .host(1))
     #expect(scheduler.next(of: 1, job: 1) == .init(priority: 2, position: 5))
   }

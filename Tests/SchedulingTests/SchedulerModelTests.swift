@@ -152,7 +152,7 @@ private struct RandomWork {
     guard let choice else { return }
     switch choice.kind {
     case .retry(let retry):
-      scheduler.startRetry(job: choice.job, host: retry.host, now: now)
+      scheduler.startRetry(retry, job: choice.job, now: now)
       naive.startRetry(choice.job, retry, now: now)
       started(choice.job, retry.host, retry.key)
     case .released(let key, let host):

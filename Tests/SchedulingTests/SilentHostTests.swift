@@ -4,54 +4,6 @@ import Testing
 
 @Suite struct SilentHostTests {
   private let places = HostPlaces(connections: 6, streams: 32)
-  private var host = Reachability()
-
-  private mutating func beSilent(_ times: Int, each: Int = 3000, retries: Int = 3) {
-    for turn in 0..<times { host.silent(began: turn * each, now: (turn + 1) * each, retries: retries) }
-  }
-
-  @Test mutating func `a host has two places until it has answered, and then all`() {
-    #expect(host.room(places, usual: 6) == 2)
-    #expect(host.room(4, usual: 4) == 4, "a fixed number is one")
-    host.answered()
-    #expect(host.room(places, usual: 6) == 6)
-  }
-
-  @Test mutating func `after the first silence tries are short`() {
-    #expect(host.budget == nil)
-    beSilent(1)
-    #expect(host.budget == .init(connect: 3000, total: 8000))
-    #expect(host.room(4, usual: 4) == 2)
-    host.answered()
-    #expect(host.budget == nil)
-    beSilent(1)
-    #expect(host.budget == .init(connect: 3000, total: nil), "it may have large files")
-  }
-
-  @Test mutating func `silences at the same time are one`() {
-    for _ in 0..<10 { host.silent(began: 0, now: 10_000, retries: 3) }
-    #expect(host.silences == 1)
-  }
-
-  @Test(arguments: [0, 1, 3]) mutating func `a host that was silent as often as is tried is given up`(retries: Int) {
-    beSilent(retries, retries: retries)
-    #expect(!host.isGivenUp)
-    beSilent(1, retries: retries)
-    host.silent(began: 100_000, now: 103_000, retries: retries)
-    #expect(host.isGivenUp)
-    #expect(host.room(places, usual: 6) == 6)
-    #expect(host.budget == .init(connect: 1000, total: 3000))
-    host.answered()
-    #expect(!host.isGivenUp)
-  }
-
-  @Test mutating func `one that has answered is given up only after a minute`() {
-    host.answered()
-    beSilent(20)
-    #expect(!host.isGivenUp)
-    beSilent(22)
-    #expect(host.isGivenUp)
-  }
 
   @Test func `downloads of silent hosts are counted after two seconds, until they end`() {
     var scheduler = HostScheduler()
@@ -66,7 +18,7 @@ import Testing
     #expect(scheduler.silentDownloads(now: 1999) == 0)
     #expect(scheduler.silentDownloads(now: 2000) == 2)
     _ = scheduler.downloadEnded(
-      host: 2, spent: 10_000, began: 0, .none, contact: .silent, now: 10_000, backoff: Backoff(retries: 3))
+      host: 2, spent: 10_000, began: 0, .none, contact: .failed(.silent), now: 10_000, backoff: Backoff(retries: 3))
     #expect(scheduler.silentDownloads(now: 10_000) == 1)
   }
 
@@ -80,9 +32,9 @@ import Testing
     return scheduler
   }
 
-  private let answered = Reachability.Contact.answered(firstByte: 0.1, isMultiplexed: false)
+  private let answered = HostScheduler.Contact.answered(firstByte: 0.1, isMultiplexed: false)
 
-  private func end(_ scheduler: inout HostScheduler, _ contact: Reachability.Contact, began: Int, now: Int) {
+  private func end(_ scheduler: inout HostScheduler, _ contact: HostScheduler.Contact, began: Int, now: Int) {
     _ = scheduler.downloadEnded(
       host: 1, spent: now - began, began: began, .none, contact: contact, now: now, backoff: Backoff(retries: 3))
   }
@@ -91,7 +43,7 @@ import Testing
     var scheduler = started()
     #expect(scheduler.awaitsAnswer(1) && !scheduler.awaitsAnswer(HostScheduler.files))
     #expect(scheduler.choose(now: 100, perHost: places) == nil)
-    scheduler.hostAnswered(1)
+    scheduler.answerBegan(1)
     #expect(!scheduler.awaitsAnswer(1))
     #expect(scheduler.choose(now: 100, perHost: places)?.kind == .host(1))
     #expect(scheduler.silentDownloads(now: 60_000) == 0)
@@ -101,18 +53,18 @@ import Testing
 
   @Test func `a silence of a host that answers makes only later downloads silent`() {
     var scheduler = started()
-    scheduler.hostAnswered(1)
+    scheduler.answerBegan(1)
     for position in 2..<5 {
       scheduler.start(job: 1, host: 1, next: EntryKey(priority: 2, position: position + 1), now: 100)
     }
-    end(&scheduler, .silent, began: 100, now: 10_000)
+    end(&scheduler, .failed(.silent), began: 100, now: 10_000)
     #expect(scheduler.awaitsAnswer(1))
     #expect(scheduler.silentDownloads(now: 10_000) == 0)
     scheduler.start(job: 1, host: 1, next: nil, now: 10_001)
     #expect(scheduler.silentDownloads(now: 10_001) == 1)
     end(&scheduler, .unknown, began: 100, now: 10_002)
     #expect(scheduler.silentDownloads(now: 10_002) == 1)
-    scheduler.hostAnswered(1)
+    scheduler.answerBegan(1)
     #expect(scheduler.silentDownloads(now: 10_003) == 0)
   }
 
@@ -122,17 +74,6 @@ import Testing
     scheduler.start(job: 1, host: 1, next: nil, now: 4000)
     #expect(scheduler.silentDownloads(now: 5999) == 0)
     #expect(scheduler.silentDownloads(now: 6000) == 1)
-  }
-
-  @Test func `after an outage the hosts that answered before have all their places at once`() {
-    var scheduler = started()
-    scheduler.hostAnswered(1)
-    scheduler.start(job: 1, host: 1, next: EntryKey(priority: 2, position: 3), now: 100)
-    end(&scheduler, .silent, began: 0, now: 10_000)
-    #expect(scheduler.choose(now: 10_000, perHost: places) == nil)
-    scheduler.forgetSilences()
-    #expect(scheduler.choose(now: 10_001, perHost: places)?.kind == .host(1))
-    #expect(!scheduler.awaitsAnswer(1))
   }
 }
 

@@ -98,7 +98,7 @@ struct Simulation {
     while running.count < places, let choice = scheduler.choose(now: now, perHost: HostPlaces(fixed: perHost)) {
       switch choice.kind {
       case .retry(let retry):
-        scheduler.startRetry(job: choice.job, host: retry.host, now: now)
+        scheduler.startRetry(retry, job: choice.job, now: now)
         start(choice.job, retry.host, retry.key)
       case .released: break  // nothing waits for others here
       case .host(let host): startNext(choice.job, host)

@@ -77,7 +77,7 @@ import Testing
     while scheduler.choose(now: 0, perHost: places) == .init(job: 1, kind: .host(1)), count < 100 {
       scheduler.start(job: 1, host: 1, next: EntryKey(priority: 2, position: count + 1), now: 0)
       count += 1
-      if count == 1 { scheduler.hostAnswered(1) }
+      if count == 1 { scheduler.answerBegan(1) }
       if slowOnes < slow {
         scheduler.downloadIsSlow(host: 1)
         slowOnes += 1
@@ -103,7 +103,7 @@ import Testing
       while scheduler.choose(now: 0, perHost: places) == .init(job: 1, kind: .host(1)) {
         position += 1
         scheduler.start(job: 1, host: 1, next: EntryKey(priority: 2, position: position), now: 0)
-        scheduler.hostAnswered(1)
+        scheduler.answerBegan(1)
       }
       return position - before
     }

@@ -34,7 +34,7 @@ import Testing
   /// Runs everything on one engine, which is gone afterwards.
   private func soak(_ server: PythonServer, _ nginx: Nginx) async throws {
     let downloads = try Downloads {
-      ($0.timeout, $0.maxBytes, $0.perHost) = (.seconds(1), 64 << 10, HostLimit(fixed: 16))
+      ($0.timeout, $0.maxBytes, $0.perHost) = (.seconds(4), 64 << 10, HostLimit(fixed: 16))
     }
     // Connections exist and libraries are loaded: from here on nothing may grow.
     try await run(0..<min(300, Self.count / 3), downloads, server, nginx)

@@ -3,13 +3,6 @@ import Scheduling
 /// What is known of the tries of an entry: one value, which goes along whole while the entry waits, is in progress, is
 /// deferred or changes to its next mirror. Times are milliseconds of the monotonic clock.
 struct AttemptHistory {
-  /// Tries that do not count if the network was down.
-  struct Suspected {
-    /// The number of the suspicion that becomes an outage or does not.
-    let suspicion: Int
-    let tries: Int
-  }
-
   /// How often it was tried, at all of its URLs: what its row says.
   var attempts = 0
 
@@ -44,8 +37,8 @@ struct AttemptHistory {
   /// What the last try left of its download, for the next one at the same URL.
   var partial: PartialDownload?
 
-  /// The last tries, as far as they belong to a suspicion. Default: nil, none does.
-  var suspected: Suspected?
+  /// How often its tries did not count because its host was closed.
+  var holds = 0
 }
 
 extension AttemptHistory {
@@ -76,42 +69,16 @@ extension AttemptHistory {
   ///   - isRetryable: Whether that may succeed later.
   mutating func useMirror(attempts: Int, after failure: ReportRow.MirrorFailure?, isRetryable: Bool) {
     self.attempts = attempts
-    (counted, refusals, wasAsked, suspected, partial) = (0, 0, false, nil, nil)
+    (counted, refusals, wasAsked, holds, partial) = (0, 0, false, 0, nil)
     mirror += 1
     if let failure { mirrorFailures.append(failure) }
     hadRetryableMirrorFailure = hadRetryableMirrorFailure || isRetryable
   }
 
-  // MARK: Outages
-
-  /// How many tries count, as far as they do not belong to an outage.
-  func counted(isOutage: (Int) -> Bool) -> Int {
-    counted - (suspected.map { isOutage($0.suspicion) ? $0.tries : 0 } ?? 0)
-  }
-
-  /// Records that the last try failed, which does not count if a suspicion becomes an outage.
-  mutating func fail(suspicion: Int, isOutage: (Int) -> Bool) {
-    var tries = 1
-    if let earlier = suspected {
-      if earlier.suspicion == suspicion {
-        tries += earlier.tries
-      } else if isOutage(earlier.suspicion) {
-        // The record of the last try has its number already: it cannot be lowered any more.
-        counted -= earlier.tries
-        roundBegan = nil
-      }
-    }
-    suspected = Suspected(suspicion: suspicion, tries: tries)
-  }
-
-  /// Takes off the tries that failed because the network was down, before the entry is started again: neither they nor their
-  /// time count.
-  mutating func discountOutage(_ isOutage: (Int) -> Bool) {
-    guard let suspected, isOutage(suspected.suspicion) else { return }
-    attempts = max(0, attempts - suspected.tries)
-    counted = max(0, counted - suspected.tries)
-    wasAsked = attempts > 0
+  /// Records a try that does not count, and neither does its time, because the host was closed.
+  mutating func held() {
+    holds += 1
+    wasAsked = true
     roundBegan = nil
-    self.suspected = nil
   }
 }

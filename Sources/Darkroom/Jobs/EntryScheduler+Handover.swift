@@ -6,7 +6,8 @@ extension EntryScheduler {
   func waiting(run: Int) -> JobReplacement.Waiting {
     let deferred = (jobs[run]?.deferred.entries ?? []).map { ($0.position, $0) }
     return .init(
-      tried: Set(attempts(run: run).keys).union(deferred.map(\.0)), downloaded: downloadedVariants(run: run),
+      tried: Set(jobs[run]?.waiting.keys.map { $0 } ?? []).union(deferred.map(\.0)),
+      downloaded: downloadedVariants(run: run),
       held: waitingVariants(run: run), deferred: Dictionary(deferred, uniquingKeysWith: { first, _ in first }))
   }
 
@@ -16,7 +17,7 @@ extension EntryScheduler {
   /// How often entries of a job were tried that have not started again, by position.
   func attempts(run: Int) -> [Int: Int] {
     guard let job = jobs[run] else { return [:] }
-    return job.waiting.mapValues(\.attempts)
+    return job.waiting.mapValues(\.attempts).filter { $0.value > 0 }
   }
 
   /// Records how often entries of a job were tried in the run that it replaces, before they start.

@@ -32,7 +32,7 @@ extension EntryScheduler {
   /// Records that an answer to a download has begun to arrive.
   func hostAnswered(_ id: PhotoRecord.ID) {
     guard let entry = started(id), entry.isDownloading else { return }
-    hosts.hostAnswered(entry.host)
+    hosts.answerBegan(entry.host)
   }
 
   /// The hosts in use that have rules, with the patterns of these: the first so many, and how many there are.

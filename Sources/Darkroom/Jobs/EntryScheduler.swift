@@ -22,7 +22,10 @@ final class EntryScheduler {
     let awaitsAnswer: Bool
 
     /// How long this try may take. Default: nil, as long as any other.
-    let budget: Reachability.Budget?
+    let budget: HostBreaker.Budget?
+
+    /// Why it fails without a request. Default: nil, it does not: its host was not given up.
+    let hostFailure: EntryFailure?
 
     /// What another variant of its entry has downloaded for it. Default: nil, nothing.
     let inherited: PhotoRecord.Source?
@@ -36,8 +39,8 @@ final class EntryScheduler {
   /// The jobs some of whose entries wait for others, or for another of their variants.
   private(set) var dependentRuns: Set<Int> = []
 
-  /// Whether a suspicion has become an outage of the network. Default: none has.
-  var isOutage: (Int) -> Bool = { _ in false }
+  /// How hosts failed that do not answer, by their numbers.
+  private var hostFailures: [Int: EntryFailure] = [:]
 
   // MARK: Jobs
 
@@ -79,6 +82,7 @@ final class EntryScheduler {
     dependentRuns.remove(run)
     hosts.remove(job: run, now: Clock.monotonicMilliseconds)
     names.forget { host in self.isKnown(host) || self.isUpcoming(host) }
+    if !hostFailures.isEmpty { hostFailures = hostFailures.filter { !names.name(of: $0.key).isEmpty } }
   }
 
   private func isKnown(_ host: Int) -> Bool { hosts.knows(host) }
@@ -114,9 +118,9 @@ final class EntryScheduler {
     switch choice.kind {
     case .retry(let retry):
       let entry = try job.entry(at: retry.key.position)
-      hosts.startRetry(job: choice.job, host: retry.host, now: now)
+      let admission = hosts.startRetry(retry, job: choice.job, now: now)
       if retry.key.wasDeferred { job.deferred.started(retry.key.position) }
-      return start(retry.key, at: retry.host, entry, of: choice.job, job, now: now)
+      return start(retry.key, at: retry.host, admission, entry, of: choice.job, job, now: now)
     case .host(let host):
       guard let key = hosts.next(of: host, job: choice.job), let local = job.localNumber(of: host) else {
         throw StopError.broken("a host of job \(choice.job) is not known")
@@ -125,13 +129,13 @@ final class EntryScheduler {
     case .released(let key, let host):
       let entry = try job.entry(at: key.position)
       guard job.variants?.sources.isEmpty == false, let inherited = takeInheritance(key.position, in: job) else {
-        hosts.startReleased(job: choice.job, host: host, now: now)
-        return start(key, at: host, entry, of: choice.job, job, now: now)
+        let admission = hosts.startReleased(job: choice.job, host: host, now: now)
+        return start(key, at: host, admission, entry, of: choice.job, job, now: now)
       }
       let retryHost = try job.number(
         ofHost: job.index.hostNumber(known: entry.urls[inherited.mirror]), names: &names)
       hosts.startReleased(job: choice.job, host: host, now: now)
-      return start(key, at: host, entry, (inherited, retryHost), of: choice.job, job, now: now)
+      return start(key, at: host, .request, entry, (inherited, retryHost), of: choice.job, job, now: now)
     case .upcoming:
       guard let upcoming = job.upcoming else { throw StopError.broken("job \(choice.job) has no next host") }
       // It may have become known since: then its turn comes when it has room.
@@ -166,47 +170,53 @@ final class EntryScheduler {
   ) throws -> Next {
     let entry = try job.entry(at: key.position)
     let next = try job.index.next(ofHost: local, after: key)
-    hosts.start(job: run, host: host, next: next, now: now, allowance: allowance(of: host))
-    return start(key, at: host, entry, of: run, job, now: now)
+    let admission = hosts.start(job: run, host: host, next: next, now: now, allowance: allowance(of: host))
+    return start(key, at: host, admission, entry, of: run, job, now: now)
   }
 
   /// - Parameter inherited: What another variant has downloaded for it, and the host that is asked if it is tried again.
   private func start(
-    _ key: EntryKey, at host: Int, _ entry: Entry,
+    _ key: EntryKey, at host: Int, _ admission: HostScheduler.Admission, _ entry: Entry,
     _ inherited: (HeldVariants.Inheritance, retryHost: Int)? = nil, of run: Int, _ job: JobEntries, now: Int
   ) -> Next {
     var history = job[waiting: key.position] ?? AttemptHistory()
-    if let (inherited, _) = inherited {
-      history = AttemptHistory(mirror: inherited.mirror)
-    } else {
-      history.discountOutage(isOutage)
-    }
+    if let (inherited, _) = inherited { history = AttemptHistory(mirror: inherited.mirror) }
     let next = Next(
       run: run, entry: entry, history: history, hasInterval: hosts.hasInterval(host),
-      awaitsAnswer: hosts.awaitsAnswer(host), budget: hosts.reachability(of: host).budget,
+      awaitsAnswer: hosts.awaitsAnswer(host), budget: hosts.breaker(of: host).budget,
+      hostFailure: admission == .failure ? hostFailures[host]?.ofGivenUpHost : nil,
       inherited: inherited?.0.source)
     // The file is the download's now.
     history.partial = nil
     job.start(
-      JobEntries.Started(key: key, host: host, since: now, history: history, retryHost: inherited?.retryHost))
+      JobEntries.Started(
+        key: key, host: host, since: now, history: history, retryHost: inherited?.retryHost,
+        isTrial: admission == .trial))
     return next
   }
 
   // MARK: Endings
 
   /// Records that an entry's download has ended, whether it succeeded or not: its host has room for another, unless it
-  /// asked for a hold.
+  /// asked for a hold, or was closed.
+  /// - Parameter failure: Why it failed. Default: nil, it did not.
   /// - Returns: How long the host is held, in seconds, if that is new.
   func downloadEnded(
-    _ id: PhotoRecord.ID, _ usage: HostUsage, _ answer: HostScheduler.Answer, now: Int, backoff: Backoff
+    _ id: PhotoRecord.ID, _ usage: HostUsage, _ answer: HostScheduler.Answer, failure: EntryFailure? = nil, now: Int,
+    backoff: Backoff
   ) -> Double? {
     guard let job = jobs[id.run], let entry = job[started: id.position], entry.isDownloading else { return nil }
     job[started: id.position]?.isDownloading = false
     let hold = hosts.downloadEnded(
       host: entry.host, spent: usage.milliseconds, began: entry.since, hasBegun: entry.hasBegun,
       isSlow: entry.isSlow, answer,
-      contact: usage.contact, now: now, backoff: backoff)
+      contact: usage.contact, isTrial: entry.isTrial, now: now, backoff: backoff)
     guard entry.host != HostScheduler.files else { return nil }
+    switch usage.contact {
+    case .failed: hostFailures[entry.host] = failure
+    case .answered: if !hostFailures.isEmpty { hostFailures[entry.host] = nil }
+    case .unknown: break
+    }
     job.transfers.add(
       Transfers.Counts(
         requests: usage.requests.sent, retries: entry.history.wasAsked ? usage.requests.sent : 0,
@@ -214,15 +224,6 @@ final class EntryScheduler {
       failure: usage.failure, isHeld: hold != nil, firstByte: usage.firstByte)
     return hold
   }
-
-  /// Records that the last try of an entry in progress failed, which does not count if a suspicion becomes an outage.
-  func downloadFailed(_ id: PhotoRecord.ID, suspicion: Int) {
-    jobs[id.run]?[started: id.position]?.history.fail(suspicion: suspicion, isOutage: isOutage)
-    jobs[id.run]?[started: id.position]?.isSuspected = true
-  }
-
-  /// Forgets that hosts were silent, after an outage of the network.
-  func forgetSilences() { hosts.forgetSilences() }
 
   /// Marks an entry as finished; it is not scheduled again.
   func finished(_ id: PhotoRecord.ID, now: Int) {
@@ -236,7 +237,10 @@ final class EntryScheduler {
     // The job's next host keeps its numbers: a mirror may have been asked there first.
     guard !hosts.has(job: run, at: host), job.upcoming?.host != host else { return }
     job.forget(host)
-    if !isKnown(host), !isUpcoming(host) { names.remove(host) }
+    if !isKnown(host), !isUpcoming(host) {
+      names.remove(host)
+      hostFailures[host] = nil
+    }
   }
 
   /// Has an entry start again, from `due` on.
@@ -248,6 +252,14 @@ final class EntryScheduler {
     var history = entry.history
     if let attempts { history.tried(attempts: attempts, isRefused: isRefused) }
     retry(id, entry, history, at: entry.retryHost ?? entry.host, of: job, due: due, now: now)
+  }
+
+  /// Has an entry wait whose host was closed by its last try, or before that ended: the try does not count.
+  func hold(_ id: PhotoRecord.ID, now: Int) {
+    guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
+    var history = entry.history
+    history.held()
+    retry(id, entry, history, at: entry.retryHost ?? entry.host, of: job, due: now, now: now)
   }
 
   /// Has an entry start again whose download has not begun, as if it had not been started.
@@ -283,21 +295,16 @@ final class EntryScheduler {
     var history = history
     history.firstTried = entry.firstTried
     job.wait(id.position, history)
-    hosts.retry(Retry(key: entry.key, host: host), job: id.run, due: due, now: now, allowance: allowance(of: host))
+    hosts.retry(
+      Retry(key: entry.key, host: host, holds: history.holds), job: id.run, due: due, now: now,
+      allowance: allowance(of: host))
     finished(id.run, job, at: entry.host, now)
   }
 
   // MARK: What waits
 
-  /// How many tries of an entry in progress, the last one included, do not count.
-  func uncounted(_ id: PhotoRecord.ID) -> Int {
-    started(id).map { $0.history.attempts - $0.history.counted(isOutage: isOutage) } ?? 0
-  }
-
-  /// The suspicion to which the failure of the last try of an entry in progress belongs; nil when it belongs to none.
-  func suspicion(_ id: PhotoRecord.ID) -> Int? {
-    started(id).flatMap { $0.isSuspected ? $0.history.suspected?.suspicion : nil }
-  }
+  /// How many tries of an entry in progress do not count for `--retries`.
+  func uncounted(_ id: PhotoRecord.ID) -> Int { started(id).map { $0.history.attempts - $0.history.counted } ?? 0 }
 
   /// The name of the host of an entry in progress; nil for a file.
   func hostName(_ id: PhotoRecord.ID) -> String? {
@@ -315,7 +322,6 @@ final class EntryScheduler {
   /// Records that an entry that was to be tried again is not: its time is over, and its last try decides.
   func notTried(_ id: PhotoRecord.ID, now: Int, backoff: Backoff) {
     _ = downloadEnded(id, HostUsage(), .none, now: now, backoff: backoff)
-    jobs[id.run]?[started: id.position]?.isSuspected = started(id)?.history.suspected != nil
   }
 
   /// Has the time for all tries of an entry that has just started count from now on, unless it does already.
@@ -329,9 +335,18 @@ final class EntryScheduler {
     started(id).map { hosts.throttle(of: $0.host) } ?? Throttle()
   }
 
-  /// What is known of whether the host of an entry in progress answers.
-  func reachability(ofHostOf id: PhotoRecord.ID) -> Reachability {
-    started(id).map { hosts.reachability(of: $0.host) } ?? Reachability()
+  /// Whether the host of an entry in progress may be asked.
+  func breaker(ofHostOf id: PhotoRecord.ID) -> HostBreaker {
+    started(id).map { hosts.breaker(of: $0.host) } ?? HostBreaker()
+  }
+
+  /// How a host failed last, if it has not answered since.
+  func failure(ofHost host: Int) -> EntryFailure? { hostFailures[host] }
+
+  /// Whether the host of a URL neither is closed nor was given up.
+  func isOpen(hostOf url: String) -> Bool {
+    guard let number = SourceLocation.hostName(of: url).flatMap(names.known) else { return true }
+    return hosts.breaker(of: number).state == .open
   }
 
   /// How many downloads do nothing but wait for hosts that do not answer.

@@ -26,6 +26,12 @@ package enum Event: Sendable {
     job: String, name: String, attempts: Int, seconds: Double, isFirst: Bool, error: ReportRow.Failure, deferred: Int)
   /// A server asked for a hold.
   case hostHeld(host: String, seconds: Double, why: String)
+  /// A host does not answer any more: its entries wait, and one at a time tries whether it does again.
+  case hostClosed(host: String, why: String)
+  /// A host that was closed or given up answers again.
+  case hostOpened(host: String)
+  /// A host has not answered for too long: its entries fail without being tried, but for one now and then.
+  case hostGivenUp(host: String, why: String)
   /// An entry's row of the report is durable. A row that goes over to another run, because its manifest was replaced, is told
   /// of when it has. `deferred` tells how many entries of the job are.
   case entryEnded(job: String, row: ReportRow, deferred: Int)

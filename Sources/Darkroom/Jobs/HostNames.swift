@@ -15,6 +15,9 @@ struct HostNames {
     return last
   }
 
+  /// The number of a name that has one.
+  func known(_ name: String) -> Int? { numbers[name] }
+
   /// The name of a number; empty for `HostScheduler.files`.
   func name(of number: Int) -> String { names[number] ?? "" }
 

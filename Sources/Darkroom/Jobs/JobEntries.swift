@@ -33,8 +33,8 @@ final class JobEntries {
     /// Whether its download is too slow.
     var isSlow = false
 
-    /// Whether its last try is one of those that do not count if the network was down.
-    var isSuspected = false
+    /// Whether its request tries if a closed host answers again.
+    var isTrial = false
 
     /// When it was first tried: now, unless it was before.
     var firstTried: Int { history.firstTried ?? since }

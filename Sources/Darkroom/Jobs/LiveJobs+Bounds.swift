@@ -61,7 +61,7 @@ extension LiveJobs {
     }
     if suspension.awaitsRoom { return PauseCause.disk(reason: "").kind }
     if suspension.isShortOfMemory { return PauseCause.memory(reason: "").kind }
-    return network.mayStart ? nil : PauseCause.network(reason: "").kind
+    return nil
   }
 }
 

@@ -100,7 +100,6 @@ extension LiveJobs {
     scheduler.dropPartials(run: number)
     run.phase = .cancelling(.init(running: running, attempts: attempts))
     run.suspects = []
-    awaitingOutageCheck.removeAll { $0.id.run == number }
     machineFailures = machineFailures.filter { $0.key.run != number }
     cancelOperations(of: number) { _ in true }
     observe(.jobCancelled(job: run.name, isRemoved: run.unwanted == .removed))

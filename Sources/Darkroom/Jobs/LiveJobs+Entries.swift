@@ -5,12 +5,11 @@ import Transfer
 
 /// An entry's way through the live jobs: admitted, and in the end delivered, put off, or tried again.
 extension LiveJobs {
-  /// Whether entries may start: the program is not stopping, nothing is paused, and the network is not being checked. While
-  /// one operation at a time goes on, so does one entry.
+  /// Whether entries may start: the program is not stopping, and nothing is paused. While one operation at a time goes on, so
+  /// does one entry.
   var mayStart: Bool {
     let isHeld = suspension.isPaused || suspension.isShortOfMemory
     return !isStopping && (!isHeld || suspension.allowsOne && pending.inProgress.isEmpty) && !suspension.awaitsRoom
-      && network.mayStart
   }
 
   /// When an entry may start that may not now, or might have since `admit` was last called, in milliseconds of the
@@ -78,6 +77,11 @@ extension LiveJobs {
       scheduler.notTried(next.id, now: now, backoff: configuration.backoff)
       return decide(on: record, configuration)
     }
+    if let failure = next.hostFailure {
+      record.fail(failure)
+      scheduler.notTried(next.id, now: now, backoff: configuration.backoff)
+      return decide(on: record, configuration)
+    }
     let isFile = SourceLocation.hostName(of: record.url) == nil
     pending.start(
       record, cache: isFile ? nil : cache, earlier: earlier, reportsBeginning: next.hasInterval,
@@ -106,17 +110,7 @@ extension LiveJobs {
     pending.downloadHasEnded(record)
     let live = record.snapshot
     if record.entry.firstRow != nil, let source = live.source { startVariants(of: record, source) }
-    if let host = scheduler.hostName(record.id), let started = scheduler.started(record.id),
-      let suspicion = network.downloadEnded(live, host: host, url: record.url, began: started.since)
-    {
-      scheduler.downloadFailed(record.id, suspicion: suspicion)
-    }
-    let wasAnswering = scheduler.reachability(ofHostOf: record.id).answers
-    if live.usage.isOwn {
-      if live.source != nil { pending.measureSpeed(record.id, bytes: live.usage.bytes) }
-      pending.measureEnd(
-        isFailure: wasAnswering && !wasSlow && live.failure?.code.mayComeOfLoad == true, isSuspect: network.isSuspect)
-    }
+    let wasAnswering = scheduler.breaker(ofHostOf: record.id).responds
     var answer = HostScheduler.Answer(live)
     // The last try of what is refused by itself holds nobody else.
     if case .refused(let asked) = answer, let started = scheduler.started(record.id),
@@ -127,7 +121,15 @@ extension LiveJobs {
       answer = .none
     }
     let hold = scheduler.downloadEnded(
-      record.id, live.usage, answer, now: Clock.monotonicMilliseconds, backoff: backoff)
+      record.id, live.usage, answer, failure: live.failure, now: Clock.monotonicMilliseconds, backoff: backoff)
+    reportHosts()
+    if live.usage.isOwn {
+      if live.source != nil { pending.measureSpeed(record.id, bytes: live.usage.bytes) }
+      // A host that fails says nothing of how many downloads there may be.
+      pending.measureEnd(
+        isFailure: wasAnswering && !wasSlow && live.failure?.code.mayComeOfLoad == true,
+        isSuspect: scheduler.breaker(ofHostOf: record.id).state != .open)
+    }
     guard let hold else { return }
     let host = SourceLocation.hostName(of: record.url) ?? ""
     observe(.hostHeld(host: host, seconds: hold, why: live.failure?.message ?? ""))
@@ -152,8 +154,8 @@ extension LiveJobs {
       refusals: (started?.history.refusals ?? 0) + (live.failure?.isHostRefusal == true ? 1 : 0),
       age: started.map { now - $0.firstTried } ?? 0, wasDeferred: started?.key.wasDeferred == true,
       hadRetryableMirrorFailure: started?.history.hadRetryableMirrorFailure == true,
-      isHostSilent: isHostSilent(record, live),
-      timeLeft: timeLeft(record.id, configuration), outage: outage(record.id))
+      timeLeft: timeLeft(record.id, configuration), host: hostState(record, live),
+      isMirrorOpen: record.hasMirror && scheduler.isOpen(hostOf: record.entry.urls[record.mirror + 1]))
     let isClosing = runs[record.run.number]?.isClosing == true
     let verdict = Verdict(
       on: entry, backoff: configuration.backoff, deferral: configuration.deferral,
@@ -174,9 +176,9 @@ extension LiveJobs {
       }
       if fetchingEnded(record) { break }
       deliver(record)
-    case .awaitOutageCheck:
-      record.keep(partial)
-      awaitingOutageCheck.append(record)
+    case .hold:
+      scheduler.hold(record.id, now: now)
+      scheduler.keep(partial, of: record.id)
     case .waitForSpace:
       if holdSource(of: record, live) { break }
       waitForSpace(record)

@@ -86,7 +86,6 @@ extension LiveJobs {
     fetching.end = end
     run.phase = .fetching(fetching)
     scheduler.stop(run: run.number, now: Clock.monotonicMilliseconds)
-    awaitingOutageCheck.removeAll { $0.id.run == run.number }
     machineFailures = machineFailures.filter { $0.key.run != run.number }
     scheduler.dropPartials(run: run.number)
     pending.cancel(run: run.number)

@@ -29,7 +29,6 @@ extension LiveJobs {
     indexHolds[runID] = hold
     queue.hold(run.name, hold)
     scheduler.remove(run: run.number)
-    awaitingOutageCheck.removeAll { $0.id.run == run.number }
     machineFailures = machineFailures.filter { $0.key.run != run.number }
     var job = accepted.job
     job.state = .running

@@ -36,8 +36,6 @@ extension LiveJobs {
     run.phase = .replaced(
       .init(running: running, successor: successor, heir: plan.run, started: started, attempts: attempts))
     run.suspects = []
-    for record in awaitingOutageCheck where record.id.run == number { leave(record) }
-    awaitingOutageCheck.removeAll { $0.id.run == number }
     machineFailures = machineFailures.filter { $0.key.run != number }
     // Its log becomes the new run's.
     delivery.mute(run: number, in: running.plan.run.folder)

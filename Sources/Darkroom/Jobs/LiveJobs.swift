@@ -44,10 +44,6 @@ final class LiveJobs {
   let pending: PendingOperations
   let delivery: DeliveryQueue
   let suspension: Suspension
-  let network: NetworkWatch
-
-  /// Entries that failed and whose rows wait until it is known whether the network is down.
-  var awaitingOutageCheck: [PhotoRecord] = []
   var planner: JobPlanner
   let observe: (Event) -> Void
   private let runEnded: (String) -> Void
@@ -112,20 +108,18 @@ final class LiveJobs {
 
   init(
     queue: JobQueue, pending: PendingOperations, delivery: DeliveryQueue, suspension: Suspension,
-    network: NetworkWatch, planner: JobPlanner, lastActive: Int, observe: @escaping (Event) -> Void,
+    planner: JobPlanner, lastActive: Int, observe: @escaping (Event) -> Void,
     runEnded: @escaping (String) -> Void = { _ in }, send: @escaping @Sendable (Message) -> Void
   ) {
     self.queue = queue
     self.pending = pending
     self.delivery = delivery
     self.suspension = suspension
-    self.network = network
     self.planner = planner
     self.lastActive = lastActive
     self.observe = observe
     self.runEnded = runEnded
     self.send = send
-    scheduler.isOutage = { [network] in network.detector.isOutage($0) }
   }
 
   /// Milliseconds of a clock that stands still during pauses.
@@ -302,7 +296,6 @@ final class LiveJobs {
   func stop() {
     isStopping = true
     stopFlag.set()
-    awaitingOutageCheck.removeAll()
     for run in runs.values { tellUntold(of: run) }
     scheduler.dropPartials()
     cancelPlanning()
@@ -330,7 +323,7 @@ final class LiveJobs {
   /// How many entries of running jobs have no operations yet, or again: they wait for room at their host, for a place in
   /// the window, or for another try. Deferred ones are not among them, nor those that wait for others.
   var unstarted: Int {
-    var left = -pending.inProgress.count - awaitingOutageCheck.count
+    var left = -pending.inProgress.count
     for run in runs.values {
       if case .fetching(let fetching) = run.phase, fetching.hasBegun {
         left += 1 - scheduler.deferred(run: run.number).count

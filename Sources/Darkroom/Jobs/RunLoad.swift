@@ -108,7 +108,7 @@ struct RunLoad: Equatable, Sendable {
     }
     switch backlog.shortage {
     case nil: break
-    case .silence: return Bound(.servers, name: host)
+    case .silence, .closed: return Bound(.servers, name: host)
     case .hold: return Bound(.hostHold, name: host)
     case .interval: return Bound(.host, name: host, option: Bound.hostRules)
     case .rule(let limit): return Bound(.host, name: host, option: Bound.hostRules, limit: limit)

@@ -10,8 +10,8 @@ enum Verdict: Equatable {
   case postpone(milliseconds: Int)
   /// It is tried at once with its next mirror.
   case useMirror
-  /// It waits until it is known whether the network is down.
-  case awaitOutageCheck
+  /// It waits until its host answers again, or is given up; the last try does not count.
+  case hold
   /// It is tried again when there is space.
   case waitForSpace
   /// It is tried again after a while: the machine failed.
@@ -24,8 +24,8 @@ enum Verdict: Equatable {
 
 /// An entry both of whose operations have ended, as far as it matters for what becomes of it.
 struct EndedEntry: Equatable {
-  /// Whether the failure of a download comes of an outage of the network.
-  enum Outage { case none, unknown, declared }
+  /// Whether its host is asked after its failure.
+  enum HostState { case open, closed, givenUp }
 
   var state: PhotoRecord.State
   var failure: EntryFailure?
@@ -51,38 +51,28 @@ struct EndedEntry: Equatable {
   /// Whether an earlier mirror failed with a retryable error.
   var hadRetryableMirrorFailure = false
 
-  /// Whether its host did not answer, nor others before it, as often as an entry is tried.
-  var isHostSilent = false
-
   /// How much of the time for all its tries is left, in seconds; nil when that has no limit.
   var timeLeft: Double?
 
-  /// Whether its failure comes of an outage: then the try does not count, and neither does the time.
-  var outage = Outage.none
+  /// Whether its host is asked, if the failure was the host's.
+  var host = HostState.open
+
+  /// Whether the host of its next URL is not closed.
+  var isMirrorOpen = true
 }
 
 extension Verdict {
   /// - Parameter now: Milliseconds of the clock of the throttle.
   init(on entry: EndedEntry, backoff: Backoff, deferral: Deferral = Deferral(), isStopping: Bool, now: Int) {
-    let usual = Self.withoutOutage(entry, backoff, deferral, isStopping: isStopping, now: now)
-    switch entry.outage {
-    case _ where entry.failure?.code.stage != .download, .none: self = usual
-    case .declared: self = isStopping ? .leave : .retry(after: 0)
-    case .unknown where usual.givesUp: self = isStopping ? .leave : .awaitOutageCheck
-    case .unknown: self = usual
+    guard entry.state == .failed, entry.host == .closed else {
+      self = Self.usual(entry, backoff, deferral, isStopping: isStopping, now: now)
+      return
     }
+    self = isStopping ? .leave : entry.hasMirror && entry.isMirrorOpen ? .useMirror : .hold
   }
 
-  /// Whether its URL is given up, for good or for now.
-  private var givesUp: Bool {
-    switch self {
-    case .deliver, .postpone, .useMirror: true
-    case .retry, .awaitOutageCheck, .waitForSpace, .waitForMachine, .restart, .leave: false
-    }
-  }
-
-  /// What becomes of an entry if there is no outage.
-  private static func withoutOutage(
+  /// What becomes of an entry whose host is open, or was given up.
+  private static func usual(
     _ entry: EndedEntry, _ backoff: Backoff, _ deferral: Deferral, isStopping: Bool, now: Int
   ) -> Verdict {
     // Its download did not begin.
@@ -93,7 +83,7 @@ extension Verdict {
     case .waitForMachine: verdict = .waitForMachine
     case .restart: verdict = .restart
     case .retry(let asked):
-      let isLast = entry.wasDeferred || entry.isHostSilent
+      let isLast = entry.wasDeferred || entry.host == .givenUp
       let delay = isLast ? nil : backoff.delay(attempts: entry.attempts, asked: asked)
       let wait = delay.flatMap { deferral.allowed(waitSeconds: $0, ageMilliseconds: entry.age) }
       verdict = afterFailure(entry, delay: wait, isStopping)

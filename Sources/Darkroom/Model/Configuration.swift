@@ -26,6 +26,10 @@ package struct Configuration: Sendable {
   /// How long `run` stays paused before it gives up, in seconds. Default: for ever.
   package var lockWait: Double?
 
+  /// How long hosts that were closed are waited for while no other host answers, in seconds: then `run` leaves the rest to
+  /// the next start, and `watch` gives them up. Default: nil, 600 for `run` and a day for `watch`.
+  package var outageWait: Double?
+
   /// How long `run` works before it leaves the rest to the next start, in seconds. Default: for ever.
   package var maxDuration: Double?
 

@@ -1,4 +1,6 @@
+import Glibc
 import Imaging
+import Scheduling
 import System
 import Transfer
 
@@ -33,6 +35,9 @@ struct EntryFailure: Error, Sendable, Equatable {
   var hostRefusals: Int?
   var disposition = Disposition.final
 
+  /// How its host failed. Default: nil, it did not: the failure is the entry's own.
+  var hostFailure: HostBreaker.Failure?
+
   /// Whether the same request may succeed later.
   var isRetryable: Bool {
     switch disposition {
@@ -61,6 +66,7 @@ extension EntryFailure {
     message = error.message
     httpStatus = error.httpStatus
     finalURL = error.finalURL
+    hostFailure = error.hostFailure
     disposition =
       if let number = error.systemError, error.code == .io, !error.isOfSource {
         Disposition(ownFile: ErrorCause(errno: number))
@@ -100,6 +106,13 @@ extension EntryFailure {
     }
   }
 
+  /// The same failure, of an entry that was not tried because its host was given up.
+  var ofGivenUpHost: EntryFailure {
+    EntryFailure(
+      code: code, message: "not tried, since its host does not answer: \(message)", httpStatus: httpStatus,
+      disposition: disposition, hostFailure: hostFailure)
+  }
+
   /// What the cache had is missing or damaged.
   static let cache = EntryFailure(
     code: .io, message: "the cache's copy of the source is damaged", disposition: .restart)
@@ -116,4 +129,26 @@ extension EntryFailure {
 
   /// A final name that is taken by something that is not ours.
   static func conflict(_ message: String) -> EntryFailure { EntryFailure(code: .nameConflict, message: message) }
+}
+
+extension TransferError {
+  /// How the host of the last request failed. Default: nil, it did not.
+  var hostFailure: HostBreaker.Failure? {
+    let wasSent = requests.sent > 0
+    switch code {
+    case .timeout: return isUnresolved ? .unresolved : !wasSent ? .unanswered : answer == nil ? .silent : .broken
+    // A handshake that fails at a host that has answered is cut off, or ends at some other machine.
+    case .hostNotFound, .tls: return .refused
+    case .dns: return .unresolved
+    case .connect: return systemError == ENETUNREACH ? .noNetwork : .refused
+    case .network, .truncated: return wasSent ? .broken : .refused
+    case .httpStatus:
+      switch httpStatus {
+      case 502, 504, 511: return .broken
+      case 503 where retryAfter == nil: return .broken
+      default: return nil
+      }
+    default: return nil
+    }
+  }
 }

@@ -60,11 +60,11 @@ package struct HostRules: Sendable, Equatable {
     return nil
   }
 
-  /// What the scheduler allows at a host, whatever the port.
+  /// What the scheduler allows at a host.
   /// - Parameter name: As `SourceLocation.hostName` returns it.
   func allowance(ofHost name: String) -> HostAllowance {
     guard !isEmpty, let host = SourceLocation.canonicalHost(of: name) else { return .standard }
-    return rule(forHost: host, port: nil)?.allowance ?? .standard
+    return rule(forHost: host, port: SourceLocation.port(ofHostName: name))?.allowance ?? .standard
   }
 
   /// The patterns of the rules that hold for a host: one for all ports, and those of single ones.

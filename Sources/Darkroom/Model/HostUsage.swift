@@ -14,6 +14,7 @@ struct HostUsage: Sendable, Equatable {
 
   /// From the beginning of the last request to the first byte of its answer, in seconds; nil without an answer.
   var firstByte: Double?
-  /// How the host answered; nil when it did not, or it is not known.
-  var contact = Reachability.Contact.unknown
+
+  /// What it says of whether the host answers.
+  var contact = HostScheduler.Contact.unknown
 }

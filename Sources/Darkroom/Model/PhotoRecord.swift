@@ -216,7 +216,7 @@ final class PhotoRecord: Sendable {
   /// The transfer has ended, well or not.
   func usedHost(_ usage: HostUsage) {
     var usage = usage
-    if isCutShort, usage.contact == .silent { usage.contact = .unknown }
+    if isCutShort, usage.contact.isSilence { usage.contact = .unknown }
     live.withLock { $0.usage = usage }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Scheduling
 import Synchronization
 import System
 import Transfer
@@ -305,23 +306,31 @@ extension HostUsage {
   fileprivate init(_ result: Result<TransferOutcome, TransferError>, taking time: Duration, from url: String) {
     isOwn = true
     milliseconds = Int(time.milliseconds)
-    let answer: HostAnswer?
     switch result {
-    case .success(let outcome): (bytes, requests, answer) = (outcome.received, outcome.requests, outcome.answer)
+    case .success(let outcome):
+      (bytes, requests, firstByte) = (outcome.received, outcome.requests, outcome.answer?.firstByte)
+      contact = .answered(outcome.answer, requests)
     case .failure(let error):
-      (bytes, requests, answer) = (error.bytes, error.requests, error.answer)
-      if error.code != .cancelled, error.code != .io { failure = error.code }
+      (bytes, requests, firstByte) = (error.bytes, error.requests, error.answer?.firstByte)
+      guard error.code != .cancelled, error.code != .io else { return }
+      failure = error.code
+      if let hostFailure = error.hostFailure {
+        // The last host that was asked may be another one.
+        let host = error.finalURL.flatMap(SourceLocation.hostName)
+        if host == nil || host == SourceLocation.hostName(of: url) { contact = .failed(hostFailure) }
+      } else if let answer = error.answer {
+        contact = .answered(answer, requests)
+      }
     }
-    firstByte = answer?.firstByte
-    if let answer {
-      // The last of several answers may be another host's.
-      contact = .answered(
-        firstByte: requests.sent == 1 ? answer.firstByte : nil, isMultiplexed: requests.sent == 1 && answer.isHTTP2)
-    } else if case .failure(let error) = result, error.code == .timeout, !error.isUnresolved,
-      error.finalURL.flatMap(SourceLocation.hostName) == SourceLocation.hostName(of: url)
-    {
-      contact = .silent
-    }
+  }
+}
+
+extension HostScheduler.Contact {
+  fileprivate static func answered(_ answer: HostAnswer?, _ requests: RequestCount) -> Self {
+    // The last of several answers may be another host's.
+    .answered(
+      firstByte: requests.sent == 1 ? answer?.firstByte : nil,
+      isMultiplexed: requests.sent == 1 && answer?.isHTTP2 == true)
   }
 }
 

@@ -5,8 +5,6 @@ package enum PauseCause: Sendable, Hashable {
   case disk(reason: String)
   /// Programs wait for memory, or a control group has used nearly all of its own.
   case memory(reason: String)
-  /// No host that was probed answers.
-  case network(reason: String)
 
   /// The name of the kind of cause in reports.
   package var kind: String {
@@ -14,7 +12,6 @@ package enum PauseCause: Sendable, Hashable {
     case .lock: "lock"
     case .disk: "disk"
     case .memory: "memory"
-    case .network: "network"
     }
   }
 
@@ -26,7 +23,7 @@ package enum PauseCause: Sendable, Hashable {
   package var reason: String? {
     switch self {
     case .lock(let lock): lock.reason
-    case .disk(let reason), .memory(let reason), .network(let reason): reason
+    case .disk(let reason), .memory(let reason): reason
     }
   }
 
@@ -35,7 +32,7 @@ package enum PauseCause: Sendable, Hashable {
     let what =
       switch self {
       case .lock(let lock): lock.name
-      case .disk, .memory, .network: kind
+      case .disk, .memory: kind
       }
     return reason.map { "\(what) (\($0))" } ?? what
   }

@@ -2,7 +2,7 @@ import Ledger
 import Sandbox
 import System
 
-/// What suspends both queues: locks, want of space or memory, and an outage of the network. It belongs to the thread of `Darkroom`.
+/// What suspends both queues: locks, and want of space or memory. It belongs to the thread of `Darkroom`.
 final class Suspension {
   private(set) var pauses = PauseTracker()
   private var locks: [Lock] = []
@@ -53,17 +53,11 @@ final class Suspension {
     if let locks { self.locks = locks }
     var causes = self.locks.map(PauseCause.lock) + diskCause(now)
     if let reason = memory.pressure.reason(now: Clock.monotonicMilliseconds) { causes.append(.memory(reason: reason)) }
-    if let networkReason { causes.append(.network(reason: networkReason)) }
     let wasPaused = isPaused
     defer {
       if isPaused != wasPaused { activity.pause(isPaused, now: Clock.monotonicMilliseconds) }
     }
     return pauses.update(causes, at: Clock.wallMilliseconds)
-  }
-
-  /// Why the network is taken to be down; nil when it is not.
-  var networkReason: String? {
-    didSet { needsScan = needsScan || networkReason != oldValue }
   }
 
   /// The time without pauses.

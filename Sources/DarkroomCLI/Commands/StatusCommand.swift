@@ -12,8 +12,8 @@ struct StatusCommand: Command {
     five jobs that have ended come with it, or all with --all. On a terminal it is a table, elsewhere a line for each
     thing; with --json, one object. --watch keeps it on the screen until Ctrl-C, or prints it each time it changes. A job
     that has not ended is waiting, planning, fetching (the list of its entries), running, replaced (by a later manifest),
-    cancelling or finishing. The causes of pauses are lock, disk (it is full, or cannot be written), memory (it is scarce)
-    and network (no host answers).
+    cancelling or finishing. The causes of pauses are lock, disk (it is full, or cannot be written) and
+    memory (it is scarce).
     """
   let examples = [
     "darkroom status",

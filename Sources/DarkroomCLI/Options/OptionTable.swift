@@ -57,6 +57,9 @@ enum OptionTable {
       "lock-wait", \.configuration.lockWait, .seconds(from: 0), of: ["run"], default: "for ever",
       "how long to stay paused before ending with 75"),
     Option(
+      "outage-wait", \.configuration.outageWait, .duration(from: 0.001), of: ["run", "watch"],
+      default: "600; watch: a day", "how long hosts that do not answer are waited for while no host answers"),
+    Option(
       "max-duration", \.configuration.maxDuration, .duration(from: 0.001), of: ["run"], default: "for ever",
       "how long to work before leaving the rest to the next start and ending with 75"),
     Option(

@@ -84,6 +84,11 @@ final class Console {
       log(isFirst ? .normal : .verbose, "\(job): \(name): \(what): \(error.code): \(error.message)")
     case .hostHeld(let host, let seconds, let why):
       log(.normal, "\(host) is on hold for \(seconds.shown) s: \(why)")
+    case .hostClosed("this machine", let why):
+      log(.normal, "this machine cannot ask new hosts, and their entries wait: \(why)")
+    case .hostClosed(let host, let why): log(.normal, "\(host) does not answer, and its entries wait: \(why)")
+    case .hostOpened(let host): log(.normal, "\(host) answers again")
+    case .hostGivenUp(let host, let why): log(.normal, "\(host) is given up: \(why)")
     case .entryEnded(let job, let row, _): log(row, of: job)
     case .jobReplaced(let job, let carried):
       let unchanged = carried.of("entry that is unchanged was", "entries that are unchanged were")
@@ -95,7 +100,6 @@ final class Console {
     case .causeGone(let cause, let remaining):
       let gone =
         switch cause {
-        case .network: "the network is back"
         case .memory: "there is memory again"
         case .disk, .lock: "\(cause.description) is gone"
         }

@@ -22,7 +22,9 @@ extension Event {
     case .jobStarted: "job-started"
     case .entryRetry: "entry-retry"
     case .entryDeferred: "entry-deferred"
-    case .hostHeld: "host-held"
+    case .hostHeld, .hostClosed: "host-held"
+    case .hostOpened: "host-opened"
+    case .hostGivenUp: "host-given-up"
     case .entryEnded: "entry-ended"
     case .jobReplaced: "job-replaced"
     case .jobCancelled: "job-cancelled"
@@ -62,6 +64,9 @@ extension Event {
       ])
     case .hostHeld(let host, let seconds, let why):
       .object(["host": .string(host), "delay_s": .number(seconds), "why": .string(why)])
+    case .hostClosed(let host, let why), .hostGivenUp(let host, let why):
+      .object(["host": .string(host), "why": .string(why)])
+    case .hostOpened(let host): .object(["host": .string(host)])
     case .entryEnded(let job, let row, _): .object(["job": .string(job), "entry": row.json])
     case .jobReplaced(let job, let carried): .object(["job": .string(job), "carried": .integer(carried)])
     case .jobCancelled(let job, let isRemoved):

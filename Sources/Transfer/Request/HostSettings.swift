@@ -30,15 +30,13 @@ package struct HostSettings: Sendable, Hashable {
   /// The settings of a host without rules.
   package init() {}
 
-  /// The same for a try that may take less time than others, as at a host that was silent. A `connectTimeout` that is set
-  /// stays.
-  /// - Parameter limits: `connectTimeout` and `timeout`, which are limits besides those that are set here, the latter after
-  ///   a `connectTimeout` that is set; and `timeLeft`.
+  /// The same for a try that may take less time than others, as at a host that was silent. What is set stays.
+  /// - Parameter limits: `connectTimeout`, `firstByteTimeout` and `timeLeft`.
   package func limited(by limits: HostSettings) -> HostSettings {
     var settings = self
     settings.connectTimeout = connectTimeout ?? limits.connectTimeout
-    let whole = limits.timeout.map { $0 + (connectTimeout ?? .zero) }
-    settings.timeLeft = [timeLeft, whole, limits.timeLeft].compactMap { $0 }.min()
+    settings.firstByteTimeout = firstByteTimeout ?? limits.firstByteTimeout
+    settings.timeLeft = [timeLeft, limits.timeLeft].compactMap { $0 }.min()
     return settings
   }
 }

@@ -21,8 +21,8 @@ import Testing
   }
 
   @Test func `a host's entries are begun as it has room, those of others meanwhile`() throws {
-    try jobs.add(1, [("a", 2), ("a", 2), ("a", 2), ("A", 2), ("b", 2), ("b:8080", 2), ("b", 2)])
-    #expect(try jobs.start() == [0, 1, 4, 5])
+    try jobs.add(1, [("a", 2), ("a", 2), ("a", 2), ("A", 2), ("b", 2), ("b:80", 2), ("b", 2), ("b:8080", 2)])
+    #expect(try jobs.start() == [0, 1, 4, 5, 7], "another port is another host")
     jobs.downloadEnded(1)
     #expect(try jobs.start() == [2])
     jobs.downloadEnded(4)
@@ -161,52 +161,32 @@ import Testing
     #expect(jobs.uncounted(0) == 3)
   }
 
-  /// Downloads of an entry failed, as part of a suspicion.
-  private func fail(_ position: Int, suspicion: Int) {
-    jobs.downloadEnded(position, .none)
-    jobs.scheduler.downloadFailed(.init(run: 1, position: position), suspicion: suspicion)
+  /// The download of an entry failed at its host.
+  private func fail(_ position: Int, now: Int) {
+    let usage = HostUsage(isOwn: true, contact: .failed(.refused))
+    jobs.downloadEnded(position, .none, usage, now: now)
   }
 
-  @Test func `tries that failed in an outage do not count, nor does their time`() throws {
-    try jobs.add(1, [("a", 2)])
-    let id = PhotoRecord.ID(run: 1, position: 0)
-    for attempt in 1...2 {
-      #expect(try jobs.start(now: attempt) == [0])
-      jobs.scheduler.startTimer(id, now: attempt * 10)
-      #expect(jobs.scheduler.started(id)?.history.roundBegan == 10)
-      fail(0, suspicion: 5)
-      jobs.retry(0, attempts: attempt, due: attempt, now: attempt)
+  @Test func `tries at a closed host do not count, nor does their time`() throws {
+    try jobs.add(1, [("a", 2), ("a", 2)])
+    let id = PhotoRecord.ID(run: 1, position: 1)
+    let answered = HostUsage(isOwn: true, contact: .answered(firstByte: nil, isMultiplexed: false))
+    #expect(try jobs.start(perHost: 1) == [0])
+    jobs.downloadEnded(0, .served, answered, now: 5)
+    jobs.scheduler.finished(.init(run: 1, position: 0), now: 5)
+    var now = 10
+    for _ in 1...3 {
+      #expect(try jobs.start(now: now) == [1])
+      jobs.scheduler.startTimer(id, now: now)
+      #expect(jobs.scheduler.started(id)?.history.roundBegan == now)
+      fail(1, now: now)
+      #expect(jobs.scheduler.breaker(ofHostOf: id).isClosed)
+      jobs.scheduler.hold(id, now: now)
+      #expect(try jobs.start(now: now).isEmpty)
+      now += 20_000
     }
-    jobs.scheduler.isOutage = { $0 == 5 }
-    #expect(try jobs.next(now: 9)?.history.attempts == 0)
-    #expect(jobs.uncounted(0) == 0 && jobs.scheduler.started(id)?.history.roundBegan == nil)
-  }
-
-  @Test func `tries of an outage that is found while the next one runs do not count`() throws {
-    try jobs.add(1, [("a", 2)])
-    #expect(try jobs.start() == [0])
-    fail(0, suspicion: 5)
-    jobs.retry(0, attempts: 1, due: 0)
-    #expect(try jobs.next()?.history.attempts == 1)
-    jobs.scheduler.isOutage = { $0 == 5 }
-    fail(0, suspicion: 6)
-    #expect(jobs.uncounted(0) == 1, "of the two tries of which the record knows")
-    jobs.retry(0, attempts: 2, due: 0)
-    #expect(try jobs.next()?.history.attempts == 2)
-    #expect(jobs.uncounted(0) == 1)
-  }
-
-  @Test func `a suspicion is that of the last try, not of one before`() throws {
-    try jobs.add(1, [("a", 2)])
-    let id = PhotoRecord.ID(run: 1, position: 0)
-    #expect(try jobs.start() == [0])
-    fail(0, suspicion: 5)
-    #expect(jobs.scheduler.suspicion(id) == 5)
-    jobs.retry(0, attempts: 1, due: 0)
-    #expect(try jobs.start() == [0])
-    #expect(jobs.scheduler.suspicion(id) == nil)
-    jobs.scheduler.isOutage = { $0 == 5 }
-    #expect(jobs.uncounted(0) == 1, "it is remembered")
+    let next = try #require(try jobs.next(now: now))
+    #expect(next.history.attempts == 0 && next.history.holds == 3 && next.history.roundBegan == nil)
   }
 
   @Test func `an entry goes on to its next mirror, with all of its retries, at that mirror's host`() throws {

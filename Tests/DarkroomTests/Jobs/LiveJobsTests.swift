@@ -41,7 +41,6 @@ import Transfer
       delivery: deliveries.queue,
       suspension: Suspension(
         outbox: outbox, downloads: DownloadCache(folder: deliveries.root.file("cache"), limit: 0), minFree: 0),
-      network: NetworkWatch(configuration: configuration.transfer, engine: engine) { _ in },
       planner: JobPlanner(
         inbox: inbox, outbox: outbox, state: deliveries.state, ledger: deliveries.ledger,
         delivery: deliveries.queue, indexes: JobIndexPool(), configuration: configuration),
@@ -138,64 +137,8 @@ import Transfer
     engine.shutdown()
   }
 
-  @Test func `while the network is checked no start is waited for`() throws {
-    try plan()
-    let run = try #require(jobs.runs.values.first)
-    jobs.begin(run.number, now: 7)
-    let now = Clock.monotonicMilliseconds
-    let next = try #require(try jobs.scheduler.next(now: now, perHost: 2, lowest: 4))
-    let record = PhotoRecord(next.entry, run: try #require(run.plan).run)
-    _ = jobs.scheduler.downloadEnded(record.id, HostUsage(), .none, now: now, backoff: Backoff(retries: 3))
-    jobs.scheduler.retry(record.id, attempts: 1, due: now, now: now)
-    #expect(jobs.nextStart == now)
-    answer(at: "http://127.0.0.1:1/")
-    fail()
-    jobs.network.probe(isWanted: true)
-    #expect(!jobs.network.mayStart && jobs.nextStart == nil)
-    engine.shutdown()
-  }
-
-  @Test(arguments: [false, true])
-  func `an entry waits for the result of a check before it is given up, or for the next start`(isStopping: Bool) throws
-  {
-    try plan()
-    let run = try #require(jobs.runs.values.first)
-    jobs.begin(run.number, now: 7)
-    var configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
-    configuration.backoff = Backoff(retries: 0)
-    let next = try #require(try jobs.scheduler.next(now: 0, perHost: 2, lowest: 4))
-    let record = PhotoRecord(next.entry, run: try #require(run.plan).run)
-    answer(at: "http://127.0.0.1:1/")
-    let suspicion = try #require(fail())
-    #expect(record.beginDownload())
-    record.fail(Self.failure)
-    _ = jobs.scheduler.downloadEnded(record.id, HostUsage(), .none, now: 0, backoff: configuration.backoff)
-    jobs.scheduler.downloadFailed(record.id, suspicion: suspicion)
-    jobs.isStopping = isStopping
-    jobs.decide(on: record, configuration)
-    #expect(jobs.awaitingOutageCheck.count == (isStopping ? 0 : 1) && jobs.undelivered == 0)
-    engine.shutdown()
-  }
-
   private static let failure = EntryFailure(
     code: .download(.connect), message: "", disposition: .retry(after: nil))
-
-  /// A host has answered.
-  private func answer(at url: String) {
-    var live = PhotoRecord.Live(attempts: 1)
-    live.usage = HostUsage(isOwn: true, contact: .answered(firstByte: nil, isMultiplexed: false))
-    _ = jobs.network.downloadEnded(live, host: "h", url: url, began: Clock.monotonicMilliseconds)
-  }
-
-  /// A host could not be reached.
-  /// - Returns: The suspicion to which that belongs.
-  @discardableResult
-  private func fail() -> Int? {
-    var live = PhotoRecord.Live(attempts: 1)
-    live.usage.isOwn = true
-    live.failure = Self.failure
-    return jobs.network.downloadEnded(live, host: "d", url: "http://d/", began: Clock.monotonicMilliseconds)
-  }
 
   @Test(arguments: [false, true])
   func `a retry whose time is over before it starts is not made, and the last failure decides`(isOver: Bool) throws {
@@ -210,8 +153,8 @@ import Transfer
     let next = try #require(try jobs.scheduler.next(now: now, perHost: 1, lowest: 4))
     jobs.scheduler.startTimer(next.id, now: jobs.suspension.activity.now(now) - (isOver ? 5000 : 0))
     _ = jobs.scheduler.downloadEnded(next.id, HostUsage(), .none, now: now, backoff: Backoff(retries: 3))
-    jobs.scheduler.keep(Self.failure, of: next.id)
     jobs.scheduler.retry(next.id, attempts: 1, due: now, now: now)
+    jobs.scheduler.keep(Self.failure, of: next.id)
     jobs.admit(now: 8, configuration, cache: nil)
     #expect(jobs.undelivered == (isOver ? 1 : 0))
     #expect(jobs.pending.inProgress.keys.map(\.position) == [isOver ? 1 : 0])

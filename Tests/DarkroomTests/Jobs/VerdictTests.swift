@@ -119,13 +119,13 @@ import Testing
 
   /// An entry with `--retry-for 1000` and `--retries 3`, whose download failed.
   private static func verdict(
-    _ outage: EndedEntry.Outage, code: FailureCode = .download(.connect), disposition: Disposition = .retry(after: 7),
-    isStopping: Bool = false, _ change: (inout EndedEntry) -> Void = { _ in }
+    at host: EndedEntry.HostState, isStopping: Bool = false, _ change: (inout EndedEntry) -> Void = { _ in }
   ) -> Verdict {
     var entry = EndedEntry(
-      state: .failed, failure: EntryFailure(code: code, message: "", disposition: disposition), attempts: 4,
+      state: .failed,
+      failure: EntryFailure(code: .download(.connect), message: "", disposition: .retry(after: 7)), attempts: 4,
       hasMirror: false, throttle: Throttle())
-    entry.outage = outage
+    entry.host = host
     change(&entry)
     return Verdict(
       on: entry, backoff: Backoff(retries: 3), deferral: Deferral(seconds: 1000), isStopping: isStopping, now: 0)
@@ -137,36 +137,28 @@ import Testing
     { $0.wasDeferred = true },
     { ($0.attempts, $0.timeLeft) = (1, 0) },
     { ($0.attempts, $0.timeLeft) = (1, -5) },
-    { ($0.attempts, $0.isHostSilent) = (1, true) },
-    { $0.hasMirror = true },
+    { ($0.hasMirror, $0.isMirrorOpen) = (true, false) },
     { $0.age = 1_000_000 },
   ]
 
   @Test(arguments: reasons.indices)
-  func `an entry that an outage makes fail is tried again, whatever would be the last of its tries`(reason: Int) {
+  func `an entry of a closed host waits, whatever would be the last of its tries`(reason: Int) {
     let change = Self.reasons[reason]
-    #expect(Self.verdict(.declared, change) == .retry(after: 0))
-    #expect(Self.verdict(.declared, isStopping: true, change) == .leave)
-    #expect(Self.verdict(.unknown, change) == .awaitOutageCheck)
-    #expect(Self.verdict(.unknown, isStopping: true, change) == .leave)
-    #expect(![.awaitOutageCheck, .leave, .retry(after: 0)].contains(Self.verdict(.none, change)))
+    #expect(Self.verdict(at: .closed, change) == .hold)
+    #expect(Self.verdict(at: .closed, isStopping: true, change) == .leave)
+    #expect(![.hold, .leave].contains(Self.verdict(at: .open, change)))
   }
 
-  @Test func `an entry that has retries left waits for its next, not for what is known of the network`() {
-    #expect(Self.verdict(.unknown) { $0.attempts = 1 } == .retry(after: 7))
-    #expect(Self.verdict(.unknown, isStopping: true) { $0.attempts = 1 } == .leave)
+  @Test func `an entry of a closed host goes to a mirror at an open one`() {
+    #expect(Self.verdict(at: .closed) { $0.hasMirror = true } == .useMirror)
   }
 
-  @Test(arguments: [EndedEntry.Outage.unknown, .declared])
-  func `an outage is no matter of what was downloaded, or failed in another way`(outage: EndedEntry.Outage) {
-    for isStopping in [false, true] {
-      let filtered = Self.verdict(outage, isStopping: isStopping) { ($0.state, $0.failure) = (.filtered, nil) }
-      #expect(filtered == .deliver)
-      let corrupt = Self.verdict(
-        outage, code: .filter(.imageCorrupt), disposition: .final, isStopping: isStopping)
-      #expect(corrupt == .deliver)
-      #expect(Self.verdict(outage, code: .io, disposition: .waitForSpace, isStopping: isStopping) == .waitForSpace)
-      #expect(Self.verdict(outage, code: .io, disposition: .restart, isStopping: isStopping) == .restart)
+  @Test func `an entry of a host that was given up has no more tries there`() {
+    #expect(Self.verdict(at: .open) { $0.attempts = 1 } == .retry(after: 7))
+    #expect(Self.verdict(at: .givenUp) { ($0.attempts, $0.hasMirror) = (1, true) } == .useMirror)
+    guard case .postpone = Self.verdict(at: .givenUp, { $0.attempts = 1 }) else {
+      Issue.record("it is not deferred")
+      return
     }
   }
 

@@ -39,8 +39,8 @@ import Transfer
   @Test(arguments: [false, true])
   func `nothing follows from the silence of a host that had too little time`(isCutShort: Bool) throws {
     let record = PhotoRecord(try Entry.sample(0), run: .sample, isCutShort: isCutShort)
-    record.usedHost(HostUsage(isOwn: true, contact: .silent))
-    #expect(record.usage.contact == (isCutShort ? .unknown : .silent))
+    record.usedHost(HostUsage(isOwn: true, contact: .failed(.silent)))
+    #expect(record.usage.contact == (isCutShort ? .unknown : .failed(.silent)))
     record.usedHost(HostUsage(isOwn: true, contact: .answered(firstByte: 1, isMultiplexed: false)))
     #expect(record.usage.contact == .answered(firstByte: 1, isMultiplexed: false))
   }
@@ -50,7 +50,7 @@ import Transfer
     configuration.connectTimeout = .seconds(10)
     #expect(!configuration.isCutShort(left: nil, nil))
     #expect(!configuration.isCutShort(left: 10, nil) && configuration.isCutShort(left: 9.9, nil))
-    let budget = Reachability.Budget(connect: 3000, total: nil)
+    let budget = HostBreaker.Budget(connect: 3000, firstByte: 3000)
     #expect(!configuration.isCutShort(left: 3, budget) && configuration.isCutShort(left: 2.9, budget))
     #expect(configuration.isCutShort(left: -1, budget))
   }

@@ -1,0 +1,77 @@
+import Scheduling
+import System
+import Transfer
+
+/// What closed hosts, silent ones and the time for an entry mean for entries.
+extension LiveJobs {
+  /// Tells which hosts were closed, have opened or were given up.
+  func reportHosts() {
+    for change in scheduler.hosts.takeHostChanges() {
+      let name = scheduler.names.name(of: change.host)
+      let host = name.isEmpty ? "this machine" : name
+      switch change.kind {
+      case .closed(let failure):
+        let why = scheduler.failure(ofHost: change.host)?.message ?? "\(failure.words)"
+        observe(.hostClosed(host: host, why: why))
+      case .opened: observe(.hostOpened(host: host))
+      case .givenUp: observe(.hostGivenUp(host: host, why: scheduler.failure(ofHost: change.host)?.message ?? ""))
+      }
+    }
+  }
+
+  /// Whether nothing is left to do but to wait for closed hosts, while no host has answered for so many seconds.
+  func isCutOff(for seconds: Double) -> Bool {
+    scheduler.hosts.unansweredTime >= Int(seconds * 1000) && undelivered == 0
+      && pending.inProgress.keys.allSatisfy { scheduler.started($0)?.isTrial == true }
+  }
+
+  /// Gives up the closed hosts for which no other has answered for so many seconds.
+  func giveUpHosts(after seconds: Double) {
+    scheduler.hosts.giveUpUnanswered(after: Int(seconds * 1000), now: Clock.monotonicMilliseconds)
+  }
+
+  /// Whether the host of an entry is asked after the entry's failure.
+  func hostState(_ record: PhotoRecord, _ live: PhotoRecord.Live) -> EndedEntry.HostState {
+    guard let failure = live.failure?.hostFailure else { return .open }
+    let breaker = scheduler.breaker(ofHostOf: record.id)
+    if breaker.isGivenUp { return .givenUp }
+    let isHeld = breaker.isClosed || failure.isOfMachine && !breaker.hasAnswered && scheduler.hosts.isMachineHeld
+    // What may have had an effect is not repeated for that.
+    return isHeld && (record.entry.request.isCacheable || failure.isUnreachable) ? .closed : .open
+  }
+
+  /// How much of the time for all tries of an entry in progress is left, in seconds; nil when that has no limit.
+  func timeLeft(_ id: PhotoRecord.ID, _ configuration: Configuration) -> Double? {
+    guard let limit = configuration.entryTimeout else { return nil }
+    guard let began = scheduler.started(id)?.history.roundBegan else { return limit }
+    return limit - Double(suspension.activity.now(Clock.monotonicMilliseconds) - began) / 1000
+  }
+}
+
+extension EntryScheduler.Next {
+  var id: PhotoRecord.ID { PhotoRecord.ID(run: run, position: entry.position) }
+}
+
+extension TransferConfiguration {
+  /// Whether the time for all tries of an entry leaves less than a connection may take.
+  /// - Parameters:
+  ///   - left: What is left of it, in seconds; nil when it has no limit.
+  ///   - budget: How long the try may take otherwise; nil for as long as any other.
+  func isCutShort(left: Double?, _ budget: HostBreaker.Budget?) -> Bool {
+    guard let left else { return false }
+    let connect = budget.map { .milliseconds($0.connect) } ?? connectTimeout
+    return .seconds(max(0, left)) < min(connect, connectTimeout)
+  }
+}
+
+extension HostBreaker.Failure {
+  fileprivate var words: String {
+    switch self {
+    case .refused: "it cannot be reached"
+    case .unresolved: "no name server answers"
+    case .noNetwork: "there is no network"
+    case .unanswered, .silent: "it is silent"
+    case .broken: "its answers break off"
+    }
+  }
+}

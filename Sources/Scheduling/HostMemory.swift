@@ -1,0 +1,64 @@
+/// What is known of hosts that have no entries left, so that the next job continues where the last one was: what they allow,
+/// and whether they answer. Times are milliseconds of any clock.
+struct HostMemory {
+  /// How long what a host allows is remembered after it could have been asked again.
+  static let lifetime = 600_000
+
+  /// How long a host stays given up: then its next entries wait for it again.
+  static let givenUpTime = 60_000
+
+  /// The most hosts that are remembered: those that could have been asked for longest are forgotten first.
+  static let limit = 10_000
+
+  struct Known {
+    var throttle: Throttle
+    var breaker: HostBreaker
+    /// When the host could have been asked again.
+    fileprivate var opened = 0
+  }
+
+  private struct Opening: Comparable {
+    let opened: Int
+    let host: Int
+
+    static func < (a: Opening, b: Opening) -> Bool { (a.opened, a.host) < (b.opened, b.host) }
+  }
+
+  private var hosts: [Int: Known] = [:]
+
+  /// When the hosts opened, and others did that were taken or kept again since.
+  private var openings = PriorityQueue<Opening>()
+
+  var count: Int { hosts.count }
+
+  func contains(_ host: Int) -> Bool { hosts[host] != nil }
+
+  /// Removes and returns what is known of a host; nil when that is nothing.
+  mutating func take(_ host: Int, now: Int) -> Known? {
+    guard var known = hosts.removeValue(forKey: host) else { return nil }
+    known.throttle = now - known.opened < Self.lifetime ? known.throttle.ofEarlierJob : Throttle()
+    if now - known.opened >= Self.givenUpTime { known.breaker.holdAgain(now: now) }
+    return known
+  }
+
+  /// Keeps what is known of a host.
+  mutating func keep(_ throttle: Throttle, _ breaker: HostBreaker, of host: Int, now: Int) {
+    guard !throttle.isFree || throttle.nextRequest > now || breaker.hasAnswered || breaker.isGivenUp else {
+      return hosts[host] = nil
+    }
+    let opened = max(now, throttle.until, throttle.nextRequest)
+    hosts[host] = Known(throttle: throttle, breaker: breaker, opened: opened)
+    openings.insert(Opening(opened: opened, host: host))
+    while hosts.count > Self.limit, let first = openings.popFirst() {
+      if isCurrent(first) { hosts[first.host] = nil }
+    }
+    if openings.count > 4 * Self.limit { removeOldOpenings() }
+  }
+
+  private mutating func removeOldOpenings() {
+    openings = PriorityQueue()
+    for (host, known) in hosts { openings.insert(Opening(opened: known.opened, host: host)) }
+  }
+
+  private func isCurrent(_ opening: Opening) -> Bool { hosts[opening.host]?.opened == opening.opened }
+}

@@ -1,0 +1,266 @@
+import Testing
+
+@testable import Scheduling
+
+/// Each rule for hosts that stop answering, with a clock of its own.
+@Suite struct HostBreakerTests {
+  private var host = HostBreaker()
+
+  /// A host that has answered at 0.
+  private static var answering: HostBreaker {
+    var host = HostBreaker()
+    host.answered(now: 0)
+    return host
+  }
+
+  /// One whose request from 100 to 200 failed.
+  private static func closed(_ failure: HostBreaker.Failure = .refused) -> HostBreaker {
+    var host = answering
+    let hasClosed = host.failed(failure, began: 100, isTrial: false, now: 200)
+    #expect(hasClosed)
+    return host
+  }
+
+  static let failures: [HostBreaker.Failure] = [.refused, .unanswered, .silent, .broken]
+
+  @Test(arguments: failures) func `a failure closes a host that has answered`(failure: HostBreaker.Failure) {
+    let host = Self.closed(failure)
+    #expect(host.isClosed && !host.isGivenUp)
+    #expect(host.closed?.since == 200 && host.closed?.failure == failure)
+  }
+
+  @Test(arguments: failures) mutating func `a host that has never answered is not closed`(failure: HostBreaker.Failure)
+  {
+    let hasClosed = host.failed(failure, began: 0, isTrial: false, now: 100)
+    let isClosed = host.isClosed
+    #expect(!hasClosed && !isClosed)
+  }
+
+  @Test mutating func `a failure is the request's own if the host answered another one since it began`() {
+    host.answered(now: 500)
+    let closes = [400, 500, 501].map { began in host.failed(.broken, began: began, isTrial: false, now: 900) }
+    #expect(closes == [false, false, true])
+  }
+
+  @Test func `trials begin 1, 2, 4, 8 and then 15 s after one another, one at a time`() {
+    var host = Self.closed()
+    var (now, begun): (Int, [Int]) = (200, [])
+    for _ in 0..<7 {
+      let due = host.trialDue ?? 0
+      begun.append(due - now)
+      now = due
+      host.trialBegan(now: now)
+      #expect(host.trialDue == nil, "one is under way")
+      host.failed(.refused, began: now, isTrial: true, now: now + 10)
+    }
+    #expect(begun == [1000, 2000, 4000, 8000, 15_000, 15_000, 15_000])
+  }
+
+  @Test func `a trial that says nothing is followed by another one`() {
+    var host = Self.closed()
+    host.trialBegan(now: 1200)
+    host.trialEnded()
+    #expect(host.isClosed && host.trialDue == 3200)
+  }
+
+  @Test func `an answer opens the host`() {
+    var host = Self.closed()
+    host.trialBegan(now: 1200)
+    let hasOpened = [host.answered(now: 1300), host.answered(now: 1400)]
+    #expect(hasOpened == [true, false])
+    #expect(host.state == .open && host.trialDue == nil)
+  }
+
+  @Test func `a trial is due at once when another host has opened`() {
+    var host = Self.closed()
+    host.makeTrialDue(now: 300)
+    #expect(host.trialDue == 300)
+  }
+
+  @Test(arguments: failures) func `a host that other hosts outlive is given up after 60 s`(failure: HostBreaker.Failure)
+  {
+    var host = Self.closed(failure)
+    let givesUp = (1...60).map { host.pass(1000, othersAnswer: true, now: 200 + $0 * 1000) }
+    #expect(givesUp == Array(repeating: false, count: 59) + [true])
+    #expect(host.isGivenUp)
+  }
+
+  @Test(arguments: failures)
+  func `while no other host answers, only bad answers count`(failure: HostBreaker.Failure) {
+    var host = Self.closed(failure)
+    for second in 1...100 { host.pass(1000, othersAnswer: false, now: 200 + second * 1000) }
+    #expect(host.isGivenUp == !failure.isUnreachable)
+    #expect(host.closed.map(\.unanswered) == (failure.isUnreachable ? 100_000 : nil))
+    host.pass(1000, othersAnswer: true, now: 101_200)
+    #expect(host.closed.map(\.unanswered) == (failure.isUnreachable ? 0 : nil))
+  }
+
+  @Test func `a host that was given up is tried every 15 s, and an answer opens it`() {
+    var host = Self.closed()
+    host.giveUp(now: 1000)
+    #expect(host.trialDue == 16_000)
+    host.trialBegan(now: 16_000)
+    #expect(host.trialDue == nil)
+    host.failed(.refused, began: 16_000, isTrial: true, now: 16_100)
+    #expect(host.isGivenUp && host.trialDue == 31_000)
+    host.answered(now: 31_100)
+    #expect(host.state == .open)
+  }
+
+  @Test(arguments: [HostBreaker.Failure.unanswered, .silent])
+  mutating func `a host that has never answered is given up after three silences in a row`(
+    failure: HostBreaker.Failure
+  ) {
+    host.failed(failure, began: 0, isTrial: false, now: 10_000)
+    host.failed(failure, began: 0, isTrial: false, now: 10_000)
+    #expect(host.silences == 1, "what ends together is one")
+    #expect(host.budget == .init(connect: 2000, firstByte: 2000), "the tries after it are short")
+    host.failed(failure, began: 10_000, isTrial: false, now: 12_000)
+    #expect(!host.isGivenUp)
+    host.failed(failure, began: 12_000, isTrial: false, now: 14_000)
+    #expect(host.isGivenUp)
+  }
+
+  @Test mutating func `a host that has never answered is given up after eight refusals in a row`() {
+    for turn in 1...7 { host.failed(.refused, began: turn, isTrial: false, now: turn) }
+    #expect(!host.isGivenUp && host.budget == nil)
+    host.failed(.refused, began: 8, isTrial: false, now: 8)
+    #expect(host.isGivenUp)
+  }
+
+  @Test mutating func `an answer that has begun ends the row`() {
+    for turn in 1...7 { host.failed(.refused, began: turn, isTrial: false, now: turn) }
+    host.answerBegan()
+    host.failed(.refused, began: 8, isTrial: false, now: 8)
+    #expect(!host.isGivenUp && !host.hasAnswered)
+  }
+}
+
+/// The same rules over several hosts.
+@Suite struct ClosedHostTests {
+  private var scheduler = HostScheduler()
+  private let answered = HostScheduler.Contact.answered(firstByte: 0.1, isMultiplexed: false)
+  private let places = HostPlaces(fixed: 4)
+
+  private func key(_ position: Int) -> EntryKey { EntryKey(priority: 2, position: position) }
+
+  private mutating func end(
+    _ host: Int, _ contact: HostScheduler.Contact, began: Int, isTrial: Bool = false, now: Int
+  ) {
+    _ = scheduler.downloadEnded(
+      host: host, spent: now - began, began: began, .none, contact: contact, isTrial: isTrial, now: now,
+      backoff: Backoff(retries: 3))
+  }
+
+  /// Hosts that have answered once, each with entries left.
+  private mutating func start(hosts: ClosedRange<Int>) {
+    scheduler.add(job: 1)
+    for host in hosts {
+      scheduler.start(job: 1, host: host, next: key(100 + host), now: 0)
+      end(host, answered, began: 0, now: 10)
+      scheduler.finished(job: 1, host: host, now: 10)
+    }
+  }
+
+  /// Closes a host: an entry of it fails.
+  private mutating func close(_ host: Int, position: Int, now: Int) {
+    scheduler.start(job: 1, host: host, next: key(100 + host), now: now)
+    end(host, .failed(.refused), began: now, now: now)
+    scheduler.retry(Retry(key: key(position), host: host, holds: 1), job: 1, due: now, now: now)
+    scheduler.finished(job: 1, host: host, now: now)
+  }
+
+  @Test mutating func `a closed host stops no other`() {
+    start(hosts: 1...2)
+    close(1, position: 0, now: 100)
+    let choice = scheduler.choose(now: 100, perHost: places)
+    #expect(choice?.kind == .host(2))
+    let changes = scheduler.takeHostChanges()
+    #expect(changes == [.init(host: 1, kind: .closed(.refused))])
+  }
+
+  @Test
+  mutating func `the trial of a closed host is an entry that was not tried there, then the one with the fewest holds`()
+  {
+    start(hosts: 1...1)
+    close(1, position: 0, now: 100)
+    let (before, first) = (
+      scheduler.choose(now: 1099, perHost: places), scheduler.choose(now: 1100, perHost: places)
+    )
+    #expect(before == nil && first?.kind == .host(1))
+    let admission = scheduler.start(job: 1, host: 1, next: nil, now: 1100)
+    #expect(admission == .trial)
+    let during = scheduler.choose(now: 9000, perHost: places)
+    #expect(during == nil, "one at a time")
+    end(1, .failed(.refused), began: 1100, isTrial: true, now: 9000)
+    scheduler.retry(Retry(key: key(101), host: 1, holds: 1), job: 1, due: 9000, now: 9000)
+    scheduler.finished(job: 1, host: 1, now: 9000)
+    let second = scheduler.choose(now: 9000, perHost: places)
+    #expect(second?.kind == .retry(Retry(key: key(0), host: 1, holds: 1)))
+  }
+
+  @Test mutating func `of many closed hosts sixteen are tried at once`() {
+    start(hosts: 1...40)
+    for host in 1...40 { close(host, position: host, now: 100) }
+    var trials = 0
+    while case .host(let host)? = scheduler.choose(now: 2000, perHost: places)?.kind {
+      if scheduler.start(job: 1, host: host, next: nil, now: 2000) == .trial { trials += 1 }
+    }
+    #expect(trials == 16)
+  }
+
+  @Test mutating func `when a host opens, all closed ones are tried at once`() {
+    start(hosts: 1...3)
+    for host in 1...2 { close(host, position: host, now: 100) }
+    for _ in 1...2 { scheduler.start(job: 1, host: 3, next: nil, now: 100) }
+    end(3, .failed(.refused), began: 100, now: 110)
+    let early = scheduler.choose(now: 200, perHost: places)
+    #expect(early == nil)
+    end(3, answered, began: 105, now: 210)
+    let choice = scheduler.choose(now: 210, perHost: places)
+    #expect(choice != nil)
+  }
+
+  @Test mutating func `entries of a host that was given up fail without a request`() {
+    start(hosts: 1...2)
+    close(1, position: 0, now: 100)
+    // The other host's answer is the latest news.
+    scheduler.start(job: 1, host: 2, next: nil, now: 100)
+    end(2, answered, began: 100, now: 150)
+    scheduler.finished(job: 1, host: 2, now: 150)
+    var now = 150
+    while now < 62_000 {
+      now += 1000
+      // A trial may be chosen; it is not begun.
+      _ = scheduler.choose(now: now, perHost: places)
+    }
+    let isGivenUp = scheduler.breaker(of: 1).isGivenUp
+    #expect(isGivenUp)
+    let choice = scheduler.choose(now: now, perHost: places)
+    #expect(choice != nil)
+    let admission = scheduler.start(job: 1, host: 1, next: nil, now: now)
+    #expect(admission == .failure)
+  }
+
+  @Test mutating func `a pause is no time for which a host was closed`() {
+    start(hosts: 1...2)
+    close(1, position: 0, now: 100)
+    scheduler.start(job: 1, host: 2, next: nil, now: 100)
+    end(2, answered, began: 100, now: 150)
+    _ = scheduler.choose(now: 3_600_000, perHost: places)
+    let isGivenUp = scheduler.breaker(of: 1).isGivenUp
+    #expect(!isGivenUp)
+  }
+
+  @Test func `news of the host itself does not count`() {
+    var news = HostNews()
+    #expect(!news.othersAnswer(than: 1), "nobody has answered")
+    news.record(1, isAnswer: true)
+    news.record(2, isAnswer: false)
+    #expect(!news.othersAnswer(than: 1) && news.othersAnswer(than: 2))
+    news.record(2, isAnswer: false)
+    #expect(news.othersAnswer(than: 2))
+    news.record(3, isAnswer: false)
+    #expect(!news.othersAnswer(than: 2))
+  }
+}
