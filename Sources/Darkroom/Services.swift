@@ -73,7 +73,10 @@ final class Services {
     if configuration.newFolders.contains(configuration.outbox) { try Folder.create(configuration.outbox) }
     let path = try Folder.resolved(configuration.outbox)
     outbox = OutboxFolder(path: path, handle: try OpenFolder(path))
-    warnings = trouble.map { ["the inbox has no file that says which process owns it: \($0)"] } ?? []
+    let others = (try? ParkingFolder.all(in: inbox.folder).others) ?? []
+    warnings =
+      (trouble.map { ["the inbox has no file that says which process owns it: \($0)"] } ?? [])
+      + others.map { "something else has the name of darkroom's own folder in the inbox, and is left alone: \($0)" }
     var outboxes = inbox.knownOutboxes
     let known = configuration.replacesOutbox ? nil : outboxes.marker(of: path)
     if let known { try OutboxMarker.check(outbox, is: known) }

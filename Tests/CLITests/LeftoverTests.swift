@@ -63,13 +63,16 @@ import Testing
 
   @Test func `a parked manifest of a job that has ended is not processed again`() throws {
     // Its removal fails, so that the manifest of a job that has ended stays.
-    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/.darkroom-done"))
+    for suffix in [""] + (2...9).map({ "-\($0)" }) {
+      try Data().write(to: URL(fileURLWithPath: folders.inbox + "/.darkroom-done" + suffix))
+    }
     try folders.drop("job.txt", "coffee.jpg\n")
     _ = try folders.run(["--filters", "none"])
     #expect(try folders.inboxNames() == ["job.txt"])
     // As when the program dies between moving and removing it.
     let parked = try DarkroomProcess.run(
-      script: "cd inbox; rm .darkroom-done; mkdir -m 700 .darkroom-done; mv job.txt .darkroom-done", in: folders.folder)
+      script: "cd inbox; rm .darkroom-done*; mkdir -m 700 .darkroom-done; mv job.txt .darkroom-done",
+      in: folders.folder)
     #expect(parked.status == 0)
     let run = try folders.run(["--filters", "none"])
     #expect(run.status == 0 && run.output.isEmpty, "\(run.output)\(run.error)")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Whatever lies where a manifest is moved to on its way out of the inbox, nothing of it is changed, and jobs end.
-@Suite struct ParkingTests {
+@Suite(.blocking) struct ParkingTests {
   enum Obstacle: CaseIterable { case link, file, folderWithSameName }
 
   private static let names = ["job.txt", "other.txt"]
@@ -46,31 +46,73 @@ import Testing
   }
 
   @Test(arguments: ["run", "watch"], Obstacle.allCases)
-  func `the program starts, the job ends, and a warning tells why its manifest stays`(
+  func `the program starts, the job ends, and its manifest leaves the inbox another way`(
     command: String, obstacle: Obstacle
   ) throws {
     try folders.drop("job.txt", "coffee.jpg\n")
     try put(obstacle)
     let before = try everything()
     let process = try folders.start(command, ["--filters", "none"])
-    #expect(try process.waitForLine(containing: "the manifest cannot be moved out of the inbox: \(parking)") != nil)
     #expect(try process.waitForLine(containing: "job: succeeded") != nil)
     if command == "watch" {
       try folders.drop("next.txt", "coffee.jpg\n")
       #expect(try process.waitForLine(containing: "next: succeeded") != nil)
       process.send(SIGTERM)
     }
-    _ = try process.finish()
+    let ended = try process.finish()
+    #expect(ended.status == 0, "\(ended.error)")
+    let isTold = ended.error.contains("something else has the name of darkroom's own folder in the inbox")
+    #expect(isTold == (obstacle != .folderWithSameName), "\(ended.error)")
     #expect(try everything() == before)
-    #expect(try folders.inboxNames().contains("job.txt"))
+    #expect(try folders.inboxNames().isEmpty)
     #expect(try folders.report("job").state == "succeeded")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folders.inbox)
+    #expect(Set(names) == [".darkroom-instance", ".darkroom-done"])
+    #expect(try folders.ask("wait", ["job"]).status == 0)
+  }
+
+  /// Puts files where all the folders would be.
+  private func takeAllNames() throws {
+    for suffix in [""] + (2...9).map({ "-\($0)" }) { try write("", to: parking + suffix) }
+  }
+
+  @Test(arguments: ["run", "watch"])
+  func `a manifest that cannot be moved at all is in the status, and its job counts as ended`(command: String) throws {
+    try takeAllNames()
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let process = try folders.start(command, ["--filters", "none"])
+    #expect(try process.waitForLine(containing: "the manifest cannot be moved out of the inbox: \(parking)") != nil)
+    #expect(try process.waitForLine(containing: "job: succeeded") != nil)
+    if command == "run" { #expect(try process.finish().status == 73) }
+    // The status is written once a second at most.
+    let wait = try folders.ask("wait", ["--timeout", "20", "job"])
+    #expect(wait.status == 0, "\(wait.error)")
+    #expect(wait.output == folders.outbox + "/job/report.json\n")
+    let status = try folders.ask("status").output
+    let isTold = status.contains("job job has ended: the manifest cannot be moved out of the inbox: \(parking)")
+    #expect(isTold, "\(status)")
+    #expect(!status.contains("queued"), "\(status)")
+    // Another file of the name is a new manifest.
+    let pause = folders.inbox + "/pause.lock"
+    try write("", to: pause)
+    try folders.drop("job.txt", "coffee.jpg\nrocket.jpg\n")
+    #expect(try folders.ask("wait", ["--timeout", "0", "job"]).status == 75)
+    try FileManager.default.removeItem(atPath: pause)
+    if command == "watch" {
+      #expect(try process.waitForLine(containing: "job: succeeded") != nil)
+      process.send(SIGTERM)
+      #expect(try process.finish().status == 0)
+    } else {
+      #expect(try folders.run(["--filters", "none"]).status == 73)
+    }
+    #expect(try folders.report("job").entries.count == 2)
+    for suffix in [""] + (2...9).map({ "-\($0)" }) { try FileManager.default.removeItem(atPath: parking + suffix) }
     // Without the obstacle, what is done goes, and is not done again.
-    try FileManager.default.removeItem(atPath: obstacle == .folderWithSameName ? parking + "/job.txt" : parking)
     let last = try folders.run(["--filters", "none"])
     #expect(last.status == 0, "\(last.error)")
     #expect(try folders.inboxNames().isEmpty)
-    #expect(!folders.exists("job/history"))
-    #expect(!FileManager.default.fileExists(atPath: parking))
+    #expect(try folders.ask("status").output.contains("nothing to do"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history").count == 1)
   }
 
   @Test(arguments: ["EINVAL", "ENOSYS"])

@@ -31,7 +31,7 @@ package struct JobWait {
   }
 
   /// Waits for all runs of jobs that are open now: until no manifest of their names lies in the inbox, no instance has them,
-  /// and their reports are there.
+  /// and their reports are there. A manifest that cannot be moved out of the inbox after its job has ended is not waited for.
   /// - Parameters:
   ///   - seconds: How long at most; nil for any time.
   ///   - isAlone: Called once when there is something to wait for and no instance that works on it.
@@ -73,21 +73,27 @@ package struct JobWait {
     }
   }
 
-  /// The job names of the manifests in the inbox; none when this user may not look.
-  private func manifests() throws(SystemError) -> [String] {
+  /// The manifests in the inbox, with the identity of each that may be looked at; none when this user may not look.
+  private func manifests() throws(SystemError) -> [(job: String, identity: String?)] {
     do throws(SystemError) {
       let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
       // An instance of another user may read what this one may not.
       let unknown = scan.unreadable + scan.unexamined.map(\.file)
-      return scan.manifests.map(\.job) + unknown.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } }
+      let jobs = unknown.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } }
+      return scan.manifests.map { ($0.job, $0.identity.text) } + jobs.map { ($0, nil) }
     } catch  where error.cause == .permission {
       return []
     }
   }
 
-  private static func isOpen(_ job: String, _ present: [String], _ status: Status) -> Bool {
+  private static func isOpen(
+    _ job: String, _ present: [(job: String, identity: String?)], _ status: Status
+  ) -> Bool {
     let isIgnored = status.running && status.ignored.contains { ManifestFileName($0.file)?.job == job }
-    return present.contains(job) && !isIgnored || status.jobs_unknown != nil
-      || status.jobs.contains { $0.job == job } || status.queued.contains { ManifestFileName($0)?.job == job }
+    let stuck = Set((status.waits ?? []).filter { $0.job == job }.compactMap(\.manifest))
+    let isWanted = present.contains { $0.job == job && $0.identity.map(stuck.contains) != true }
+    return isWanted && !isIgnored || status.jobs_unknown != nil
+      || status.jobs.contains { $0.job == job && !($0.state == "finishing" && !stuck.isEmpty) }
+      || status.queued.contains { ManifestFileName($0)?.job == job }
   }
 }

@@ -30,21 +30,29 @@ enum ManifestRemoval {
     throw SystemError("rename", path, code: ENOENT)
   }
 
-  /// Moves a file into the folder.
+  /// Moves a file into the first folder that can be had and has no file of the name.
   /// - Returns: The folder; nil when the file or the folder has gone meanwhile.
+  /// - Throws: `SystemError`: why it is not the first.
   private static func take(_ name: String, from inbox: OpenFolder) throws(SystemError) -> ParkingFolder? {
-    do throws(SystemError) {
-      guard let parking = try ParkingFolder(in: inbox, isCreated: true) else { return nil }
+    var obstacle: SystemError?
+    for folder in ParkingFolder.names {
       do throws(SystemError) {
-        try parking.takeIn(name)
-      } catch {
-        parking.removeIfEmpty()
-        throw error
+        guard let parking = try ParkingFolder(folder, in: inbox, isCreated: true) else { return nil }
+        do throws(SystemError) {
+          try parking.takeIn(name)
+        } catch {
+          parking.removeIfEmpty()
+          throw error
+        }
+        return parking
+      } catch  where error.code == ENOENT {
+        return nil
+      } catch  where ParkingFolder.isOther(error) {
+        obstacle = obstacle ?? error
       }
-      return parking
-    } catch  where error.code == ENOENT {
-      return nil
     }
+    if let obstacle { throw obstacle }
+    return nil
   }
 
   /// Ends what a program that died had begun: a manifest whose job is finishing is removed, another is put back.
@@ -56,8 +64,21 @@ enum ManifestRemoval {
   static func resume(
     inbox: OpenFolder, finishing: [String], ended: (String) -> String? = { _ in nil }
   ) throws(SystemError) {
-    guard let parking = try ParkingFolder(in: inbox, isCreated: false) else { return }
-    defer { parking.removeIfEmpty() }
+    var failure: SystemError?
+    for parking in try ParkingFolder.all(in: inbox).folders {
+      do {
+        try empty(parking, finishing: finishing, ended: ended)
+      } catch {
+        failure = failure ?? error
+      }
+      parking.removeIfEmpty()
+    }
+    if let failure { throw failure }
+  }
+
+  private static func empty(
+    _ parking: ParkingFolder, finishing: [String], ended: (String) -> String?
+  ) throws(SystemError) {
     var failure: SystemError?
     for name in try parking.names {
       do {

@@ -9,31 +9,56 @@ import System
 struct ParkingFolder {
   static let name = ".darkroom-done"
 
+  /// The names that it may have: one of the next where something else has the first, or a file of it that is to be kept has
+  /// the name of the one to be moved.
+  static let names = [name] + (2...9).map { "\(name)-\($0)" }
+
+  private let name: String
   private let inbox: OpenFolder
   private let folder: OpenFolder
 
   /// Opens the folder.
-  /// - Parameter isCreated: Whether it is created when it is missing.
+  /// - Parameters:
+  ///   - name: One of `names`.
+  ///   - isCreated: Whether it is created when it is missing.
   /// - Returns: nil when it is missing and not to be created.
   /// - Throws: `SystemError` when the name is that of a symbolic link, of a file, or of another user's folder.
-  init?(in inbox: OpenFolder, isCreated: Bool) throws(SystemError) {
+  init?(_ name: String, in inbox: OpenFolder, isCreated: Bool) throws(SystemError) {
     var isNew = false
     if isCreated {
-      let (folder, changed) = try inbox.create(Self.name, mode: 0o700)
+      let (folder, changed) = try inbox.create(name, mode: 0o700)
       (self.folder, isNew) = (folder, !changed.isEmpty)
     } else {
       do {
-        folder = try inbox.folder(Self.name)
+        folder = try inbox.folder(name)
       } catch  where error.code == ENOENT {
         return nil
       }
     }
     self.inbox = inbox
+    self.name = name
     let status = try folder.status()
     guard isNew || inbox.isOurs(status) else {
       throw SystemError("the folder is another user's", folder.path, code: EPERM)
     }
   }
+
+  /// Those that are there, and what else has one of their names: in that nothing is ever looked for.
+  /// - Throws: `SystemError` when the machine is to blame.
+  static func all(in inbox: OpenFolder) throws(SystemError) -> (folders: [ParkingFolder], others: [SystemError]) {
+    var (folders, others): ([ParkingFolder], [SystemError]) = ([], [])
+    for name in names {
+      do throws(SystemError) {
+        if let folder = try ParkingFolder(name, in: inbox, isCreated: false) { folders.append(folder) }
+      } catch  where isOther(error) {
+        others.append(error)
+      }
+    }
+    return (folders, others)
+  }
+
+  /// Whether an error says that one of the names is another's, or a file's in the folder, so that the next may do.
+  static func isOther(_ error: SystemError) -> Bool { [.occupied, .permission].contains(error.cause) }
 
   /// The names in it that are UTF-8.
   var names: [String] { get throws(SystemError) { try folder.names().compactMap(\.text) } }
@@ -59,7 +84,7 @@ struct ParkingFolder {
   func remove(_ name: String) throws(SystemError) { try folder.remove(name) }
 
   /// Removes the folder from the inbox, if it is empty.
-  func removeIfEmpty() { inbox.removeIfEmpty(Self.name) }
+  func removeIfEmpty() { inbox.removeIfEmpty(name) }
 
   private func failure(_ operation: String, _ name: String, code: Int32 = errno) -> SystemError {
     SystemError(operation, folder.path + "/" + name, code: code)

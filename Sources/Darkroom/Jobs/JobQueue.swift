@@ -78,6 +78,23 @@ struct JobQueue {
     }
   }
 
+  /// A manifest whose job has ended, and that cannot be moved out of the inbox.
+  struct StuckManifest {
+    let job: String
+
+    /// The file's identity, as the ledger has it.
+    let identity: String
+
+    /// Why it is there still.
+    let why: String
+  }
+
+  /// Those that lay in the inbox at the last scan, by their names.
+  private(set) var stuck: [FileName: StuckManifest] = [:]
+
+  /// Records that a manifest whose job has ended cannot be moved out of the inbox.
+  mutating func keep(_ file: String, _ manifest: StuckManifest) { stuck[FileName(file)] = manifest }
+
   // MARK: Scans
 
   /// What of a scan has not been dealt with and may be taken. What is no longer there is forgotten.
@@ -88,6 +105,10 @@ struct JobQueue {
     if !passed.isEmpty {
       let names = Set(manifests.map(\.key)).union(unexamined)
       passed = passed.filter { names.contains($0.key) }
+    }
+    if !stuck.isEmpty {
+      let found = Dictionary(manifests.map { ($0.key, $0.identity.text) }, uniquingKeysWith: { first, _ in first })
+      stuck = stuck.filter { unexamined.contains($0.key) || found[$0.key] == $0.value.identity }
     }
     let fresh = passed.isEmpty ? manifests : manifests.filter { passed[$0.key] != $0.identity.text }
     if wanted == nil, case .inbox = goal { wanted = Set(fresh.map(\.key)).union(unexamined) }
@@ -127,7 +148,7 @@ struct JobQueue {
   }
 
   /// Has files that were dealt with looked at again: the inbox was away, and what was to be removed from it could not be.
-  mutating func inboxReturned() { passed = [:] }
+  mutating func inboxReturned() { (passed, stuck) = ([:], [:]) }
 
   /// Files that were settled, and turned out not to be when they were to be accepted.
   private var doubted: [FileName] = []

@@ -224,7 +224,7 @@ final class LedgerRetention: Sendable {
   private func forgetRuns(until end: Double) throws {
     guard try ledger.endedRunCount() >= Self.endedRuns else { return }
     // What lies there is being moved out of the inbox, or back.
-    guard try ParkingFolder(in: inbox.folder, isCreated: false) == nil else { return }
+    guard try ParkingFolder.all(in: inbox.folder).folders.isEmpty else { return }
     var (sequence, gone) = (0, [LedgerChange]())
     while gone.count < Self.mostRuns, Clock.monotonicSeconds < end {
       let page = try ledger.endedRuns(after: sequence, limit: Self.pageSize)

@@ -192,10 +192,17 @@ extension LiveJobs {
       ?? queue.holds.values.filter { $0.space == nil }.map(\.reason).min()
   }
 
-  /// The jobs that wait because something is in their way, and why.
-  var waits: [(job: String, why: String)] {
-    let live = runs.values.compactMap { run in run.hold.map { (job: run.name, why: $0.reason) } }
-    return (live + queue.holds.map { (job: $0.key, why: $0.value.reason) }).sorted { $0.job < $1.job }
+  /// The jobs that wait because something is in their way, and why; also those that have ended and whose manifests cannot be
+  /// moved out of the inbox: of a job whose report is there, with the manifest's identity.
+  var waits: [(job: String, why: String, manifest: String?)] {
+    var waits = queue.holds.map { (job: $0.key, why: $0.value.reason, manifest: String?.none) }
+    for run in runs.values {
+      guard let hold = run.hold else { continue }
+      let manifest = run.manifestSince == nil ? nil : run.accepted?.manifest.identity
+      waits.append((job: run.name, why: hold.reason, manifest: manifest))
+    }
+    waits += queue.stuck.values.map { (job: $0.job, why: $0.why, manifest: $0.identity) }
+    return waits.sorted { $0.job < $1.job }
   }
 
   /// When a job that is held may be tried again, in seconds; nil when none is.

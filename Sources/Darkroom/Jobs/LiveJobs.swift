@@ -226,6 +226,8 @@ final class LiveJobs {
       queue.pass(manifest.file, identity: manifest.identity.text)
       guard let trouble else { return }
       summary.hadTrouble = true
+      let why = "the manifest cannot be moved out of the inbox: \(trouble)"
+      queue.keep(manifest.file, .init(job: manifest.job, identity: manifest.identity.text, why: why))
       observe(.warning("\(manifest.file) is done, and cannot be moved out of the inbox: \(trouble)"))
     }
   }
@@ -423,7 +425,10 @@ final class LiveJobs {
       let outcome = try result.get()
       if let trouble = outcome.manifestTrouble {
         summary.hadTrouble = true
-        observe(.warning("the manifest cannot be moved out of the inbox: \(trouble)"))
+        let why = "the manifest cannot be moved out of the inbox: \(trouble)"
+        let manifest = finishing.plan.manifest
+        queue.keep(manifest.file, .init(job: run.name, identity: manifest.identity, why: why))
+        observe(.warning(why))
       }
       suspension.wroteSomething()
       run.hold = nil

@@ -123,10 +123,14 @@ package struct Status: Sendable, Equatable, Codable {
   }
 
   package var schema_version = Status.schemaVersion
-  /// A job that can neither begin nor end now, or some of whose results cannot be delivered; it is tried again.
+  /// A job that can neither begin nor end now, or some of whose results cannot be delivered; it is tried again. Or a job that
+  /// has ended, and whose manifest cannot be moved out of the inbox.
   package struct Wait: Sendable, Equatable, Codable {
     package let job: String
     package let why: String
+    /// Set when the job's report is there, and only its manifest is in the way: the file's inode, size, mtime and ctime. Another
+    /// file of its name is a new manifest.
+    package var manifest: String?
   }
 
   package let version: String

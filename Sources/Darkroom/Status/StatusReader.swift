@@ -175,7 +175,11 @@ package struct StatusReader {
     status.pauses = Self.pauses(scan, in: inbox.folder)
     status.ignored = scan.ignored.prefix(Status.listLimit).map { Status.Ignored($0) }
     status.ignored_total = scan.ignored.count
-    let taken = Set(live.map(\.identity))
+    let stuck = (written?.waits ?? []).filter { wait in
+      scan.manifests.contains { $0.job == wait.job && $0.identity.text == wait.manifest }
+    }
+    if !stuck.isEmpty { (status.waits, status.waits_total) = (stuck, stuck.count) }
+    let taken = Set(live.map(\.identity) + stuck.compactMap(\.manifest))
     // Of which files they are is not known then, and those of their names come first.
     var names = Set(isFromLedger ? [] : status.jobs.map(\.job))
     let queued = scan.manifests.filter { !taken.contains($0.identity.text) && names.remove($0.job) == nil }

@@ -81,7 +81,7 @@ final class StatusWriter {
     }
     let waits = jobs.waits
     if !waits.isEmpty {
-      status.waits = waits.prefix(Status.listLimit).map { Status.Wait(job: $0.job, why: $0.why) }
+      status.waits = waits.prefix(Status.listLimit).map { Status.Wait(job: $0.job, why: $0.why, manifest: $0.manifest) }
       status.waits_total = waits.count
     }
     (status.queued, status.queued_total) = jobs.queue.queued(limit: Status.listLimit)

@@ -34,7 +34,11 @@ extension Status {
 
   var waitLines: [String] {
     let waits = waits ?? []
-    var lines = waits.map { "job \($0.job) is in trouble, and tried again: \($0.why)" }
+    let open = Set(jobs.map(\.job))
+    var lines = waits.map { wait in
+      let hasEnded = wait.manifest != nil && !open.contains(wait.job)
+      return "job \(wait.job) \(hasEnded ? "has ended" : "is in trouble, and tried again"): \(wait.why)"
+    }
     if let total = waits_total, total > waits.count { lines.append("\(total - waits.count) more jobs are in trouble") }
     return lines
   }

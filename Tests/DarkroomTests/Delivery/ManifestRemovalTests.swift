@@ -118,20 +118,32 @@ import Testing
   }
 
   @Test(
-    "what has the parking folder's name and is none is refused, and nothing is changed", arguments: Obstacle.allCases)
-  func refused(obstacle: Obstacle) throws {
+    "what has the parking folder's name and is none is left alone, and the manifest goes by way of another folder",
+    arguments: Obstacle.allCases)
+  func otherFolder(obstacle: Obstacle) throws {
     // Only root can give files away.
     if obstacle == .otherUsersFolder, geteuid() != 0 { return }
     let elsewhere = try TemporaryFolder()
     for name in ["a.json", "b.json"] { try elsewhere.write("precious", as: name) }
     try put(obstacle, elsewhere)
-    try inbox.write("done", as: "a.json")
     let before = (try everything(in: elsewhere), try everything(in: inbox))
+    try inbox.write("done", as: "a.json")
     let ours = try FileStatus(of: elsewhere.file("a.json")).identity.text
-    #expect(throws: SystemError.self) { try ManifestRemoval.remove(path, identity: identity()) }
-    #expect(throws: SystemError.self) { try ManifestRemoval.resume(inbox: OpenFolder(inbox.path), finishing: [ours]) }
+    try ManifestRemoval.remove(path, identity: identity())
+    try ManifestRemoval.resume(inbox: OpenFolder(inbox.path), finishing: [ours])
     #expect(try everything(in: elsewhere) == before.0)
     #expect(try everything(in: inbox) == before.1)
+  }
+
+  @Test("when all names of parking folders are taken that is an error, and nothing is changed")
+  func refused() throws {
+    for name in ParkingFolder.names { try inbox.write("precious", as: name) }
+    try inbox.write("done", as: "a.json")
+    let before = try everything(in: inbox)
+    let error = #expect(throws: SystemError.self) { try ManifestRemoval.remove(path, identity: identity()) }
+    #expect(error?.path.hasSuffix("/" + ParkingFolder.name) == true, "the first is named: \(String(describing: error))")
+    try ManifestRemoval.resume(inbox: OpenFolder(inbox.path), finishing: [])
+    #expect(try everything(in: inbox) == before)
   }
 
   @Test("a file of the same name in the parking folder is not replaced")
@@ -139,9 +151,19 @@ import Testing
     try inbox.makeFolder(ParkingFolder.name)
     try inbox.write("precious", as: ParkingFolder.name + "/a.json")
     try inbox.write("done", as: "a.json")
-    let error = #expect(throws: SystemError.self) { try ManifestRemoval.remove(path, identity: identity()) }
-    #expect(error?.code == EEXIST)
+    try ManifestRemoval.remove(path, identity: identity())
     #expect(inbox.text(ParkingFolder.name + "/a.json") == "precious")
-    #expect(inbox.text("a.json") == "done")
+    #expect(try inbox.names() == [ParkingFolder.name])
+  }
+
+  @Test("what a process that died had moved into another parking folder is put back or removed")
+  func resumeOthers() throws {
+    try inbox.write("in the way", as: ParkingFolder.name)
+    let other = ParkingFolder.names[1]
+    try inbox.makeFolder(other)
+    for name in ["a.json", "b.json"] { try inbox.write(name, as: other + "/" + name) }
+    let done = try FileStatus(of: inbox.file(other + "/a.json")).identity.text
+    try ManifestRemoval.resume(inbox: OpenFolder(inbox.path), finishing: [done])
+    #expect(try inbox.names() == [ParkingFolder.name, "b.json"])
   }
 }
