@@ -63,6 +63,10 @@ static inline int clinux_create_nameless(int folder, unsigned mode) {
   return openat(folder, ".", 020000000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, mode);
 }
 
+/// `SEEK_HOLE` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. Returns where the first hole at
+/// or after an offset begins, or the file's end, and has the file read on from there.
+static inline off_t clinux_seek_hole(int descriptor, off_t offset) { return lseek(descriptor, offset, SEEK_HOLE); }
+
 /// `sync_file_range` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. Has the writing of
 /// all dirty pages of a file begin, and does not wait for it.
 static inline int clinux_start_writing(int descriptor) {

@@ -79,6 +79,19 @@ package final class OpenFile: Sendable {
     return FileStatus(status)
   }
 
+  /// Where the first hole of the file begins (`SEEK_HOLE`), which takes no room and is read as zeros; nil when it has none, or
+  /// the file system does not tell. Where reading stands does not matter, and stays.
+  package var firstHole: Int? {
+    let (stand, hole) = (lseek(descriptor, 0, SEEK_CUR), clinux_seek_hole(descriptor, 0))
+    guard stand >= 0 else { return nil }
+    _ = lseek(descriptor, stand, SEEK_SET)
+    // File systems have been wrong about what was written just now.
+    guard hole >= 0, let start = try? bytes(8, at: hole), !start.isEmpty, start.allSatisfy({ $0 == 0 }) else {
+      return nil
+    }
+    return hole
+  }
+
   package func readAll() throws -> Data {
     var data = Data()
     try eachChunk { data.append(contentsOf: $0) }

@@ -35,11 +35,17 @@ extension OpenFolder {
     }
   }
 
+  /// Gives a file from elsewhere a name here, too. Its path may be a symbolic link's by now, which is not followed.
+  /// - Returns: Whether the name is there now; `errno` tells why not.
+  package func link(_ path: String, as name: String) -> Bool {
+    uninterrupted { linkat(AT_FDCWD, path, descriptor, name, 0) } == 0
+  }
+
   /// Gives a file from elsewhere a name here, too, or a copy where that is refused. Its path may be a symbolic link's by now,
   /// which is not followed.
   /// - Returns: Whether the name is there now, with the whole file; `errno` tells why not.
   package func link(_ path: String, orCopyTo name: String) -> Bool {
-    if uninterrupted({ linkat(AT_FDCWD, path, descriptor, name, 0) }) == 0 { return true }
+    if link(path, as: name) { return true }
     guard [EPERM, ENOTSUP, ENOSYS, EMLINK, EXDEV].contains(errno) else { return false }
     do {
       try OpenFile(reading: path, followingLinks: false).copy(to: create(file: name, mode: 0o600))

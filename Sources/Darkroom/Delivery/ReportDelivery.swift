@@ -54,7 +54,9 @@ struct ReportDelivery: Sendable {
     guard job.state == .finishing, !job.documents.isEmpty else { return nil }
     let staging = try run.staging.open()
     for document in job.documents {
-      guard try staging.status(of: document.staged) != nil else { continue }
+      guard let status = try staging.status(of: document.staged) else { continue }
+      // A manifest that was not read to its end.
+      if document.sha256.isEmpty, status.identity.size == document.bytes { continue }
       guard try staging.holds(document.staged, bytes: document.bytes, sha256: document.sha256) else { return nil }
     }
     try self.init(
@@ -95,7 +97,7 @@ struct ReportDelivery: Sendable {
     var outcome = Outcome(job: outcome)
     guard let path = manifest.inboxPath else { return outcome }
     if manifest.tooLarge != nil, !documents.contains(where: { JobFolder.isManifest($0.target) }) {
-      outcome.manifestTrouble = "\(path): there is no room for it anywhere else"
+      outcome.manifestTrouble = "\(path): it cannot be copied"
       return outcome
     }
     do throws(SystemError) {

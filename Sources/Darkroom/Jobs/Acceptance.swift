@@ -22,32 +22,37 @@ struct Acceptance {
   /// - Returns: nil when the file changed or went away, also while it was being copied, or somebody has it open for
   ///   writing: it is not settled; or when it is no regular file (any more). Who writes to a file that is taken as it is does
   ///   not matter.
-  /// - Throws: `SystemError`, `SQLiteError`, `SpaceNeeded`. Nothing is left behind then, so that a full disk does not get
-  ///   fuller.
+  /// - Throws: `SystemError`, `SQLiteError`, `SpaceNeeded`; `CancellationError` soon after `isCancelled` returns true. Nothing
+  ///   is left behind then, so that a full disk does not get fuller.
   func accept(
     path: String, called file: String? = nil, in inbox: OpenFolder?, job name: String, format: String,
-    as expected: FileIdentity? = nil
+    as expected: FileIdentity? = nil, isCancelled: () -> Bool = { false }
   ) throws -> LedgerJob? {
     let runID = RunID.make()
     let file = file ?? Folder.name(of: path)
     guard let source = try openIfThere(path, in: inbox) else { return nil }
     let status = try source.status()
     guard status.kind == .file, status.identity == expected ?? status.identity else { return nil }
+    let size = ManifestSize(format: format, isCompressed: ManifestFile.isCompressed(file))
+    let unread = size.problem(size: status.size, hole: source.firstHole ?? status.size)
     let tooLarge =
-      status.size < Self.noticeable
-      ? nil : try state.room(for: status.size, of: file, minFree: configuration.minFree)
+      status.size < Self.noticeable || unread != nil
+      ? unread : try state.room(for: status.size, of: file, minFree: configuration.minFree)
     let jobs = try state.openJobs()
     let snapshot = state.snapshotName(runID, extension: ManifestFileName(file)?.suffix ?? format)
     var isLeft = false
     defer { if !isLeft { try? jobs.remove(snapshot) } }
     let copied = try jobs.create(file: snapshot, mode: 0o600)
-    guard let sha256 = try copy(source, status.identity, to: copied, isKept: tooLarge == nil) else { return nil }
+    var copying = Copying(source: source, identity: status.identity, file: file, size: size)
+    if unread == nil {
+      guard try copy(&copying, to: copied, isKept: tooLarge == nil, isCancelled) else { return nil }
+    }
     // Who has opened it since it was found settled may not have written yet.
     if expected != nil, let inbox, !inbox.isOnNetwork, source.writers == .somebody { return nil }
     var manifest = JobManifest(
-      file: file, format: format, sha256: sha256, inboxPath: inbox == nil ? nil : path, identity: status.identity.text,
-      accepted: Clock.wallMilliseconds, configuration: configuration)
-    manifest.tooLarge = tooLarge
+      file: file, format: format, sha256: copying.sha256, inboxPath: inbox == nil ? nil : path,
+      identity: status.identity.text, accepted: Clock.wallMilliseconds, configuration: configuration)
+    manifest.tooLarge = copying.problem ?? tooLarge
     (manifest.mode, manifest.group, manifest.owner) = (status.mode & 0o777, status.group, Int(status.owner))
     let job = LedgerJob(runID: runID, name: name, details: try manifest.text)
     do {
@@ -61,23 +66,65 @@ struct Acceptance {
     return job
   }
 
-  /// - Parameter isKept: Whether the copy is made, and not only an empty file.
-  /// - Returns: The digest; nil when the file was not the same at the end as at the beginning.
-  private func copy(
-    _ source: OpenFile, _ identity: FileIdentity, to copy: OpenFile, isKept: Bool
-  ) throws -> String? {
-    let digest = MessageDigest()
-    var copied = 0
-    // A file that grows faster than it is read would never end.
-    try source.eachChunk(upTo: identity.size + 1) { chunk in
-      digest.update(chunk)
-      if isKept { try copy.write(chunk) }
-      copied += chunk.count
-    }
-    guard try source.status().identity == identity, copied == identity.size else { return nil }
-    try copy.sync()
-    return digest.hexDigest()
+  /// A manifest that is being read.
+  private struct Copying {
+    let source: OpenFile
+    let identity: FileIdentity
+
+    /// What messages call it.
+    let file: String
+    var size: ManifestSize
+
+    /// Why no more of it is read; nil when it was read to its end.
+    var problem: String?
+
+    /// The digest; empty when it was not read to its end.
+    var sha256 = ""
   }
+
+  /// After so many bytes it is checked that the file is there still and that there is room, 64 pieces of what is read at once.
+  private static let checkedAtOnce = 16 << 20
+
+  /// - Parameter isKept: Whether the copy is made, and not only an empty file.
+  /// - Returns: Whether the file was the same at the end as at the beginning.
+  private func copy(
+    _ copying: inout Copying, to copy: OpenFile, isKept: Bool, _ isCancelled: () -> Bool
+  ) throws -> Bool {
+    let (source, identity) = (copying.source, copying.identity)
+    let digest = MessageDigest()
+    var (copied, checked) = (0, 0)
+    do {
+      // A file that grows faster than it is read would never end.
+      try source.eachChunk(upTo: identity.size + 1) { chunk in
+        if isCancelled() { throw CancellationError() }
+        copying.problem = copying.size.take(chunk)
+        if copying.problem != nil { throw EndOfReading() }
+        digest.update(chunk)
+        if isKept { try copy.write(chunk) }
+        copied += chunk.count
+        guard copied - checked >= Self.checkedAtOnce else { return }
+        checked = copied
+        // A file that is removed gets another ctime.
+        guard try source.status().identity == identity else { throw EndOfReading() }
+        if isKept, try Folder.freeSpace(state.path) < configuration.minFree {
+          throw SpaceNeeded(bytes: identity.size, file: copying.file)
+        }
+      }
+    } catch is EndOfReading {
+      guard copying.problem != nil else { return false }
+      try copy.truncate(to: 0)
+    }
+    guard try source.status().identity == identity else { return false }
+    if copying.problem == nil {
+      guard copied == identity.size else { return false }
+      copying.sha256 = digest.hexDigest()
+    }
+    try copy.sync()
+    return true
+  }
+
+  /// What follows in the file does not matter.
+  private struct EndOfReading: Error {}
 
   private func openIfThere(_ path: String, in inbox: OpenFolder?) throws(SystemError) -> OpenFile? {
     do {

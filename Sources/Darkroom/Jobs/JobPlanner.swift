@@ -34,17 +34,24 @@ struct JobPlanner: Sendable {
 
   /// Accepts a manifest of the inbox.
   /// - Returns: nil when it changed or went away.
-  func accept(_ manifest: InboxScan.Manifest, during pauses: [LedgerPause]) throws -> LedgerJob? {
+  /// - Throws: As `Acceptance.accept`.
+  func accept(
+    _ manifest: InboxScan.Manifest, during pauses: [LedgerPause], isCancelled: () -> Bool = { false }
+  ) throws -> LedgerJob? {
     guard let format = ManifestFileName(manifest.file)?.format else { return nil }
     return try acceptance(during: pauses).accept(
-      path: inbox.file(manifest.file), in: inbox.folder, job: manifest.job, format: format.name, as: manifest.identity)
+      path: inbox.file(manifest.file), in: inbox.folder, job: manifest.job, format: format.name, as: manifest.identity,
+      isCancelled: isCancelled)
   }
 
   /// Accepts a file that was named. It stays where it is, unless it lies in the inbox.
-  /// - Throws: `StopError.missing` when it changed or went away.
-  func accept(_ file: NamedManifest, during pauses: [LedgerPause]) throws -> LedgerJob {
+  /// - Throws: `StopError.missing` when it changed or went away; as `Acceptance.accept`.
+  func accept(
+    _ file: NamedManifest, during pauses: [LedgerPause], isCancelled: () -> Bool = { false }
+  ) throws -> LedgerJob {
     let accepted = try acceptance(during: pauses).accept(
-      path: file.path, called: file.file, in: file.isInInbox ? inbox.folder : nil, job: file.job, format: file.format)
+      path: file.path, called: file.file, in: file.isInInbox ? inbox.folder : nil, job: file.job, format: file.format,
+      isCancelled: isCancelled)
     guard let accepted else { throw StopError.missing("\(file.description): it is being written, or went away") }
     return accepted
   }

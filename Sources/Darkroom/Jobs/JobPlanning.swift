@@ -84,6 +84,7 @@ final class JobPlanning: Sendable {
   private func plan(
     _ accepted: (LedgerJob, JobManifest) -> Void, _ listed: @escaping (LedgerJob, JobManifest) -> Void
   ) throws -> Result {
+    let isCancelled = { self.isCancelled.load(ordering: .relaxed) }
     do {
       let job: LedgerJob
       var isResumed = false
@@ -91,16 +92,17 @@ final class JobPlanning: Sendable {
       case .unfinished(let unfinished):
         job = try fetched.map { try planner.adopt($0, for: unfinished, isRepeated: !isAccepted) } ?? unfinished
         isResumed = !isAccepted
-      case .named(let file): job = try planner.accept(file, during: pauses)
+      case .named(let file): job = try planner.accept(file, during: pauses, isCancelled: isCancelled)
       case .dropped(let manifest):
         if let done = planner.removeIfDone(manifest) { return done }
-        guard let new = try planner.accept(manifest, during: pauses) else { return .notSettled }
+        guard let new = try planner.accept(manifest, during: pauses, isCancelled: isCancelled) else {
+          return .notSettled
+        }
         job = new
       }
       let manifest = try planner.manifest(of: job)
       if !isAccepted { accepted(job, manifest) }
       if fetched != nil { listed(job, manifest) }
-      let isCancelled = { self.isCancelled.load(ordering: .relaxed) }
       return .planned(
         try planner.plan(
           job, manifest, number: number, isResumed: isResumed, isReplacement: isReplacement, isCancelled: isCancelled,

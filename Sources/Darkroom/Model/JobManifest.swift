@@ -10,7 +10,7 @@ struct JobManifest: Sendable, Equatable, Codable {
   /// The name of its format.
   let format: String
 
-  /// Of the snapshot's bytes.
+  /// Of the file's bytes; empty when it was not read to its end, because it is too large.
   let sha256: String
 
   /// Where the file lies if it is to be moved when the job is done; nil when it stays where it is.
@@ -30,7 +30,8 @@ struct JobManifest: Sendable, Equatable, Codable {
   /// Whether everything was to be asked for again; nil for false, and in ledgers of earlier versions.
   let refresh: Bool?
 
-  /// Why there is no room for a snapshot, however much is removed: then there is none. Default: nil, there is one.
+  /// Why there is no room for a snapshot, however much is removed, or the file was not read to its end: then there is none.
+  /// Default: nil, there is one.
   var tooLarge: String?
 
   /// The mode, the group and the owner of the file that was accepted; nil in ledgers of earlier versions.

@@ -116,17 +116,22 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
     }
   }
 
-  /// The file of which there is no snapshot gets a second name, or is copied where that is refused.
+  /// The file of which there is no snapshot gets a second name, or is copied where that is refused, if it was read to its end.
   private func stageUncopied() throws -> Delivery? {
     let (staging, name) = (try run.staging.open(), run.staging.document("manifest"))
     try staging.remove(name)
-    guard let path = manifest.inboxPath, staging.link(path, orCopyTo: name) else { return nil }
+    guard let path = manifest.inboxPath else { return nil }
+    let isRead = !manifest.sha256.isEmpty
+    guard isRead ? staging.link(path, orCopyTo: name) : staging.link(path, as: name) else { return nil }
     let file: OpenFile
     do {
       file = try staging.open(reading: name)
-      guard try file.status().kind == .file,
-        try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path) == manifest.sha256
-      else {
+      let status = try file.status()
+      let isUnchanged =
+        isRead
+        ? try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path) == manifest.sha256
+        : ManifestRemoval.isSameFile(status.identity, manifest.identity)
+      guard status.kind == .file, isUnchanged else {
         try staging.remove(name)
         return nil
       }

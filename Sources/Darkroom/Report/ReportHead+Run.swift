@@ -14,7 +14,8 @@ extension ReportHead {
       "state": .string(outcome.state.rawValue),
       "tool": .object(["name": .string(Tool.name), "version": .string(Tool.version)]),
       "manifest": .object([
-        "file": .string(manifest.file), "format": .string(manifest.format), "sha256": .string(manifest.sha256),
+        "file": .string(manifest.file), "format": .string(manifest.format),
+        "sha256": manifest.sha256.isEmpty ? nil : .string(manifest.sha256),
         "source": manifest.list?.json,
       ]),
       "started_at": .time(started),

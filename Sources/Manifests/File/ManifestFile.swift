@@ -4,7 +4,7 @@ import System
 /// A manifest's private snapshot, read in pieces, in lines or whole; unpacked on the way when it is gzip.
 package struct ManifestFile {
   /// A format that must be read whole may be this large when it is unpacked, in bytes.
-  static let wholeLimit = 64 << 20
+  package static let wholeLimit = 64 << 20
 
   /// A line may be this long, in bytes.
   static let lineLimit = 1 << 20

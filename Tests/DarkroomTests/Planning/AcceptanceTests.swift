@@ -170,6 +170,71 @@ import Testing
     withExtendedLifetime(disk) {}
   }
 
+  /// A manifest of 12 GiB that takes no room, with a line at its beginning.
+  private func makeSparse(_ name: String) throws {
+    let file = try OpenFile(creating: folder.file(name))
+    try file.write("http://h/a\n")
+    try file.truncate(to: 12 << 30)
+  }
+
+  @Test(
+    "a sparse manifest is rejected without being read", arguments: ["txt", "jsonl", "csv", "txt.gz", "json", "plist"])
+  func sparse(suffix: String) throws {
+    let name = "inbox/a." + suffix
+    try makeSparse(name)
+    let format = String(suffix.prefix { $0 != "." })
+    let began = ContinuousClock.now
+    let job = try #require(
+      try acceptance.accept(path: folder.file(name), in: inbox, job: "a", format: format, isCancelled: { true }))
+    #expect(ContinuousClock.now - began < .seconds(5))
+    let manifest = try JobManifest(text: job.details)
+    #expect(manifest.sha256.isEmpty)
+    #expect(try #require(manifest.tooLarge).contains(["json", "plist"].contains(suffix) ? "67108864" : "sparse"))
+    #expect(folder.text("state/jobs/\(job.runID).\(suffix)") == "")
+  }
+
+  @Test("a manifest of zeros is rejected after a few MiB", arguments: ["txt", "jsonl", "csv"])
+  func zeros(suffix: String) throws {
+    let file = try OpenFile(creating: folder.file("inbox/a." + suffix))
+    try file.write("http://h/a\n")
+    for _ in 0..<64 { try file.write(String(repeating: "\0", count: 1 << 20)) }
+    var pieces = 0
+    let job = try #require(
+      try acceptance.accept(
+        path: folder.file("inbox/a." + suffix), in: inbox, job: "a", format: suffix,
+        isCancelled: {
+          pieces += 1
+          return false
+        }))
+    #expect(pieces < 70, "of 256 KiB")
+    let why = try #require(try JobManifest(text: job.details).tooLarge)
+    #expect(why.contains("from byte 11 on"), "\(why)")
+    #expect(folder.text("state/jobs/\(job.runID).\(suffix)") == "")
+  }
+
+  @Test("a copy ends when it is cancelled or the file is removed, and leaves nothing behind", arguments: [true, false])
+  func cancelled(isRemoved: Bool) throws {
+    let file = try OpenFile(creating: folder.file("inbox/a.txt"))
+    let megabyte = String(repeating: "http://h/0123456\n", count: 1 << 16)
+    for _ in 0..<64 { try file.write(megabyte) }
+    var pieces = 0
+    func accept() throws -> LedgerJob? {
+      try acceptance.accept(path: folder.file("inbox/a.txt"), in: inbox, job: "a", format: "txt") {
+        pieces += 1
+        if isRemoved, pieces == 3 { unlink(folder.file("inbox/a.txt")) }
+        return !isRemoved && pieces == 3
+      }
+    }
+    if isRemoved {
+      #expect(try accept() == nil)
+      #expect(pieces < 70)
+    } else {
+      #expect(throws: CancellationError.self) { try accept() }
+    }
+    #expect(try folder.names(in: "state/jobs").isEmpty)
+    #expect(try ledger.liveJobs().isEmpty)
+  }
+
   @Test("two runs of one job are two runs")
   func twice() throws {
     try folder.write("http://h/a\n", as: "inbox/a.txt")
