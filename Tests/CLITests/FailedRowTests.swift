@@ -31,6 +31,42 @@ import Testing
     #expect(rows[1].error?.message == "\(server.url("gone")) answered with status 404")
   }
 
+  @Test(arguments: [
+    ("job.json", #"{"https://user:hush-4711@h/x": "coffee.jpg", "user:hush-4711@h": {"url": "missing.jpg"}}"#),
+    ("job.jsonl", #"{"name": "https://user:hush-4711@h/x", "url": "coffee.jpg"}"#),
+    ("job.csv", "name,url,after\nhttps://user:hush-4711@h/x,coffee.jpg,\nb,coffee.jpg,https://user:hush-4711@h/x\n"),
+    ("job.json", #"{"https://user:hush-4711@h/x": "a.jpg", "https://user:hush-4711@h/x": "b.jpg"}"#),
+    ("job.json", #"{"https://user:hush-4711@h/x": {"url": "a.jpg", "filtres": "none"}}"#),
+    ("job.json", #"{"https://user:hush-4711@h/x": 4, "https://other:hush-4711@h/x": {"url": "a", "quality": 0}}"#),
+    ("job.json", #"{"a": {"url": "a.jpg", "https://user:hush-4711@h/x": "none"}}"#),
+    ("job.jsonl", #"{"url": "a.jpg", "name": "a", "after": ["https://user:hush-4711@h/x"]}"#),
+    ("job.jsonl", #"{"url": "a.jpg", "https://user:hush-4711@h/x": {"b": 1, "b": 2}}"#),
+    (
+      "job.plist",
+      "<plist><dict><key>https://user:hush-4711@h/x</key><string>a</string><key>https://user:hush-4711@h/x</key>"
+        + "<string>b</string></dict></plist>"
+    ),
+  ])
+  func `secrets in names and keys are in no log, event, report, page, name or ledger`(
+    file: String, text: String
+  ) throws {
+    let secret = "hush-4711"
+    try folders.drop(file, text)
+    let check = try DarkroomCommand.run(["check", "--json", folders.inbox + "/" + file])
+    #expect(!(check.output + check.error).contains(secret), "\(check.output)")
+    let run = try folders.run(["--json", "--verbose", "--filters", "none", "--keep-originals"])
+    #expect([0, 1, 65].contains(run.status))
+    #expect(!run.output.contains(secret) && !run.error.contains(secret), "\(run.error)")
+    let mayHold = [String(file.split(separator: ".")[1])].map { "job/manifest.\($0)" } + ["job/job.failed.jsonl"]
+    for found in try folders.files() {
+      #expect(!found.contains(secret))
+      guard try folders.contents(found).range(of: Data(secret.utf8)) != nil else { continue }
+      #expect(mayHold.contains(found), "\(found)")
+      #expect(try folders.mode(found) == 0o600, "\(found)")
+    }
+    if run.status == 0 { #expect(folders.exists("job/images/https_/h/x.jpg")) }
+  }
+
   @Test func `secrets of what is nearly a URL are in no log, event, report, name, ledger or cache`() throws {
     let secret = "hush-4711"
     let urls = [

@@ -37,6 +37,40 @@ import Testing
   }
 
   @Test(arguments: [
+    ("https://user:secret@h/x", "https://h/x"), ("user:secret@h/x", "h/x"), ("https://secret@h/x@2x", "https://h/x@2x"),
+    ("see https://user:secret@h/x", "see https://h/x"), ("2026/https://user:secret@h/x", "2026/https://h/x"),
+    ("https://a:secret@h/x https://b:secret@h/y", "https://h/x https://h/y"),
+  ])
+  func `a name loses the secret of the URL that it is`(name: String, expected: String) {
+    #expect(SourceLocation.redacted(name: name) == expected)
+  }
+
+  @Test(arguments: [
+    "me@home", "Foto: ich @ Rom", "a: b@c", "Café @ 12:30", "photos/12:30/me@home", "icon@2x", "https://h/icon@2x",
+  ])
+  func `a name that has an @ and no secret stays`(name: String) {
+    #expect(SourceLocation.redacted(name: name) == name)
+  }
+
+  @Test(arguments: [
+    ("the key \"https://user:secret@h/x\" occurs twice", "the key \"https://h/x\" occurs twice"),
+    (
+      "the name \"https://a:secret@h/x\" claims \"user:secret@h\" at line 3",
+      "the name \"https://h/x\" claims \"h\" at line 3"
+    ),
+    ("the key \"https://user:secretsecr…\" occurs twice", "the key \"https://…\" occurs twice"),
+    ("the key \"https://secretsecretsecr…\" occurs twice", "the key \"https://…\" occurs twice"),
+    ("the key \"https://u:secret/secr…\" occurs twice", "the key \"https://…\" occurs twice"),
+    ("the key \"https://h:8080/a/b/c…\" occurs twice", "the key \"https://h:8080/a/b/c…\" occurs twice"),
+    ("unknown field \"a\"; write it as 12:30 or me@home", "unknown field \"a\"; write it as 12:30 or me@home"),
+    ("https://user:secret@h/list.txt is a folder", "https://h/list.txt is a folder"),
+  ])
+  func `a message loses the secrets of what it quotes, and nothing else`(message: String, expected: String) {
+    #expect(SourceLocation.redacted(message: message) == expected)
+    #expect(!SourceLocation.redacted(message: "a \"quote" + message).contains("secret@"))
+  }
+
+  @Test(arguments: [
     "me@home.jpg", "folder@2x/a.jpg", "a/b@c/d.jpg", "@eaDir/x.jpg", "./me@work.png", "/srv/a@b.jpg",
     "photos//icon@2x.png", "a//b/c@2x.png", "/srv//a/b@2x.png", "./a//b@2x.png", "../a://b@2x.png",
     "./12:30/me@home.jpg", "../12:30/me@home.jpg", "/12:30/me@home.jpg", "photos/12:30/me@home.jpg", "./a:b@c.jpg",

@@ -1,4 +1,5 @@
 import Manifests
+import Transfer
 
 /// Where an entry stands in its manifest, and the name that it is given there. That is not kept while entries are read, since a
 /// manifest may have a million: it is read again for those that a message is about.
@@ -35,6 +36,9 @@ struct EntryOrigin {
 
   private struct FoundAll: Error {}
 
-  /// A name as messages show it.
-  static func shown(_ name: String) -> String { name.count > 80 ? name.prefix(80) + "…" : name }
+  /// A name as messages show it, without secrets.
+  static func shown(_ name: String) -> String {
+    let name = SourceLocation.redacted(name: name)
+    return name.count > 80 ? name.prefix(80) + "…" : name
+  }
 }

@@ -33,7 +33,8 @@ struct EntryReader {
   /// How many recipes are kept. When there are more, all of them are dropped.
   static let recipeLimit = 256
 
-  /// Whether the manifest's `defaults` have something that only its owner is to read, even if no entry gets it.
+  /// Whether the manifest's `defaults` have something that only its owner is to read, even if no entry gets it; or a name has,
+  /// which is left out of what is made of it.
   private(set) var hasSecretDefaults = false
 
   init(defaults: EntryDefaults) { self.defaults = defaults }
@@ -63,6 +64,7 @@ struct EntryReader {
   mutating func read(_ value: JSONValue, key: String?, position: Int, at place: ManifestProblem.Place) -> Entry? {
     let before = problems.count
     let entry: Entry
+    let key = redacted(key)
     givenName = key.map(OutputName.explicit)
     if !after.isEmpty { after = [] }
     if !variants.isEmpty { variants = [] }
@@ -75,7 +77,7 @@ struct EntryReader {
         metadata: defaults.metadata)
     case .object(let members):
       checkFields(members, among: Self.fields, at: place)
-      let name = text(value["name"], field: "name", at: place)
+      let name = redacted(text(value["name"], field: "name", at: place))
       if let name { givenName = .explicit(name) }
       if let names = value["after"] { after = dependencies(names, at: place.field("after")) }
       entry = Entry(
@@ -95,6 +97,14 @@ struct EntryReader {
 
   /// Records what kept the manifest from being read to its end.
   mutating func report(_ problem: ManifestProblem) { problems.append(problem) }
+
+  /// A name without secrets. Names are compared, shown and stored without them.
+  private mutating func redacted(_ name: String?) -> String? {
+    guard let name else { return nil }
+    let redacted = SourceLocation.redacted(name: name)
+    if redacted != name { hasSecretDefaults = true }
+    return redacted
+  }
 
   // MARK: Fields
 
@@ -207,7 +217,7 @@ struct EntryReader {
     } else if values.contains(where: { $0.string?.isEmpty == true }) {
       report(.badValue, "a name in \"after\" must not be empty", at: place)
     } else {
-      return values.compactMap(\.string)
+      return values.compactMap { redacted($0.string) }
     }
     return []
   }

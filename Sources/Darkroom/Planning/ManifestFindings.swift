@@ -12,7 +12,7 @@ struct ManifestFindings {
   /// Where the entries are listed; nil when that is the manifest itself, or its list is there.
   var source: Entry?
 
-  /// Whether the manifest's `defaults` have something that only its owner is to read.
+  /// Whether the manifest's `defaults`, or names, have something that only its owner is to read.
   var hasSecretDefaults = false
 }
 

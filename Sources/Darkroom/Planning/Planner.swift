@@ -98,7 +98,8 @@ struct Planner {
     if !findings.problems.isEmpty { clashes.renamed = [] }
     try clashes.complete(&findings, read: read)
     try dependencies.complete(&findings, read: read)
-    findings.warnings = Array(findings.warnings.prefix(ManifestWarning.reportLimit))
+    findings.problems = findings.problems.map(\.redacted)
+    findings.warnings = findings.warnings.prefix(ManifestWarning.reportLimit).map(\.redacted)
     return findings
   }
 

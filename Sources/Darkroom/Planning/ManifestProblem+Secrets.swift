@@ -1,0 +1,26 @@
+import Manifests
+import Transfer
+
+/// Problems and warnings without secrets: keys and names may be URLs with passwords.
+extension ManifestProblem {
+  var redacted: ManifestProblem {
+    ManifestProblem(code, SourceLocation.redacted(message: message), at: place.redacted)
+  }
+}
+
+extension ManifestWarning {
+  var redacted: ManifestWarning {
+    ManifestWarning(code, SourceLocation.redacted(message: message), at: place.redacted)
+  }
+}
+
+extension ManifestProblem.Place {
+  fileprivate var redacted: ManifestProblem.Place {
+    switch self {
+    case .file, .line: self
+    case .keyPath(let path): .keyPath(path.map { SourceLocation.redacted(name: $0) })
+    case .field(let field, let line): .field(SourceLocation.redacted(name: field), line: line)
+    case .source(let place): .source(place.redacted)
+    }
+  }
+}
