@@ -17,6 +17,10 @@ extension OpenFile {
     guard uninterrupted({ fchmod(descriptor, mode) }) == 0 else { throw SystemError("fchmod", path) }
   }
 
+  /// Sets the permissions that new files get: 0666 less the umask.
+  /// - Throws: `SystemError`, also where the file system knows no modes (CIFS).
+  package func makePublic() throws(SystemError) { try setAccess(mode: Int(0o666 & ~Umask.current)) }
+
   /// Gives the file to a user and a group, as root may.
   /// - Returns: Whether it could be done.
   package func give(to owner: uid_t, group: Int) -> Bool { change(owner: owner, group: group) }

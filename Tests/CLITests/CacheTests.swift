@@ -57,6 +57,22 @@ import Testing
     #expect(try folders.staged().isEmpty)
   }
 
+  @Test func `what the cache keeps is for its owner alone, and results are as public as other files`() throws {
+    _ = try run("made", [names[0]], ["--filters", "sepia(1)"])
+    for path in try FileManager.default.subpathsOfDirectory(atPath: cache) {
+      var status = stat()
+      #expect(lstat(cache + "/" + path, &status) == 0)
+      #expect(status.st_mode & 0o777 == (status.st_mode & S_IFMT == S_IFDIR ? 0o700 : 0o600), "\(path)")
+    }
+    _ = try run("copied", [names[1]], ["--filters", "none"])
+    _ = try run("kept", [names[2]], ["--filters", "sepia(1)", "--keep-originals"])
+    let plain = folders.outbox + "/plain"
+    try Data().write(to: URL(fileURLWithPath: plain))
+    for file in ["made/images/p0.jpg", "copied/images/p1.jpg", "kept/images/p2.jpg", "kept/originals/p2.jpg"] {
+      #expect(try folders.mode(file) == folders.mode("plain"), "\(file)")
+    }
+  }
+
   @Test func `what has changed is sent, and only that`() throws {
     _ = try run("first")
     try serve(names[2], 7)

@@ -148,10 +148,13 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   /// - Parameter mayContinue: Whether the next try may continue what this one leaves.
   private func destination(mayContinue: Bool) throws -> (OpenFile, PartialBody?) {
     let left = record.takePartial()
-    guard mayContinue else { return (try staging.create(download), nil) }
+    guard mayContinue else { return (try create(), nil) }
     if let begun = left?.take(as: download) { return begun }
-    return (try staging.create(download), PartialBody())
+    return (try create(), PartialBody())
   }
+
+  /// The cache has the same file, and keeps it to itself.
+  private func create() throws(SystemError) -> OpenFile { try staging.create(download, mode: 0o600) }
 
   /// What is called when an answer begins to arrive; nil when nobody wants to know.
   private var reportAnswer: (@Sendable () -> Void)? {

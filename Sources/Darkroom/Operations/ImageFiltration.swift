@@ -135,6 +135,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let (copy, copied) = try source.isShared ? sharedCopy(of: file, source) : ownCopy(of: file)
     guard let copied else {
       let original = try self.original(source, copy.info.format, copying: file)
+      // Where the file system knows no modes there is nothing to be set.
+      try? file.makePublic()
       return try finish(
         file, copy.info, source.sha256, as: key, from: copy.info, keeping: original, staged: download, since: began,
         warnings: ReportRow.Warning.of(copy))
@@ -298,6 +300,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       let folder = try staging.open()
       try folder.rename(download, to: folder, as: name)
       file = try staging.open(name)
+      try? file.makePublic()
     }
     file.startWriting()
     return PhotoRecord.Original(target, file: file)
