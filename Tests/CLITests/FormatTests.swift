@@ -65,4 +65,34 @@ import Testing
     }
     #expect(run.output.split(separator: "\n").count == Self.manifests.count, "the path of each report is printed")
   }
+
+  @Test func `rows tell with which quality a result was encoded, and what was kept of its metadata`() throws {
+    let folders = try DarkroomFolders()
+    let lossless = folders.folder.file("lossless.webp")
+    _ = try TestPython.run(
+      "import sys; from PIL import Image; Image.new('RGB', (40, 30), (9, 90, 200)).save(sys.argv[1], lossless=True)",
+      [lossless])
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let other = try Nginx(serving: folders.folder.path)
+    func entry(_ name: String, _ url: String, _ more: String = "") -> String {
+      #"{"name": "\#(name)", "url": "\#(url)"\#(more)}"# + "\n"
+    }
+    let jpeg = server.url("coffee.jpg")
+    try folders.drop(
+      "job.jsonl",
+      entry("jpeg", jpeg) + entry("finer", jpeg, #", "quality": 91"#) + entry("png", jpeg, #", "format": "png""#)
+        + entry("webp", jpeg, #", "format": "webp", "quality": 60"#) + entry("lossless", other.url("lossless.webp"))
+        + entry("copy", jpeg, #", "filters": "none""#))
+    let options = ["--metadata", "all"]
+    let expected: [Int?] = [85, 91, nil, 60, nil, nil]
+    for isFirst in [true, false] {
+      if !isFirst { try folders.drop("job.jsonl", folders.contents("job/manifest.jsonl")) }
+      let run = try folders.run(options)
+      #expect(run.status == 0, "\(run.error)")
+      let report = try folders.report("job")
+      #expect(report.counts.reused == (isFirst ? 0 : 6))
+      #expect(report.entries.map(\.output?.quality) == expected)
+      #expect(report.entries.allSatisfy { $0.output?.metadata == "all" })
+    }
+  }
 }

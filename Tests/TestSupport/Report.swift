@@ -105,6 +105,8 @@ package struct Report: Decodable, Sendable {
     package let format: String
     package let width, height, bytes: Int
     package let sha256: String
+    package let quality: Int?
+    package let metadata: String?
   }
 
   package struct Failure: Decodable, Sendable {

@@ -12,6 +12,12 @@ struct DeliveredResult: Sendable, Equatable {
   /// What identifies the file from now on; nil when that is what the ledger has.
   let newIdentity: String?
 
+  /// The quality with which it was encoded; nil when it is lossless or a copy, and when it is not known.
+  var quality: Int?
+
+  /// What was kept of the source's metadata; nil when it is not known.
+  var metadata: MetadataPolicy?
+
   /// Path of its preview beneath the job's folder; nil when it has none.
   var preview: String?
 }

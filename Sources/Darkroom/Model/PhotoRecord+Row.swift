@@ -8,6 +8,7 @@ extension PhotoRecord {
     guard let result = live.result else { return nil }
     let provenance = live.source?.picture.map { source in
       var provenance = Provenance(key: result.key, source: source, output: result.picture)
+      provenance.quality = result.quality
       provenance.isAdopted = result.occupant?.kind == .equal
       provenance.preview = result.preview.map { Provenance.Preview(bytes: $0.bytes, sha256: $0.sha256) }
       return provenance.text
@@ -82,10 +83,14 @@ extension PhotoRecord {
 
   private func output(_ live: Live) -> ReportRow.Output? {
     if let reused = live.reused {
-      return .init(file: reused.target, picture: reused.picture, bytes: reused.bytes, sha256: reused.sha256)
+      return .init(
+        file: reused.target, picture: reused.picture, bytes: reused.bytes, sha256: reused.sha256,
+        quality: reused.quality, metadata: reused.metadata)
     }
     return live.result.map {
-      .init(file: target(of: $0), picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256)
+      .init(
+        file: target(of: $0), picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, quality: $0.quality,
+        metadata: $0.key.metadata)
     }
   }
 }

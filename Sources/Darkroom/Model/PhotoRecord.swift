@@ -42,6 +42,8 @@ final class PhotoRecord: Sendable {
     let bytes: Int
     let sha256: String
     let key: ResultKey
+    /// The quality with which it was encoded; nil when it is lossless or a copy.
+    var quality: Int?
     /// What is doubtful about it.
     var warnings: [ReportRow.Warning] = []
 

@@ -9,6 +9,9 @@ struct Provenance: Sendable, Equatable {
   let source: ImageInfo
   let output: ImageInfo
 
+  /// The quality with which it was encoded; nil when it is lossless or a copy, and in ledgers of earlier versions.
+  var quality: Int?
+
   /// Whether the file was there already, with the same bytes, and this program has not put it there as far as it knew: it
   /// is never removed. Nothing is known of a file without provenance either.
   var isAdopted = false
@@ -30,6 +33,7 @@ struct Provenance: Sendable, Equatable {
     // The first name is that of the ledger's version 2.
     JSONValue.object([
       "product": .string(key), "source": source.json, "output": output.json,
+      "quality": quality.map { .integer($0) },
       "adopted": isAdopted ? .bool(true) : nil,
       "preview": preview.map { .object(["bytes": .integer($0.bytes), "sha256": .string($0.sha256)]) },
     ]).text
@@ -45,6 +49,7 @@ struct Provenance: Sendable, Equatable {
       let source = ImageInfo(value["source"]), let output = ImageInfo(value["output"])
     else { return nil }
     (self.key, self.source, self.output) = (key, source, output)
+    quality = value["quality"]?.integer
     isAdopted = value["adopted"] == .bool(true)
     if let bytes = value["preview"]?["bytes"]?.integer, let sha256 = value["preview"]?["sha256"]?.string {
       preview = Preview(bytes: bytes, sha256: sha256)

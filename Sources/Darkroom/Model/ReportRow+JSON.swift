@@ -74,6 +74,7 @@ extension ReportRow.Output {
     .object([
       "file": .string(file), "format": .string(picture.format.rawValue), "width": .integer(picture.width),
       "height": .integer(picture.height), "bytes": .integer(bytes), "sha256": .string(sha256),
+      "quality": quality.map { .integer($0) }, "metadata": metadata.map { .string($0.rawValue) },
     ])
   }
 
@@ -81,7 +82,9 @@ extension ReportRow.Output {
     guard let file = json["file"]?.string, let picture = ImageInfo(json), let bytes = json["bytes"]?.integer,
       let sha256 = json["sha256"]?.string
     else { return nil }
-    self.init(file: file, picture: picture, bytes: bytes, sha256: sha256)
+    self.init(
+      file: file, picture: picture, bytes: bytes, sha256: sha256, quality: json["quality"]?.integer,
+      metadata: json["metadata"]?.string.flatMap(MetadataPolicy.init(rawValue:)))
   }
 }
 

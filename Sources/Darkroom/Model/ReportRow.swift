@@ -14,6 +14,10 @@ package struct ReportRow: Sendable, Equatable {
     let picture: ImageInfo
     let bytes: Int
     let sha256: String
+    /// The quality with which it was encoded; nil when it is lossless or a copy, and when it is not known.
+    var quality: Int?
+    /// What was kept of the source's metadata; nil when it is not known.
+    var metadata: MetadataPolicy?
   }
 
   /// What was downloaded.

@@ -8,10 +8,16 @@ struct ResultKey: Sendable, Hashable {
   /// Whether the result is a lossless copy of the source.
   let isCopy: Bool
 
+  /// The quality that was asked for; nil for a copy.
+  let quality: Int?
+  let metadata: MetadataPolicy
+
   /// - Parameter sha256: The source's.
   init(of sha256: String, for entry: Entry, metadata: MetadataPolicy) {
     let options = entry.options
     isCopy = entry.isCopied
+    quality = isCopy ? nil : options.quality
+    self.metadata = metadata
     text =
       isCopy
       ? "\(sha256) copied \(metadata)"

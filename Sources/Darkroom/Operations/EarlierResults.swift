@@ -51,6 +51,7 @@ struct EarlierResults: Sendable {
       return DeliveredResult(
         target: output.target, bytes: output.bytes, sha256: output.sha256, picture: provenance.output,
         sourcePicture: provenance.source, newIdentity: identity == output.identity ? nil : identity,
+        quality: provenance.quality, metadata: key.metadata,
         preview: provenance.preview.flatMap { preview(entry.name, bytes: $0.bytes) })
     }
     return nil

@@ -263,7 +263,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     file.startWriting()
     var result = PhotoRecord.Result(
       staged: staged ?? result, file: file, picture: picture, bytes: try file.status().size, sha256: sha256,
-      key: key, warnings: warnings, preview: preview)
+      key: key, quality: picture.format.isLossy(file.descriptor) ? key.quality : nil, warnings: warnings,
+      preview: preview)
     // Large files may have to be read: the delivery is not to wait for that. What it cannot be told now, it asks again.
     if record.run.mayFindFiles {
       result.occupant = try? access.earlier.occupant(of: record.target(of: result), result, staging)

@@ -71,7 +71,12 @@ import Transfer
       isCoalesced: kind == .coalesced, isRecovered: hasRecovered,
       priority: Entry.Priority.allCases.randomElement(using: &numbers)?.rawValue ?? "",
       attempts: .random(in: 0...99, using: &numbers),
-      output: isMade ? .init(file: text(), picture: picture, bytes: 7, sha256: text()) : nil,
+      output: isMade
+        ? .init(
+          file: text(), picture: picture, bytes: 7, sha256: text(),
+          quality: [nil, 1, 85].randomElement(using: &numbers) ?? nil,
+          metadata: ([nil] + MetadataPolicy.allCases).randomElement(using: &numbers) ?? nil)
+        : nil,
       source: kind.hasSource ? source : nil, filters: text(),
       timings: .init(queued: milliseconds(), download: milliseconds(), filter: milliseconds()),
       failure: failure,
