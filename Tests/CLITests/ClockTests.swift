@@ -41,6 +41,7 @@ import Testing
     let report = try folders.report("job")
     #expect((0..<3600).contains(report.duration_s), "\(report.duration_s)")
     #expect(report.paused_s > 0 && report.paused_s <= report.duration_s, "\(report.paused_s)")
+    #expect(report.started_at <= report.finished_at, "\(report.started_at) to \(report.finished_at)")
   }
 
   @Test func `--lock-wait runs out although the clock was set back`() throws {

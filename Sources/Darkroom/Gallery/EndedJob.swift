@@ -35,7 +35,8 @@ struct EndedJob: Sendable {
     self.init(
       OutboxPage.Job(
         name: run.name, runID: run.runID, state: run.outcome.state.rawValue,
-        started: JSONValue.time(run.started).string, finished: JSONValue.time(run.outcome.finished).string,
+        started: JSONValue.time(run.started).string,
+        finished: JSONValue.time(run.outcome.finished(since: run.started)).string,
         counts: counts, ended: counts.total, total: counts.total, failed: counts.failed,
         page: hasPage ? run.name + "/" + PagePlace.name : nil,
         problems: run.outcome.problems.map { .init(code: $0.code, message: $0.message, place: $0.place) }),

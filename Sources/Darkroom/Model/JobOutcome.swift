@@ -104,6 +104,11 @@ extension JobOutcome {
 
   private static let clockTolerance = 2000
 
+  /// When the run ended, as reports show it: what the wall clock said, or, if that was set back to before the run began, how
+  /// long the run took after that.
+  /// - Parameter accepted: When it began, in milliseconds since 1970.
+  func finished(since accepted: Int) -> Int { finished < accepted ? accepted + duration(since: accepted) : finished }
+
   /// The same, of a run that a later one has superseded.
   var superseded: JobOutcome {
     JobOutcome(

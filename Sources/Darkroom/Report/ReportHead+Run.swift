@@ -7,6 +7,7 @@ extension ReportHead {
     run: RunContext, manifest: JobManifest, outcome: JobOutcome, pauses: [LedgerPause], warnings: [ReportWarning] = []
   ) {
     let started = manifest.accepted
+    let finished = outcome.finished(since: started)
     let head = JSONValue.object([
       "schema_version": .integer(Self.schemaVersion),
       "job": .string(run.job),
@@ -19,12 +20,12 @@ extension ReportHead {
         "source": manifest.list?.json,
       ]),
       "started_at": .time(started),
-      "finished_at": .time(outcome.finished),
+      "finished_at": .time(finished),
       "duration_s": .number(Double(outcome.duration(since: started)) / 1000),
       "paused_s": .number(
         outcome.elapsed.map { Double(min($0.paused, outcome.duration(since: started))) / 1000 }
-          ?? PauseTracker.paused(pauses, until: outcome.finished)),
-      "pauses": pauses.isEmpty ? nil : .array(pauses.map { $0.json(until: outcome.finished) }),
+          ?? PauseTracker.paused(pauses, until: finished)),
+      "pauses": pauses.isEmpty ? nil : .array(pauses.map { $0.json(until: finished) }),
       "bounded_by": BoundedBy.json(outcome.boundedBy),
       "counts": outcome.counts.json,
       "since_last": outcome.sinceLast?.json,

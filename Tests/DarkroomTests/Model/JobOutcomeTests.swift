@@ -22,6 +22,15 @@ import Testing
     #expect(Self.outcome(finished: finished, elapsed: elapsed).duration(since: 1000) == expected)
   }
 
+  @Test(
+    arguments: [
+      (61_000, 60_003, 61_000), (-3_599_000, 60_003, 61_003), (-500, 1000, 2000), (500, 1000, 1000), (500, nil, 1000),
+      (3_661_000, 60_003, 3_661_000),
+    ] as [(Int, Int?, Int)])
+  func `no run ends before it began`(finished: Int, elapsed: Int?, expected: Int) {
+    #expect(Self.outcome(finished: finished, elapsed: elapsed).finished(since: 1000) == expected)
+  }
+
   @Test func `no millisecond of a time is lost`() {
     for number in 0..<1000 {
       let text = JSONValue.time(1_700_000_000_000 + number).string ?? ""
