@@ -19,6 +19,8 @@ import Testing
     suffix: String
   ) throws {
     try dropSparse("sparse." + suffix)
+    let check = try DarkroomCommand.run(["check", folders.inbox + "/sparse." + suffix])
+    #expect(check.status == 65 && check.output.contains("12884901888"), "\(check.output)\(check.error)")
     try folders.drop("good.txt", "coffee.jpg\n")
     let run = try folders.run(["--filters", "none"])
     #expect(run.status == 65, "\(run.error)")

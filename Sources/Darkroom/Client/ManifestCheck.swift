@@ -71,13 +71,16 @@ package struct ManifestCheck {
       throw StopError.missing(path, ManifestFormats.refusal)
     }
     let folder: String
+    let size: String?
     do {
       // SQLite follows no links.
       let parent = try Folder.resolved(FileManager.default.temporaryDirectory.path)
       folder = parent + "/darkroom-check-\(UUID().uuidString)"
-      guard (try OpenFile(reading: path).status().kind) == .file else {
-        throw StopError.missing(path, "it is no file")
-      }
+      let manifest = try OpenFile(reading: path)
+      let status = try manifest.status()
+      guard status.kind == .file else { throw StopError.missing(path, "it is no file") }
+      size = ManifestSize(format: name.format.name, isCompressed: name.isCompressed)
+        .problem(size: status.size, hole: manifest.firstHole ?? status.size)
       try Folder.create(folder, mode: 0o700)
     } catch let error as SystemError {
       throw StopError.missing(error)
@@ -85,9 +88,11 @@ package struct ManifestCheck {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let index = try JobIndex(creating: .file(folder + "/index.sqlite"))
     let defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)
-    let findings = try Planner(
-      format: name.format, file: ManifestFile(path: path, isCompressed: name.isCompressed), defaults: defaults
-    ).plan(into: index)
+    let planner = Planner(
+      format: name.format, file: ManifestFile(path: path, isCompressed: name.isCompressed), defaults: defaults)
+    let findings =
+      try size.map { ManifestFindings(problems: [ManifestProblem(.tooLarge, $0, at: .file)]) }
+      ?? planner.plan(into: index)
     let isFine = findings.problems.isEmpty && findings.source == nil
     var result = Result(
       file: file, job: name.job, format: name.format.name, total: isFine ? try index.count() : 0,
