@@ -26,7 +26,19 @@ package enum NearestName {
     let wanted = folded(name)
     let scored = candidates.map { (name: $0, distance: distance(wanted, folded($0))) }
     guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
-    return best.distance <= (folded(best.name).count < 10 ? 1 : 2) ? best.name : nil
+    return best.distance <= limit(for: folded(best.name)) ? best.name : nil
+  }
+
+  private static func limit(for folded: [UnicodeScalar]) -> Int { folded.count < 10 ? 1 : 2 }
+
+  /// Returns all candidates that a name may be a misspelling of, as `misspelt` finds them, in their order.
+  package static func allMisspelt(_ name: String, among candidates: [String]) -> [String] {
+    let wanted = folded(name)
+    return candidates.filter { candidate in
+      let other = folded(candidate)
+      let limit = Self.limit(for: other)
+      return abs(other.count - wanted.count) <= limit && distance(wanted, other) <= limit
+    }
   }
 
   /// Returns the candidate that is the same as a name, spaces, `-`, `_` and case apart; nil when there is none.

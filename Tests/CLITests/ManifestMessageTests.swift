@@ -45,7 +45,7 @@ import Testing
   @Test func `warnings of every code are in the report of a job that was rejected, too, and follow its schema`() throws
   {
     let folders = try DarkroomFolders()
-    let fine = "name,url,Filters\na:b,coffee.jpg,é\na?b,coffee.jpg,\n"
+    let fine = "name,url,Filter\na:b,coffee.jpg,é\na?b,coffee.jpg,\n"
     try folders.drop("fine.csv", #require(fine.data(using: .windowsCP1252)))
     try folders.drop("bad.csv", #require((fine + "c\n").data(using: .windowsCP1252)))
     #expect(try folders.run().status == 65)

@@ -39,14 +39,27 @@ import Testing
 
   @Test("what is wrong with a table is told in the vocabulary's names")
   func tableProblems() throws {
-    let noColumn = try ReadManifest("Title,url\na,b\n", as: "m.csv", Self.books)
+    let noColumn = try ReadManifest("Titel,url\na,b\n", as: "m.csv", Self.books)
     #expect(
       noColumn.problems.map(\.message) == [
-        "the header needs a column \"title\"; it has \"Title\", write it in small letters"
+        "the header needs a column \"title\"; it has \"Titel\""
       ])
     let wrong = try ReadManifest("title,index,notes,x\na,[,\"[]\",1\n", as: "m.csv", Self.books)
     #expect(wrong.found == ["syntax @ line 2, column 3", "wrong-type @ line 2, column 5"])
     #expect(wrong.problems.last?.message.hasPrefix("\"notes\" must be an object, not an array") == true)
+  }
+
+  @Test(
+    "names of fields are the vocabulary's, whatever their case, and other names stay as they are",
+    arguments: [
+      ("m.csv", "Title,PAGES,Blurb\na,12,b\n"), ("m.jsonl", #"{"Title":"a","PAGES":12,"Blurb":"b"}"#),
+      ("m.json", #"[{"Title":"a","PAGES":12,"Blurb":"b"}]"#),
+      ("m.json", #"{"x":{"TITLE":"a","pages":12,"Blurb":"b"}}"#),
+    ])
+  func names(file: String, text: String) throws {
+    let read = try ReadManifest(text, as: file, Self.books)
+    let more = file == "m.csv" ? #""notes":{"Blurb":"b"}"# : #""Blurb":"b""#
+    #expect(read.entries.map(\.value.text) == [#"{"title":"a","pages":12,\#(more)}"#])
   }
 
   @Test("option lines set fields in the vocabulary's order, and members of one key are collected")

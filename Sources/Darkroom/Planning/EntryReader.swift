@@ -30,6 +30,8 @@ struct EntryReader {
   /// The recipes seen last: most manifests have few, and one with another in every entry must not fill the memory.
   private(set) var recipes: [String: Recipe] = [:]
 
+  private var unknownFields = UnknownFields()
+
   /// How many recipes are kept. When there are more, all of them are dropped.
   static let recipeLimit = 256
 
@@ -44,14 +46,14 @@ struct EntryReader {
     guard case .object(let members) = value else {
       return report(.wrongType, "defaults must be an object, not \(value.kind)", at: place)
     }
-    checkFields(members, among: Self.defaultsFields, at: place)
+    let others = others(members, ofDefaults: true, at: place)
     hasSecretDefaults = hasSecretDefaults || members.contains { RequestFields.secret.contains($0.key) }
     let request = requestFields(members, at: place)
     defaults = EntryDefaults(
       recipe: recipe(value["filters"], at: place),
       options: options(value, at: place),
       priority: priority(value["priority"], at: place),
-      metadata: value["metadata"] ?? defaults.metadata,
+      metadata: metadata(value["metadata"], others, at: place),
       request: request == RequestFields() ? defaults.request : request)
     // When they make no sense by themselves, that is reported once.
     let before = problems.count
@@ -76,7 +78,7 @@ struct EntryReader {
         checksum: nil,
         metadata: defaults.metadata)
     case .object(let members):
-      checkFields(members, among: Self.fields, at: place)
+      let others = others(members, ofDefaults: false, at: place)
       let name = redacted(text(value["name"], field: "name", at: place))
       if let name { givenName = .explicit(name) }
       if let names = value["after"] { after = dependencies(names, at: place.field("after")) }
@@ -86,7 +88,7 @@ struct EntryReader {
         key: requestKey(value["key"], at: place), named: name ?? key, givenName,
         recipe: recipe(value["filters"], at: place), options: options(value, at: place),
         priority: priority(value["priority"], at: place), checksum: checksum(value["checksum"], at: place),
-        metadata: value["metadata"] ?? defaults.metadata)
+        metadata: metadata(value["metadata"], others, at: place))
       if let list = value["variants"] { variants = readVariants(list, of: entry, at: place) }
     default:
       report(.wrongType, "an entry is a URL or an object, not \(value.kind)", at: place)
@@ -108,12 +110,50 @@ struct EntryReader {
 
   // MARK: Fields
 
-  private mutating func checkFields(
-    _ members: [JSONValue.Member], among known: [String], at place: ManifestProblem.Place
-  ) {
-    for key in members.map(\.key) where !key.hasPrefix("_") && !known.contains(key) {
-      report(.unknownField, NearestName.unknown("field", key, among: known), at: place.field(key))
+  /// The members that are no fields. Those that are reported are not among them: what is nearly a field, a field in two cases,
+  /// and one that has no meaning in defaults.
+  private mutating func others(
+    _ members: [JSONValue.Member], ofDefaults isDefaults: Bool, at place: ManifestProblem.Place
+  ) -> [JSONValue.Member] {
+    var others: [JSONValue.Member] = []
+    let known = isDefaults ? Self.defaultsFields : Self.fields
+    for member in members where !member.key.hasPrefix("_") && !known.contains(member.key) {
+      // More are not reported, and an entry may have any number of them.
+      if problems.count >= ManifestProblem.reportLimit { break }
+      let key = member.key
+      if isDefaults, Self.fields.contains(key) {
+        report(.unknownField, "unknown field \"\(key)\" in \"defaults\"; only entries have it", at: place.field(key))
+        continue
+      }
+      switch unknownFields.meaning(of: key, in: members) {
+      case .metadata: others.append(member)
+      case .repeated(let field):
+        report(.syntax, "the field \"\(field)\" occurs twice, also as \"\(key)\"", at: place.field(key))
+      case .misspelt(let field):
+        let message = "unknown field \"\(key)\"; did you mean \"\(field)\"? If not, put it into \"metadata\""
+        report(.unknownField, message, at: place.field(key))
+      }
     }
+    return others
+  }
+
+  /// The metadata that is given, with the members that are no fields; that of the defaults when there is neither.
+  private mutating func metadata(
+    _ given: JSONValue?, _ others: [JSONValue.Member], at place: ManifestProblem.Place
+  ) -> JSONValue? {
+    if others.isEmpty { return given ?? defaults.metadata }
+    guard let given else { return .object(others) }
+    guard case .object(let members) = given else {
+      let message = "\"metadata\" must be an object, not \(given.kind): what is no field is added to it"
+      report(.wrongType, message, at: place.field("metadata"))
+      return nil
+    }
+    let keys = Set(members.map(\.key))
+    for other in others where keys.contains(other.key) {
+      let message = "\"metadata\" has the key \"\(other.key)\", which stands beside it, too"
+      report(.badValue, message, at: place.field("metadata"))
+    }
+    return .object(members + others)
   }
 
   /// The most URLs that an entry may have.
@@ -247,11 +287,14 @@ struct EntryReader {
   private mutating func readVariant(
     _ value: JSONValue, _ claims: inout Set<String>, at place: ManifestProblem.Place
   ) -> EntryVariant? {
+    let value = FieldVocabulary.entries.canonical(value)
     guard case .object(let members) = value else {
       report(.wrongType, "a variant must be an object, not \(value.kind)", at: place)
       return nil
     }
-    checkFields(members, among: EntryVariant.fields, at: place)
+    for key in members.map(\.key) where !key.hasPrefix("_") && !EntryVariant.fields.contains(key) {
+      report(.unknownField, NearestName.unknown("field", key, among: EntryVariant.fields), at: place.field(key))
+    }
     let (recipe, options) = (recipe(value["filters"], at: place), options(value, at: place))
     if value["name"] == nil { report(.badValue, "a variant needs a \"name\"", at: place) }
     guard let name = text(value["name"], field: "name", at: place) else { return nil }

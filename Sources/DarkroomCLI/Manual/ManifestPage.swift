@@ -54,8 +54,8 @@ enum ManifestPage {
   }
 
   private static let fieldRules = """
-    An entry is a URL, or an object of these fields. An unknown field rejects the manifest; those that begin with `_` are
-    comments.
+    An entry is a URL, or an object of these fields, in upper or lower case. Other fields go to `metadata`; one that is nearly one
+    of these rejects the manifest, and is a warning in tables; those that begin with `_` are comments.
     """
 
   private static let fields = EntryField.all.map { field in

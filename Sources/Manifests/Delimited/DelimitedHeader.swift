@@ -37,11 +37,13 @@ struct DelimitedHeader {
         columns.append(.unnamed)
       } else if name.hasPrefix("_") {
         columns.append(.comment)
-      } else if let first = names.updateValue(cell.place, forKey: name) {
-        throw ManifestProblem(
-          .syntax, "the header has the column \"\(name)\" twice; the first time at \(first)", at: cell.place)
       } else {
-        columns.append(fields.cells[name].map { .field(name, $0) } ?? .other(name))
+        let field = fields.field(name)
+        if let first = names.updateValue(cell.place, forKey: field ?? name) {
+          throw ManifestProblem(
+            .syntax, "the header has the column \"\(name)\" twice; the first time at \(first)", at: cell.place)
+        }
+        columns.append(field.flatMap { field in fields.cells[field].map { .field(field, $0) } } ?? .other(name))
       }
     }
     let needed = fields.principal
@@ -78,8 +80,7 @@ struct DelimitedHeader {
         return "; its columns are separated \(meaning): give the file that extension"
       }
     }
-    guard let near = NearestName.nearest(to: needed, among: names.sorted()) else { return "" }
-    return near.lowercased() == needed ? "; it has \"\(near)\", write it in small letters" : "; it has \"\(near)\""
+    return NearestName.nearest(to: needed, among: names.sorted()).map { "; it has \"\($0)\"" } ?? ""
   }
 
   /// What a row below the header means; nil for one without a value.

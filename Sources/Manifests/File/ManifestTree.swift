@@ -16,7 +16,7 @@ struct ManifestTree {
   func read(_ yield: (ManifestItem) throws -> Void) throws {
     guard case .object(let members) = root else { return try entries(root, at: [], yield) }
     if let source = source(members) {
-      if let defaults = root["defaults"] { try yield(.defaults(defaults, place: .keyPath(["defaults"]))) }
+      try self.defaults(yield)
       return try yield(.source(source, place: .file))
     }
     try checkIsNoSource(members)
@@ -24,7 +24,8 @@ struct ManifestTree {
     switch root["entries"] {
     case .array?: try envelope(members, yield)
     // An entry may be called "entries".
-    case .object? where hasDefaults || root["entries"]?[fields.principal]?.string == nil: try envelope(members, yield)
+    case .object(let entries)? where hasDefaults || !entries.contains(where: isPrincipalText):
+      try envelope(members, yield)
     case nil where hasDefaults:
       throw ManifestProblem(
         .badValue,
@@ -34,12 +35,18 @@ struct ManifestTree {
     }
   }
 
+  private func isPrincipalText(_ member: JSONValue.Member) -> Bool {
+    member.value.string != nil && fields.isPrincipal(member.key)
+  }
+
   /// The fields of an entry that says where the entries are listed; nil when they stand here. An entry may be called "source",
   /// but not beside nothing else.
   private func source(_ members: [JSONValue.Member]) -> JSONValue? {
     guard isSource(root["source"]) else { return nil }
-    let members = members.filter { !$0.key.hasPrefix("_") && $0.key != "defaults" }
-    guard members.allSatisfy({ $0.key == "source" || fields.sourceFields.contains($0.key) }) else { return nil }
+    let others = members.filter { !$0.key.hasPrefix("_") && $0.key != "defaults" }
+    guard case .object(let members) = fields.canonical(.object(others)),
+      members.allSatisfy({ $0.key == "source" || fields.sourceFields.contains($0.key) })
+    else { return nil }
     return .object(
       members.map { $0.key == "source" ? JSONValue.Member(fields.principal, $0.value) : $0 })
   }
@@ -79,7 +86,7 @@ struct ManifestTree {
   /// Whether a value may be an entry of a dictionary: an object with the principal field, or a URL or path, which no other
   /// field looks like.
   private func mayBeEntry(_ value: JSONValue) -> Bool {
-    guard let text = value.string else { return value[fields.principal] != nil }
+    guard let text = value.string else { return fields.principalValue(of: value) != nil }
     if text.contains("://") { return true }
     let suffix = NSString(string: text).pathExtension
     return !text.contains("(") && (text.contains("/") || !suffix.isEmpty && suffix.allSatisfy(\.isLetter))
@@ -88,7 +95,7 @@ struct ManifestTree {
   /// Whether the value of `defaults` is an envelope's, and not an entry of that name.
   private func isDefaults(_ value: JSONValue?) -> Bool {
     guard case .object? = value else { return false }
-    return value?[fields.principal] == nil
+    return fields.principalValue(of: value) == nil
   }
 
   /// - Throws: `ManifestProblem` when a dictionary is one entry, and not one of entries: it has the principal field, and
@@ -96,10 +103,10 @@ struct ManifestTree {
   private func checkIsNoEntry(_ members: [JSONValue.Member], at path: [String]) throws(ManifestProblem) {
     let members = members.filter { !$0.key.hasPrefix("_") }
     let known = Array(fields.cells.keys)
-    guard let principal = members.first(where: { $0.key == fields.principal }) else { return }
+    guard let principal = members.first(where: { fields.isPrincipal($0.key) }) else { return }
     if case .object = principal.value { return }
-    let others = members.filter { $0.key != fields.principal && NearestName.respelt($0.key, among: known) == nil }
-    let hasOther = members.contains { $0.key != fields.principal && fields.cells[$0.key] != nil }
+    let others = members.filter { !fields.isPrincipal($0.key) && NearestName.respelt($0.key, among: known) == nil }
+    let hasOther = members.contains { !fields.isPrincipal($0.key) && fields.field($0.key) != nil }
     guard others.isEmpty || hasOther && others.allSatisfy({ NearestName.misspelt($0.key, among: known) != nil }) else {
       return
     }
@@ -118,8 +125,13 @@ struct ManifestTree {
           at: .keyPath([member.key]))
       }
     }
-    if let defaults = root["defaults"] { try yield(.defaults(defaults, place: .keyPath(["defaults"]))) }
+    try defaults(yield)
     if let values = root["entries"] { try entries(values, at: ["entries"], yield) }
+  }
+
+  private func defaults(_ yield: (ManifestItem) throws -> Void) throws {
+    guard let defaults = root["defaults"] else { return }
+    try yield(.defaults(fields.canonical(defaults), place: .keyPath(["defaults"])))
   }
 
   private func entries(_ value: JSONValue, at path: [String], _ yield: (ManifestItem) throws -> Void) throws {
@@ -128,11 +140,11 @@ struct ManifestTree {
       try checkIsNoEntry(members, at: path)
       // Cameras give files names that begin with "_", so that only this key is none.
       for member in members where member.key != "_comment" {
-        try yield(.entry(member.value, key: member.key, place: .keyPath(path + [member.key])))
+        try yield(.entry(fields.canonical(member.value), key: member.key, place: .keyPath(path + [member.key])))
       }
     case .array(let values):
       for (position, element) in values.enumerated() {
-        try yield(.entry(element, key: nil, place: .keyPath(path + ["[\(position)]"])))
+        try yield(.entry(fields.canonical(element), key: nil, place: .keyPath(path + ["[\(position)]"])))
       }
     default:
       throw ManifestProblem(

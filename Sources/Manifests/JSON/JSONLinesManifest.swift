@@ -9,14 +9,15 @@ struct JSONLinesManifest: ManifestFormat {
   func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     try file.eachLine { line, number in
       if let line, !line.contains(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }) { return }
-      try yield(item(line, number))
+      try yield(item(line, number, fields))
     }
   }
 
-  private func item(_ line: UnsafeRawBufferPointer?, _ number: Int) -> ManifestItem {
+  private func item(_ line: UnsafeRawBufferPointer?, _ number: Int, _ fields: FieldVocabulary) -> ManifestItem {
     guard let line else { return .unreadable(EntryProblems(ManifestFile.tooLong(line: number))) }
     do throws(JSONError) {
-      return .entry(try JSONDocument(parsing: line, line: number).value(), key: nil, place: .line(number))
+      let value = try JSONDocument(parsing: line, line: number).value()
+      return .entry(fields.canonical(value), key: nil, place: .line(number))
     } catch  where error.code == .duplicateKey {
       return .unreadable(problems(line, number, after: error))
     } catch {

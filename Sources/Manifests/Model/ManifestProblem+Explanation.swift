@@ -3,7 +3,7 @@ extension ManifestProblem.Code {
   package var cause: String {
     switch self {
     case .syntax:
-      "not well-formed; also a key or a column that occurs twice (the message has the place of the first), "
+      "not well-formed; also a key, a field or a column that occurs twice (the message has the place of the first), "
         + "an empty `.json` or `.plist`, a row with too many or too few cells, damaged gzip"
     case .encoding:
       "not UTF-8, nor in `.csv` and `.tsv` UTF-16 with a byte-order mark or, as a whole, Windows-1252"
@@ -12,7 +12,7 @@ extension ManifestProblem.Code {
     case .tooDeep:
       "more than 32 nested arrays and objects"
     case .unknownField:
-      "a field that does not exist, or not there, or not in this version"
+      "a field that is nearly one of those that exist, or that is not allowed there; an unknown option in a text list"
     case .wrongType:
       "a value of another type than the field's; a dictionary that is one entry"
     case .badValue:

@@ -21,6 +21,7 @@ import Transfer
       "name;url\na;http://h/1\nb;http://h/2\n", "sep=;\r\nname;url\r\na;http://h/1\r\nb;http://h/2",
       "sep=,\nurl,name\nhttp://h/1,a\nhttp://h/2,b", "\"url\",\"name\"\n\"http://h/1\",\"a\"\n\"http://h/2\",b",
       "\n\nurl;name\n\nhttp://h/1;a\n;\n\nhttp://h/2;b\n\"\"\n", " url , name\t\nhttp://h/1,a\nhttp://h/2,b",
+      "URL,Name\nhttp://h/1,a\nhttp://h/2,b",
       "url,name,_note\nhttp://h/1,a,\"x\ny\"\nhttp://h/2,b,", "url,name,\nhttp://h/1,a,\nhttp://h/2,b,\n",
       "url,name,_a,_a,checksum\nhttp://h/1,a,1,2,\nhttp://h/2,b,,,", "url,name\nhttp://h/1,a\nhttp://h/2,b\r",
     ])
@@ -66,7 +67,7 @@ import Transfer
     arguments: [
       ("url,metadata\nx,\"{\"\"a\"\":[1,{}]}\"", #"{"a":[1,{}]}"#), ("url,metadata\nx,[1]", "[1]"),
       ("url,metadata\nx,7", "7"), ("url,metadata\nx,", nil),
-      ("url,id,Name\nx,007,\" b\"", #"{"id":"007","Name":" b"}"#),
+      ("url,id,Title\nx,007,\" b\"", #"{"id":"007","Title":" b"}"#),
       ("id,url,metadata,tag\n1,x,\"{\"\"a\"\":2}\",t", #"{"a":2,"id":"1","tag":"t"}"#),
       ("url,metadata,tag\nx,[1],", "[1]"), ("url,_tag,tag\nx,1,", nil),
     ])
@@ -80,7 +81,7 @@ import Transfer
     "what is wrong: code and place",
     arguments: [
       ("", "syntax @ "), ("\n\r\n", "syntax @ "), ("sep=;\n", "syntax @ "),
-      ("name,URL\na,b", "bad-value @ line 1, column 1"), ("\n\nhttp://h/1\n", "bad-value @ line 3, column 1"),
+      ("name,URL,url\na,b,c", "syntax @ line 1, column 10"), ("\n\nhttp://h/1\n", "bad-value @ line 3, column 1"),
       ("url,name,url\n", "syntax @ line 1, column 10"), ("url,é,a b,é", "syntax @ line 1, column 11"),
       ("url,name\nx", "syntax @ line 2, column 2"), ("url,name\r\nx\r\ny,z", "syntax @ line 2, column 2"),
       ("url,name\nx,y,z,q\n", "syntax @ line 2, column 5"), ("url,name\n\"é\n\",ö,z", "syntax @ line 3, column 5"),
@@ -141,7 +142,7 @@ import Transfer
   @Test(
     "a missing column url is told with what may be meant",
     arguments: [
-      ("m.csv", "Url,name\n", "; it has \"Url\", write it in small letters"),
+      ("m.csv", "Urls,name\n", "; it has \"Urls\""),
       ("m.csv", "urls,name\n", "; it has \"urls\""), ("m.csv", "picture,name\n", ""),
       ("m.csv", "name\turl\na\thttp://h/1\n", "; its columns are separated by tabs, as in .tsv"),
       ("m.csv", "name\tURL\na\thttp://h/1\n", "; its columns are separated by tabs, as in .tsv"),

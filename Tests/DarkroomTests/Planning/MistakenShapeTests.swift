@@ -14,6 +14,7 @@ import Testing
       (#"{"url":["http://h/a.jpg"],"name":"x","_note":{"a":1}}"#, "url"),
       (#"{"url":"http://h/a.jpg","quality":80,"Filter":"none"}"#, "url"),
       (#"{"url":"http://h/a.jpg","Name":"a","-check_sum":"x"}"#, "url"),
+      (#"{"URL":"http://h/a.jpg","Quality":80}"#, "url"),
       (#"{"entries":{"url":"http://h/a.jpg","name":"a"},"defaults":{"quality":9}}"#, "entries"),
     ])
   func oneEntry(text: String, place: String) throws {
@@ -30,6 +31,7 @@ import Testing
       #"{"url":"http://h/a.jpg","cat":"http://h/b.jpg"}"#, #"{"url":"http://h/a.jpg","url2":"http://h/b.jpg"}"#,
       #"{"url":"http://h/a.jpg","fame":"http://h/b.jpg"}"#, #"{"name":"http://h/a.jpg","filters":"http://h/b.jpg"}"#,
       #"{"url":{"url":"http://h/a.jpg"},"name":"http://h/b.jpg"}"#,
+      #"{"URL":{"Url":"http://h/a.jpg"},"Name":"http://h/b.jpg"}"#,
       #"{"entries":{"url":"http://h/a.jpg"},"other":"http://h/b.jpg"}"#,
       #"{"entries":{"url":"http://h/a.jpg"},"defaults":{"url":"http://h/b.jpg"}}"#,
     ])

@@ -107,7 +107,7 @@ import Transfer
     ("l.json", "", "syntax @ source: line 1, column 1"), ("l.json", "{\"a\": 7}", "wrong-type @ source: a"),
     ("l.json", #"{"source": "http://h/l2"}"#, "bad-value @ source: source"),
     ("l.json", #"{"a": {"url": "http://h/1", "after": ["b"]}}"#, "unknown-dependency @ source: a.after"),
-    ("l.json", #"{"entries": [], "defaults": {"colour": 1}}"#, "unknown-field @ source: defaults.colour"),
+    ("l.json", #"{"entries": [], "defaults": {"qualty": 1}}"#, "unknown-field @ source: defaults.qualty"),
     ("l.txt", "http://h/1\n  out=a\nhttp://h/2\n  out=a\n", "duplicate-name @ source: line 3"),
   ])
   func `what is wrong with a list says that it is there`(name: String, text: String, problem: String) throws {
