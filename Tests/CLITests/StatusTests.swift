@@ -159,7 +159,9 @@ import Testing
     let refusing = (0..<3).map { server.url("\($0)?429:600,429:600") + "\n" }
     for (job, url) in zip(["a", "b", "c"], refusing) { try folders.drop(job + ".txt", "coffee.jpg\n" + url) }
     let watch = try folders.start("watch", ["--filters", "none", "--retries", "9"])
-    func held(_ lines: [String]) -> [String] { lines.filter { $0.hasPrefix("127.0.0.1:") && $0.contains(" is on hold until ") } }
+    func held(_ lines: [String]) -> [String] {
+      lines.filter { $0.hasPrefix("127.0.0.1:") && $0.contains(" is on hold until ") }
+    }
     func isThere(_ lines: [String]) -> Bool {
       !held(lines).isEmpty
         && ["a", "b", "c"].allSatisfy { job in lines.contains { $0.hasPrefix("job \(job): 1 of 2") } }

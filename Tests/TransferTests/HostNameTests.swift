@@ -5,7 +5,8 @@ import Testing
 @Suite struct HostNameTests {
   @Test(arguments: [
     ("http://example.com/a.jpg", "example.com"), ("HTTPS://Example.COM:8443?x", "example.com:8443"),
-    ("https://user:p%40ss@example.com#f", "example.com"), ("http://[::1]:8080/a", "[::1]:8080"), ("http://h", "h"), ("https://h:443/", "h"),
+    ("https://user:p%40ss@example.com#f", "example.com"), ("http://[::1]:8080/a", "[::1]:8080"), ("http://h", "h"),
+    ("https://h:443/", "h"),
     ("http://h:443/", "h:443"), ("http://[::1]:80/", "[::1]"), ("http://h:/", "h"),
     (#"http://h\@evil/a"#, "h"), ("http://a/@b", "a"),
   ])

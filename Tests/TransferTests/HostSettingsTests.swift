@@ -69,22 +69,22 @@ import Testing
 
   @Test(
     arguments: [
-      // timeout and connect timeout of a rule; those of a try at a silent host, and what is left; what holds then
-      (nil, nil, 3, 8, nil, 3.0, 8.0), (nil, nil, nil, nil, 3600, nil, 3600), (1200, nil, nil, nil, 3600, nil, 3600),
-      (nil, 20, 3, 8, nil, 20, 28), (nil, 20, 3, 8, 10, 20, 10), (nil, 1, 3, 8, nil, 1, 9),
-      (nil, nil, nil, nil, nil, nil, nil),
-    ] as [(Int?, Int?, Int?, Int?, Int?, Double?, Double?)])
-  func `the time for a try is limited besides its own timeout, and a connect timeout that is set stays`(
-    timeout: Int?, connect: Int?, tryConnect: Int?, tryTimeout: Int?, left: Int?, connecting: Double?, whole: Double?
+      // first-byte and connect timeout of a rule; that of both for a try at a silent host; what holds then
+      (nil, nil, nil, nil, nil), (nil, nil, 2, 2, 2), (9, nil, 2, 2, 9), (nil, 20, 2, 20, 2), (1, 1, 2, 1, 1),
+    ] as [(Int?, Int?, Int?, Int?, Int?)])
+  func `the time for a try is limited besides its own timeout, and what a rule sets stays`(
+    firstByte: Int?, connect: Int?, silent: Int?, connecting: Int?, answering: Int?
   ) {
     var (settings, limits) = (HostSettings(), HostSettings())
-    (settings.timeout, settings.connectTimeout) = (timeout.map { .seconds($0) }, connect.map { .seconds($0) })
-    (limits.timeout, limits.connectTimeout) = (tryTimeout.map { .seconds($0) }, tryConnect.map { .seconds($0) })
-    limits.timeLeft = left.map { .seconds($0) }
+    (settings.firstByteTimeout, settings.connectTimeout) = (
+      firstByte.map { .seconds($0) }, connect.map { .seconds($0) }
+    )
+    (limits.firstByteTimeout, limits.connectTimeout) = (silent.map { .seconds($0) }, silent.map { .seconds($0) })
+    (settings.timeout, limits.timeLeft) = (.seconds(1200), .seconds(3600))
     let limited = settings.limited(by: limits)
     #expect(limited.connectTimeout == connecting.map { .seconds($0) })
-    #expect(limited.timeLeft == whole.map { .seconds($0) })
-    #expect(limited.timeout == settings.timeout)
+    #expect(limited.firstByteTimeout == answering.map { .seconds($0) })
+    #expect(limited.timeout == .seconds(1200) && limited.timeLeft == .seconds(3600))
   }
 
   @Test(

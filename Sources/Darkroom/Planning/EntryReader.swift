@@ -100,7 +100,7 @@ struct EntryReader {
   /// Records what kept the manifest from being read to its end.
   mutating func report(_ problem: ManifestProblem) { problems.append(problem) }
 
-  /// A name without secrets. Names are compared, shown and stored without them.
+  /// A name, or the key of metadata, without secrets. Names are compared, shown and stored without them.
   private mutating func redacted(_ name: String?) -> String? {
     guard let name else { return nil }
     let redacted = SourceLocation.redacted(name: name)
@@ -126,7 +126,7 @@ struct EntryReader {
         continue
       }
       switch unknownFields.meaning(of: key, in: members) {
-      case .metadata: others.append(member)
+      case .metadata: others.append(.init(redacted(key) ?? key, member.value))
       case .repeated(let field):
         report(.syntax, "the field \"\(field)\" occurs twice, also as \"\(key)\"", at: place.field(key))
       case .misspelt(let field):

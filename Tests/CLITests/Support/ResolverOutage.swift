@@ -39,6 +39,8 @@ enum ResolverOutage {
             self.socket, self.stopped = None, threading.Event()
 
         def start(self):
+            if self.socket:
+                return
             self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             self.socket.bind(("127.0.0.1", 53))
             threading.Thread(target=self.answer, args=(self.socket,), daemon=True).start()
