@@ -71,6 +71,8 @@ class Outage:
 
     def end(self, writer):
         """What happens to connections that are open when the outage begins, and to requests during it."""
+        if writer.is_closing():
+            return
         match self.kind:
             case "refused" | "reset":
                 writer.get_extra_info("socket").setsockopt(

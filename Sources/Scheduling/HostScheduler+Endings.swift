@@ -135,7 +135,7 @@ extension HostScheduler {
   }
 
   /// When the next wait of an entry or of a host ends, or ended since `choose` was last called; nil when none waits.
-  package var nextChange: Int? { [timers.first?.due, hosts.countDue, hosts.machine.trialDue].compactMap { $0 }.min() }
+  package var nextChange: Int? { [timers.first?.due, hosts.countDue].compactMap { $0 }.min() }
 
   /// How many entries of a job wait to be tried again.
   package func waitingRetries(job: Int) -> Int { place(of: job).map { jobs[$0].waitingRetries } ?? 0 }
