@@ -152,9 +152,10 @@ package struct HostBreaker: Equatable, Sendable {
     return false
   }
 
-  /// Of a host that has never answered. What is lost with one connection counts once.
+  /// Of a host that has never answered. What is lost with one connection counts once, and what this machine may be to blame
+  /// for does not.
   private mutating func countFailure(_ failure: Failure, began: Int, now: Int) {
-    guard failure != .broken, began >= lastFailure else { return }
+    guard failure != .broken, !failure.isOfMachine, began >= lastFailure else { return }
     lastFailure = now
     if failure.isSilence { (silences, refusals) = (silences + 1, 0) } else { (silences, refusals) = (0, refusals + 1) }
     if silences >= Self.silenceLimit || refusals >= Self.refusalLimit { giveUp(now: now) }

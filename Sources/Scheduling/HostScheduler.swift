@@ -176,7 +176,8 @@ package struct HostScheduler {
         break
       }
     }
-    jobs[place].findHead(mayAskUnknown: !hosts.machine.isClosed || hosts.machine.isTrialDue(now: now))
+    let isTrialDue = hosts.machine.isTrialDue(now: now)
+    jobs[place].findHead(mayAskUnknown: !hosts.machine.isClosed || isTrialDue, prefersUnknown: isTrialDue)
   }
 
   // MARK: Starting

@@ -236,10 +236,12 @@ struct JobSites {
   }
 
   /// Sets `head`, provided that the host of the first site has room.
-  /// - Parameter mayAskUnknown: Whether hosts may be asked that were not started.
-  mutating func findHead(mayAskUnknown: Bool) {
+  /// - Parameters:
+  ///   - mayAskUnknown: Whether hosts may be asked that were not started.
+  ///   - prefersUnknown: Whether such a host comes before all others: one name that never resolves is not to have all tries.
+  mutating func findHead(mayAskUnknown: Bool, prefersUnknown: Bool) {
     let next = mayAskUnknown ? upcoming.map { Rank($0, quanta: 0) } : nil
-    if let first, next.map({ first.rank < $0 }) ?? true {
+    if let first, next.map({ !prefersUnknown && first.rank < $0 }) ?? true {
       head = Head(priority: first.rank.priority, site: first.site)
     } else {
       head = next.map { Head(priority: $0.priority, site: nil) }

@@ -128,6 +128,12 @@ import Testing
     #expect(host.isGivenUp)
   }
 
+  @Test(arguments: [HostBreaker.Failure.unresolved, .noNetwork])
+  mutating func `what this machine may be to blame for gives no host up`(failure: HostBreaker.Failure) {
+    for turn in 1...20 { host.failed(failure, began: turn, isTrial: false, now: turn) }
+    #expect(!host.isGivenUp)
+  }
+
   @Test mutating func `an answer that has begun ends the row`() {
     for turn in 1...7 { host.failed(.refused, began: turn, isTrial: false, now: turn) }
     host.answerBegan()
@@ -250,6 +256,28 @@ import Testing
     _ = scheduler.choose(now: 3_600_000, perHost: places)
     let isGivenUp = scheduler.breaker(of: 1).isGivenUp
     #expect(!isGivenUp)
+  }
+
+  @Test mutating func `without a name server a host that was not asked yet is tried, and other news ends the hold`() {
+    scheduler.add(job: 1)
+    scheduler.setUpcoming(key(9), job: 1)
+    for host in 1...2 {
+      scheduler.start(job: 1, host: host, next: nil, now: 0)
+      end(host, .failed(.unresolved), began: 0, now: 10)
+      scheduler.retry(Retry(key: key(host), host: host, holds: 1), job: 1, due: 10, now: 10)
+      scheduler.finished(job: 1, host: host, now: 10)
+    }
+    let (isHeld, held) = (scheduler.isMachineHeld, scheduler.choose(now: 10, perHost: places))
+    #expect(isHeld && held == nil)
+    let trial = scheduler.choose(now: 1010, perHost: places)
+    #expect(trial?.kind == .upcoming)
+    scheduler.start(job: 1, host: 3, next: nil, now: 1010)
+    scheduler.setUpcoming(nil, job: 1)
+    let during = scheduler.choose(now: 1010, perHost: places)
+    #expect(during == nil, "one at a time")
+    end(3, .failed(.refused), began: 1010, now: 1020)
+    let (isHeldStill, next) = (scheduler.isMachineHeld, scheduler.choose(now: 1020, perHost: places))
+    #expect(!isHeldStill && next != nil)
   }
 
   @Test func `news of the host itself does not count`() {
