@@ -107,13 +107,6 @@ extension HostScheduler {
   /// Whether hosts that have never answered are held, because this machine seems to have no network.
   package var isMachineHeld: Bool { hosts.machine.isClosed }
 
-  /// The closed hosts, and since when they are closed.
-  package var closedHosts: [(host: Int, closed: HostBreaker.Closed)] {
-    hosts.closed.compactMap { slot in
-      hosts.loads[slot].breaker.closed.map { (hosts.loads[slot].number, $0) }
-    }
-  }
-
   /// For how long, in milliseconds, closed hosts have waited while no other host answered: the longest of them.
   package var unansweredTime: Int { hosts.unansweredTime }
 

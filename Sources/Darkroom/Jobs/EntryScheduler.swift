@@ -306,12 +306,6 @@ final class EntryScheduler {
   /// How many tries of an entry in progress do not count for `--retries`.
   func uncounted(_ id: PhotoRecord.ID) -> Int { started(id).map { $0.history.attempts - $0.history.counted } ?? 0 }
 
-  /// The name of the host of an entry in progress; nil for a file.
-  func hostName(_ id: PhotoRecord.ID) -> String? {
-    guard let host = started(id)?.host, host != HostScheduler.files else { return nil }
-    return names.name(of: host)
-  }
-
   /// Keeps why an entry failed that waits.
   func keep(_ failure: EntryFailure?, of id: PhotoRecord.ID) {
     guard let job = jobs[id.run], var history = job[waiting: id.position] else { return }

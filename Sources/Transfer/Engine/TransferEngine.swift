@@ -66,21 +66,6 @@ package final class TransferEngine: Sendable {
   /// Has a transfer that is too slow keep others of its host waiting no more, unless the limit for hosts is a number.
   package func leaveSlot(_ id: TransferID) { mailbox.post(.leaveSlot(id)) }
 
-  /// Finds the addresses of a host's name, among those that transfers know or else with the resolver that they use.
-  /// - Parameters:
-  ///   - name: In lower case and ASCII, as `HostEndpoint` has it.
-  ///   - isAfresh: Whether the resolver is asked even if the addresses are known.
-  ///   - completion: Called exactly once, on a thread of the engine, or, after `shutdown`, on the caller's; with no address
-  ///     when there is none, the resolver fails, or `connectTimeout` is over. It must return quickly.
-  package func findAddresses(
-    of name: String, isAfresh: Bool, completion: @escaping @Sendable ([IPAddress]) -> Void
-  ) {
-    let query = NameQuery(name: name, isAfresh: isAfresh) { lookup in
-      if case .addresses(let addresses)? = lookup { completion(addresses) } else { completion([]) }
-    }
-    if !mailbox.post(.find(query)) { query.completion(nil) }
-  }
-
   /// Cancels all transfers, waits until each has completed, and ends the engine's thread. Later transfers complete at
   /// once with `cancelled`. Must not be called from a completion.
   package func shutdown() {

@@ -6,7 +6,6 @@ enum TransferOrder: Sendable {
   case start(QueuedTransfer)
   case cancel(TransferID)
   case leaveSlot(TransferID)
-  case find(NameQuery)
   /// A name was looked up.
   case resolved(String, NameLookup)
 }
@@ -23,7 +22,7 @@ final class TransferLoop {
   private let resolver: NameResolver
   private var gate: HostGate<WaitingTransfer>
   private let rates: RateLimiter<UnsafeMutableRawPointer>
-  private var names = NameRequests<NameUser>()
+  private var names = NameRequests<HTTPTransfer>()
 
   /// The hosts where transfers wait that know that they do so for slow ones only.
   private var fullOfSlow: Set<String> = []
@@ -63,14 +62,6 @@ final class TransferLoop {
     }
   }
 
-  /// What waits for a name.
-  private enum NameUser {
-    case transfer(HTTPTransfer)
-    case query(NameQuery)
-
-    var transfer: HTTPTransfer? { if case .transfer(let transfer) = self { transfer } else { nil } }
-  }
-
   /// Runs until the mailbox is closed; then cancels all transfers.
   func run() {
     while true {
@@ -81,7 +72,6 @@ final class TransferLoop {
         case .start(let transfer): admit(transfer)
         case .cancel(let id): cancelled.insert(id)
         case .leaveSlot(let id): leaveSlot(id)
-        case .find(let query): isClosed ? query.completion(nil) : find(query)
         case .resolved(let name, let lookup): resolved(name, lookup)
         }
       }
@@ -99,17 +89,6 @@ final class TransferLoop {
     resolver.close()
     for waiting in gate.removeWaiting(where: { _ in true }) { waiting.queued.completeCancelled() }
     cancelStarted { _ in true }
-    for case .query(let query) in names.removeWaiting(where: { _ in true }) { query.completion(nil) }
-  }
-
-  private func find(_ query: NameQuery) {
-    let now = Clock.monotonicSeconds
-    let deadline = now + configuration.connectTimeout / .seconds(1)
-    switch names.request(query.name, .query(query), isAfresh: query.isAfresh, now: now, deadline: deadline) {
-    case .known(let lookup): query.completion(lookup)
-    case .lookUp: resolver.start(query.name)
-    case .wait: break
-    }
   }
 
   private func admit(_ queued: QueuedTransfer) {
@@ -141,7 +120,7 @@ final class TransferLoop {
     guard let (name, _) = transfer.name else { return add(transfer) }
     transfer.waitingSince = now
     let deadline = now + transfer.connectTimeout / .seconds(1)
-    switch names.request(name, .transfer(transfer), now: now, deadline: deadline) {
+    switch names.request(name, transfer, now: now, deadline: deadline) {
     case .known(let lookup): return add(transfer, lookup, now: nil)
     case .lookUp: resolver.start(name)
     case .wait: break
@@ -151,12 +130,7 @@ final class TransferLoop {
 
   private func resolved(_ name: String, _ lookup: NameLookup) {
     let now = Clock.monotonicSeconds
-    for user in names.finish(name, lookup, now: now) {
-      switch user {
-      case .transfer(let transfer): if !add(transfer, lookup, now: now) { release(transfer) }
-      case .query(let query): query.completion(lookup)
-      }
-    }
+    for transfer in names.finish(name, lookup, now: now) where !add(transfer, lookup, now: now) { release(transfer) }
   }
 
   /// Hands a request to libcurl whose name has been looked up.
@@ -259,7 +233,7 @@ final class TransferLoop {
       return transfer.isSlow = true
     }
     let transfer =
-      running.values.first { $0.queued.id == id } ?? names.firstWaiting { $0.transfer?.queued.id == id }?.transfer
+      running.values.first { $0.queued.id == id } ?? names.firstWaiting { $0.queued.id == id }
     guard let transfer, !transfer.isSlow else { return }
     transfer.isSlow = true
     gate.slowBegan(transfer.slotHost)
@@ -316,13 +290,9 @@ final class TransferLoop {
       if check <= now {
         let overdue = names.removeOverdue(now: now)
         names.forgetAbandoned(resolver.withdraw)
-        for user in overdue {
-          switch user {
-          case .transfer(let transfer):
-            transfer.queued.completion(.failure(transfer.resolvingTimeout))
-            release(transfer)
-          case .query(let query): query.completion(nil)
-          }
+        for transfer in overdue {
+          transfer.queued.completion(.failure(transfer.resolvingTimeout))
+          release(transfer)
         }
         check = names.nextCheck ?? .infinity
       }
@@ -352,9 +322,9 @@ final class TransferLoop {
 
   /// Cancels transfers that have a slot.
   private func cancelStarted(where matches: (HTTPTransfer) -> Bool) {
-    let stopped = names.removeWaiting { $0.transfer.map(matches) == true }
+    let stopped = names.removeWaiting(where: matches)
     names.forgetAbandoned(resolver.withdraw)
-    for transfer in stopped.compactMap(\.transfer) {
+    for transfer in stopped {
       release(transfer)
       transfer.queued.completeCancelled()
     }

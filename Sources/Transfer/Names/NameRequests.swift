@@ -28,12 +28,11 @@ struct NameRequests<Element> {
 
   /// Asks for a name.
   /// - Parameters:
-  ///   - isAfresh: Whether what is known of it does not count. Default: it does.
   ///   - deadline: Until when the element may wait; in seconds of the same clock as `now`.
   mutating func request(
-    _ name: String, _ element: Element, isAfresh: Bool = false, now: Double, deadline: Double
+    _ name: String, _ element: Element, now: Double, deadline: Double
   ) -> Step {
-    if !isAfresh, let lookup = cache.lookup(name, now: now) { return .known(lookup) }
+    if let lookup = cache.lookup(name, now: now) { return .known(lookup) }
     let isFirst = waiting[name] == nil
     earliestDeadline = min(earliestDeadline, deadline)
     waiting[name, default: []].append(Waiting(element: element, deadline: deadline))
