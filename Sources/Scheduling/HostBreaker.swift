@@ -46,6 +46,9 @@ package struct HostBreaker: Equatable, Sendable {
     /// How many trials have begun, and when the next one may begin.
     fileprivate var trials = 0
     fileprivate var due: Int
+
+    /// Whether a trial has ended without an answer.
+    fileprivate var wasTried = false
     fileprivate var isTrialUnderWay = false
   }
 
@@ -108,6 +111,9 @@ package struct HostBreaker: Equatable, Sendable {
     }
   }
 
+  /// Whether an answer has ended at that time or later.
+  package func hasAnswered(since time: Int) -> Bool { hasAnswered && lastAnswer >= time }
+
   /// How long the next request may take. Default: nil, as long as any other.
   package var budget: Budget? {
     silences > 0 && !hasAnswered ? Budget(connect: 2000, firstByte: 2000) : nil
@@ -140,10 +146,11 @@ package struct HostBreaker: Equatable, Sendable {
     switch state {
     case .closed(var closed):
       closed.failure = failure
+      if isTrial { closed.wasTried = true }
       state = .closed(closed)
     case .open where hasAnswered:
       // It answered another request since this one began: the failure is this request's own.
-      guard lastAnswer < began else { return false }
+      guard !hasAnswered(since: began) else { return false }
       state = .closed(Closed(since: now, failure: failure, due: now + Self.intervals[0]))
       return true
     case .open: countFailure(failure, began: began, now: now)
@@ -201,7 +208,7 @@ package struct HostBreaker: Equatable, Sendable {
   ///   - milliseconds: The time since this was called last.
   ///   - othersAnswer: Whether the latest news of any other host is an answer. If not, the network may be down, and only
   ///     what was reached and failed counts.
-  /// - Returns: Whether the host is given up.
+  /// - Returns: Whether the host is given up: not before it was tried.
   @discardableResult
   package mutating func pass(_ milliseconds: Int, othersAnswer: Bool, now: Int) -> Bool {
     guard case .closed(var closed) = state else { return false }
@@ -213,15 +220,15 @@ package struct HostBreaker: Equatable, Sendable {
       closed.unanswered += milliseconds
     }
     state = .closed(closed)
-    guard closed.elapsed >= Self.longest else { return false }
+    guard closed.elapsed >= Self.longest, closed.wasTried else { return false }
     giveUp(now: now)
     return true
   }
 
-  /// Closes a host that was given up again: its entries wait anew. One that has never answered is as unknown as any.
+  /// Closes a host anew that was closed or given up. One that has never answered is as unknown as any.
   mutating func holdAgain(now: Int) {
-    guard isGivenUp else { return }
-    let failure = Failure.refused
+    guard isGivenUp || isClosed else { return }
+    let failure = closed?.failure ?? .refused
     self = hasAnswered ? Self(answered: lastAnswer, .closed(Closed(since: now, failure: failure, due: now))) : Self()
   }
 

@@ -4,7 +4,8 @@ struct HostMemory {
   /// How long what a host allows is remembered after it could have been asked again.
   static let lifetime = 600_000
 
-  /// How long a host stays given up: then its next entries wait for it again.
+  /// How long a host without entries stays given up, or the time counts for which it was closed: after that its next entries
+  /// wait for it anew.
   static let givenUpTime = 60_000
 
   /// The most hosts that are remembered: those that could have been asked for longest are forgotten first.

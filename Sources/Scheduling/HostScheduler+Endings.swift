@@ -40,7 +40,7 @@ extension HostScheduler {
     case .none: break
     }
     for other in due { unblock(other) }
-    if wasMachineClosed, !hosts.machine.isClosed { for (_, slot) in hosts.used { unblock(slot) } }
+    if wasMachineClosed, !hosts.machine.isClosed { unblockAll() }
     unblock(slot)
     // A job that was removed does not call `finished`.
     hosts.removeIfUnused(slot, now: now)
@@ -110,9 +110,18 @@ extension HostScheduler {
   /// For how long, in milliseconds, closed hosts have waited while no other host answered: the longest of them.
   package var unansweredTime: Int { hosts.unansweredTime }
 
+  /// Whether all that jobs have left is at hosts that wait until they answer, or until this machine has a network.
+  package var isCutOff: Bool {
+    jobs.allSatisfy { job in
+      (job.upcoming == nil || hosts.machine.isClosed) && job.slots.allSatisfy { hosts.isHeld($0) }
+    }
+  }
+
   /// Gives up the closed hosts that have waited so long, in milliseconds, while no other host answered.
   package mutating func giveUpUnanswered(after milliseconds: Int, now: Int) {
+    let wasMachineClosed = hosts.machine.isClosed
     for slot in hosts.giveUpUnanswered(after: milliseconds, now: now) { unblock(slot) }
+    if wasMachineClosed, !hosts.machine.isClosed { unblockAll() }
   }
 
   /// How many downloads do nothing but wait for hosts that do not answer.
@@ -146,6 +155,8 @@ extension HostScheduler {
     hosts.loads[slot].timer = nextStart
     timers.insert(Timer(due: nextStart, host: hosts.loads[slot].number, retry: nil))
   }
+
+  private mutating func unblockAll() { for (_, slot) in hosts.used { unblock(slot) } }
 
   /// Ranks what waits for a host again.
   mutating func unblock(_ slot: Int) {

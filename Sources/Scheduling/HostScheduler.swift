@@ -41,8 +41,11 @@ package struct HostScheduler {
     /// Nothing.
     case unknown
 
+    /// Default: nil, the host did not fail.
+    package var failure: HostBreaker.Failure? { if case .failed(let failure) = self { failure } else { nil } }
+
     /// Whether nothing came until the time was over.
-    package var isSilence: Bool { if case .failed(let failure) = self { failure.isSilence } else { false } }
+    package var isSilence: Bool { failure?.isSilence == true }
   }
 
   /// What is to be done with an entry that starts.

@@ -136,10 +136,13 @@ struct HostTable {
     _ slot: Int, _ contact: HostScheduler.Contact, began: Int, isTrial: Bool, now: Int
   ) -> Bool {
     let number = loads[slot].number
-    if let kind = machine.ended(at: number, contact, now: now) {
+    let isMachineTrial = machine.isClosed && machine.isTrial(number, began: began)
+    if let kind = machine.ended(at: number, contact, began: began, now: now) {
       if closed.isEmpty { counted = now }
       changes.append(.init(host: HostScheduler.files, kind: kind))
     }
+    // Others come before it for the next trial: one name that never resolves is not to have all of them.
+    if isMachineTrial, machine.isClosed { loads[slot].excess += HostScheduler.quantum }
     switch contact {
     case .answered(let firstByte, let isMultiplexed):
       news.record(number, isAnswer: true)
@@ -152,12 +155,12 @@ struct HostTable {
       for other in closed { loads[other].breaker.makeTrialDue(now: now) }
       return true
     case .failed(let failure):
-      let hadAnswered = loads[slot].breaker.hasAnswered
+      let (hadAnswered, wasGivenUp) = (loads[slot].breaker.hasAnswered, loads[slot].breaker.isGivenUp)
       if closed.isEmpty { counted = now }
       if loads[slot].breaker.failed(failure, began: began, isTrial: isTrial, now: now) {
         closed.insert(slot)
         changes.append(.init(host: number, kind: .closed(failure)))
-      } else if !hadAnswered, loads[slot].breaker.isGivenUp, !isTrial {
+      } else if !wasGivenUp, loads[slot].breaker.isGivenUp {
         changes.append(.init(host: number, kind: .givenUp))
       }
       // Lists may name many hosts that have never been there, which says nothing of the network.
@@ -183,9 +186,13 @@ struct HostTable {
     }
   }
 
-  /// Gives up the closed hosts for which no other has answered for so many milliseconds.
+  /// Gives up the closed hosts for which no other has answered for so many milliseconds, and the hold of those that have never
+  /// answered.
   mutating func giveUpUnanswered(after milliseconds: Int, now: Int) -> Set<Int> {
-    if machine.unanswered >= milliseconds { machine = MachineBreaker() }
+    if machine.isClosed, machine.unanswered >= milliseconds {
+      machine.giveUp(now: now)
+      changes.append(.init(host: HostScheduler.files, kind: .givenUp))
+    }
     return giveUp { breaker, _ in
       guard breaker.closed.map({ $0.unanswered >= milliseconds }) == true else { return false }
       breaker.giveUp(now: now)
@@ -203,6 +210,9 @@ struct HostTable {
 
   /// For how long, in milliseconds, closed hosts have waited while no other answered: the longest of them.
   var unansweredTime: Int { closed.reduce(machine.unanswered) { max($0, loads[$1].breaker.closed?.unanswered ?? 0) } }
+
+  /// Whether a host waits until it answers, or until this machine has a network.
+  func isHeld(_ slot: Int) -> Bool { loads[slot].breaker.isClosed || machine.isClosed && isUnknown(slot) }
 
   /// How many downloads do nothing but wait for hosts that do not answer.
   func silentDownloads(now: Int) -> Int {

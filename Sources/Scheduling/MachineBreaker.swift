@@ -1,14 +1,15 @@
 /// Whether hosts may be asked that have never answered. They are held while this machine seems to have no network or no name
 /// server: after two hosts in a row that could not be resolved, or one without a network, and no other news since. One entry
-/// at a time tries whether it has. Times are milliseconds of any clock.
+/// at a time tries whether it has. Once that was given up they are asked as any other, until one of them is reached. Times are
+/// milliseconds of any clock.
 struct MachineBreaker {
   private var breaker = HostBreaker()
 
   /// The host that could not be resolved last, with no other news since.
   private var unresolved: Int?
 
-  /// The host that is tried.
-  private var trial: Int?
+  /// The host that is tried, and since when.
+  private var trial: (host: Int, began: Int)?
 
   var isClosed: Bool { breaker.isClosed }
 
@@ -22,19 +23,24 @@ struct MachineBreaker {
 
   mutating func trialBegan(at host: Int, now: Int) {
     breaker.trialBegan(now: now)
-    trial = host
+    trial = (host, now)
   }
+
+  /// Has hosts asked that have never answered, although this machine seems to have no network still.
+  mutating func giveUp(now: Int) { breaker.giveUp(now: now) }
 
   /// Records the end of a download.
   /// - Returns: What changes for hosts that have never answered. Default: nil, nothing.
-  mutating func ended(at host: Int, _ contact: HostScheduler.Contact, now: Int) -> HostChange.Kind? {
-    let isTrial = trial == host
+  mutating func ended(at host: Int, _ contact: HostScheduler.Contact, began: Int, now: Int) -> HostChange.Kind? {
+    let isTrial = isTrial(host, began: began)
     if isTrial { trial = nil }
     switch contact {
     case .failed(let failure) where failure.isOfMachine:
       defer { unresolved = host }
       if isTrial || breaker.isClosed {
         breaker.failed(failure, began: now, isTrial: isTrial, now: now)
+      } else if breaker.isGivenUp {
+        return nil
       } else if failure == .noNetwork || unresolved.map({ $0 != host }) == true {
         breaker.answered(now: now - 1)
         breaker.failed(failure, began: now, isTrial: false, now: now)
@@ -42,13 +48,17 @@ struct MachineBreaker {
       }
     case .answered, .failed:
       unresolved = nil
-      guard breaker.isClosed else { return nil }
+      guard breaker.state != .open else { return nil }
       breaker = HostBreaker()
       return .opened
     case .unknown: if isTrial { breaker.trialEnded() }
     }
     return nil
   }
+
+  /// Whether a download is the trial.
+  /// - Parameter began: When it started.
+  func isTrial(_ host: Int, began: Int) -> Bool { trial.map { $0.host == host && $0.began <= began } ?? false }
 
   mutating func pass(_ milliseconds: Int, now: Int) { breaker.pass(milliseconds, othersAnswer: false, now: now) }
 }

@@ -44,6 +44,22 @@ import Testing
     #expect(try run.finish().status == 143)
   }
 
+  @Test(arguments: ["502", "half"])
+  func `an entry that always fails at a host that serves others fails after its own tries`(fault: String) throws {
+    let server = try FlakyServer()
+    let folders = try DarkroomFolders()
+    let bad = server.url("bad?" + Array(repeating: fault, count: 9).joined(separator: ","))
+    let urls = [server.url("first"), bad] + (0..<4).map { server.url("\($0)") }
+    try folders.drop("job.txt", urls.map { $0 + "\n" }.joined())
+    // One at a time: the host answers no other request while it fails this one.
+    let run = try folders.run(["--retries", "1", "--per-host", "1", "--filters", "none"])
+    #expect(run.status == 1, "\(run.error)")
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 6, filtered: 5, failed: 1))
+    // One more than its own while it may be the host that fails.
+    #expect((5 + 2...5 + 3).contains(report.transfers?.requests ?? 0), "\(run.error)")
+  }
+
   @Test func `a host that has never answered is soon given up, and its entries fail without being tried`() throws {
     let folders = try DarkroomFolders()
     let server = try RestartedServer(answering: 1)

@@ -80,14 +80,26 @@ import Testing
   @Test(arguments: failures) func `a host that other hosts outlive is given up after 60 s`(failure: HostBreaker.Failure)
   {
     var host = Self.closed(failure)
+    host.failed(failure, began: 300, isTrial: true, now: 400)
     let givesUp = (1...60).map { host.pass(1000, othersAnswer: true, now: 200 + $0 * 1000) }
     #expect(givesUp == Array(repeating: false, count: 59) + [true])
     #expect(host.isGivenUp)
   }
 
+  @Test func `a host is not given up before it was tried`() {
+    var host = Self.closed()
+    let givesUp = (1...100).map { host.pass(1000, othersAnswer: true, now: 200 + $0 * 1000) }
+    #expect(!givesUp.contains(true))
+    host.trialBegan(now: 100_200)
+    host.failed(.refused, began: 100_200, isTrial: true, now: 100_300)
+    let givesUpThen = host.pass(1000, othersAnswer: true, now: 101_200)
+    #expect(givesUpThen)
+  }
+
   @Test(arguments: failures)
   func `while no other host answers, only bad answers count`(failure: HostBreaker.Failure) {
     var host = Self.closed(failure)
+    host.failed(failure, began: 300, isTrial: true, now: 400)
     for second in 1...100 { host.pass(1000, othersAnswer: false, now: 200 + second * 1000) }
     #expect(host.isGivenUp == !failure.isUnreachable)
     #expect(host.closed.map(\.unanswered) == (failure.isUnreachable ? 100_000 : nil))
@@ -237,8 +249,9 @@ import Testing
     var now = 150
     while now < 62_000 {
       now += 1000
-      // A trial may be chosen; it is not begun.
-      _ = scheduler.choose(now: now, perHost: places)
+      guard scheduler.choose(now: now, perHost: places) != nil else { continue }
+      let isTrial = scheduler.start(job: 1, host: 1, next: key(101), now: now) == .trial
+      end(1, .failed(.refused), began: now, isTrial: isTrial, now: now)
     }
     let isGivenUp = scheduler.breaker(of: 1).isGivenUp
     #expect(isGivenUp)
@@ -278,6 +291,97 @@ import Testing
     end(3, .failed(.refused), began: 1010, now: 1020)
     let (isHeldStill, next) = (scheduler.isMachineHeld, scheduler.choose(now: 1020, perHost: places))
     #expect(!isHeldStill && next != nil)
+  }
+
+  /// Two hosts that could not be resolved, one after the other.
+  private mutating func holdMachine() {
+    scheduler.add(job: 1)
+    for host in 1...2 {
+      scheduler.start(job: 1, host: host, next: key(100 + host), now: 0)
+      end(host, .failed(.unresolved), began: 0, now: 10)
+      scheduler.retry(Retry(key: key(host), host: host, holds: 1), job: 1, due: 10, now: 10)
+      scheduler.finished(job: 1, host: host, now: 10)
+    }
+    #expect(scheduler.takeHostChanges() == [HostChange(host: HostScheduler.files, kind: .closed(.unresolved))])
+  }
+
+  @Test mutating func `hosts that wait for a name server take turns in trying`() {
+    holdMachine()
+    var (now, tried): (Int, [Int]) = (10, [])
+    while tried.count < 4, now < 100_000 {
+      now += 500
+      guard let choice = scheduler.choose(now: now, perHost: places), case .retry(let retry) = choice.kind else {
+        continue
+      }
+      tried.append(retry.host)
+      scheduler.startRetry(retry, job: 1, now: now)
+      end(retry.host, .failed(.unresolved), began: now, now: now)
+      scheduler.retry(retry, job: 1, due: now, now: now)
+      scheduler.finished(job: 1, host: retry.host, now: now)
+    }
+    #expect(tried == [1, 2, 1, 2])
+  }
+
+  @Test mutating func `the hold of hosts that have never answered is given up, until one is reached`() {
+    holdMachine()
+    for second in 1...100 { _ = scheduler.choose(now: second * 1000, perHost: places) }
+    scheduler.giveUpUnanswered(after: 1_000_000, now: 100_000)
+    let isHeld = scheduler.isMachineHeld
+    scheduler.giveUpUnanswered(after: 90_000, now: 100_000)
+    let (isHeldThen, changes) = (scheduler.isMachineHeld, scheduler.takeHostChanges())
+    #expect(isHeld && !isHeldThen)
+    #expect(changes == [HostChange(host: HostScheduler.files, kind: .givenUp)])
+    // All of them are asked now, and what fails so is no reason to hold them again.
+    for host in 1...2 {
+      let choice = scheduler.choose(now: 100_000, perHost: places)
+      #expect(choice != nil)
+      scheduler.start(job: 1, host: host, next: nil, now: 100_000)
+      end(host, .failed(.unresolved), began: 100_000, now: 100_010)
+    }
+    let isHeldAgain = scheduler.isMachineHeld
+    #expect(!isHeldAgain && scheduler.takeHostChanges().isEmpty)
+    scheduler.start(job: 1, host: 1, next: nil, now: 100_020)
+    end(1, .failed(.refused), began: 100_020, now: 100_030)
+    #expect(scheduler.takeHostChanges() == [HostChange(host: HostScheduler.files, kind: .opened)])
+  }
+
+  @Test mutating func `what began before the trial does not end it`() {
+    holdMachine()
+    scheduler.start(job: 1, host: 1, next: nil, now: 500)
+    _ = scheduler.choose(now: 1010, perHost: places)
+    scheduler.start(job: 1, host: 1, next: nil, now: 1010)
+    end(1, .unknown, began: 500, now: 1020)
+    let during = scheduler.choose(now: 5000, perHost: places)
+    #expect(during == nil)
+  }
+
+  @Test mutating func `that a host is given up is told once`() {
+    scheduler.add(job: 1)
+    for began in [0, 0, 10, 10, 20, 20, 20] {
+      scheduler.start(job: 1, host: 1, next: key(1), now: began)
+      end(1, .failed(.silent), began: began, now: began + 10)
+    }
+    #expect(scheduler.takeHostChanges() == [HostChange(host: 1, kind: .givenUp)])
+  }
+
+  @Test(arguments: [1000, 120_000])
+  mutating func `a closed host without entries is closed anew after a minute`(later: Int) {
+    start(hosts: 1...1)
+    close(1, position: 0, now: 100)
+    scheduler.remove(job: 1, now: 200)
+    scheduler.add(job: 2)
+    scheduler.admit(job: 2, host: 1, next: key(0), now: 200 + later)
+    #expect(scheduler.breaker(of: 1).closed?.since == (later > 60_000 ? 200 + later : 100))
+  }
+
+  @Test mutating func `all is cut off only while nothing is left at a host that is asked`() {
+    start(hosts: 1...2)
+    close(1, position: 0, now: 100)
+    #expect(!scheduler.isCutOff, "the other host has an entry")
+    close(2, position: 1, now: 100)
+    #expect(scheduler.isCutOff)
+    scheduler.setUpcoming(key(9), job: 1)
+    #expect(!scheduler.isCutOff, "a host was not asked yet")
   }
 
   @Test func `news of the host itself does not count`() {

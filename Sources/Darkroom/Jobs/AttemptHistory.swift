@@ -37,8 +37,11 @@ struct AttemptHistory {
   /// What the last try left of its download, for the next one at the same URL.
   var partial: PartialDownload?
 
-  /// How often its tries did not count because its host was closed.
+  /// How often its tries at the URL in use did not count because its host was closed.
   var holds = 0
+
+  /// When the last try at the URL in use failed. Default: nil, there was none in this process.
+  var failedAt: Int?
 }
 
 extension AttemptHistory {
@@ -56,10 +59,11 @@ extension AttemptHistory {
   /// - Parameters:
   ///   - attempts: How often the entry was tried, this try included.
   ///   - isRefused: Whether its host refused it.
-  mutating func tried(attempts: Int, isRefused: Bool) {
+  mutating func tried(attempts: Int, isRefused: Bool, now: Int) {
     if isRefused { refusals += 1 } else { counted += attempts - self.attempts }
     self.attempts = attempts
     wasAsked = true
+    failedAt = now
   }
 
   /// Changes to the next mirror.
@@ -69,15 +73,16 @@ extension AttemptHistory {
   ///   - isRetryable: Whether that may succeed later.
   mutating func useMirror(attempts: Int, after failure: ReportRow.MirrorFailure?, isRetryable: Bool) {
     self.attempts = attempts
-    (counted, refusals, wasAsked, holds, partial) = (0, 0, false, 0, nil)
+    (counted, refusals, wasAsked, holds, failedAt, partial) = (0, 0, false, 0, nil, nil)
     mirror += 1
     if let failure { mirrorFailures.append(failure) }
     hadRetryableMirrorFailure = hadRetryableMirrorFailure || isRetryable
   }
 
   /// Records a try that does not count, and neither does its time, because the host was closed.
-  mutating func held() {
+  mutating func held(now: Int) {
     holds += 1
+    failedAt = now
     wasAsked = true
     roundBegan = nil
   }

@@ -39,6 +39,9 @@ final class EntryScheduler {
   /// The jobs some of whose entries wait for others, or for another of their variants.
   private(set) var dependentRuns: Set<Int> = []
 
+  /// What is still downloaded for jobs that were removed.
+  private var orphans: [PhotoRecord.ID: JobEntries.Started] = [:]
+
   /// How hosts failed that do not answer, by their numbers.
   private var hostFailures: [Int: EntryFailure] = [:]
 
@@ -76,8 +79,13 @@ final class EntryScheduler {
     set { hosts.suspended = newValue }
   }
 
-  /// Removes a job.
+  /// Removes a job. What is still downloaded for it counts for its host until it ends.
   func remove(run: Int) {
+    if let job = jobs[run] {
+      for position in job.startedPositions where job[started: position]?.isDownloading == true {
+        orphans[PhotoRecord.ID(run: run, position: position)] = job[started: position]
+      }
+    }
     jobs[run] = nil
     dependentRuns.remove(run)
     hosts.remove(job: run, now: Clock.monotonicMilliseconds)
@@ -97,9 +105,10 @@ final class EntryScheduler {
   ///   - lowest: The lowest priority that may start, as `Entry.Priority.rank`.
   /// - Throws: `IndexError`. Nothing of that job starts any more, and the others go on.
   func next(now: Int, perHost: HostPlaces, lowest: Int) throws(IndexError) -> Next? {
-    for (run, job) in jobs where !job.isStopped && job.hasChanges(now: now) {
+    let passesUpcoming = hosts.isMachineHeld
+    for (run, job) in jobs where !job.isStopped && (job.hasChanges(now: now) || passesUpcoming && job.mayPassUpcoming) {
       try withIndex(of: run, now: now) {
-        if job.needsUpcoming { try setUpcoming(run, job, now: now) }
+        if job.needsUpcoming || passesUpcoming { try setUpcoming(run, job, now: now) }
         if job.deferredChange <= now { try resumeDeferred(run, job, now: now) }
         if job.dependencies?.hasWork == true { try tellDependents(run, job, now: now) }
       }
@@ -155,9 +164,14 @@ final class EntryScheduler {
     }
   }
 
-  /// Finds the job's next host that was not started. Hosts that are known already are admitted on the way.
+  /// Finds the job's next host that was not started. Hosts that are known already are admitted on the way; while this machine
+  /// has no network, those that have to wait for it, too: files and known hosts behind them are not to wait.
   private func setUpcoming(_ run: Int, _ job: JobEntries, now: Int) throws {
-    while let upcoming = try job.fetchUpcoming(names: &names), isKnown(upcoming.host) {
+    while let upcoming = try job.fetchUpcoming(names: &names) {
+      if !isKnown(upcoming.host), upcoming.host != HostScheduler.files {
+        guard hosts.isMachineHeld, job.passed < JobEntries.passLimit else { break }
+        job.passed += 1
+      }
       hosts.admit(
         job: run, host: upcoming.host, next: upcoming.key, now: now, allowance: allowance(of: upcoming.host))
       job.passUpcoming()
@@ -205,8 +219,11 @@ final class EntryScheduler {
     _ id: PhotoRecord.ID, _ usage: HostUsage, _ answer: HostScheduler.Answer, failure: EntryFailure? = nil, now: Int,
     backoff: Backoff
   ) -> Double? {
-    guard let job = jobs[id.run], let entry = job[started: id.position], entry.isDownloading else { return nil }
-    job[started: id.position]?.isDownloading = false
+    let job = jobs[id.run]
+    guard let entry = job?[started: id.position] ?? orphans.removeValue(forKey: id), entry.isDownloading else {
+      return nil
+    }
+    job?[started: id.position]?.isDownloading = false
     let hold = hosts.downloadEnded(
       host: entry.host, spent: usage.milliseconds, began: entry.since, hasBegun: entry.hasBegun,
       isSlow: entry.isSlow, answer,
@@ -217,7 +234,7 @@ final class EntryScheduler {
     case .answered: if !hostFailures.isEmpty { hostFailures[entry.host] = nil }
     case .unknown: break
     }
-    job.transfers.add(
+    job?.transfers.add(
       Transfers.Counts(
         requests: usage.requests.sent, retries: entry.history.wasAsked ? usage.requests.sent : 0,
         bytes: usage.bytes, connections_reused: usage.requests.reused), of: names.name(of: entry.host),
@@ -250,7 +267,7 @@ final class EntryScheduler {
   func retry(_ id: PhotoRecord.ID, attempts: Int?, isRefused: Bool = false, due: Int, now: Int) {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     var history = entry.history
-    if let attempts { history.tried(attempts: attempts, isRefused: isRefused) }
+    if let attempts { history.tried(attempts: attempts, isRefused: isRefused, now: now) }
     retry(id, entry, history, at: entry.retryHost ?? entry.host, of: job, due: due, now: now)
   }
 
@@ -258,7 +275,7 @@ final class EntryScheduler {
   func hold(_ id: PhotoRecord.ID, now: Int) {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     var history = entry.history
-    history.held()
+    history.held(now: now)
     retry(id, entry, history, at: entry.retryHost ?? entry.host, of: job, due: now, now: now)
   }
 

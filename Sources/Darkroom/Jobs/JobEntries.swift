@@ -79,6 +79,12 @@ final class JobEntries {
   /// Hosts that were not started, a page of them.
   private var page: ArraySlice<(host: Int, key: EntryKey)> = []
   private var lastUpcoming: EntryKey?
+
+  /// How many hosts were admitted before they were started, because this machine had no network.
+  var passed = 0
+
+  /// The most of these: each takes memory until it has nothing left.
+  static let passLimit = 10_000
   private var hasMore = true
 
   /// The index's numbers of hosts by those of all jobs, and the other way round.
@@ -96,6 +102,9 @@ final class JobEntries {
 
   /// Whether the next host that was not started is to be looked up.
   var needsUpcoming: Bool { upcoming == nil && (hasMore || !page.isEmpty) }
+
+  /// Whether the next host may be admitted before it is started.
+  var mayPassUpcoming: Bool { upcoming != nil && passed < Self.passLimit }
 
   /// Whether something is to be looked up before the next entry is chosen.
   func hasChanges(now: Int) -> Bool {

@@ -271,6 +271,14 @@ final class JobRun {
     }
   }
 
+  /// Whether it has nothing to do while hosts do not answer.
+  var mayWaitForHosts: Bool {
+    switch phase {
+    case .fetching, .ready, .running: true
+    case .planning, .replacing, .replaced, .cancelling, .finishing: false
+    }
+  }
+
   /// Whether its index is in use on another thread.
   var isUnderWay: Bool {
     switch phase {

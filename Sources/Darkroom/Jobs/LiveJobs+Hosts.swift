@@ -21,8 +21,8 @@ extension LiveJobs {
 
   /// Whether nothing is left to do but to wait for closed hosts, while no host has answered for so many seconds.
   func isCutOff(for seconds: Double) -> Bool {
-    scheduler.hosts.unansweredTime >= Int(seconds * 1000) && undelivered == 0
-      && pending.inProgress.keys.allSatisfy { scheduler.started($0)?.isTrial == true }
+    scheduler.hosts.unansweredTime >= Int(seconds * 1000) && undelivered == 0 && scheduler.hosts.isCutOff
+      && runs.values.allSatisfy { $0.mayWaitForHosts }
   }
 
   /// Gives up the closed hosts for which no other has answered for so many seconds.
@@ -32,12 +32,18 @@ extension LiveJobs {
 
   /// Whether the host of an entry is asked after the entry's failure.
   func hostState(_ record: PhotoRecord, _ live: PhotoRecord.Live) -> EndedEntry.HostState {
-    guard let failure = live.failure?.hostFailure else { return .open }
+    // Another entry may have made the request, or nobody, since the host was given up.
+    guard let failure = live.usage.isOwn ? live.usage.contact.failure : live.failure?.hostFailure else { return .open }
     let breaker = scheduler.breaker(ofHostOf: record.id)
     if breaker.isGivenUp { return .givenUp }
     let isHeld = breaker.isClosed || failure.isOfMachine && !breaker.hasAnswered && scheduler.hosts.isMachineHeld
     // What may have had an effect is not repeated for that.
-    return isHeld && (record.entry.request.isCacheable || failure.isUnreachable) ? .closed : .open
+    guard isHeld, record.entry.request.isCacheable || live.usage.requests.sent == 0 else { return .open }
+    // It failed before, and the host has served others since: the failure is its own.
+    if let failedAt = scheduler.started(record.id)?.history.failedAt, breaker.hasAnswered(since: failedAt) {
+      return .open
+    }
+    return .closed
   }
 
   /// How much of the time for all tries of an entry in progress is left, in seconds; nil when that has no limit.

@@ -35,6 +35,20 @@ import Testing
     #expect(try jobs.start().count == 50)
   }
 
+  @Test func `without a name server files and hosts that have answered do not wait behind others`() throws {
+    try jobs.add(2, [("known", 2)])
+    #expect(try jobs.startAll().map(\.run) == [2])
+    jobs.downloadEnded(0, run: 2, .served, .contact(.answered(firstByte: nil, isMultiplexed: false)))
+    try jobs.add(1, [("a", 2), ("b", 2)] + (0..<600).map { ("new\($0)", 2) } + [("", 2), ("known", 2), ("last", 2)])
+    #expect(try (0..<2).map { _ in try jobs.next()?.entry.position } == [0, 1])
+    for position in 0...1 {
+      jobs.downloadEnded(position, .none, .contact(.failed(.unresolved)))
+      jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: position), now: 0)
+    }
+    #expect(try jobs.start() == [602, 603])
+    #expect(try jobs.start(now: 1000).count == 1, "one tries whether there is a name server again")
+  }
+
   @Test func `nothing of a lower priority than the lowest starts`() throws {
     try jobs.add(1, [("a", 3), ("b", 1), ("c", 2)])
     #expect(try jobs.startAll(lowest: 0).isEmpty)

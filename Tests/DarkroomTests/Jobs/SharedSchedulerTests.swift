@@ -89,7 +89,7 @@ import Testing
     #expect(try jobs.startAll(perHost: 1).isEmpty)
     #expect(jobs.scheduler.transfers(run: first.run).total.requests == 0)
     jobs.finish(first.id.position, run: first.run)
-    #expect(try jobs.startAll(perHost: 2).allSatisfy { $0.run != first.run })
+    #expect(try jobs.startAll(perHost: 1).map { $0.run != first.run } == [true], "there is room again")
   }
 
   @Test func `the retries of a removed job are not started`() throws {

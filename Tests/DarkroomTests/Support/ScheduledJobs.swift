@@ -106,6 +106,9 @@ final class ScheduledJobs {
 }
 
 extension HostUsage {
+  /// What a download says of its host.
+  static func contact(_ contact: HostScheduler.Contact) -> HostUsage { HostUsage(isOwn: true, contact: contact) }
+
   /// What a download with one request took.
   static func request(reused: Int = 0, bytes: Int = 0, milliseconds: Int = 0) -> HostUsage {
     HostUsage(milliseconds: milliseconds, requests: RequestCount(sent: 1, reused: reused), bytes: bytes)
