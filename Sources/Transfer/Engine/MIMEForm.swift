@@ -6,7 +6,6 @@ final class MIMEForm {
 
   /// - Parameter easy: The handle that will send it.
   init(_ parts: [FormPart], for easy: EasyHandle) {
-    // Memory is exhausted: nothing could be done without any.
     // Only for want of a few bytes of memory, as wherever Swift allocates.
     guard let raw = curl_mime_init(easy.raw) else { fatalError("libcurl cannot make a form") }
     self.raw = raw
