@@ -110,6 +110,16 @@ extension HostScheduler {
   /// For how long, in milliseconds, closed hosts have waited while no other host answered: the longest of them.
   package var unansweredTime: Int { hosts.unansweredTime }
 
+  /// The closed hosts at which jobs have something left, `HostScheduler.files` for those that have never answered, those that
+  /// were closed first before others.
+  package var closedHosts: [(host: Int, closed: HostBreaker.Closed)] {
+    let all = hosts.closed.compactMap { slot in
+      hosts.loads[slot].breaker.closed.map { (host: hosts.loads[slot].number, closed: $0) }
+    }
+    let machine = hosts.machine.closed.map { [(host: Self.files, closed: $0)] } ?? []
+    return (machine + all).sorted { ($0.closed.since, $0.host) < ($1.closed.since, $1.host) }
+  }
+
   /// Whether all that jobs have left is at hosts that wait until they answer, or until this machine has a network.
   package var isCutOff: Bool {
     jobs.allSatisfy { job in

@@ -136,10 +136,11 @@ struct HostTable {
     _ slot: Int, _ contact: HostScheduler.Contact, began: Int, isTrial: Bool, now: Int
   ) -> Bool {
     let number = loads[slot].number
+    let machineHold = machine.closed
     let isMachineTrial = machine.isClosed && machine.isTrial(number, began: began)
     if let kind = machine.ended(at: number, contact, began: began, now: now) {
       if closed.isEmpty { counted = now }
-      changes.append(.init(host: HostScheduler.files, kind: kind))
+      changes.append(.init(host: HostScheduler.files, kind: kind, ended: machineHold))
     }
     // Others come before it for the next trial: one name that never resolves is not to have all of them.
     if isMachineTrial, machine.isClosed { loads[slot].excess += HostScheduler.quantum }
@@ -149,9 +150,10 @@ struct HostTable {
       loads[slot].answerBegan()
       loads[slot].concurrency.answered(
         firstByte: firstByte, isMultiplexed: isMultiplexed, downloading: loads[slot].downloading)
+      let ended = loads[slot].breaker.closed
       guard loads[slot].breaker.answered(now: now) else { return false }
       closed.remove(slot)
-      changes.append(.init(host: number, kind: .opened))
+      changes.append(.init(host: number, kind: .opened, ended: ended))
       for other in closed { loads[other].breaker.makeTrialDue(now: now) }
       return true
     case .failed(let failure):
@@ -190,8 +192,8 @@ struct HostTable {
   /// answered.
   mutating func giveUpUnanswered(after milliseconds: Int, now: Int) -> Set<Int> {
     if machine.isClosed, machine.unanswered >= milliseconds {
+      changes.append(.init(host: HostScheduler.files, kind: .givenUp, ended: machine.closed))
       machine.giveUp(now: now)
-      changes.append(.init(host: HostScheduler.files, kind: .givenUp))
     }
     return giveUp { breaker, _ in
       guard breaker.closed.map({ $0.unanswered >= milliseconds }) == true else { return false }
@@ -202,9 +204,13 @@ struct HostTable {
 
   private mutating func giveUp(_ decide: (inout HostBreaker, Int) -> Bool) -> Set<Int> {
     var givenUp: Set<Int> = []
-    for slot in closed where decide(&loads[slot].breaker, loads[slot].number) { givenUp.insert(slot) }
+    for slot in closed {
+      let ended = loads[slot].breaker.closed
+      guard decide(&loads[slot].breaker, loads[slot].number) else { continue }
+      givenUp.insert(slot)
+      changes.append(.init(host: loads[slot].number, kind: .givenUp, ended: ended))
+    }
     closed.subtract(givenUp)
-    changes += givenUp.map { .init(host: loads[$0].number, kind: .givenUp) }
     return givenUp
   }
 
@@ -234,4 +240,7 @@ package struct HostChange: Equatable, Sendable {
   /// The host's number; `HostScheduler.files` for this machine, which means all hosts that have never answered.
   package let host: Int
   package let kind: Kind
+
+  /// How it was closed until then. Default: nil, it was not.
+  package var ended: HostBreaker.Closed?
 }

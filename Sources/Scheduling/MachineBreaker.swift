@@ -13,6 +13,9 @@ struct MachineBreaker {
 
   var isClosed: Bool { breaker.isClosed }
 
+  /// Since when, and why, hosts are held. Default: nil, they are not.
+  var closed: HostBreaker.Closed? { breaker.closed }
+
   /// For how long hosts have been held.
   var unanswered: Int { breaker.closed?.unanswered ?? 0 }
 

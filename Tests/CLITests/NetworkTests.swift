@@ -11,6 +11,7 @@ import Testing
     try folders.drop("job.txt", urls.map { $0 + "\n" }.joined())
     let run = try folders.start("run", ["--retries", "2", "--filters", "none"])
     #expect(try run.waitForLine(containing: "does not answer, and its entries wait") != nil)
+    try waitForClosedHost(in: folders)
     try server.start()
     #expect(try run.waitForLine(containing: "answers again") != nil)
     let finished = try run.finish()
@@ -18,8 +19,38 @@ import Testing
     let report = try folders.report("job")
     #expect(report.counts == Report.Counts(total: 60, filtered: 60))
     #expect(report.pauses == nil, "nothing else is stopped")
+    let data = try folders.contents("job/report.json")
+    #expect(try ReportSchema.violations(of: data) == "")
+    let holds = try JSONDecoder().decode(Holds.self, from: data).holds
+    #expect(
+      !holds.isEmpty && holds.allSatisfy { $0.host.hasPrefix("127.0.0.") && $0.cause == "refused" && $0.from <= $0.to })
     // What the host answered while a request was under way counts against that.
     #expect(report.entries.allSatisfy { $0.attempts <= 2 }, "\(report.entries.map(\.attempts))")
+  }
+
+  private struct Holds: Decodable {
+    struct Hold: Decodable {
+      let host: String
+      let cause: String
+      let from: String
+      let to: String
+    }
+    let holds: [Hold]
+  }
+
+  /// Waits until the status names a host that does not answer.
+  private func waitForClosedHost(in folders: DarkroomFolders) throws {
+    let deadline = ContinuousClock.now + .seconds(120)
+    var output = ""
+    while !output.contains(" does not answer since "), ContinuousClock.now < deadline {
+      output = try folders.ask("status").output
+      usleep(20_000)
+    }
+    #expect(output.contains(": its entries wait"), "\(output)")
+    let json = try folders.ask("status", ["--json"]).output
+    #expect(
+      try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == ""
+        && json.contains("\"closed_hosts\""), "\(json)")
   }
 
   @Test func `run ends with 75 when no host answers for longer than it may wait, and goes on later`() throws {

@@ -351,6 +351,9 @@ final class EntryScheduler {
     started(id).map { hosts.breaker(of: $0.host) } ?? HostBreaker()
   }
 
+  /// A host as reports, the status and events name it.
+  func shownName(of host: Int) -> String { host == HostScheduler.files ? "this machine" : names.name(of: host) }
+
   /// How a host failed last, if it has not answered since.
   func failure(ofHost host: Int) -> EntryFailure? { hostFailures[host] }
 

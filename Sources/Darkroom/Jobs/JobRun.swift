@@ -185,6 +185,9 @@ final class JobRun {
 
   private var pauseLog = PauseLog()
 
+  /// When hosts of it did not answer, in the order in which that ended.
+  var holds: [HostHold] = []
+
   /// Its pauses, the oldest first.
   var pauses: [LedgerPause] { pauseLog.pauses }
 

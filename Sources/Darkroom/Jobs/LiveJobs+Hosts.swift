@@ -7,8 +7,8 @@ extension LiveJobs {
   /// Tells which hosts were closed, have opened or were given up.
   func reportHosts() {
     for change in scheduler.hosts.takeHostChanges() {
-      let name = scheduler.names.name(of: change.host)
-      let host = name.isEmpty ? "this machine" : name
+      let host = scheduler.shownName(of: change.host)
+      if let ended = change.ended { record(ended, of: change.host) }
       switch change.kind {
       case .closed(let failure):
         let why = scheduler.failure(ofHost: change.host)?.message ?? "\(failure.words)"
@@ -16,6 +16,21 @@ extension LiveJobs {
       case .opened: observe(.hostOpened(host: host))
       case .givenUp: observe(.hostGivenUp(host: host, why: scheduler.failure(ofHost: change.host)?.message ?? ""))
       }
+    }
+  }
+
+  /// Records for the report of each run with entries at a host that it was closed until now.
+  private func record(_ closed: HostBreaker.Closed, of host: Int) {
+    let now = Clock.wallMilliseconds
+    let began = now - (Clock.monotonicMilliseconds - closed.since)
+    for run in runs.values where run.holds.count < HostHold.limit {
+      guard host == HostScheduler.files ? run.mayWaitForHosts : scheduler.hosts.has(job: run.number, at: host) else {
+        continue
+      }
+      run.holds.append(
+        HostHold(
+          cause: closed.failure.text, host: scheduler.shownName(of: host),
+          began: max(began, run.accepted?.manifest.accepted ?? began), ended: now))
     }
   }
 

@@ -357,7 +357,7 @@ final class LiveJobs {
     if case .running(let running) = run.phase {
       let outcome = JobOutcome(
         running.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, taking: elapsed(run),
-        isFirst: running.plan.isFirst, boundedBy: run.boundedTime?.shares ?? [])
+        isFirst: running.plan.isFirst, boundedBy: run.boundedTime?.shares ?? [], holds: run.holds)
       scheduler.remove(run: number)
       run.phase = .finishing(.init(plan: running.plan, outcome: outcome))
     }

@@ -62,6 +62,10 @@ package struct JobOutcome: Sendable, Equatable, Codable {
   /// What kept the run from being faster, the largest share first; nil when nothing is known of it.
   package var boundedBy: [BoundedBy]?
 
+  /// When hosts of the run did not answer, so that entries waited, as far as the process that ended it knows; nil when it
+  /// does of none.
+  var holds: [HostHold]?
+
   /// Whether it is that of a manifest that was to take the place of a live run's, and was rejected: its report goes to
   /// `history`. nil for no.
   var isRejectedReplacement: Bool?
@@ -81,15 +85,16 @@ extension JobOutcome {
   /// - Parameters:
   ///   - isFirst: Whether there was no run with which this one can be compared.
   ///   - boundedBy: What kept the run from being faster. Default: nothing is known of it.
+  ///   - holds: When its hosts did not answer. Default: they did.
   init(
     _ tally: JobTally, _ transfers: Transfers, at now: Int, taking elapsed: RunTime.Elapsed? = nil,
     isFirst: Bool = true,
-    boundedBy: [BoundedBy] = []
+    boundedBy: [BoundedBy] = [], holds: [HostHold] = []
   ) {
     self.init(
       state: tally.counts.state, counts: tally.counts, bytes: tally.bytes, transfers: transfers, problems: [],
       finished: now, elapsed: elapsed, sinceLast: isFirst ? nil : tally.changes,
-      boundedBy: boundedBy.isEmpty ? nil : boundedBy)
+      boundedBy: boundedBy.isEmpty ? nil : boundedBy, holds: holds.isEmpty ? nil : holds)
   }
 
   /// How long the run took, in milliseconds: the difference of the times that the report shows, unless the wall clock was

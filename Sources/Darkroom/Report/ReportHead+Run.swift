@@ -26,6 +26,7 @@ extension ReportHead {
         outcome.elapsed.map { Double(min($0.paused, outcome.duration(since: started))) / 1000 }
           ?? PauseTracker.paused(pauses, until: finished)),
       "pauses": pauses.isEmpty ? nil : .array(pauses.map { $0.json(until: finished) }),
+      "holds": outcome.holds.map { .array($0.map(\.json)) },
       "bounded_by": BoundedBy.json(outcome.boundedBy),
       "counts": outcome.counts.json,
       "since_last": outcome.sinceLast?.json,

@@ -72,6 +72,15 @@ package struct Status: Sendable, Equatable, Codable {
     package let until: String
   }
 
+  /// A host that does not answer: entries wait for it.
+  package struct ClosedHost: Sendable, Equatable, Codable {
+    /// `this machine` for all hosts that have never answered.
+    package let host: String
+    /// As in the report's `holds`.
+    package let cause: String
+    package let since: String
+  }
+
   /// A host that is in use and has a rule.
   package struct RuledHost: Sendable, Equatable, Codable {
     package let host: String
@@ -166,6 +175,9 @@ package struct Status: Sendable, Equatable, Codable {
   package var finished_total: Int?
   /// nil when the program itself decodes.
   package var workers: Workers?
+  /// Hosts that do not answer, those that stopped first before others: `hostLimit` of them at most; nil without any.
+  package var closed_hosts: [ClosedHost]?
+  package var closed_hosts_total: Int?
   /// Hosts in use that have rules, `hostLimit` of them at most; nil without any.
   package var ruled_hosts: [RuledHost]?
   package var ruled_hosts_total: Int?

@@ -91,6 +91,7 @@ final class StatusWriter {
     status.queues = jobs.pending.status
     status.queues?.download.waiting += jobs.unstarted
     status.workers = jobs.pending.decoding.pool.status
+    status.addClosedHosts(jobs.scheduler)
     let ruled = jobs.scheduler.ruledHosts(limit: Status.hostLimit)
     if ruled.total > 0 {
       status.ruled_hosts = ruled.hosts.map { Status.RuledHost(host: $0.name, rules: $0.patterns) }
@@ -104,6 +105,21 @@ final class StatusWriter {
     status.ignored = ignored.prefix(Status.listLimit).map { Status.Ignored($0) }.sorted { $0.file < $1.file }
     status.ignored_total = ignored.count
     return status
+  }
+}
+
+extension Status {
+  fileprivate mutating func addClosedHosts(_ scheduler: EntryScheduler) {
+    let closed = scheduler.hosts.closedHosts
+    guard !closed.isEmpty else { return }
+    let began = Clock.wallMilliseconds - Clock.monotonicMilliseconds
+    closed_hosts = closed.prefix(Status.hostLimit).map { host, closed in
+      // To the second, so that the same time is the same text.
+      ClosedHost(
+        host: scheduler.shownName(of: host), cause: closed.failure.text,
+        since: JSONValue.time((began + closed.since) / 1000 * 1000).string ?? "")
+    }
+    closed_hosts_total = closed.count
   }
 }
 

@@ -17,6 +17,9 @@ struct JobsProgress: ProgressSource {
   /// When hosts are asked again, in seconds of the monotonic clock.
   private var held: [String: Double] = [:]
 
+  /// Hosts that do not answer, in the order in which they stopped.
+  private var closed: [String] = []
+
   /// Rows of jobs that have ended since there was last no live job.
   private var ofEndedJobs = (total: 0, ended: 0, new: 0)
   private var failed = 0
@@ -53,6 +56,8 @@ struct JobsProgress: ProgressSource {
       let now = now()
       held = held.filter { $0.value > now }
       held[host] = max(held[host] ?? 0, now + seconds)
+    case .hostClosed(let host, _): closed.append(host)
+    case .hostOpened(let host), .hostGivenUp(let host, _): closed.removeAll { $0 == host }
     case .paused(let cause):
       // A lock whose reason was changed is another cause.
       pauses.removeAll { $0.kind == cause.kind && $0.lock == cause.lock }
@@ -96,6 +101,7 @@ struct JobsProgress: ProgressSource {
     snapshot.pauses = pauses.map(\.description)
     snapshot.held = held.filter { $0.value > now }.map { .init(host: $0.key, secondsLeft: $0.value - now) }
       .sorted { ($0.secondsLeft, $0.host) < ($1.secondsLeft, $1.host) }
+    snapshot.closed = closed
     let new = live.reduce(ofEndedJobs.new) { $0 + $1.progress.ended - $1.endedBefore }
     if pauses.isEmpty, let rates = window.add(ended: new, bytes: bytes, at: now) { snapshot.set(rates) }
     return snapshot

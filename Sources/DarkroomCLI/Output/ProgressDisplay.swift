@@ -27,8 +27,9 @@ enum ProgressDisplay {
     let pauses = take(snapshot.pauses.map { StyledText("paused: " + $0.visible, .attention) }, atMost: maxPauses)
     let second = take(Array(head.dropFirst()))
     let held = take(held(snapshot, width))
+    let closed = take(closed(snapshot, width))
     let jobs = namesJob ? [] : jobs(snapshot, width, limit: min(room, maxJobs))
-    return (first + second + jobs + pauses + held).map { $0.cut(toColumns: width) }
+    return (first + second + jobs + pauses + held + closed).map { $0.cut(toColumns: width) }
   }
 
   // MARK: All jobs
@@ -132,12 +133,26 @@ enum ProgressDisplay {
   }
 
   private static func held(_ snapshot: ProgressSnapshot, _ width: Int) -> [StyledText] {
-    guard !snapshot.held.isEmpty else { return [] }
-    let hosts = snapshot.held.prefix(20).map { "\($0.host.visible) \($0.secondsLeft.rounded(.up).clockText)" }
-    var count = hosts.count
+    let hosts = snapshot.held.prefix(Self.hostLimit).map { host in
+      "\(host.host.visible) \(host.secondsLeft.rounded(.up).clockText)"
+    }
+    return list("on hold: ", hosts, of: snapshot.held.count, width)
+  }
+
+  private static func closed(_ snapshot: ProgressSnapshot, _ width: Int) -> [StyledText] {
+    list("no answer: ", snapshot.closed.prefix(Self.hostLimit).map(\.visible), of: snapshot.closed.count, width)
+  }
+
+  /// More hosts fit no terminal.
+  private static let hostLimit = 20
+
+  /// As many of the texts as fit, one at least, and how many more there are.
+  private static func list(_ title: String, _ texts: [String], of total: Int, _ width: Int) -> [StyledText] {
+    guard !texts.isEmpty else { return [] }
+    var count = texts.count
     func line() -> String {
-      let more = snapshot.held.count - count
-      return "on hold: " + hosts.prefix(count).joined(separator: ", ") + (more > 0 ? ", and \(more) more" : "")
+      let more = total - count
+      return title + texts.prefix(count).joined(separator: ", ") + (more > 0 ? ", and \(more) more" : "")
     }
     while count > 1, line().columns > width { count -= 1 }
     return [StyledText(line(), .attention)]

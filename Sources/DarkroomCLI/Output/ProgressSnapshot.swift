@@ -40,6 +40,8 @@ struct ProgressSnapshot: Sendable, Equatable {
   var pauses: [String] = []
   /// Those on hold, those that are asked first before others.
   var held: [HeldHost] = []
+  /// Those that do not answer.
+  var closed: [String] = []
 }
 
 /// Something that a progress display can show.

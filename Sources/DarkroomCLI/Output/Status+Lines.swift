@@ -88,6 +88,11 @@ extension Status {
     // More of one job may be those of another.
     let unnamed = jobs.map { ($0.held_hosts_total ?? 0) - ($0.held_hosts ?? []).count }.max() ?? 0
     if unnamed > 0 { lines.append("\(unnamed.of("more host is", "more hosts are")) on hold") }
+    let closed = closed_hosts ?? []
+    lines += closed.map { "\($0.host) does not answer since \($0.since) (\($0.cause)): its entries wait" }
+    if let total = closed_hosts_total, total > closed.count {
+      lines.append("\((total - closed.count).of("more host does", "more hosts do")) not answer")
+    }
     let ruled = ruled_hosts ?? []
     lines += ruled.map { "\($0.host) has the rule \($0.rules.joined(separator: ", "))" }
     if let total = ruled_hosts_total, total > ruled.count {

@@ -55,6 +55,7 @@ struct WaitProgress: ProgressSource {
     let hosts = Dictionary(held.map { ($0.host, $0.until.timeIntervalSinceNow) }, uniquingKeysWith: max)
     snapshot.held = hosts.filter { $0.value > 0 }.map { .init(host: $0.key, secondsLeft: $0.value) }
       .sorted { ($0.secondsLeft, $0.host) < ($1.secondsLeft, $1.host) }
+    snapshot.closed = (status.closed_hosts ?? []).map(\.host)
     let bytes = lastBytes.values.reduce(ofEndedJobs.bytes, +)
     if status.pauses.isEmpty, status.running, let rates = window.add(ended: snapshot.ended, bytes: bytes, at: now) {
       snapshot.set(rates)

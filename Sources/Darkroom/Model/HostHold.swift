@@ -1,0 +1,38 @@
+import JSON
+import Scheduling
+
+/// A stretch of time in which entries waited because their host did not answer.
+package struct HostHold: Sendable, Equatable, Codable {
+  /// How the host failed last: `refused` (no connection came about), `unresolved` (no name server answers), `no-network`,
+  /// `unanswered` (no connection in time), `silent` (no answer in time) or `broken` (its answers break off, or a gateway says
+  /// that it is away).
+  package let cause: String
+
+  /// NAME or NAME:PORT; `this machine` for all hosts that had never answered.
+  package let host: String
+
+  /// Milliseconds since 1970, UTC.
+  package let began: Int
+  package let ended: Int
+
+  /// A report has so many of them at most, the first ones.
+  static let limit = 100
+
+  var json: JSONValue {
+    .object(["host": .string(host), "cause": .string(cause), "from": .time(began), "to": .time(ended)])
+  }
+}
+
+extension HostBreaker.Failure {
+  /// As reports and the status have it.
+  var text: String {
+    switch self {
+    case .refused: "refused"
+    case .unresolved: "unresolved"
+    case .noNetwork: "no-network"
+    case .unanswered: "unanswered"
+    case .silent: "silent"
+    case .broken: "broken"
+    }
+  }
+}
