@@ -1,35 +1,44 @@
 """Hosts that stop answering in the middle of a job: `script/bench outage`.
 
-    outage.py [--entries N] [--seconds S] [--kind KIND]… PROGRAM [OTHER_PROGRAM]
+    outage.py [--entries N] [--seconds S] [--kind KIND]… [--check] PROGRAM [OTHER_PROGRAM]
 
 1 200 entries of 100 hosts, `--retries 2`. When half of the entries were requested, all hosts fail at once for 20 s, in one of
 these ways, each in a run of its own; then all work again:
 
     refused    no connection is accepted
+    unanswered packets that ask for a connection are dropped
     silent     connections are accepted, and nothing is answered
     reset      requests are answered by a reset of the connection
     closed     requests are answered by the end of the connection
     broken     answers break off in the middle of the body
     502, 503   answers of a gateway whose server is away
+    tls        servers speak TLS, and handshakes are cut off after the client's first message
+    proxy-refused, proxy-502
+               hosts are behind a proxy, which refuses connections, or says that it reaches none
 
-Hosts are addresses on loopback, answers come after 20 ms, pictures have 1 KB. Not simulated: names that fail to resolve,
-handshakes of TLS, connections that are not answered, hosts that recover one by one.
+Hosts are addresses on loopback, or names that the proxy knows; answers come after 20 ms, pictures have 1 KB. Not simulated: names
+that fail to resolve, hosts that recover one by one.
 
-Asked: no row failed, and the first picture is there at most 20 s after the end of the outage.
+Asked: no row failed, and the first picture is there at most 20 s after the end of the outage. With --check the exit code is 1 when
+that is not so.
 """
-import argparse, asyncio, pathlib, socket, struct, tempfile, threading, time
+import argparse, asyncio, pathlib, socket, ssl, struct, subprocess, sys, tempfile, threading, time
 
 import photographs, processes
 
 ADDRESSES = [f"127.0.1.{number}" for number in range(1, 101)]
-KINDS = ["refused", "silent", "reset", "closed", "broken", "502", "503"]
+KINDS = ["refused", "unanswered", "silent", "reset", "closed", "broken", "502", "503", "tls", "proxy-refused", "proxy-502"]
 
 
 class Outage:
     """A server on all addresses that fails for a while when half of the entries were requested."""
 
-    def __init__(self, kind, options, picture):
-        self.kind, self.options, self.picture = kind, options, picture
+    def __init__(self, kind, options, picture, certificate):
+        self.is_proxy, self.kind = kind.startswith("proxy-"), kind.removeprefix("proxy-")
+        self.options, self.picture, self.tls = options, picture, None
+        if self.kind == "tls":
+            self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self.tls.load_cert_chain(certificate / "certificate.pem", certificate / "key.pem")
         self.asked, self.is_down, self.ended = 0, False, None
         self.connections, self.held = set(), []
         self.started = threading.Event()
@@ -53,31 +62,59 @@ class Outage:
         await self.stopping.wait()
 
     async def listen(self):
-        self.server = await asyncio.start_server(self.answer, "0.0.0.0", self.port, backlog=1024)
+        self.server = await asyncio.start_server(self.answer, "0.0.0.0", self.port, backlog=1024, ssl=self.tls)
         self.port = self.server.sockets[0].getsockname()[1]
 
     async def fail(self):
         self.is_down = True
-        if self.kind == "refused":
+        stops_listening = self.kind in ("refused", "unanswered", "tls")
+        if stops_listening:
             self.server.close()
+        others = []
+        if self.kind == "unanswered":
+            others = self.drop_connections()
+        elif self.kind == "tls":
+            self.server = await asyncio.start_server(self.cut_handshake, "0.0.0.0", self.port, backlog=1024)
         for writer in list(self.connections):
             self.end(writer)
         await asyncio.sleep(self.options.seconds)
         self.is_down, self.ended = False, time.time()
-        if self.kind == "refused":
+        for each in others:
+            each.close()
+        if self.kind == "tls":
+            self.server.close()
+        if stops_listening:
             await self.listen()
         for writer in self.held:
             writer.close()
+
+    def drop_connections(self):
+        """Sockets of which one listens, whose queue the others fill: what asks for another connection is dropped."""
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("0.0.0.0", self.port))
+        listener.listen(0)
+        filling = [socket.socket() for _ in range(8)]
+        for each in filling:
+            each.setblocking(False)
+            each.connect_ex(("127.0.0.1", self.port))
+        return [listener, *filling]
+
+    async def cut_handshake(self, reader, writer):
+        await reader.read(1)
+        self.reset(writer)
+
+    def reset(self, writer):
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
 
     def end(self, writer):
         """What happens to connections that are open when the outage begins, and to requests during it."""
         if writer.is_closing():
             return
         match self.kind:
-            case "refused" | "reset":
-                writer.get_extra_info("socket").setsockopt(
-                    socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                writer.close()
+            case "refused" | "reset" | "unanswered" | "tls":
+                self.reset(writer)
             case "closed":
                 writer.close()
             case "silent":
@@ -111,21 +148,36 @@ class Outage:
                 writer.close()
 
 
+def make_certificate(folder):
+    """Makes a key and a certificate for all addresses; returns the variables with which it is trusted."""
+    names = ",".join(f"IP:{address}" for address in ADDRESSES)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
+                    "2", "-subj", "/CN=outage", "-addext", f"subjectAltName={names}", "-keyout", folder / "key.pem",
+                    "-out", folder / "certificate.pem"], check=True, stderr=subprocess.DEVNULL)
+    return {"CURL_CA_BUNDLE": str(folder / "certificate.pem")}
+
+
 def measure(program, kind, options, picture):
+    """Returns whether it went as it was asked."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        with Outage(kind, options, picture) as outage:
+        variables = make_certificate(folder) if kind == "tls" else {}
+        with Outage(kind, options, picture, folder) as outage:
+            scheme = "https" if kind == "tls" else "http"
+            hosts = [f"h{number}.test" if outage.is_proxy else f"{address}:{outage.port}"
+                     for number, address in enumerate(ADDRESSES)]
             (folder / "outage.txt").write_text("".join(
-                f"http://{ADDRESSES[number % len(ADDRESSES)]}:{outage.port}/p/{number:06}.jpg\n"
-                for number in range(options.entries)))
-            command = processes.darkroom(program, folder, "outage.txt", "--retries", "2")
-            result = processes.run(command, folder, limit=240)
+                f"{scheme}://{hosts[number % len(hosts)]}/p/{number:06}.jpg\n" for number in range(options.entries)))
+            proxy = ["--proxy", f"http://127.0.0.1:{outage.port}"] if outage.is_proxy else []
+            command = processes.darkroom(program, folder, "outage.txt", "--retries", "2", *proxy)
+            result = processes.run(command, folder, limit=240, **variables)
             asked, ended = outage.asked, outage.ended
         states = processes.outcomes(folder, "outage")
         later = [each - ended for each in processes.picture_times(folder) if ended and each > ended]
         goes_on = f"{later[0]:.1f}" if later else "never"
         print(f"| {program[-50:]} | {kind} | {result.wall:.1f} | {result.cpu:.1f} | {result.status} "
               f"| {processes.words(states)} | {goes_on} | {asked} |", flush=True)
+        return states["filtered"] == options.entries and bool(later) and later[0] <= 20
 
 
 def main():
@@ -133,12 +185,14 @@ def main():
     parser.add_argument("--entries", type=int, default=1200)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--kind", choices=KINDS, action="append")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("programs", nargs="+")
     options = parser.parse_intermixed_args()
     print("| program | kind | wall, s | CPU, s | exit code | rows | goes on after, s | requests |\n|" + " --- |" * 8)
-    for kind in options.kind or KINDS:
-        for program in options.programs:
-            measure(program, kind, options, photographs.thumbnail())
+    picture = photographs.thumbnail()
+    went_well = [measure(program, kind, options, picture) for kind in options.kind or KINDS for program in options.programs]
+    if options.check and not all(went_well):
+        sys.exit("outage: rows failed, or it took longer than 20 s until it went on")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ package struct HostBreaker: Equatable, Sendable {
     case unresolved
     /// This machine has no network.
     case noNetwork
+    /// No connection with the proxy came about.
+    case noProxy
     /// No connection came about before the time was over.
     case unanswered
     /// The request was sent, and no answer began before the time was over.
@@ -22,8 +24,8 @@ package struct HostBreaker: Equatable, Sendable {
     /// Whether the host was not reached, and nothing of its answers is known.
     package var isUnreachable: Bool { self != .silent && self != .broken }
 
-    /// Whether this machine may be to blame, and not the host.
-    package var isOfMachine: Bool { self == .unresolved || self == .noNetwork }
+    /// Whether this machine, or its proxy, may be to blame, and not the host.
+    package var isOfMachine: Bool { self == .unresolved || self == .noNetwork || self == .noProxy }
 
     /// Whether nothing came until the time was over.
     var isSilence: Bool { self == .unanswered || self == .silent }
@@ -59,12 +61,14 @@ package struct HostBreaker: Equatable, Sendable {
     case givenUp(due: Int, isTrialUnderWay: Bool)
   }
 
-  /// How long the next request may take, in milliseconds.
-  package struct Budget: Equatable, Sendable {
-    /// Until there is a connection.
-    package let connect: Int
-    /// From the request to the first byte of its answer.
-    package let firstByte: Int
+  /// How long the next request may take until there is a connection, and then until its answer begins.
+  package enum Budget: Equatable, Sendable {
+    /// As long as any.
+    case usual
+    /// As long as any; for the answer, as long as for a connection.
+    case first
+    /// So many milliseconds each.
+    case short(Int)
   }
 
   package private(set) var state = State.open
@@ -92,6 +96,9 @@ package struct HostBreaker: Equatable, Sendable {
 
   /// A host that has never answered is given up after so many silences or refusals in a row.
   static let silenceLimit = 3
+
+  /// How long a try may take after a silence of a host that has never answered.
+  static let shortBudget = 2000
   static let refusalLimit = 8
 
   package init() {}
@@ -114,9 +121,10 @@ package struct HostBreaker: Equatable, Sendable {
   /// Whether an answer has ended at that time or later.
   package func hasAnswered(since time: Int) -> Bool { hasAnswered && lastAnswer >= time }
 
-  /// How long the next request may take. Default: nil, as long as any other.
-  package var budget: Budget? {
-    silences > 0 && !hasAnswered ? Budget(connect: 2000, firstByte: 2000) : nil
+  /// How long the next request may take.
+  package var budget: Budget {
+    if hasAnswered || responds { return .usual }
+    return silences > 0 ? .short(Self.shortBudget) : .first
   }
 
   // MARK: Requests

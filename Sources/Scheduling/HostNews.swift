@@ -12,6 +12,9 @@ struct HostNews {
     last = (host, isAnswer)
   }
 
+  /// Whether the latest news is an answer; `false` without any.
+  var isAnswer: Bool { last?.isAnswer ?? false }
+
   /// Whether the latest news of any other host is an answer; `false` without any.
   func othersAnswer(than host: Int) -> Bool { (last?.host == host ? other : last?.isAnswer) ?? false }
 }

@@ -107,6 +107,11 @@ extension HostScheduler {
   /// Whether hosts that have never answered are held, because this machine seems to have no network.
   package var isMachineHeld: Bool { hosts.machine.isClosed }
 
+  /// Whether other hosts were reached at that time or later, in spite of what this machine may be to blame for.
+  package func hasReached(_ failure: HostBreaker.Failure, since time: Int) -> Bool {
+    hosts.machine.hasReached(failure, since: time)
+  }
+
   /// For how long, in milliseconds, closed hosts have waited while no other host answered: the longest of them.
   package var unansweredTime: Int { hosts.unansweredTime }
 
@@ -180,7 +185,9 @@ extension HostScheduler {
 
   /// Handles the timers that are due, and time that has passed for closed hosts.
   mutating func wake(_ now: Int) {
+    let wasMachineClosed = hosts.machine.isClosed
     for slot in hosts.countTime(now: now) { unblock(slot) }
+    if wasMachineClosed, !hosts.machine.isClosed { unblockAll() }
     while let timer = timers.first, timer.due <= now {
       _ = timers.popFirst()
       guard let slot = hosts.slot(of: timer.host) else { continue }

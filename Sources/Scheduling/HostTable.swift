@@ -138,7 +138,9 @@ struct HostTable {
     let number = loads[slot].number
     let machineHold = machine.closed
     let isMachineTrial = machine.isClosed && machine.isTrial(number, began: began)
-    if let kind = machine.ended(at: number, contact, began: began, now: now) {
+    if let kind = machine.ended(
+      at: number, contact, isNew: !loads[slot].breaker.hasAnswered, began: began, now: now)
+    {
       if closed.isEmpty { counted = now }
       changes.append(.init(host: HostScheduler.files, kind: kind, ended: machineHold))
     }
@@ -182,7 +184,10 @@ struct HostTable {
     let passed = min(now - counted, 2 * Self.countInterval)
     counted = now
     let news = news
-    machine.pass(passed, now: now)
+    let machineHold = machine.closed
+    if machine.pass(passed, othersAnswer: news.isAnswer, now: now) {
+      changes.append(.init(host: HostScheduler.files, kind: .givenUp, ended: machineHold))
+    }
     return giveUp { breaker, number in
       breaker.pass(passed, othersAnswer: news.othersAnswer(than: number), now: now)
     }

@@ -1,12 +1,20 @@
-/// Whether hosts may be asked that have never answered. They are held while this machine seems to have no network or no name
-/// server: after two hosts in a row that could not be resolved, or one without a network, and no other news since. One entry
+/// Whether hosts may be asked that have never answered. They are held while this machine seems to have no network, no proxy or
+/// no name server: after two hosts in a row that could not be resolved, or one without a network or a proxy, and no other news
+/// since. One entry
 /// at a time tries whether it has. Once that was given up they are asked as any other, until one of them is reached. Times are
 /// milliseconds of any clock.
 struct MachineBreaker {
   private var breaker = HostBreaker()
 
+  /// Why hosts were held last.
+  private var cause: HostBreaker.Failure?
+
   /// The host that could not be resolved last, with no other news since.
   private var unresolved: Int?
+
+  /// When any host was reached last, and one that had never answered: for that its name must be resolved.
+  private var reached = Int.min
+  private var reachedNew = Int.min
 
   /// The host that is tried, and since when.
   private var trial: (host: Int, began: Int)?
@@ -32,9 +40,17 @@ struct MachineBreaker {
   /// Has hosts asked that have never answered, although this machine seems to have no network still.
   mutating func giveUp(now: Int) { breaker.giveUp(now: now) }
 
+  /// Whether hosts were reached at that time or later, in spite of a failure.
+  func hasReached(_ failure: HostBreaker.Failure, since time: Int) -> Bool {
+    (failure == .unresolved ? reachedNew : reached) >= time
+  }
+
   /// Records the end of a download.
+  /// - Parameter isNew: Whether the host has never answered before.
   /// - Returns: What changes for hosts that have never answered. Default: nil, nothing.
-  mutating func ended(at host: Int, _ contact: HostScheduler.Contact, began: Int, now: Int) -> HostChange.Kind? {
+  mutating func ended(at host: Int, _ contact: HostScheduler.Contact, isNew: Bool, began: Int, now: Int) -> HostChange
+    .Kind?
+  {
     let isTrial = isTrial(host, began: began)
     if isTrial { trial = nil }
     switch contact {
@@ -44,14 +60,17 @@ struct MachineBreaker {
         breaker.failed(failure, began: now, isTrial: isTrial, now: now)
       } else if breaker.isGivenUp {
         return nil
-      } else if failure == .noNetwork || unresolved.map({ $0 != host }) == true {
+      } else if failure != .unresolved || unresolved.map({ $0 != host }) == true {
         breaker.answered(now: now - 1)
         breaker.failed(failure, began: now, isTrial: false, now: now)
+        cause = failure
         return .closed(failure)
       }
     case .answered, .failed:
-      unresolved = nil
-      guard breaker.state != .open else { return nil }
+      reached = now
+      if isNew { (reachedNew, unresolved) = (now, nil) }
+      // A host that has answered may have been asked without resolving its name.
+      guard breaker.state != .open, isNew || cause != .unresolved else { return nil }
       breaker = HostBreaker()
       return .opened
     case .unknown: if isTrial { breaker.trialEnded() }
@@ -63,5 +82,10 @@ struct MachineBreaker {
   /// - Parameter began: When it started.
   func isTrial(_ host: Int, began: Int) -> Bool { trial.map { $0.host == host && $0.began <= began } ?? false }
 
-  mutating func pass(_ milliseconds: Int, now: Int) { breaker.pass(milliseconds, othersAnswer: false, now: now) }
+  /// Counts time.
+  /// - Parameter othersAnswer: Whether the latest news of the hosts that have answered before is an answer.
+  /// - Returns: Whether the hold is given up for it.
+  mutating func pass(_ milliseconds: Int, othersAnswer: Bool, now: Int) -> Bool {
+    breaker.pass(milliseconds, othersAnswer: othersAnswer, now: now)
+  }
 }

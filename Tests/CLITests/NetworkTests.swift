@@ -65,6 +65,19 @@ import Testing
     #expect(try folders.report("job").counts.filtered == 30)
   }
 
+  @Test(arguments: [1, 60])
+  func `while the proxy does not answer no entry fails`(hosts: Int) throws {
+    let server = try RestartedServer(answering: 20)
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", (0..<60).map { "http://h\($0 % hosts).test/\($0)\n" }.joined())
+    let run = try folders.start("run", ["--retries", "1", "--filters", "none", "--proxy", server.url("")])
+    #expect(try run.waitForLine(containing: "entries wait: ") != nil)
+    try server.start()
+    let finished = try run.finish()
+    #expect(finished.status == 0, "\(finished.error)")
+    #expect(try folders.report("job").counts == Report.Counts(total: 60, filtered: 60))
+  }
+
   @Test func `a signal ends a run whose hosts do not answer`() throws {
     let server = try RestartedServer(answering: 5)
     let folders = try DarkroomFolders()
@@ -137,6 +150,21 @@ import Testing
     let failed = report.entries.filter { $0.error != nil }
     #expect(failed.allSatisfy { $0.error?.code == "timeout" })
     #expect(failed.count { $0.attempts == 0 } >= 12, "\(failed.map(\.attempts))")
+  }
+
+  @Test(arguments: [true, false])
+  func `the first answer of a host may take as long as a connection, unless there is an option for it`(isSet: Bool)
+    throws
+  {
+    let silent = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", silent.url("a") + "\n")
+    let options = ["--settle", "0", "--allow-net", "127.0.0.0/8", "--retries", "0", "--connect-timeout", "2"]
+    let more = isSet ? ["--first-byte-timeout", "0.5"] : []
+    #expect(try DarkroomProcess.run(["run"] + folders.named + options + more).status == 1)
+    let error = try folders.report("job").entries[0].error
+    #expect(
+      error?.code == "timeout" && error?.message.contains(isSet ? "is 0.5 s" : "is 2.0 s") == true, "\(error as Any)")
   }
 
   @Test func `all tries of an entry together take no longer than they may`() throws {

@@ -126,7 +126,7 @@ import Testing
     host.failed(failure, began: 0, isTrial: false, now: 10_000)
     host.failed(failure, began: 0, isTrial: false, now: 10_000)
     #expect(host.silences == 1, "what ends together is one")
-    #expect(host.budget == .init(connect: 2000, firstByte: 2000), "the tries after it are short")
+    #expect(host.budget == .short(2000), "the tries after it are short")
     host.failed(failure, began: 10_000, isTrial: false, now: 12_000)
     #expect(!host.isGivenUp)
     host.failed(failure, began: 12_000, isTrial: false, now: 14_000)
@@ -135,7 +135,7 @@ import Testing
 
   @Test mutating func `a host that has never answered is given up after eight refusals in a row`() {
     for turn in 1...7 { host.failed(.refused, began: turn, isTrial: false, now: turn) }
-    #expect(!host.isGivenUp && host.budget == nil)
+    #expect(!host.isGivenUp && host.budget == .first)
     host.failed(.refused, began: 8, isTrial: false, now: 8)
     #expect(host.isGivenUp)
   }
@@ -144,6 +144,18 @@ import Testing
   mutating func `what this machine may be to blame for gives no host up`(failure: HostBreaker.Failure) {
     for turn in 1...20 { host.failed(failure, began: turn, isTrial: false, now: turn) }
     #expect(!host.isGivenUp)
+  }
+
+  @Test mutating func `an answer ends the shorter limits of a host that has never answered`() {
+    #expect(host.budget == .first)
+    host.failed(.silent, began: 0, isTrial: false, now: 100)
+    host.answerBegan()
+    #expect(host.budget == .usual)
+    host.failed(.silent, began: 200, isTrial: false, now: 300)
+    #expect(host.budget == .short(2000), "the answer did not end")
+    host.answered(now: 400)
+    host.failed(.silent, began: 500, isTrial: false, now: 600)
+    #expect(host.budget == .usual, "it is closed now")
   }
 
   @Test mutating func `an answer that has begun ends the row`() {
@@ -354,6 +366,46 @@ import Testing
     end(1, .failed(.refused), began: 100_020, now: 100_030)
     let toldLast = changes()
     #expect(toldLast == [Change(HostScheduler.files, .opened)])
+  }
+
+  @Test(arguments: [HostBreaker.Failure.unresolved, .noNetwork, .noProxy])
+  mutating func `an answer of a host that has answered before says nothing of name servers`(
+    failure: HostBreaker.Failure
+  ) {
+    start(hosts: 5...5)
+    for host in 1...2 {
+      scheduler.start(job: 1, host: host, next: key(100 + host), now: 100)
+      end(host, .failed(failure), began: 100, now: 110)
+    }
+    scheduler.start(job: 1, host: 5, next: key(9), now: 120)
+    end(5, answered, began: 120, now: 130)
+    let (isHeld, hasReached) = (scheduler.isMachineHeld, scheduler.hasReached(failure, since: 125))
+    #expect(isHeld == (failure == .unresolved) && hasReached == (failure != .unresolved))
+  }
+
+  @Test mutating func `while other hosts answer, the hold of those that have never answered is given up after 60 s`() {
+    start(hosts: 5...5)
+    for host in 1...2 {
+      scheduler.start(job: 1, host: host, next: key(100 + host), now: 100)
+      end(host, .failed(.unresolved), began: 100, now: 110)
+    }
+    scheduler.start(job: 1, host: 5, next: nil, now: 120)
+    end(5, answered, began: 120, now: 130)
+    var now = 1000
+    while now < 70_000 {
+      if let choice = scheduler.choose(now: now, perHost: places), case .host(1) = choice.kind {
+        scheduler.start(job: 1, host: 1, next: key(101), now: now)
+        end(1, .failed(.unresolved), began: now, now: now)
+      }
+      now += 1000
+    }
+    let told = changes()
+    #expect(told == [Change(HostScheduler.files, .closed(.unresolved)), Change(HostScheduler.files, .givenUp)])
+    // An answer without a name to resolve does not hold them again.
+    scheduler.start(job: 1, host: 5, next: key(9), now: 70_000)
+    end(5, answered, began: 70_000, now: 70_010)
+    let toldThen = changes()
+    #expect(toldThen.isEmpty)
   }
 
   @Test mutating func `what began before the trial does not end it`() {

@@ -29,7 +29,7 @@ package struct DarkroomFolders: Sendable {
   package var options: [String] {
     named + [
       "--settle", "0", "--poll-interval", "0.05", "--allow-net", "127.0.0.0/8",
-      "--file-root", packageRoot + "/Samples", "--retries", "0", "--low-speed", "0",
+      "--file-root", packageRoot + "/Samples", "--retries", "0", "--low-speed", "0", "--first-byte-timeout", "600",
     ]
   }
 

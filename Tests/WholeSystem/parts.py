@@ -64,6 +64,8 @@ PARTS = (
     Part("points", "kills and errors at all the points of which script/test takes a sample",
          (("env", "DARKROOM_TEST_ALL=1", "TMPDIR=/var/tmp", "swift", "test", "--filter", POINTS),),
          limit=1800, all_limit=1800, is_long=True),
+    Part("outages", "hosts that stop answering, in every way",
+         (("Benchmarks/outage.py", "--check", "PROGRAM"),), limit=1500, all_limit=1500, is_long=True),
     Part("soak", "ten minutes of watch, in which nothing grows",
          (("Benchmarks/soak.py", "--program", "PROGRAM"),), limit=1200, all_limit=1200, is_long=True),
 )

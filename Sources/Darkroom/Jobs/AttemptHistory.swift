@@ -42,6 +42,9 @@ struct AttemptHistory {
 
   /// When the last try at the URL in use failed. Default: nil, there was none in this process.
   var failedAt: Int?
+
+  /// Whether it has failed at the URL in use while its host served others.
+  var failsByItself = false
 }
 
 extension AttemptHistory {
@@ -59,7 +62,9 @@ extension AttemptHistory {
   /// - Parameters:
   ///   - attempts: How often the entry was tried, this try included.
   ///   - isRefused: Whether its host refused it.
-  mutating func tried(attempts: Int, isRefused: Bool, now: Int) {
+  ///   - failsByItself: Whether it failed while its host served others.
+  mutating func tried(attempts: Int, isRefused: Bool, failsByItself: Bool, now: Int) {
+    self.failsByItself = self.failsByItself || failsByItself
     if isRefused { refusals += 1 } else { counted += attempts - self.attempts }
     self.attempts = attempts
     wasAsked = true
@@ -73,7 +78,7 @@ extension AttemptHistory {
   ///   - isRetryable: Whether that may succeed later.
   mutating func useMirror(attempts: Int, after failure: ReportRow.MirrorFailure?, isRetryable: Bool) {
     self.attempts = attempts
-    (counted, refusals, wasAsked, holds, failedAt, partial) = (0, 0, false, 0, nil, nil)
+    (counted, refusals, wasAsked, holds, failedAt, failsByItself, partial) = (0, 0, false, 0, nil, false, nil)
     mirror += 1
     if let failure { mirrorFailures.append(failure) }
     hadRetryableMirrorFailure = hadRetryableMirrorFailure || isRetryable

@@ -21,8 +21,8 @@ final class EntryScheduler {
     /// Whether the scheduler wants to know when an answer of its host begins to arrive.
     let awaitsAnswer: Bool
 
-    /// How long this try may take. Default: nil, as long as any other.
-    let budget: HostBreaker.Budget?
+    /// How long this try may take.
+    let budget: HostBreaker.Budget
 
     /// Why it fails without a request. Default: nil, it does not: its host was not given up.
     let hostFailure: EntryFailure?
@@ -264,10 +264,13 @@ final class EntryScheduler {
   /// - Parameters:
   ///   - attempts: How often it has been tried; nil when the last time does not count.
   ///   - isRefused: Whether its host refused it the last time.
-  func retry(_ id: PhotoRecord.ID, attempts: Int?, isRefused: Bool = false, due: Int, now: Int) {
+  ///   - failsByItself: Whether it failed while its host served others.
+  func retry(
+    _ id: PhotoRecord.ID, attempts: Int?, isRefused: Bool = false, failsByItself: Bool = false, due: Int, now: Int
+  ) {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     var history = entry.history
-    if let attempts { history.tried(attempts: attempts, isRefused: isRefused, now: now) }
+    if let attempts { history.tried(attempts: attempts, isRefused: isRefused, failsByItself: failsByItself, now: now) }
     retry(id, entry, history, at: entry.retryHost ?? entry.host, of: job, due: due, now: now)
   }
 

@@ -12,10 +12,15 @@ extension HostPlaces {
 extension HostSettings {
   /// The settings of a try that may take less time than others.
   /// - Parameter left: What is left of the time for all tries of the entry, in seconds; nil when that has no limit.
-  init(_ budget: HostBreaker.Budget?, _ configuration: TransferConfiguration, left: Double?) {
+  init(_ budget: HostBreaker.Budget, _ configuration: TransferConfiguration, left: Double?) {
     self.init()
-    if let budget { connectTimeout = min(configuration.connectTimeout, .milliseconds(budget.connect)) }
-    if let budget { firstByteTimeout = .milliseconds(budget.firstByte) }
+    switch budget {
+    case .usual: break
+    case .first: firstByteTimeout = configuration.firstByteTimeout ?? configuration.connectTimeout
+    case .short(let milliseconds):
+      connectTimeout = min(configuration.connectTimeout, .milliseconds(milliseconds))
+      firstByteTimeout = .milliseconds(milliseconds)
+    }
     timeLeft = left.map { .seconds(max(0.001, $0)) }
   }
 }

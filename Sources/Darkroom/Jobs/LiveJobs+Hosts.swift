@@ -54,11 +54,13 @@ extension LiveJobs {
     let isHeld = breaker.isClosed || failure.isOfMachine && !breaker.hasAnswered && scheduler.hosts.isMachineHeld
     // What may have had an effect is not repeated for that.
     guard isHeld, record.entry.request.isCacheable || live.usage.requests.sent == 0 else { return .open }
-    // It failed before, and the host has served others since: the failure is its own.
-    if let failedAt = scheduler.started(record.id)?.history.failedAt, breaker.hasAnswered(since: failedAt) {
-      return .open
-    }
-    return .closed
+    // It failed before, and the host has served others since, or any host if it is this machine that may be to blame: the
+    // failure is its own, and so are those that follow.
+    guard let history = scheduler.started(record.id)?.history, let failedAt = history.failedAt else { return .closed }
+    let servesOthers =
+      history.failsByItself || breaker.hasAnswered(since: failedAt)
+      || failure.isOfMachine && scheduler.hosts.hasReached(failure, since: failedAt)
+    return servesOthers ? .answering : .closed
   }
 
   /// How much of the time for all tries of an entry in progress is left, in seconds; nil when that has no limit.
@@ -77,11 +79,11 @@ extension TransferConfiguration {
   /// Whether the time for all tries of an entry leaves less than a connection may take.
   /// - Parameters:
   ///   - left: What is left of it, in seconds; nil when it has no limit.
-  ///   - budget: How long the try may take otherwise; nil for as long as any other.
-  func isCutShort(left: Double?, _ budget: HostBreaker.Budget?) -> Bool {
+  ///   - budget: How long the try may take otherwise.
+  func isCutShort(left: Double?, _ budget: HostBreaker.Budget) -> Bool {
     guard let left else { return false }
-    let connect = budget.map { .milliseconds($0.connect) } ?? connectTimeout
-    return .seconds(max(0, left)) < min(connect, connectTimeout)
+    let connect = HostSettings(budget, self, left: nil).connectTimeout ?? connectTimeout
+    return .seconds(max(0, left)) < connect
   }
 }
 
@@ -91,6 +93,7 @@ extension HostBreaker.Failure {
     case .refused: "it cannot be reached"
     case .unresolved: "no name server answers"
     case .noNetwork: "there is no network"
+    case .noProxy: "the proxy does not answer"
     case .unanswered, .silent: "it is silent"
     case .broken: "its answers break off"
     }

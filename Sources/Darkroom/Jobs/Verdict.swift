@@ -25,7 +25,13 @@ enum Verdict: Equatable {
 /// An entry both of whose operations have ended, as far as it matters for what becomes of it.
 struct EndedEntry: Equatable {
   /// Whether its host is asked after its failure.
-  enum HostState { case open, closed, givenUp }
+  enum HostState {
+    case open
+    case closed
+    case givenUp
+    /// Whatever is known of it: it serves others, and the entry fails by itself.
+    case answering
+  }
 
   var state: PhotoRecord.State
   var failure: EntryFailure?

@@ -134,6 +134,7 @@ extension EntryFailure {
 extension TransferError {
   /// How the host of the last request failed. Default: nil, it did not.
   var hostFailure: HostBreaker.Failure? {
+    if isOfProxy { return .noProxy }
     let wasSent = requests.sent > 0
     switch code {
     case .timeout: return isUnresolved ? .unresolved : !wasSent ? .unanswered : answer == nil ? .silent : .broken

@@ -3,7 +3,7 @@ import Scheduling
 
 /// A stretch of time in which entries waited because their host did not answer.
 package struct HostHold: Sendable, Equatable, Codable {
-  /// How the host failed last: `refused` (no connection came about), `unresolved` (no name server answers), `no-network`,
+  /// How the host failed last: `refused` (no connection came about), `unresolved` (no name server answers), `no-network`, `no-proxy`,
   /// `unanswered` (no connection in time), `silent` (no answer in time) or `broken` (its answers break off, or a gateway says
   /// that it is away).
   package let cause: String
@@ -30,6 +30,7 @@ extension HostBreaker.Failure {
     case .refused: "refused"
     case .unresolved: "unresolved"
     case .noNetwork: "no-network"
+    case .noProxy: "no-proxy"
     case .unanswered: "unanswered"
     case .silent: "silent"
     case .broken: "broken"

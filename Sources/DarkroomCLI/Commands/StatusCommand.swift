@@ -13,7 +13,9 @@ struct StatusCommand: Command {
     thing; with --json, one object. --watch keeps it on the screen until Ctrl-C, or prints it each time it changes. A job
     that has not ended is waiting, planning, fetching (the list of its entries), running, replaced (by a later manifest),
     cancelling or finishing. The causes of pauses are lock, disk (it is full, or cannot be written) and
-    memory (it is scarce).
+    memory (it is scarce). Those of hosts that do not answer are refused (or not found), unanswered (no connection in
+    time), silent (no answer in time), broken (its answers are), and of this machine unresolved (no name server answers),
+    no-network and no-proxy.
     """
   let examples = [
     "darkroom status",

@@ -120,6 +120,7 @@ enum OptionTable {
       "timeout", \.configuration.transfer.timeout, .seconds(from: 0.001), "the time limit for a whole transfer"),
     Option(
       "first-byte-timeout", \.configuration.transfer.firstByteTimeout, .seconds(from: 0.001),
+      default: "60; from a host that has never answered as --connect-timeout",
       "the time limit for the first byte of a source, from when its request was sent"),
     Option(
       "entry-timeout", \.configuration.entryTimeout, .seconds(from: 0.001),

@@ -207,7 +207,10 @@ final class HTTPTransfer {
   }
 
   /// How long the first byte of a body may take after its request was sent.
-  var firstByteTimeout: Duration { queued.request.settings.firstByteTimeout ?? configuration.firstByteTimeout }
+  var firstByteTimeout: Duration {
+    queued.request.settings.firstByteTimeout ?? configuration.firstByteTimeout
+      ?? TransferConfiguration.usualFirstByteTimeout
+  }
 
   /// Adopts what is known of the name of the current request.
   /// - Parameter now: As `Clock.monotonicSeconds`; `nil` when the transfer did not wait for it.
@@ -321,6 +324,7 @@ final class HTTPTransfer {
     if code == CURLE_OK { connection.endRequest() }
     wasUnreachable =
       (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT) && easy.offset(CURLINFO_CONNECT_TIME_T) == 0
+    isProxyUnreachable = connection.proxy != nil && (wasUnreachable || code == CURLE_COULDNT_RESOLVE_PROXY)
     lastAnswer = response.header.status == 0 ? nil : (isHTTP2, easy.long(CURLINFO_NUM_CONNECTS) == 0)
     do throws(TransferError) {
       return try needsNextRequest(after: code) ? .nextRequest : .ended(.success(try outcome(code)))
@@ -331,6 +335,9 @@ final class HTTPTransfer {
 
   /// Whether the last request found no address of its host that could be connected to.
   private(set) var wasUnreachable = false
+
+  /// Whether no connection with the proxy of the last request came about.
+  private var isProxyUnreachable = false
 
   /// How the last request was answered; `nil`: it was not.
   private(set) var lastAnswer: (isHTTP2: Bool, isReused: Bool)?
@@ -429,6 +436,7 @@ final class HTTPTransfer {
     error.bytes = response.body.received + response.discardedBytes
     error.requests = requests
     error.answer = answer
+    error.isOfProxy = isProxyUnreachable
     keepPartial(after: error)
     return error
   }

@@ -9,8 +9,11 @@ package struct TransferConfiguration: Sendable {
   /// How long a whole transfer may take, redirects included. Default: 600 s.
   package var timeout: Duration = .seconds(600)
 
-  /// How long the first byte of a body may take, after the request was sent. Default: 60 s.
-  package var firstByteTimeout: Duration = .seconds(60)
+  /// How long the first byte of a body may take, after the request was sent. Default: nil, `usualFirstByteTimeout`.
+  package var firstByteTimeout: Duration?
+
+  /// What holds when nothing else was said.
+  package static let usualFirstByteTimeout: Duration = .seconds(60)
 
   /// The speed, in bytes per second, below which a transfer whose body has begun times out after `lowSpeedPeriod`. 0
   /// disables it. Default: 1024.

@@ -28,6 +28,9 @@ package struct TransferError: Error, Sendable, Hashable {
   /// Whether the time was over before the name of the host was resolved: no connection was tried. Default: `false`.
   package var isUnresolved = false
 
+  /// Whether no connection with the proxy came about: the failure says nothing of the host. Default: `false`.
+  package var isOfProxy = false
+
   /// The system's error number (`errno`), with `io`, `file-not-found` and `connect`. Default: `nil`, no system call
   /// failed.
   package var systemError: Int32?

@@ -48,9 +48,9 @@ import Transfer
   @Test func `a try is cut short when the time left is less than a connection may take`() throws {
     var configuration = TransferConfiguration()
     configuration.connectTimeout = .seconds(10)
-    #expect(!configuration.isCutShort(left: nil, nil))
-    #expect(!configuration.isCutShort(left: 10, nil) && configuration.isCutShort(left: 9.9, nil))
-    let budget = HostBreaker.Budget(connect: 3000, firstByte: 3000)
+    #expect(!configuration.isCutShort(left: nil, .usual))
+    #expect(!configuration.isCutShort(left: 10, .usual) && configuration.isCutShort(left: 9.9, .usual))
+    let budget = HostBreaker.Budget.short(3000)
     #expect(!configuration.isCutShort(left: 3, budget) && configuration.isCutShort(left: 2.9, budget))
     #expect(configuration.isCutShort(left: -1, budget))
   }
