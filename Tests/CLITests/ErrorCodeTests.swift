@@ -117,7 +117,7 @@ import Transfer
     ("bad.txt", String(repeating: "x", count: 1 << 21), "too-large", "line 1", "1048576"),
     ("bad.json", String(repeating: "[", count: 40) + String(repeating: "]", count: 40), "too-deep", "[0]", "32"),
     ("bad.json", #"{"a": {"url": "x", "filtres": "none"}}"#, "unknown-field", "a.filtres", "\"filters\""),
-    ("bad.urls", "http://h/a\n dir=/tmp\n", "unknown-field", "line 2: dir", "out"),
+    ("bad.urls", "http://h/a\n outt=b\n", "unknown-field", "line 2: outt", "\"out\""),
     ("bad.jsonl", #"{"url": 7}"#, "wrong-type", "line 1: url", "a string"),
     ("bad.json", #"{"a": {"url": "x", "quality": 101}}"#, "bad-value", "a.quality", "from 1 to 100"),
     ("bad.json", #"[{"url": "x", "metadata": 1e999}]"#, "bad-value", "line 1, column 31", "as a string"),

@@ -15,6 +15,7 @@ import Testing
   static let secrets = [
     #"[{"headers": {"X": "s"}"#, "{\"Headers\"\n :", #"{"header" {"X": "s"}"#, "{headers: {", "{'form': 1",
     "{\n  body = s;", "{\"url\": 1, body: 2", "a.jpg\n  header=X: s", "a.jpg\n\tAuthorization: s", "header=X: s",
+    "a.jpg\n http-passwd = s", "a.jpg\n  all-proxy-passwd=s",
     "{\"Cookie\": \"s\"", "<key>headers</key>", "<key>body</key", "url,headers\n", "url;\"form\"\n",
     "sep=;\nurl;Body\n", "body\turl", "url|headers", "https://user:s@h/a", "https://s@h/a",
     #"["https:\/\/s@h\/a"]"#, #"["https:\/\/user:s@h\/a"]"#, "https//s@h/a", "htp://s@h/a", "//s@h/a",

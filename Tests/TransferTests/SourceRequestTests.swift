@@ -76,6 +76,19 @@ import Testing
     #expect(seen.body.isEmpty)
   }
 
+  @Test("a Referer of * is the URL that is asked for, without credentials and fragment, and stays so after a redirect")
+  func ownReferer() async throws {
+    let server = try EchoServer.shared
+    let request = try SourceRequest(method: .get, headers: [HeaderField("referer", "*")], content: nil)
+    for path in ["a?b=c", "redirect/302/" + server.url("d")] {
+      let url = server.url(path)
+      let start = url.replacing("//127", with: "//user:hush@127", maxReplacements: 1) + "#fragment"
+      #expect(try await seen(request, at: start).fields["referer"] == url)
+    }
+    let other = try SourceRequest(method: .get, headers: [HeaderField("X-Star", "*")], content: nil)
+    #expect(try await seen(other, at: server.url("a")).fields["x-star"] == "*")
+  }
+
   @Test("a form is sent as multipart/form-data, by POST and by PUT", arguments: [SourceRequest.Method.post, .put])
   func form(method: SourceRequest.Method) async throws {
     let server = try EchoServer.shared

@@ -22,9 +22,7 @@ extension FieldVocabulary {
         try header { () throws(SourceRequest.ParseError) in try HeaderField(parsing: text) }
       },
       Option("referer", field: "headers", memberLimit: headerLimit) { text throws(Option.Failure) in
-        guard text != "*" else {
-          throw Option.Failure("\"referer\" needs a URL; * is not available in this version")
-        }
+        // What * means, the request knows.
         return try header { () throws(SourceRequest.ParseError) in try HeaderField("Referer", text) }
       },
     ], sourceFields: Set(EntryReader.sourceFields), defaultsFields: Set(EntryReader.defaultsFields))

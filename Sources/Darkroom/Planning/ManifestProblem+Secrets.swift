@@ -10,7 +10,8 @@ extension ManifestProblem {
 
 extension ManifestWarning {
   var redacted: ManifestWarning {
-    ManifestWarning(code, SourceLocation.redacted(message: message), at: place.redacted)
+    ManifestWarning(
+      code, SourceLocation.redacted(message: message), at: place.redacted, concernsSecrets: concernsSecrets)
   }
 }
 

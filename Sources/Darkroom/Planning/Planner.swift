@@ -88,7 +88,7 @@ struct Planner {
       reader.report(problem)
     } catch is EnoughProblems {}
     findings.problems = Array(reader.problems.prefix(Self.problemLimit))
-    findings.hasSecretDefaults = reader.hasSecretDefaults
+    findings.hasSecretDefaults = reader.hasSecretDefaults || findings.warnings.contains(where: \.concernsSecrets)
     func read(_ body: (ManifestItem) throws -> Void) throws {
       try content.read(.entries) { item in
         if isCancelled() { throw CancellationError() }

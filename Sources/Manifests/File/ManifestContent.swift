@@ -59,7 +59,9 @@ extension ManifestItem {
     case .defaults(let value, let place): return .defaults(value, place: .source(place))
     case .entry(let value, let key, let place): return .entry(value, key: key, place: .source(place))
     case .warning(let warning):
-      return .warning(ManifestWarning(warning.code, warning.message, at: .source(warning.place)))
+      return .warning(
+        ManifestWarning(
+          warning.code, warning.message, at: .source(warning.place), concernsSecrets: warning.concernsSecrets))
     case .unreadable(let problems): return .unreadable(EntryProblems(problems.all.map(\.listed)) ?? problems)
     case .source:
       throw ManifestProblem(

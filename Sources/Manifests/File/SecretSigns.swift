@@ -1,8 +1,11 @@
 /// Tells whether a text that may be no manifest has what only its owner is to read: a key or a column for headers, a body or a
-/// form, or a user name or password before the host of a URL.
+/// form, a password among aria2's options, or a user name or password before the host of a URL.
 struct SecretSigns {
   /// What stands for it, in small letters.
-  private static let words = ["headers", "header", "body", "form", "authorization", "cookie"].map { Array($0.utf8) }
+  private static let words = [
+    "headers", "header", "body", "form", "authorization", "cookie", "http-passwd", "ftp-passwd", "all-proxy-passwd",
+    "http-proxy-passwd", "https-proxy-passwd", "ftp-proxy-passwd",
+  ].map { Array($0.utf8) }
 
   /// So far before and after what is looked at, the text is examined, in bytes.
   static let context = 4096

@@ -15,6 +15,8 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
     case noFiles = "no-files"
     /// The last run of the job was of a manifest in another format.
     case otherManifest = "other-manifest"
+    /// Options of aria2 in a list that mean nothing here.
+    case ignoredOption = "ignored-option"
   }
 
   /// More warnings of one manifest than this are not reported.
@@ -24,10 +26,15 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
   package let message: String
   package let place: ManifestProblem.Place
 
-  package init(_ code: Code, _ message: String, at place: ManifestProblem.Place) {
+  /// Whether what it is about may be something that only the manifest's owner is to read. The message does not show it.
+  package let concernsSecrets: Bool
+
+  /// - Parameter concernsSecrets: Default: false.
+  package init(_ code: Code, _ message: String, at place: ManifestProblem.Place, concernsSecrets: Bool = false) {
     self.code = code
     self.message = message
     self.place = place
+    self.concernsSecrets = concernsSecrets
   }
 
   package var description: String {

@@ -19,7 +19,7 @@ struct TextEntry {
 
   /// - Parameter content: A line without white space at its ends.
   init(_ content: Substring, line: Int, _ fields: FieldVocabulary) {
-    alternatives = content.split(separator: "\t", omittingEmptySubsequences: false).map { String($0.trimmingBlanks) }
+    alternatives = content.split(separator: "\t").map(\.trimmingBlanks).flatMap(Self.webAddresses).map(String.init)
       .filter { !$0.isEmpty }
     self.line = line
     self.fields = fields
@@ -41,12 +41,27 @@ struct TextEntry {
     return .entry(.object(object), key: nil, place: .line(line))
   }
 
+  /// What stands between two tabs: one alternative, or web addresses separated by spaces, as the example in aria2's manual
+  /// has them. A text that is one alternative may have spaces, too.
+  private static func webAddresses(_ text: Substring) -> [Substring] {
+    let words = text.split(separator: " ")
+    let areAddresses = words.allSatisfy { word in
+      ["http://", "https://"].contains { word.prefix($0.count).lowercased() == $0 }
+    }
+    return areAddresses ? words : [text]
+  }
+
   /// Reads `NAME=VALUE`; white space around either is dropped, as aria2 does.
-  mutating func readOption(_ content: Substring, line: Int) {
-    guard let equals = content.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+  /// - Parameter ignored: Gets what is an option of aria2 and none here.
+  mutating func readOption(_ content: Substring, line: Int, _ ignored: inout IgnoredOptions) {
+    let equals = content.utf8.firstIndex(of: UInt8(ascii: "="))
+    let name = String(content[..<(equals ?? content.endIndex)].trimmingBlanks)
+    if IgnoredOptions.all.contains(name) {
+      return ignored.add(name, value: equals.map { content[$0...] } ?? "", line: line)
+    }
+    guard let equals else {
       return report(.syntax, "an indented line is an option: NAME=VALUE", at: .line(line))
     }
-    let name = String(content[..<equals].trimmingBlanks)
     // What is no name is not shown: it may be a header without `header=`, with a secret.
     guard name.utf8.allSatisfy({ $0 < 0x80 && Unicode.Scalar($0).properties.isAlphabetic || $0 == 0x2d }) else {
       return report(.syntax, "an indented line is an option: NAME=VALUE, such as header=NAME: VALUE", at: .line(line))

@@ -6,18 +6,19 @@ struct TextManifest: ManifestFormat {
   let extensions = ["txt", "urls"]
   let summary =
     "text: one URL on each line; lines that begin with # are comments; mirrors are separated by tabs, and indented lines "
-    + "after a URL are options as in the input files of aria2: out=, checksum=, header=, referer="
+    + "after a URL are options as in the input files of aria2: out=, checksum=, header=, referer=; its others are ignored"
 
   func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     // Options stand on the lines after their entry, so an entry is complete when the next one begins.
     var entry: TextEntry?
+    var ignored = IgnoredOptions()
     try file.eachLine { line, number in
       switch TextLine(line, number: number) {
       case .blank: break
       case .entry(let content):
         if let entry { try yield(entry.item) }
         entry = TextEntry(content, line: number, fields)
-      case .option(let option) where entry != nil: entry?.readOption(option, line: number)
+      case .option(let option) where entry != nil: entry?.readOption(option, line: number, &ignored)
       case .option:
         let message = "an indented line is an option of the \(fields.principalTitle) before it, and there is none"
         try yield(.unreadable(EntryProblems(ManifestProblem(.syntax, message, at: .line(number)))))
@@ -30,5 +31,6 @@ struct TextManifest: ManifestFormat {
       }
     }
     if let entry { try yield(entry.item) }
+    if let warning = ignored.warning { try yield(.warning(warning)) }
   }
 }

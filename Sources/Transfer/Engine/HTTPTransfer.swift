@@ -83,7 +83,7 @@ final class HTTPTransfer {
     self.openConnections = openConnections
     self.tlsSessions = tlsSessions
     location = queued.request.location
-    request = queued.request.request
+    request = queued.request.request.referring(to: location)
     hostSettings = queued.request.settings
     slotHost = location.host ?? ""
     response = ResponseReceiver(

@@ -31,6 +31,9 @@ package struct HeaderField: Sendable, Hashable {
 
   var isContentType: Bool { name.lowercased() == "content-type" }
 
+  /// Whether it is the `Referer` of which the URL of the request is the value, written as in aria2.
+  var isOwnReferer: Bool { value == "*" && name.lowercased() == "referer" }
+
   var isAuthorization: Bool { name.lowercased() == "authorization" }
 
   /// The line in libcurl's notation.

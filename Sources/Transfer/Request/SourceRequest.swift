@@ -68,6 +68,16 @@ package struct SourceRequest: Sendable, Hashable {
     return headers + others.filter { !names.contains($0.name.lowercased()) }
   }
 
+  /// The request with a URL as its `Referer` where that is `*`, without userinfo and fragment (RFC 9110, section 10.1.3).
+  func referring(to location: SourceLocation) -> SourceRequest {
+    guard headers.contains(where: \.isOwnReferer) else { return self }
+    var request = self
+    let url = redacted(location.requestText, valid: true)
+    // It is one already, and so has no control characters.
+    request.headers = headers.map { field in field.isOwnReferer ? (try? HeaderField(field.name, url)) ?? field : field }
+    return request
+  }
+
   /// The request for a redirect's target, as curl and browsers make it: a GET without content after 303, and for a POST
   /// after 301 and 302; the same request otherwise.
   /// - Parameter leavesOrigin: Whether the target has another scheme, host or port: then all header fields but the type

@@ -40,9 +40,9 @@ import Testing
       ("http://h/a\n Authorization: Basic aHVzaA==", "syntax @ line 2", "header=NAME: VALUE"),
       ("http://h/a\n header Authorization: Basic aHVzaA==", "syntax @ line 2", "header=NAME: VALUE"),
       ("http://h/a\n header=Host: b", "bad-value @ line 2: header", "taken from the URL"),
-      ("http://h/a\n referer=*", "bad-value @ line 2: referer", "not available in this version"),
       ("http://h/a\n outt=a", "unknown-field @ line 2: outt", "did you mean \"out\"?"),
-      ("http://h/a\n dir=/tmp", "unknown-field @ line 2: dir", "known: out"),
+      ("http://h/a\n dri=/tmp", "unknown-field @ line 2: dri", "known: out"),
+      ("http://h/a\n Dir=/tmp", "unknown-field @ line 2: Dir", "known: out"),
       ("http://h/a\n out", "syntax @ line 2", "NAME=VALUE"),
       ("http://h/a\n out=", "bad-value @ line 2: out", "needs a name"),
       ("http://h/a\n out=a\n out=b", "bad-value @ line 3: out", "already"),
@@ -77,13 +77,58 @@ import Testing
     #expect(planned.entries.last?.urls.count == 1 && planned.entries.last?.request == .plain)
   }
 
+  @Test("the example of aria2's manual is read, with one warning for what is ignored")
+  func manual() throws {
+    let text = """
+      http://server/file.iso http://mirror/file.iso
+        dir=/iso_images
+        out=file.img
+      http://foo/bar
+
+      """
+    for text in [text, text.replacing(" http", with: "\thttp")] {
+      let planned = try Planned(text, as: "uri.txt")
+      #expect(planned.problems == [])
+      #expect(
+        planned.entries.map(\.urls) == [["http://server/file.iso", "http://mirror/file.iso"], ["http://foo/bar"]])
+      #expect(planned.entries.map(\.name) == ["file.img", "bar"])
+      #expect(planned.warnings.map { "\($0.code.rawValue) @ \($0.place)" } == ["ignored-option @ line 2"])
+      #expect(planned.warnings.first?.message.hasSuffix(": dir") == true)
+    }
+  }
+
+  @Test("ignored options are named once, whatever their values, and what has a password is known to")
+  func ignored() throws {
+    let planned = try Planned(
+      "http://h/a\n split = 5\n dir=/x\n continue\nhttp://h/b\n max-connection-per-server=16\n dir=hush\n", as: "m.txt")
+    #expect(planned.problems == [])
+    #expect(planned.entries.count == 2)
+    #expect(planned.warnings.count == 1)
+    let warning = try #require(planned.warnings.first)
+    #expect(warning.message.hasSuffix(": split, dir, continue, max-connection-per-server"))
+    #expect(!warning.concernsSecrets)
+    for secret in ["http-passwd=hush", "all-proxy=http://me:hush@proxy"] {
+      let warning = try #require(try Planned("http://h/a\n \(secret)", as: "m.txt").warnings.first)
+      #expect(warning.concernsSecrets && !warning.message.contains("hush"))
+    }
+  }
+
+  @Test("a URL with spaces is one, unless each word is one")
+  func spaces() throws {
+    let planned = try Planned("http://h/a b.jpg\nhttp://h/?t=see http://x\nHTTP://h/a  https://h/b", as: "m.txt")
+    #expect(
+      planned.entries.map(\.urls) == [
+        ["http://h/a b.jpg"], ["http://h/?t=see", "http://x"], ["HTTP://h/a", "https://h/b"],
+      ])
+  }
+
   @Test("everything that is wrong is told, up to the limit")
   func several() throws {
     let planned = try Planned(
-      "http://h/a\n split=5\n\nhttp://h/b\n checksum=md5=0\nhttp://h/c", as: "m.urls")
+      "http://h/a\n splitt=5\n\nhttp://h/b\n checksum=md5=0\nhttp://h/c", as: "m.urls")
     #expect(
-      planned.found == ["unknown-field @ line 2: split", "bad-value @ line 5: checksum"])
-    let many = "http://h/a\n" + String(repeating: " dir=/x\n", count: 250)
+      planned.found == ["unknown-field @ line 2: splitt", "bad-value @ line 5: checksum"])
+    let many = "http://h/a\n" + String(repeating: " folder=/x\n", count: 250)
     #expect(try Planned(many, as: "m.txt").problems.count == 100)
   }
 
