@@ -2,7 +2,7 @@
 
     night.py [--entries N] PROGRAM [OTHER_PROGRAM]
 
-The second night all links are signed anew (`?sig=2`), and entries have a `key` instead; the server has nothing new and answers
+The second night all links are signed anew (`?sig=2`), and entries have a `cache-key` instead; the server has nothing new and answers
 304; the same 3 % of the entries are dead, as they were in the first night. One server on loopback, without delays; pictures of
 1 KB, recipe `none`: what is measured is the cost of a row. Not simulated: distance, changed pictures.
 
@@ -32,7 +32,7 @@ def respond_with(picture):
 
 def write_manifest(path, entries, port, night):
     path.write_text("".join(json.dumps({
-        "url": f"http://127.0.0.1:{port}/p/{number}.jpg?sig={night}", "key": str(number),
+        "url": f"http://127.0.0.1:{port}/p/{number}.jpg?sig={night}", "cache-key": str(number),
         "name": f"{number % 1000:03}/{number}"}) + "\n" for number in range(entries)))
 
 

@@ -132,7 +132,7 @@ struct DocumentationTests {
   func fields() throws {
     let page = try Documentation.text("Documentation/manifests.md")
     let table = try #require(page.firstMatch(of: /\n## Fields\n\n\| field .*?\n\n/.dotMatchesNewlines())).output
-    let fields = table.matches(of: /\n\| `([a-z]+)`/).map { String($0.1) }
+    let fields = table.matches(of: /\n\| `([a-z-]+)`/).map { String($0.1) }
     #expect(Set(fields) == Set(EntryField.all.map(\.name)) && fields.count == EntryField.all.count)
   }
 

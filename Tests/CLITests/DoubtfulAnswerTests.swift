@@ -32,7 +32,7 @@ import Testing
   }
 
   private func url(_ name: String, key: String? = nil) -> String {
-    #"{"url": "\#(nginx.url(name))"\#(key.map { #", "key": "\#($0)""# } ?? "")}"#
+    #"{"url": "\#(nginx.url(name))"\#(key.map { #", "cache-key": "\#($0)""# } ?? "")}"#
   }
 
   @Test(arguments: [[], ["--cache-size", "0"], ["--filters", "none"]])

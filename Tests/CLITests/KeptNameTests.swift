@@ -112,7 +112,7 @@ import Testing
 
   @Test func `links that are signed anew keep their names by their keys`() throws {
     func links(_ night: Int, _ paths: [String]) -> [String] {
-      paths.map { #"{"key": "\#($0)", "url": "\#(nginx.url("signed/\(night)/\($0)"))"}"# }
+      paths.map { #"{"cache-key": "\#($0)", "url": "\#(nginx.url("signed/\(night)/\($0)"))"}"# }
     }
     #expect(try run(links(1, ["x/a.jpg", "y/a.jpg"])).entries.map(\.name) == ["a", "a-2"])
     let second = try run(links(2, ["n/a.png", "y/a.jpg", "x/a.jpg"]))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Entries whose links are signed anew for each run, with a `key` that stays.
+/// Entries whose links are signed anew for each run, with a `cache-key` that stays.
 @Suite(.blocking) struct SignedLinkTests {
   private let folders: DarkroomFolders
   private let pictures: TemporaryFolder
@@ -33,7 +33,7 @@ import Testing
   private struct Link {
     let url: String
     var key: String?
-    var line: String { #"{"url": "\#(url)"\#(key.map { #", "key": "\#($0)""# } ?? "")}"# + "\n" }
+    var line: String { #"{"url": "\#(url)"\#(key.map { #", "cache-key": "\#($0)""# } ?? "")}"# + "\n" }
   }
 
   private func run(_ links: [Link], job: String = "job", _ options: [String] = []) throws -> Report {
@@ -135,6 +135,6 @@ import Testing
     try folders.drop("job.jsonl", Link(url: nginx.url("missing.jpg"), key: "k 1").line)
     #expect(try folders.run().status == 1)
     let failed = try String(decoding: folders.contents("job/job.failed.jsonl"), as: UTF8.self)
-    #expect(failed.contains(#""key":"k 1""#), "\(failed)")
+    #expect(failed.contains(#""cache-key":"k 1""#), "\(failed)")
   }
 }

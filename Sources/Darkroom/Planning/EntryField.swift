@@ -38,7 +38,7 @@ package struct EntryField: Sendable {
       "name", "the output's path below images/, without extension; / makes folders",
       standard: "the key of a dictionary; else taken from the URL", isDefault: false),
     EntryField(
-      "key", "up to 1024 bytes that stand for the URL of a link that is signed anew each time", isDefault: false,
+      "cache-key", "up to 1024 bytes that stand for the URL of a link that is signed anew each time", isDefault: false,
       isBesideSource: true),
     EntryField("filters", "a recipe", standard: "--filters"),
     EntryField("format", OutputFormatName.allCases.map(\.rawValue).joined(separator: ", "), standard: "--format"),

@@ -85,7 +85,7 @@ struct EntryReader {
       entry = Entry(
         position: position, urls: urls(value["url"], at: place),
         request: request(requestFields(members, at: place), at: place),
-        key: requestKey(value["key"], at: place), named: name ?? key, givenName,
+        key: cacheKey(value["cache-key"], at: place), named: name ?? key, givenName,
         recipe: recipe(value["filters"], at: place), options: options(value, at: place),
         priority: priority(value["priority"], at: place), checksum: checksum(value["checksum"], at: place),
         metadata: metadata(value["metadata"], others, at: place))
@@ -223,22 +223,22 @@ struct EntryReader {
     }
   }
 
-  /// The longest `key`, in bytes.
+  /// The longest `cache-key`, in bytes.
   static let keyLimit = 1024
 
-  private mutating func requestKey(_ value: JSONValue?, at place: ManifestProblem.Place) -> String? {
-    guard let key = text(value, field: "key", at: place) else { return nil }
+  private mutating func cacheKey(_ value: JSONValue?, at place: ManifestProblem.Place) -> String? {
+    guard let key = text(value, field: "cache-key", at: place) else { return nil }
     let problem: String? =
       if key.isEmpty {
-        "a \"key\" must not be empty"
+        "a \"cache-key\" must not be empty"
       } else if key.utf8.count > Self.keyLimit {
-        "a \"key\" may have \(Self.keyLimit) bytes; this one has \(key.utf8.count)"
+        "a \"cache-key\" may have \(Self.keyLimit) bytes; this one has \(key.utf8.count)"
       } else if key.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
-        "a \"key\" must not hold control characters"
+        "a \"cache-key\" must not hold control characters"
       } else {
         nil
       }
-    if let problem { report(.badValue, problem, at: place.field("key")) }
+    if let problem { report(.badValue, problem, at: place.field("cache-key")) }
     return problem == nil ? key : nil
   }
 

@@ -30,6 +30,9 @@ final class JobIndex {
   /// Whether some entries have derived names.
   private(set) var hasDerivedNames = false
 
+  /// Whether some entries have a `cache-key`.
+  private(set) var hasKeys = false
+
   /// Whether it has the names of the job's last run.
   var hasLastNames = false
 
@@ -98,7 +101,7 @@ final class JobIndex {
     for table in ["entries", "requests", "hosts", "claims", "firsts"] { try database.run("DELETE FROM " + table) }
     if hasDependencies { try dropDependencies() }
     if hasLastNames { try removeLastNames() }
-    (hasVariants, hasDerivedNames) = (false, false)
+    (hasVariants, hasDerivedNames, hasKeys) = (false, false, false)
     lastRequest = nil
     hostNumbers.removeAll(keepingCapacity: true)
   }
@@ -115,6 +118,7 @@ final class JobIndex {
       Self.insertion, [.integer(hostNumber(of: entry.urls[0])), .optional(request)] + entry.values)
     if entry.variant != nil { hasVariants = true }
     if !entry.isNameExplicit { hasDerivedNames = true }
+    if entry.key != nil { hasKeys = true }
     // They are looked up when they are needed, and nothing is written then.
     for url in entry.urls.dropFirst() { _ = try hostNumber(of: url) }
   }

@@ -33,6 +33,7 @@ struct Planner {
     var findings = ManifestFindings()
     var clashes = NameClashes()
     var dependencies = DependencyProblems()
+    var keys = SharedKeys()
     var (position, line) = (0, 0)
     // Whether an entry with a problem would have a name of its own, which is not known.
     var lacksNames = false
@@ -83,6 +84,7 @@ struct Planner {
           clashes.renamed = try index.settleNames()
         }
       }
+      if reader.problems.isEmpty { keys = try SharedKeys(of: index) }
       if index.hasDependencies, !lacksNames { dependencies = try DependencyProblems(of: index) }
     } catch let problem as ManifestProblem {
       reader.report(problem)
@@ -95,8 +97,9 @@ struct Planner {
         try body(item)
       }
     }
-    if !findings.problems.isEmpty { clashes.renamed = [] }
+    if !findings.problems.isEmpty { (clashes.renamed, keys) = ([], SharedKeys()) }
     try clashes.complete(&findings, read: read)
+    try keys.complete(&findings, read: read)
     try dependencies.complete(&findings, read: read)
     findings.problems = findings.problems.map(\.redacted)
     findings.warnings = findings.warnings.prefix(ManifestWarning.reportLimit).map(\.redacted)

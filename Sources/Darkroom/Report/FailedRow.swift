@@ -22,7 +22,7 @@ struct FailedRow {
       "variants": entry.variant == nil ? nil : .array(rows.map(\.variant)), "metadata": entry.metadata,
       "_error": rows.lazy.compactMap(\.failure).first?.json,
     ])
-    let names = JSONValue.object(["name": .string(entry.shownName), "key": entry.key.map { .string($0) }])
+    let names = JSONValue.object(["name": .string(entry.shownName), "cache-key": entry.key.map { .string($0) }])
     guard case .object(let named) = names, case .object(let members) = rest else { return rest }
     return .object([source] + entry.request.members + named + made + members)
   }

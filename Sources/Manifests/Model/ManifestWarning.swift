@@ -17,6 +17,8 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
     case otherManifest = "other-manifest"
     /// Options of aria2 in a list that mean nothing here.
     case ignoredOption = "ignored-option"
+    /// Entries have the same `cache-key`, and their URLs differ in more than their queries.
+    case sharedKey = "shared-key"
   }
 
   /// More warnings of one manifest than this are not reported.

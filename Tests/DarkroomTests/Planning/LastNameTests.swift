@@ -75,11 +75,12 @@ import Testing
       names: ["a-2", "a"]),
     Sample(
       testDescription: "a key stands for the URL, and the name stays whatever that is",
-      first: [#"{"url":"http://x/a?s=1","key":"k1"}"#, #"{"url":"http://x/a?s=2","key":"k2"}"#],
-      second: [#"{"url":"http://x/b?s=3","key":"k2"}"#, #"{"url":"http://x/a?s=4","key":"k1"}"#], names: ["a-2", "a"]),
+      first: [#"{"url":"http://x/a?s=1","cache-key":"k1"}"#, #"{"url":"http://x/a?s=2","cache-key":"k2"}"#],
+      second: [#"{"url":"http://x/b?s=3","cache-key":"k2"}"#, #"{"url":"http://x/a?s=4","cache-key":"k1"}"#],
+      names: ["a-2", "a"]),
     Sample(
-      testDescription: "a key counts on its server", first: [#"{"url":"http://x/a?s=1","key":"k"}"#, "x/a"],
-      second: ["n/a", #"{"url":"http://y/a?s=1","key":"k"}"#, "x/a"], names: ["a", "a-3", "a-2"]),
+      testDescription: "a key counts on its server", first: [#"{"url":"http://x/a?s=1","cache-key":"k"}"#, "x/a"],
+      second: ["n/a", #"{"url":"http://y/a?s=1","cache-key":"k"}"#, "x/a"], names: ["a", "a-3", "a-2"]),
     Sample(
       testDescription: "what is no URL keeps its name, too", first: [#"{"url":"ftp://x/a"}"#, #"{"url":"ftp://x/b"}"#],
       second: [#"{"url":"ftp://x/b"}"#, #"{"url":"ftp://x/a"}"#], names: ["unnamed-2", "unnamed"]),

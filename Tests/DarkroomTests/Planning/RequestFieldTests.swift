@@ -134,12 +134,43 @@ import Transfer
   func plannedKeys() throws {
     let long = String(repeating: "k", count: 1024)
     let planned = try Planned(
-      #"[{"url":"http://h/1","key":"ä/1"},{"url":["http://h/2","http://h/3"],"key":"\#(long)"},"http://h/4"]"#,
+      #"[{"url":"http://h/1","cache-key":"ä/1"},{"url":["http://h/2","http://h/3"],"cache-key":"\#(long)"},"http://h/4"]"#,
       as: "m.json")
     #expect(planned.entries.map(\.key) == ["ä/1", long, nil])
-    #expect(try Planned("url,key\nhttp://h/1,a\nhttp://h/2,\n", as: "m.csv").entries.map(\.key) == ["a", nil])
-    let defaults = try Planned(#"{"defaults":{"key":"a"},"entries":["http://h/1"]}"#, as: "m.json")
-    #expect(defaults.found == ["unknown-field @ defaults.key"])
+    #expect(try Planned("url,cache-key\nhttp://h/1,a\nhttp://h/2,\n", as: "m.csv").entries.map(\.key) == ["a", nil])
+    let defaults = try Planned(#"{"defaults":{"cache-key":"a"},"entries":["http://h/1"]}"#, as: "m.json")
+    #expect(defaults.found == ["unknown-field @ defaults.cache-key"])
+  }
+
+  @Test("`key` is no field, but metadata")
+  func otherKey() throws {
+    let texts = [
+      "m.csv": "url,key\nhttp://h/1,animals\nhttp://h/2,animals\n",
+      "m.json": #"[{"url":"http://h/1","key":"animals"},{"url":"http://h/2","key":"animals"}]"#,
+    ]
+    for (file, text) in texts {
+      let planned = try Planned(text, as: file)
+      #expect(planned.problems == [] && planned.warnings == [])
+      #expect(planned.entries.map(\.key) == [nil, nil])
+      #expect(planned.entries.map(\.metadata) == Array(repeating: .object(["key": .string("animals")]), count: 2))
+    }
+  }
+
+  @Test(
+    "equal keys of URLs that differ before ? are a warning",
+    arguments: [
+      (["http://h/1?s=1", "http://h/2?s=1", "http://h/3"], 3), (["http://h/1?s=1", "http://g/1?s=1"], 2),
+      (["http://h/1", "http://h/1?s=2"], 0), (["http://h/1#a", "http://h/1#b"], 0), (["a.jpg", "b.jpg"], 0),
+    ])
+  func sharedKeys(urls: [String], count: Int) throws {
+    let rows = urls.map { #"{"url":"\#($0)","cache-key":"animals","variants":[{"name":"s"},{"name":"t"}]}"# }
+    let others = [#"{"url":"http://h/8","cache-key":"b"}"#, "\"http://h/9\"", "\"http://h/10\""]
+    let planned = try Planned((others + rows).joined(separator: "\n"), as: "m.jsonl")
+    #expect(planned.problems == [])
+    #expect(
+      planned.warnings.map { "\($0.code.rawValue) @ \($0.place)" }
+        == (count == 0 ? [] : ["shared-key @ line 4: cache-key"]))
+    if count > 0 { #expect(planned.warnings[0].message.hasPrefix("\(count) entries have the cache-key \"animals\"")) }
   }
 
   @Test("a key stands for the URL within its scheme, host and port, and for nothing else of the request")

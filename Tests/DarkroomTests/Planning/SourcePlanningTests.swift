@@ -36,7 +36,7 @@ import Transfer
   @Test func `a source is read as an entry's is, with its mirrors, checksum, headers and key`() throws {
     let sum = String(repeating: "a", count: 64)
     let text = """
-      {"_note": 1, "source": ["http://h/a.csv", "http://g/b"], "checksum": "sha-256=\(sum)", "key": "list",
+      {"_note": 1, "source": ["http://h/a.csv", "http://g/b"], "checksum": "sha-256=\(sum)", "cache-key": "list",
        "headers": {"X-A": "1"}, "defaults": {"quality": 7}}
       """
     let (findings, index) = try plan(text)
@@ -69,7 +69,7 @@ import Transfer
 
   @Test(arguments: [
     (#"{"source": "http://h/l", "filters": "sepia(0.8)"}"#, "filters", "belongs in \"defaults\""),
-    (#"{"source": ["h/l", "g/l"], "_a": 1, "quality": 80, "key": "k"}"#, "quality", "belongs in \"defaults\""),
+    (#"{"source": ["h/l", "g/l"], "_a": 1, "quality": 80, "cache-key": "k"}"#, "quality", "belongs in \"defaults\""),
     (#"{"defaults": {"quality": 1}, "source": "http://h/l", "metadata": {"a": "b"}}"#, "metadata", "belongs in"),
     (#"{"source": "l", "filters": "drop-shadow(rgb(0 0 0 / 50%) 1px 1px)"}"#, "filters", "belongs in"),
     (#"{"source": "l", "format": "png", "priority": "high"}"#, "format", "belongs in"),
