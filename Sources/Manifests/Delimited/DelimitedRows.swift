@@ -1,4 +1,5 @@
-/// Cuts text into rows of cells as RFC 4180 says, pushed in pieces of any length. Lines end in LF or CR LF.
+/// Cuts text into rows of cells as RFC 4180 says, pushed in pieces of any length. Lines end in LF or CR LF. A quote in a cell
+/// that does not begin with one stands for itself.
 struct DelimitedRows {
   struct Cell {
     /// Without quotes; doubled quotes are single ones.
@@ -84,8 +85,6 @@ struct DelimitedRows {
         cell.append(byte)
         state = .inQuotes
       case (.afterQuote, _): fail(problem("a separator or the end of the row must follow a closing quote"))
-      case (.inCell, Self.quote):
-        fail(problem("a cell with a quote in it must stand in quotes, and the quote in it be doubled"))
       case (_, _):
         cell.append(byte)
         state = .inCell

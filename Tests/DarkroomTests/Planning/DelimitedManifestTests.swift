@@ -65,6 +65,9 @@ import Transfer
   @Test(
     "metadata is the JSON of its column and, as strings, the columns that are no fields",
     arguments: [
+      ("url,size\nx,5\" screen", #"{"size":"5\" screen"}"#),
+      ("url,a,b\nx, \"y\"\"z\",1", #"{"a":" \"y\"\"z\"","b":"1"}"#),
+      ("url;a;b\nx;a\"\";c", #"{"a":"a\"\"","b":"c"}"#),
       ("url,metadata\nx,\"{\"\"a\"\":[1,{}]}\"", #"{"a":[1,{}]}"#), ("url,metadata\nx,[1]", "[1]"),
       ("url,metadata\nx,7", "7"), ("url,metadata\nx,", nil),
       ("url,id,Title\nx,007,\" b\"", #"{"id":"007","Title":" b"}"#),
@@ -88,7 +91,7 @@ import Transfer
       ("url\nx,y", "syntax @ line 2, column 3"), ("url,name\n,,,", "syntax @ line 2, column 3"),
       ("url,name\nx,\"y\nz", "syntax @ line 2, column 3"), ("url\n\"", "syntax @ line 2, column 1"),
       ("url,name\nx,\"y\"z", "syntax @ line 2, column 6"), ("url,name\nx,\"y\" ", "syntax @ line 2, column 6"),
-      ("url,name\nx,y\"z\"", "syntax @ line 2, column 4"), ("url,name\nx, \"y\"", "syntax @ line 2, column 4"),
+      ("url,name\nx,y\"z,1\"", "syntax @ line 2, column 7"), ("url,name\nx, \"y,z\"", "syntax @ line 2, column 7"),
       ("url\nx\ry", "syntax @ line 2, column 2"), ("url,\nx,y", "syntax @ line 2, column 3"),
       ("url,a\nx,\u{0}", "encoding @ line 2, column 3"), ("name\na", "bad-value @ line 1, column 1"),
       ("url,quality\nx,0", "bad-value @ line 2: quality"), ("url,quality\nx,good", "wrong-type @ line 2: quality"),
