@@ -20,7 +20,7 @@ package enum ManifestRecognition {
   private static func beginning(of file: ManifestFile) throws -> [UInt8] {
     var bytes: [UInt8] = []
     do {
-      _ = try file.eachTableChunk { chunk in
+      _ = try file.eachTextChunk(mayBeUTF16: true) { chunk in
         bytes += chunk.prefix(limit - bytes.count)
         if bytes.count >= limit { throw Enough() }
       }

@@ -30,7 +30,7 @@ struct DelimitedManifest: ManifestFormat {
         header = found
       }
     }
-    let foreign = try file.eachTableChunk { try rows.push($0, take) }
+    let foreign = try file.eachTextChunk(mayBeUTF16: true) { try rows.push($0, take) }
     try rows.finish(take)
     if let foreign { try yield(.warning(foreign)) }
     guard header != nil else { throw ManifestProblem(.syntax, "the file has no header row", at: .file) }

@@ -6,7 +6,7 @@ extension ManifestFile {
     var kept: [UInt8] = []
     var (isBeginning, isBinary) = (true, false)
     do {
-      _ = try eachTableChunk { chunk in
+      _ = try eachTextChunk(mayBeUTF16: true) { chunk in
         let text = kept + chunk
         if isBeginning { isBinary = text.starts(with: "bplist".utf8) }
         if SecretSigns.occur(in: text, isBeginning: isBeginning, isBinary: isBinary) { throw Found() }

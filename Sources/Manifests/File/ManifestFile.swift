@@ -46,24 +46,18 @@ package struct ManifestFile {
   /// gets nil, and the lines after it follow.
   /// - Throws: As `eachChunk`.
   func eachLine(_ body: (UnsafeRawBufferPointer?, Int) throws -> Void) throws {
-    var number = 1
-    var kept: [UInt8] = []
-    try eachChunk { chunk in
-      var rest = chunk[...]
-      while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-        if kept.isEmpty {
-          try body(Self.line(UnsafeRawBufferPointer(rebasing: rest[..<end])), number)
-        } else {
-          Self.keep(rest[..<end], after: &kept)
-          try kept.withUnsafeBytes { try body(Self.line($0), number) }
-          kept.removeAll(keepingCapacity: true)
-        }
-        number += 1
-        rest = rest[(end + 1)...]
-      }
-      Self.keep(rest, after: &kept)
-    }
-    if !kept.isEmpty { try kept.withUnsafeBytes { try body(Self.line($0), number) } }
+    var lines = ManifestLines(limit: Self.lineLimit)
+    try eachChunk { try lines.push($0, body) }
+    try lines.finish(body)
+  }
+
+  /// The same for a text list, as UTF-8: what is in Windows-1252 as a whole is converted.
+  /// - Returns: A warning when it is in Windows-1252.
+  func eachTextLine(_ body: (UnsafeRawBufferPointer?, Int) throws -> Void) throws -> ManifestWarning? {
+    var lines = ManifestLines(limit: Self.lineLimit)
+    let warning = try eachTextChunk(mayBeUTF16: false) { try lines.push($0, body) }
+    try lines.finish(body)
+    return warning
   }
 
   /// What `eachLine` has no line for.
@@ -84,10 +78,13 @@ package struct ManifestFile {
     }
   }
 
-  /// The same for a table, as UTF-8: UTF-16 with a byte-order mark, and what is in Windows-1252 as a whole, is converted.
+  /// The same for a table or a text list, as UTF-8: what is in Windows-1252 as a whole is converted, and UTF-16 with a
+  /// byte-order mark where it may be.
   /// - Returns: A warning when it is in Windows-1252.
-  /// - Throws: As `eachChunk`, but not for UTF-16.
-  func eachTableChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> ManifestWarning? {
+  /// - Throws: As `eachChunk`.
+  func eachTextChunk(
+    mayBeUTF16: Bool, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws -> ManifestWarning? {
     var isFirst = true
     var transcoder: UTF16Transcoder?
     // Until the first byte beyond ASCII it does not matter.
@@ -96,6 +93,7 @@ package struct ManifestFile {
       let mark = isFirst ? ByteOrderMark(of: chunk) : nil
       if let mark {
         isUTF8 = true
+        guard mayBeUTF16 || mark == .utf8 else { throw Self.noUTF16 }
         if mark != .utf8 { transcoder = UTF16Transcoder(isBigEndian: mark == .utf16BigEndian) }
       }
       isFirst = false
@@ -128,16 +126,5 @@ package struct ManifestFile {
     let gzip = GzipReader()
     try file.eachChunk { try gzip.unpack($0, body) }
     try gzip.finish(body)
-  }
-
-  /// Keeps a piece of a line, up to one byte more than a line may have.
-  private static func keep(_ piece: Slice<UnsafeRawBufferPointer>, after kept: inout [UInt8]) {
-    kept.append(contentsOf: piece.prefix(lineLimit + 1 - kept.count))
-  }
-
-  /// A line without the carriage return at its end; nil beyond the limit.
-  private static func line(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-    if line.count > lineLimit { return nil }
-    return line.last == UInt8(ascii: "\r") ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
   }
 }

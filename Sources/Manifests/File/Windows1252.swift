@@ -1,6 +1,6 @@
 import Foundation
 
-/// Text in Windows-1252, as spreadsheets write tables in Western Europe and America.
+/// Text in Windows-1252, as spreadsheets and editors write tables and lists in Western Europe and America.
 enum Windows1252 {
   /// Looks whether a file without a byte-order mark is in Windows-1252 as a whole: it has a byte that is no UTF-8, no
   /// character of several bytes that is, and none of the bytes that Windows-1252 does not define, nor NUL.
@@ -85,7 +85,7 @@ enum Windows1252 {
   }
 
   static func warning(line: Int) -> ManifestWarning {
-    let message = "the table is not in UTF-8 and was read as Windows-1252; if letters are wrong, save it as UTF-8"
+    let message = "the file is not in UTF-8 and was read as Windows-1252; if letters are wrong, save it as UTF-8"
     return ManifestWarning(.encoding, message, at: .line(line))
   }
 }

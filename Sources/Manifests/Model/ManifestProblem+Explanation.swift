@@ -6,7 +6,7 @@ extension ManifestProblem.Code {
       "not well-formed; also a key, a field or a column that occurs twice (the message has the place of the first), "
         + "an empty `.json` or `.plist`, a row with too many or too few cells, damaged gzip"
     case .encoding:
-      "not UTF-8, nor in `.csv` and `.tsv` UTF-16 with a byte-order mark or, as a whole, Windows-1252"
+      "not UTF-8, nor in tables and text lists, as a whole, Windows-1252, nor in tables UTF-16 with a byte-order mark"
     case .tooLarge:
       "the file, a line, a row or the unpacked data is larger than its limit"
     case .tooDeep:

@@ -16,7 +16,8 @@ enum TextLine: Equatable {
     }
     let isIndented = line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t")
     guard let text = String(validating: line, as: UTF8.self) else {
-      let problem = ManifestProblem(.encoding, "the line is not UTF-8", at: .line(number))
+      let message = "the line is not UTF-8, and the file as a whole is not in Windows-1252 either"
+      let problem = ManifestProblem(.encoding, message, at: .line(number))
       self = .unreadable(problem, isIndented: isIndented)
       return
     }

@@ -12,7 +12,7 @@ struct TextManifest: ManifestFormat {
     // Options stand on the lines after their entry, so an entry is complete when the next one begins.
     var entry: TextEntry?
     var ignored = IgnoredOptions()
-    try file.eachLine { line, number in
+    let foreign = try file.eachTextLine { line, number in
       switch TextLine(line, number: number) {
       case .blank: break
       case .entry(let content):
@@ -31,6 +31,7 @@ struct TextManifest: ManifestFormat {
       }
     }
     if let entry { try yield(entry.item) }
+    if let foreign { try yield(.warning(foreign)) }
     if let warning = ignored.warning { try yield(.warning(warning)) }
   }
 }

@@ -107,9 +107,31 @@ import Testing
     }
   }
 
-  @Test("other formats stay UTF-8", arguments: ["m.txt", "m.jsonl", "m.json"])
+  @Test("a text list that is Windows-1252 as a whole is read, with a warning", arguments: ["m.txt", "m.urls.gz"])
+  func windowsList(file: String) throws {
+    let bytes = try windows("# “1”\nhttp://h/1\n out=Zoë\nhttp://h/Café\n")
+    let planned = try Planned(file.hasSuffix(".gz") ? Gzip.packed([bytes]) : bytes, as: file)
+    #expect(planned.problems == [])
+    #expect(planned.entries.map { "\($0.urls[0])=\($0.name)" } == ["http://h/1=Zoë", "http://h/Café=Café"])
+    #expect(planned.warnings.map(\.code) == [.encoding] && planned.warnings.map(\.place) == [.line(1)])
+  }
+
+  @Test("a mixture with UTF-8 in a text list is not guessed at, nor is what Windows-1252 does not have")
+  func mixedList() throws {
+    let mixtures: [([UInt8], Int)] = [
+      (Array("http://h/é\nhttp://h/".utf8) + [0xe9], 2), (Array("http://h/".utf8) + [0xe9] + Array("\n#é\n".utf8), 1),
+      (Array("http://h/".utf8) + [0x81], 1), ([0xef, 0xbb, 0xbf] + Array("http://h/".utf8) + [0xe9], 1),
+    ]
+    for (bytes, line) in mixtures {
+      let planned = try Planned(bytes, as: "m.txt")
+      #expect(planned.found == ["encoding @ line \(line)"])
+      #expect(planned.warnings == [])
+    }
+  }
+
+  @Test("other formats stay UTF-8", arguments: ["m.jsonl", "m.json"])
   func others(file: String) throws {
-    let text = file == "m.txt" ? "http://h/ü\n" : file == "m.json" ? "[\"http://h/ü\"]" : "\"http://h/ü\"\n"
+    let text = file == "m.json" ? "[\"http://h/ü\"]" : "\"http://h/ü\"\n"
     #expect(try Planned(windows(text), as: file).problems.map(\.code) == [.encoding])
   }
 }

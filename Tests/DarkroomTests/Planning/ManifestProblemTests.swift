@@ -113,7 +113,7 @@ import TestSupport
   @Test(
     "what is not UTF-8 is an encoding problem with its place",
     arguments: [
-      ("m.txt", "http://h/a\nhttp://h/", "\n", "encoding @ line 2"),
+      ("m.txt", "http://h/é\nhttp://h/", "\n", "encoding @ line 2"),
       ("m.jsonl", "\"a\"\n\"b", "\"", "encoding @ line 2"),
       ("m.json", "[\"a\",\n \"b", "\"]", "encoding @ line 2"),
     ])
