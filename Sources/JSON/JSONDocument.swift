@@ -9,7 +9,7 @@ package final class JSONDocument {
 
   /// Parses UTF-8 text that holds one JSON value.
   /// - Parameter line: Where the text begins in its file, for messages; from 1.
-  /// - Parameter allowingNUL: Whether strings may hold U+0000.
+  /// - Parameter allowingNUL: Whether strings may hold U+0000; keys never may. Default: false.
   /// - Throws: `JSONError` with line and column; that of the first key that occurs twice names both places.
   package init(
     parsing text: UnsafeRawBufferPointer, line: Int = 1, allowingNUL: Bool = false
@@ -22,15 +22,18 @@ package final class JSONDocument {
   }
 
   /// Parses a text of which it is known that a key occurs twice. Of such a key the last value is kept.
-  /// - Parameter duplicates: Gets one error for each key that occurs again, at most 100; when the text is no JSON either,
-  ///   for those before the place of that.
+  /// - Parameters:
+  ///   - allowingNUL: Whether strings may hold U+0000. Default: false.
+  ///   - duplicates: Gets one error for each key that occurs again, at most 100; when the text is no JSON either, for those
+  ///     before the place of that.
   /// - Throws: `JSONError` with line and column.
   package init(
-    parsing text: UnsafeRawBufferPointer, line: Int = 1, reporting duplicates: inout [JSONError]
+    parsing text: UnsafeRawBufferPointer, line: Int = 1, allowingNUL: Bool = false,
+    reporting duplicates: inout [JSONError]
   ) throws(JSONError) {
     let found = DuplicateKeys.find(in: text, line: line, limit: 100)
     do throws(JSONError) {
-      root = try Self.load(text, line: line, flags: 0)
+      root = try Self.load(text, line: line, flags: allowingNUL ? JSON_ALLOW_NUL : 0)
       duplicates = found
     } catch {
       duplicates = found.filter { $0.place.isBefore(error.place) }

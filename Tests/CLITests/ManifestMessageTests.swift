@@ -61,6 +61,21 @@ import Testing
     }
   }
 
+  @Test func `U+0000 in metadata comes out escaped, in a URL it fails the entry, and both can be dropped again`() throws
+  {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.json", #"[{"url":"coffee.jpg","tag":"a\u0000b"},{"url":"cof\u0000fee.jpg","tag":"\u0000"}]"#)
+    let run = try folders.run()
+    #expect(run.status == 1, "\(run.error)")
+    let report = try folders.contents("job/report.json")
+    #expect(String(decoding: report, as: UTF8.self).contains(#"a\u0000b"#) && !report.contains(0))
+    #expect(try folders.report("job").entries.map { $0.error?.code } == [nil, "url-invalid"])
+    #expect(try ReportSchema.violations(of: report) == "")
+    try folders.drop("job.jsonl", folders.contents("job/job.failed.jsonl"))
+    #expect(try folders.run().status == 1)
+    #expect(try String(decoding: folders.contents("job/report.json"), as: UTF8.self).contains(#"\u0000"#))
+  }
+
   @Test(arguments: [
     ("a:b", "a_b~6783"), ("con", "_~1143"), ("cats.", "cats_~93a2"), ("x\u{202e}y", "x_y~0a32"),
     ("nul.tar", "_.tar~db6f"), ("plain", "plain"),

@@ -52,6 +52,15 @@ import Testing
     #expect(value == .object(expected))
   }
 
+  @Test("U+0000 is kept in a text, and refused in a key, as in JSON")
+  func nul() throws {
+    let value = try BinaryPropertyList(PropertyList.binary(["a": "b\u{0}c"])).read().value
+    #expect(value == .object([JSONValue.Member("a", .string("b\u{0}c"))]))
+    let list = try PropertyList.binary(["x": ["a\u{0}": 1]])
+    let problem = #expect(throws: ManifestProblem.self) { try BinaryPropertyList(list).read().value }
+    #expect(problem?.code == .syntax && problem?.place == .keyPath(["x"]))
+  }
+
   @Test("half a surrogate pair is an encoding problem")
   func surrogate() throws {
     let list = PropertyList.binary(objects: [PropertyList.array(of: [1]), [0x61, 0xd8, 0x00]])

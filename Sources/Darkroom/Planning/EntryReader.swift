@@ -216,7 +216,10 @@ struct EntryReader {
   private mutating func text(_ value: JSONValue?, field: String, at place: ManifestProblem.Place) -> String? {
     switch value {
     case nil: return nil
-    case .string(let text): return text
+    case .string(let text):
+      guard text.utf8.contains(0) else { return text }
+      report(.badValue, "\"\(field)\" holds U+0000", at: place.field(field))
+      return nil
     case let value?:
       report(.wrongType, "\"\(field)\" must be a string, not \(value.kind)", at: place.field(field))
       return nil
@@ -256,6 +259,8 @@ struct EntryReader {
       report(.wrongType, "names must be strings; number \(other + 1) is \(values[other].kind)", at: place)
     } else if values.contains(where: { $0.string?.isEmpty == true }) {
       report(.badValue, "a name in \"after\" must not be empty", at: place)
+    } else if values.contains(where: { $0.string?.utf8.contains(0) == true }) {
+      report(.badValue, "a name in \"after\" holds U+0000", at: place)
     } else {
       return values.compactMap { redacted($0.string) }
     }

@@ -125,7 +125,10 @@ struct RequestFields: Sendable, Equatable {
   private static let partFields = ["content", "filename", "type"]
 
   private static func string(_ value: JSONValue, field: String, _ what: String) throws(Problem) -> String {
-    if case .string(let text) = value { return text }
+    if case .string(let text) = value {
+      guard text.utf8.contains(0) else { return text }
+      throw Problem(code: .badValue, field: field, message: "\(what) holds U+0000")
+    }
     throw Problem(code: .wrongType, field: field, message: "\(what) must be a string, not \(value.kind)")
   }
 }

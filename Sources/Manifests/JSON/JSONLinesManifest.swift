@@ -16,7 +16,7 @@ struct JSONLinesManifest: ManifestFormat {
   private func item(_ line: UnsafeRawBufferPointer?, _ number: Int, _ fields: FieldVocabulary) -> ManifestItem {
     guard let line else { return .unreadable(EntryProblems(ManifestFile.tooLong(line: number))) }
     do throws(JSONError) {
-      let value = try JSONDocument(parsing: line, line: number).value()
+      let value = try JSONDocument(parsing: line, line: number, allowingNUL: true).value()
       return .entry(fields.canonical(value), key: nil, place: .line(number))
     } catch  where error.code == .duplicateKey {
       return .unreadable(problems(line, number, after: error))
@@ -30,7 +30,7 @@ struct JSONLinesManifest: ManifestFormat {
   private func problems(_ line: UnsafeRawBufferPointer, _ number: Int, after duplicate: JSONError) -> EntryProblems {
     var errors: [JSONError] = []
     do throws(JSONError) {
-      _ = try JSONDocument(parsing: line, line: number, reporting: &errors).value()
+      _ = try JSONDocument(parsing: line, line: number, allowingNUL: true, reporting: &errors).value()
     } catch {
       errors.append(error)
     }

@@ -12,7 +12,7 @@ struct JSONManifest: ManifestFormat {
   func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     let data = try file.whole()
     do {
-      let value = try data.withUnsafeBytes { try JSONDocument(parsing: $0).value() }
+      let value = try data.withUnsafeBytes { try JSONDocument(parsing: $0, allowingNUL: true).value() }
       return try ManifestTree(value, fields).read(yield)
     } catch let error as JSONError where error.code != .duplicateKey {
       throw ManifestProblem(error)
@@ -28,7 +28,7 @@ struct JSONManifest: ManifestFormat {
   ) throws {
     var duplicates: [JSONError] = []
     let value = Result {
-      try data.withUnsafeBytes { try JSONDocument(parsing: $0, reporting: &duplicates) }.value()
+      try data.withUnsafeBytes { try JSONDocument(parsing: $0, allowingNUL: true, reporting: &duplicates) }.value()
     }
     if let problems = EntryProblems(duplicates.map(ManifestProblem.init)) { try yield(.unreadable(problems)) }
     switch value {

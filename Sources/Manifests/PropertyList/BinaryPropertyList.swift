@@ -120,7 +120,11 @@ struct BinaryPropertyList {
       guard 0x5...0x6 ~= bytes[start] >> 4 else {
         throw ManifestProblem(.syntax, "a key of a dictionary is no string", at: .keyPath(path))
       }
-      keys.append(try string(start, at: path))
+      let key = try string(start, at: path)
+      guard !key.utf8.contains(0) else {
+        throw ManifestProblem(.syntax, "a key of a dictionary holds U+0000", at: .keyPath(path))
+      }
+      keys.append(key)
     }
     return keys
   }

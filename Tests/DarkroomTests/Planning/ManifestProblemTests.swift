@@ -18,7 +18,7 @@ import TestSupport
       ("m.json", "[\"a\"]\n]", "syntax @ line 2, column 1"),
       ("m.json", "{\"a\":\"http://h/1\",\"a\":\"http://h/2\"}", "syntax @ line 1, column 19"),
       ("m.json", "[\"\\ud800\"]", "syntax @ line 1, column 9"),
-      ("m.json", "[\"\\u0000\"]", "syntax @ line 1, column 9"),
+      ("m.json", "{\"a\\u0000\":\"b\"}", "syntax @ line 1, column 10"),
       ("m.json", "42", "wrong-type @ "), ("m.json", "\"http://h/a\"", "wrong-type @ "),
       ("m.json", "null", "wrong-type @ "),
       ("m.json", "[\"a\",,]", "syntax @ line 1, column 6"),
@@ -71,6 +71,15 @@ import TestSupport
       (#"{"url":"x","cache-key":"a\u0001"}"#, "bad-value @ a.cache-key"),
       (#"{"url":"x","cache-key":"a\nb"}"#, "bad-value @ a.cache-key"),
       (#"{"url":"x","cache-key":"\#(String(repeating: "k", count: 1025))"}"#, "bad-value @ a.cache-key"),
+      (#"{"url":"x","name":"a\u0000b"}"#, "bad-value @ a.name"),
+      (#"{"url":"x","format":"png\u0000"}"#, "bad-value @ a.format"),
+      (#"{"url":"x","filters":"none\u0000"}"#, "bad-value @ a.filters"),
+      (#"{"url":"x","after":["\u0000"]}"#, "bad-value @ a.after"),
+      (#"{"url":"x","cache-key":"\u0000"}"#, "bad-value @ a.cache-key"),
+      (#"{"url":"x","body":"\u0000"}"#, "bad-value @ a.body"),
+      (#"{"url":"x","headers":{"A":"\u0000"}}"#, "bad-value @ a.headers"),
+      (#"{"url":"x","form":{"a":"\u0000"}}"#, "bad-value @ a.form"),
+      (#"{"url":"x","variants":[{"name":"\u0000"}]}"#, "bad-value @ a.variants[0].name"),
       (#"{"url":"x","fliters":"none"}"#, "unknown-field @ a.fliters"),
       (#"{"url":"x","URL":"y"}"#, "syntax @ a.URL"),
     ])
@@ -108,6 +117,21 @@ import TestSupport
     #expect(try Planned("[\(pairs)]", as: "m.json").problems.count == min(2 * count, 100))
     let fields = (0..<count).map { #""quality\#(String(repeating: "_", count: $0 + 1))":1"# }.joined(separator: ",")
     #expect(try Planned("[{\"url\":\"x\",\(fields)}]", as: "m.json").problems.count == min(count, 100))
+  }
+
+  @Test("U+0000 in metadata is kept, and in a URL it rejects no manifest")
+  func nul() throws {
+    let entry = #"{"url":"x","metadata":{"a":["\u0000"]},"tag":"b\u0000c"}"#
+    for (file, text) in [("m.jsonl", entry), ("m.json", "[\(entry)]"), ("m.json", #"[{"url":"\u0000","a":"\u0000"}]"#)]
+    {
+      let planned = try Planned(text, as: file)
+      #expect(planned.problems == [])
+      #expect(
+        planned.entries.first?.metadata?.text
+          == (text.contains("tag") ? #"{"a":["\u0000"],"tag":"b\u0000c"}"# : #"{"a":"\u0000"}"#))
+    }
+    let twice = #"[{"url":"x","a":"\u0000","a":"b"}]"#
+    #expect(try Planned(twice, as: "m.json").found == ["syntax @ line 1, column 26"])
   }
 
   @Test(
