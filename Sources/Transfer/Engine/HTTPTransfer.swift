@@ -324,7 +324,7 @@ final class HTTPTransfer {
     if code == CURLE_OK { connection.endRequest() }
     wasUnreachable =
       (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT) && easy.offset(CURLINFO_CONNECT_TIME_T) == 0
-    isProxyUnreachable = connection.proxy != nil && (wasUnreachable || code == CURLE_COULDNT_RESOLVE_PROXY)
+    isProxyUnreachable = connection.proxy != nil && wasUnreachable
     lastAnswer = response.header.status == 0 ? nil : (isHTTP2, easy.long(CURLINFO_NUM_CONNECTS) == 0)
     do throws(TransferError) {
       return try needsNextRequest(after: code) ? .nextRequest : .ended(.success(try outcome(code)))
