@@ -35,10 +35,13 @@ package enum Event: Sendable {
   /// An entry's row of the report is durable. A row that goes over to another run, because its manifest was replaced, is told
   /// of when it has. `deferred` tells how many entries of the job are.
   case entryEnded(job: String, row: ReportRow, deferred: Int)
+  /// The row of an entry that was not done when its run was cancelled is durable; if `isSuperseded`, another manifest has taken
+  /// the place of the run's.
+  case entryCancelled(job: String, row: ReportRow, isSuperseded: Bool)
   /// Another manifest has taken the place of a live job's: `carried` entries are unchanged, and done or in progress.
   case jobReplaced(job: String, carried: Int)
   /// What has not been done of a job is cancelled: its manifest was removed from the inbox or, if `isRemoved` is false, that
-  /// was asked for. Its rows are not told one by one.
+  /// was asked for.
   case jobCancelled(job: String, isRemoved: Bool)
   /// A job's report is written.
   case jobEnded(JobSummary)

@@ -19,6 +19,9 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
   /// Whether another run has what is unchanged of it, and its log. Default: no.
   var isSuperseded = false
 
+  /// Called with the rows of each page when they are durable. Default: nobody wants to know.
+  var written: ([ReportRow]) -> Void = { _ in }
+
   /// - Parameter isStopping: Whether to stop soon; the next start does the rest.
   /// - Returns: What all rows of the run add up to.
   /// - Throws: `SQLiteError`, `LedgerError`; `CancellationError` when it was stopped.
@@ -40,6 +43,7 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
       try ledger.commit(changes + rows.map { .finish($0.record.ledgerEntry($0.row), run: run.runID, job: run.job) })
       changes = []
       for row in rows { tally.add(row.row) }
+      written(rows.map(\.row))
       if !isSuperseded { try delivery.log(rows) }
     }
     return tally

@@ -129,10 +129,22 @@ extension LiveJobs {
     let plan = cancelling.running.plan
     let cancellation = JobCancellation(
       run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery, attempts: cancelling.attempts,
-      names: plan.names, isSuperseded: cancelling.isSuperseded)
+      names: plan.names, isSuperseded: cancelling.isSuperseded
+    ) { [send, stopFlag] rows in
+      // Not more than a page is waiting, however slowly standard output is read.
+      let told = DispatchSemaphore(value: 0)
+      send(.rowsCancelled(run: number, rows, told))
+      while told.wait(timeout: .now() + .milliseconds(100)) == .timedOut, !stopFlag.isSet {}
+    }
     DispatchQueue(label: "Cancellation").async(group: background) { [send, stopFlag] in
       send(.cancelled(run: number, Result { try cancellation.write { stopFlag.isSet } }))
     }
+  }
+
+  /// Tells of rows of a cancelled run that have become durable.
+  func tell(cancelled rows: [ReportRow], of number: Int) {
+    guard let run = runs[number], case .cancelling(let cancelling) = run.phase else { return }
+    for row in rows { observe(.entryCancelled(job: run.name, row: row, isSuperseded: cancelling.isSuperseded)) }
   }
 
   /// Takes in what became of the rows of a cancelled run. The report of one that was replaced goes to `history`.

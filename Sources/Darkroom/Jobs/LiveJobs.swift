@@ -20,6 +20,8 @@ final class LiveJobs {
     case unwritten(run: Int, any Error)
     /// The outbox's file system has refused to give a manifest its permissions.
     case accessRefused(SystemError)
+    /// A page of the rows of a cancelled run is durable; the next is written when this one was told of.
+    case rowsCancelled(run: Int, [ReportRow], DispatchSemaphore)
     case cancelled(run: Int, Result<JobTally, any Error>)
     case compared(run: Int, Result<JobReplacement.Comparison, any Error>)
     case settled(run: Int)
@@ -203,6 +205,9 @@ final class LiveJobs {
     case .accessRefused(let error):
       if isAccessKnown { observe(.warning("the outbox's file system decides itself who may read manifests: \(error)")) }
       isAccessKnown = false
+    case .rowsCancelled(let number, let rows, let told):
+      tell(cancelled: rows, of: number)
+      told.signal()
     case .cancelled(let number, let result): try recorded(number, result)
     case .compared(let number, let result): try compared(number, result)
     case .settled(let number): settled(number)

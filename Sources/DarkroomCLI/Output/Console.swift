@@ -89,7 +89,7 @@ final class Console {
     case .hostClosed(let host, let why): log(.normal, "\(host) does not answer, and its entries wait: \(why)")
     case .hostOpened(let host): log(.normal, "\(host) answers again")
     case .hostGivenUp(let host, let why): log(.normal, "\(host) is given up: \(why)")
-    case .entryEnded(let job, let row, _): log(row, of: job)
+    case .entryEnded(let job, let row, _), .entryCancelled(let job, let row, _): log(row, of: job)
     case .jobReplaced(let job, let carried):
       let unchanged = carried.of("entry that is unchanged was", "entries that are unchanged were")
       log(.normal, "\(job): its manifest was replaced; \(unchanged) done or in progress")

@@ -25,7 +25,7 @@ extension Event {
     case .hostHeld, .hostClosed: "host-held"
     case .hostOpened: "host-opened"
     case .hostGivenUp: "host-given-up"
-    case .entryEnded: "entry-ended"
+    case .entryEnded, .entryCancelled: "entry-ended"
     case .jobReplaced: "job-replaced"
     case .jobCancelled: "job-cancelled"
     case .jobEnded: "job-ended"
@@ -67,7 +67,8 @@ extension Event {
     case .hostClosed(let host, let why), .hostGivenUp(let host, let why):
       .object(["host": .string(host), "why": .string(why)])
     case .hostOpened(let host): .object(["host": .string(host)])
-    case .entryEnded(let job, let row, _): .object(["job": .string(job), "entry": row.json])
+    case .entryEnded(let job, let row, _), .entryCancelled(let job, let row, _):
+      .object(["job": .string(job), "entry": row.json])
     case .jobReplaced(let job, let carried): .object(["job": .string(job), "carried": .integer(carried)])
     case .jobCancelled(let job, let isRemoved):
       .object(["job": .string(job), "why": .string(isRemoved ? "removed" : "requested")])
