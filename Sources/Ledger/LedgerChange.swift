@@ -18,6 +18,9 @@ package enum LedgerChange: Sendable {
   /// Changes what the caller wants to know of a run again. What was deferred is forgotten: it was done to find that out.
   case describe(_ runID: String, details: String)
 
+  /// Changes what the caller wants to know of a run again, and nothing else.
+  case note(_ runID: String, details: String)
+
   /// Has the next run of a job compare itself with this one, which is about to end. Without it an ended run's failures are
   /// forgotten, and those of the run before are kept.
   case remember(_ runID: String, job: String)
@@ -66,6 +69,7 @@ extension LedgerChange {
     case .advance(let runID, let state, let outcome, let documents):
       try Self.advance(runID, to: state, outcome, documents, database)
     case .describe(let runID, let details): try Self.describe(runID, details, database)
+    case .note(let runID, let details): try Self.note(runID, details, database)
     case .remember(let runID, let job): try LedgerFailure.remember(runID, job: job, database)
     case .addNames(let names, let runID): try database.run(LedgerTable.names.put, [.text(runID)] + names.values)
     case .name(let runID, let job, let pages): try LedgerNamedRun.put(runID, job: job, pages: pages, database)
@@ -120,9 +124,13 @@ extension LedgerChange {
     try LedgerNamedRun.forgetEarlier(runID, database)
   }
 
-  private static func describe(_ runID: String, _ details: String, _ database: Database) throws {
+  private static func note(_ runID: String, _ details: String, _ database: Database) throws {
     try database.run(changeDetails, [.text(details), .text(runID)])
     try checkChanged(runID, database)
+  }
+
+  private static func describe(_ runID: String, _ details: String, _ database: Database) throws {
+    try note(runID, details, database)
     try database.run("DELETE FROM deferred WHERE run_id = ?", [.text(runID)])
   }
 

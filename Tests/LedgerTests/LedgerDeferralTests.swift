@@ -54,9 +54,10 @@ import Testing
       try ledger.commit(["r", "s"].map { .accept(LedgerJob(runID: $0, name: $0, details: "old")) })
       try ledger.commit([.postpone(deferral(0), run: "r"), .postpone(deferral(0), run: "s")])
       try ledger.commit([.describe("r", details: "new"), .describe("gone", details: "x")])
+      try ledger.commit([.note("s", details: "noted")])
     }
     let ledger = try Ledger(path: path)
-    #expect(try ledger.liveJobs().map(\.details) == ["new", "old"])
+    #expect(try ledger.liveJobs().map(\.details) == ["new", "noted"])
     #expect(try deferrals(ledger).isEmpty)
     #expect(try deferrals(ledger, "s").count == 1)
     #expect(try ledger.liveJobs().map(\.state) == [.accepted, .accepted])

@@ -30,11 +30,11 @@ import Testing
     let downloads = try Downloads {
       ($0.perHost, $0.firstByteTimeout, $0.lowSpeed) = (HostLimit(fixed: 1), .seconds(600), 0)
     }
-    let (endings, stream) = AsyncStream.makeStream(of: (String, TransferError.Code?).self)
+    let (endings, stream) = AsyncStream.makeStream(of: (String, TransferError?).self)
     let ids = try ["running", "waiting"].map { name in
       downloads.engine.start(try request(server.url("stall-mid-body"))) { result in
-        let code: TransferError.Code? = if case .failure(let error) = result { error.code } else { nil }
-        stream.yield((name, code))
+        let error: TransferError? = if case .failure(let error) = result { error } else { nil }
+        stream.yield((name, error))
       }
     }
     #expect(try server.nextLine() == "stalled")
@@ -43,7 +43,8 @@ import Testing
       downloads.engine.cancel(ids[index])
       let ending = await iterator.next()
       #expect(ending?.0 == ["running", "waiting"][index])
-      #expect(ending?.1 == .cancelled)
+      #expect(ending?.1?.code == .cancelled)
+      #expect(ending?.1?.requests.sent == [1, 0][index], "what was sent counts")
     }
     // The host's slot is free again.
     _ = try await downloads.fetch(server.url("ok")).result.get()

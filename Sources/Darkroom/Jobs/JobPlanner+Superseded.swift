@@ -38,7 +38,7 @@ extension JobPlanner {
     }
     // Not before: an intent whose staged file is gone means that the file was delivered.
     for name in staged { run.staging.remove(name) }
-    let outcome = JobOutcome(tally, Transfers(), at: Clock.wallMilliseconds).superseded
+    let outcome = JobOutcome(tally, task.manifest.transfers ?? Transfers(), at: Clock.wallMilliseconds).superseded
     return Plan(
       job: job, run: run, manifest: task.manifest, index: index, total: tally.counts.total, hasOutputs: false,
       sources: SourceCounts(total: tally.counts.total), problems: findings.problems,

@@ -103,7 +103,7 @@ final class JobRun {
     /// Why nobody wants it any more; nil for most.
     var unwanted: CancelReason?
 
-    /// What was asked of servers to download its source; none for most.
+    /// What was asked of servers before it was planned: for its source, and by earlier processes.
     var sourceTransfers = Transfers()
 
     /// The number that it had when it first became live; nil for one that is live for the first time.
@@ -171,7 +171,7 @@ final class JobRun {
   /// The number of the run whose manifest its own is to replace, which may have ended meanwhile; nil for most.
   var replaces: Int?
 
-  /// What was asked of servers to download its source; none for most.
+  /// What was asked of servers before it was planned: for its source, and by earlier processes.
   var sourceTransfers: Transfers {
     get { known.sourceTransfers }
     set { known.sourceTransfers = newValue }

@@ -28,6 +28,7 @@ extension LiveJobs {
     if indexHolds.count >= Self.indexHoldLimit { indexHolds.removeAll() }
     indexHolds[runID] = hold
     queue.hold(run.name, hold)
+    run.sourceTransfers = transfers(of: run)
     scheduler.remove(run: run.number)
     machineFailures = machineFailures.filter { $0.key.run != run.number }
     var job = accepted.job

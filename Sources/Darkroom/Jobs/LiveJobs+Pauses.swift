@@ -51,8 +51,24 @@ extension LiveJobs {
 
   /// Ends the pauses of all runs, because the program does, and delivers what was submitted.
   func closePauses() {
-    delivery.record(runs.values.flatMap(closePauses))
+    delivery.record(runs.values.flatMap { closePauses($0) + noteTransfers($0) })
     delivery.drain()
+  }
+
+  /// Records what was asked of servers for a run that the next start goes on with.
+  private func noteTransfers(_ run: JobRun) -> [LedgerChange] {
+    guard let (job, accepted) = run.accepted else { return [] }
+    var manifest = accepted
+    manifest.transfers = transfers(of: run)
+    guard manifest.transfers?.total.requests ?? 0 > 0, let details = try? manifest.text else { return [] }
+    return [.note(job.runID, details: details)]
+  }
+
+  /// What was asked of servers for a run, also by earlier processes.
+  func transfers(of run: JobRun) -> Transfers {
+    if case .finishing(let finishing) = run.phase { return finishing.outcome.transfers }
+    let transfers = scheduler.transfers(run: run.number)
+    return transfers.total.requests > 0 ? transfers : run.sourceTransfers
   }
 
   /// Ends the pauses of a run, because the program or the job does.

@@ -186,6 +186,7 @@ final class LiveJobs {
       runs[number]?.accepted = (job, manifest)
       runs[number]?.time = runTime()
       runs[number]?.boundedTime = runs[number]?.boundedTime ?? BoundedTime(now: Clock.monotonicMilliseconds)
+      runs[number]?.sourceTransfers = manifest.transfers ?? Transfers()
       if let known = knownRuns.removeValue(forKey: job.runID) { runs[number]?.known = known }
       if let run = runs[number] {
         // The file may be a later one, when this is accepted again.

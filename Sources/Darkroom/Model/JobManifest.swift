@@ -42,6 +42,9 @@ struct JobManifest: Sendable, Equatable, Codable {
   /// What its source has listed; nil when it lists its entries itself, and as long as its source was not downloaded.
   var list: FetchedList?
 
+  /// What processes that have ended in order asked of servers for it. Default: nil, nothing.
+  var transfers: Transfers?
+
   /// The extension of the file's name, `.gz` included.
   var fileExtension: String { ManifestFileName(file)?.suffix ?? format }
 

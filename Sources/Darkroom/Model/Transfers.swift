@@ -1,7 +1,7 @@
 import JSON
 import Transfer
 
-/// What a job asked of servers since the program was last started, tries that failed included.
+/// What a run asked of servers, tries that failed included.
 package struct Transfers: Sendable, Equatable, Codable {
   /// More hosts than this are in the total only.
   static let hostLimit = 100

@@ -70,7 +70,7 @@ private let traceBytes: curl_debug_callback = { _, kind, _, count, context in
   switch kind {
   case CURLINFO_DATA_IN: Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue().countArrived(count)
   case CURLINFO_HEADER_OUT, CURLINFO_DATA_OUT:
-    Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue().hasSent()
+    if count > 0 { Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue().hasSent() }
   default: break
   }
   return 0

@@ -57,6 +57,13 @@ final class HTTPTransfer {
   private var redirects = 0
   private var requests = RequestCount()
 
+  /// How often the current request was sent: libcurl repeats one when it learns that the server has closed a connection that
+  /// was kept, and nothing of an answer has come.
+  private var timesSent = 0
+
+  /// Whether the next bytes of a header to be sent are the first of a request, and not those that open a tunnel of a proxy.
+  private var beginsRequest = false
+
   /// How long the requests so far took, without the time between them; in seconds.
   private var seconds = 0.0
 
@@ -291,6 +298,8 @@ final class HTTPTransfer {
 
   /// Takes in that a part of the request was sent: the wait for the answer begins.
   func hasSent() {
+    if beginsRequest { timesSent += 1 }
+    beginsRequest = false
     guard isTimed, firstByte != .came else { return }
     firstByte = .awaited(until: Clock.monotonicSeconds + firstByteTimeout / .seconds(1))
   }
@@ -299,7 +308,10 @@ final class HTTPTransfer {
   func openSocket(for address: UnsafePointer<curl_sockaddr>) -> curl_socket_t { connection.openSocket(for: address) }
 
   /// Whether the request may be sent over the connection that libcurl chose.
-  func maySendRequest(over endpoints: OpenConnections.Endpoints) -> Bool { connection.maySendRequest(over: endpoints) }
+  func maySendRequest(over endpoints: OpenConnections.Endpoints) -> Bool {
+    beginsRequest = connection.maySendRequest(over: endpoints)
+    return beginsRequest
+  }
 
   // MARK: The next step
 
@@ -317,10 +329,7 @@ final class HTTPTransfer {
   func step(after code: CURLcode) -> Step {
     seconds += Double(easy.offset(CURLINFO_TOTAL_TIME_T) ?? 0) / 1e6
     held += hold?.time(now: Clock.monotonicSeconds) ?? 0
-    if easy.long(CURLINFO_REQUEST_SIZE) ?? 0 > 0 {
-      requests.sent += 1
-      requests.reused += easy.long(CURLINFO_NUM_CONNECTS) == 0 ? 1 : 0
-    }
+    countRequests()
     if code == CURLE_OK { connection.endRequest() }
     wasUnreachable =
       (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT) && easy.offset(CURLINFO_CONNECT_TIME_T) == 0
@@ -331,6 +340,22 @@ final class HTTPTransfer {
     } catch {
       return .ended(.failure(completed(error)))
     }
+  }
+
+  /// Counts the current request, as often as it was sent.
+  private func countRequests() {
+    requests.sent += timesSent
+    requests.reused += max(0, timesSent - (easy.long(CURLINFO_NUM_CONNECTS) ?? 0))
+    timesSent = 0
+  }
+
+  /// The error of the transfer when it is cancelled, whether or not libcurl has it.
+  func cancelled() -> TransferError {
+    countRequests()
+    var error = TransferError.cancelled(queued.request.location)
+    error.bytes = response.body.received + response.discardedBytes
+    error.requests = requests
+    return error
   }
 
   /// Whether the last request found no address of its host that could be connected to.

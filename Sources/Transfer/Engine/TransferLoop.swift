@@ -60,6 +60,13 @@ final class TransferLoop {
       case .redirected(let transfer): transfer.queued
       }
     }
+
+    func completeCancelled() {
+      switch self {
+      case .new(let queued): queued.completeCancelled()
+      case .redirected(let transfer): transfer.queued.completion(.failure(transfer.cancelled()))
+      }
+    }
   }
 
   /// Runs until the mailbox is closed; then cancels all transfers.
@@ -87,7 +94,7 @@ final class TransferLoop {
       mailbox.wait { multi.poll(alongside: $0, seconds: seconds) }
     }
     resolver.close()
-    for waiting in gate.removeWaiting(where: { _ in true }) { waiting.queued.completeCancelled() }
+    for waiting in gate.removeWaiting(where: { _ in true }) { waiting.completeCancelled() }
     cancelStarted { _ in true }
   }
 
@@ -316,7 +323,7 @@ final class TransferLoop {
   }
 
   private func cancel(_ ids: Set<TransferID>) {
-    for waiting in gate.removeWaiting(where: { ids.contains($0.queued.id) }) { waiting.queued.completeCancelled() }
+    for waiting in gate.removeWaiting(where: { ids.contains($0.queued.id) }) { waiting.completeCancelled() }
     cancelStarted { ids.contains($0.queued.id) }
   }
 
@@ -326,18 +333,14 @@ final class TransferLoop {
     names.forgetAbandoned(resolver.withdraw)
     for transfer in stopped {
       release(transfer)
-      transfer.queued.completeCancelled()
+      transfer.queued.completion(.failure(transfer.cancelled()))
     }
-    for transfer in running.values.filter(matches) { finish(transfer, cancelled(transfer)) }
+    for transfer in running.values.filter(matches) { finish(transfer, .failure(transfer.cancelled())) }
   }
 
   private func finish(_ transfer: HTTPTransfer, _ result: Result<TransferOutcome, TransferError>) {
     remove(transfer)
     release(transfer)
     transfer.queued.completion(result)
-  }
-
-  private func cancelled(_ transfer: HTTPTransfer) -> Result<TransferOutcome, TransferError> {
-    .failure(.cancelled(transfer.queued.request.location))
   }
 }

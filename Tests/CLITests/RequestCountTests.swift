@@ -1,0 +1,92 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `transfers.requests` of reports, beside what a server has counted.
+@Suite(.blocking) struct RequestCountTests {
+  private let folders: DarkroomFolders
+  private let server: GatedServer
+
+  init() throws {
+    folders = try DarkroomFolders()
+    server = try GatedServer(serving: packageRoot + "/Samples/chelsea-small.png")
+  }
+
+  private static let options = [
+    "--downloads", "2", "--filters", "none", "--gallery", "off", "--verbose", "--grace", "0",
+  ]
+
+  private func lines(_ names: String...) -> String { names.map { server.url($0) + "\n" }.joined() }
+
+  /// How many requests have come since the others were waited for.
+  private func furtherRequests() throws -> Int {
+    try server.note("end")
+    var count = 0
+    while try server.nextRequest() != "/end" { count += 1 }
+    return count
+  }
+
+  /// Starts a job of which two entries wait for their answers.
+  private func start(_ manifest: String, _ text: String) throws -> DarkroomProcess {
+    try folders.drop(manifest, text)
+    let watch = try folders.start("watch", Self.options)
+    for _ in 0..<2 { _ = try server.nextRequest() }
+    return watch
+  }
+
+  @Test(arguments: ["cancel", "removal"])
+  func `requests of downloads that are cancelled count`(how: String) throws {
+    let watch = try start("job.txt", lines("a", "b", "c"))
+    if how == "cancel" {
+      #expect(try folders.ask("cancel", ["job"]).status == 0)
+    } else {
+      try FileManager.default.removeItem(atPath: folders.inbox + "/job.txt")
+    }
+    #expect(try watch.waitForLine(containing: "job: cancelled: 0 filtered") != nil)
+    #expect(try furtherRequests() == 0)
+    #expect(try folders.report("job").transfers?.requests == 2)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
+  @Test func `requests of a run whose manifest is replaced count, each in one report`() throws {
+    let watch = try start("job.txt", lines("a", "b", "c"))
+    try folders.drop("job.txt", lines("a", "d"))
+    #expect(try watch.waitForLine(containing: "its manifest was replaced") != nil)
+    try server.release(9)
+    #expect(try watch.waitForLine(containing: "job: superseded") != nil)
+    #expect(try folders.ask("wait", ["job"]).status == 0)
+    #expect(try furtherRequests() == 1)
+    let history = folders.outbox + "/job/history"
+    let earlier = try FileManager.default.contentsOfDirectory(atPath: history)
+    #expect(earlier.count == 1)
+    let superseded = try folders.report("job/history/" + (earlier.first ?? ""))
+    #expect(superseded.transfers?.requests == 2)
+    #expect(try folders.report("job").transfers?.requests == 1)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
+  @Test func `requests of an earlier start that was stopped count, also those that it did not wait for`() throws {
+    let watch = try start("job.txt", lines("a", "b", "c"))
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+    #expect(try furtherRequests() == 0)
+    try server.release(9)
+    #expect(try folders.run(Self.options).status == 0)
+    #expect(try furtherRequests() == 3)
+    #expect(try folders.report("job").transfers?.requests == 5)
+  }
+
+  @Test func `requests for a list count, also when it is cancelled`() throws {
+    try folders.drop("job.json", #"{"source": "\#(server.url("list.txt"))"}"#)
+    let watch = try folders.start("watch", Self.options)
+    #expect(try server.nextRequest() == "/list.txt")
+    #expect(try folders.ask("cancel", ["job"]).status == 0)
+    #expect(try folders.ask("wait", ["job"]).status == 1)
+    #expect(try furtherRequests() == 0)
+    #expect(try folders.report("job").transfers?.requests == 1)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+}

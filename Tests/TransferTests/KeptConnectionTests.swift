@@ -1,0 +1,66 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Transfer
+
+/// Requests to a server that keeps connections, and may close one after it has read a request.
+@Suite(.blocking) struct KeptConnectionTests {
+  private let server: PythonServer
+  private let downloads: Downloads
+
+  init() throws {
+    server = try PythonServer(
+      PythonServer.prelude + #"""
+        def handle(connection):
+            received = b""
+            number = 0
+            while True:
+                while b"\r\n\r\n" not in received:
+                    piece = connection.recv(65536)
+                    if not piece:
+                        return connection.close()
+                    received += piece
+                head, _, received = received.partition(b"\r\n\r\n")
+                size = int((head.lower() + b"\r\n").partition(b"content-length:")[2].split(b"\r\n")[0] or b"0")
+                while len(received) < size:
+                    received += connection.recv(65536)
+                received = received[size:]
+                method, path = head.decode().split()[:2]
+                number += 1
+                say("%s %s %d" % (method, path, number))
+                if path == "/closed" and number == 2:
+                    return connection.close()
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                if path == "/end":
+                    return connection.close()
+
+        serve()
+        """#)
+    downloads = try Downloads()
+  }
+
+  private func fetch(_ path: String, _ method: SourceRequest.Method) async throws -> RequestCount {
+    let content = method == .get ? nil : SourceRequest.Content.body("x")
+    let request = try SourceRequest(method: method, headers: [], content: content)
+    return try await downloads.fetch(server.url(path), request).result.get().requests
+  }
+
+  /// What the server was asked for since, each with its number on its connection.
+  private func seen() async throws -> [String] {
+    try LoopbackSocket.request("/end", port: server.port)
+    var seen: [String] = []
+    while true {
+      let line = try await server.line()
+      if line == "GET /end 1" { return seen }
+      seen.append(line)
+    }
+  }
+
+  @Test func `a GET is sent again when a kept connection is closed, and counted as often`() async throws {
+    #expect(try await fetch("kept", .get) == RequestCount(sent: 1))
+    #expect(try await fetch("closed", .get) == RequestCount(sent: 2, reused: 1))
+    #expect(try await fetch("kept", .get) == RequestCount(sent: 1, reused: 1))
+    #expect(try await seen() == ["GET /kept 1", "GET /closed 2", "GET /closed 1", "GET /kept 2"])
+  }
+}
