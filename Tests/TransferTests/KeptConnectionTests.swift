@@ -63,4 +63,13 @@ import Testing
     #expect(try await fetch("kept", .get) == RequestCount(sent: 1, reused: 1))
     #expect(try await seen() == ["GET /kept 1", "GET /closed 2", "GET /closed 1", "GET /kept 2"])
   }
+
+  @Test(arguments: SourceRequest.Method.allCases.filter { $0 != .get })
+  func `what is no GET has a connection of its own, and is sent once`(method: SourceRequest.Method) async throws {
+    let name = method.rawValue
+    #expect(try await fetch("kept", .get) == RequestCount(sent: 1))
+    for _ in 0..<2 { #expect(try await fetch("closed", method) == RequestCount(sent: 1)) }
+    #expect(try await fetch("kept", .get) == RequestCount(sent: 1, reused: 1), "a GET may use any connection again")
+    #expect(try await seen() == ["GET /kept 1", "\(name) /closed 1", "\(name) /closed 1", "GET /kept 2"])
+  }
 }

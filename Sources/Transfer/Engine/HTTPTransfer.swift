@@ -28,8 +28,11 @@ final class HTTPTransfer {
   /// When the transfer began to wait for its name, as `Clock.monotonicSeconds`.
   var waitingSince = 0.0
 
-  /// Whether the host was known to speak HTTP/2 when the current request began.
+  /// Whether the current request may share a connection, and the host was known to speak HTTP/2 when it began.
   var couldShare = false
+
+  /// Whether the current request needs a connection of its own.
+  var needsNewConnection: Bool { connection.isNew }
 
   /// Whether its speed, and the time until the body begins, say something of the server: it has the connection for itself,
   /// or shares it with none that are paused.
@@ -96,7 +99,8 @@ final class HTTPTransfer {
     response = ResponseReceiver(
       queued.request, maxBytes: configuration.maxBytes, begun: queued.request.partial?.take())
     connection = RequestConnection(
-      to: location, easy: easy, configuration: configuration, openConnections: openConnections)
+      to: location, isNew: request.needsNewConnection, easy: easy, configuration: configuration,
+      openConnections: openConnections)
     certificateFolder = easy.configure(configuration)
     easy.setCallbacks(of: self, openConnections)
     try prepareRequest()
@@ -402,7 +406,8 @@ final class HTTPTransfer {
 
   private func prepareNextRequest(overNewConnection isNew: Bool) throws(TransferError) {
     connection = RequestConnection(
-      to: location, isNew: isNew, easy: easy, configuration: configuration, openConnections: openConnections)
+      to: location, isNew: isNew || request.needsNewConnection, easy: easy, configuration: configuration,
+      openConnections: openConnections)
     try prepareRequest()
   }
 

@@ -154,7 +154,7 @@ final class TransferLoop {
 
   private func add(_ transfer: HTTPTransfer) -> Bool {
     let isHTTP2 = gate.isHTTP2(transfer.slotHost)
-    transfer.couldShare = isHTTP2 == true
+    transfer.couldShare = isHTTP2 == true && !transfer.needsNewConnection
     // Not for a host of which nothing is known: tries at a silent one would wait for each other.
     let isHTTPS = transfer.location.scheme == .https
     transfer.easy.set(CURLOPT_PIPEWAIT, isHTTPS && isHTTP2 == true ? 1 : 0)

@@ -61,6 +61,10 @@ package struct SourceRequest: Sendable, Hashable {
   /// Whether the response may be cached and revalidated.
   package var isCacheable: Bool { method == .get }
 
+  /// Whether it must not be sent over a connection that was open before: when the server has closed that, libcurl sends the
+  /// request again, although the server may have got it (RFC 9110, section 9.2.2).
+  var needsNewConnection: Bool { method != .get }
+
   /// The header fields with others, those that are not given already.
   func headers(with others: [HeaderField]) -> [HeaderField] {
     guard !others.isEmpty else { return headers }
