@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -163,5 +164,68 @@ struct SpaceTests {
     #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
     watch.send(SIGTERM)
     #expect(try watch.finish().status == 0)
+  }
+
+  @Test(arguments: [[], ["--cache-size", "0"], ["--filters", "sepia()"]])
+  func `what is in progress does not fill the disk beyond min-free`(more: [String]) throws {
+    let disk = try SmallDisk(over: folders.outbox, in: folders.folder, kilobytes: 30 << 10)
+    // Pictures of 480 by 480 pixels, of 675 KiB each, no two of which are the same.
+    let server = try PythonServer(
+      PythonServer.prelude + #"""
+        import zlib
+
+        pixels = b"".join(b"\0" + os.urandom(3 * 480) for _ in range(480))
+
+        def chunk(kind, data):
+            return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+        def answer(connection, path):
+            data = b"\0" + bytes([int(path[1:])]) + pixels[2:]
+            body = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 480, 480, 8, 2, 0, 0, 0))
+            body += chunk(b"IDAT", zlib.compress(data, 0)) + chunk(b"IEND", b"")
+            head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
+            connection.sendall(head + body)
+
+        serve()
+        """#)
+    try folders.drop("job.txt", (0..<60).map { server.url("\($0)") + "\n" }.joined())
+    let options = ["--filters", "none", "--gallery", "off", "--min-free", "10M", "--lock-wait", "0"] + more
+    let lowest = LowestFreeSpace(folders.outbox)
+    let ended = try folders.run(options)
+    #expect(ended.status == 75 && ended.error.contains("--min-free is 10 MiB"), "\(ended.error)")
+    // The ledger is written, too, and what is in progress when the limit is reached.
+    let free = lowest.stop()
+    #expect(free > 8 << 20, "\(free) bytes were free: \(ended.error)")
+    withExtendedLifetime(disk) {}
+  }
+}
+
+/// Measures all the time how much is free on a file system.
+private final class LowestFreeSpace: Sendable {
+  private let bytes = Mutex(Int.max)
+  private let isStopped = Atomic(false)
+  private let path: String
+
+  init(_ path: String) {
+    self.path = path
+    Thread.detachNewThread { [self] in
+      while !isStopped.load(ordering: .relaxed) {
+        measure()
+        usleep(1000)
+      }
+    }
+  }
+
+  private func measure() {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { return }
+    bytes.withLock { $0 = min($0, Int(status.f_bavail) * Int(status.f_frsize)) }
+  }
+
+  /// The least that was free so far, in bytes.
+  func stop() -> Int {
+    isStopped.store(true, ordering: .relaxed)
+    measure()
+    return bytes.withLock { $0 }
   }
 }

@@ -5,11 +5,12 @@ import Transfer
 
 /// An entry's way through the live jobs: admitted, and in the end delivered, put off, or tried again.
 extension LiveJobs {
-  /// Whether entries may start: the program is not stopping, and nothing is paused. While one operation at a time goes on, so
+  /// Whether entries may start: the program is not stopping, nothing is paused, and there is room on the disk. While one operation at a time goes on, so
   /// does one entry.
   var mayStart: Bool {
     let isHeld = suspension.isPaused || suspension.isShortOfMemory
     return !isStopping && (!isHeld || suspension.allowsOne && pending.inProgress.isEmpty) && !suspension.awaitsRoom
+      && suspension.hasRoom(besides: pending.inProgress.count + holders)
   }
 
   /// When an entry may start that may not now, or might have since `admit` was last called, in milliseconds of the
@@ -285,6 +286,7 @@ extension LiveJobs {
   /// - Parameter processed: The record of the run in which the entry was worked on.
   func ended(_ record: PhotoRecord, _ row: ReportRow, as processed: PhotoRecord) {
     scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
+    suspension.entryEnded(bytes: row.writtenBytes)
     dependencyEnded(record, row, as: processed)
     if !machineFailures.isEmpty { clearFailures(of: record) }
     guard let run = runs[record.run.number], run.running != nil else { return }

@@ -115,6 +115,9 @@ package struct ReportRow: Sendable, Equatable {
   /// The bytes that were downloaded for this row: not for a file of the cache, or another entry's.
   package var downloadedBytes: Int { isCoalesced || source?.httpStatus == 304 ? 0 : source?.bytes ?? 0 }
 
+  /// The bytes that source and result took on disk; a source that is the result counts twice.
+  var writtenBytes: Int { downloadedBytes + (isReused ? 0 : output?.bytes ?? 0) }
+
   /// The row of an entry whose result turned out to be undeliverable.
   /// - Parameter last: Its failure in the last run; nil when it had none.
   func failed(_ failure: EntryFailure, after last: LedgerFailure? = nil) -> ReportRow {

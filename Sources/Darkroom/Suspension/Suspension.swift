@@ -141,6 +141,24 @@ final class Suspension {
     return now < diskFullUntil ? [.disk(reason: "a write was refused for want of space")] : []
   }
 
+  private var entryRoom = EntryRoom()
+
+  /// Whether there is room beyond `--min-free` for what another entry will write.
+  /// - Parameter inProgress: How many entries are in progress or being delivered.
+  func hasRoom(besides inProgress: Int) -> Bool {
+    guard minFree > 0 else { return true }
+    let mayStart = entryRoom.mayStart(inProgress: inProgress, now: Clock.monotonicMilliseconds) {
+      min((try? Folder.freeSpace(outbox.path)).map { $0 - minFree } ?? .max, freeForState)
+    }
+    // Then less is free than should be.
+    if !mayStart, inProgress == 0 { needsScan = true }
+    return mayStart
+  }
+
+  /// Records what an entry has written.
+  /// - Parameter bytes: 0 for a result that was there.
+  func entryEnded(bytes: Int) { entryRoom.entryEnded(bytes: bytes) }
+
   /// Whether a want of space, or a failure of the machine, suspends the queues.
   var hasDiskCause: Bool { pauses.open(since: 0).contains { $0.cause == PauseCause.disk(reason: "").kind } }
 
