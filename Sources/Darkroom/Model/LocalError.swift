@@ -54,6 +54,9 @@ extension Error {
   /// Whether SQLite has refused a change for what it is, and has not made it.
   var isRefusal: Bool { (self as? SQLiteError)?.isConstraint == true }
 
+  /// Whether the process or the machine has no descriptors, memory or other resources left.
+  package var isExhaustion: Bool { localCause == .exhaustion }
+
   /// Whether a file system has no room.
   package var isOutOfSpace: Bool { localCause == .space }
 }

@@ -20,7 +20,7 @@ final class Suspension {
   var outboxTrouble: StopError?
 
   /// Why nothing can be recorded, and until when that is taken to be so, as `Clock.monotonicSeconds`.
-  private var failing: (reason: String, until: Double)?
+  private var failing: (reason: String, until: Double, isOfDisk: Bool)?
 
   /// Until when the queues are suspended because a write was refused for want of space, as `Clock.monotonicSeconds`.
   private(set) var diskFullUntil = 0.0
@@ -174,12 +174,12 @@ final class Suspension {
   private func failure(_ now: Double) -> String? {
     // That explains every other error.
     if let outboxTrouble { return "\(outboxTrouble); nothing is lost, and the work goes on when it is back" }
-    if let failing, now < failing.until { return failing.reason }
+    if let failing, failing.isOfDisk, now < failing.until { return failing.reason }
     guard let suspected else { return nil }
     guard let state else { return suspected }
     if let error = WriteProbe.failure(
       in: [(outbox.path, Folder.name(of: outbox.hidden) + "/" + outbox.stagingName(of: state)), (state.jobs, "")]),
-      !error.isOutOfSpace
+      !error.isOutOfSpace, !error.isExhaustion
     {
       return error.description
     }
@@ -187,16 +187,17 @@ final class Suspension {
     return nil
   }
 
-  /// Records an error of the machine's. If nothing else can be written either, the queues are suspended until it can.
+  /// Records an error of the machine's. If nothing else can be written either, the queues are suspended until it can; not for
+  /// want of descriptors or memory, which what goes on gives back.
   func suspect(_ error: any Error) {
     if suspected == nil { needsScan = true }
     suspected = "\(error)"
   }
 
-  /// Suspends the queues for a while because nothing can be recorded.
+  /// Suspends the queues for a while because nothing can be recorded, unless that is for want of descriptors or memory.
   func fail(_ error: any Error, now: Double) {
     needsScan = true
-    failing = ("\(error)", now + 5)
+    failing = ("\(error)", now + 5, !error.isExhaustion)
   }
 
   /// An error of the machine's that holds, in words; nil when none is known.

@@ -54,9 +54,10 @@ final class MultiHandle: @unchecked Sendable {  // created on one thread, then u
     return other.revents != 0
   }
 
-  /// How many connections are kept, in use or not, before the one that is idle for longest is closed: half of the files
-  /// that the process may open, 4096 at most. libcurl closes those that are idle for two minutes when it would use them.
-  private static var maxConnections: Int { min(max(DescriptorLimit.current / 2, 4), 4096) }
+  /// How many connections are kept, in use or not, before the one that is idle for longest is closed: a quarter of the files
+  /// that the process may open besides the 64 that it always needs, from 4 to 4096. The rest is for entries, see
+  /// `AdmissionWindow`. libcurl closes those that are idle for two minutes when it would use them.
+  private static var maxConnections: Int { min(max((DescriptorLimit.current - 64) / 4, 4), 4096) }
 
   private static let initialisedLibrary: Void = {
     // libcurl expects host names in the locale's encoding.

@@ -1,0 +1,43 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A process that may have few files and connections open.
+@Suite(.blocking) struct DescriptorTests {
+  @Test(arguments: [64, 80])
+  func `idle connections to many hosts leave descriptors to entries, and nothing pauses`(limit: Int) throws {
+    let folders = try DarkroomFolders()
+    let server = try PythonServer(
+      PythonServer.prelude + #"""
+        body = open(sys.argv[1], "rb").read()
+
+        def serve():
+            listener = socket.socket()
+            listener.bind(("0.0.0.0", 0))
+            listener.listen(128)
+            print(listener.getsockname()[1], flush=True)
+            while True:
+                connection, _ = listener.accept()
+                threading.Thread(target=handle, args=(connection,), daemon=True).start()
+
+        def handle(connection):
+            try:
+                while connection.recv(65536).endswith(b"\r\n\r\n"):
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            except OSError:
+                pass
+            connection.close()
+
+        serve()
+        """#, [packageRoot + "/Samples/chelsea-small.png"])
+    let hosts = (1...100).map { "http://127.0.0.\($0):\(server.port)/\($0)\n" }
+    try folders.drop("job.txt", hosts.joined())
+    let words = (["run"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
+    let run = try DarkroomProcess.run(script: "ulimit -n \(limit); exec darkroom \(words)", in: folders.folder)
+    #expect(run.status == 0, "\(run.error)")
+    #expect(!run.error.contains("Too many open files"), "\(run.error)")
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 100, filtered: 100))
+    #expect(report.pauses == nil && report.transfers?.requests == 100)
+  }
+}
