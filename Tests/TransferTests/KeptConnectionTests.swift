@@ -31,6 +31,12 @@ import Testing
                 say("%s %s %d" % (method, path, number))
                 if path == "/closed" and number == 2:
                     return connection.close()
+                if path == "/silent":
+                    stall(connection)
+                if path.startswith("/to/"):
+                    answer = "HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n" % path[3:]
+                    connection.sendall(answer.encode())
+                    continue
                 connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
                 if path == "/end":
                     return connection.close()
@@ -62,6 +68,24 @@ import Testing
     #expect(try await fetch("closed", .get) == RequestCount(sent: 2, reused: 1))
     #expect(try await fetch("kept", .get) == RequestCount(sent: 1, reused: 1))
     #expect(try await seen() == ["GET /kept 1", "GET /closed 2", "GET /closed 1", "GET /kept 2"])
+  }
+
+  @Test func `a redirect is a request, also of a transfer that is cancelled after it`() async throws {
+    #expect(try await fetch("to/kept", .get) == RequestCount(sent: 2, reused: 1))
+    #expect(try await seen() == ["GET /to/kept 1", "GET /kept 2"])
+    let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    defer { close(null) }
+    let request = TransferRequest(
+      location: try SourceLocation(parsing: server.url("to/silent")), destination: null)
+    let (endings, stream) = AsyncStream.makeStream(of: RequestCount?.self)
+    let id = downloads.engine.start(request) { result in
+      if case .failure(let error) = result { stream.yield(error.requests) } else { stream.yield(nil) }
+    }
+    #expect(try await server.line() == "GET /to/silent 3")
+    #expect(try await server.line() == "GET /silent 4")
+    downloads.engine.cancel(id)
+    var iterator = endings.makeAsyncIterator()
+    #expect(await iterator.next() == RequestCount(sent: 2, reused: 2))
   }
 
   @Test(arguments: SourceRequest.Method.allCases.filter { $0 != .get })
