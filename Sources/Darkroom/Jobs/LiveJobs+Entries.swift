@@ -5,8 +5,8 @@ import Transfer
 
 /// An entry's way through the live jobs: admitted, and in the end delivered, put off, or tried again.
 extension LiveJobs {
-  /// Whether entries may start: the program is not stopping, nothing is paused, and there is room on the disk. While one operation at a time goes on, so
-  /// does one entry.
+  /// Whether entries may start: the program is not stopping, nothing is paused, and there is room on the disk. While one
+  /// operation at a time goes on, so does one entry.
   var mayStart: Bool {
     let isHeld = suspension.isPaused || suspension.isShortOfMemory
     return !isStopping && (!isHeld || suspension.allowsOne && pending.inProgress.isEmpty) && !suspension.awaitsRoom

@@ -32,7 +32,8 @@ struct Entry: Sendable, Equatable {
   /// How they are asked for. It may hold secrets.
   var request = SourceRequest.plain
 
-  /// The field `cache-key`: stands for the URL, within the job and its scheme, host and port, where requests are compared; nil for the URL itself.
+  /// The field `cache-key`: stands for the URL, within the job and its scheme, host and port, where requests are compared; nil
+  /// for the URL itself.
   var key: String?
 
   /// The output's path beneath `images/`, without extension; unique in its job once the manifest is planned.
