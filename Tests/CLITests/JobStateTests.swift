@@ -118,8 +118,8 @@ import Testing
   @Test func `cancel ends a job while it is being planned, with a row for every entry, and nothing of it starts`()
     throws
   {
-    let watch = try folders.start("watch", Self.options)
-    #expect(try watch.waitForLine(containing: "watching") != nil)
+    // Half a million events, or lines of rows, would take minutes.
+    let watch = try folders.start("watch", Self.options.filter { !["--verbose", "--json"].contains($0) })
     var planned: (job: String, count: Int)?
     // On a quick machine the smaller one may be planned before the status is written, which is done once a second.
     for count in [60_000, 500_000] where planned == nil {
@@ -127,7 +127,6 @@ import Testing
       try folders.drop(job + ".txt", (0..<count).map { pictures.url("\(job)/\($0)") + "\n" }.joined())
       let seen = try eventually({ try states(job) }, is: { !$0.isEmpty })
       try cancel(job)
-      #expect(try watch.waitForLine(containing: "\(job): planning") != nil)
       // Otherwise it says how many entries there are.
       let next = try watch.waitForLine(containing: "\(job): ")
       if seen == ["planning"], next?.contains("cancelled, as requested") == true { planned = (job, count) }
