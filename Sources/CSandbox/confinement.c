@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -48,6 +49,12 @@ static const int csandbox_deadly[] = {
     SCMP_SYS(reboot), SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(kexec_load),
 };
 
+/// What the server of workers needs besides, and what each of its forks does until it has the filter of a worker.
+static const int csandbox_server[] = {
+    SCMP_SYS(getppid), SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(seccomp), SCMP_SYS(setrlimit), SCMP_SYS(getrlimit),
+    SCMP_SYS(ugetrlimit), SCMP_SYS(fcntl), SCMP_SYS(wait4),
+};
+
 /// What stands for the process's own number in the prepared filter: no process has it.
 #define CSANDBOX_OWN 0x7ffffffeu
 
@@ -65,15 +72,20 @@ static int csandbox_add(scmp_filter_ctx filter, uint32_t action, const int *call
 /// The rules that look at arguments. No memory is shared or executable; no signal goes to another process, and to this one
 /// only those with which it ends itself after an error: with SIGKILL it would look as if the machine had no memory left;
 /// descriptors get no owner and no other flags; limits are read, and only one's own.
-static int csandbox_add_conditions(scmp_filter_ctx filter) {
-  static const int commands[] = {F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL};
-  static const int signals[] = {SIGABRT, SIGILL, SIGTRAP};
+static int csandbox_add_memory(scmp_filter_ctx filter) {
   int failed = seccomp_rule_add(
       filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
       SCMP_A3_64(SCMP_CMP_MASKED_EQ, 0xf, MAP_PRIVATE));
   if (!failed)
     failed = seccomp_rule_add(
         filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+  return failed;
+}
+
+static int csandbox_add_conditions(scmp_filter_ctx filter) {
+  static const int commands[] = {F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL};
+  static const int signals[] = {SIGABRT, SIGILL, SIGTRAP};
+  int failed = csandbox_add_memory(filter);
   for (size_t index = 0; !failed && index < CSANDBOX_COUNT(signals); index++)
     failed = seccomp_rule_add(
         filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2, SCMP_A0_64(SCMP_CMP_EQ, CSANDBOX_OWN),
@@ -84,6 +96,23 @@ static int csandbox_add_conditions(scmp_filter_ctx filter) {
   for (size_t index = 0; !failed && index < CSANDBOX_COUNT(commands); index++)
     failed = seccomp_rule_add(
         filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, SCMP_A1_64(SCMP_CMP_EQ, (uint64_t)commands[index]));
+  return failed;
+}
+
+/// The rules of the server that look at arguments: it makes processes as `csandbox_fork_sibling` does, and of a process that it
+/// has made it sets what ends it, its filter, and limits. Signals go to the process itself: only `raise` is called.
+static int csandbox_add_server_conditions(scmp_filter_ctx filter) {
+  static const int settings[] = {PR_SET_PDEATHSIG, PR_SET_SECCOMP};
+  int failed = csandbox_add_memory(filter);
+  if (!failed)
+    failed = seccomp_rule_add(
+        filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, SCMP_A0_64(SCMP_CMP_EQ, CLONE_PARENT | SIGCHLD));
+  for (size_t index = 0; !failed && index < CSANDBOX_COUNT(settings); index++)
+    failed = seccomp_rule_add(
+        filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, SCMP_A0_64(SCMP_CMP_EQ, (uint64_t)settings[index]));
+  if (!failed)
+    failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A0_64(SCMP_CMP_EQ, 0));
+  if (!failed) failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 0);
   return failed;
 }
 
@@ -108,20 +137,39 @@ static int csandbox_export(scmp_filter_ctx filter) {
   return 0;
 }
 
-int csandbox_prepare_filter(void) {
+/// Makes a filter with the rules of all processes. Returns NULL for want of memory.
+static scmp_filter_ctx csandbox_make(int *failure) {
   // Every other system call, `clone3` among them, does not exist, so that a newer C library falls back to what it did before.
   scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
-  if (filter == NULL) return -ENOMEM;
+  *failure = -ENOMEM;
+  if (filter == NULL) return NULL;
   uint32_t deadly = seccomp_api_get() >= 3 ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_KILL;
   seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, deadly);
   // A binary tree instead of a list: with it the kernel compares seven times and not a hundred.
   seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
   int failed = csandbox_add(filter, SCMP_ACT_ALLOW, csandbox_allowed, CSANDBOX_COUNT(csandbox_allowed));
-  if (!failed) failed = csandbox_add_conditions(filter);
   if (!failed) failed = csandbox_add(filter, SCMP_ACT_ERRNO(EACCES), csandbox_denied, CSANDBOX_COUNT(csandbox_denied));
   if (!failed) failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOTTY), SCMP_SYS(ioctl), 0);
   if (!failed) failed = csandbox_add(filter, deadly, csandbox_deadly, CSANDBOX_COUNT(csandbox_deadly));
+  *failure = failed;
+  return filter;
+}
+
+int csandbox_prepare_filter(void) {
+  int failed;
+  scmp_filter_ctx filter = csandbox_make(&failed);
+  if (!failed) failed = csandbox_add_conditions(filter);
   if (!failed) failed = csandbox_export(filter);
+  seccomp_release(filter);
+  return failed;
+}
+
+int csandbox_filter_server(void) {
+  int failed;
+  scmp_filter_ctx filter = csandbox_make(&failed);
+  if (!failed) failed = csandbox_add(filter, SCMP_ACT_ALLOW, csandbox_server, CSANDBOX_COUNT(csandbox_server));
+  if (!failed) failed = csandbox_add_server_conditions(filter);
+  if (!failed) failed = seccomp_load(filter);
   seccomp_release(filter);
   return failed;
 }

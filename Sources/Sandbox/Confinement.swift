@@ -32,7 +32,7 @@ extension Confinement {
     private var measures: Confinement = []
     private var usedMemory: UInt64 = 0
 
-    /// Takes files, the network and privileges from this process. It can fork still, and open nothing.
+    /// Takes files, the network, privileges and most system calls from this process. It can fork still, and open nothing.
     init() {
       csandbox_handle_signals()
       guard !isSanitized else { return }
@@ -45,6 +45,8 @@ extension Confinement {
       if csandbox_prepare_filter() == 0 { measures.insert(.systemCalls) }
       if csandbox_give_up_privileges() == 1 { measures.insert(.privileges) }
       if csandbox_deny_files() == 0 { measures.insert(.files) }
+      // What it has not is left out in each worker, too, which gets a stricter filter.
+      if measures.contains([.systemCalls, .privileges]) { _ = csandbox_filter_server() }
     }
 
     /// Confines this process to what it has: its memory, and the descriptors that it is sent. To be called before the

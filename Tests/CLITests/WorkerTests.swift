@@ -48,6 +48,24 @@ import Testing
     #expect(all[0] == all[1])
   }
 
+  @Test(.disabled(if: Sanitizer.isAny, "nothing is confined then"))
+  func `the server of workers is confined, too, and each worker more strictly`() throws {
+    let folders = try DarkroomFolders()
+    let watch = try folders.start("watch", [])
+    try folders.drop("one.txt", "coffee.jpg\n")
+    _ = try folders.ask("wait", ["one"])
+    let filters = children(of: watch.processID).map { process in
+      let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+      return text.firstMatch(of: /Seccomp_filters:\t(\d+)/).flatMap { Int($0.1) }
+    }
+    // Those of what runs the tests are inherited by all.
+    let own = try String(contentsOfFile: "/proc/\(watch.processID)/status", encoding: .utf8)
+    let inherited = own.firstMatch(of: /Seccomp_filters:\t(\d+)/).flatMap { Int($0.1) }
+    if let inherited { #expect(Set(filters) == [inherited + 1, inherited + 2], "\(filters)") }
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 0)
+  }
+
   @Test func `workers that were killed are replaced, are counted, and fail nothing`() throws {
     let folders = try DarkroomFolders()
     let watch = try folders.start("watch", ["--json", "--verbose"])

@@ -22,6 +22,10 @@ int csandbox_prepare_filter(void);
 /// given up privileges. Returns 0, or a negative `errno`.
 int csandbox_filter_system_calls(void);
 
+/// Limits the server of workers to the system calls that it, and what it forks, needs, for good. It must have given up
+/// privileges. Returns 0, or a negative `errno`.
+int csandbox_filter_server(void);
+
 /// Takes the file system and the network away, as far as the kernel's Landlock knows them. Returns 0, or a negative
 /// `errno`: `ENOSYS` or `EOPNOTSUPP` where there is none.
 int csandbox_deny_files(void);
