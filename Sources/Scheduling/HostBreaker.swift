@@ -154,7 +154,6 @@ package struct HostBreaker: Equatable, Sendable {
     switch state {
     case .closed(var closed):
       closed.failure = failure
-      if isTrial { closed.wasTried = true }
       state = .closed(closed)
     case .open where hasAnswered:
       // It answered another request since this one began: the failure is this request's own.
@@ -195,7 +194,7 @@ package struct HostBreaker: Equatable, Sendable {
   package mutating func trialEnded() {
     switch state {
     case .closed(var closed):
-      closed.isTrialUnderWay = false
+      (closed.isTrialUnderWay, closed.wasTried) = (false, true)
       state = .closed(closed)
     case .givenUp(let due, _): state = .givenUp(due: due, isTrialUnderWay: false)
     case .open: break

@@ -12,7 +12,7 @@ struct MachineBreaker {
   /// The host that could not be resolved last, with no other news since.
   private var unresolved: Int?
 
-  /// When any host was reached last, and one that had never answered: for that its name must be resolved.
+  /// When any host was reached last, and one that had never answered: that needs a name server, and the proxy.
   private var reached = Int.min
   private var reachedNew = Int.min
 
@@ -42,7 +42,7 @@ struct MachineBreaker {
 
   /// Whether hosts were reached at that time or later, in spite of a failure.
   func hasReached(_ failure: HostBreaker.Failure, since time: Int) -> Bool {
-    (failure == .unresolved ? reachedNew : reached) >= time
+    (failure == .noNetwork ? reached : reachedNew) >= time
   }
 
   /// Records the end of a download.
@@ -69,8 +69,8 @@ struct MachineBreaker {
     case .answered, .failed:
       reached = now
       if isNew { (reachedNew, unresolved) = (now, nil) }
-      // A host that has answered may have been asked without resolving its name.
-      guard breaker.state != .open, isNew || cause != .unresolved else { return nil }
+      // A host that has answered may have been asked without a name server, or a proxy.
+      guard breaker.state != .open, isNew || cause == .noNetwork else { return nil }
       breaker = HostBreaker()
       return .opened
     case .unknown: if isTrial { breaker.trialEnded() }

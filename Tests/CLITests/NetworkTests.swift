@@ -78,6 +78,29 @@ import Testing
     #expect(try folders.report("job").counts == Report.Counts(total: 60, filtered: 60))
   }
 
+  @Test(arguments: ["http", "https"])
+  func `a host that a proxy does not reach fails its entries, and nothing waits for the proxy`(scheme: String) throws {
+    let proxy = try PythonServer(
+      """
+      import socket
+      listener = socket.socket()
+      listener.bind(("127.0.0.1", 0))
+      listener.listen(64)
+      print(listener.getsockname()[1], flush=True)
+      held = []
+      while True:
+          held.append(listener.accept())
+      """)
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "\(scheme)://a.test/1\n\(scheme)://b.test/2\n")
+    let run = try folders.run([
+      "--proxy", "http://127.0.0.1:\(proxy.port)", "--connect-timeout", "0.5", "--first-byte-timeout", "0.5",
+      "--retries", "1", "--outage-wait", "5",
+    ])
+    #expect(run.status == 1, "\(run.error)")
+    #expect(try folders.report("job").entries.map { $0.error?.code } == ["timeout", "timeout"])
+  }
+
   @Test func `a signal ends a run whose hosts do not answer`() throws {
     let server = try RestartedServer(answering: 5)
     let folders = try DarkroomFolders()

@@ -40,7 +40,7 @@ struct AttemptHistory {
   /// How often its tries at the URL in use did not count because its host was closed.
   var holds = 0
 
-  /// When the last try at the URL in use failed. Default: nil, there was none in this process.
+  /// When its host failed last at a try at the URL in use. Default: nil, it did not in this process.
   var failedAt: Int?
 
   /// Whether it has failed at the URL in use while its host served others.
@@ -62,13 +62,14 @@ extension AttemptHistory {
   /// - Parameters:
   ///   - attempts: How often the entry was tried, this try included.
   ///   - isRefused: Whether its host refused it.
-  ///   - failsByItself: Whether it failed while its host served others.
-  mutating func tried(attempts: Int, isRefused: Bool, failsByItself: Bool, now: Int) {
+  ///   - failedAt: When its host failed; nil when it did not.
+  ///   - failsByItself: Whether that was while its host served others: then it comes last when a closed host is tried.
+  mutating func tried(attempts: Int, isRefused: Bool, failedAt: Int?, failsByItself: Bool) {
+    if let failedAt { self.failedAt = failedAt }
     self.failsByItself = self.failsByItself || failsByItself
     if isRefused { refusals += 1 } else { counted += attempts - self.attempts }
     self.attempts = attempts
     wasAsked = true
-    failedAt = now
   }
 
   /// Changes to the next mirror.

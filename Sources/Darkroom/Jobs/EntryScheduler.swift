@@ -264,13 +264,18 @@ final class EntryScheduler {
   /// - Parameters:
   ///   - attempts: How often it has been tried; nil when the last time does not count.
   ///   - isRefused: Whether its host refused it the last time.
-  ///   - failsByItself: Whether it failed while its host served others.
+  ///   - hasHostFailed: Whether its host failed.
+  ///   - failsByItself: Whether that was while its host served others.
   func retry(
-    _ id: PhotoRecord.ID, attempts: Int?, isRefused: Bool = false, failsByItself: Bool = false, due: Int, now: Int
+    _ id: PhotoRecord.ID, attempts: Int?, isRefused: Bool = false, hasHostFailed: Bool = false,
+    failsByItself: Bool = false, due: Int, now: Int
   ) {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     var history = entry.history
-    if let attempts { history.tried(attempts: attempts, isRefused: isRefused, failsByItself: failsByItself, now: now) }
+    if let attempts {
+      history.tried(
+        attempts: attempts, isRefused: isRefused, failedAt: hasHostFailed ? now : nil, failsByItself: failsByItself)
+    }
     retry(id, entry, history, at: entry.retryHost ?? entry.host, of: job, due: due, now: now)
   }
 
@@ -316,7 +321,8 @@ final class EntryScheduler {
     history.firstTried = entry.firstTried
     job.wait(id.position, history)
     hosts.retry(
-      Retry(key: entry.key, host: host, holds: history.holds), job: id.run, due: due, now: now,
+      Retry(key: entry.key, host: host, holds: history.failsByItself ? .max : history.holds), job: id.run, due: due,
+      now: now,
       allowance: allowance(of: host))
     finished(id.run, job, at: entry.host, now)
   }

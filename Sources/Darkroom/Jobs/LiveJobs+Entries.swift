@@ -192,7 +192,7 @@ extension LiveJobs {
     case .retry(let seconds):
       scheduler.retry(
         record.id, attempts: live.attempts, isRefused: live.failure?.isHostRefusal == true,
-        failsByItself: entry.host == .answering,
+        hasHostFailed: live.failureOfHost != nil, failsByItself: entry.host == .answering,
         due: now + Int((seconds * 1000).rounded(.up)),
         now: now)
       scheduler.keep(partial, of: record.id)

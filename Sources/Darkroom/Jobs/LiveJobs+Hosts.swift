@@ -47,19 +47,19 @@ extension LiveJobs {
 
   /// Whether the host of an entry is asked after the entry's failure.
   func hostState(_ record: PhotoRecord, _ live: PhotoRecord.Live) -> EndedEntry.HostState {
-    // Another entry may have made the request, or nobody, since the host was given up.
-    guard let failure = live.usage.isOwn ? live.usage.contact.failure : live.failure?.hostFailure else { return .open }
+    guard let failure = live.failureOfHost else { return .open }
     let breaker = scheduler.breaker(ofHostOf: record.id)
     if breaker.isGivenUp { return .givenUp }
     let isHeld = breaker.isClosed || failure.isOfMachine && !breaker.hasAnswered && scheduler.hosts.isMachineHeld
     // What may have had an effect is not repeated for that.
-    guard isHeld, record.entry.request.isCacheable || live.usage.requests.sent == 0 else { return .open }
-    // It failed before, and the host has served others since, or any host if it is this machine that may be to blame: the
-    // failure is its own, and so are those that follow.
+    let wasSent = live.usage.isOwn ? live.usage.requests.sent > 0 : !failure.isUnreachable
+    guard isHeld, record.entry.request.isCacheable || !wasSent else { return .open }
+    // It failed before, and the host has served others since, or, if it is this machine that may be to blame, others were
+    // reached: the failure is its own, and so are those that follow.
     guard let history = scheduler.started(record.id)?.history, let failedAt = history.failedAt else { return .closed }
     let servesOthers =
-      history.failsByItself || breaker.hasAnswered(since: failedAt)
-      || failure.isOfMachine && scheduler.hosts.hasReached(failure, since: failedAt)
+      history.failsByItself || breaker.hasAnswered(since: failedAt + 1)
+      || failure.isOfMachine && !breaker.hasAnswered && scheduler.hosts.hasReached(failure, since: failedAt + 1)
     return servesOthers ? .answering : .closed
   }
 
@@ -85,6 +85,11 @@ extension TransferConfiguration {
     let connect = HostSettings(budget, self, left: nil).connectTimeout ?? connectTimeout
     return .seconds(max(0, left)) < connect
   }
+}
+
+extension PhotoRecord.Live {
+  /// How the host failed; nil when it did not. Another entry may have made the request, or nobody, since the host was given up.
+  var failureOfHost: HostBreaker.Failure? { usage.isOwn ? usage.contact.failure : failure?.hostFailure }
 }
 
 extension HostBreaker.Failure {

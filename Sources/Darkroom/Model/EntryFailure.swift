@@ -134,7 +134,12 @@ extension EntryFailure {
 extension TransferError {
   /// How the host of the last request failed. Default: nil, it did not.
   var hostFailure: HostBreaker.Failure? {
-    if isOfProxy { return .noProxy }
+    switch proxyFailure {
+    case .unreachable?: return .noProxy
+    // Waiting does not give it an address.
+    case .unresolved?: return .refused
+    case nil: break
+    }
     let wasSent = requests.sent > 0
     switch code {
     case .timeout: return isUnresolved ? .unresolved : !wasSent ? .unanswered : answer == nil ? .silent : .broken

@@ -30,7 +30,11 @@ struct EntryRoom {
   ///   - look: Finds out how many bytes are free.
   mutating func mayStart(inProgress: Int, now: Int, look: () -> Int) -> Bool {
     if checked.map({ now - $0 >= Self.interval }) ?? true { (free, checked) = (look(), now) }
-    guard inProgress > 0 else { return free >= 0 }
+    guard inProgress > 0 else {
+      // What was written may have been counted twice: by the last look, and when it ended.
+      if free < 0 { (free, checked) = (look(), now) }
+      return free >= 0
+    }
     return free / bytesPerEntry > inProgress
   }
 }

@@ -90,6 +90,8 @@ struct JobsProgress: ProgressSource {
     ofEndedJobs.total += ended.progress.total ?? 0
     ofEndedJobs.ended += ended.progress.ended
     ofEndedJobs.new += ended.progress.ended - ended.endedBefore
+    // Nobody hears more of a host at which nothing is left.
+    if jobs.isEmpty { closed = [] }
   }
 
   mutating func snapshot(at now: Double) -> ProgressSnapshot? {

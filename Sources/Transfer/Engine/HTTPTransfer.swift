@@ -64,6 +64,9 @@ final class HTTPTransfer {
   /// was kept, and nothing of an answer has come.
   private var timesSent = 0
 
+  /// Whether anything was sent for the current request, also to open a tunnel.
+  private var hasSentBytes = false
+
   /// Whether the next bytes of a header to be sent are the first of a request, and not those that open a tunnel of a proxy.
   private var beginsRequest = false
 
@@ -125,6 +128,7 @@ final class HTTPTransfer {
     }
     name = connection.proxy == nil ? location.nameAndPort : nil
     firstByte = .notSent
+    hasSentBytes = false
     easy.set(CURLOPT_LOW_SPEED_LIMIT, 0)
     if addressList != nil { easy.set(CURLOPT_RESOLVE, nil) }
     addressList = nil
@@ -302,6 +306,7 @@ final class HTTPTransfer {
 
   /// Takes in that a part of the request was sent: the wait for the answer begins.
   func hasSent() {
+    hasSentBytes = true
     if beginsRequest { timesSent += 1 }
     beginsRequest = false
     guard isTimed, firstByte != .came else { return }
@@ -337,7 +342,7 @@ final class HTTPTransfer {
     if code == CURLE_OK { connection.endRequest() }
     wasUnreachable =
       (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT) && easy.offset(CURLINFO_CONNECT_TIME_T) == 0
-    isProxyUnreachable = connection.proxy != nil && wasUnreachable
+    proxyFailure = proxyFailure(code)
     lastAnswer = response.header.status == 0 ? nil : (isHTTP2, easy.long(CURLINFO_NUM_CONNECTS) == 0)
     do throws(TransferError) {
       return try needsNextRequest(after: code) ? .nextRequest : .ended(.success(try outcome(code)))
@@ -365,8 +370,16 @@ final class HTTPTransfer {
   /// Whether the last request found no address of its host that could be connected to.
   private(set) var wasUnreachable = false
 
-  /// Whether no connection with the proxy of the last request came about.
-  private var isProxyUnreachable = false
+  /// How the proxy of the last request failed; nil when it did not, or there was none.
+  private var proxyFailure: TransferError.ProxyFailure?
+
+  /// libcurl knows no time of a connection that was there, nor of one whose proxy is still to answer; but over these something
+  /// was sent.
+  private func proxyFailure(_ code: CURLcode) -> TransferError.ProxyFailure? {
+    guard connection.proxy != nil else { return nil }
+    if code == CURLE_COULDNT_RESOLVE_PROXY { return .unresolved }
+    return wasUnreachable && !hasSentBytes ? .unreachable : nil
+  }
 
   /// How the last request was answered; `nil`: it was not.
   private(set) var lastAnswer: (isHTTP2: Bool, isReused: Bool)?
@@ -466,7 +479,7 @@ final class HTTPTransfer {
     error.bytes = response.body.received + response.discardedBytes
     error.requests = requests
     error.answer = answer
-    error.isOfProxy = isProxyUnreachable
+    error.proxyFailure = proxyFailure
     keepPartial(after: error)
     return error
   }

@@ -28,8 +28,16 @@ package struct TransferError: Error, Sendable, Hashable {
   /// Whether the time was over before the name of the host was resolved: no connection was tried. Default: `false`.
   package var isUnresolved = false
 
-  /// Whether no connection with the proxy came about: the failure says nothing of the host. Default: `false`.
-  package var isOfProxy = false
+  /// How the proxy failed before it could say anything of the host.
+  package enum ProxyFailure: Sendable {
+    /// Its name has no address.
+    case unresolved
+    /// No connection with it came about.
+    case unreachable
+  }
+
+  /// Set when it is the proxy that failed, which says nothing of the host. Default: `nil`.
+  package var proxyFailure: ProxyFailure?
 
   /// The system's error number (`errno`), with `io`, `file-not-found` and `connect`. Default: `nil`, no system call
   /// failed.
