@@ -342,7 +342,9 @@ final class HTTPTransfer {
     if code == CURLE_OK { connection.endRequest() }
     wasUnreachable =
       (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT) && easy.offset(CURLINFO_CONNECT_TIME_T) == 0
-    proxyFailure = proxyFailure(code)
+    // libcurl knows no time of a connection that was there, nor of one whose proxy is still to answer; but it sent something.
+    let isProxyAway = wasUnreachable && !hasSentBytes
+    proxyFailure = connection.proxy == nil ? nil : .init(code, isUnreachable: isProxyAway)
     lastAnswer = response.header.status == 0 ? nil : (isHTTP2, easy.long(CURLINFO_NUM_CONNECTS) == 0)
     do throws(TransferError) {
       return try needsNextRequest(after: code) ? .nextRequest : .ended(.success(try outcome(code)))
@@ -372,14 +374,6 @@ final class HTTPTransfer {
 
   /// How the proxy of the last request failed; nil when it did not, or there was none.
   private var proxyFailure: TransferError.ProxyFailure?
-
-  /// libcurl knows no time of a connection that was there, nor of one whose proxy is still to answer; but over these something
-  /// was sent.
-  private func proxyFailure(_ code: CURLcode) -> TransferError.ProxyFailure? {
-    guard connection.proxy != nil else { return nil }
-    if code == CURLE_COULDNT_RESOLVE_PROXY { return .unresolved }
-    return wasUnreachable && !hasSentBytes ? .unreachable : nil
-  }
 
   /// How the last request was answered; `nil`: it was not.
   private(set) var lastAnswer: (isHTTP2: Bool, isReused: Bool)?

@@ -38,3 +38,18 @@ extension TransferError {
     }
   }
 }
+
+extension TransferError.ProxyFailure {
+  /// Translates libcurl's code.
+  /// - Parameter isUnreachable: Whether no connection with the proxy came about.
+  /// - Returns: nil when the proxy did not fail, or said something of the host.
+  init?(_ code: CURLcode, isUnreachable: Bool) {
+    if code == CURLE_COULDNT_RESOLVE_PROXY {
+      self = .unresolved
+    } else if isUnreachable {
+      self = .unreachable
+    } else {
+      return nil
+    }
+  }
+}
