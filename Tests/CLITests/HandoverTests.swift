@@ -10,23 +10,32 @@ import Testing
 
   init() throws { folders = try DarkroomFolders() }
 
-  /// A server that breaks off its first answer for each path after a third, and says which range it was asked for.
+  /// A server that breaks off its first answer for each path after a third, as soon as it is asked for `/break`, and says which
+  /// range it was asked for.
   private func breakingServer() throws -> PythonServer {
     try PythonServer(
       PythonServer.prelude + #"""
         body = open(sys.argv[1], "rb").read()
         seen = set()
+        gate = threading.Event()
 
         def handle(connection):
             head = connection.recv(65536).decode()
             path = head.split(" ")[1]
+            if path == "/break":
+                gate.set()
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                connection.close()
+                return
             first = next((int(line[13:-1]) for line in head.split("\r\n") if line.lower().startswith("range:")), 0)
             say("%s %d" % (path, first))
             rest = body[first:]
             status = "206 Part\r\nContent-Range: bytes %d-%d/%d" % (first, len(body) - 1, len(body)) if first else "200 OK"
             lines = "\r\nETag: \"one\"\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(rest)
             connection.sendall(("HTTP/1.1 " + status + lines).encode() + (rest if path in seen else rest[:len(rest) // 3]))
-            seen.add(path)
+            if path not in seen:
+                seen.add(path)
+                gate.wait()
             connection.close()
 
         serve()
@@ -110,7 +119,9 @@ import Testing
     let watch = try folders.start(
       "watch", ["--filters", "none", "--metadata", "all", "--retries", "5", "--verbose", "--cache-size", "0"])
     #expect(try server.nextLine() == "/a 0")
+    // Paused first: what is broken off waits for its retry however slow the machine is.
     try pause(watch)
+    try LoopbackSocket.request("/break", port: server.port)
     #expect(try waitForStaging { $0.contains { $0.contains(".source-") } })
     try folders.drop("job.txt", "coffee.jpg\n" + server.url("a") + "\n")
     #expect(try watch.waitForLine(containing: "job: its manifest was replaced") != nil)
@@ -130,6 +141,7 @@ import Testing
     #expect(try server.nextLine() == "/a 0")
     #expect(try gate.nextRequest() == "/b")
     try pause(watch)
+    try LoopbackSocket.request("/break", port: server.port)
     #expect(try waitForStaging { $0.contains { $0.contains(".source-") } })
     if isReplaced {
       try folders.drop("job.txt", gate.url("b") + "\n")
