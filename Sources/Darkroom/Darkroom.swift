@@ -179,10 +179,20 @@ package final class Darkroom {
       if let missing = try services.checkOutbox() { throw missing }
       throw error
     }
-    return Summary(
+    return summary
+  }
+
+  /// What the jobs have come to so far.
+  var summary: Summary {
+    Summary(
       states: jobs.summary.states, hadTrouble: jobs.summary.hadTrouble, isMissing: jobs.summary.isMissing,
       isUnfinished: isOutOfTime && !(jobs.runs.isEmpty && jobs.queue.isOver) || jobs.summary.hasLeftOpen,
       ignored: watcher.ignored.count { !$0.isFolder })
+  }
+
+  /// Whether another start repairs what was thrown: the ledger is damaged, and nobody has asked the program to stop.
+  func mayRepair(after error: any Error) -> Bool {
+    error.isDamageOfLedger && error.isOfLedger(services.state) && stopDeadline == nil
   }
 
   /// Runs the loop once.

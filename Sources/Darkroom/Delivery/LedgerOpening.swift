@@ -91,8 +91,9 @@ struct LedgerOpening {
   }
 
   private func notice(_ damage: any Error, _ folder: String, _ rebuilt: LedgerRebuild.Result, lost: Int) -> String {
+    let why = if case .damaged(_, let why)? = damage as? LedgerError { why } else { "\(damage)" }
     var text = """
-      the ledger was damaged, and lies in \(folder) now (\(damage)); a new one was made from \(rebuilt.rows) of its rows \
+      the ledger was damaged, and lies in \(folder) now (\(why)); a new one was made from \(rebuilt.rows) of its rows \
       and \(rebuilt.reports) reports
       """
     if lost > 0 {

@@ -41,12 +41,15 @@ struct RunCommand: Command {
     do {
       let configuration = try retry.run { try invocation.settings.resolved() }
       inbox = configuration.inbox
-      let darkroom = try Darkroom(configuration: configuration, retry: retry, observe: invocation.console.handle)
-      signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.forgetFiltrations))
       let summary = try withExtendedLifetime(input) {
-        try darkroom.run(
-          manifests: manifests,
-          called: input.map { [$0.path: (job ?? StandardInputManifest.job) + "." + $0.suffix] } ?? [:])
+        try Darkroom.repairingLedger(
+          configuration: configuration, retry: retry, observe: invocation.console.handle
+        ) { darkroom in
+          signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.forgetFiltrations))
+          return try darkroom.run(
+            manifests: manifests,
+            called: input.map { [$0.path: (job ?? StandardInputManifest.job) + "." + $0.suffix] } ?? [:])
+        }
       }
       invocation.console.screen.clear()
       invocation.console.printSummary(folders: invocation.settings.folderOptions)

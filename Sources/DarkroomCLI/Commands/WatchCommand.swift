@@ -24,13 +24,16 @@ struct WatchCommand: Command {
     let retry = LocalRetry(limit: nil, wait: signals.wait) { invocation.console.handle(.warning($0)) }
     do {
       let configuration = try retry.run { try invocation.settings.resolved() }
-      let darkroom = try Darkroom(configuration: configuration, retry: retry, observe: invocation.console.handle)
-      let (configure, reloadSettings) = (darkroom.configure, invocation.reloadSettings)
-      signals.handle(
-        by: .init(
-          stop: darkroom.stop, leave: darkroom.forgetFiltrations,
-          reload: { configure { try reloadSettings().resolved() } }))
-      _ = try darkroom.watchInbox()
+      _ = try Darkroom.repairingLedger(
+        configuration: configuration, retry: retry, observe: invocation.console.handle
+      ) { darkroom in
+        let (configure, reloadSettings) = (darkroom.configure, invocation.reloadSettings)
+        signals.handle(
+          by: .init(
+            stop: darkroom.stop, leave: darkroom.forgetFiltrations,
+            reload: { configure { try reloadSettings().resolved() } }))
+        return try darkroom.watchInbox()
+      }
     } catch is CancellationError {}
     return .success
   }
