@@ -5,10 +5,11 @@ A, AAAA = 1, 28
 
 
 class NameServer(asyncio.DatagramProtocol):
-    """Answers at once. Names outside of the table do not exist; other types than A have no data."""
+    """Answers at once. Names outside of the table do not exist; other types than A have no data. While `failure` is a response
+    code, such as 2 (SERVFAIL) or 3 (NXDOMAIN), that is the answer to every question."""
 
     def __init__(self, addresses, lifetime=300):
-        self.addresses, self.lifetime, self.counted = addresses, lifetime, collections.Counter()
+        self.addresses, self.lifetime, self.counted, self.failure = addresses, lifetime, collections.Counter(), 0
 
     def connection_made(self, transport):
         self.transport = transport
@@ -21,9 +22,9 @@ class NameServer(asyncio.DatagramProtocol):
         kind, = struct.unpack_from(">H", query, at + 1)
         name = ".".join(labels).lower()
         self.counted[name, kind] += 1
-        address = self.addresses.get(name)
+        address = None if self.failure else self.addresses.get(name)
         found = kind == A and address is not None
-        flags = 0x8580 | (0 if address else 3)
+        flags = 0x8580 | (self.failure or (0 if address else 3))
         head = query[:2] + struct.pack(">HHHHH", flags, 1, int(found), int(not found), 0)
         self.transport.sendto(head + query[12:at + 5] + (self.record(address) if found else self.authority()), client)
 

@@ -15,19 +15,23 @@ these ways, each in a run of its own; then all work again:
     tls        servers speak TLS, and handshakes are cut off after the client's first message
     proxy-refused, proxy-502
                hosts are behind a proxy, which refuses connections, or says that it reaches none
+    resolver   name servers fail (SERVFAIL), and connections are refused; half of the names were not asked for before
+    nxdomain   all names do not exist, and connections are refused
 
-Hosts are addresses on loopback, or names that the proxy knows; answers come after 20 ms, pictures have 1 KB. Not simulated: names
-that fail to resolve, hosts that recover one by one.
+Hosts are addresses on loopback, or names that the proxy or a name server knows (the last two need network and mount namespaces);
+answers come after 20 ms, pictures have 1 KB. Not simulated: hosts that recover one by one.
 
 Asked: no row failed, and the first picture is there at most 20 s after the end of the outage. With --check the exit code is 1 when
 that is not so.
 """
 import argparse, asyncio, pathlib, socket, ssl, struct, subprocess, sys, tempfile, threading, time
 
-import photographs, processes
+import names, photographs, processes, simulated_web
 
 ADDRESSES = [f"127.0.1.{number}" for number in range(1, 101)]
-KINDS = ["refused", "unanswered", "silent", "reset", "closed", "broken", "502", "503", "tls", "proxy-refused", "proxy-502"]
+KINDS = ["refused", "unanswered", "silent", "reset", "closed", "broken", "502", "503", "tls", "proxy-refused", "proxy-502",
+         "resolver", "nxdomain"]
+NAMES = {"resolver": 2, "nxdomain": 3}
 
 
 class Outage:
@@ -40,6 +44,7 @@ class Outage:
             self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self.tls.load_cert_chain(certificate / "certificate.pem", certificate / "key.pem")
         self.asked, self.is_down, self.ended = 0, False, None
+        self.names = names.NameServer({f"h{number}.test": address for number, address in enumerate(ADDRESSES)})
         self.connections, self.held = set(), []
         self.started = threading.Event()
         self.loop = asyncio.new_event_loop()
@@ -57,9 +62,13 @@ class Outage:
     async def serve(self):
         self.stopping = asyncio.Event()
         self.port = 0
+        if self.kind in NAMES:
+            transport, _ = await self.loop.create_datagram_endpoint(lambda: self.names, simulated_web.RESOLVER)
         await self.listen()
         self.started.set()
         await self.stopping.wait()
+        if self.kind in NAMES:
+            transport.close()
 
     async def listen(self):
         self.server = await asyncio.start_server(self.answer, "0.0.0.0", self.port, backlog=1024, ssl=self.tls)
@@ -67,7 +76,8 @@ class Outage:
 
     async def fail(self):
         self.is_down = True
-        stops_listening = self.kind in ("refused", "unanswered", "tls")
+        self.names.failure = NAMES.get(self.kind, 0)
+        stops_listening = self.kind in ("refused", "unanswered", "tls", *NAMES)
         if stops_listening:
             self.server.close()
         others = []
@@ -78,7 +88,7 @@ class Outage:
         for writer in list(self.connections):
             self.end(writer)
         await asyncio.sleep(self.options.seconds)
-        self.is_down, self.ended = False, time.time()
+        self.is_down, self.ended, self.names.failure = False, time.time(), 0
         for each in others:
             each.close()
         if self.kind == "tls":
@@ -113,7 +123,7 @@ class Outage:
         if writer.is_closing():
             return
         match self.kind:
-            case "refused" | "reset" | "unanswered" | "tls":
+            case "refused" | "reset" | "unanswered" | "tls" | "resolver" | "nxdomain":
                 self.reset(writer)
             case "closed":
                 writer.close()
@@ -164,10 +174,14 @@ def measure(program, kind, options, picture):
         variables = make_certificate(folder) if kind == "tls" else {}
         with Outage(kind, options, picture, folder) as outage:
             scheme = "https" if kind == "tls" else "http"
-            hosts = [f"h{number}.test" if outage.is_proxy else f"{address}:{outage.port}"
+            hosts = [f"h{number}.test" + ("" if outage.is_proxy else f":{outage.port}")
+                     if outage.is_proxy or kind in NAMES else f"{address}:{outage.port}"
                      for number, address in enumerate(ADDRESSES)]
+            # The second half of the hosts is asked when name servers have failed.
+            order = [number // 2 % 50 + (number >= options.entries // 2) * 50 if kind == "resolver" else number % len(hosts)
+                     for number in range(options.entries)]
             (folder / "outage.txt").write_text("".join(
-                f"{scheme}://{hosts[number % len(hosts)]}/p/{number:06}.jpg\n" for number in range(options.entries)))
+                f"{scheme}://{hosts[host]}/p/{number:06}.jpg\n" for number, host in enumerate(order)))
             proxy = ["--proxy", f"http://127.0.0.1:{outage.port}"] if outage.is_proxy else []
             command = processes.darkroom(program, folder, "outage.txt", "--retries", "2", *proxy)
             result = processes.run(command, folder, limit=240, **variables)
@@ -188,9 +202,14 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("programs", nargs="+")
     options = parser.parse_intermixed_args()
+    kinds = options.kind or KINDS
+    if any(kind in NAMES for kind in kinds):
+        simulated_web.enter_namespaces()
+        with tempfile.TemporaryDirectory() as folder:
+            simulated_web.prepare_network(pathlib.Path(folder))
     print("| program | kind | wall, s | CPU, s | exit code | rows | goes on after, s | requests |\n|" + " --- |" * 8)
     picture = photographs.thumbnail()
-    went_well = [measure(program, kind, options, picture) for kind in options.kind or KINDS for program in options.programs]
+    went_well = [measure(program, kind, options, picture) for kind in kinds for program in options.programs]
     if options.check and not all(went_well):
         sys.exit("outage: rows failed, or it took longer than 20 s until it went on")
 

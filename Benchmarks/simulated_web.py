@@ -61,7 +61,7 @@ def enter_namespaces():
         subprocess.run([*unshare, "true"], check=True, stderr=subprocess.PIPE)
     except (OSError, subprocess.CalledProcessError) as error:
         reason = getattr(error, "stderr", None) or str(error).encode()
-        sys.exit(f"web: needs a network and a mount namespace, which are not permitted here: {reason.decode().strip()}")
+        sys.exit(f"needs a network and a mount namespace, which are not permitted here: {reason.decode().strip()}")
     os.execve(unshare[0], [*unshare, sys.executable, *sys.argv], {**os.environ, "BENCHMARK_NAMESPACES": "1"})
 
 

@@ -79,7 +79,11 @@ package struct HostBreaker: Equatable, Sendable {
   /// Whether an answer has begun, and no request was met with silence since.
   package private(set) var responds = false
 
-  /// When the last answer ended.
+  /// Whether the last request found the host's address, and the proxy: what follows may do without name servers.
+  package private(set) var isReached = false
+
+  /// When the last of the requests began that were answered. Answers that were under way when the host went away still come, so
+  /// that their ends say little.
   private var lastAnswer = Int.min
 
   /// Silences and other failures without a connection in a row of a host that has never answered, of tries that began one
@@ -118,7 +122,7 @@ package struct HostBreaker: Equatable, Sendable {
     }
   }
 
-  /// Whether an answer has ended at that time or later.
+  /// Whether it has answered a request that began at that time or later.
   package func hasAnswered(since time: Int) -> Bool { hasAnswered && lastAnswer >= time }
 
   /// How long the next request may take.
@@ -133,12 +137,13 @@ package struct HostBreaker: Equatable, Sendable {
   package mutating func answerBegan() { (responds, silences, refusals) = (true, 0, 0) }
 
   /// Records the end of an answer that is no failure of the host.
+  /// - Parameter began: When its request began.
   /// - Returns: Whether that opens it.
   @discardableResult
-  package mutating func answered(now: Int) -> Bool {
+  package mutating func answered(began: Int) -> Bool {
     let wasOpen = state == .open
     answerBegan()
-    (state, hasAnswered, lastAnswer) = (.open, true, now)
+    (state, hasAnswered, isReached, lastAnswer) = (.open, true, true, max(lastAnswer, began))
     return !wasOpen
   }
 
@@ -150,13 +155,14 @@ package struct HostBreaker: Equatable, Sendable {
   @discardableResult
   package mutating func failed(_ failure: Failure, began: Int, isTrial: Bool, now: Int) -> Bool {
     if failure.isSilence { responds = false }
+    isReached = !failure.isOfMachine
     if isTrial { trialEnded() }
     switch state {
     case .closed(var closed):
       closed.failure = failure
       state = .closed(closed)
     case .open where hasAnswered:
-      // It answered another request since this one began: the failure is this request's own.
+      // It answered a request that began no sooner: the failure is this request's own.
       guard !hasAnswered(since: began) else { return false }
       state = .closed(Closed(since: now, failure: failure, due: now + Self.intervals[0]))
       return true

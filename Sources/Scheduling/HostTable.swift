@@ -139,7 +139,7 @@ struct HostTable {
     let machineHold = machine.closed
     let isMachineTrial = machine.isClosed && machine.isTrial(number, began: began)
     if let kind = machine.ended(
-      at: number, contact, isNew: !loads[slot].breaker.hasAnswered, began: began, now: now)
+      at: number, contact, isNew: !loads[slot].breaker.isReached, began: began, now: now)
     {
       if closed.isEmpty { counted = now }
       changes.append(.init(host: HostScheduler.files, kind: kind, ended: machineHold))
@@ -153,7 +153,7 @@ struct HostTable {
       loads[slot].concurrency.answered(
         firstByte: firstByte, isMultiplexed: isMultiplexed, downloading: loads[slot].downloading)
       let ended = loads[slot].breaker.closed
-      guard loads[slot].breaker.answered(now: now) else { return false }
+      guard loads[slot].breaker.answered(began: began) else { return false }
       closed.remove(slot)
       changes.append(.init(host: number, kind: .opened, ended: ended))
       for other in closed { loads[other].breaker.makeTrialDue(now: now) }

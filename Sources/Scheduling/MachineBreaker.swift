@@ -12,7 +12,8 @@ struct MachineBreaker {
   /// The host that could not be resolved last, with no other news since.
   private var unresolved: Int?
 
-  /// When any host was reached last, and one that had never answered: that needs a name server, and the proxy.
+  /// When the last request began that reached a host, and one whose address was not known: that needs a name server, and the
+  /// proxy.
   private var reached = Int.min
   private var reachedNew = Int.min
 
@@ -40,13 +41,13 @@ struct MachineBreaker {
   /// Has hosts asked that have never answered, although this machine seems to have no network still.
   mutating func giveUp(now: Int) { breaker.giveUp(now: now) }
 
-  /// Whether hosts were reached at that time or later, in spite of a failure.
+  /// Whether hosts were reached by requests that began at that time or later, in spite of a failure.
   func hasReached(_ failure: HostBreaker.Failure, since time: Int) -> Bool {
     (failure == .noNetwork ? reached : reachedNew) >= time
   }
 
   /// Records the end of a download.
-  /// - Parameter isNew: Whether the host has never answered before.
+  /// - Parameter isNew: Whether the request before did not reach the host, or there was none.
   /// - Returns: What changes for hosts that have never answered. Default: nil, nothing.
   mutating func ended(at host: Int, _ contact: HostScheduler.Contact, isNew: Bool, began: Int, now: Int) -> HostChange
     .Kind?
@@ -61,16 +62,19 @@ struct MachineBreaker {
       } else if breaker.isGivenUp {
         return nil
       } else if failure != .unresolved || unresolved.map({ $0 != host }) == true {
-        breaker.answered(now: now - 1)
+        breaker.answered(began: now - 1)
         breaker.failed(failure, began: now, isTrial: false, now: now)
         cause = failure
         return .closed(failure)
       }
     case .answered, .failed:
-      reached = now
-      if isNew { (reachedNew, unresolved) = (now, nil) }
-      // A host that has answered may have been asked without a name server, or a proxy.
-      guard breaker.state != .open, isNew || cause == .noNetwork else { return nil }
+      reached = max(reached, began)
+      if isNew { (reachedNew, unresolved) = (max(reachedNew, began), nil) }
+      if isTrial { breaker.trialEnded() }
+      // A host that was reached before may have been asked without a name server, or, unless it is the trial, without a proxy;
+      // and so may, before hosts were held, one that was not.
+      let isNews = isNew || cause == .noNetwork || isTrial && cause == .noProxy
+      guard breaker.state != .open, isNews, began >= closed?.since ?? began else { return nil }
       breaker = HostBreaker()
       return .opened
     case .unknown: if isTrial { breaker.trialEnded() }

@@ -22,9 +22,13 @@ import Testing
     let data = try folders.contents("job/report.json")
     #expect(try ReportSchema.violations(of: data) == "")
     let holds = try JSONDecoder().decode(Holds.self, from: data).holds
+    // Connections that wait in the queue of a socket that is closed are reset.
+    let causes = ["refused", "broken"]
     #expect(
-      !holds.isEmpty && holds.allSatisfy { $0.host.hasPrefix("127.0.0.") && $0.cause == "refused" && $0.from <= $0.to })
-    // What the host answered while a request was under way counts against that.
+      !holds.isEmpty
+        && holds.allSatisfy { $0.host.hasPrefix("127.0.0.") && causes.contains($0.cause) && $0.from <= $0.to },
+      "\(holds)")
+    // A request that began no later than one that was answered counts.
     #expect(report.entries.allSatisfy { $0.attempts <= 2 }, "\(report.entries.map(\.attempts))")
   }
 

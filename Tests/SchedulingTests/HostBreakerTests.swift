@@ -9,7 +9,7 @@ import Testing
   /// A host that has answered at 0.
   private static var answering: HostBreaker {
     var host = HostBreaker()
-    host.answered(now: 0)
+    host.answered(began: 0)
     return host
   }
 
@@ -36,8 +36,8 @@ import Testing
     #expect(!hasClosed && !isClosed)
   }
 
-  @Test mutating func `a failure is the request's own if the host answered another one since it began`() {
-    host.answered(now: 500)
+  @Test mutating func `a failure is the request's own if the host answered one that began no sooner`() {
+    host.answered(began: 500)
     let closes = [400, 500, 501].map { began in host.failed(.broken, began: began, isTrial: false, now: 900) }
     #expect(closes == [false, false, true])
   }
@@ -66,7 +66,7 @@ import Testing
   @Test func `an answer opens the host`() {
     var host = Self.closed()
     host.trialBegan(now: 1200)
-    let hasOpened = [host.answered(now: 1300), host.answered(now: 1400)]
+    let hasOpened = [host.answered(began: 1300), host.answered(began: 1400)]
     #expect(hasOpened == [true, false])
     #expect(host.state == .open && host.trialDue == nil)
   }
@@ -115,7 +115,7 @@ import Testing
     #expect(host.trialDue == nil)
     host.failed(.refused, began: 16_000, isTrial: true, now: 16_100)
     #expect(host.isGivenUp && host.trialDue == 31_000)
-    host.answered(now: 31_100)
+    host.answered(began: 31_100)
     #expect(host.state == .open)
   }
 
@@ -153,7 +153,7 @@ import Testing
     #expect(host.budget == .usual)
     host.failed(.silent, began: 200, isTrial: false, now: 300)
     #expect(host.budget == .short(2000), "the answer did not end")
-    host.answered(now: 400)
+    host.answered(began: 400)
     host.failed(.silent, began: 500, isTrial: false, now: 600)
     #expect(host.budget == .usual, "it is closed now")
   }
@@ -379,8 +379,44 @@ import Testing
     }
     scheduler.start(job: 1, host: 5, next: key(9), now: 120)
     end(5, answered, began: 120, now: 130)
-    let (isHeld, hasReached) = (scheduler.isMachineHeld, scheduler.hasReached(failure, since: 125))
+    let (isHeld, hasReached) = (scheduler.isMachineHeld, scheduler.hasReached(failure, since: 115))
     #expect(isHeld == (failure != .noNetwork) && hasReached == (failure == .noNetwork))
+  }
+
+  @Test(arguments: [true, false])
+  mutating func `a host whose address was known before others could not be resolved does not end their hold`(
+    wasAsked: Bool
+  ) {
+    scheduler.add(job: 2)
+    scheduler.start(job: 2, host: 3, next: key(9), now: 0)
+    if wasAsked { end(3, .failed(.refused), began: 0, now: 5) }
+    holdMachine()
+    if wasAsked { scheduler.start(job: 2, host: 3, next: nil, now: 20) }
+    end(3, .failed(.refused), began: wasAsked ? 20 : 0, now: 25)
+    let (isHeld, hasReached) = (scheduler.isMachineHeld, scheduler.hasReached(.unresolved, since: 11))
+    #expect(isHeld && !hasReached)
+    let trial = scheduler.choose(now: 5000, perHost: places)
+    #expect(trial != nil, "it was no trial, or one that says nothing")
+  }
+
+  @Test(arguments: [HostBreaker.Failure.unresolved, .noNetwork, .noProxy])
+  mutating func `a trial at a host that was reached before says nothing of name servers, and others are tried`(
+    failure: HostBreaker.Failure
+  ) {
+    scheduler.add(job: 2)
+    scheduler.start(job: 2, host: 3, next: key(9), now: 0)
+    end(3, .failed(.refused), began: 0, now: 5)
+    for host in 1...2 {
+      scheduler.start(job: 2, host: host, next: nil, now: 5)
+      end(host, .failed(failure), began: 5, now: 10)
+    }
+    scheduler.start(job: 2, host: 3, next: key(10), now: 2000)
+    end(3, answered, began: 2000, now: 2010)
+    let isHeld = scheduler.isMachineHeld
+    #expect(isHeld == (failure == .unresolved))
+    scheduler.setUpcoming(key(11), job: 2)
+    let next = scheduler.choose(now: 5000, perHost: places)
+    #expect(next != nil)
   }
 
   @Test mutating func `while other hosts answer, the hold of those that have never answered is given up after 60 s`() {

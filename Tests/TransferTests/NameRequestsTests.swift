@@ -35,6 +35,17 @@ import Testing
     #expect(cache.lookup("a", now: 60) == nil)
   }
 
+  @Test func `a name that had addresses is asked for each time once it does not exist`() {
+    var cache = NameCache()
+    cache.insert(Self.found, for: "a", now: 0)
+    for now in [300.0, 301] {
+      cache.insert(.notFound, for: "a", now: now)
+      #expect(cache.lookup("a", now: now) == nil)
+    }
+    cache.insert(Self.found, for: "a", now: 302)
+    #expect(cache.lookup("a", now: 302) == Self.found)
+  }
+
   @Test func `the cache does not grow beyond its capacity, and keeps the newest`() {
     var cache = NameCache(capacity: 100)
     for number in 0..<1000 {

@@ -1,4 +1,5 @@
-/// What is known of host names: their addresses, and which do not exist. Failures of the resolver are not remembered.
+/// What is known of host names: their addresses, and which do not exist. Failures of the resolver are not remembered, nor that
+/// a name does not exist which had addresses before: that may be an outage, whose end is to be noticed.
 struct NameCache {
   private struct Entry {
     let lookup: NameLookup
@@ -30,6 +31,7 @@ struct NameCache {
     let lifetime: Double
     switch lookup {
     case .addresses: lifetime = Self.addressLifetime
+    case .notFound where entries[name].map { $0.lookup != .notFound } ?? false: return
     case .notFound: lifetime = Self.shortLifetime
     case .failed: return
     }
