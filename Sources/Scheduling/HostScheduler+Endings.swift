@@ -115,6 +115,9 @@ extension HostScheduler {
   /// For how long, in milliseconds, closed hosts have waited while no other host answered: the longest of them.
   package var unansweredTime: Int { hosts.unansweredTime }
 
+  /// Whether a host is closed at which jobs have something left.
+  package var hasClosedHosts: Bool { !hosts.closed.isEmpty }
+
   /// The closed hosts at which jobs have something left, `HostScheduler.files` for those that have never answered, those that
   /// were closed first before others.
   package var closedHosts: [(host: Int, closed: HostBreaker.Closed)] {

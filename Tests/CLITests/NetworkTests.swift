@@ -69,6 +69,16 @@ import Testing
     #expect(try folders.report("job").counts.filtered == 30)
   }
 
+  @Test func `entries of a host that does not answer go to their mirrors, also those that were not tried`() throws {
+    let (server, mirror) = (try RestartedServer(answering: 5), try FlakyServer())
+    let folders = try DarkroomFolders()
+    let lines = (0..<60).map { "\(server.url("\($0)"))\t\(mirror.url("\($0)", host: "localhost"))\n" }
+    try folders.drop("job.txt", lines.joined())
+    let run = try folders.run(["--filters", "none"])
+    #expect(run.status == 0 && !run.error.contains("given up"), "\(run.error)")
+    #expect(try folders.report("job").counts == Report.Counts(total: 60, filtered: 60))
+  }
+
   @Test(arguments: [1, 60])
   func `while the proxy does not answer no entry fails`(hosts: Int) throws {
     let server = try RestartedServer(answering: 20)

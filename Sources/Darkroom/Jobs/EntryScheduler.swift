@@ -118,7 +118,7 @@ final class EntryScheduler {
       let next = try withIndex(of: choice.job, now: now) { try start(choice, of: job, now: now) }
       if let next { return next }
     }
-    return nil
+    return try nextWithMirror(now: now, lowest: lowest)
   }
 
   /// Starts what was chosen. What the index must have is read first: when that fails nothing has started.
@@ -179,7 +179,7 @@ final class EntryScheduler {
     hosts.setUpcoming(job.upcoming?.key, job: run)
   }
 
-  private func start(
+  func start(
     _ key: EntryKey, at host: Int, _ local: Int, of run: Int, _ job: JobEntries, now: Int
   ) throws -> Next {
     let entry = try job.entry(at: key.position)

@@ -73,6 +73,9 @@ final class JobEntries {
   /// Variants that wait for others of their entry; nil when none does.
   var variants: HeldVariants?
 
+  /// The next new entries of closed hosts that are known to have no mirror, by host.
+  var withoutMirror: [Int: EntryKey] = [:]
+
   /// The first host that was not started, once `fetchUpcoming` has found it.
   private(set) var upcoming: Upcoming?
 
@@ -146,6 +149,7 @@ final class JobEntries {
   func forget(_ host: Int) {
     guard host != HostScheduler.files, let local = locals.removeValue(forKey: host) else { return }
     numbers[local] = nil
+    withoutMirror[host] = nil
   }
 
   /// The number that the index gives to a host.
