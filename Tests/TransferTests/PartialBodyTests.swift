@@ -74,10 +74,10 @@ import Testing
                 send("200 OK", body, tag, "Content-Length: 100000")
             elif kind == "shorter":
                 send("200 OK", body[:5], 'ETag: "two"', "Content-Length: 5")
-            elif kind == "begin":
-                rest(0, [tag])
-            elif kind == "gap":
-                rest(40001, [tag])
+            elif kind.startswith("begin"):
+                rest(0, [tag], cut=30000 if kind == "begin-cut" else None)
+            elif kind.startswith("gap"):
+                rest(40001, [tag], cut=30000 if kind == "gap-cut" else None)
             elif kind == "less":
                 rest(40000, [tag], last=50000)
             elif kind == "other-total":
@@ -205,8 +205,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "begin", "gap", "less", "other-total", "unknown-total", "other-tag", "no-range", "wrong-length", "long-chunks",
-    "416",
+    "begin", "begin-cut", "gap", "gap-cut", "less", "other-total", "unknown-total", "other-tag", "no-range",
+    "wrong-length", "long-chunks", "416",
   ])
   func `an odd answer is asked for anew, as a whole`(kind: String) async throws {
     let (server, downloads) = (try server(), try Downloads())

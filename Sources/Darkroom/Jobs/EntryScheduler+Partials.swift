@@ -7,7 +7,7 @@ extension EntryScheduler {
   /// Keeps what the download of an entry has left that is to be tried again at the same URL, if there is room for it.
   func keep(_ partial: PartialDownload?, of id: PhotoRecord.ID) {
     guard let partial, let job = jobs[id.run], var history = job[waiting: id.position] else { return }
-    let kept = jobs.values.lazy.flatMap(\.waiting.values).compactMap(\.partial)
+    let kept = jobs.values.flatMap(\.partials)
     guard kept.count < Self.partialLimit.count,
       kept.reduce(partial.bytes, { $0 + $1.bytes }) <= Self.partialLimit.bytes
     else { return }

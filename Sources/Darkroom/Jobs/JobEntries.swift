@@ -182,6 +182,11 @@ extension JobEntries {
     states.compactMapValues { if case .waiting(let history) = $0 { history } else { nil } }
   }
 
+  /// What broken downloads of entries that wait have left.
+  var partials: [PartialDownload] {
+    states.values.compactMap { if case .waiting(let history) = $0 { history.partial } else { nil } }
+  }
+
   /// Starts an entry with what is known of its tries.
   func start(_ started: Started) {
     if self[started: started.key.position] == nil { inProgress += 1 }
