@@ -1,8 +1,7 @@
 /// Whether hosts may be asked that have never answered. They are held while this machine seems to have no network, no proxy or
 /// no name server: after two hosts in a row that could not be resolved, or one without a network or a proxy, and no other news
-/// since. One entry
-/// at a time tries whether it has. Once that was given up they are asked as any other, until one of them is reached. Times are
-/// milliseconds of any clock.
+/// since. One entry at a time tries whether it has. Once that was given up they are asked as any other, until one of them is
+/// reached. Times are milliseconds of any clock.
 struct MachineBreaker {
   private var breaker = HostBreaker()
 

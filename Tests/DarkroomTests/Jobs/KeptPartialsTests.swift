@@ -32,8 +32,8 @@ import Testing
     let source = PartialBody.Source(
       validator: "\"1\"", urlDigest: "", total: nil, etag: nil, lastModified: nil, forbidsStoring: false)
     body.keep(PartialBody.Content(source: source, digests: BodyDigests(for: nil), bytes: bytes))
-    jobs.scheduler.keep(
-      try #require(PartialDownload(body, name, in: staging)), of: PhotoRecord.ID(run: run, position: position))
+    let partial: PartialDownload = try #require(PartialDownload(body, name, in: staging))
+    jobs.scheduler.keep(partial, of: PhotoRecord.ID(run: run, position: position))
   }
 
   @Test func `256 are kept of all jobs together, and the files of others are removed`() throws {
