@@ -19,8 +19,7 @@ import Testing
     let first = try folders.start("run", ["--verbose", "--filters", "none"])
     for _ in 0..<Self.count { #expect(try first.waitForLine(containing: ": filtered") != nil) }
     _ = try server.nextRequest()
-    first.send(SIGKILL)
-    _ = try first.finish()
+    try first.kill()
     try server.release(10_000)
 
     let template = folders.folder.file("template")
