@@ -17,7 +17,6 @@ import Testing
 
   private struct Head: Decodable {
     let bounded_by: [Bound]?
-    let duration_s: Double
   }
 
   private struct Live: Decodable {
@@ -61,8 +60,7 @@ import Testing
     #expect(try server.nextRequest() == "/0")
     try hold("host")
     try server.release(4)
-    let ended = try run.finish()
-    #expect(ended.status == 0, "\(ended.error)")
+    let ended = try run.finish().expect(status: 0)
     let first = try #require(try bounds().first)
     #expect(first.cause == "host" && first.option == "--per-host" && first.limit == 1, "\(first)")
     #expect(first.name?.hasPrefix("127.0.0.1:") == true)
@@ -73,32 +71,25 @@ import Testing
     #expect(try JSONSchema.violations(ofDocument: Data(event.utf8), name: "events.schema.json") == "")
   }
 
-  @Test func `places for downloads lead when several hosts wait for them`() throws {
+  /// - Parameter hosts: Names of the loopback interface, each with an entry.
+  @Test(arguments: [
+    (["127.0.0.1", "localhost", "127.0.0.1", "localhost"], ["--downloads", "1"], "downloads", "--downloads"),
+    (["127.0.0.1"], [], "servers", nil),
+  ])
+  func `places lead for which several hosts wait, and servers where nothing of the program's holds anything back`(
+    hosts: [String], options: [String], cause: String, option: String?
+  ) throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
-    let urls = (0..<8).map { server.url("\($0)") }.enumerated().map {
-      $0 % 2 == 0 ? $1 : $1.replacingOccurrences(of: "127.0.0.1", with: "localhost")
-    }
-    try folders.drop("job.txt", urls.joined(separator: "\n") + "\n")
-    let run = try folders.start("run", ["--filters", "none", "--downloads", "1"])
+    let urls = hosts.enumerated().map { server.url("\($0)").replacing("127.0.0.1", with: $1) + "\n" }
+    try folders.drop("job.txt", urls.joined())
+    let run = try folders.start("run", ["--filters", "none"] + options)
     _ = try server.nextRequest()
-    try hold("downloads")
-    try server.release(8)
-    let ended = try run.finish()
-    #expect(ended.status == 0, "\(ended.error)")
+    try hold(cause)
+    try server.release(hosts.count)
+    try run.finish().expect(status: 0)
     let first = try #require(try bounds().first)
-    #expect(first.cause == "downloads" && first.option == "--downloads" && first.limit == 1, "\(first)")
-  }
-
-  @Test func `the servers lead when nothing of the program's holds anything back, with nothing to change`() throws {
-    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
-    try folders.drop("job.txt", server.url("a") + "\n")
-    let run = try folders.start("run", ["--filters", "none"])
-    _ = try server.nextRequest()
-    try hold("servers")
-    try server.release(1)
-    #expect(try run.finish().status == 0)
-    let first = try #require(try bounds().first)
-    #expect(first.cause == "servers" && first.name?.hasPrefix("127.0.0.1:") == true && first.option == nil, "\(first)")
+    #expect(first.cause == cause && first.option == option && first.limit == (option == nil ? nil : 1), "\(first)")
+    #expect(option != nil || first.name?.hasPrefix("127.0.0.1:") == true)
   }
 
   @Test func `a lock leads, by its name`() throws {
@@ -115,8 +106,7 @@ import Testing
   @Test func `a rate leads that is lower than what the server sends`() throws {
     let server = try Nginx(serving: packageRoot + "/Samples")
     try folders.drop("job.txt", (0..<4).map { server.url("hubble-deep-field.jpg?\($0)") + "\n" }.joined())
-    let run = try folders.run(["--filters", "none", "--max-rate", "200K", "--per-host", "8"])
-    #expect(run.status == 0, "\(run.error)")
+    try folders.run(["--filters", "none", "--max-rate", "200K", "--per-host", "8"]).expect(status: 0)
     let first = try #require(try bounds().first)
     #expect(first.cause == "rate" && first.option == "--max-rate" && first.limit == 200 << 10, "\(first)")
   }
@@ -137,13 +127,5 @@ import Testing
     } else {
       #expect(first.cause == cause, "\(first)")
     }
-  }
-
-  @Test func `a run of less than a second says nothing`() throws {
-    try folders.drop("job.txt", "coffee.jpg\n")
-    #expect(try folders.run(["--filters", "none"]).status == 0)
-    let head = try JSONDecoder().decode(Head.self, from: folders.contents("job/report.json"))
-    // On a machine that is busy it may take longer.
-    #expect(head.bounded_by == nil || head.duration_s > 0.9)
   }
 }

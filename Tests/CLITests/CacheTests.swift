@@ -26,8 +26,7 @@ import Testing
 
   private func run(_ job: String, _ paths: [String]? = nil, _ options: [String] = []) throws -> Report {
     try folders.drop("\(job).txt", (paths ?? names).map { nginx.url($0) + "\n" }.joined())
-    let run = try folders.run(["--downloads", "1"] + options)
-    #expect(run.status == 0, "\(run.error)")
+    try folders.run(["--downloads", "1"] + options).expect(status: 0)
     return try folders.report(job)
   }
 
@@ -106,11 +105,15 @@ import Testing
     #expect(try objects().isEmpty)
   }
 
-  @Test(arguments: ["", "cut", "some other bytes"])
-  func `a damaged copy is not used, and is replaced`(damage: String) throws {
+  @Test(arguments: ["", "cut", "some other bytes", "gone"])
+  func `a copy that is damaged or gone is not used, and is replaced`(damage: String) throws {
     _ = try run("first", nil, ["--filters", "none"])
     for object in try objects() {
       let path = cache + "/" + object
+      if damage == "gone" {
+        try FileManager.default.removeItem(atPath: path)
+        continue
+      }
       let whole = try Data(contentsOf: URL(fileURLWithPath: path))
       try (damage == "cut" ? whole.dropLast() : Data(damage.utf8)).write(
         to: URL(fileURLWithPath: path), options: .atomic)
@@ -119,14 +122,7 @@ import Testing
     #expect(second.counts == Report.Counts(total: 4, filtered: 4))
     for name in names { #expect(try bytes("second", name) == bytes("first", name)) }
     _ = try run("third")
-    #expect(try statuses(after: 12) == Array(repeating: "304", count: 4))
-  }
-
-  @Test func `copies that are gone are downloaded again`() throws {
-    _ = try run("first")
-    for object in try objects() { try FileManager.default.removeItem(atPath: cache + "/" + object) }
-    #expect(try run("second").counts == Report.Counts(total: 4, filtered: 4))
-    #expect(try objects().count == 4)
+    #expect(try Array(statuses().suffix(4)) == Array(repeating: "304", count: 4))
   }
 
   @Test(arguments: ["index.sqlite", "index.sqlite-wal"])
@@ -149,27 +145,6 @@ import Testing
     #expect(try bytes("third", names[0]) == Data(contentsOf: URL(fileURLWithPath: pictures.file(names[0]))))
   }
 
-  @Test func `a checksum is checked on what the cache has, too`() throws {
-    _ = try run("first")
-    let entry = #"{"url":"\#(nginx.url(names[0]))","checksum":"md5=\#(String(repeating: "0", count: 32))"}"#
-    try folders.drop("job.jsonl", entry + "\n")
-    #expect(try folders.run().status == 1)
-    #expect(try folders.report("job").entries[0].error?.code == "checksum-mismatch")
-  }
-
-  @Test func `the cache holds no more than it may, and the least recently used goes first`() throws {
-    let size = try Data(contentsOf: URL(fileURLWithPath: pictures.file(names[0]))).count
-    let limit = ["--cache-size", "\(size * 5 / 2)"]
-    _ = try run("first", Array(names[0...1]), limit)
-    _ = try run("again", [names[0]], limit)
-    _ = try run("third", [names[2]], limit)
-    #expect(try objects().count == 2)
-    _ = try run("fourth", Array(names[0...1]), limit)
-    #expect(try statuses(after: 4) == ["304", "200"])
-    _ = try run("none", [names[3]], ["--cache-size", "1"])
-    #expect(try objects().isEmpty, "a smaller limit holds for what is there")
-  }
-
   /// `DARKROOM_TEST_KILLS=200` has it kill as often.
   @Test func `killed anywhere it gives no wrong bytes, and holds one source too many at most`() throws {
     let kills = ProcessInfo.processInfo.environment["DARKROOM_TEST_KILLS"].flatMap { Int($0) } ?? 12
@@ -180,8 +155,7 @@ import Testing
       try folders.drop("job\(kill).txt", paths.map { nginx.url($0) + "\n" }.joined())
       let run = try folders.start("run", ["--filters", "none", "--cache-size", "\(limit)", "--verbose"])
       for _ in 0..<kill % 7 { _ = try run.waitForLine(containing: ": filtered") }
-      run.send(SIGKILL)
-      _ = try run.finish()
+      try run.kill()
       let held = try objects().map { try Data(contentsOf: URL(fileURLWithPath: cache + "/" + $0)).count }
       #expect(held.reduce(0, +) <= limit + largest)
     }
@@ -205,11 +179,15 @@ import Testing
     #expect(try objects().isEmpty)
   }
 
-  @Test func `what is larger than --max-bytes allows is refused, whatever the cache has`() throws {
+  @Test(arguments: [([], "checksum-mismatch"), (["--max-bytes", "100"], "too-large")])
+  func `a wrong checksum and what is larger than --max-bytes are refused, whatever the cache has`(
+    options: [String], code: String
+  ) throws {
     _ = try run("first")
-    try folders.drop("job.txt", nginx.url(names[0]) + "\n")
-    #expect(try folders.run(["--max-bytes", "100"]).status == 1)
-    #expect(try folders.report("job").entries[0].error?.code == "too-large")
+    let entry = #"{"url":"\#(nginx.url(names[0]))","checksum":"md5=\#(String(repeating: "0", count: 32))"}"#
+    try folders.drop("job.jsonl", entry + "\n")
+    try folders.run(options).expect(status: 1)
+    #expect(try folders.report("job").entries[0].error?.code == code)
   }
 
   @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/shm")))

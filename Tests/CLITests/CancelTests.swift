@@ -50,11 +50,6 @@ import Testing
     #expect(names.filter { !$0.hasPrefix(".darkroom-instance") } == [])
   }
 
-  private func stop(_ watch: DarkroomProcess) throws {
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
-  }
-
   // MARK: Removal
 
   @Test func `removing the manifest of a job cancels what has not been done, and asks for nothing more`() throws {
@@ -72,7 +67,7 @@ import Testing
     try folders.drop("next.txt", dozen)
     try server.release(20)
     #expect(try watch.waitForLine(containing: "next: succeeded: 12 filtered") != nil)
-    try stop(watch)
+    try watch.stop()
   }
 
   @Test func `what is removed while no instance runs is cancelled by the next`() throws {
@@ -98,35 +93,14 @@ import Testing
     }
   }
 
-  @Test(arguments: ["away", "other", "instance file"])
-  func `an inbox that is away, another one, or without the instance file removes nothing`(what: String) throws {
+  @Test func `an inbox without the instance file removes nothing`() throws {
     let watch = try startDozen()
-    let (inbox, away) = (folders.inbox, folders.folder.file("away"))
-    if what == "instance file" {
-      try remove(".darkroom-instance")
-      try remove("job.txt")
-    } else {
-      try FileManager.default.moveItem(atPath: inbox, toPath: away)
-      if what == "other" { try FileManager.default.createDirectory(atPath: inbox, withIntermediateDirectories: false) }
-      let why = what == "other" ? "(another folder is in its place)" : "the inbox cannot be read"
-      #expect(try watch.waitForLine(containing: why) != nil)
-    }
+    try remove(".darkroom-instance")
+    try remove("job.txt")
     try waitForScans(watch)
-    if what == "other" {
-      // It is written once a second.
-      let told = try eventually(
-        { try folders.ask("status").output }, is: { $0.contains("the inbox cannot be read: \(inbox)") })
-      #expect(told.contains("the inbox cannot be read: \(inbox)"), "\(told)")
-    }
-    if what != "instance file" {
-      if what == "other" { try FileManager.default.removeItem(atPath: inbox) }
-      try FileManager.default.moveItem(atPath: away, toPath: inbox)
-      #expect(try watch.waitForLine(containing: "watching") != nil)
-      try waitForScans(watch)
-    }
     try server.release(20)
     #expect(try watch.waitForLine(containing: "job: succeeded: 12 filtered") != nil)
-    try stop(watch)
+    try watch.stop()
     #expect(!folders.exists("job/history"), "nor is it new when it is back")
   }
 
@@ -155,8 +129,7 @@ import Testing
     try FileManager.default.removeItem(atPath: inbox)
     try FileManager.default.moveItem(atPath: away, toPath: inbox)
     try server.release(20)
-    let last = try folders.run(Self.two)
-    #expect(last.status == 0, "\(last.error)")
+    try folders.run(Self.two).expect(status: 0)
     #expect(try folders.report("job").counts == Report.Counts(total: 12, filtered: 12))
     #expect(try folders.inboxNames().isEmpty && !folders.exists("job/history"))
   }
@@ -165,8 +138,7 @@ import Testing
 
   @Test func `cancel ends a job that is paused, and what was in the queues never begins`() throws {
     let watch = try startDozen()
-    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
-    #expect(try watch.waitForLine(containing: "paused: x.lock") != nil)
+    try folders.pause(watch)
     let asked = try cancel("job")
     #expect(asked.status == 0 && asked.output.isEmpty, "\(asked.error)")
     #expect(try watch.waitForLine(containing: "job: cancelled, as requested") != nil)
@@ -180,21 +152,7 @@ import Testing
     try folders.drop("next.txt", dozen)
     try server.release(20)
     #expect(try watch.waitForLine(containing: "next: succeeded: 12 filtered") != nil)
-    try stop(watch)
-  }
-
-  @Test func `cancel ends a job whose host is on hold, or whose entries wait to be tried again`() throws {
-    let flaky = try FlakyServer()
-    try folders.drop(
-      "job.txt",
-      [flaky.url("a?429:300"), flaky.url("b"), flaky.url("c?503:300", host: "localhost")].map { $0 + "\n" }.joined())
-    let run = try folders.start("run", ["--retries", "3", "--per-host", "1", "--verbose"])
-    for _ in 0..<2 { #expect(try run.waitForLine(containing: "is on hold for") != nil) }
-    #expect(try cancel("job").status == 0)
-    let ended = try run.finish()
-    #expect(ended.status == 1, "\(ended.error)")
-    #expect(ended.output.hasSuffix("/job/report.json\n"))
-    try checkCancelled(total: 3, filtered: 0)
+    try watch.stop()
   }
 
   @Test(arguments: [false, true])
@@ -209,10 +167,8 @@ import Testing
     // Its manifest is not in the inbox: who cancels it learns of it from the status, which is written after it has begun.
     let status = try eventually({ try folders.ask("status").output }, is: { $0.contains("\njob job: ") })
     #expect(status.contains("\njob job: "), "\(status)")
-    let cancelled = try cancel("job")
-    #expect(cancelled.status == 0, "\(cancelled.error)")
-    let ended = try run.finish()
-    #expect(ended.status == 1, "\(ended.error)")
+    try cancel("job").expect(status: 0)
+    try run.finish().expect(status: 1)
     try checkCancelled(filtered: 0)
     #expect(try String(contentsOfFile: manifest, encoding: .utf8) == dozen, "it stays where it is")
   }
@@ -229,8 +185,7 @@ import Testing
     try folders.drop("good.jsonl", "\"coffee.jpg\"\n")
     let asked = try cancel("begun", "new")
     #expect(asked.status == 0 && asked.error.contains("no instance is running"), "\(asked.error)")
-    let second = try folders.run(Self.two)
-    #expect(second.status == 1, "\(second.error)")
+    try folders.run(Self.two).expect(status: 1)
     #expect(try folders.report("good").state == "succeeded")
     try checkCancelled("begun", filtered: 3)
     try checkCancelled("new", total: 2, filtered: 0)
@@ -250,16 +205,6 @@ import Testing
     #expect(again.status == 0 && again.error == "there is nothing to cancel\n", "\(again.error)")
   }
 
-  @Test func `cancel ends a job that has just been dropped, with a row for every entry`() throws {
-    let watch = try folders.start("watch", Self.two)
-    #expect(try watch.waitForLine(containing: "watching") != nil)
-    try folders.drop("large.txt", (0..<5000).map { server.url("\($0)") + "\n" }.joined())
-    #expect(try cancel("large").status == 0)
-    #expect(try watch.waitForLine(containing: "large: cancelled: 0 filtered") != nil)
-    try checkCancelled("large", total: 5000, filtered: 0)
-    try stop(watch)
-  }
-
   @Test(arguments: ["cancel", "removal"])
   func `a job whose report is being delivered ends as what it is, and nothing is left of the wish to cancel it`(
     how: String
@@ -273,8 +218,7 @@ import Testing
     try server.release(10)
     #expect(try watch.waitForLine(containing: "the report of job job cannot be worked on now") != nil)
     if how == "cancel" {
-      let asked = try cancel("job")
-      #expect(asked.status == 0, "\(asked.error)")
+      try cancel("job").expect(status: 0)
     } else {
       try remove("job.txt")
     }
@@ -283,7 +227,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "other: succeeded") != nil)
     try FileManager.default.removeItem(atPath: obstacle)
     #expect(try watch.waitForLine(containing: "job: succeeded: 1 filtered") != nil)
-    try stop(watch)
+    try watch.stop()
     #expect(try folders.report("job").counts == Report.Counts(total: 1, filtered: 1))
     #expect(try folders.inboxNames().isEmpty && folders.staged().isEmpty)
     // What has the name later is another job.
@@ -294,8 +238,7 @@ import Testing
 
   @Test func `a job that is not open is 66, and those that are open are cancelled all the same`() throws {
     let watch = try startDozen()
-    let asked = try cancel("none", "job")
-    #expect(asked.status == 66, "\(asked.error)")
+    let asked = try cancel("none", "job").expect(status: 66)
     #expect(asked.error.contains("\"none\"") && !asked.error.contains("\"job\""), "\(asked.error)")
     #expect(try watch.waitForLine(containing: "job: cancelled: 1 filtered") != nil)
     try checkCancelled(filtered: 1)
@@ -307,7 +250,7 @@ import Testing
       _ = try watch.waitForLine(containing: "configuration")
     }
     try checkCancelled(filtered: 1)
-    try stop(watch)
+    try watch.stop()
   }
 
   @Test func `retry after cancel does the rest, and keeps what is done`() throws {
@@ -317,7 +260,7 @@ import Testing
     #expect(try folders.ask("retry", ["job"]).status == 0)
     try server.release(40)
     #expect(try watch.waitForLine(containing: "job: succeeded: 12 filtered") != nil)
-    try stop(watch)
+    try watch.stop()
   }
 
   // MARK: Nothing blocks
@@ -327,8 +270,7 @@ import Testing
     throws
   {
     let watch = try startDozen()
-    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
-    #expect(try watch.waitForLine(containing: "paused: x.lock") != nil)
+    try folders.pause(watch)
     watch.send(SIGTERM)
     #expect(try watch.waitForLine(containing: "stopping") != nil)
     if goes { try remove("x.lock") }
@@ -345,8 +287,7 @@ import Testing
   @Test func `a lock that flickers keeps nothing from ending, and nothing is done twice`() throws {
     try folders.drop("job.txt", dozen)
     let run = try folders.start("run", Self.two)
-    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
-    #expect(try run.waitForLine(containing: "paused: x.lock") != nil)
+    try folders.pause(run)
     try server.release(100)
     // Ten times a second.
     for _ in 0..<3000 where !folders.exists("job/report.json") {

@@ -6,7 +6,7 @@ import Testing
 /// and checks everything.
 @Suite(.blocking, .disabled(if: Sanitizer.isAny, "a sanitizer's library must be loaded first")) struct ChaosTests {
   /// A kind of fault, and how many calls it happens at, evenly spread over the run. `script/test-system` tries all kinds.
-  static let samples = [("kill", 6), ("EIO", 4)]
+  static let samples = [("kill", 6), ("EIO", 4), ("EMFILE", 3), ("EINTR", 2), ("EDQUOT", 2)]
 
   @Test(arguments: samples)
   func `three live jobs end as they should, whatever call they were killed at or had fail`(

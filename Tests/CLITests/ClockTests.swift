@@ -36,8 +36,7 @@ import Testing
     for name in try folders.inboxNames() where name.hasSuffix(".lock") {
       try FileManager.default.removeItem(atPath: folders.inbox + "/" + name)
     }
-    let finished = try run.finish()
-    #expect(finished.status == 0, "\(finished.error)")
+    try run.finish().expect(status: 0)
     let report = try folders.report("job")
     #expect((0..<3600).contains(report.duration_s), "\(report.duration_s)")
     #expect(report.paused_s > 0 && report.paused_s <= report.duration_s, "\(report.paused_s)")
@@ -60,8 +59,7 @@ import Testing
     try folders.drop("job.txt", server.url("a.jpg") + "\n")
     let first = try start(folders, clock)
     #expect(try server.nextRequest() == "/a.jpg")
-    first.send(SIGKILL)
-    _ = try first.finish()
+    try first.kill()
     try clock.set(-Self.days)
     try server.release(100)
     #expect(try start(folders, clock).finish().status == 0)

@@ -59,30 +59,12 @@ import Testing
     words: [String], says: String
   ) throws {
     let folder = try TemporaryFolder()
-    let run = try DarkroomCommand.run(words, in: folder)
-    #expect(run.status == 64)
+    let run = try DarkroomCommand.run(words, in: folder).expect(status: 64)
     #expect(run.error.contains(says), "\(run.error)")
     #expect(run.output.isEmpty)
     #expect(run.error.matches(of: /see "darkroom help/).count == 1, "\(run.error)")
     #expect(!run.error.contains("help help"), "\(run.error)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
-  }
-
-  @Test func `the environment sets options, the command line wins, and unknown variables are named`() throws {
-    let folders = try DarkroomFolders()
-    try folders.drop("job.txt", "coffee.jpg\n")
-    let words = ["run"] + folders.options
-    #expect(try DarkroomCommand.run(words, environment: ["DARKROOM_DOWNLOADS": "x"]).status == 64)
-    let unknown = try DarkroomCommand.run(words, environment: ["DARKROOM_FILTER": "x"])
-    #expect(unknown.status == 64)
-    #expect(unknown.error.contains("DARKROOM_FILTERS"))
-    #expect(
-      try DarkroomProcess.run(
-        words + ["--downloads", "2"],
-        environment: ["DARKROOM_DOWNLOADS": "x", "DARKROOM_FILTERS": "invert()", "DARKROOM_JOB_NAME": "outer"]
-      ).status == 0)
-    let report = try String(decoding: folders.contents("job/report.json"), as: UTF8.self)
-    #expect(report.contains(#""filters":"invert(1)""#))
   }
 
   @Test(arguments: ["1", "true", "YES", "on"], ["0", "False", "no", "off", ""])
@@ -99,8 +81,7 @@ import Testing
   }
 
   @Test func `a word that turns nothing on or off is refused with those that do, all of them documented`() throws {
-    let run = try DarkroomCommand.run(["status"], environment: ["DARKROOM_JSON": "maybe"])
-    #expect(run.status == 64)
+    let run = try DarkroomCommand.run(["status"], environment: ["DARKROOM_JSON": "maybe"]).expect(status: 64)
     #expect(run.error.contains("DARKROOM_JSON must be 1, true, yes or on, or else 0, false, no or off; not \"maybe\""))
     let page = try Documentation.text("Documentation/options.md").replacing("\n", with: " ")
     #expect(page.contains("turned on by `1`, `true`, `yes` or `on`, and off by `0`, `false`, `no`, `off` or nothing"))
@@ -111,13 +92,12 @@ import Testing
     ("DARKROOM_X", nil),
   ])
   func `an unknown variable is named, and the nearest only if it is near`(name: String, nearest: String?) throws {
-    let run = try DarkroomCommand.run(["filters"], environment: [name: "x"])
-    #expect(run.status == 64)
+    let run = try DarkroomCommand.run(["filters"], environment: [name: "x"]).expect(status: 64)
     let suggestion = nearest.map { "; did you mean \"\($0)\"?" } ?? ""
     #expect(run.error.hasPrefix("darkroom: unknown environment variable \"\(name)\"\(suggestion)\n"), "\(run.error)")
   }
 
-  @Test func `help works whatever the environment and the configuration file hold`() throws {
+  @Test func `help works whatever the environment and the configuration file hold, and filters are explained`() throws {
     let folder = try TemporaryFolder()
     try "{".write(toFile: folder.file("config.json"), atomically: false, encoding: .utf8)
     let environment = [
@@ -128,6 +108,10 @@ import Testing
       let help = try DarkroomCommand.run(words, in: folder, environment: environment)
       #expect(help.status == 0 && help.error.isEmpty, "\(words): \(help.error)")
     }
+    #expect(try DarkroomCommand.run(["--version"]).output.hasPrefix("darkroom "))
+    #expect(try DarkroomCommand.run(["filters", "--explain", "none"]).output.contains("copy the file"))
+    let explained = try DarkroomCommand.run(["filters", "--explain", "CISepiaTone(0.8) invert()"]).output
+    #expect(explained.contains("sepia(0.8)") && explained.contains("invert(1)"))
     #expect(try DarkroomCommand.run(["help", "--per-host", "3"], in: folder).status == 64)
     #expect(try DarkroomCommand.run(["filters"], in: folder, environment: environment).status == 64)
   }
@@ -164,8 +148,7 @@ import Testing
       ["run", "--settle", "0", "--lock-wait", "0", "--config", folder.file("darkroom.json")], in: elsewhere)
     #expect(paused.status == 75 && paused.error.contains("lunch"), "\(paused.error)")
     try FileManager.default.removeItem(atPath: folder.file("stop"))
-    let ended = try DarkroomProcess.run(["run", "--settle", "0", "--config", near], in: elsewhere)
-    #expect(ended.status == 0, "\(ended.error)")
+    try DarkroomProcess.run(["run", "--settle", "0", "--config", near], in: elsewhere).expect(status: 0)
     #expect(FileManager.default.fileExists(atPath: folder.file("out/job/images/a.jpg")))
     #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path).isEmpty)
   }
@@ -227,8 +210,7 @@ import Testing
     let folder = try TemporaryFolder()
     #expect(try DarkroomProcess.run(["run"], in: folder).status == 0)
     #expect(Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)) == ["inbox", "outbox"])
-    let missing = try DarkroomProcess.run(["run", "--inbox", "a/b"], in: folder)
-    #expect(missing.status == 66)
+    let missing = try DarkroomProcess.run(["run", "--inbox", "a/b"], in: folder).expect(status: 66)
     #expect(missing.error.contains("--create"))
     #expect(try DarkroomProcess.run(["run", "--inbox", "a/b", "--create"], in: folder).status == 0)
     let mode = try FileManager.default.attributesOfItem(atPath: folder.file("outbox/.darkroom"))
@@ -252,8 +234,7 @@ import Testing
       #expect(run.status == 75 && run.error.contains("process \(watch.processID)"), "\(run.error)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folders.folder.path).sorted() == before)
     }
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     let created = try DarkroomProcess.run(
       ["run", "--create", "--inbox", new[0], "--outbox", new[1], "--state", new[2] + "/./deep/"])
     #expect(created.status == 0, "\(created.error)")
@@ -261,20 +242,6 @@ import Testing
     let run = try folders.run(["--verbose"])
     #expect(run.error.contains("processing \(folders.inbox), writing to \(folders.outbox)"), "\(run.error)")
     #expect(!run.error.contains("watching"))
-  }
-
-  @Test func `help, version and filters print to standard output and end with 0`() throws {
-    for words in [["help"], ["--help"], ["help", "run"], ["run", "--help"], ["filters"]] {
-      let run = try DarkroomCommand.run(words)
-      #expect(run.status == 0)
-      #expect(run.output.contains("run") || run.output.contains("sepia"))
-      #expect(run.error.isEmpty)
-    }
-    #expect(try DarkroomCommand.run(["--version"]).output.hasPrefix("darkroom "))
-    #expect(try DarkroomCommand.run(["filters", "--explain", "none"]).output.contains("copy the file"))
-    let explained = try DarkroomCommand.run(["filters", "--explain", "CISepiaTone(0.8) invert()"])
-    #expect(explained.output.contains("sepia(0.8)"))
-    #expect(explained.output.contains("invert(1)"))
   }
 
   @Test func `an outbox that cannot be written ends with 73`() throws {

@@ -13,8 +13,7 @@ import Testing
     let urls = try DarkroomCommand.run(["add", "https://h.example/a.jpg", "https://h.example/b.jpg"] + inbox)
     #expect(urls.output.hasPrefix("urls-"))
     #expect(Set(try folders.inboxNames()) == ["mine.json", "other.json", urls.output.dropLast() + ".jsonl"])
-    let again = try DarkroomCommand.run(["add", manifest] + inbox)
-    #expect(again.status == 75)
+    let again = try DarkroomCommand.run(["add", manifest] + inbox).expect(status: 75)
     #expect(again.error.contains("mine.json"))
     #expect(try DarkroomCommand.run(["add", folders.folder.file("none.json")] + inbox).status == 66)
     #expect(try DarkroomCommand.run(["add", manifest, "https://h.example/a.jpg"] + inbox).status == 64)
@@ -25,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `wait ends as run would, once the job has ended`() throws {
+  @Test func `wait ends as run would, once the jobs have ended, and as the worst of several`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let folders = try DarkroomFolders()
     #expect(try folders.ask("wait", ["job"]).status == 66)
@@ -34,15 +33,15 @@ import Testing
     #expect(try server.nextRequest() == "/a")
     let wait = try DarkroomProcess(["wait", "job"] + folders.named)
     try server.release(1)
-    let waited = try wait.finish()
-    #expect(waited.status == 0)
+    let waited = try wait.finish().expect(status: 0)
     #expect(waited.output == folders.outbox + "/job/report.json\n")
     try folders.drop("bad.json", "{")
     #expect(try folders.ask("wait", ["bad"]).status == 65)
     try folders.drop("failing.txt", "missing.jpg\n")
-    #expect(try folders.ask("wait", ["failing"]).status == 1)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    let several = try folders.ask("wait", ["job", "failing"]).expect(status: 1)
+    #expect(several.output == ["job", "failing"].map { folders.outbox + "/\($0)/report.json\n" }.joined())
+    #expect(try folders.ask("wait", ["job", "none"]).status == 66)
+    try watch.stop()
   }
 
   @Test func `wait says that no instance is running, and waits for one`() throws {
@@ -64,14 +63,12 @@ import Testing
     try folders.drop("done.txt", "coffee.jpg\n")
     #expect(try folders.run(["--filters", "none"]).status == 0)
     try folders.drop("job.txt", "coffee.jpg\n")
-    let wait = try folders.ask("wait", ["--timeout", seconds, "done", "job"])
-    #expect(wait.status == 75)
+    let wait = try folders.ask("wait", ["--timeout", seconds, "done", "job"]).expect(status: 75)
     #expect(wait.output == folders.outbox + "/done/report.json\n")
     #expect(wait.error.contains("not ended after \(seconds) s, the limit of --timeout: job"), "\(wait.error)")
     // The other option of this name is no business of wait.
     let environment = ["DARKROOM_TIMEOUT": "0.001"]
-    let other = try DarkroomCommand.run(["wait", "done"] + folders.named, environment: environment)
-    #expect(other.status == 0, "\(other.error)")
+    try DarkroomCommand.run(["wait", "done"] + folders.named, environment: environment).expect(status: 0)
   }
 
   @Test(arguments: ["10", "0"])
@@ -90,8 +87,7 @@ import Testing
     #expect(try wait.waitForLine(containing: "no instance") != nil)
     #expect(try folders.run(["--filters", "none", "--keep-history", kept]).status == 65)
     #expect(try folders.report("cats").state == "succeeded")
-    let waited = try wait.finish()
-    #expect(waited.status == 65, "\(waited.error)")
+    let waited = try wait.finish().expect(status: 65)
     #expect(waited.output == folders.outbox + "/cats/report.json\n")
     #expect(waited.error.matches(of: /cats: rejected: see .*\/cats\/history\/[^\/]+\/report.json/).count == 3)
     // What had ended before is not waited for.
@@ -148,22 +144,8 @@ import Testing
     }
     let during = try eventually({ try status(folders) }, is: isBehind)
     #expect(isBehind(during), "\(during)")
-    watch.send(SIGKILL)
-    _ = try watch.finish()
+    try watch.kill()
     #expect(isBehind(try status(folders)))
-  }
-
-  @Test func `wait waits for several jobs, and ends as the worst`() throws {
-    let folders = try DarkroomFolders()
-    try folders.drop("good.txt", "coffee.jpg\n")
-    try folders.drop("failing.txt", "missing.jpg\n")
-    let wait = try DarkroomProcess(["wait", "good", "failing"] + folders.named)
-    #expect(try wait.waitForLine(containing: "no instance") != nil)
-    #expect(try folders.run(["--filters", "none"]).status == 1)
-    let waited = try wait.finish()
-    #expect(waited.status == 1, "\(waited.error)")
-    #expect(waited.output == ["good", "failing"].map { folders.outbox + "/\($0)/report.json\n" }.joined())
-    #expect(try folders.ask("wait", ["good", "none"]).status == 66)
   }
 
   @Test func `retry does again what failed, keeps what succeeded, and reports it all`() throws {
@@ -180,8 +162,7 @@ import Testing
     #expect(first.counts == Report.Counts(total: 2, filtered: 1, failed: 1))
 
     try FileManager.default.copyItem(atPath: there, toPath: missing)
-    let dropped = try DarkroomCommand.run(retry)
-    #expect(dropped.status == 0, "\(dropped.error)")
+    let dropped = try DarkroomCommand.run(retry).expect(status: 0)
     #expect(dropped.output == "job\n")
     #expect(try folders.inboxNames() == ["job.txt"])
     #expect(try folders.run(["--file-root", root.path]).status == 0)
@@ -217,7 +198,9 @@ import Testing
     #expect(try folders.run(["--file-root", root.path]).status == 1)
     let report = try folders.report("job.failed")
     #expect(report.counts == Report.Counts(total: 2, filtered: 1, failed: 1))
-    #expect(report.entries[0].output?.file == "images/x/later.jpg")
+    #expect(report.entries[0].output?.file == "images/x/later.jpg" && report.entries[0].filters == "grayscale(1)")
+    let text = try String(decoding: folders.contents("job.failed/report.json"), as: UTF8.self)
+    #expect(text.contains(#""metadata":{"id":7}"#))
     #expect(report.entries[1].error?.code == "file-not-found")
   }
 
@@ -227,13 +210,11 @@ import Testing
       ("good.json", #"{"b/cat": {"url": "https://u:p@h.example/c.png", "format": "png"}, "a": "ftp://h/x"}"#),
       ("bad.jsonl", "\"https://h.example/a.jpg\"\n{\"ulr\": 1}\n"),
     ] { try Data(text.utf8).write(to: URL(fileURLWithPath: folder.file(name))) }
-    let good = try DarkroomCommand.run(["check", "good.json"], in: folder)
-    #expect(good.status == 0)
+    let good = try DarkroomCommand.run(["check", "good.json"], in: folder).expect(status: 0)
     #expect(
       good.output.hasPrefix(
         "good.json: job good, 2 entries\n  images/b/cat.png  sepia(0.8)  https://h.example/c.png\n  images/a.*"))
-    let bad = try DarkroomCommand.run(["check", "bad.jsonl", "--json"], in: folder)
-    #expect(bad.status == 65)
+    let bad = try DarkroomCommand.run(["check", "bad.jsonl", "--json"], in: folder).expect(status: 65)
     #expect(bad.output.contains(#""state":"rejected""#))
     #expect(bad.output.contains(#""where":"line 2: ulr""#))
     #expect(bad.output.contains("did you mean \\\"url\\\""))
@@ -265,9 +246,8 @@ import Testing
     try Data("why".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
     #expect(try watch.waitForLine(containing: "paused: x.lock") != nil)
     _ = try status(folders)
-    try FileManager.default.removeItem(atPath: folders.inbox + "/x.lock")
-    watch.send(SIGKILL)
-    _ = try watch.finish()
+    try folders.unlock()
+    try watch.kill()
     let after = try status(folders)
     let states = (after["jobs"] as? [[String: Any]])?.map { $0["state"] as? String }
     #expect(states == ["waiting", "waiting"] && (after["queued"] as? [String])?.isEmpty == true)
@@ -275,8 +255,7 @@ import Testing
   }
 
   private func status(_ folders: DarkroomFolders) throws -> [String: Any] {
-    let run = try folders.ask("status", ["--json"])
-    #expect(run.status == 0)
+    let run = try folders.ask("status", ["--json"]).expect(status: 0)
     #expect(try JSONSchema.violations(of: Data(run.output.utf8), name: "status.schema.json") == "")
     return try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any] ?? [:]
   }
@@ -307,6 +286,10 @@ import Testing
     #expect(try applied(file).contains(#""quality":11"#))
     #expect(try applied(file, ["DARKROOM_QUALITY": "12"]).contains(#""quality":12"#))
     #expect(try applied(file, ["DARKROOM_QUALITY": "12"], ["--quality", "13"]).contains(#""quality":13"#))
+    let elsewhere = ["DARKROOM_QUALITY": "x", "DARKROOM_JOB_NAME": "outer"]
+    #expect(try applied(file, elsewhere).contains("DARKROOM_QUALITY must be"))
+    #expect(
+      try applied(file, elsewhere, ["--quality", "13"]).contains(#""quality":13"#), "what is beaten may be wrong")
     #expect(try applied(#"{"qualty": 11}"#).contains("did you mean \"quality\""))
     #expect(try applied(#"{"quality": 0}"#).contains("\"quality\" must be a whole number from 1 to 100"))
     #expect(try applied(#"{"quality": {}}"#).contains("must be a string"))
@@ -318,8 +301,7 @@ import Testing
     let folders = try DarkroomFolders()
     let config = folders.folder.file("config.json")
     try Data(#"{"filters": "none"}"#.utf8).write(to: URL(fileURLWithPath: config))
-    let watch = try folders.start("watch", ["--config", config, "--verbose"])
-    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let watch = try folders.watch(["--config", config, "--verbose"])
     try Data(#"{"filters": "invert()"}"#.utf8).write(to: URL(fileURLWithPath: config))
     watch.send(SIGHUP)
     #expect(try watch.waitForLine(containing: "reloaded") != nil)
@@ -328,16 +310,14 @@ import Testing
     #expect(try watch.waitForLine(containing: "stays as it was") != nil)
     try folders.drop("job.txt", "chelsea-small.png\n")
     #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
-    watch.send(SIGTERM)
-    _ = try watch.finish()
+    try watch.stop()
     #expect(try String(decoding: folders.contents("job/report.json"), as: UTF8.self).contains("invert(1)"))
   }
 
   @Test func `however often watch reads its configuration again, it does not get more threads`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let folders = try DarkroomFolders()
-    let watch = try folders.start("watch", ["--filters", "none", "--verbose"])
-    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let watch = try folders.watch(["--filters", "none", "--verbose"])
     try folders.drop("job.txt", server.url("a") + "\n")
     #expect(try server.nextRequest() == "/a")
     func threads() throws -> Int {
@@ -355,8 +335,7 @@ import Testing
     let limit = Date() + 30
     while try threads() > before + 15, Date() < limit { usleep(10_000) }
     #expect(try threads() <= before + 15)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
   }
 
   @Test(arguments: [true, false])
@@ -368,8 +347,7 @@ import Testing
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folders.inbox + "/a.txt")
     // A file of the link's name in the inbox is another manifest.
     if isOutside { try folders.drop("link.txt", "missing.jpg\n") }
-    let run = try folders.run(["--filters", "none", link])
-    #expect(run.status == 0, "\(run.error)")
+    try folders.run(["--filters", "none", link]).expect(status: 0)
     #expect(try folders.report("a").state == "succeeded")
     #expect(!folders.exists("link"))
     #expect(try folders.inboxNames() == ["link.txt", "link.txt.kept"])

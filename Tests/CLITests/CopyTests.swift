@@ -33,8 +33,7 @@ import Testing
   /// Drops the same manifest again and runs it.
   private func run(_ names: [String], _ options: [String] = []) throws -> Report {
     try folders.drop("job.txt", names.map { nginx.url($0) + "\n" }.joined())
-    let run = try folders.run(["--filters", "none"] + options)
-    #expect(run.status == 0, "\(run.error)")
+    try folders.run(["--filters", "none"] + options).expect(status: 0)
     return try folders.report("job")
   }
 
@@ -94,10 +93,9 @@ import Testing
     try file.close()
     _ = try run(["a.jpg"])
     try folders.drop("other.txt", nginx.url("a.jpg") + "\n")
-    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
     // The source is larger than files may be.
-    let limited = try DarkroomProcess.run(script: "ulimit -f 1024; darkroom \(words)", in: folders.folder)
-    #expect(limited.status == 0, "\(limited.error)")
+    try DarkroomProcess.run(script: "ulimit -f 1024; \(folders.line("run", ["--filters", "none"]))", in: folders.folder)
+      .expect(status: 0)
     #expect(try folders.contents("other/images/a.jpg") == folders.contents("job/images/a.jpg"))
     #expect(try folders.report("other").entries.first?.source?.bytes ?? 0 > 4 << 20)
     #expect(try folders.staged().isEmpty)
@@ -192,7 +190,6 @@ import Testing
       return ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(separator: " ")
     }
     #expect(children.isEmpty)
-    watch.send(SIGTERM)
-    _ = try watch.finish()
+    try watch.stop()
   }
 }

@@ -29,16 +29,14 @@ import Testing
       let run = try folders.run(more)
       #expect(run.status == 75 && run.error.contains(busy), "\(more): \(run.error)")
     }
-    first.send(SIGTERM)
-    #expect(try first.finish().status == 0)
+    try first.stop()
   }
 
   @Test func `a file that is no manifest is told once, and again when it has changed`() throws {
     let folders = try DarkroomFolders()
     try folders.drop("notes.docx", "")
     func told() throws -> String {
-      let run = try folders.run(["--quiet"])
-      #expect(run.status == 0)
+      let run = try folders.run(["--quiet"]).expect(status: 0)
       return run.error
     }
     #expect(try told().contains("notes.docx in the inbox is ignored"))
@@ -59,8 +57,7 @@ import Testing
     try folders.drop("notes.docx", "")
     try folders.drop("backup.lock", "nightly backup\n")
     try folders.drop("job.txt", "coffee.jpg\n")
-    let run = try folders.run(["--quiet", "--lock-wait", "0"])
-    #expect(run.status == 75)
+    let run = try folders.run(["--quiet", "--lock-wait", "0"]).expect(status: 75)
     #expect(run.error.contains("backup.lock") && run.error.contains("nightly backup"), "\(run.error)")
     #expect(run.error.contains("notes.docx in the inbox is ignored"), "\(run.error)")
     #expect(run.error.split(separator: "\n").count == 2, "\(run.error)")

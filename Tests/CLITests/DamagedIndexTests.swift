@@ -23,16 +23,12 @@ import Testing
     try file.write(contentsOf: Data(repeating: 0xff, count: Int(size) - 4096))
     try file.close()
     try server.release(100_000)
-    let ended = try run.finish()
-    #expect(ended.status == 0, "\(ended.error)")
+    let ended = try run.finish().expect(status: 0)
     #expect(ended.error.contains("large.jsonl.gz cannot be worked on now, and is tried again"), "\(ended.error)")
     #expect(try folders.report("large").counts == Report.Counts(total: 100, filtered: 100))
     #expect(try folders.report("small").counts == Report.Counts(total: 2, filtered: 2))
     #expect(try folders.inboxNames().isEmpty)
-    let checked = try DarkroomProcess.run(
-      script: "'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox' --done '\(folders.outbox)'",
-      in: folders.folder)
-    #expect(checked.status == 0, "\(checked.output)\(checked.error)")
-    #expect(checked.output.contains("2 jobs, 2 runs, 102 rows, 102 files: 0 problems"), "\(checked.output)")
+    let checked = try folders.checkOutbox(["--done"])
+    #expect(checked.contains("2 jobs, 2 runs, 102 rows, 102 files: 0 problems"), "\(checked)")
   }
 }

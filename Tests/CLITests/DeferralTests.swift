@@ -28,8 +28,7 @@ import Testing
     let run = try folders.start("run", ["--retry-for", "12s", "--downloads", "1", "--filters", "none", "--json"])
     let requests = try (0..<4).map { _ in try server.nextRequest() }
     #expect(requests.map(\.path) == ["/gone", "/back", "/a", "/no"], "nothing waits for what is deferred")
-    let finished = try run.finish()
-    #expect(finished.status == 1, "\(finished.error)")
+    let finished = try run.finish().expect(status: 1)
     let rows = try folders.report("job").entries
     #expect(rows.map(\.state) == ["failed", "filtered", "filtered", "failed"])
     #expect(rows[0].error?.code == "http-status" && rows[0].attempts >= 5)
@@ -59,8 +58,7 @@ import Testing
     let says = "job.csv waits until 1 deferred entry of the job has ended; the next is tried again at 20"
     let status = try eventually({ try folders.ask("status").output }, is: { $0.contains(says) })
     #expect(status.contains(says) && status.contains("queued: job.csv"), "\(status)")
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     let later = try folders.ask("status").output
     #expect(later.contains(says), "\(later)")
   }
@@ -68,8 +66,7 @@ import Testing
   @Test func `all mirrors are tried before an entry is deferred, and again when it is due`() throws {
     let urls = [server.url("a?503"), server.url("b?404", host: "localhost")].map { "\"\($0)\"" }
     try folders.drop("job.json", #"{"x": {"url": [\#(urls.joined(separator: ", "))]}}"#)
-    let run = try folders.run(["--retry-for", "5", "--filters", "none"])
-    #expect(run.status == 0, "\(run.error)")
+    try folders.run(["--retry-for", "5", "--filters", "none"]).expect(status: 0)
     #expect(try (0..<3).map { _ in try server.nextRequest().path } == ["/a", "/b", "/a"])
     #expect(try folders.report("job").entries.first?.attempts == 3)
   }
@@ -84,8 +81,7 @@ import Testing
     for _ in 0..<6 { #expect(try watch.waitForLine(containing: "deferred after try 1") != nil) }
     try folders.drop("other.txt", server.url("other") + "\n")
     #expect(try watch.waitForLine(containing: "other: succeeded") != nil)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
   }
 
   @Test func `after kill -9 a deferred entry waits on, and other jobs end beside it`() throws {
@@ -98,17 +94,14 @@ import Testing
     // Its rows are committed after the deferral.
     try folders.drop("b.txt", server.url("other") + "\n")
     #expect(try watch.waitForLine(containing: "b: succeeded") != nil)
-    let status = try folders.ask("status", ["--json"]).output
-    #expect(try JSONSchema.violations(of: Data(status.utf8), name: "status.schema.json") == "")
+    let status = try folders.statusText()
     #expect(status.contains(#""deferred":1,"deferred_until":"20"#), "\(status)")
     #expect(try folders.ask("status").output.contains(", 1 deferred until 20"))
-    watch.send(SIGKILL)
-    _ = try watch.finish()
+    try watch.kill()
 
     let run = try folders.start("run", options)
     #expect(try run.waitForLine(containing: "a: 2 entries, 1 of them already done, 1 deferred") != nil)
-    let finished = try run.finish()
-    #expect(finished.status == 0, "\(finished.error)")
+    try run.finish().expect(status: 0)
     let requests = try first + (0..<3).map { _ in try server.nextRequest() }
     #expect(Set(requests.map(\.path)) == ["/slow", "/fast", "/other"])
     let slow = times(of: "/slow", requests)
@@ -128,17 +121,14 @@ import Testing
     // Its rows are committed after the deferral.
     try folders.drop("other.txt", server.url("other") + "\n")
     #expect(try first.waitForLine(containing: "other: succeeded") != nil)
-    first.send(SIGKILL)
-    _ = try first.finish()
+    try first.kill()
     let second = try folders.start("watch", options)
     #expect(try second.waitForLine(containing: "job: 3 entries, 1 deferred") != nil)
     try folders.drop("more.txt", server.url("more") + "\n")
     #expect(try second.waitForLine(containing: "more: succeeded") != nil)
-    second.send(SIGTERM)
-    #expect(try second.finish().status == 0)
+    try second.stop()
     try AlteredLedger.alter(folders, "UPDATE deferred SET due_ms = due_ms - 3600000")
-    let last = try folders.run(options)
-    #expect(last.status == 0, "\(last.error)")
+    try folders.run(options).expect(status: 0)
     #expect(try (0..<4).map { _ in try server.nextRequest().path } == ["/down", "/other", "/more", "/down"])
     let report = try folders.report("job")
     #expect(report.counts == Report.Counts(total: 3, filtered: 3))
@@ -162,8 +152,7 @@ import Testing
     // Its rows are committed after the deferral.
     try folders.drop("other.txt", server.url("other") + "\n")
     #expect(try first.waitForLine(containing: "other: succeeded") != nil)
-    first.send(SIGKILL)
-    _ = try first.finish()
+    try first.kill()
     let before = try deferrals()
 
     let second = try folders.start("watch", options)
@@ -172,16 +161,14 @@ import Testing
     #expect(try second.waitForLine(containing: "job: its manifest was replaced") != nil)
     #expect(try second.waitForLine(containing: "job: 2 entries, 1 deferred") != nil)
     #expect(try second.waitForLine(containing: "new: filtered") != nil)
-    second.send(SIGKILL)
-    _ = try second.finish()
+    try second.kill()
     let after = try deferrals()
     try #require(before.map { $0.prefix(2) } == [[0, 1]] && after.map { $0.prefix(2) } == [[1, 1]])
     // Milliseconds are lost when clocks are compared.
     for column in 2..<4 { #expect(abs(before[0][column] - after[0][column]) < 1000, "\(before) \(after)") }
 
     // Without --retry-for what is deferred is due.
-    let last = try folders.run(["--filters", "none"])
-    #expect(last.status == 0, "\(last.error)")
+    try folders.run(["--filters", "none"]).expect(status: 0)
     #expect(try (0..<3).map { _ in try server.nextRequest().path } == ["/down", "/other", "/new"])
     #expect(try server.nextRequest().path == "/down")
     #expect(try folders.report("job").entries.map(\.attempts).last == 2)
@@ -196,8 +183,7 @@ import Testing
     let status = try folders.ask("status").output
     #expect(status.contains("job job: waiting for the next start, 1 of 2, 1 deferred until 20"), "\(status)")
     // Without --retry-for what is deferred is due.
-    let second = try folders.run(["--filters", "none"])
-    #expect(second.status == 0, "\(second.error)")
+    try folders.run(["--filters", "none"]).expect(status: 0)
     #expect(try (0..<3).map { _ in try server.nextRequest().path }.sorted() == ["/a", "/a", "/b"])
     #expect(try folders.report("job").entries.map(\.attempts) == [2, 1])
   }

@@ -8,12 +8,6 @@ import Testing
 
   init() throws { folders = try DarkroomFolders() }
 
-  private func lines(_ path: String) throws -> [[String: Any]] {
-    try folders.contents(path).split(separator: UInt8(ascii: "\n")).compactMap {
-      try JSONSerialization.jsonObject(with: $0) as? [String: Any]
-    }
-  }
-
   /// A manifest of entries, each with its name, its URL and the names that it comes after.
   private func manifest(_ entries: [(name: String, url: String, after: [String])]) throws -> Data {
     let lines = try entries.map { entry in
@@ -33,10 +27,9 @@ import Testing
     #expect(try server.nextRequest() == "/z")
     #expect(folders.exists("job/images/a.jpg"))
     try server.release(1)
-    let finished = try run.finish()
-    #expect(finished.status == 0, "\(finished.error)")
+    try run.finish().expect(status: 0)
     #expect(try folders.report("job").entries.map(\.state) == ["filtered", "filtered", "filtered"])
-    #expect(try lines("job/entries.jsonl").last?["name"] as? String == "z")
+    #expect(try folders.objects("job/entries.jsonl").last?["name"] as? String == "z")
   }
 
   /// A folder with a sample as `good.jpg`, and the options to read it.
@@ -55,7 +48,7 @@ import Testing
     ]
     try folders.drop("job.jsonl", manifest(entries))
     #expect(try folders.run(options).status == 1)
-    let report = try folders.report("job")
+    let report = try folders.validReport("job")
     #expect(report.counts == Report.Counts(total: 6, filtered: 2, failed: 4))
     let failed = [
       "d": "\"b\" must succeed first, and did not, because of \"a\"", "b": "\"a\" must succeed first, and did not",
@@ -67,8 +60,7 @@ import Testing
       #expect(row.error?.message == message && row.attempts == 0 && row.output == nil)
     }
     #expect(report.entries.map(\.error?.code).filter { $0 == "file-not-found" }.count == 1)
-    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
-    let list = try lines("job/job.failed.jsonl")
+    let list = try folders.objects("job/job.failed.jsonl")
     #expect(list.map { $0["name"] as? String } == ["d", "a", "b", "c"])
     #expect(list.map { $0["after"] as? [String] } == [["b"], nil, ["a"], ["b"]])
 
@@ -94,7 +86,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "c: dependency-failed") != nil)
     #expect(try folders.ask("cancel", ["job"]).status == 0)
     #expect(try watch.waitForLine(containing: "job: cancelled: ") != nil)
-    let list = try lines("job/job.failed.jsonl")
+    let list = try folders.objects("job/job.failed.jsonl")
     #expect(list.map { $0["name"] as? String } == ["c", "m", "a", "d"], "entry e can wait for the job's next run")
     #expect(list.map { $0["after"] as? [String] } == [["m", "a"], ["d"], nil, nil])
     let codes = list.map { ($0["_error"] as? [String: Any])?["code"] as? String }
@@ -102,38 +94,8 @@ import Testing
     #expect((list.last?["variants"] as? [[String: Any]])?.map { $0["name"] as? String } == ["s", "t"])
     let check = try DarkroomCommand.run(["check", folders.outbox + "/job/job.failed.jsonl"])
     #expect(check.status == 0, "\(check.output)")
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
-    let outbox = try DarkroomProcess.run(script: "\(packageRoot)/script/check-outbox outbox", in: folders.folder)
-    #expect(outbox.status == 0, "\(outbox.output)")
-  }
-
-  @Test func `a chain of ten thousand after a failure ends at once, and keeps nothing else from ending`() throws {
-    let chain = (0..<10_000).map { ("n\($0)", $0 == 0 ? "missing.jpg" : "coffee.jpg", $0 == 0 ? [] : ["n\($0 - 1)"]) }
-    try folders.drop("job.jsonl", manifest(chain + [("x", "coffee.jpg", []), ("y", "coffee.jpg", ["x"])]))
-    try folders.drop("other.txt", "coffee.jpg\n")
-    #expect(try folders.run(["--filters", "none"]).status == 1)
-    let report = try folders.report("job")
-    #expect(report.counts == Report.Counts(total: 10_002, filtered: 2, failed: 10_000))
-    #expect(report.entries[9999].error?.message == "\"n9998\" must succeed first, and did not, because of \"n0\"")
-    #expect(Set(report.entries.dropFirst(1).prefix(9999).map(\.error?.code)) == ["dependency-failed"])
-    #expect(try lines("job/entries.jsonl").count == 10_002)
-    #expect(try folders.report("other").state == "succeeded")
-  }
-
-  @Test func `a chain is done in its order, also when it stands the other way round`() throws {
-    let count = 40
-    try folders.drop(
-      "job.jsonl",
-      manifest(
-        (0..<count).map {
-          ("n\($0)", "chelsea-small.png", $0 == count - 1 ? [] : ["n\($0 + 1)"])
-        }))
-    try folders.drop("other.txt", String(repeating: "chelsea-small.png\n", count: 100))
-    let run = try folders.run(["--filters", "none"])
-    #expect(run.status == 0, "\(run.error)")
-    #expect(try lines("job/entries.jsonl").map { $0["name"] as? String } == (0..<count).reversed().map { "n\($0)" })
-    #expect(try folders.report("other").counts.filtered == 100)
+    try watch.stop()
+    try folders.checkOutbox()
   }
 
   @Test func `a chain of a thousand is done in its order, and a job beside it is not kept waiting`() throws {
@@ -145,8 +107,7 @@ import Testing
     try folders.drop(
       "chain.jsonl", manifest((0..<count).map { ("n\($0)", "dot.png", $0 == 0 ? [] : ["n\($0 - 1)"]) }.reversed()))
     try folders.drop("other.txt", String(repeating: "dot.png\n", count: 100))
-    let run = try folders.run(options + ["--json"])
-    #expect(run.status == 0, "\(run.error)")
+    let run = try folders.run(options + ["--json"]).expect(status: 0)
     let events = run.output.split(separator: "\n")
     let end = try #require(events.firstIndex { $0.contains(#""event":"job-ended""#) && $0.contains(#""job":"other""#) })
     let before = events[..<end].count { $0.contains(#""event":"entry-ended""#) && $0.contains(#""job":"chain""#) }
@@ -154,24 +115,14 @@ import Testing
     #expect(before < count / 2, "\(before)")
     #expect(try folders.report("other").counts == Report.Counts(total: 100, filtered: 100))
     #expect(try folders.report("chain").counts == Report.Counts(total: count, filtered: count))
-    #expect(try lines("chain/entries.jsonl").map { $0["name"] as? String } == (0..<count).map { "n\($0)" })
+    #expect(try folders.objects("chain/entries.jsonl").map { $0["name"] as? String } == (0..<count).map { "n\($0)" })
     #expect(try folders.staged().isEmpty)
-  }
-
-  @Test func `a thousand entries after one start when it is done`() throws {
-    let rest = (0..<1000).map { ("n\($0)", "chelsea-small.png", ["first"]) }
-    try folders.drop("job.jsonl", manifest(rest + [("first", "coffee.jpg", [])]))
-    let run = try folders.run(["--filters", "none"])
-    #expect(run.status == 0, "\(run.error)")
-    #expect(try lines("job/entries.jsonl").first?["name"] as? String == "first")
-    #expect(try folders.report("job").counts.filtered == 1001)
   }
 
   @Test func `what others come after may be deferred, and they wait for it`() throws {
     let server = try FlakyServer()
     try folders.drop("job.jsonl", manifest([("b", server.url("b"), ["a"]), ("a", server.url("a?503"), [])]))
-    let run = try folders.run(["--filters", "none", "--retry-for", "10"])
-    #expect(run.status == 0, "\(run.error)")
+    try folders.run(["--filters", "none", "--retry-for", "10"]).expect(status: 0)
     #expect(try (0..<3).map { _ in try server.nextRequest().path } == ["/a", "/a", "/b"])
   }
 
@@ -186,42 +137,11 @@ import Testing
     let first = try folders.start("run", ["--filters", "none"])
     try server.release(2)
     #expect(try (0..<3).map { _ in try server.nextRequest() } == ["/0", "/1", "/2"])
-    first.send(SIGKILL)
-    _ = try first.finish()
+    try first.kill()
     try server.release(9)
     #expect(try folders.run(["--filters", "none"]).status == 0)
     #expect(try (0..<2).map { _ in try server.nextRequest() } == ["/2", "/3"])
     #expect(try folders.report("job").counts == Report.Counts(total: 4, filtered: 4))
-  }
-
-  private static let points = [
-    ("fsync", [2, 4, 6, 9, 12, 15, 18]), ("fdatasync", [3, 6, 9, 12, 15, 18, 21]), ("renameat2", [1, 3, 5]),
-    ("unlink", [2, 6]), ("link", [1]),
-  ].flatMap { call, numbers in numbers.map { (call, $0) } }
-
-  @Test(arguments: points.sample(4))
-  func `killed anywhere, every entry has one row, and failures have had their consequences`(
-    call: String, number: Int
-  ) throws {
-    let entries = [
-      ("a", "missing.jpg", []), ("b", "coffee.jpg", ["a"]), ("c", "coffee.jpg", ["b"]), ("d", "coffee.jpg", []),
-      ("e", "rocket.jpg", ["d"]), ("f", "chelsea.jpg", ["e"]), ("g", "chelsea.jpg", ["f", "b"]),
-    ]
-    try folders.drop("job.jsonl", manifest(entries))
-    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    let killed = try DarkroomProcess.run(
-      script: """
-        strace -f -qq -o /dev/null -e trace=\(call) -e inject=\(call):signal=KILL:when=\(number) darkroom \(words)
-        """, in: folders.folder)
-    let again = try folders.run(["--filters", "none"])
-    #expect(again.status == 0 || again.status == 1, "\(killed.error)\(again.error)")
-    let report = try folders.report("job")
-    #expect(report.entries.map(\.name) == ["a", "b", "c", "d", "e", "f", "g"])
-    #expect(
-      report.entries.map(\.state) == ["failed", "failed", "failed", "filtered", "filtered", "filtered", "failed"])
-    #expect(try lines("job/entries.jsonl").count == 7)
-    #expect(try folders.staged().isEmpty)
-    #expect(!folders.exists("job/history"), "it is one run")
   }
 
   @Test func `check shows what entries come after`() throws {
@@ -277,13 +197,12 @@ import Testing
     try folders.drop("job.jsonl", manifest.text)
     let first = try folders.start("run", ["--filters", "none", "--verbose"])
     for _ in 0..<seed % 5 where seed % 5 < manifest.states.count { _ = try first.waitForLine(containing: "job: n") }
-    first.send(SIGKILL)
-    _ = try first.finish()
+    try first.kill()
     let again = try folders.run(["--filters", "none"])
     #expect(again.status == (manifest.states.contains("failed") ? 1 : 0), "\(again.error)")
     let report = try folders.report("job")
     #expect(report.entries.map(\.state) == manifest.states)
-    #expect(try lines("job/entries.jsonl").count == manifest.states.count)
+    #expect(try folders.objects("job/entries.jsonl").count == manifest.states.count)
     #expect(try folders.staged().isEmpty)
     guard manifest.states.contains("failed") else { return }
     // What is left is a manifest.

@@ -32,8 +32,7 @@ import Testing
         """#, [packageRoot + "/Samples/chelsea-small.png"])
     let hosts = (1...100).map { "http://127.0.0.\($0):\(server.port)/\($0)\n" }
     try folders.drop("job.txt", hosts.joined())
-    let words = (["run"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    let run = try DarkroomProcess.run(script: "ulimit -n \(limit); exec darkroom \(words)", in: folders.folder)
+    let run = try DarkroomProcess.run(script: "ulimit -n \(limit); exec \(folders.line("run"))", in: folders.folder)
     #expect(run.status == 0, "\(run.error)")
     #expect(!run.error.contains("Too many open files"), "\(run.error)")
     let report = try folders.report("job")

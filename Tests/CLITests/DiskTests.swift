@@ -59,14 +59,12 @@ struct DiskTests {
   ) throws {
     try folders.drop("job.txt", Self.pictures.map { $0 + "\n" }.joined())
     let (disk, options) = try disk(full, kilobytes: kilobytes)
-    let first = try folders.run(options + ["--lock-wait", "0.2"])
-    #expect(first.status == 75, "\(first.error)")
+    let first = try folders.run(options + ["--lock-wait", "0.2"]).expect(status: 75)
     #expect(first.error.contains("disk (a write was refused for want of space)"), "\(first.error)")
     #expect(!folders.exists("job/report.json"))
     #expect(try folders.inboxNames() == ["job.txt"])
     try disk.resize(kilobytes: 8192)
-    let second = try folders.run(options)
-    #expect(second.status == 0, "\(second.error)")
+    try folders.run(options).expect(status: 0)
     // A ledger without room for anything cannot remember the pause beyond the end of the process. How much pictures and pages
     // have left of a small disk depends on their order.
     try expectAll(tellingPauses: full == .pictures || kilobytes > 200)
@@ -80,9 +78,7 @@ struct DiskTests {
     #expect(try watch.waitForLine(containing: "paused: disk (a write was refused") != nil)
     try disk.resize(kilobytes: 8192)
     #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
-    watch.send(SIGTERM)
-    let finished = try watch.finish()
-    #expect(finished.status == 0, "\(finished.error)")
+    let finished = try watch.stop()
     // What failed while there was no room is no reason to wait once more when there is.
     #expect(finished.error.matches(of: /paused: disk/).count == 1, "\(finished.error)")
     // A job that could not even be accepted meanwhile was not paused.
@@ -96,8 +92,7 @@ struct DiskTests {
     let entry = ["url": "chelsea.jpg", "metadata": ["text": String(repeating: "x", count: 100 << 10)]] as [String: Any]
     try folders.drop("job.jsonl", JSONSerialization.data(withJSONObject: entry))
     if command == "run" {
-      let run = try folders.run(options + ["--lock-wait", "0.2"])
-      #expect(run.status == 75, "\(run.error)")
+      try folders.run(options + ["--lock-wait", "0.2"]).expect(status: 75)
       #expect(folders.exists("job/images/chelsea.jpg") && !folders.exists("job/report.json"))
       #expect(!folders.exists("job/manifest.jsonl"), "all documents fit, or none is delivered")
       #expect(try folders.inboxNames() == ["job.jsonl"])
@@ -109,8 +104,7 @@ struct DiskTests {
       #expect(!folders.exists("job/report.json"))
       try disk.resize(kilobytes: 8192)
       #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
-      watch.send(SIGTERM)
-      #expect(try watch.finish().status == 0)
+      try watch.stop()
     }
     try expectAll(1)
   }
@@ -156,8 +150,7 @@ struct DiskTests {
   @Test func `less than --min-free is told in units that people know`() throws {
     try folders.drop("job.txt", "coffee.jpg\n")
     let (disk, options) = try disk(.everything, kilobytes: 2048)
-    let run = try folders.run(options + ["--min-free", "256M", "--lock-wait", "0"])
-    #expect(run.status == 75)
+    let run = try folders.run(options + ["--min-free", "256M", "--lock-wait", "0"]).expect(status: 75)
     #expect(
       run.error.contains(/disk \(1(\.[0-9])? MiB free in the outbox, and --min-free is 256 MiB\)/), "\(run.error)")
     withExtendedLifetime(disk) {}
@@ -168,8 +161,7 @@ struct DiskTests {
     try folders.drop("job.txt", "coffee.jpg\n")
     let (disk, options) = try disk(hasStateElsewhere ? .pictures : .everything, kilobytes: 512)
     try disk.makeReadOnly()
-    let ended = try folders.start(command, options).finish()
-    #expect(ended.status == 73)
+    let ended = try folders.start(command, options).finish().expect(status: 73)
     #expect(ended.error.contains("\(folders.outbox)/.darkroom: Read-only file system"), "\(ended.error)")
     #expect(try folders.inboxNames() == ["job.txt"])
   }

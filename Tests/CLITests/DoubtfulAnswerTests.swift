@@ -59,11 +59,7 @@ import Testing
 
   @Test func `after a kill the rows of both processes count`() throws {
     try folders.drop("job.jsonl", (0..<6).map { url("gone/\($0).png") + "\n" }.joined())
-    let words = (["run", "--downloads", "1"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    _ = try DarkroomProcess.run(
-      script: """
-        strace -f -qq -o /dev/null -e trace=rename -e inject=rename:signal=KILL:when=1 darkroom \(words)
-        """, in: folders.folder)
+    _ = try folders.run(["--downloads", "1"], injecting: "rename:signal=KILL:when=1")
     #expect(try folders.run().status == 0)
     #expect(try folders.report("job").warnings?.first?.message.hasPrefix("6 different") == true)
   }

@@ -24,8 +24,7 @@ import Testing
   ) throws -> String? {
     let folders = try DarkroomFolders()
     try folders.drop("a.txt", url + "\n")
-    let run = try DarkroomProcess.run(["run"] + folders.options + options, environment: environment)
-    #expect(run.status == 1, "\(run.error)")
+    try DarkroomProcess.run(["run"] + folders.options + options, environment: environment).expect(status: 1)
     return try folders.report("a").entries.first?.error?.code
   }
 
@@ -41,19 +40,16 @@ import Testing
     #expect(try code(server.url("moved"), ["--max-redirects", limit]) == expected)
   }
 
-  @Test func `--timeout ends what takes too long`() throws {
-    let server = try PythonServer(Self.server)
-    #expect(try code(server.url("stall"), ["--timeout", "0.3"]) == "timeout")
-  }
-
-  @Test func `--first-byte-timeout ends what sends nothing`() throws {
-    let server = try PythonServer(Self.server)
-    #expect(try code(server.url("stall"), ["--first-byte-timeout", "0.3", "--low-speed", "0"]) == "timeout")
-  }
-
-  @Test func `--connect-timeout ends a handshake that does not come about`() throws {
-    let server = try PythonServer(Self.server.replacing("header = connection", with: "return stall(connection) #"))
-    #expect(try code("https://127.0.0.1:\(server.port)/", ["--connect-timeout", "0.3"]) == "timeout")
+  @Test(arguments: [
+    ("http", ["--timeout", "0.3"]), ("http", ["--first-byte-timeout", "0.3", "--low-speed", "0"]),
+    ("https", ["--connect-timeout", "0.3"]),
+  ])
+  func `the timeouts end what takes too long, sends nothing, or has no handshake that comes about`(
+    scheme: String, options: [String]
+  ) throws {
+    let script = scheme == "http" ? "header = connection" : "return stall(connection) #"
+    let server = try PythonServer(Self.server.replacing("header = connection", with: script))
+    #expect(try code(server.url("stall", scheme: scheme), options) == "timeout")
   }
 
   @Test(

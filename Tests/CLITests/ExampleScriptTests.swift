@@ -16,19 +16,16 @@ import Testing
   }
 
   private func watching(_ folders: DarkroomFolders, _ body: () throws -> Void) throws {
-    let watch = try folders.start("watch", ["--filters", "none", "--verbose"])
-    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let watch = try folders.watch(["--filters", "none", "--verbose"])
     try body()
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
   }
 
   @Test func `what failed in passing is tried again, and the finished files are printed`() throws {
     let server = try FlakyServer()
     let folders = try DarkroomFolders()
     try watching(folders) {
-      let run = try nightly("cats.txt", "coffee.jpg\n\(server.url("cat?503"))\n", folders)
-      #expect(run.status == 0, "\(run.error)")
+      let run = try nightly("cats.txt", "coffee.jpg\n\(server.url("cat?503"))\n", folders).expect(status: 0)
       let files = run.output.split(separator: "\n").map(String.init)
       #expect(files.count == 2 && files.allSatisfy(FileManager.default.fileExists), "\(run.output)")
     }
@@ -38,8 +35,7 @@ import Testing
   @Test func `what is not there is named, and not tried again`() throws {
     let folders = try DarkroomFolders()
     try watching(folders) {
-      let run = try nightly("cats.txt", "coffee.jpg\nmissing.jpg\n", folders)
-      #expect(run.status == 1)
+      let run = try nightly("cats.txt", "coffee.jpg\nmissing.jpg\n", folders).expect(status: 1)
       #expect(run.output == folders.outbox + "/cats/images/coffee.jpg\n")
       #expect(run.error.contains("missing: file-not-found: "), "\(run.error)")
     }

@@ -79,14 +79,12 @@ import Testing
     },
     Case(73, "standard output that cannot be written, and a failed entry") { folders in
       try folders.drop("a.txt", "missing.jpg\n")
-      let words = (["run"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-      return try DarkroomProcess.run(script: "darkroom \(words) > /dev/full", in: folders.folder)
+      return try DarkroomProcess.run(script: "\(folders.line("run")) > /dev/full", in: folders.folder)
     },
     Case(73, "standard output that cannot be written, and a lock that stays") { folders in
       try folders.drop("a.txt", "coffee.jpg\n")
-      let more = ["run", "--json", "--lock-file", "/proc/self/stat", "--lock-wait", "0"]
-      let words = (more + folders.options).map { "'\($0)'" }.joined(separator: " ")
-      return try DarkroomProcess.run(script: "darkroom \(words) > /dev/full", in: folders.folder)
+      let line = folders.line("run", ["--json", "--lock-file", "/proc/self/stat", "--lock-wait", "0"])
+      return try DarkroomProcess.run(script: line + " > /dev/full", in: folders.folder)
     },
     Case(73, "a state folder that is a file") { folders in
       try Data().write(to: URL(fileURLWithPath: folders.outbox + "/.darkroom"))
@@ -94,12 +92,10 @@ import Testing
     },
     Case(75, "a lock that stays", "a.txt", "coffee.jpg\n", ["--lock-file", "/proc/self/stat", "--lock-wait", "0"]),
     Case(75, "another instance") { folders in
-      let watch = try folders.start("watch", ["--verbose"])
-      #expect(try watch.waitForLine(containing: "watching") != nil)
+      let watch = try folders.watch(["--verbose"])
       let run = try folders.run()
       #expect(run.error.contains("\(watch.processID)"), "the other process is named")
-      watch.send(SIGTERM)
-      #expect(try watch.finish().status == 0)
+      try watch.stop()
       return run
     },
     Case(130, "SIGINT") { try stopped(by: SIGINT, in: $0) },

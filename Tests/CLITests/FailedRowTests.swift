@@ -77,8 +77,7 @@ import Testing
     try folders.drop("job.txt", urls.joined(separator: "\n"))
     let check = try DarkroomCommand.run(["check", "--json", folders.inbox + "/job.txt"])
     #expect(!(check.output + check.error).contains(secret), "\(check.output)")
-    let run = try folders.run(["--verbose", "--json", "--retries", "0"])
-    #expect(run.status == 1, "\(run.error)")
+    let run = try folders.run(["--verbose", "--json", "--retries", "0"]).expect(status: 1)
     #expect(!run.output.contains(secret) && !run.error.contains(secret), "\(run.error)")
     #expect(try folders.report("job").counts.failed == urls.count)
     var holders: [String] = []
@@ -104,8 +103,7 @@ import Testing
     #expect(try run.waitForLine(containing: "job: 1 entry") != nil)
     // It is the pause that is measured.
     Thread.sleep(forTimeInterval: 4)
-    run.send(SIGKILL)
-    _ = try run.finish()
+    try run.kill()
     try FileManager.default.removeItem(atPath: lock)
     #expect(try folders.run(["--filters", "none"]).status == 0)
     let report = try folders.report("job")

@@ -28,8 +28,7 @@ import Testing
     folders: (inbox: String, outbox: String, says: String), command: String
   ) throws {
     let before = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
-    let run = try run(folders.inbox, folders.outbox, command)
-    #expect(run.status == 64)
+    let run = try run(folders.inbox, folders.outbox, command).expect(status: 64)
     #expect(run.error.contains(folders.says), "\(run.error)")
     #expect(try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted() == before)
   }

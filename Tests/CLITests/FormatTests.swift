@@ -47,8 +47,7 @@ import Testing
     for manifest in Self.manifests {
       try folders.drop(manifest.file, manifest.contents("http://127.0.0.1:\(server.port)"))
     }
-    let run = try folders.run()
-    #expect(run.status == 0, "\(run.error)")
+    let run = try folders.run().expect(status: 0)
     #expect(try folders.inboxNames().isEmpty)
     let reports = try Self.manifests.map { try folders.report(String(Self.stem($0.file))) }
     let first = try #require(reports.first)
@@ -87,8 +86,7 @@ import Testing
     let expected: [Int?] = [85, 91, nil, 60, nil, nil]
     for isFirst in [true, false] {
       if !isFirst { try folders.drop("job.jsonl", folders.contents("job/manifest.jsonl")) }
-      let run = try folders.run(options)
-      #expect(run.status == 0, "\(run.error)")
+      try folders.run(options).expect(status: 0)
       let report = try folders.report("job")
       #expect(report.counts.reused == (isFirst ? 0 : 6))
       #expect(report.entries.map(\.output?.quality) == expected)

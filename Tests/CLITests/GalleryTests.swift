@@ -12,13 +12,6 @@ import Testing
     try Data(text.utf8).write(to: URL(fileURLWithPath: folders.outbox + "/" + path))
   }
 
-  /// What is wrong with the outbox; empty when nothing is.
-  private func checkOutbox() throws -> String {
-    let check = try DarkroomProcess.run(
-      script: "'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox' outbox", in: folders.folder)
-    return check.status == 0 ? "" : check.output + check.error
-  }
-
   private func json(_ path: String) throws -> [String: Any] {
     try #require(JSONSerialization.jsonObject(with: folders.contents(path)) as? [String: Any])
   }
@@ -32,8 +25,7 @@ import Testing
       {"url": "chelsea-small.png", "name": "c", "filters": "none", "metadata": {"source":{"file":"originals/x"}}}
       {"url": "missing-\(hostile).jpg", "name": "gone"}
       """)
-    let run = try folders.run(["--keep-originals"])
-    #expect(run.status == 1, "\(run.error)")
+    try folders.run(["--keep-originals"]).expect(status: 1)
     var report = try json("a & b/report.json")
     let page = try #require(folders.page("a & b"))
     let rows = try #require(report.removeValue(forKey: "entries") as? [[String: Any]])
@@ -53,7 +45,7 @@ import Testing
     #expect(page.html.contains("<title>a &amp; b"))
     #expect(try folders.mode("a & b/index.html") == folders.mode("a & b/report.json"))
     #expect(try folders.staged().isEmpty)
-    #expect(try checkOutbox() == "")
+    try folders.checkOutbox()
   }
 
   enum Obstacle: CaseIterable { case file, link, folder }
@@ -72,11 +64,9 @@ import Testing
     }
     for _ in 0..<2 {
       try folders.drop("job.txt", "coffee.jpg\n")
-      let run = try folders.run(["--filters", "none"])
-      #expect(run.status == 0, "\(run.error)")
-      let report = try folders.report("job")
+      try folders.run(["--filters", "none"]).expect(status: 0)
+      let report = try folders.validReport("job")
       #expect(report.warnings?.map(\.code) == ["page-obstacle"] && report.state == "succeeded")
-      #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
     }
     #expect(folders.folder.text("theirs.html") == "theirs")
     let kind = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
@@ -118,10 +108,10 @@ import Testing
     #expect(page.data["refresh_s"] == nil && page.entries.count == 1)
     try server.release(1)
     #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
-    watch.send(SIGTERM)
-    _ = try watch.finish()
+    try watch.stop()
     #expect(folders.page("job")?.html == page.html && folders.outboxPage?.html == outbox.html)
-    #expect(try folders.staged().isEmpty && checkOutbox() == "")
+    #expect(try folders.staged().isEmpty)
+    try folders.checkOutbox()
   }
 
   @Test func `a job that runs has a page with the rows that are there, also those of a process that was killed`() throws
@@ -138,22 +128,21 @@ import Testing
     let live = try #require(page.data["live"] as? [String: Any])
     #expect(live["ended"] as? Int == 2 && live["total"] as? Int == 3 && live["paused"] == nil)
     #expect(page.entries.map { $0["index"] as? Int } == [0, 1])
-    watch.send(SIGKILL)
-    _ = try watch.finish()
-    #expect(try checkOutbox() == "")
+    try watch.kill()
+    try folders.checkOutbox()
     try FileManager.default.removeItem(atPath: folders.outbox + "/job/index.html")
     try Data("why".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
     let again = try folders.start("watch", ["--filters", "none"])
     let restarted = folders.wait(for: { folders.page("job") }) { _ in true }
     #expect(restarted?.entries.map { $0["state"] as? String } == ["failed", "filtered"])
     #expect((restarted?.data["live"] as? [String: Any])?["paused"] as? String == "x.lock (why)")
-    try FileManager.default.removeItem(atPath: folders.inbox + "/x.lock")
+    try folders.unlock()
     try server.release(10)
     #expect(try again.waitForLine(containing: "job: partial") != nil)
     #expect(folders.page("job")?.entries.count == 3 && folders.page("job")?.isLive == false)
-    again.send(SIGTERM)
-    #expect(try again.finish().status == 0)
-    #expect(try folders.staged().isEmpty && checkOutbox() == "")
+    try again.stop()
+    #expect(try folders.staged().isEmpty)
+    try folders.checkOutbox()
   }
 
   @Test func `a job that is stopped, replaced or cancelled has the page of what it came to`() throws {
@@ -163,8 +152,7 @@ import Testing
     _ = try server.nextRequest()
     try server.release(1)
     #expect(folders.wait(for: { folders.page("job") }) { $0.entries.count == 1 } != nil)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     // Nobody writes it again for now.
     #expect(folders.page("job")?.isLive == false && folders.page("job")?.data["live"] != nil)
     let again = try folders.start("watch", ["--filters", "none", "--downloads", "1"])
@@ -179,9 +167,9 @@ import Testing
     #expect(folders.page("job")?.head["state"] as? String == "cancelled" && folders.page("job")?.isLive == false)
     let history = try FileManager.default.subpathsOfDirectory(atPath: folders.outbox + "/job/history")
     #expect(history.contains { $0.hasSuffix("report.json") } && !history.contains { $0.hasSuffix("index.html") })
-    again.send(SIGTERM)
-    #expect(try again.finish().status == 0)
-    #expect(try folders.staged().isEmpty && checkOutbox() == "")
+    try again.stop()
+    #expect(try folders.staged().isEmpty)
+    try folders.checkOutbox()
   }
 
   private static let points = [("write", [6, 10, 14, 18, 22]), ("renameat", [1, 2, 3])].flatMap { call, numbers in
@@ -191,18 +179,15 @@ import Testing
   @Test(arguments: points.sample(3))
   func `a process that is killed while it writes leaves no part of a page`(call: String, number: Int) throws {
     try folders.drop("job.txt", "coffee.jpg\nrocket.jpg\n")
-    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    _ = try DarkroomProcess.run(
-      script: """
-        strace -f -qq -o /dev/null -e trace=\(call) -e inject=\(call):signal=KILL:when=\(number) darkroom \(words) || true
-        """, in: folders.folder)
+    _ = try folders.run(["--filters", "none"], injecting: "\(call):signal=KILL:when=\(number)")
     for path in ["job/index.html", "index.html"] where folders.exists(path) {
       #expect(GalleryPage(folders.outbox + "/" + path) != nil, "\(path)")
     }
     #expect(try folders.run(["--filters", "none"]).status == 0)
     #expect(folders.page("job")?.entries.count == 2)
     #expect(folders.outboxPage?.jobs.map { $0["page"] as? String } == ["job/index.html"])
-    #expect(try folders.staged().isEmpty && checkOutbox() == "")
+    #expect(try folders.staged().isEmpty)
+    try folders.checkOutbox()
   }
 
   @Test(arguments: [0, 300, nil] as [Int?])
@@ -224,6 +209,7 @@ import Testing
     #expect(folders.page("job") == nil, "pages are examined once after the machine has started")
     #expect(try start("two").status == 0)
     #expect(try folders.contents("job/index.html") == page)
-    #expect(try folders.staged().isEmpty && checkOutbox() == "")
+    #expect(try folders.staged().isEmpty)
+    try folders.checkOutbox()
   }
 }

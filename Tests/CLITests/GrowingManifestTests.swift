@@ -51,8 +51,7 @@ import Testing
     writer.stop()
     #expect(try watch.waitForLine(containing: "grow: succeeded") != nil)
     #expect(try folders.report("grow").counts.filtered == writer.lines || !folders.exists("../inbox/grow.txt"))
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     let manifest = try folders.contents("grow/manifest.txt")
     #expect(try folders.report("grow").counts.filtered == manifest.count / 11)
   }
@@ -61,8 +60,7 @@ import Testing
     let folders = try DarkroomFolders()
     let writer = try Writer(folders.inbox + "/grow.txt")
     try folders.drop("good.txt", "coffee.jpg\n")
-    let run = try folders.run(Self.options + ["--lock-wait", "0.2"])
-    #expect(run.status == 75)
+    let run = try folders.run(Self.options + ["--lock-wait", "0.2"]).expect(status: 75)
     #expect(run.error.contains("still being written") && run.error.contains("grow.txt"), "\(run.error)")
     #expect(!run.error.contains("good.txt"), "\(run.error)")
     #expect(try folders.report("good").state == "succeeded")
@@ -94,8 +92,7 @@ import Testing
     try writer.write(contentsOf: Data("rocket.jpg\n".utf8))
     try writer.close()
     #expect(try watch.waitForLine(containing: "part: succeeded") != nil)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     #expect(try folders.report("part").counts.filtered == 2)
     #expect(!folders.exists("part/history"))
   }
@@ -135,8 +132,7 @@ import Testing
     let run = try DarkroomProcess(["run"] + folders.options + ["--filters", "none"], environment: clock.environment)
     #expect(try run.waitForLine(containing: "good: succeeded") != nil)
     try clock.set(61)
-    let ended = try run.finish()
-    #expect(ended.status == 75, "\(ended.error)")
+    let ended = try run.finish().expect(status: 75)
     #expect(ended.error.contains("grow.txt is left for the next start"), "\(ended.error)")
     #expect(!ended.error.contains("nothing to do"), "\(ended.error)")
     #expect(try folders.inboxNames() == ["grow.txt"] && !folders.exists("grow"))
@@ -145,22 +141,15 @@ import Testing
     #expect(try folders.report("grow").state == "succeeded")
   }
 
-  @Test func `run takes a manifest that nobody writes at once, however new, and whatever --settle says`() throws {
+  @Test(arguments: [["--settle", "3600", "--max-duration", "300"], ["--settle", "0.5", "--lock-wait", "0"]])
+  func `run takes a manifest that nobody writes at once, however new, and whatever --settle and --lock-wait say`(
+    options: [String]
+  ) throws {
     let folders = try DarkroomFolders()
     try SpawnedProcess.whileNoneStarts {
       try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/new.txt"))
     }
-    let run = try folders.run(["--filters", "none", "--settle", "3600", "--max-duration", "300"])
-    #expect(run.status == 0, "\(run.error)")
-    #expect(try folders.report("new").state == "succeeded")
-  }
-
-  @Test func `a manifest that was written just now settles, whatever --lock-wait says`() throws {
-    let folders = try DarkroomFolders()
-    try SpawnedProcess.whileNoneStarts {
-      try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/new.txt"))
-    }
-    #expect(try folders.run(Self.options + ["--lock-wait", "0"]).status == 0)
+    try folders.run(["--filters", "none"] + options).expect(status: 0)
     #expect(try folders.report("new").state == "succeeded")
   }
 }

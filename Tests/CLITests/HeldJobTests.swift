@@ -33,9 +33,7 @@ import Testing
     try FileManager.default.removeItem(atPath: folders.outbox + "/a")
     #expect(try watch.waitForLine(containing: "a: succeeded") != nil)
     #expect(try waitForWaits(0).isEmpty)
-    watch.send(SIGTERM)
-    let ended = try watch.finish()
-    #expect(ended.status == 0)
+    let ended = try watch.stop()
     #expect(ended.error.matches(of: /cannot be worked on now/).count == 1, "it is said once: \(ended.error)")
     #expect(try folders.inboxNames().isEmpty)
   }
@@ -58,8 +56,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "b: succeeded") != nil)
     try FileManager.default.removeItem(atPath: folders.outbox + "/a/report.json")
     for _ in 0..<2 { #expect(try watch.waitForLine(containing: "a: succeeded") != nil) }
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     #expect(try folders.report("a").entries.map(\.name) == ["new"])
   }
 
@@ -76,8 +73,7 @@ import Testing
     }
     let first = try folders.start("run", ["--filters", "none", "--per-host", "8"])
     for _ in 0..<4 { _ = try server.nextRequest() }
-    first.send(SIGKILL)
-    _ = try first.finish()
+    try first.kill()
     try server.release(1000)
     let state = folders.outbox + "/.darkroom"
     let snapshots = try FileManager.default.contentsOfDirectory(atPath: state + "/jobs").filter { $0.hasSuffix(".txt") }
@@ -97,8 +93,7 @@ import Testing
         "INSERT INTO entries (run_id, position, ended, row) SELECT run_id, 0, 1, '{' FROM jobs WHERE name = 'a'")
       try AlteredLedger.alter(folders, "UPDATE jobs SET state = 'running'")
     }
-    let second = try folders.run(["--filters", "none"])
-    #expect(second.status == 73, "\(second.error)")
+    let second = try folders.run(["--filters", "none"]).expect(status: 73)
     #expect(second.error.contains("cannot be read and is set aside in \(state)/damaged/"), "\(second.error)")
     for job in ["a", "b"] {
       #expect(try folders.report(job).counts == Report.Counts(total: 2, filtered: 2), "\(second.error)")
@@ -116,8 +111,7 @@ import Testing
     try folders.drop("a.txt", server.url("x") + "\n" + server.url("y") + "\n")
     let first = try folders.start("run", ["--filters", "none"])
     for _ in 0..<2 { _ = try server.nextRequest() }
-    first.send(SIGKILL)
-    _ = try first.finish()
+    try first.kill()
     try server.release(1000)
     // A later run of the job is in the ledger, as after a run that was left to the next start.
     let state = folders.outbox + "/.darkroom"
@@ -134,8 +128,7 @@ import Testing
     try AlteredLedger.alter(
       folders, "INSERT INTO named_runs (job, run_id, number, pages) VALUES ('a', '99990101T000000Z-aaaaaaaa', 0, 0)")
     // Both runs have the same file: when the older one has taken it out of the inbox it is not to count as removed.
-    let second = try folders.run(["--filters", "none", "--settle", "60"])
-    #expect(second.status == 0, "\(second.error)")
+    try folders.run(["--filters", "none", "--settle", "60"]).expect(status: 0)
     let report = try folders.report("a")
     #expect(report.counts == Report.Counts(total: 2, filtered: 2))
     let older = String(snapshot.prefix { $0 != "." })

@@ -131,8 +131,7 @@ import Testing
       case "watch":
         let watch = try DarkroomProcess(script: "exec " + example + " --verbose", in: folder, environment: environment)
         #expect(try watch.waitForLine(containing: "watching") != nil)
-        watch.send(SIGTERM)
-        #expect(try watch.finish().status == 0)
+        try watch.stop()
       case "wait", "retry":
         if command == "retry" {
           let done = folder.file("outbox/cats")
@@ -141,8 +140,7 @@ import Testing
         }
         let watch = try DarkroomProcess(["watch"], in: folder, environment: environment)
         #expect(try DarkroomProcess.run(script: example, in: folder, environment: environment).status == 0)
-        watch.send(SIGTERM)
-        _ = try watch.finish()
+        try watch.stop()
       case "cancel":
         try FileManager.default.copyItem(atPath: folder.file("cats.json"), toPath: folder.file("inbox/cats.json"))
         let run = try DarkroomProcess.run(script: example, in: folder, environment: environment)

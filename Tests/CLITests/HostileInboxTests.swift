@@ -151,8 +151,7 @@ import Testing
       setpriv --reuid=nobody --regid=nogroup --clear-groups ./darkroom run --inbox inbox --outbox outbox --settle 0 \
         --file-root samples --filters none
       """
-    let run = try DarkroomProcess.run(script: script, in: folders.folder)
-    #expect(run.status == 0, "\(run.error)")
+    let run = try DarkroomProcess.run(script: script, in: folders.folder).expect(status: 0)
     #expect(run.error.contains("secret.txt in the inbox is ignored: it cannot be read"), "\(run.error)")
     #expect(try folders.inboxNames() == ["secret.txt"])
     #expect(try folders.report("good").state == "succeeded")
@@ -180,8 +179,7 @@ import Testing
       try Data((number % 10 == 0 ? "coffee.jpg\n" : text).utf8).write(
         to: URL(fileURLWithPath: folders.inbox + "/" + name))
     }
-    let run = try folders.run(["--filters", "none", "--quiet"])
-    #expect(run.status == 65)
+    let run = try folders.run(["--filters", "none", "--quiet"]).expect(status: 65)
     #expect(Set(run.output.split(separator: "\n")).count == 500)
     #expect(try folders.inboxNames().isEmpty)
     for number in 0..<500 {

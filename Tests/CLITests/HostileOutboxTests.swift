@@ -35,8 +35,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "\(name) is a symbolic link") != nil)
     try folders.drop("good.txt", "coffee.jpg\n")
     #expect(try watch.waitForLine(containing: "good: succeeded") != nil)
-    watch.send(SIGTERM)
-    _ = try watch.finish()
+    try watch.stop()
     try expectUntouched()
     #expect(try folders.inboxNames() == ["job.txt"])
     try FileManager.default.removeItem(atPath: folders.outbox + "/" + name)
@@ -48,8 +47,7 @@ import Testing
   @Test func `deeper, a symbolic link in the way of a result is that entry's conflict`() throws {
     try link("job/images/sub", to: elsewhere.path)
     try folders.drop("job.txt", "coffee.jpg\n out=sub/a\ncoffee.jpg\n out=b\n")
-    let run = try folders.run(["--filters", "none"])
-    #expect(run.status == 1, "\(run.error)")
+    try folders.run(["--filters", "none"]).expect(status: 1)
     let report = try folders.report("job")
     #expect(report.entries.map { $0.error?.code } == ["name-conflict", nil])
     #expect(report.entries[0].error?.message.contains("symbolic link") == true)
@@ -82,8 +80,7 @@ import Testing
     }
     let status = try DarkroomCommand.run(["status"] + other.named)
     #expect(status.output.contains("process \(watch.processID) is running"), "\(status.output)")
-    watch.send(SIGTERM)
-    _ = try watch.finish()
+    try watch.stop()
   }
 
   @Test(arguments: ["job", "job/images", "job/history", "job/report.json", "job/entries.jsonl"])
@@ -110,8 +107,7 @@ import Testing
     // Its picture is known to be ours, and is replaced by another.
     try folders.drop("good.txt", "coffee.jpg\n")
     #expect(try watch.waitForLine(containing: "good: succeeded") != nil)
-    watch.send(SIGTERM)
-    _ = try watch.finish()
+    try watch.stop()
     #expect(elsewhere.identities == before)
     guard isBlocked else { return }
     try FileManager.default.removeItem(atPath: folders.outbox + "/" + name)
@@ -124,8 +120,7 @@ import Testing
 
   @Test func `a state that is a symbolic link in the outbox is refused`() throws {
     try link(".darkroom", to: elsewhere.path)
-    let run = try folders.run()
-    #expect(run.status == 73)
+    let run = try folders.run().expect(status: 73)
     #expect(run.error.contains("\(folders.outbox)/.darkroom is a symbolic link"), "\(run.error)")
     try expectUntouched()
   }
@@ -134,8 +129,7 @@ import Testing
   func `a ledger that is a symbolic link is refused, and nothing is written where it leads`(target: String) throws {
     try folders.drop("job.txt", "coffee.jpg\n")
     try link(".darkroom/ledger.sqlite", to: elsewhere.file(target))
-    let run = try folders.run()
-    #expect(run.status == 73)
+    let run = try folders.run().expect(status: 73)
     #expect(run.error.contains("\(folders.outbox)/.darkroom/ledger.sqlite is a symbolic link"), "\(run.error)")
     try expectUntouched()
     #expect(try folders.inboxNames() == ["job.txt"])
@@ -146,9 +140,9 @@ import Testing
     try link("deep/images/sub", to: elsewhere.path)
     try folders.drop("good.txt", "coffee.jpg\n out=some/where/a\n")
     try folders.drop("deep.txt", "coffee.jpg\n out=sub/a\n")
-    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
     let run = try DarkroomProcess.run(
-      script: "strace -f -qq -o trace -e trace=openat2 -e inject=openat2:error=ENOSYS darkroom \(words)",
+      script:
+        "strace -f -qq -o trace -e trace=openat2 -e inject=openat2:error=ENOSYS \(folders.line("run", ["--filters", "none"]))",
       in: folders.folder)
     #expect(run.status == 1, "\(run.error)")
     #expect(folders.folder.text("trace")?.contains("INJECTED") == true)

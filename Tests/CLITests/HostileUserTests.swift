@@ -48,15 +48,13 @@ struct HostileUserTests {
       try users.drop("\(job).txt")
       #expect(try watch.waitForLine(containing: "\(job): succeeded") != nil)
     }
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     #expect(try users.secret() == before)
   }
 
   @Test func `who may only read keeps no instance off, and who removes its file lets no second one in`() throws {
     let users = try TwoUsers()
-    let run = try users.run()
-    #expect(run.status == 0, "\(run.error)")
+    try users.run().expect(status: 0)
     #expect(try users.attack("cat inbox/.darkroom-instance").status != 0, "nobody but its owner may open it")
     #expect(try users.attack("cat outbox/.darkroom/instance").status != 0)
     let holder = try DarkroomProcess(
@@ -75,12 +73,10 @@ struct HostileUserTests {
     #expect(try watch.waitForLine(containing: "watching") != nil)
     for _ in 0..<3 {
       #expect(try users.attack("rm -f inbox/.darkroom-instance").status == 0)
-      let second = try users.run(outbox: "other")
-      #expect(second.status == 75)
+      let second = try users.run(outbox: "other").expect(status: 75)
       #expect(second.error.contains("another instance owns"), "\(second.error)")
     }
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     #expect(try users.run(outbox: "other").status == 0)
   }
 }

@@ -15,7 +15,7 @@ import Testing
 
   /// Waits until the inbox has been scanned.
   private func waitForScan(_ watch: DarkroomProcess) throws {
-    for _ in 0..<2 {
+    for _ in 0..<4 {
       watch.send(SIGHUP)
       #expect(try watch.waitForLine(containing: "configuration") != nil)
     }
@@ -36,6 +36,11 @@ import Testing
     }
     #expect(try watch.waitForLine(containing: "the inbox cannot be read") != nil)
     try waitForScan(watch)
+    if isReplaced {
+      // It is written once a second.
+      let told = "the inbox cannot be read: \(folders.inbox)"
+      #expect(try eventually({ try folders.ask("status").output }, is: { $0.contains(told) }).contains(told))
+    }
     // A job that is live ends, and its manifest goes when the inbox is back.
     try server.release(10)
     #expect(try watch.waitForLine(containing: "live: succeeded") != nil)
@@ -44,9 +49,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "the inbox is back") != nil)
     try folders.drop("job.txt", "coffee.jpg\n")
     #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
-    watch.send(SIGTERM)
-    let ended = try watch.finish()
-    #expect(ended.status == 0)
+    let ended = try watch.stop()
     let troubles = ended.error.split(separator: "\n").filter { $0.contains("the inbox cannot be read") }
     #expect(troubles.count { $0.contains("another folder is in its place") } == (isReplaced ? 1 : 0), "\(ended.error)")
     #expect(troubles.count <= (isReplaced ? 2 : 1), "it may have been looked for before the other one was there")
@@ -65,8 +68,7 @@ import Testing
     func mountInbox() throws { #expect(mount(store, folders.inbox, "", UInt(MS_BIND), nil) == 0) }
     try mountInbox()
     defer { umount2(folders.inbox, Int32(MNT_DETACH)) }
-    let watch = try folders.start("watch", ["--filters", "none"])
-    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let watch = try folders.watch(["--filters", "none"])
     for isOther in [false, true] {
       umount2(folders.inbox, Int32(MNT_DETACH))
       #expect(try watch.waitForLine(containing: "the inbox cannot be read") != nil)
@@ -82,8 +84,7 @@ import Testing
       try folders.drop("job-\(isOther).txt", "coffee.jpg\n")
       #expect(try watch.waitForLine(containing: "job-\(isOther): succeeded") != nil)
     }
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     #expect(try folders.inboxNames().isEmpty)
   }
 }

@@ -63,14 +63,12 @@ struct InboxTroubleTests {
     try server.release(100)
     #expect(try run.waitForLine(containing: "job a cannot end now, which is tried again") != nil)
     try clock.set(120)
-    let ended = try run.finish()
-    #expect(ended.status == 73, "\(ended.error)")
+    let ended = try run.finish().expect(status: 73)
     #expect(ended.error.contains("the manifest cannot be moved out of the inbox"), "\(ended.error)")
     #expect(!ended.error.contains("paused"), "\(ended.error)")
     #expect(ended.error.contains("a: succeeded"), "\(ended.error)")
     try empty()
-    let next = try folders.run(["--filters", "none"])
-    #expect(next.status == 0, "\(next.error)")
+    try folders.run(["--filters", "none"]).expect(status: 0)
     #expect(try folders.inboxNames().isEmpty && !folders.exists("a/history"))
   }
 }

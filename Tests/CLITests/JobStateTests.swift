@@ -35,8 +35,7 @@ import Testing
   }
 
   private func cancel(_ job: String) throws {
-    let asked = try folders.ask("cancel", [job])
-    #expect(asked.status == 0, "\(asked.error)")
+    try folders.ask("cancel", [job]).expect(status: 0)
   }
 
   /// The states of a job's runs, of a status that follows its schema.
@@ -72,8 +71,7 @@ import Testing
     try wait(for: ["running"], of: "job")
     try dropReplacement()
     try wait(for: ["replaced", "running"], of: "job")
-    watch.send(SIGKILL)
-    _ = try watch.finish()
+    try watch.kill()
     try cancel("job")
     // Both runs are of the job.
     try wait(for: ["cancelling", "cancelling"], of: "job")
@@ -93,9 +91,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "other: cancelled: 0 filtered") != nil)
     try cancel("job")
     #expect(try watch.waitForLine(containing: "job: cancelled: 0 filtered") != nil)
-    watch.send(SIGTERM)
-    let ended = try watch.finish()
-    #expect(ended.status == 0, "\(ended.error)")
+    let ended = try watch.stop()
     #expect(try JSONSchema.violations(of: Data(ended.output.utf8), name: "events.schema.json") == "")
 
     struct Event: Decodable {
@@ -138,8 +134,7 @@ import Testing
       #expect(planned == nil || later.isSubset(of: ["planning", "cancelling", "finishing"]), "\(later)")
       #expect(try watch.waitForLine(containing: "\(job): cancelled: 0 filtered") != nil)
     }
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     let (job, count) = try #require(planned)
     struct Head: Decodable {
       let state: String

@@ -44,8 +44,7 @@ import Testing
         {"url": "coffee.jpg", "filters": "sepai(1)"}, {"url": 7}, {"name": "x"}, {"url": "a.jpg", "variants": []},
         {"url": "a.jpg", "name": "Café"}, {"url": "b.jpg", "name": "cafe\\u0301"}]}
       """)
-    let run = try folders.run()
-    #expect(run.status == 65)
+    try folders.run().expect(status: 65)
     let report = try folders.report("job")
     #expect(report.state == "rejected")
     #expect(report.entries.isEmpty)
@@ -66,8 +65,7 @@ import Testing
     let path = folders.folder.file("mine.txt")
     try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: path))
     try folders.drop("other.txt", "coffee.jpg\n")
-    let run = try folders.run([path])
-    #expect(run.status == 0)
+    let run = try folders.run([path]).expect(status: 0)
     #expect(run.output == folders.outbox + "/mine/report.json\n")
     #expect(FileManager.default.fileExists(atPath: path))
     #expect(try folders.inboxNames() == ["other.txt"], "only what is named is processed")
@@ -83,8 +81,7 @@ import Testing
 
   @Test func `watch takes what is dropped, tells of foreign files once, and ends with 0`() throws {
     let folders = try DarkroomFolders()
-    let watch = try folders.start("watch", ["--poll-interval", "60", "--verbose"])
-    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let watch = try folders.watch(["--poll-interval", "60", "--verbose"])
     // With a minute between scans, only the kernel's notice can be what wakes it.
     try folders.drop("notes.docx", "?")
     #expect(try watch.waitForLine(containing: "notes.docx") != nil)
@@ -92,30 +89,13 @@ import Testing
     #expect(try watch.waitForLine(containing: "one: succeeded") != nil)
     try folders.drop("two.jsonl", "\"rocket.jpg\"\n")
     #expect(try watch.waitForLine(containing: "two: succeeded") != nil)
-    watch.send(SIGTERM)
-    let finished = try watch.finish()
-    #expect(finished.status == 0)
+    let finished = try watch.stop()
     #expect(finished.error.components(separatedBy: "notes.docx").count == 2)
     #expect(
       finished.output
         == "one two ".replacing(" ", with: "/report.json\n").replacing("one", with: folders.outbox + "/one").replacing(
           "two", with: folders.outbox + "/two"))
     #expect(try folders.inboxNames() == ["notes.docx"])
-  }
-
-  @Test func `a second instance ends at once with 75 and names the process`() throws {
-    let folders = try DarkroomFolders()
-    let watch = try folders.start("watch", ["--verbose"])
-    #expect(try watch.waitForLine(containing: "watching") != nil)
-    let second = try folders.run()
-    #expect(second.status == 75)
-    #expect(second.error.contains("process \(watch.processID)"))
-    // Nor may another inbox use the same outbox.
-    let other = try DarkroomFolders()
-    #expect(try DarkroomProcess.run(["run", "--inbox", other.inbox, "--outbox", folders.outbox]).status == 75)
-    watch.send(SIGKILL)
-    _ = try watch.finish()
-    #expect(try folders.run().status == 0, "the kernel releases the locks of a process that died")
   }
 
   @Test func `priorities come first, and within them the manifest's order`() throws {
@@ -139,8 +119,7 @@ import Testing
     for file in ["a.txt", "a.csv", "a.CSV.gz", "a.txt"] {
       let text = file == "a.txt" ? "coffee.jpg\n" : "url\ncoffee.jpg\n"
       try folders.drop(file, file.hasSuffix("gz") ? Gzip.packed([Data(text.utf8)]) : Data(text.utf8))
-      let run = try folders.run(["--filters", "none"])
-      #expect(run.status == 0)
+      let run = try folders.run(["--filters", "none"]).expect(status: 0)
       let warnings = try folders.report("a").warnings ?? []
       #expect(try ReportSchema.violations(of: folders.contents("a/report.json")) == "")
       #expect(run.error.contains("a: warning: the last run of job a was of ") == !warnings.isEmpty, "\(run.error)")
@@ -162,10 +141,9 @@ import Testing
     #expect(try folders.inboxNames() == ["A.jsonl", "x.lock"])
     let status = try folders.ask("status").output
     #expect(status.contains("job A: 0 of 1") && status.contains("ended: a: cancelled"), "\(status)")
-    try FileManager.default.removeItem(atPath: folders.inbox + "/x.lock")
+    try folders.unlock()
     #expect(try folders.ask("wait", ["A"]).status == 0)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     #expect(try folders.report("A").entries.map(\.name) == ["upper"] && folders.exists("A/images/upper.jpg"))
     #expect(try folders.report("a").state == "cancelled" && !folders.exists("a/history"))
   }

@@ -33,11 +33,9 @@ import Testing
     try folders.drop("job.jsonl", text)
     let run = try folders.run(["--filters", "none"] + options)
     #expect(run.status == status, "\(run.error)")
-    let report = try folders.report("job")
-    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+    let report = try folders.validReport("job")
     for row in report.entries where row.output != nil { try checkPicture(row) }
-    let check = try DarkroomProcess.run(script: "\(packageRoot)/script/check-outbox outbox", in: folders.folder)
-    #expect(check.status == 0, "\(check.output)")
+    try folders.checkOutbox()
     return report
   }
 

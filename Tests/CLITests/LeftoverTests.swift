@@ -79,37 +79,4 @@ import Testing
     #expect(!folders.exists("job/history"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folders.inbox) == [".darkroom-instance"])
   }
-
-  @Test func `a lock that flickers is one pause of the report`() throws {
-    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
-    try folders.drop("job.txt", server.url("a") + "\n")
-    let watch = try folders.start("watch", ["--filters", "none"])
-    _ = try server.nextRequest()
-    let lock = folders.inbox + "/flicker.lock"
-    for _ in 0..<10 {
-      try Data().write(to: URL(fileURLWithPath: lock))
-      #expect(try watch.waitForLine(containing: "flicker.lock") != nil)
-      try FileManager.default.removeItem(atPath: lock)
-      #expect(try watch.waitForLine(containing: "flicker.lock") != nil)
-    }
-    try server.release(10)
-    #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
-    // On a machine that is very busy pauses may be seconds apart.
-    let pauses = try pauses(of: "job")
-    #expect(!pauses.isEmpty)
-    for (before, after) in zip(pauses, pauses.dropFirst()) {
-      #expect(after.from.timeIntervalSince(before.to) >= 2, "\(pauses)")
-    }
-  }
-
-  private func pauses(of job: String) throws -> [(from: Date, to: Date)] {
-    let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-    let report = try JSONSerialization.jsonObject(with: folders.contents(job + "/report.json")) as? [String: Any]
-    return try #require(report?["pauses"] as? [[String: Any]]).map { pause in
-      let (from, to) = (try #require(pause["from"] as? String), try #require(pause["to"] as? String))
-      return (try style.parse(from), try style.parse(to))
-    }
-  }
 }

@@ -32,10 +32,8 @@ import Testing
   }
 
   private func end(_ process: DarkroomProcess) throws {
-    process.send(SIGTERM)
-    #expect(try process.finish().status == 0)
-    let check = try DarkroomProcess.run(script: "\(packageRoot)/script/check-outbox outbox", in: folders.folder)
-    #expect(check.status == 0, "\(check.output)")
+    try process.stop()
+    try folders.checkOutbox()
   }
 
   /// Starts a job whose first entry ends while the next two are in progress.
@@ -111,15 +109,13 @@ import Testing
     #expect(before == [5: "a", 4: "a-2", 3: "a-3", 2: "a-4", 1: "a-5", 0: "a-6"])
     _ = try requests(6)
     let killed = try start("run", manifest([0, 1, 2, 9, 3, 4]))
-    killed.send(SIGKILL)
-    _ = try killed.finish()
+    try killed.kill()
     if isReplaced { try folders.drop("job.txt", manifest([8, 4, 9, 2, 1, 0])) }
     try server.release(40)
     #expect(try folders.run(Self.two).status == 0)
     var after = before.filter { $0.key != 5 }.merging([9: "a"]) { $1 }
     if isReplaced { (after[3], after[8]) = (nil, "a-3") }
     #expect(try names() == after)
-    let check = try DarkroomProcess.run(script: "\(packageRoot)/script/check-outbox outbox", in: folders.folder)
-    #expect(check.status == 0, "\(check.output)")
+    try folders.checkOutbox()
   }
 }

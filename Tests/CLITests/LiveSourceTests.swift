@@ -27,20 +27,18 @@ import Testing
     try folders.drop(file, #"{"source": "\#(lists.url(list))", "defaults": {"quality": \#(quality)}}"#)
   }
 
-  @Test func `what is secret for its entries stays secret when the list is not wanted any more`() throws {
+  @Test func `a download of a list that is cancelled ends with its job, and what is secret for its entries stays so`()
+    throws
+  {
     let watch = try folders.start("watch", Self.options)
     let defaults = #""defaults": {"headers": {"X-Token": "s"}}"#
     try folders.drop("job.json", #"{"source": "\#(lists.url("list.txt"))", \#(defaults)}"#)
     #expect(try lists.nextRequest() == "/list.txt")
     #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
     #expect(try watch.waitForLine(containing: "job: cancelled: ") != nil)
-    #expect(try folders.mode("job/manifest.json") == 0o600)
-    try stop(watch)
-  }
-
-  private func stop(_ watch: DarkroomProcess) throws {
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    #expect(try folders.mode("job/manifest.json") == 0o600 && folders.report("job").state == "cancelled")
+    try watch.stop()
+    try checkNothingIsLeft()
   }
 
   private func jobs() throws -> [[String: Any]] {
@@ -62,8 +60,7 @@ import Testing
     #expect(try folders.inboxNames() == [])
     #expect(try folders.staged() == [])
     #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/.darkroom/jobs") == [])
-    #expect(
-      try DarkroomProcess.run(script: "\(packageRoot)/script/check-outbox outbox", in: folders.folder).status == 0)
+    try folders.checkOutbox()
   }
 
   /// What the server was asked for until now.
@@ -74,28 +71,11 @@ import Testing
     return paths.dropLast()
   }
 
-  @Test func `the status says that a source is downloaded, and that says which entries there are`() throws {
-    try drop()
-    let watch = try folders.start("watch", Self.options)
-    #expect(try lists.nextRequest() == "/list.txt")
-    try wait(for: ["fetching"])
-    #expect(try jobs()[0]["total"] == nil)
-    try lists.release(1)
-    #expect(try pictures.nextRequest() == "/0")
-    try wait(for: ["running"])
-    #expect(try jobs()[0]["total"] as? Int == 3)
-    try pictures.release(3)
-    #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
-    try stop(watch)
-    try checkNothingIsLeft()
-  }
-
   @Test func `a process that is killed while a source is downloaded is followed by one that downloads it`() throws {
     try drop()
     let first = try folders.start("watch", Self.options)
     #expect(try lists.nextRequest() == "/list.txt")
-    first.send(SIGKILL)
-    _ = try first.finish()
+    try first.kill()
     try lists.release(2)
     try pictures.release(3)
     #expect(try folders.run(Self.options).status == 0)
@@ -111,14 +91,12 @@ import Testing
     #expect(try pictures.nextRequest() == "/0")
     try pictures.release(1)
     #expect(try first.waitForLine(containing: ": filtered") != nil)
-    first.send(SIGKILL)
-    _ = try first.finish()
+    try first.kill()
     try pictures.release(3)
     #expect(try folders.run(Self.options + ["--cache-size", "0"]).status == 0)
-    let report = try folders.report("job")
+    let report = try folders.validReport("job")
     #expect(report.counts == Report.Counts(total: 3, filtered: 3))
     #expect(try requests(lists) == [])
-    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
     try checkNothingIsLeft()
   }
 
@@ -141,18 +119,7 @@ import Testing
     }
     #expect(try requests(lists) == [])
     try FileManager.default.removeItem(atPath: folders.inbox + "/pause.lock")
-    try stop(watch)
-    try checkNothingIsLeft()
-  }
-
-  @Test func `a download of a source that is cancelled ends, and its job with it`() throws {
-    try drop()
-    let watch = try folders.start("watch", Self.options)
-    #expect(try lists.nextRequest() == "/list.txt")
-    #expect(try DarkroomProcess.run(["cancel", "job"] + folders.named).status == 0)
-    #expect(try watch.waitForLine(containing: "job: cancelled: 0 filtered") != nil)
-    #expect(try folders.report("job").state == "cancelled")
-    try stop(watch)
+    try watch.stop()
     try checkNothingIsLeft()
   }
 
@@ -167,7 +134,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
     // The one that was replaced may end after it.
     try wait(for: [])
-    try stop(watch)
+    try watch.stop()
     #expect(try requests(lists) == [])
     try checkNothingIsLeft()
   }
@@ -190,7 +157,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "its manifest was replaced; 3 entries") != nil)
     try pictures.release(2)
     #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
-    try stop(watch)
+    try watch.stop()
     #expect(try requests(pictures) == [], "nothing twice")
     let history = try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history")
     #expect(history.count == 1)
@@ -209,7 +176,7 @@ import Testing
     try lists.release(9)
     try pictures.release(9)
     try wait(for: [])
-    try stop(watch)
+    try watch.stop()
     #expect(try requests(lists) == [] && requests(pictures) == [])
     let report = try folders.report("job")
     #expect(report.state == "cancelled" && report.counts == Report.Counts(total: 0, filtered: 0))
@@ -238,7 +205,7 @@ import Testing
     try pictures.release(9)
     #expect(try watch.waitForLine(containing: "job: succeeded: \(isSource ? 3 : 1) filtered") != nil)
     try wait(for: [])
-    try stop(watch)
+    try watch.stop()
     #expect(try requests(lists) == [])
     #expect(try folders.report("job").state == "succeeded")
     #expect(try history().map(\.state) == ["superseded", "superseded"])
@@ -258,7 +225,7 @@ import Testing
     try pictures.release(9)
     #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
     try wait(for: [])
-    try stop(watch)
+    try watch.stop()
     #expect(try requests(lists) == [])
     #expect(try Set(history().map(\.state)) == ["rejected", "superseded"])
     try checkNothingIsLeft()
@@ -326,7 +293,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "job: rejected") != nil)
     try pictures.release(2)
     #expect(try watch.waitForLine(containing: "job: succeeded: 2 filtered") != nil)
-    try stop(watch)
+    try watch.stop()
     try checkNothingIsLeft()
   }
 }

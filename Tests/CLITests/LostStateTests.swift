@@ -30,8 +30,7 @@ import Testing
     try loseState()
     try Data("changed by somebody".utf8).write(to: URL(fileURLWithPath: folders.outbox + "/job/images/coffee.jpg"))
     try folders.drop("job.txt", manifest)
-    let again = try folders.run(options)
-    #expect(again.status == 1, "\(again.error)")
+    try folders.run(options).expect(status: 1)
     let report = try folders.report("job")
     #expect(report.entries.map(\.state) == ["filtered", "failed", "filtered"])
     #expect(report.entries[1].error?.code == "name-conflict")
@@ -69,11 +68,7 @@ import Testing
     for number in numbers {
       try loseState()
       try folders.drop("job.txt", manifest)
-      let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-      let killed = try DarkroomProcess.run(
-        script: """
-          strace -f -qq -o /dev/null -e trace=\(call) -e inject=\(call):signal=KILL:when=\(number) darkroom \(words)
-          """, in: folders.folder)
+      let killed = try folders.run(["--filters", "none"], injecting: "\(call):signal=KILL:when=\(number)")
       let again = try folders.run(["--filters", "none"])
       #expect(again.status == 0, "\(number): \(killed.error)\(again.error)")
       #expect(try folders.report("job").counts.filtered == 3)

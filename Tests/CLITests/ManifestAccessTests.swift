@@ -49,23 +49,22 @@ import Testing
     #expect(try folders.mode("a/manifest." + file.dropFirst(2)) == 0o600)
   }
 
-  @Test func `what looks like a secret and is none stays readable`() throws {
-    let folders = try DarkroomFolders()
-    let text = #"[{"url": "coffee.jpg", "format": "png", "metadata": {"headers": "a@b"}}, "http://127.0.0.1:1/@a.jpg"]"#
-    try write(text, to: folders.inbox + "/a.json", mode: 0o644)
-    _ = try folders.run(["--filters", "none"])
-    #expect(try folders.mode("a/manifest.json") == 0o644)
-  }
-
   @Test(arguments: [
-    ("a.json", #"[{"url": "form/header.jpg", "name": "body", "metadata": "me@work, a form"}"#),
-    ("a.txt", "photos//icon@2x.png\nhttp://127.0.0.1:1/@body.jpg\n  other=header\n"),
-    ("a.csv", "url,name\nheader.jpg,body,form\n"),
+    (
+      "a.json",
+      #"[{"url": "coffee.jpg", "format": "png", "metadata": {"headers": "a@b"}}, "http://127.0.0.1:1/@a.jpg"]"#,
+      Int32(1)
+    ),
+    ("a.json", #"[{"url": "form/header.jpg", "name": "body", "metadata": "me@work, a form"}"#, 65),
+    ("a.txt", "photos//icon@2x.png\nhttp://127.0.0.1:1/@body.jpg\n  other=header\n", 65),
+    ("a.csv", "url,name\nheader.jpg,body,form\n", 65),
   ])
-  func `so does it in a rejected one`(file: String, text: String) throws {
+  func `what looks like a secret and is none stays readable, also in a rejected one`(
+    file: String, text: String, status: Int32
+  ) throws {
     let folders = try DarkroomFolders()
     try write(text, to: folders.inbox + "/" + file, mode: 0o644)
-    #expect(try folders.run(["--filters", "none"]).status == 65)
+    try folders.run(["--filters", "none"]).expect(status: status)
     #expect(try folders.mode("a/manifest." + file.dropFirst(2)) == 0o644)
   }
 
@@ -104,8 +103,7 @@ import Testing
     #expect(add.status == 0 && add.output == "open\ngroup\nown\nurls\n", "\(add.error)")
     #expect(add.error.split(separator: "\n").count == 1, "\(add.error)")
     #expect(add.error.contains("own.txt may be read by you alone"), "\(add.error)")
-    let run = try users.run()
-    #expect(run.status == 0, "\(run.error)")
+    let run = try users.run().expect(status: 0)
     #expect(run.error.contains("own.txt in the inbox is ignored: it cannot be read"), "\(run.error)")
     for job in ["open", "group", "urls"] { #expect(try users.folders.report(job).state == "succeeded") }
     #expect(
@@ -147,10 +145,7 @@ import Testing
     let folders = try DarkroomFolders()
     for job in ["a", "b"] { try write("coffee.jpg\n", to: folders.inbox + "/\(job).txt", mode: 0o644) }
     try write(Self.secrets[0].1, to: folders.inbox + "/secret.json", mode: 0o644)
-    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    let run = try DarkroomProcess.run(
-      script: "strace -f -qq -o /dev/null -e trace=fchmod -e inject=fchmod:error=\(error) darkroom \(words)",
-      in: folders.folder)
+    let run = try folders.run(["--filters", "none"], injecting: "fchmod:error=\(error)")
     #expect(run.status == 0, "\(run.error)")
     for job in ["a", "b", "secret"] { #expect(try folders.report(job).state == "succeeded") }
     let warnings = run.error.split(separator: "\n").filter { $0.contains("decides itself who may read manifests") }
@@ -216,11 +211,13 @@ import Testing
     }
   }
 
-  @Test(arguments: [["add", "https://h.example/a.jpg"], ["pause"], ["resume"], ["retry", "job"], ["status"]])
+  @Test(arguments: [
+    ["add", "https://h.example/a.jpg"], ["pause"], ["resume"], ["retry", "job"], ["status"], ["status", "--json"],
+    ["wait", "job"],
+  ])
   func `only run and watch create the default folders`(words: [String]) throws {
     let folder = try TemporaryFolder()
-    let elsewhere = try DarkroomCommand.run(words, in: folder)
-    #expect(elsewhere.status == 66, "\(elsewhere.error)")
+    let elsewhere = try DarkroomCommand.run(words, in: folder).expect(status: 66)
     #expect(elsewhere.error.contains("--inbox: inbox: No such file or directory"), "\(elsewhere.error)")
     #expect(elsewhere.error.contains("go to the folder where darkroom works"), "\(elsewhere.error)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)

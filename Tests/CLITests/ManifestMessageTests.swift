@@ -65,8 +65,7 @@ import Testing
   {
     let folders = try DarkroomFolders()
     try folders.drop("job.json", #"[{"url":"coffee.jpg","tag":"a\u0000b"},{"url":"cof\u0000fee.jpg","tag":"\u0000"}]"#)
-    let run = try folders.run()
-    #expect(run.status == 1, "\(run.error)")
+    try folders.run().expect(status: 1)
     let report = try folders.contents("job/report.json")
     #expect(String(decoding: report, as: UTF8.self).contains(#"a\u0000b"#) && !report.contains(0))
     #expect(try folders.report("job").entries.map { $0.error?.code } == [nil, "url-invalid"])

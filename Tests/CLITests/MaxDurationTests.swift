@@ -16,15 +16,13 @@ import Testing
     var requests = [try server.nextRequest(), try server.nextRequest()]
     #expect(try first.waitForLine(containing: "the time of --max-duration is over") != nil)
     try server.release(5)
-    let finished = try first.finish()
-    #expect(finished.status == 75, "\(finished.error)")
+    let finished = try first.finish().expect(status: 75)
     #expect(finished.output == "")
     #expect(!folders.exists("job/report.json"))
     #expect(try folders.inboxNames() == ["job.txt"])
     #expect(try folders.contents("job/entries.jsonl").count { $0 == UInt8(ascii: "\n") } == 2)
 
-    let second = try folders.run(["--filters", "none", "--max-duration", "1h"])
-    #expect(second.status == 0, "\(second.error)")
+    try folders.run(["--filters", "none", "--max-duration", "1h"]).expect(status: 0)
     requests += try (0..<3).map { _ in try server.nextRequest() }
     try server.note("end")
     #expect(try server.nextRequest() == "/end", "nothing was asked for twice")
@@ -43,19 +41,17 @@ import Testing
     for _ in 0..<2 { _ = try server.nextRequest() }
     #expect(try run.waitForLine(containing: "the time of --max-duration is over") != nil)
     try server.release(2)
-    let finished = try run.finish()
-    #expect(finished.status == 0, "\(finished.error)")
+    try run.finish().expect(status: 0)
     #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2))
   }
 
   @Test func `time that the queues are suspended counts`() throws {
     try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
     try folders.drop("job.txt", "coffee.jpg\n")
-    let run = try folders.run(["--max-duration", "0.5", "--json"])
-    #expect(run.status == 75, "\(run.error)")
+    let run = try folders.run(["--max-duration", "0.5", "--json"]).expect(status: 75)
     #expect(run.output.contains(#""event":"stopping""#) && run.output.contains(#""why":"max-duration""#))
     #expect(try JSONSchema.violations(of: Data(run.output.utf8), name: "events.schema.json") == "")
-    try FileManager.default.removeItem(atPath: folders.inbox + "/x.lock")
+    try folders.unlock()
     #expect(try folders.run().status == 0)
   }
 }

@@ -67,8 +67,7 @@ import Testing
     try set(kind, isScarce: false)
     #expect(try run.waitForLine(containing: "resumed: there is memory again") != nil)
     try server.release(3)
-    let ended = try run.finish()
-    #expect(ended.status == 0, "\(ended.error)")
+    let ended = try run.finish().expect(status: 0)
     let report = try folders.report("job")
     #expect(report.counts == Report.Counts(total: 3, filtered: 3))
     #expect(report.pauses?.map(\.cause) == ["memory"] && report.paused_s > 0)
@@ -136,8 +135,7 @@ import Testing
       #expect(try server.nextRequest() == "/none")
       try server.release(1)
     }
-    let ended = try run.finish()
-    #expect(ended.status == 0, "\(ended.error)")
+    try run.finish().expect(status: 0)
     let report = try folders.report("job")
     #expect(report.counts.filtered == 4 && report.pauses?.map(\.cause) == ["memory"])
   }

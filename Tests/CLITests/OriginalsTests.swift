@@ -40,8 +40,7 @@ import Testing
   @Test(arguments: ["sepia(0.8)", "none"], ["all", "none"])
   func `the source of each result is kept, as it came`(filters: String, metadata: String) throws {
     try folders.drop("job.txt", "coffee.jpg\nchelsea-small.png\n")
-    let finished = try run(["--filters", filters, "--metadata", metadata])
-    #expect(finished.status == 0, "\(finished.error)")
+    try run(["--filters", filters, "--metadata", metadata]).expect(status: 0)
     try expectOriginals(2)
     // Whoever alters the one does not alter the other.
     #expect(try inode("job/originals/coffee.jpg") != inode("job/images/coffee.jpg"))
@@ -72,8 +71,7 @@ import Testing
     let (kept, images) = (try inode("job/originals/rocket.jpg"), try inode("job/images/coffee.jpg"))
     try remove("job/originals/coffee.jpg")
     try folders.drop("job.txt", lines)
-    let again = try run(options)
-    #expect(again.status == 0, "\(again.error)")
+    try run(options).expect(status: 0)
     try expectOriginals(3)
     #expect(try folders.report("job").counts.reused == 3)
     #expect(try inode("job/originals/rocket.jpg") == kept && inode("job/images/coffee.jpg") == images)
@@ -94,8 +92,7 @@ import Testing
     let url = server.url("coffee.jpg")
     let entries = (0..<4).map { "{\"url\": \"\(url)\", \"name\": \"\($0)\", \"filters\": \"sepia(0.\($0 / 2 + 1))\"}" }
     try folders.drop("job.jsonl", entries.joined(separator: "\n") + "\n")
-    let finished = try run()
-    #expect(finished.status == 0, "\(finished.error)")
+    try run().expect(status: 0)
     try expectOriginals(4)
     #expect(try Set((0..<4).map { try inode("job/originals/\($0).jpg") }).count == 4)
   }
@@ -130,9 +127,7 @@ import Testing
     try folders.drop("job.jsonl", manifest)
     #expect(try run(options).status == 1)
     #expect(try folders.report("job").counts.reused == 2 && inode("job/originals/x/y.jpg") == before)
-    let check = try DarkroomProcess.run(
-      script: "'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox' outbox", in: folders.folder)
-    #expect(check.status == 0, "\(check.output)")
+    try folders.checkOutbox()
   }
 
   @Test(arguments: [("", 0), ("fsync,fdatasync", 3), ("fsync,fdatasync", 5), ("fsync,fdatasync", 7), ("renameat2", 1)])
@@ -142,10 +137,10 @@ import Testing
     try Data("mine".utf8).write(to: URL(fileURLWithPath: images + "/coffee.jpg"))
     try folders.drop("job.txt", "coffee.jpg\n")
     if number > 0 {
-      let words = (["run", "--keep-originals"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
       let inject = "-e trace=\(calls) -e inject=\(calls):signal=KILL:when=\(number)"
       _ = try DarkroomProcess.run(
-        script: "strace -f -qq -o /dev/null \(inject) darkroom \(words) || true", in: folders.folder)
+        script: "strace -f -qq -o /dev/null \(inject) \(folders.line("run", ["--keep-originals"])) || true",
+        in: folders.folder)
     }
     _ = try run()
     let row = try #require(try folders.report("job").entries.first)
@@ -173,14 +168,8 @@ import Testing
   @Test(arguments: ["renameat2", "fsync,fdatasync"], Array(1...6).sample(2))
   func `killed anywhere, the next run completes both`(calls: String, number: Int) throws {
     try folders.drop("job.txt", "coffee.jpg\nchelsea-small.png\n")
-    let words = (["run", "--keep-originals"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    _ = try DarkroomProcess.run(
-      script: """
-        strace -f -qq -o /dev/null -e trace=\(calls) -e inject=\(calls):signal=KILL:when=\(number) \
-          darkroom \(words) || true
-        """, in: folders.folder)
-    let again = try run()
-    #expect(again.status == 0, "\(again.error)")
+    _ = try folders.run(["--keep-originals"], injecting: "\(calls):signal=KILL:when=\(number)")
+    try run().expect(status: 0)
     try expectOriginals(2)
   }
 }

@@ -77,16 +77,14 @@ import Testing
   }
 
   @Test func `what is under way while an instance runs is no problem`() throws {
-    let watch = try folders.start("watch", ["--filters", "none", "--verbose"])
-    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let watch = try folders.watch(["--filters", "none", "--verbose"])
     let damage = ["staging-left", "snapshot-left"].compactMap { kind in OutboxDamage.all.first { $0.kind == kind } }
     for damage in damage {
       _ = try TestPython.run(OutboxDamage.prelude + damage.script, [folders.outbox, folders.inbox])
     }
     let (status, result) = try check(["--inbox", folders.inbox])
     #expect(status == 0 && result.running, "\(result.problems)")
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
   }
 
   @Test func `a job that was interrupted is no problem unless all must be done`() throws {
@@ -94,8 +92,7 @@ import Testing
     try folders.drop("c.txt", server.url("1") + "\n" + server.url("2") + "\n")
     let run = try folders.start("run", ["--downloads", "2", "--filters", "none"])
     for _ in 0..<2 { _ = try server.nextRequest() }
-    run.send(SIGKILL)
-    _ = try run.finish()
+    try run.kill()
     #expect(try check().status == 0)
     let (status, result) = try check(["--done", "--inbox", folders.inbox])
     #expect(status == 1)

@@ -41,8 +41,7 @@ import Testing
     let options = hasOwnState ? ["--state", folders.folder.file("state")] : []
     try unmount(options)
     for _ in 0..<2 {
-      let early = try run(options)
-      #expect(early.status == 73)
+      let early = try run(options).expect(status: 73)
       for words in [folders.outbox, "Is the outbox mounted?", "--create"] {
         #expect(early.error.contains(words), "\(early.error)")
       }
@@ -70,8 +69,7 @@ import Testing
     // That is the outbox now, and the other one is not.
     try FileManager.default.removeItem(atPath: folders.outbox)
     try move(away, folders.outbox)
-    let other = try run()
-    #expect(other.status == 73)
+    let other = try run().expect(status: 73)
     #expect(other.error.contains("this is not the outbox that was used with this inbox"), "\(other.error)")
     #expect(try run(["--create"]).status == 0)
     #expect(try run().status == 0)
@@ -97,8 +95,7 @@ import Testing
     #expect(try run().status == 0)
     try FileManager.default.removeItem(atPath: folders.outbox + "/.darkroom")
     try move(away, folders.outbox + "/.darkroom")
-    let again = try run()
-    #expect(again.status == 0, "\(again.error)")
+    try run().expect(status: 0)
   }
 
   @Test(arguments: ["images/coffee.jpg", "report.json", "entries.jsonl", "history/earlier/report.json"])
@@ -108,8 +105,7 @@ import Testing
     let path = URL(fileURLWithPath: folders.outbox + "/first/" + file)
     try FileManager.default.createDirectory(at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
     try Data("{}".utf8).write(to: path)
-    let again = try run()
-    #expect(again.status == 0, "\(again.error)")
+    try run().expect(status: 0)
   }
 
   @Test func `an inbox may be used with several outboxes, and each is known`() throws {

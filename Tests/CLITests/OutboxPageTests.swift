@@ -82,8 +82,7 @@ import Testing
     try folders.drop("c.txt", "coffee.jpg\n")
     let watch = try folders.start("watch", ["--filters", "none"])
     #expect(try watch.waitForLine(containing: "c: succeeded") != nil)
-    watch.send(SIGKILL)
-    _ = try watch.finish()
+    try watch.kill()
     #expect(try folders.run().status == 0)
     #expect(names() == ["a", "b", "c"])
     let page = try #require(folders.outboxPage)
@@ -95,8 +94,7 @@ import Testing
     let mine = Data("<html>mine</html>".utf8)
     try mine.write(to: URL(fileURLWithPath: folders.outbox + "/index.html"))
     try folders.drop("job.txt", "coffee.jpg\n")
-    let run = try folders.run(["--filters", "none"])
-    #expect(run.status == 0)
+    let run = try folders.run(["--filters", "none"]).expect(status: 0)
     let told = "\(folders.outbox)/index.html is a file that is not darkroom's and stays"
     #expect(run.error.components(separatedBy: told).count == 2, "\(run.error)")
     #expect(try folders.contents("index.html") == mine)
@@ -127,7 +125,6 @@ import Testing
     #expect((folders.outboxPage?.data["ignored"] as? [[String: Any]])?.count == 1)
     let named = try folders.run([folders.inbox + "/index.html.txt"])
     #expect(named.status == 66 && named.error.contains("no job can be called index.html"), "\(named.error)")
-    let added = try folders.ask("add", ["--name", "index.html", "https://h.example/a.jpg"])
-    #expect(added.status == 64, "\(added.error)")
+    try folders.ask("add", ["--name", "index.html", "https://h.example/a.jpg"]).expect(status: 64)
   }
 }

@@ -8,14 +8,12 @@ import Testing
     throws
   {
     let folders = try DarkroomFolders()
-    let watch = try folders.start("watch", ["--filters", "none", "--verbose"])
-    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let watch = try folders.watch(["--filters", "none", "--verbose"])
     let other = folders.folder.file("other")
     try FileManager.default.createDirectory(atPath: other + "/.darkroom", withIntermediateDirectories: true)
     try FileManager.default.moveItem(atPath: folders.outbox, toPath: folders.folder.file("moved"))
     try FileManager.default.moveItem(atPath: other, toPath: folders.outbox)
-    let ended = try watch.finish()
-    #expect(ended.status == 73)
+    let ended = try watch.finish().expect(status: 73)
     #expect(ended.error.contains("\(folders.outbox): the outbox was replaced"), "\(ended.error)")
     let status = try folders.ask("status").output
     #expect(status.contains("no process is running\njobs that have not ended are not known: "), "\(status)")
@@ -52,10 +50,8 @@ import Testing
       #expect(status.status == 0 && status.output.contains(missing), "\(status.output) \(status.error)")
       #expect(status.output.contains("process \(watch.processID) is running"), "\(status.output)")
       #expect(!status.output.contains("nothing to do"), "\(status.output)")
-      let json = try folders.ask("status", ["--json"]).output
-      #expect(try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == "")
-      let waited = try folders.ask("wait", ["job", "--timeout", "0.1"])
-      #expect(waited.status == 75, "\(waited.error)")
+      try folders.statusText()
+      try folders.ask("wait", ["job", "--timeout", "0.1"]).expect(status: 75)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox).isEmpty)
       try FileManager.default.removeItem(atPath: folders.outbox)
     } else {
@@ -64,9 +60,7 @@ import Testing
     }
     try FileManager.default.moveItem(atPath: moved, toPath: folders.outbox)
     #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
-    watch.send(SIGTERM)
-    let ended = try watch.finish()
-    #expect(ended.status == 0, "\(ended.error)")
+    try watch.stop()
     #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2))
   }
 
@@ -75,51 +69,29 @@ import Testing
     let moved = folders.folder.file("moved")
     let options = ["--filters", "none", "--state", folders.folder.file("state"), "--create"]
     try folders.drop("job.txt", "coffee.jpg\nrocket.jpg\n")
-    let words = (["run"] + folders.options + options).map { "'\($0)'" }.joined(separator: " ")
-    _ = try DarkroomProcess.run(
-      script: """
-        strace -f -qq -o /dev/null -e trace=renameat2 -e inject=renameat2:signal=KILL:when=1 darkroom \(words) || true
-        """, in: folders.folder)
+    _ = try folders.run(options, injecting: "renameat2:signal=KILL:when=1")
     try FileManager.default.moveItem(atPath: folders.outbox, toPath: moved)
     try FileManager.default.createDirectory(atPath: folders.outbox, withIntermediateDirectories: false)
-    let early = try folders.run(options)
-    #expect(early.status == 73, "\(early.error)")
+    let early = try folders.run(options).expect(status: 73)
     #expect(early.error.contains("is the outbox mounted?"), "\(early.error)")
     try FileManager.default.removeItem(atPath: folders.outbox)
     try FileManager.default.moveItem(atPath: moved, toPath: folders.outbox)
-    let run = try folders.run(options)
-    #expect(run.status == 0, "\(run.error)")
+    try folders.run(options).expect(status: 0)
     #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2))
     for name in ["coffee.jpg", "rocket.jpg"] { #expect(folders.exists("job/images/" + name)) }
-  }
-
-  @Test(.disabled(if: Sanitizer.isThread, "it dies of the limit"))
-  func `a limit on the size of files fails the entries that are larger, and kills nothing`() throws {
-    let folders = try DarkroomFolders()
-    try folders.drop("job.txt", "coffee.jpg\nchelsea.jpg\n")
-    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    // In KiB: the ledger fits, chelsea.jpg (31 KiB) too, coffee.jpg (63 KiB) does not.
-    let limited = try DarkroomProcess.run(script: "ulimit -f 56; darkroom \(words)", in: folders.folder)
-    #expect(limited.status == 1, "\(limited.error)")
-    let report = try folders.report("job")
-    #expect(report.entries.map { $0.error?.code } == ["io", nil])
-    #expect(report.entries[0].error?.message.contains("File too large") == true)
-    #expect(try folders.staged().isEmpty)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/images") == ["chelsea.jpg"])
   }
 
   @Test(.disabled(if: Sanitizer.isThread, "it dies of the limit"))
   func `a limit that the ledger does not fit in ends with 73, and the next run does everything`() throws {
     let folders = try DarkroomFolders()
     try folders.drop("job.txt", "coffee.jpg\n")
-    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
     let clock = try MovedClock(.monotonic)
     let run = try DarkroomProcess(
-      script: "ulimit -f 8; darkroom \(words)", in: folders.folder, environment: clock.environment)
+      script: "ulimit -f 8; \(folders.line("run", ["--filters", "none"]))", in: folders.folder,
+      environment: clock.environment)
     #expect(try run.waitForLine(containing: "is tried again in 1 s") != nil)
     try clock.set(120)
-    let limited = try run.finish()
-    #expect(limited.status == 73)
+    let limited = try run.finish().expect(status: 73)
     #expect(limited.error.contains("ledger.sqlite"), "\(limited.error)")
     #expect(try folders.run(["--filters", "none"]).status == 0)
     #expect(try folders.report("job").state == "succeeded")

@@ -59,8 +59,7 @@ import Testing
       #expect(try process.waitForLine(containing: "next: succeeded") != nil)
       process.send(SIGTERM)
     }
-    let ended = try process.finish()
-    #expect(ended.status == 0, "\(ended.error)")
+    let ended = try process.finish().expect(status: 0)
     let isTold = ended.error.contains("something else has the name of darkroom's own folder in the inbox")
     #expect(isTold == (obstacle != .folderWithSameName), "\(ended.error)")
     #expect(try everything() == before)
@@ -85,8 +84,7 @@ import Testing
     #expect(try process.waitForLine(containing: "job: succeeded") != nil)
     if command == "run" { #expect(try process.finish().status == 73) }
     // The status is written once a second at most.
-    let wait = try folders.ask("wait", ["--timeout", "20", "job"])
-    #expect(wait.status == 0, "\(wait.error)")
+    let wait = try folders.ask("wait", ["--timeout", "20", "job"]).expect(status: 0)
     #expect(wait.output == folders.outbox + "/job/report.json\n")
     let status = try folders.ask("status").output
     let isTold = status.contains("job job has ended: the manifest cannot be moved out of the inbox: \(parking)")
@@ -100,16 +98,14 @@ import Testing
     try FileManager.default.removeItem(atPath: pause)
     if command == "watch" {
       #expect(try process.waitForLine(containing: "job: succeeded") != nil)
-      process.send(SIGTERM)
-      #expect(try process.finish().status == 0)
+      try process.stop()
     } else {
       #expect(try folders.run(["--filters", "none"]).status == 73)
     }
     #expect(try folders.report("job").entries.count == 2)
     for suffix in [""] + (2...9).map({ "-\($0)" }) { try FileManager.default.removeItem(atPath: parking + suffix) }
     // Without the obstacle, what is done goes, and is not done again.
-    let last = try folders.run(["--filters", "none"])
-    #expect(last.status == 0, "\(last.error)")
+    try folders.run(["--filters", "none"]).expect(status: 0)
     #expect(try folders.inboxNames().isEmpty)
     #expect(try folders.ask("status").output.contains("nothing to do"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history").count == 1)
@@ -122,10 +118,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: parking, withIntermediateDirectories: false)
     try write("coffee.jpg\n", to: parking + "/parked.txt")
     try folders.drop("job.txt", "coffee.jpg\n")
-    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    let run = try DarkroomProcess.run(
-      script: "strace -f -qq -o /dev/null -e trace=renameat2 -e inject=renameat2:error=\(refusal) darkroom \(words)",
-      in: folders.folder)
+    let run = try folders.run(["--filters", "none"], injecting: "renameat2:error=\(refusal)")
     #expect(run.status == 0, "\(run.error)")
     for job in ["job", "parked"] { #expect(try folders.report(job).state == "succeeded") }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folders.inbox) == [".darkroom-instance"])
@@ -134,18 +127,16 @@ import Testing
   @Test func `a manifest that is dropped anew while the one that is done is taken away is done, too`() throws {
     try folders.drop("job.txt", "coffee.jpg\n")
     // The program has looked at the manifest, and waits before it moves it.
-    let words = (["run", "--filters", "none"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
     let run = try DarkroomProcess(
       script: """
         strace -f -qq -o /dev/null -P '\(folders.inbox)' -e trace=renameat2 -e inject=renameat2:delay_enter=2000000 \
-          darkroom \(words)
+          \(folders.line("run", ["--filters", "none"]))
         """, in: folders.folder)
     let limit = Date() + 120
     while !FileManager.default.fileExists(atPath: parking), Date() < limit { usleep(1000) }
     try folders.drop("job.txt", "chelsea.jpg\n")
     #expect(try run.finish().status == 0)
-    let next = try folders.run(["--filters", "none"])
-    #expect(next.status == 0, "\(next.error)")
+    try folders.run(["--filters", "none"]).expect(status: 0)
     #expect(try folders.report("job").entries.map(\.name) == ["chelsea"])
     #expect(try folders.inboxNames().isEmpty)
     #expect(!FileManager.default.fileExists(atPath: parking))

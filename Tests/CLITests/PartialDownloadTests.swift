@@ -36,8 +36,7 @@ import Testing
     let (server, folders) = (try server(breaking: count), try DarkroomFolders())
     let size = try Data(contentsOf: URL(fileURLWithPath: Self.picture)).count
     try folders.drop("job.txt", server.url("a") + "\n")
-    let run = try folders.run(["--filters", "none", "--metadata", "all", "--retries", "\(count)"])
-    #expect(run.status == 0, "\(run.error)")
+    try folders.run(["--filters", "none", "--metadata", "all", "--retries", "\(count)"]).expect(status: 0)
     var first = 0
     for _ in 0...count {
       #expect(try server.nextLine() == "/a \(first)")

@@ -24,16 +24,12 @@ import Testing
       """, [packageRoot + "/Samples/coffee.jpg", folders.folder.file("pictures")])
   }
 
-  private var options: [String] {
-    folders.named + [
-      "--settle", "0", "--poll-interval", "0.05", "--retries", "0", "--file-root", folders.folder.file("pictures"),
-    ]
-  }
+  private var options: [String] { ["--file-root", folders.folder.file("pictures")] }
 
   @discardableResult
   private func run(_ manifest: String, _ more: [String] = [], status: Int32 = 0) throws -> Report {
     try folders.drop("job.json", manifest)
-    let finished = try DarkroomProcess.run(["run"] + options + more)
+    let finished = try folders.run(options + more)
     #expect(finished.status == status, "\(finished.error)")
     return try folders.report("job")
   }
@@ -47,9 +43,7 @@ import Testing
   /// Whether all is as it should be: what lies there, and what reports say. Each preview is compared with its result.
   private func check() throws {
     #expect(try folders.staged().isEmpty)
-    let check = try DarkroomProcess.run(
-      script: "'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox' outbox", in: folders.folder)
-    #expect(check.status == 0, "\(check.output)")
+    try folders.checkOutbox()
     #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
     let printed = try TestPython.run(
       """
@@ -170,17 +164,13 @@ import Testing
   }
 
   @Test func `one that cannot be synced costs itself only`() throws {
-    let words = (["run", "--isolation", "none"] + options).map { "'\($0)'" }.joined(separator: " ")
     var states: Set<String> = []
     // Each thread counts its own: the one that syncs the result, and then the preview, has synced up to three before.
     for number in 2...5 {
       try folders.drop("job\(number).json", #"{"a": "large.jpg"}"#)
-      _ = try DarkroomProcess.run(
-        script: """
-          strace -f -qq -o /dev/null -e trace=fsync -e inject=fsync:error=EIO:when=\(number) darkroom \(words) || true
-          """, in: folders.folder)
+      _ = try folders.run(options + ["--isolation", "none"], injecting: "fsync:error=EIO:when=\(number)")
       if !folders.exists("job\(number)/report.json") {
-        #expect(try DarkroomProcess.run(["run"] + options).status == 0)
+        #expect(try folders.run(options).status == 0)
       }
       let report = try folders.report("job\(number)")
       let (preview, isThere) = (report.entries[0].preview, folders.exists("job\(number)/previews/a.jpg"))
@@ -209,12 +199,8 @@ import Testing
     try folders.drop(
       "job.json",
       #"{"a": {"url": "other.jpg"}, "b": {"url": "large.jpg", "filters": "resize(300 300)"}, "c": "other.jpg"}"#)
-    let words = (["run"] + options).map { "'\($0)'" }.joined(separator: " ")
-    _ = try DarkroomProcess.run(
-      script: """
-        strace -f -qq -o /dev/null -e trace=\(call) -e inject=\(call):signal=KILL:when=\(number) darkroom \(words)
-        """, in: folders.folder)
-    #expect(try DarkroomProcess.run(["run"] + options).status == 0)
+    _ = try folders.run(options, injecting: "\(call):signal=KILL:when=\(number)")
+    #expect(try folders.run(options).status == 0)
     let report = try folders.report("job")
     #expect(report.entries.map(\.preview) == ["previews/a.jpg", nil, "previews/c.jpg"])
     #expect(try previews() == ["a.jpg", "c.jpg"])

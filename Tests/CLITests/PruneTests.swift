@@ -21,9 +21,7 @@ import Testing
 
   private func check() throws {
     #expect(try folders.staged().isEmpty)
-    let check = try DarkroomProcess.run(
-      script: "'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox' outbox", in: folders.folder)
-    #expect(check.status == 0, "\(check.output)")
+    try folders.checkOutbox()
   }
 
   private static let three = #"{"a": "coffee.jpg", "s/b": "rocket.jpg", "c": "chelsea-small.png"}"#
@@ -109,11 +107,7 @@ import Testing
   func `killed anywhere, the next start does the rest`(call: String, number: Int) throws {
     #expect(try run(Self.three).status == 0)
     try folders.drop("job.json", #"{"a": "coffee.jpg"}"#)
-    let words = (["run", "--prune"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    _ = try DarkroomProcess.run(
-      script: """
-        strace -f -qq -o /dev/null -e trace=\(call) -e inject=\(call):signal=KILL:when=\(number) darkroom \(words)
-        """, in: folders.folder)
+    _ = try folders.run(["--prune"], injecting: "\(call):signal=KILL:when=\(number)")
     #expect(try folders.run(["--prune"]).status == 0)
     #expect(try files() == ["a.jpg"])
     #expect(try folders.report("job").state == "succeeded")

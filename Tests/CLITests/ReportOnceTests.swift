@@ -26,8 +26,7 @@ import Testing
     let taken = folders.folder.file("taken")
     if isTaken { try FileManager.default.moveItem(atPath: folders.outbox + "/job", toPath: taken) }
 
-    let again = try folders.run(["--filters", "none"])
-    #expect(again.status == 1, "\(again.error)")
+    try folders.run(["--filters", "none"]).expect(status: 1)
     #expect(folders.exists("job") == !isTaken)
     #expect(try isTaken || folders.contents("job/report.json") == report)
     #expect(try folders.inboxNames().isEmpty)

@@ -45,8 +45,7 @@ import Testing
     #expect(try watch.waitForLine(containing: "job: cancelled: 0 filtered") != nil)
     #expect(try furtherRequests() == 0)
     #expect(try folders.report("job").transfers?.requests == 2)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
   }
 
   @Test func `requests of a run whose manifest is replaced count, each in one report`() throws {
@@ -63,14 +62,12 @@ import Testing
     let superseded = try folders.report("job/history/" + (earlier.first ?? ""))
     #expect(superseded.transfers?.requests == 2)
     #expect(try folders.report("job").transfers?.requests == 1)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
   }
 
   @Test func `requests of an earlier start that was stopped count, also those that it did not wait for`() throws {
     let watch = try start("job.txt", lines("a", "b", "c"))
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     #expect(try furtherRequests() == 0)
     try server.release(9)
     #expect(try folders.run(Self.options).status == 0)
@@ -86,7 +83,6 @@ import Testing
     #expect(try folders.ask("wait", ["job"]).status == 1)
     #expect(try furtherRequests() == 0)
     #expect(try folders.report("job").transfers?.requests == 1)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
   }
 }

@@ -10,10 +10,9 @@ import Testing
   @Test(arguments: 0..<10)
   func `a signal while the program starts is not lost`(_: Int) throws {
     let folders = try DarkroomFolders()
-    let words = (["watch"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
     let run = try DarkroomProcess.run(
       script: """
-        darkroom \(words) & while [ ! -e '\(folders.outbox)/.darkroom/instance' ]; do :; done; kill $!; wait $!
+        \(folders.line("watch")) & while [ ! -e '\(folders.outbox)/.darkroom/instance' ]; do :; done; kill $!; wait $!
         """, in: folders.folder)
     #expect(run.status == 0, "\(run.error)")
   }
@@ -25,14 +24,12 @@ import Testing
     try folders.drop("job.txt", (0..<300).map { server.url("chelsea-small.png?\($0)") + "\n" }.joined())
     let first = try folders.start("run", ["--verbose", "--filters", "none"])
     for _ in 0..<ended { _ = try first.waitForLine(containing: ": filtered") }
-    first.send(SIGKILL)
-    _ = try first.finish()
-    let doneBefore = try lines(folders, "job/entries.jsonl")
+    try first.kill()
+    let doneBefore = try folders.objects("job/entries.jsonl")
     #expect(doneBefore.count >= ended)
     let requestedBefore = try server.accessLog().count
 
-    let second = try folders.run(["--filters", "none"])
-    #expect(second.status == 0, "\(second.error)")
+    try folders.run(["--filters", "none"]).expect(status: 0)
     let report = try folders.report("job")
     #expect(report.counts == Report.Counts(total: 300, filtered: 300))
     #expect(report.entries.map(\.index) == Array(0..<300))
@@ -41,16 +38,10 @@ import Testing
     #expect(try folders.staged().isEmpty)
     #expect(!folders.exists("job/history"), "it is one run, with one report")
     #expect(try folders.inboxNames().isEmpty)
-    #expect(try lines(folders, "job/entries.jsonl").count == 300)
+    #expect(try folders.objects("job/entries.jsonl").count == 300)
     for output in report.entries.compactMap(\.output) {
       #expect(try folders.contents("job/" + output.file).count == output.bytes)
       #expect(try MessageDigest.hexDigest(ofFile: folders.outbox + "/job/" + output.file) == output.sha256)
-    }
-  }
-
-  private func lines(_ folders: DarkroomFolders, _ path: String) throws -> [[String: Any]] {
-    try folders.contents(path).split(separator: UInt8(ascii: "\n")).compactMap {
-      try JSONSerialization.jsonObject(with: $0) as? [String: Any]
     }
   }
 
@@ -71,7 +62,7 @@ import Testing
     #expect(try run.finish().status == status)
     #expect(!folders.exists("job/report.json"))
     #expect(
-      Set(try lines(folders, "job/entries.jsonl").compactMap { $0["name"] as? String }.map { "/" + $0 }) == running)
+      Set(try folders.objects("job/entries.jsonl").compactMap { $0["name"] as? String }.map { "/" + $0 }) == running)
     #expect(try folders.run(["--filters", "none"]).status == 0)
     #expect(try folders.report("job").counts.filtered == 5)
   }

@@ -31,10 +31,7 @@ import Testing
       if number > 0 { try age() }
     }
     for name in ["coffee", "chelsea"] { #expect(folders.exists("job/images/\(name).jpg")) }
-    let check = try DarkroomProcess.run(
-      script: "'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox' '\(folders.outbox)' --done",
-      in: folders.folder)
-    #expect(check.status == 0, "\(check.output)\(check.error)")
+    try folders.checkOutbox(["--done"])
     try folders.drop("job.json", "[\"coffee.jpg\"]")
     #expect(try folders.run(["--filters", "none", "--keep-history", "0"]).status == 0)
     // What was put aside just now stays until a later run, for those who wait for the job.
@@ -59,27 +56,12 @@ import Testing
     try server.release(1)
     #expect(try watch.waitForLine(containing: "job: succeeded: 1 filtered") != nil)
     #expect(try first.count == 1 && history().count == 2, "one was replaced, and has no rows")
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     try age()
     let report = try JSONSerialization.jsonObject(with: folders.contents("job/report.json")) as? [String: Any]
     let last = try #require(report?["run_id"] as? String)
     try folders.drop("job.txt", "coffee.jpg\n")
     #expect(try folders.run(["--filters", "none", "--keep-history", "2"]).status == 0)
     #expect(try Set(history()) == Set(first + [last]))
-  }
-
-  @Test func `ten are kept unless another number is asked for`() throws {
-    let run = "2024010%dT030405Z-0a1b2c%02d"
-    for number in 0..<30 {
-      let folder = folders.outbox + "/job/history/" + String(format: run, 1 + number / 10, number)
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      try Data().write(to: URL(fileURLWithPath: folder + "/entries.jsonl"))
-    }
-    try age()
-    let all = try history()
-    try folders.drop("job.txt", "coffee.jpg\n")
-    #expect(try folders.run(["--filters", "none"]).status == 0)
-    #expect(try history() == all.suffix(10))
   }
 }

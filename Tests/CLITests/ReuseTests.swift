@@ -117,14 +117,6 @@ import Testing
     #expect(try folders.staged().isEmpty)
   }
 
-  @Test func `files are read again, and what came of them is kept`() throws {
-    for _ in 0..<2 {
-      try folders.drop("job.txt", "chelsea-small.png\ncoffee.jpg\n")
-      #expect(try folders.run().status == 0)
-    }
-    #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2, reused: 2))
-  }
-
   @Test func `a result that was removed is made again, one that was touched or moved there and back is kept`() throws {
     try serve(["a.jpg", "b.jpg", "c.jpg"])
     let names = ["a.jpg", "b.jpg", "c.jpg"]
@@ -140,19 +132,6 @@ import Testing
     #expect(again.entries.map { $0.reused ?? false } == [false, true, true])
     #expect(again.entries.map(\.output) == first.entries.map(\.output))
     #expect(try run(names).counts.reused == 3)
-  }
-
-  @Test func `a result that someone else changed is left as it is, and told`() throws {
-    try serve(["a.jpg", "b.jpg"])
-    _ = try run(["a.jpg", "b.jpg"])
-    let path = folders.outbox + "/job/images/a.jpg"
-    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-    bytes[bytes.count - 3] ^= 1
-    try bytes.write(to: URL(fileURLWithPath: path))
-    let again = try run(["a.jpg", "b.jpg"], status: 1)
-    #expect(again.entries[0].error?.code == "name-conflict")
-    #expect(again.entries[1].reused == true)
-    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
   }
 
   @Test func `a checksum counts for what is reused, too`() throws {
@@ -182,9 +161,7 @@ import Testing
 
   @Test func `thousands of entries of one picture need no more open files than others`() throws {
     try folders.drop("job.txt", String(repeating: "chelsea-small.png\n", count: 1000))
-    let words = (["run"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    let run = try DarkroomProcess.run(script: "ulimit -n 200; darkroom \(words)", in: folders.folder)
-    #expect(run.status == 0, "\(run.error)")
+    try DarkroomProcess.run(script: "ulimit -n 200; \(folders.line("run"))", in: folders.folder).expect(status: 0)
     #expect(try Set(folders.report("job").entries.map { $0.output?.sha256 }).count == 1)
   }
 
@@ -195,11 +172,7 @@ import Testing
     var seen = 0
     for status in ["200", "304"] {
       try folders.drop("job.txt", (0..<10).map { _ in nginx.url("a.jpg") + "\n" }.joined())
-      let words = (["run"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-      let run = try DarkroomProcess.run(
-        script: """
-          strace -f -qq -o /dev/null -e trace=link,linkat -e inject=link,linkat:error=\(error) darkroom \(words)
-          """, in: folders.folder)
+      let run = try folders.run(injecting: "link,linkat:error=\(error)")
       #expect(run.status == 0, "\(run.error)")
       #expect(try statuses(after: &seen) == [status: 1])
     }
@@ -211,11 +184,7 @@ import Testing
     let names = (0..<4).map { "p\($0).jpg" }
     try serve(names)
     try folders.drop("job.txt", (0..<12).map { nginx.url(names[$0 % 4]) + "\n" }.joined())
-    let words = (["run"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    _ = try DarkroomProcess.run(
-      script: """
-        strace -f -qq -o /dev/null -e trace=renameat2 -e inject=renameat2:signal=KILL:when=\(number) darkroom \(words)
-        """, in: folders.folder)
+    _ = try folders.run(injecting: "renameat2:signal=KILL:when=\(number)")
     #expect(try folders.run().status == 0)
     let report = try folders.report("job")
     #expect(report.entries.filter { $0.coalesced != true }.count == 4)
@@ -247,8 +216,7 @@ import Testing
     try folders.drop("job.txt", names.map { nginx.url($0) + "\n" }.joined())
     let killed = try folders.start("run", ["--verbose", "--downloads", "2"])
     _ = try killed.waitForLine(containing: ": filtered")
-    killed.send(SIGKILL)
-    _ = try killed.finish()
+    try killed.kill()
     #expect(try folders.run().status == 0)
     #expect(try run(names).counts == Report.Counts(total: 40, filtered: 40, reused: 40))
   }

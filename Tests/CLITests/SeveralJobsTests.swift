@@ -39,23 +39,8 @@ import Testing
     // Requests that begin at the same moment come in any order.
     #expect(large <= 2 * perHost, "\(large) requests of the large job before the third of the small one")
     #expect(try watch.waitForLine(containing: "small: succeeded") != nil)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     #expect(!folders.exists("large/report.json"))
-  }
-
-  @Test func `entries of the highest priority start before all others, whatever their job`() throws {
-    let watch = try watchLargeJob()
-    let entries = (0..<20).map { #"{"url": "\#(server.url("urgent\($0)"))", "priority": "veryHigh"}"# + "\n" }
-    try folders.drop("urgent.jsonl", entries.joined())
-    var requests: [String] = []
-    while requests.count(where: { $0.hasPrefix("/urgent") }) < 20 { requests.append(try server.nextRequest()) }
-    let since = try #require(requests.firstIndex { $0.hasPrefix("/urgent") })
-    // Requests that were under way when the first came may be reported after it.
-    #expect(requests[since...].count { $0.hasPrefix("/large") } <= 2, "\(requests[since...])")
-    #expect(try watch.waitForLine(containing: "urgent: succeeded") != nil)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
   }
 
   @Test(arguments: [1, 16])
@@ -67,8 +52,7 @@ import Testing
     for job in ["a", "b", "c"] { _ = try #require(try watch.waitForLine(containing: ": succeeded"), "\(job)") }
     let status = try folders.ask("status", ["--json"])
     #expect(status.output.contains(#""job":"held""#) && status.output.contains(#""held_hosts_total":1"#))
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     for job in ["a", "b", "c"] { #expect(try folders.report(job).counts.filtered == 6) }
   }
 
@@ -80,8 +64,7 @@ import Testing
     try folders.drop("small.txt", "coffee.jpg\n")
     #expect(try watch.waitForLine(containing: "succeeded")?.contains("small") == true)
     #expect(!folders.exists("large/report.json"))
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
   }
 
   @Test func `status lists all live jobs, and a stop leaves them for the next start, which completes them`() throws {
@@ -96,8 +79,7 @@ import Testing
     first.send(SIGTERM)
     #expect(try first.finish().status == 143)
     for job in jobs { #expect(!folders.exists("\(job)/report.json")) }
-    let second = try folders.run(["--filters", "none", "--per-host", "64", "--downloads", "64"])
-    #expect(second.status == 0, "\(second.error)")
+    try folders.run(["--filters", "none", "--per-host", "64", "--downloads", "64"]).expect(status: 0)
     for job in jobs {
       let report = try folders.report(job)
       #expect(report.counts == Report.Counts(total: 40, filtered: 40))
@@ -109,8 +91,7 @@ import Testing
   @Test func `live jobs with the same URLs ask for each of them once or twice, not once for each entry`() throws {
     let entries = (0..<40).map { #"{"url": "\#(server.url("same\($0 % 4)"))", "name": "n\#($0)"}"# + "\n" }.joined()
     for job in ["a", "b"] { try folders.drop("\(job).jsonl", entries) }
-    let run = try folders.run(["--filters", "none"])
-    #expect(run.status == 0, "\(run.error)")
+    try folders.run(["--filters", "none"]).expect(status: 0)
     try folders.drop("last.txt", server.url("last") + "\n")
     #expect(try folders.run(["--filters", "none"]).status == 0)
     var requests = 0
@@ -122,8 +103,7 @@ import Testing
   @Test func `two manifests of one job are processed one after the other`() throws {
     try folders.drop("cats.txt", urls("text", 2))
     try folders.drop("cats.json", #"["\#(server.url("json"))"]"#)
-    let run = try folders.run(["--filters", "none"])
-    #expect(run.status == 0, "\(run.error)")
+    try folders.run(["--filters", "none"]).expect(status: 0)
     // Both may have the same time of modification.
     let requests = try (0..<3).map { _ in try server.nextRequest() }
     #expect(requests.first == "/json" || requests.last == "/json", "\(requests)")

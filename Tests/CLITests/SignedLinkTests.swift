@@ -38,8 +38,7 @@ import Testing
 
   private func run(_ links: [Link], job: String = "job", _ options: [String] = []) throws -> Report {
     try folders.drop("\(job).jsonl", links.map(\.line).joined())
-    let run = try folders.run(options)
-    #expect(run.status == 0, "\(run.error)")
+    try folders.run(options).expect(status: 0)
     return try folders.report(job)
   }
 

@@ -115,11 +115,7 @@ import Testing
     try serve("x")
     try serve("b", shade: 2)
     try drop(["a", "b", "c", "x", "y", "z"])
-    let words = (["run"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    _ = try DarkroomProcess.run(
-      script: """
-        strace -f -qq -o /dev/null -e trace=\(call) -e inject=\(call):signal=KILL:when=\(number) darkroom \(words)
-        """, in: folders.folder)
+    _ = try folders.run(injecting: "\(call):signal=KILL:when=\(number)")
     _ = try folders.run()
     let report = try folders.report("job")
     #expect(report.since_last == Report.SinceLast(failedNew: 1, failedAgain: 1, recovered: 1, changed: 1, unchanged: 1))
@@ -138,8 +134,7 @@ import Testing
     let second = try folders.run(["--quiet", "--accept-failures", "Known"])
     #expect(second.status == 0 && second.error.isEmpty, "\(second.error)")
     #expect(try folders.report("job").state == "partial")
-    let wait = try folders.ask("wait", ["job"])
-    #expect(wait.status == 1)
+    try folders.ask("wait", ["job"]).expect(status: 1)
     let accepting = try folders.ask("wait", ["job", "--accept-failures", "known"])
     #expect(accepting.status == 0 && accepting.error.isEmpty, "\(accepting.error)")
 
@@ -148,8 +143,7 @@ import Testing
     #expect(told.status == 0 && told.error.contains("2 failed (as last time)"), "\(told.error)")
 
     try drop(["a", "x", "z"])
-    let third = try folders.run(["--quiet", "--accept-failures", "known"])
-    #expect(third.status == 1)
+    let third = try folders.run(["--quiet", "--accept-failures", "known"]).expect(status: 1)
     #expect(third.error.contains("2 failed (1 of them new: z, http-status)"), "\(third.error)")
 
     try drop(["a", "b"])

@@ -36,11 +36,9 @@ import Testing
     }
     #expect(ended == Set(others), "none of those that drip has ended")
     for _ in drips { _ = try server.nextDrip() }
-    let status = try folders.ask("status", ["--json"]).output
-    #expect(try JSONSchema.violations(of: Data(status.utf8), name: "status.schema.json") == "")
+    try folders.statusText()
     try server.open()
-    let finished = try run.finish()
-    #expect(finished.status == 0, "\(finished.error)")
+    try run.finish().expect(status: 0)
     let report = try folders.report("job")
     #expect(report.counts == Report.Counts(total: urls.count, filtered: urls.count))
     #expect(report.entries.map(\.attempts) == Array(repeating: 1, count: urls.count), "nobody was stopped")
@@ -68,8 +66,7 @@ import Testing
     let text = try folders.ask("status").output
     #expect(text.contains("downloads: 4 of 4 running, 4 slow, "), "\(text)")
     try server.open()
-    let finished = try run.finish()
-    #expect(finished.status == 0, "\(finished.error)")
+    try run.finish().expect(status: 0)
     #expect(try folders.report("job").counts.filtered == hosts.count)
   }
 

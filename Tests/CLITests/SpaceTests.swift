@@ -29,8 +29,7 @@ struct SpaceTests {
     let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 2048)
     try drop("huge.txt", bytes: 3 << 20)
     try folders.drop("good.txt", "coffee.jpg\n")
-    let run = try folders.run(["--filters", "none", "--min-free", "0", "--state", state])
-    #expect(run.status == 65, "\(run.error)")
+    try folders.run(["--filters", "none", "--min-free", "0", "--state", state]).expect(status: 65)
     #expect(try folders.report("huge").errors?.map(\.code) == ["too-large"])
     #expect(try folders.report("good").state == "succeeded")
     #expect(try folders.contents("huge/manifest.txt").count == 11 + (3 << 20))
@@ -50,9 +49,7 @@ struct SpaceTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: state + "/jobs").isEmpty, "nothing is left behind")
     try FileManager.default.removeItem(atPath: state + "/filler")
     #expect(try watch.waitForLine(containing: "huge: succeeded") != nil)
-    watch.send(SIGTERM)
-    let ended = try watch.finish()
-    #expect(ended.status == 0)
+    let ended = try watch.stop()
     #expect(!ended.error.contains("paused: disk"), "\(ended.error)")
     withExtendedLifetime(disk) {}
   }
@@ -63,8 +60,7 @@ struct SpaceTests {
     let lines = (0..<40_000).map { "http://h.example/\($0)/picture-with-a-long-name.jpg\n" }.joined()
     try folders.drop("big.txt", lines)
     try folders.drop("good.txt", "coffee.jpg\n")
-    let run = try folders.run(["--filters", "none", "--min-free", "0", "--state", state, "--lock-wait", "30"])
-    #expect(run.status == 65, "\(run.error)")
+    try folders.run(["--filters", "none", "--min-free", "0", "--state", state, "--lock-wait", "30"]).expect(status: 65)
     let report = try folders.report("big")
     #expect(report.state == "rejected" && report.errors?.map(\.code) == ["too-large"])
     #expect(try folders.report("good").state == "succeeded")
@@ -96,8 +92,7 @@ struct SpaceTests {
     let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 2048)
     let server = try dropSource(bytes: 3 << 20)
     try folders.drop("good.txt", "coffee.jpg\n")
-    let run = try folders.run(["--filters", "none", "--min-free", "0", "--state", state])
-    #expect(run.status == 65, "\(run.error)")
+    try folders.run(["--filters", "none", "--min-free", "0", "--state", state]).expect(status: 65)
     let error = try #require(try folders.report("huge").errors?.first)
     #expect(error.code == "source-failed")
     #expect(error.message.contains("too-large: the list has 3 MiB"), "\(error.message)")
@@ -121,9 +116,7 @@ struct SpaceTests {
     try FileManager.default.removeItem(atPath: state + "/filler")
     #expect(try watch.waitForLine(containing: "huge: succeeded") != nil)
     #expect(try server.nextLine() == "/list.txt", "it is downloaded again, once")
-    watch.send(SIGTERM)
-    let ended = try watch.finish()
-    #expect(ended.status == 0)
+    let ended = try watch.stop()
     #expect(!ended.error.contains("paused: disk"), "\(ended.error)")
     withExtendedLifetime(disk) {}
   }
@@ -149,8 +142,7 @@ struct SpaceTests {
     try server.note("end")
     #expect(try [server.nextRequest(), server.nextRequest()] == ["/list.jsonl", "/end"])
     #expect(try folders.report("job").transfers?.requests == 16, "it is counted although it was planned again")
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     withExtendedLifetime(disk) {}
   }
 
@@ -162,8 +154,7 @@ struct SpaceTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: state + "/jobs").isEmpty)
     try disk.resize(kilobytes: 16384)
     #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
   }
 
   @Test(arguments: [[], ["--cache-size", "0"], ["--filters", "sepia()"]])

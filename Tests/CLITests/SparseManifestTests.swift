@@ -22,8 +22,7 @@ import Testing
     let check = try DarkroomCommand.run(["check", folders.inbox + "/sparse." + suffix])
     #expect(check.status == 65 && check.output.contains("12884901888"), "\(check.output)\(check.error)")
     try folders.drop("good.txt", "coffee.jpg\n")
-    let run = try folders.run(["--filters", "none"])
-    #expect(run.status == 65, "\(run.error)")
+    try folders.run(["--filters", "none"]).expect(status: 65)
     #expect(try folders.report("sparse").errors?.map(\.code) == ["too-large"])
     #expect(try folders.report("good").state == "succeeded")
     #expect(try folders.inboxNames().isEmpty)
@@ -40,12 +39,10 @@ import Testing
     // Really written, and read slowly.
     let line = String(repeating: "coffee.jpg\n", count: 100_000)
     try folders.drop("large.txt", String(repeating: line, count: 64))
-    let words = (["watch", "--filters", "none", "--grace", "3"] + folders.options).map { "'\($0)'" }
-      .joined(separator: " ")
     let watch = try DarkroomProcess(
       script: """
         strace -f -qq -o /dev/null -P '\(folders.inbox)/large.txt' -e trace=read -e inject=read:delay_enter=500000 \
-          darkroom \(words)
+          \(folders.line("watch", ["--filters", "none", "--grace", "3"]))
         """, in: folder)
     #expect(try watch.waitForLine(containing: "watching") != nil)
     let jobs = folders.outbox + "/.darkroom/jobs"

@@ -24,19 +24,15 @@ import Testing
   }
 
   private func stop(_ watch: DarkroomProcess) throws {
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
-    let check = try DarkroomProcess.run(
-      script: "'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox' outbox", in: folders.folder)
-    #expect(check.status == 0, "\(check.output)")
+    try watch.stop()
+    try folders.checkOutbox()
   }
 
   @Test func `sources of variants that did not begin go with their job`() throws {
     try folders.drop("job.jsonl", #"{"url": "\#(server.url("x"))", "name": "x", \#(Self.variants)}"#)
     let watch = try folders.start("watch", ["--cache-size", "0", "--verbose"])
     #expect(try server.nextRequest() == "/x")
-    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
-    #expect(try watch.waitForLine(containing: "paused: x.lock") != nil)
+    try folders.pause(watch)
     try server.release(1)
     #expect(try waitForStaging { $0.count { $0.hasSuffix(".source") } == 3 })
     #expect(try folders.ask("cancel", ["job"]).status == 0)
@@ -49,10 +45,9 @@ import Testing
     try folders.drop("job.txt", "coffee.jpg\n")
     // The filtration is held where both files are written and its record does not say so yet.
     let hold = "-e trace=sync_file_range -e inject=sync_file_range:delay_enter=4000000:when=1"
-    let words = (folders.options + ["--keep-originals"]).map { "'\($0)'" }.joined(separator: " ")
     let run = try DarkroomProcess.run(
       script: """
-        strace -f -qq -o /dev/null \(hold) darkroom run \(words) & pid=$!
+        strace -f -qq -o /dev/null \(hold) \(folders.line("run", ["--keep-originals"])) & pid=$!
         until find outbox -name '*.original' | grep -q .; do sleep 0.05; kill -0 $pid; done
         darkroom cancel job --inbox inbox --outbox outbox
         wait $pid || true

@@ -53,8 +53,7 @@ import Testing
       sys.exit(child.wait())
       """
     try script.write(toFile: folder.file("feed.py"), atomically: false, encoding: .utf8)
-    let run = try run("/usr/bin/python3 feed.py darkroom run - \(Self.samples)", in: folder)
-    #expect(run.status == 0, "\(run.error)")
+    try run("/usr/bin/python3 feed.py darkroom run - \(Self.samples)", in: folder).expect(status: 0)
     #expect(
       try String(contentsOfFile: folder.file("outbox/stdin/report.json"), encoding: .utf8).contains("\"total\":2"))
   }

@@ -54,14 +54,12 @@ import Testing
   @Test(arguments: printing)
   func `a command that cannot write its output says so and ends with 73`(words: [String]) throws {
     let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
-    let run = try DarkroomCommand.run(words, output: full.fileDescriptor)
-    #expect(run.status == 73)
+    let run = try DarkroomCommand.run(words, output: full.fileDescriptor).expect(status: 73)
     #expect(run.error == "darkroom: standard output: No space left on device (write)\n")
   }
 
   @Test func `so does the program`() throws {
-    let run = try DarkroomProcess.run(script: "darkroom filters > /dev/full", in: TemporaryFolder())
-    #expect(run.status == 73)
+    let run = try DarkroomProcess.run(script: "darkroom filters > /dev/full", in: TemporaryFolder()).expect(status: 73)
     #expect(run.error == "darkroom: standard output: No space left on device (write)\n")
   }
 
@@ -72,9 +70,8 @@ import Testing
     let folders = try DarkroomFolders()
     try folders.drop("a.txt", "coffee.jpg\n")
     try folders.drop("b.txt", "coffee.jpg\n")
-    let words = (["run", "--filters", "none"] + more + folders.options).map { "'\($0)'" }.joined(separator: " ")
-    let run = try DarkroomProcess.run(script: "darkroom \(words) > /dev/full", in: folders.folder)
-    #expect(run.status == 73)
+    let line = folders.line("run", ["--filters", "none"] + more)
+    let run = try DarkroomProcess.run(script: line + " > /dev/full", in: folders.folder).expect(status: 73)
     #expect(run.error.matches(of: /warning: standard output: No space left on device/).count == 1, "\(run.error)")
     for job in ["a", "b"] { #expect(try folders.report(job).state == "succeeded") }
   }

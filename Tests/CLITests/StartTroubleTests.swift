@@ -26,8 +26,7 @@ import Testing
   func `one error of the machine at the start delays it by a second, and is told`(fault: String) throws {
     let fault = fault.replacing("OUTBOX", with: folders.outbox).replacing("INBOX", with: folders.inbox)
     try folders.drop("job.txt", "coffee.jpg\n")
-    let ended = try run(fault, ["run"])
-    #expect(ended.status == 0, "\(ended.error)")
+    let ended = try run(fault, ["run"]).expect(status: 0)
     #expect(ended.error.matches(of: /the start fails now, and is tried again in 1 s/).count == 1, "\(ended.error)")
     #expect(try folders.report("job").counts == Report.Counts(total: 1, filtered: 1))
   }
@@ -35,8 +34,7 @@ import Testing
   @Test func `a manifest that was named and cannot be read now is read later, and is not missing`() throws {
     let path = folders.folder.file("named.txt")
     try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: path))
-    let ended = try run("-P \(path) -e trace=openat -e inject=openat:error=EIO:when=1", ["run", path])
-    #expect(ended.status == 0, "\(ended.error)")
+    let ended = try run("-P \(path) -e trace=openat -e inject=openat:error=EIO:when=1", ["run", path]).expect(status: 0)
     #expect(ended.error.contains("the start fails now"), "\(ended.error)")
     #expect(try folders.report("named").counts == Report.Counts(total: 1, filtered: 1))
   }
@@ -45,8 +43,7 @@ import Testing
     try folders.drop("a.txt", "coffee.jpg\n")
     try folders.drop("b.txt", "coffee.jpg\n")
     let calls = "faccessat,faccessat2"
-    let ended = try run("-P a.txt -e trace=\(calls) -e inject=\(calls):error=EIO:when=1..3", ["run"])
-    #expect(ended.status == 0, "\(ended.error)")
+    let ended = try run("-P a.txt -e trace=\(calls) -e inject=\(calls):error=EIO:when=1..3", ["run"]).expect(status: 0)
     let told = ended.error.matches(of: /a.txt in the inbox cannot be examined now, and is tried again/).count
     #expect(told == 1, "\(ended.error)")
     #expect(!ended.error.contains("ignored"), "\(ended.error)")

@@ -41,18 +41,9 @@ import Testing
     #expect(try !watch.finish().error.contains("ignored"))
   }
 
-  @Test func `in a folder that is no place of work it ends with 66, and creates nothing`() throws {
+  @Test func `where somebody paused before the first start it tells of the lock, and creates no outbox`() throws {
     let folder = try TemporaryFolder()
-    for words in [["status"], ["status", "--json"], ["wait", "job"]] {
-      let run = try DarkroomCommand.run(words, in: folder)
-      #expect(run.status == 66)
-      #expect(run.error.contains("--inbox: inbox: No such file or directory"), "\(run.error)")
-    }
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
-    let advice = try DarkroomCommand.run(["status"], in: folder).error
-    #expect(advice.contains("go to the folder where darkroom works, or name its inbox with --inbox"), "\(advice)")
-    // Somebody paused before the first start: there is an inbox, and no outbox yet.
-    try FileManager.default.createDirectory(atPath: folder.file("inbox"), withIntermediateDirectories: false)
+    try folder.makeFolder("inbox")
     #expect(try DarkroomCommand.run(["pause"], in: folder).status == 0)
     #expect(try DarkroomCommand.run(["status"], in: folder).output.contains("paused: pause.lock"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["inbox"])
@@ -61,8 +52,7 @@ import Testing
   @Test func `it tells of an instance that is idle, runs, is paused, and was killed`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let folders = try DarkroomFolders()
-    let watch = try folders.start("watch", ["--filters", "none", "--downloads", "1", "--per-host", "6", "--verbose"])
-    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let watch = try folders.watch(["--filters", "none", "--downloads", "1", "--per-host", "6", "--verbose"])
     let running = "process \(watch.processID) is running"
     #expect(try status(folders) == [running, "nothing to do"])
 
@@ -81,8 +71,7 @@ import Testing
     #expect(paused.contains("job job: 0 of 3"))
     #expect(paused.contains { $0.hasPrefix("paused: x.lock (backup) since 20") })
 
-    watch.send(SIGKILL)
-    _ = try watch.finish()
+    try watch.kill()
     let killed = try status(folders)
     #expect(killed.prefix(2) == ["no process is running", "job job: waiting for the next start, 0 of 3"])
     #expect(killed.count == 3 && killed.last?.hasPrefix("paused: x.lock (backup) since 20") == true, "\(killed)")
@@ -95,8 +84,7 @@ import Testing
     let watch = try folders.start("watch", ["--filters", "none"])
     #expect(try server.nextRequest() == "/0")
     try waitForJob(in: folders)
-    watch.send(SIGKILL)
-    _ = try watch.finish()
+    try watch.kill()
     try FileManager.default.removeItem(atPath: folders.inbox + "/job.txt")
     // As an instance that takes long to begin: it owns the outbox, and the ledger.
     let held = try DarkroomProcess.run(
@@ -114,8 +102,7 @@ import Testing
         """, in: folders.folder)
     #expect(held.output.contains("job job: ") && held.output.contains("has just begun"), "\(held)")
     #expect(held.output.split(separator: "\n").filter { Int($0) != nil } == ["0", "75", "0"], "\(held)")
-    let next = try folders.run()
-    #expect(next.status == 1, "\(next.error)")
+    try folders.run().expect(status: 1)
     #expect(try folders.report("job").state == "cancelled")
   }
 
@@ -131,12 +118,10 @@ import Testing
       { try status(folders).map { $0.replacing(/, [0-9.]+\/s.*/, with: "") } },
       is: { $0.contains("job job: 3 of 4, 1 failed") })
     #expect(told.contains("job job: 3 of 4, 1 failed"), "\(told)")
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
     let stopped = try status(folders)
     #expect(stopped == ["no process is running", "job job: waiting for the next start, 3 of 4, 1 failed"])
-    let json = try folders.ask("status", ["--json"]).output
-    #expect(try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == "")
+    let json = try folders.statusText()
     #expect(json.contains(#""filtered":2"#) && json.contains(#""total":4"#))
   }
 
@@ -149,8 +134,7 @@ import Testing
     let expected = "downloads: 2 of 16 running, 298 waiting; filtrations: 0 of \(processors) running, 0 waiting"
     let lines = try eventually({ try status(folders) }, is: { $0.contains(expected) })
     #expect(lines.contains(expected), "\(lines)")
-    watch.send(SIGKILL)
-    _ = try watch.finish()
+    try watch.kill()
   }
 
   @Test func `a host on hold is named once, and no rate of its jobs is told meanwhile`() throws {
@@ -169,8 +153,7 @@ import Testing
     let lines = try eventually({ try status(folders) }, is: isThere)
     #expect(isThere(lines) && held(lines).count == 1, "\(lines)")
     #expect(!lines.contains { $0.contains("/s") || $0.contains(" s left") }, "\(lines)")
-    watch.send(SIGKILL)
-    _ = try watch.finish()
+    try watch.kill()
   }
 
   @Test func `the jobs that ended last are listed, the latest first, and all with --all`() throws {
@@ -186,8 +169,7 @@ import Testing
     func line(_ number: Int) -> String { "ended: job\(number): partial, 1 of 2 filtered, 1 failed" }
     #expect(try ended() == [line(7), "ended: job6: rejected", line(5), line(4), line(3), "ended: 2 more, see --all"])
     #expect(try ended(["--all"]).suffix(2) == [line(2), line(1)])
-    let json = try folders.ask("status", ["--json"]).output
-    #expect(try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == "")
+    let json = try folders.statusText()
     #expect(json.contains(#""finished_total":7"#))
   }
 
@@ -198,9 +180,8 @@ import Testing
     let watch = try folders.start("watch", ["--filters", "none"])
     #expect(try watch.waitForLine(containing: "job: 1 entry") != nil)
     try waitForJob(in: folders)
-    watch.send(SIGKILL)
-    _ = try watch.finish()
-    try FileManager.default.removeItem(atPath: folders.inbox + "/x.lock")
+    try watch.kill()
+    try folders.unlock()
     let state = folders.outbox + "/.darkroom"
     let script = """
       import os, sqlite3, sys
@@ -234,8 +215,7 @@ import Testing
       #expect(!lines.contains { $0.hasPrefix("queued: job.txt") }, "\(lines)")
       #expect(!lines.contains("nothing to do"))
     }
-    let json = try folders.ask("status", ["--json"]).output
-    #expect(try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == "")
+    try folders.statusText()
     #expect(try traces() == before)
     #expect(try folders.run(["--filters", "none"]).status == 0)
     #expect(try folders.report("job").state == "succeeded")
@@ -277,8 +257,7 @@ import Testing
     let rate = try #require(later.jobs.first?.rate)
     #expect(rate + 0.1 >= 2 / (began.distance(to: Date()) - 2), "\(rate)")
     try server.release(1)
-    watch.send(SIGTERM)
-    _ = try watch.finish()
+    try watch.stop()
   }
 
   private var processors: Int { ProcessInfo.processInfo.activeProcessorCount }

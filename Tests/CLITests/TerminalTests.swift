@@ -115,8 +115,7 @@ import Testing
     let ended = try terminal.finish()
     #expect(ended.code == 0)
     #expect(ended.lines.joined() == folders.outbox + "/job/report.json", "\(ended.lines)")
-    watch.send(SIGTERM)
-    _ = try watch.finish()
+    try watch.stop()
   }
 
   @Test func `status is a table, which --watch keeps in place until Ctrl-C`() throws {
@@ -136,7 +135,6 @@ import Testing
     #expect(screen.lines.contains { $0.hasPrefix("job  partial   2/3       1  ended ") }, "what was there stays")
     let once = try PseudoTerminal(["status"] + folders.named, in: folders.folder, columns: 300, steps: []).finish()
     #expect(once.code == 0 && once.lines == screen.lines, "\(once.lines)")
-    watch.send(SIGTERM)
-    _ = try watch.finish()
+    try watch.stop()
   }
 }

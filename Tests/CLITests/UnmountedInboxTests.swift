@@ -98,8 +98,7 @@ import Testing
     defer { umount2(folders.folder.path, Int32(MNT_DETACH)) }
     // Both servers are one host.
     let options = ["--per-host", "3", "--first-byte-timeout", "600", "--filters", "none", "--verbose"]
-    let watch = try folders.start("watch", options)
-    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let watch = try folders.watch(options)
     try folders.drop("listed.json", #"{"source": "\#(lists.url("list.txt"))"}"#)
     #expect(try lists.nextRequest() == "/list.txt")
     try folders.drop("job.txt", (0..<4).map { pictures.url("a\($0)") + "\n" }.joined())

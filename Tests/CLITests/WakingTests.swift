@@ -17,8 +17,7 @@ import Testing
   @Test func `wait returns when the job has ended, although many others are live`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let folders = try DarkroomFolders()
-    let watch = try folders.start("watch", Self.options + ["--verbose"])
-    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let watch = try folders.watch(Self.options + ["--verbose"])
     for number in 0..<6 { try folders.drop("long\(number).txt", server.url("\(number)") + "\n") }
     for _ in 0..<6 { #expect(try watch.waitForLine(containing: ": 1 entry") != nil) }
     // One after the other, so that the status has to be written again soon after it was.
@@ -28,8 +27,7 @@ import Testing
       #expect(wait.status == 0, "124 is the end of its time: \(wait.error)")
     }
     try server.release(100)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
   }
 
   @Test(arguments: ["[]", #"["coffee.jpg", "chelsea.jpg"]"#])

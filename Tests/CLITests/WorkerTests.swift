@@ -41,8 +41,7 @@ import Testing
     let all = try ["process", "none"].map { isolation in
       let folders = try DarkroomFolders()
       try folders.drop("job.txt", "coffee.jpg\nchelsea-small.png\n")
-      let run = try folders.run(["--isolation", isolation, "--filters", "sepia(0.8) rotate(90)"])
-      #expect(run.status == 0, "\(run.error)")
+      try folders.run(["--isolation", isolation, "--filters", "sepia(0.8) rotate(90)"]).expect(status: 0)
       return try ["coffee.jpg", "chelsea-small.png"].map { try folders.contents("job/images/" + $0) }
     }
     #expect(all[0] == all[1])
@@ -62,8 +61,7 @@ import Testing
     let own = try String(contentsOfFile: "/proc/\(watch.processID)/status", encoding: .utf8)
     let inherited = own.firstMatch(of: /Seccomp_filters:\t(\d+)/).flatMap { Int($0.1) }
     if let inherited { #expect(Set(filters) == [inherited + 1, inherited + 2], "\(filters)") }
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
   }
 
   @Test func `workers that were killed are replaced, are counted, and fail nothing`() throws {
@@ -75,8 +73,7 @@ import Testing
     #expect(!workers.isEmpty)
     for worker in workers { kill(worker, SIGKILL) }
     try folders.drop("two.txt", "coffee.jpg\nrocket.jpg\n")
-    let waited = try folders.ask("wait", ["two"])
-    #expect(waited.status == 0, "\(waited.error)")
+    try folders.ask("wait", ["two"]).expect(status: 0)
     #expect(try folders.report("two").counts == Report.Counts(total: 2, filtered: 2, failed: 0))
     let counts = try #require(try status(folders).workers)
     #expect(counts.running >= 1)
@@ -94,8 +91,7 @@ import Testing
     _ = try folders.ask("wait", ["one"])
     #expect(children(of: watch.processID).isEmpty)
     #expect(try status(folders).workers == nil)
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    try watch.stop()
   }
 
   /// Takes seconds.
@@ -143,8 +139,7 @@ import Testing
     // It cannot find out by itself that its parent is gone.
     kill(worker, SIGSTOP)
     let all = children(of: run.processID)
-    run.send(SIGKILL)
-    _ = try run.finish()
+    try run.kill()
     let limit = ContinuousClock.now + .seconds(60)
     while !all.allSatisfy(hasEnded), ContinuousClock.now < limit { usleep(1000) }
     #expect(all.filter { !hasEnded($0) }.isEmpty)
@@ -165,11 +160,9 @@ import Testing
       // By then it has learned from the journal what an earlier one died over.
       _ = try run.waitForLine(containing: "2 entries")
       while !isInside(position: 0, folders), kill(run.processID, 0) == 0 { usleep(1000) }
-      run.send(SIGKILL)
-      _ = try run.finish()
+      try run.kill()
     }
-    let last = try folders.run(options)
-    #expect(last.status == 1, "\(last.error)")
+    try folders.run(options).expect(status: 1)
     let report = try folders.report("job")
     #expect(report.counts == Report.Counts(total: 2, filtered: 1, failed: 1))
     #expect(report.entries.first?.error?.code == "decoder-crashed")

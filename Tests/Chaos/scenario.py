@@ -40,14 +40,17 @@ class Scenario:
 ENTRIES = Scenario(
     manifests={
         "a.txt": "astronaut.jpg\nchelsea.jpg\nmissing.jpg\ncoffee.jpg\n",
-        "b.jsonl": '{"url": "chelsea-small.png", "filters": "sepia(0.8)", "name": "s", "metadata": {"id": 1}}\n"rocket.jpg"\n',
+        "b.jsonl": '{"url": "chelsea-small.png", "filters": "sepia(0.8)", "name": "s", "metadata": {"id": 1}}\n"rocket.jpg"\n'
+                   '{"url": "coffee.jpg", "name": "after", "after": ["gone", "s"]}\n{"url": "missing.jpg", "name": "gone"}\n'
+                   '{"url": "coffee.jpg", "name": "last", "after": "s"}\n',
         "c.csv": "url,name\ncoffee.jpg,x/one\nmissing.jpg,two\nrocket.jpg,three\nHTTP/rocket.jpg,four\nHTTP/chelsea.jpg,five\n",
     },
     # One result is replaced, one stays, one is new.
     earlier={"c.csv": "url,name\ncoffee.jpg,x/one\nastronaut.jpg,three\nmissing.jpg,two\nrocket.jpg,four\n"},
     expected={
         "a": {"astronaut": "filtered", "chelsea": "filtered", "missing": "file-not-found", "coffee": "filtered"},
-        "b": {"s": "filtered", "rocket": "filtered"},
+        "b": {
+            "s": "filtered", "rocket": "filtered", "after": "dependency-failed", "gone": "file-not-found", "last": "filtered"},
         "c": {"x/one": "filtered", "two": "file-not-found", "three": "filtered", "four": "filtered", "five": "filtered"},
     })
 

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// An inbox and an outbox for one test, and what is found in them.
 package struct DarkroomFolders: Sendable {
@@ -50,6 +51,47 @@ package struct DarkroomFolders: Sendable {
   package func start(_ command: String, _ more: [String] = []) throws -> DarkroomProcess {
     try DarkroomProcess([command] + options + more)
   }
+
+  /// Starts `darkroom watch` on the folders, and returns when it watches the inbox.
+  package func watch(_ more: [String] = [], sourceLocation: SourceLocation = #_sourceLocation) throws
+    -> DarkroomProcess
+  {
+    let watch = try start("watch", more)
+    if try watch.waitForLine(containing: "watching") == nil {
+      Issue.record("it has ended: \(try watch.finish().error)", sourceLocation: sourceLocation)
+    }
+    return watch
+  }
+
+  /// A command on the folders as a line of a shell.
+  package func line(_ command: String, _ more: [String] = []) -> String {
+    (["darkroom", command] + options + more).map { "'\($0)'" }.joined(separator: " ")
+  }
+
+  /// Runs `darkroom run` under `strace`, which does something to its calls.
+  /// - Parameters:
+  ///   - fault: What happens to which calls, such as `fsync:signal=KILL:when=3`.
+  ///   - path: A file or folder: only calls about that count.
+  package func run(_ more: [String] = [], injecting fault: String, about path: String? = nil) throws
+    -> DarkroomProcess.Finished
+  {
+    let calls = fault.prefix { $0 != ":" }
+    let filter = path.map { "-P '\($0)' " } ?? ""
+    return try DarkroomProcess.run(
+      script: "strace -f -qq -o /dev/null \(filter)-e trace=\(calls) -e inject=\(fault) \(line("run", more))",
+      in: folder)
+  }
+
+  /// Puts the lock `x.lock` into the inbox, and returns when a process is paused by it.
+  package func pause(_ process: DarkroomProcess, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    try Data().write(to: URL(fileURLWithPath: inbox + "/x.lock"))
+    if try process.waitForLine(containing: "paused: x.lock") == nil {
+      Issue.record("it has ended: \(try process.finish().error)", sourceLocation: sourceLocation)
+    }
+  }
+
+  /// Removes the lock `x.lock`.
+  package func unlock() throws { try FileManager.default.removeItem(atPath: inbox + "/x.lock") }
 
   /// The report of a job.
   package func report(_ job: String) throws -> Report {

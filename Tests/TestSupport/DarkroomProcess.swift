@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// The program itself, as built beside the tests.
 package final class DarkroomProcess: @unchecked Sendable {  // used by one test, on one thread at a time
@@ -10,6 +11,15 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
 
     package init(status: Int32, output: String, error: String) {
       (self.status, self.output, self.error) = (status, output, error)
+    }
+
+    /// Expects that the run ended so.
+    @discardableResult
+    package func expect(status expected: Int32, sourceLocation: SourceLocation = #_sourceLocation) -> Finished {
+      if status != expected {
+        Issue.record("ended with \(status) instead of \(expected): \(error)", sourceLocation: sourceLocation)
+      }
+      return self
     }
   }
 
@@ -79,6 +89,19 @@ package final class DarkroomProcess: @unchecked Sendable {  // used by one test,
   package var processID: Int32 { process.id }
 
   package func send(_ signal: Int32) { process.send(signal) }
+
+  /// Tells the program to stop, as a service manager does, and expects that it ends well.
+  @discardableResult
+  package func stop(sourceLocation: SourceLocation = #_sourceLocation) throws -> Finished {
+    send(SIGTERM)
+    return try finish().expect(status: 0, sourceLocation: sourceLocation)
+  }
+
+  /// Kills the program, and returns when it is gone.
+  package func kill() throws {
+    send(SIGKILL)
+    _ = try finish()
+  }
 
   /// Waits until a line of the log holds a text, and returns the line; nil when the program ends without it.
   /// - Throws: When it says nothing for five minutes.

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 
 @testable import DarkroomCLI
 
@@ -37,5 +38,43 @@ extension DarkroomFolders {
   /// Runs a command that asks for something in the folders, or changes it, within the test's process.
   func ask(_ command: String, _ more: [String] = []) throws -> DarkroomProcess.Finished {
     try DarkroomCommand.run([command] + named + more)
+  }
+
+  /// What `status --json` prints, which follows its schema.
+  @discardableResult
+  func statusText(sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
+    let status = try ask("status", ["--json"]).expect(status: 0, sourceLocation: sourceLocation).output
+    let violations = try JSONSchema.violations(of: Data(status.utf8), name: "status.schema.json")
+    #expect(violations == "", sourceLocation: sourceLocation)
+    return status
+  }
+
+  /// The same, read.
+  func status(sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
+    let text = try statusText(sourceLocation: sourceLocation)
+    return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
+  }
+
+  /// The report of a job, which follows its schema.
+  func validReport(_ job: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Report {
+    let violations = try ReportSchema.violations(of: contents(job + "/report.json"))
+    #expect(violations == "", sourceLocation: sourceLocation)
+    return try report(job)
+  }
+
+  /// The lines of a file of JSON.
+  func objects(_ path: String) throws -> [[String: Any]] {
+    try contents(path).split(separator: UInt8(ascii: "\n")).compactMap {
+      try JSONSerialization.jsonObject(with: $0) as? [String: Any]
+    }
+  }
+
+  /// Expects that `script/check-outbox` finds nothing wrong, and returns what it says.
+  @discardableResult
+  func checkOutbox(_ options: [String] = [], sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
+    let words = ["'\(TestPython.interpreter)' '\(packageRoot)/script/check-outbox' outbox"] + options
+    let check = try DarkroomProcess.run(script: words.joined(separator: " "), in: folder)
+    #expect(check.status == 0, "\(check.output)\(check.error)", sourceLocation: sourceLocation)
+    return check.output
   }
 }

@@ -49,13 +49,6 @@ import Testing
     #expect(try jobs.start(now: 1000).count == 1, "one tries whether there is a name server again")
   }
 
-  @Test func `nothing of a lower priority than the lowest starts`() throws {
-    try jobs.add(1, [("a", 3), ("b", 1), ("c", 2)])
-    #expect(try jobs.startAll(lowest: 0).isEmpty)
-    #expect(try jobs.startAll(lowest: 2).map(\.position) == [1, 2])
-    #expect(try jobs.startAll(lowest: 4).map(\.position) == [0])
-  }
-
   @Test func `a retry waits for its time, then comes before what follows it in the manifest`() throws {
     try jobs.add(1, Array(repeating: ("a", 2), count: 4))
     #expect(try jobs.start(perHost: 1) == [0])
@@ -129,16 +122,6 @@ import Testing
     }
     #expect(try jobs.next(perHost: 1)?.history.attempts == 0)
     #expect(try jobs.next(perHost: 1)?.history.attempts == 0)
-  }
-
-  @Test func `a host that is held is not asked, the others are`() throws {
-    try jobs.add(1, [("a", 2), ("a", 2), ("b", 2)])
-    #expect(try jobs.next(perHost: 1)?.entry.position == 0)
-    #expect(jobs.downloadEnded(0, .refused(0.5)) == 0.5)
-    #expect(jobs.heldHosts(now: 499) == ["a"] && jobs.heldHosts(now: 500).isEmpty)
-    #expect(try jobs.start(now: 499) == [2])
-    #expect(jobs.scheduler.nextChange == 500)
-    #expect(try jobs.start(now: 500) == [1])
   }
 
   @Test func `what was asked of servers adds up, and files are no servers`() throws {

@@ -64,16 +64,4 @@ import Testing
     #expect(try jobs.start(now: 2049) == [])
     #expect(try jobs.start(now: 2050) == [2])
   }
-
-  @Test func `an interval outlasts the job that asked last`() throws {
-    jobs.scheduler.configure(try rules("*", interval: 10))
-    try jobs.add(1, [("a", 2)])
-    _ = try jobs.start()
-    began(0, at: 100)
-    jobs.finish(0, now: 200)
-    jobs.scheduler.remove(run: 1)
-    try jobs.add(2, [("a", 2), ("b", 2)])
-    #expect(try jobs.startAll(now: 10_099).map(\.position) == [1])
-    #expect(try jobs.startAll(now: 10_100).map(\.position) == [0])
-  }
 }

@@ -23,10 +23,6 @@ import Transfer
     #expect(FailureCode(text: text) == nil)
   }
 
-  @Test func `no two codes have the same text`() {
-    #expect(Set(Self.codes.map(\.text)).count == Self.codes.count)
-  }
-
   @Test func `the codes of each stage are those of the schema of reports`() throws {
     let schema = try JSONSerialization.jsonObject(
       with: Data(contentsOf: URL(fileURLWithPath: packageRoot + "/Documentation/report.schema.json")))

@@ -136,27 +136,6 @@ import Testing
     #expect(try ledger.liveJobs().isEmpty)
   }
 
-  @Test("an acceptance that the ledger refuses leaves nothing behind", arguments: 1...2)
-  func refusedByLedger(tries: Int) throws {
-    let (path, state) = (folder.file("other/ledger.sqlite"), StateFolder(path: folder.file("other")))
-    try folder.makeFolder("other/jobs")
-    _ = try Ledger(path: path)
-    do {
-      let database = try Database(path: path, durability: .powerCut)
-      try database.execute("CREATE TRIGGER t BEFORE INSERT ON jobs BEGIN SELECT RAISE(ABORT, 'no room'); END")
-    }
-    let ledger = try Ledger(path: path)
-    let acceptance = Acceptance(
-      state: state, configuration: acceptance.configuration, record: { job, _ in try ledger.commit([.accept(job)]) })
-    try folder.write("http://h/a\n", as: "inbox/a.txt")
-    for _ in 0..<tries {
-      #expect(throws: SQLiteError.self) {
-        try acceptance.accept(path: folder.file("inbox/a.txt"), in: inbox, job: "a", format: "txt")
-      }
-    }
-    #expect(try folder.names(in: "other/jobs").isEmpty)
-  }
-
   @Test(
     "an acceptance for which there is no room leaves nothing behind",
     .disabled(if: SmallDisk.obstacle != nil, Comment(rawValue: SmallDisk.obstacle ?? "")))
@@ -233,14 +212,6 @@ import Testing
     }
     #expect(try folder.names(in: "state/jobs").isEmpty)
     #expect(try ledger.liveJobs().isEmpty)
-  }
-
-  @Test("two runs of one job are two runs")
-  func twice() throws {
-    try folder.write("http://h/a\n", as: "inbox/a.txt")
-    let (first, second) = (try accept("inbox/a.txt"), try accept("inbox/a.txt"))
-    #expect(first?.runID != second?.runID)
-    #expect(try ledger.liveJobs().count == 2)
   }
 
   /// Appends to a file without a break.

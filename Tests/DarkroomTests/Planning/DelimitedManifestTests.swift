@@ -9,8 +9,7 @@ import Transfer
 @Suite struct DelimitedManifestTests {
   /// Each entry as URL=name.
   private func entries(_ text: String, as file: String = "m.csv") throws -> [String] {
-    let planned = try Planned(text, as: file)
-    #expect(planned.problems == [])
+    let planned = try Planned(text, as: file).sound()
     return planned.entries.map { "\($0.urls[0])=\($0.name)" }
   }
 
@@ -75,8 +74,7 @@ import Transfer
       ("url,metadata,tag\nx,[1],", "[1]"), ("url,_tag,tag\nx,1,", nil),
     ])
   func metadata(text: String, expected: String?) throws {
-    let planned = try Planned(text, as: "m.csv")
-    #expect(planned.problems == [])
+    let planned = try Planned(text, as: "m.csv").sound()
     #expect(planned.entries.map(\.metadata?.text) == [expected])
   }
 

@@ -29,8 +29,7 @@ import Testing
       ("m.jsonl", "\"http://h/1\"\n\"http://h/2\"", [[], []]),
     ])
   func found(file: String, text: String, expected: [[String]]) throws {
-    let planned = try Planned(text, as: file)
-    #expect(planned.problems == [])
+    let planned = try Planned(text, as: file).sound()
     #expect(planned.after == expected)
   }
 

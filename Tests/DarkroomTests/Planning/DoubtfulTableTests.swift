@@ -18,8 +18,7 @@ import Testing
   func nearly(header: String, field: String, column: Int) throws {
     let separator = header.contains(";") ? ";" : ","
     let row = Array(repeating: "1", count: header.split(separator: separator).count).joined(separator: separator)
-    let planned = try Planned(header + "\n" + row + "\n", as: "m.csv")
-    #expect(planned.problems == [])
+    let planned = try Planned(header + "\n" + row + "\n", as: "m.csv").sound()
     #expect(planned.warnings.map(\.code) == [.unknownColumn])
     #expect(planned.warnings.map(\.place) == [.line(1, column: column)])
     let message = try #require(planned.warnings.first?.message)
@@ -55,8 +54,7 @@ import Testing
     let separator = file == "m.tsv" ? "\t" : ","
     let text = ["url,name,tag", "http://h/1,cat,plain", "http://h/2,Zoë,“Café” 100 €"].joined(separator: "\n")
     let bytes = try windows(text.replacing(",", with: separator))
-    let planned = try Planned(file.hasSuffix(".gz") ? Gzip.packed([bytes]) : bytes, as: file)
-    #expect(planned.problems == [])
+    let planned = try Planned(file.hasSuffix(".gz") ? Gzip.packed([bytes]) : bytes, as: file).sound()
     #expect(planned.entries.map(\.name) == ["cat", "Zoë"])
     #expect(planned.entries.last?.metadata?["tag"]?.string == "“Café” 100 €")
     #expect(planned.warnings.map(\.code) == [.encoding] && planned.warnings.map(\.place) == [.line(3)])
@@ -110,8 +108,7 @@ import Testing
   @Test("a text list that is Windows-1252 as a whole is read, with a warning", arguments: ["m.txt", "m.urls.gz"])
   func windowsList(file: String) throws {
     let bytes = try windows("# “1”\nhttp://h/1\n out=Zoë\nhttp://h/Café\n")
-    let planned = try Planned(file.hasSuffix(".gz") ? Gzip.packed([bytes]) : bytes, as: file)
-    #expect(planned.problems == [])
+    let planned = try Planned(file.hasSuffix(".gz") ? Gzip.packed([bytes]) : bytes, as: file).sound()
     #expect(planned.entries.map { "\($0.urls[0])=\($0.name)" } == ["http://h/1=Zoë", "http://h/Café=Café"])
     #expect(planned.warnings.map(\.code) == [.encoding] && planned.warnings.map(\.place) == [.line(1)])
   }

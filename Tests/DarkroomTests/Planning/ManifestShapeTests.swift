@@ -36,8 +36,7 @@ import TestSupport
     for (letter, url) in zip(["A", "B", "C"], Self.urls) {
       text = text.replacing("$" + letter, with: url)
     }
-    let planned = try Planned(text, as: file)
-    #expect(planned.problems == [])
+    let planned = try Planned(text, as: file).sound()
     #expect(planned.urls == Self.urls)
     #expect(planned.entries.map(\.name) == ["b", "a", "c"])
     #expect(planned.entries.map(\.position) == [0, 1, 2])
@@ -72,8 +71,7 @@ import TestSupport
       ),
     ])
   func blanks(file: String, text: String) throws {
-    let planned = try Planned(text, as: file)
-    #expect(planned.problems == [])
+    let planned = try Planned(text, as: file).sound()
     #expect(planned.urls == ["https://h/a.png", "https://h/b.png", ""])
     #expect(planned.entries.map(\.name) == ["a", "b", "unnamed"])
   }
@@ -99,8 +97,7 @@ import TestSupport
       case "xml": try PropertyList.xml(Self.rich)
       default: try PropertyList.binary(Self.rich)
       }
-    let planned = try Planned(bytes, as: kind == "json" ? "m.json" : "m.plist")
-    #expect(planned.problems == [])
+    let planned = try Planned(bytes, as: kind == "json" ? "m.json" : "m.plist").sound()
     let (one, two) = (try #require(planned.entries.first), try #require(planned.entries.last))
     #expect(planned.entries.map(\.name) == ["one", "two"])
     #expect(one.options.quality == 70 && one.options.format == nil && one.priority == .low)
@@ -131,8 +128,7 @@ import TestSupport
       ("m.plist", PropertyList.xml(body: "<dict></dict>")),
     ])
   func nothing(file: String, text: String) throws {
-    let planned = try Planned(text, as: file)
-    #expect(planned.problems == [])
+    let planned = try Planned(text, as: file).sound()
     #expect(planned.entries.isEmpty)
   }
 
@@ -155,8 +151,7 @@ import TestSupport
   func longLines() throws {
     let longest = "http://h/" + String(repeating: "x", count: ManifestFile.lineLimit - 9)
     let lines = (0..<40).map { "http://h/" + String(repeating: "y", count: $0 * 1009) }
-    let planned = try Planned((lines + [longest] + lines).joined(separator: "\n"), as: "m.txt")
-    #expect(planned.problems == [])
+    let planned = try Planned((lines + [longest] + lines).joined(separator: "\n"), as: "m.txt").sound()
     #expect(planned.urls == lines + [longest] + lines)
   }
 }

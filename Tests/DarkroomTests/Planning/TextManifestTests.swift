@@ -18,8 +18,7 @@ import Testing
       \u{20}\u{20}
 
       """
-    let planned = try Planned(text, as: file)
-    #expect(planned.problems == [])
+    let planned = try Planned(text, as: file).sound()
     #expect(
       planned.entries.map { "\($0.urls[0])=\($0.name)" } == [
         "http://h/a.jpg=travel/one", "http://h/b.png?x=1#f=b", "http://h/c=two words",
@@ -87,8 +86,7 @@ import Testing
 
       """
     for text in [text, text.replacing(" http", with: "\thttp")] {
-      let planned = try Planned(text, as: "uri.txt")
-      #expect(planned.problems == [])
+      let planned = try Planned(text, as: "uri.txt").sound()
       #expect(
         planned.entries.map(\.urls) == [["http://server/file.iso", "http://mirror/file.iso"], ["http://foo/bar"]])
       #expect(planned.entries.map(\.name) == ["file.img", "bar"])

@@ -47,8 +47,7 @@ import Testing
     entry: String, expected: String
   ) throws {
     let text = #"{"defaults":{"metadata":{"album":1},"by":"me"},"entries":[\#(entry)]}"#
-    let planned = try Planned(text, as: "m.json")
-    #expect(planned.problems == [])
+    let planned = try Planned(text, as: "m.json").sound()
     #expect(planned.entries.map(\.metadata?.text) == [expected])
   }
 
@@ -85,8 +84,7 @@ import Testing
   @Test func `fields of defaults, variants and of a source are compared without case, too`() throws {
     let variants = #"[{"Name":"s","FORMAT":"png"},{"name":"t"}]"#
     let text = #"{"defaults":{"Quality":7},"entries":[{"Url":"x","Variants":\#(variants)}]}"#
-    let planned = try Planned(text, as: "m.json")
-    #expect(planned.problems == [])
+    let planned = try Planned(text, as: "m.json").sound()
     #expect(planned.entries.map(\.variant) == ["s", "t"])
     #expect(planned.entries.map(\.options.quality) == [7, 7] && planned.entries[0].options.format == .png)
     let source = try Planned(#"{"source":"http://h/l","Headers":{"X-A":"1"},"CHECKSUM":7}"#, as: "m.json")

@@ -48,8 +48,7 @@ import Testing
       ),
     ])
   func clashes(text: String, names: [String], shown: [String]) throws {
-    let planned = try Planned(text, as: "m.jsonl")
-    #expect(planned.problems == [])
+    let planned = try Planned(text, as: "m.jsonl").sound()
     #expect(planned.entries.map(\.name) == names)
     #expect(planned.entries.map(\.shownName) == shown)
   }

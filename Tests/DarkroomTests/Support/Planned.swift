@@ -3,6 +3,7 @@ import Imaging
 import Manifests
 import System
 import TestSupport
+import Testing
 
 @testable import Darkroom
 
@@ -54,6 +55,12 @@ struct Planned {
 
   init(_ text: String, as file: String, lastNames: [String] = []) throws {
     try self.init(text.utf8, as: file, lastNames: lastNames)
+  }
+
+  /// The same manifest, of which it is expected that it has no problems.
+  func sound(sourceLocation: SourceLocation = #_sourceLocation) -> Planned {
+    #expect(problems == [], sourceLocation: sourceLocation)
+    return self
   }
 
   /// The first URL of each entry.
