@@ -30,6 +30,7 @@ struct FullDiskTests {
     // The snapshot has room, the ledger's journal has none.
     try disk.fill(leaving: 1)
     for _ in 0..<2 {
+      try disk.waitForRoom(pages: 1)
       let error = #expect(throws: SQLiteError.self) {
         try acceptance.accept(
           path: path, in: OpenFolder(Folder.parent(of: path)), job: "a", format: "txt")

@@ -230,5 +230,14 @@ struct FullDisk {
     try file.truncate(to: max(0, try file.status().size / 4096 - pages) * 4096)
   }
 
-  func empty() throws { try Folder.removeFile(filler) }
+  /// Frees all pages, also if another test is about to start a process, which has open what was open when it was forked.
+  func empty() throws {
+    guard truncate(filler, 0) == 0 else { throw SystemError("truncate", filler) }
+    try Folder.removeFile(filler)
+  }
+
+  /// Waits until so many pages are free: those of a file that was removed are once no process has it open.
+  func waitForRoom(pages: Int) throws {
+    while try Folder.freeSpace(Folder.parent(of: filler)) < pages * 4096 { usleep(1000) }
+  }
 }
