@@ -339,6 +339,8 @@ import Transfer
     try plan()
     let run = try #require(jobs.runs.values.first)
     let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
+    // That it begins is recorded only when it is being planned again.
+    try deliveries.hold()
     jobs.begin(run.number, now: 7)
     let next = try #require(try jobs.scheduler.next(now: 0, perHost: 2, lowest: 4))
     let plan = try #require(run.plan)
@@ -355,10 +357,12 @@ import Transfer
     let source = try #require(jobs.queue.next(now: hold.due) { _ in false })
     guard case .unfinished(let job) = source else { return #expect(Bool(false)) }
     #expect(job.runID == run.accepted?.job.runID && job.state == .running)
-    jobs.queue.retry(source)
-    try self.plan()
+    jobs.start(source, now: 10)
+    deliveries.release()
+    try handleMessages(mayFail: false)
     let again = try #require(jobs.runs.values.first)
     #expect(again.number != run.number && again.plan?.total == 2)
+    #expect(again.plan?.names.isEmpty == true, "its names are those with which it began")
     jobs.pending.cancelAll()
     engine.shutdown()
   }
