@@ -325,7 +325,7 @@ class Workload:
         found = {row["name"]: row.get("error", {}).get("code", row["state"]) for row in rows}
         messages = {row["name"]: row.get("error", {}).get("message", "") for row in rows}
         for name in expected | found:
-            if found.get(name) == expected.get(name) or self.is_to_blame(finding, name, found.get(name)):
+            if found.get(name) == expected.get(name) or self.is_to_blame(finding, found, name):
                 continue
             message = anonymous(messages.get(name, ""))
             finding.what.append(f"entry {name} is {found.get(name)}, not {expected.get(name)} ({message})")
@@ -339,9 +339,10 @@ class Workload:
             if report["state"] == "superseded" and stayed:
                 finding.what.append(f"{job}: {min(stayed)} has a row with the manifest that was replaced, and with the new one")
 
-    def is_to_blame(self, finding, name, code):
-        """Whether an entry may fail: an I/O error of its own source is its failure."""
-        return code == "io" and any(
+    def is_to_blame(self, finding, found, name):
+        """Whether an entry may fail: an I/O error of its own source is its failure, and that of those which come after it."""
+        may_fail = found.get(name) == "io" or found.get(name) == "dependency-failed" and "io" in found.values()
+        return may_fail and any(
             fault.name.startswith("EIO") and call.split(" ")[-1].startswith("/sources/")
             for fault, call in zip(finding.faults, finding.calls))
 
