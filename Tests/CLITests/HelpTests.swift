@@ -138,7 +138,8 @@ import Testing
           try FileManager.default.createDirectory(atPath: done, withIntermediateDirectories: false)
           try FileManager.default.copyItem(atPath: folder.file("cats.json"), toPath: done + "/manifest.json")
         }
-        let watch = try DarkroomProcess(["watch"], in: folder, environment: environment)
+        let watch = try DarkroomProcess(["watch", "--verbose"], in: folder, environment: environment)
+        #expect(try watch.waitForLine(containing: "watching") != nil)
         #expect(try DarkroomProcess.run(script: example, in: folder, environment: environment).status == 0)
         try watch.stop()
       case "cancel":
