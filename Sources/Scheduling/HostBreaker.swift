@@ -82,9 +82,11 @@ package struct HostBreaker: Equatable, Sendable {
   /// Whether the last request found the host's address, and the proxy: what follows may do without name servers.
   package private(set) var isReached = false
 
-  /// When the last of the requests began that were answered. Answers that were under way when the host went away still come, so
-  /// that their ends say little.
+  /// When the last answer ended.
   private var lastAnswer = Int.min
+
+  /// When the last of the requests began that were answered: answers that were under way when the host went away still come.
+  private var lastServed = Int.min
 
   /// Silences and other failures without a connection in a row of a host that has never answered, of tries that began one
   /// after the other, and when the last one ended.
@@ -123,7 +125,7 @@ package struct HostBreaker: Equatable, Sendable {
   }
 
   /// Whether it has answered a request that began at that time or later.
-  package func hasAnswered(since time: Int) -> Bool { hasAnswered && lastAnswer >= time }
+  package func hasServed(since time: Int) -> Bool { hasAnswered && lastServed >= time }
 
   /// How long the next request may take.
   package var budget: Budget {
@@ -140,10 +142,10 @@ package struct HostBreaker: Equatable, Sendable {
   /// - Parameter began: When its request began.
   /// - Returns: Whether that opens it.
   @discardableResult
-  package mutating func answered(began: Int) -> Bool {
+  package mutating func answered(began: Int, now: Int) -> Bool {
     let wasOpen = state == .open
     answerBegan()
-    (state, hasAnswered, isReached, lastAnswer) = (.open, true, true, max(lastAnswer, began))
+    (state, hasAnswered, isReached, lastAnswer, lastServed) = (.open, true, true, now, max(lastServed, began))
     return !wasOpen
   }
 
@@ -162,8 +164,8 @@ package struct HostBreaker: Equatable, Sendable {
       closed.failure = failure
       state = .closed(closed)
     case .open where hasAnswered:
-      // It answered a request that began no sooner: the failure is this request's own.
-      guard !hasAnswered(since: began) else { return false }
+      // It answered another request since this one began: the failure is this request's own.
+      guard lastAnswer < began else { return false }
       state = .closed(Closed(since: now, failure: failure, due: now + Self.intervals[0]))
       return true
     case .open: countFailure(failure, began: began, now: now)
@@ -242,11 +244,11 @@ package struct HostBreaker: Equatable, Sendable {
   mutating func holdAgain(now: Int) {
     guard isGivenUp || isClosed else { return }
     let failure = closed?.failure ?? .refused
-    self = hasAnswered ? Self(answered: lastAnswer, .closed(Closed(since: now, failure: failure, due: now))) : Self()
+    self = hasAnswered ? Self(answered: lastAnswer, served: lastServed, .closed(Closed(since: now, failure: failure, due: now))) : Self()
   }
 
-  private init(answered lastAnswer: Int, _ state: State) {
-    (hasAnswered, self.lastAnswer, self.state) = (true, lastAnswer, state)
+  private init(answered lastAnswer: Int, served lastServed: Int, _ state: State) {
+    (hasAnswered, self.lastAnswer, self.lastServed, self.state) = (true, lastAnswer, lastServed, state)
   }
 
   /// Gives the host up: its entries fail without being tried.

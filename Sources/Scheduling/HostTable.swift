@@ -153,7 +153,7 @@ struct HostTable {
       loads[slot].concurrency.answered(
         firstByte: firstByte, isMultiplexed: isMultiplexed, downloading: loads[slot].downloading)
       let ended = loads[slot].breaker.closed
-      guard loads[slot].breaker.answered(began: began) else { return false }
+      guard loads[slot].breaker.answered(began: began, now: now) else { return false }
       closed.remove(slot)
       changes.append(.init(host: number, kind: .opened, ended: ended))
       for other in closed { loads[other].breaker.makeTrialDue(now: now) }

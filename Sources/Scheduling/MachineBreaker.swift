@@ -61,7 +61,7 @@ struct MachineBreaker {
       } else if breaker.isGivenUp {
         return nil
       } else if failure != .unresolved || unresolved.map({ $0 != host }) == true {
-        breaker.answered(began: now - 1)
+        breaker.answered(began: now - 1, now: now - 1)
         breaker.failed(failure, began: now, isTrial: false, now: now)
         cause = failure
         return .closed(failure)

@@ -28,7 +28,7 @@ import Testing
       !holds.isEmpty
         && holds.allSatisfy { $0.host.hasPrefix("127.0.0.") && causes.contains($0.cause) && $0.from <= $0.to },
       "\(holds)")
-    // A request that began no later than one that was answered counts.
+    // What the host answered while a request was under way counts against that.
     #expect(report.entries.allSatisfy { $0.attempts <= 2 }, "\(report.entries.map(\.attempts))")
   }
 

@@ -9,7 +9,7 @@ import Testing
   /// A host that has answered at 0.
   private static var answering: HostBreaker {
     var host = HostBreaker()
-    host.answered(began: 0)
+    host.answered(began: 0, now: 0)
     return host
   }
 
@@ -36,8 +36,9 @@ import Testing
     #expect(!hasClosed && !isClosed)
   }
 
-  @Test mutating func `a failure is the request's own if the host answered one that began no sooner`() {
-    host.answered(began: 500)
+  @Test mutating func `a failure is the request's own if the host answered another one since it began`() {
+    host.answered(began: 300, now: 500)
+    #expect(host.hasServed(since: 300) && !host.hasServed(since: 301), "what was under way when it went away says little")
     let closes = [400, 500, 501].map { began in host.failed(.broken, began: began, isTrial: false, now: 900) }
     #expect(closes == [false, false, true])
   }
@@ -66,7 +67,7 @@ import Testing
   @Test func `an answer opens the host`() {
     var host = Self.closed()
     host.trialBegan(now: 1200)
-    let hasOpened = [host.answered(began: 1300), host.answered(began: 1400)]
+    let hasOpened = [host.answered(began: 1300, now: 1300), host.answered(began: 1400, now: 1400)]
     #expect(hasOpened == [true, false])
     #expect(host.state == .open && host.trialDue == nil)
   }
@@ -115,7 +116,7 @@ import Testing
     #expect(host.trialDue == nil)
     host.failed(.refused, began: 16_000, isTrial: true, now: 16_100)
     #expect(host.isGivenUp && host.trialDue == 31_000)
-    host.answered(began: 31_100)
+    host.answered(began: 31_100, now: 31_100)
     #expect(host.state == .open)
   }
 
@@ -153,7 +154,7 @@ import Testing
     #expect(host.budget == .usual)
     host.failed(.silent, began: 200, isTrial: false, now: 300)
     #expect(host.budget == .short(2000), "the answer did not end")
-    host.answered(began: 400)
+    host.answered(began: 400, now: 400)
     host.failed(.silent, began: 500, isTrial: false, now: 600)
     #expect(host.budget == .usual, "it is closed now")
   }

@@ -40,7 +40,7 @@ import Testing
 
   @Test mutating func `a host that has answered is remembered, and one that was given up waits anew after a minute`() {
     var breaker = HostBreaker()
-    breaker.answered(began: 0)
+    breaker.answered(began: 0, now: 0)
     breaker.giveUp(now: 100)
     memory.keep(Throttle(), breaker, of: 1, now: 100)
     memory.keep(Throttle(), breaker, of: 2, now: 100)

@@ -58,7 +58,7 @@ extension LiveJobs {
     // reached: the failure is its own, and so are those that follow.
     guard let history = scheduler.started(record.id)?.history, let failedAt = history.failedAt else { return .closed }
     let servesOthers =
-      history.failsByItself || breaker.hasAnswered(since: failedAt + 1)
+      history.failsByItself || breaker.hasServed(since: failedAt + 1)
       || failure.isOfMachine && !breaker.hasAnswered && scheduler.hosts.hasReached(failure, since: failedAt + 1)
     return servesOthers ? .answering : .closed
   }
