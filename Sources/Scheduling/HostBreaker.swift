@@ -243,8 +243,9 @@ package struct HostBreaker: Equatable, Sendable {
   /// Closes a host anew that was closed or given up. One that has never answered is as unknown as any.
   mutating func holdAgain(now: Int) {
     guard isGivenUp || isClosed else { return }
-    let failure = closed?.failure ?? .refused
-    self = hasAnswered ? Self(answered: lastAnswer, served: lastServed, .closed(Closed(since: now, failure: failure, due: now))) : Self()
+    let failure = self.closed?.failure ?? .refused
+    let closed = State.closed(Closed(since: now, failure: failure, due: now))
+    self = hasAnswered ? Self(answered: lastAnswer, served: lastServed, closed) : Self()
   }
 
   private init(answered lastAnswer: Int, served lastServed: Int, _ state: State) {

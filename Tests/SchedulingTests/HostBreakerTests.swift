@@ -38,7 +38,7 @@ import Testing
 
   @Test mutating func `a failure is the request's own if the host answered another one since it began`() {
     host.answered(began: 300, now: 500)
-    #expect(host.hasServed(since: 300) && !host.hasServed(since: 301), "what was under way when it went away says little")
+    #expect(host.hasServed(since: 300) && !host.hasServed(since: 301), "what was under way says little")
     let closes = [400, 500, 501].map { began in host.failed(.broken, began: began, isTrial: false, now: 900) }
     #expect(closes == [false, false, true])
   }
