@@ -20,7 +20,8 @@ extension EntryScheduler {
         guard read < Self.readLimit else { return nil }
         read += 1
         let entry = try withIndex(of: run, now: now) { try job.entry(at: key.position) }
-        guard entry.urls.count > 1 else {
+        // A request that may have an effect, such as a POST, counts as sent when it fails, and this one was not.
+        guard entry.urls.count > 1, entry.request.isCacheable else {
           job.withoutMirror[host] = key
           continue
         }

@@ -73,7 +73,7 @@ final class JobEntries {
   /// Variants that wait for others of their entry; nil when none does.
   var variants: HeldVariants?
 
-  /// The next new entries of closed hosts that are known to have no mirror, by host.
+  /// The next new entries of closed hosts that do not go to a mirror, by host.
   var withoutMirror: [Int: EntryKey] = [:]
 
   /// The first host that was not started, once `fetchUpcoming` has found it.
