@@ -148,19 +148,21 @@ extension DeliveryQueue {
   /// batch.
   func log(_ committed: [Committed]) throws { try log(committed, flushing: false) }
 
-  /// Adds rows that are durable to their runs' logs. What goes wrong but for want of space is only that run's.
+  /// Adds rows that are durable to their runs' logs. What goes wrong is only that run's. Rows for which there is no room when
+  /// the program ends are added at its next start.
   private func log(_ committed: [Committed], flushing: Bool) throws {
     for rows in Dictionary(grouping: committed, by: \.record.run.number).values {
-      try log(rows.first?.record.run.number ?? 0) { try logs.append(rows) }
+      try log(rows.first?.record.run.number ?? 0, orKeep: rows) { try logs.append(rows) }
     }
     guard flushing else { return }
     for run in logs.waiting.keys { try log(run) { try logs.flush(run) } }
   }
 
-  private func log(_ run: Int, _ body: () throws -> Void) throws {
+  private func log(_ run: Int, orKeep rows: [Committed] = [], _ body: () throws -> Void) throws {
     do {
       try retrying(after: \.isOutOfSpace) { try body() }
-    } catch let error as SystemError where !error.isOutOfSpace {
+    } catch let error as SystemError {
+      if error.isOutOfSpace { logs.keep(rows, error) }
       if logs.waiting[run] == nil { send(.unlogged(run: run, error)) }
     }
   }

@@ -28,7 +28,7 @@ final class EntriesLogs: Sendable {
       return log
     }
     if log.isMuted { return }
-    _ = try append(log.backlog + rows.map { $0.text + "\n" }.joined(), to: log, run.number)
+    _ = try append(log.backlog + Self.lines(rows), to: log, run.number)
   }
 
   /// Writes what waits of a run, and syncs it: what is written in time is synced before the report is written.
@@ -37,6 +37,17 @@ final class EntriesLogs: Sendable {
     guard let log = logs.withLock({ $0[run] }), !log.backlog.isEmpty else { return }
     try append(log.backlog, to: log, run).sync()
   }
+
+  /// Has rows of one run wait for which there was no room: its report is not written before they are.
+  func keep(_ rows: [DeliveryQueue.Committed], _ error: SystemError) {
+    guard let run = rows.first?.record.run.number else { return }
+    logs.withLock { logs in
+      logs[run]?.backlog += Self.lines(rows)
+      logs[run]?.error = error
+    }
+  }
+
+  private static func lines(_ rows: [DeliveryQueue.Committed]) -> String { rows.map { $0.text + "\n" }.joined() }
 
   /// Has no rows of a run written any more: another run of its job has the file.
   func mute(_ run: Int, in folder: JobFolder) { logs.withLock { $0[run] = Log(folder: folder, isMuted: true) } }

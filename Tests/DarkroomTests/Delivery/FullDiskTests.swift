@@ -121,7 +121,9 @@ struct FullDiskTests {
     #expect(try deliveries.log(new).map(\.index) == [0])
   }
 
-  @Test func `what waits for room is given up when the program ends, and so is what comes after it`() throws {
+  @Test func `rows for which the log has no room when the program ends are durable, and so is what comes after them`()
+    throws
+  {
     let (deliveries, disk) = try make("out")
     let run = try deliveries.run(1)
     try deliveries.root.write(String(repeating: "\n", count: 4096), as: "out/job-1/entries.jsonl")
@@ -129,12 +131,17 @@ struct FullDiskTests {
     deliveries.queue.deliver(try deliveries.failed(0, of: run), isUrgent: true)
     _ = deliveries.wait(noSpace: 1)
     deliveries.queue.abandon()
+    #expect(deliveries.wait(records: 1).rows.map(\.index) == [0])
     for position in 1...2 {
-      #expect(deliveries.wait(isBroken: true).broken is SystemError)
       deliveries.queue.deliver(try deliveries.failed(position, of: run), isUrgent: true)
+      #expect(deliveries.wait(records: 1).rows.map(\.index) == [position])
     }
-    deliveries.queue.drain()
+    #expect(try deliveries.ended(run) == [0, 1, 2])
     #expect(try deliveries.log(run).isEmpty)
+    // Not without its log.
+    deliveries.queue.deliver(try deliveries.report(run))
+    #expect(throws: SystemError.self) { try deliveries.wait(reports: 1).reported[1]?.get() }
+    #expect(deliveries.text("job-1/report.json") == nil)
   }
 
   @Test func `rows for which the logs have no room are waited for, and each log gets them once`() throws {
