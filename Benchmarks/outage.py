@@ -12,6 +12,7 @@ these ways, each in a run of its own; then all work again:
     closed     requests are answered by the end of the connection
     broken     answers break off in the middle of the body
     502, 503   answers of a gateway whose server is away
+    portal     all answers lead to one page of another host
     tls        servers speak TLS, and handshakes are cut off after the client's first message
     proxy-refused, proxy-502
                hosts are behind a proxy, which refuses connections, or says that it reaches none
@@ -29,7 +30,7 @@ import argparse, asyncio, pathlib, socket, ssl, struct, subprocess, sys, tempfil
 import names, photographs, processes, simulated_web
 
 ADDRESSES = [f"127.0.1.{number}" for number in range(1, 101)]
-KINDS = ["refused", "unanswered", "silent", "reset", "closed", "broken", "502", "503", "tls", "proxy-refused", "proxy-502",
+KINDS = ["refused", "unanswered", "silent", "reset", "closed", "broken", "502", "503", "portal", "tls", "proxy-refused", "proxy-502",
          "resolver", "nxdomain"]
 NAMES = {"resolver": 2, "nxdomain": 3}
 
@@ -134,6 +135,9 @@ class Outage:
         self.connections.add(writer)
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
+                if b"/login?" in head:
+                    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 12\r\n\r\n<html>Log in")
+                    continue
                 self.asked += 1
                 if self.asked == self.options.entries // 2:
                     asyncio.ensure_future(self.fail())
@@ -145,6 +149,9 @@ class Outage:
                 elif self.kind == "broken":
                     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body[:len(body) // 2])
                     writer.close()
+                elif self.kind == "portal":
+                    writer.write(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.2.1:%d/login?url=%d\r\nContent-Length: 0\r\n\r\n"
+                                 % (self.port, number))
                 elif self.kind.isdigit():
                     writer.write(b"HTTP/1.1 %s X\r\nContent-Length: 0\r\n\r\n" % self.kind.encode())
                 else:

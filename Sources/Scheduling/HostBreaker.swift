@@ -76,6 +76,9 @@ package struct HostBreaker: Equatable, Sendable {
   /// Whether it has answered a request, to the answer's end.
   package private(set) var hasAnswered = false
 
+  /// Whether a picture of it was delivered.
+  package private(set) var hasDelivered = false
+
   /// Whether an answer has begun, and no request was met with silence since.
   package private(set) var responds = false
 
@@ -134,6 +137,9 @@ package struct HostBreaker: Equatable, Sendable {
   }
 
   // MARK: Requests
+
+  /// Records that a picture of it was delivered.
+  package mutating func delivered() { hasDelivered = true }
 
   /// Records that an answer has begun: the host is there, whatever becomes of the answer.
   package mutating func answerBegan() { (responds, silences, refusals) = (true, 0, 0) }
@@ -245,11 +251,12 @@ package struct HostBreaker: Equatable, Sendable {
     guard isGivenUp || isClosed else { return }
     let failure = self.closed?.failure ?? .refused
     let closed = State.closed(Closed(since: now, failure: failure, due: now))
-    self = hasAnswered ? Self(answered: lastAnswer, served: lastServed, closed) : Self()
+    self = hasAnswered ? Self(closed, like: self) : Self()
   }
 
-  private init(answered lastAnswer: Int, served lastServed: Int, _ state: State) {
-    (hasAnswered, self.lastAnswer, self.lastServed, self.state) = (true, lastAnswer, lastServed, state)
+  private init(_ state: State, like host: Self) {
+    (hasAnswered, hasDelivered, lastAnswer, lastServed) = (true, host.hasDelivered, host.lastAnswer, host.lastServed)
+    self.state = state
   }
 
   /// Gives the host up: its entries fail without being tried.

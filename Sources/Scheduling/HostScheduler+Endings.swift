@@ -86,6 +86,11 @@ extension HostScheduler {
     hosts.slot(of: host).map { hosts.loads[$0].breaker } ?? HostBreaker()
   }
 
+  /// Records that a picture of a host was delivered.
+  package mutating func delivered(_ host: Int) {
+    if let slot = hosts.slot(of: host) { hosts.loads[slot].breaker.delivered() }
+  }
+
   /// Records that an answer of a host has begun to arrive, before its download ends.
   package mutating func answerBegan(_ host: Int) {
     guard let slot = hosts.slot(of: host), !hosts.loads[slot].breaker.responds else { return }
@@ -133,6 +138,12 @@ extension HostScheduler {
     jobs.allSatisfy { job in
       (job.upcoming == nil || hosts.machine.isClosed) && job.slots.allSatisfy { hosts.isHeld($0) }
     }
+  }
+
+  /// Since when, and why, a host is closed, or those that have never answered are (`HostScheduler.files`). Default: nil, it is
+  /// not.
+  package func closed(_ host: Int) -> HostBreaker.Closed? {
+    host == Self.files ? hosts.machine.closed : breaker(of: host).closed
   }
 
   /// Gives up the closed hosts that have waited so long, in milliseconds, while no other host answered.

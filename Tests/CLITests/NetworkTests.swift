@@ -77,6 +77,77 @@ import Testing
     let run = try folders.run(["--filters", "none"])
     #expect(run.status == 0 && !run.error.contains("given up"), "\(run.error)")
     #expect(try folders.report("job").counts == Report.Counts(total: 60, filtered: 60))
+    let data = try folders.contents("job/report.json")
+    let holds = try JSONDecoder().decode(Holds.self, from: data).holds
+    #expect(holds.map(\.host) == [server.url("").split(separator: "/").last.map(String.init)], "it does not answer yet")
+  }
+
+  /// Sends pictures; from the request after so many on it redirects all to a page of another host, until it is asked for `/open`.
+  private func portal(after pictures: Int) throws -> PythonServer {
+    try PythonServer(
+      """
+      import http.server, sys
+      body, left = open(sys.argv[1], "rb").read(), int(sys.argv[2])
+
+      class Handler(http.server.BaseHTTPRequestHandler):
+          protocol_version = "HTTP/1.1"
+
+          def do_GET(self):
+              global left
+              if self.path == "/open":
+                  left = 10 ** 6
+                  self.close_connection = True
+              is_page, is_dead = self.path.startswith("/login"), self.path.startswith("/dead")
+              if not is_page and not is_dead:
+                  left -= 1
+              is_redirect = not is_page and (is_dead or left < 0)
+              answer = b"<html>Log in</html>" if is_page else b"" if is_redirect else body
+              self.send_response(302 if is_redirect else 200)
+              if is_redirect:
+                  self.send_header("Location", f"http://127.0.0.9:{self.server.server_port}/login?for={self.path}")
+              self.send_header("Content-Type", "text/html" if is_page else "image/jpeg")
+              self.send_header("Content-Length", str(len(answer)))
+              self.end_headers()
+              self.wfile.write(answer)
+
+          def log_message(self, *_):
+              pass
+
+      server = http.server.ThreadingHTTPServer(("", 0), Handler)
+      server.daemon_threads = True
+      print(server.server_port, flush=True)
+      server.serve_forever()
+      """, [packageRoot + "/Samples/coffee.jpg", String(pictures)])
+  }
+
+  @Test func `while a captive portal answers for hosts their entries wait, and none of them fails`() throws {
+    let server = try portal(after: 20)
+    let folders = try DarkroomFolders()
+    try folders.drop(
+      "job.txt", (0..<60).map { "http://127.0.0.\(1 + $0 % 4):\(server.port)/\($0)\n" }.joined())
+    let run = try folders.start("run", ["--retries", "2", "--filters", "none"])
+    #expect(
+      try run.waitForLine(containing: "does not answer, and its entries wait") != nil)
+    try LoopbackSocket.request("/open", port: server.port)
+    let finished = try run.finish()
+    #expect(finished.status == 0, "\(finished.error)")
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 60, filtered: 60))
+    #expect(report.entries.allSatisfy { $0.attempts <= 3 }, "\(report.entries.map(\.attempts))")
+  }
+
+  @Test func `what one host redirects to a page fails at once, with what the page is`() throws {
+    let server = try portal(after: 60)
+    let folders = try DarkroomFolders()
+    try folders.drop(
+      "job.txt", (0..<40).map { "http://127.0.0.1:\(server.port)/\($0 % 4 == 3 ? "dead" : "")\($0)\n" }.joined())
+    let run = try folders.run(["--retries", "2", "--per-host", "1", "--filters", "none"])
+    #expect(run.status == 1 && !run.error.contains("does not answer"), "\(run.error)")
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 40, filtered: 30, failed: 10))
+    #expect(Set(report.entries.compactMap { $0.error?.code }) == ["not-an-image"])
+    // Those of the first two seconds are tried once more: it might be a portal.
+    #expect(report.entries.allSatisfy { $0.attempts <= 2 }, "\(report.entries.map(\.attempts))")
   }
 
   @Test(arguments: [1, 60])

@@ -34,6 +34,7 @@ final class EntryScheduler {
   var hosts = HostScheduler()
   var rules = HostRules()
   var names = HostNames()
+  var portals = CaptivePortals()
   private(set) var jobs: [Int: JobEntries] = [:]
 
   /// The jobs some of whose entries wait for others, or for another of their variants.
@@ -358,6 +359,15 @@ final class EntryScheduler {
   /// Whether the host of an entry in progress may be asked.
   func breaker(ofHostOf id: PhotoRecord.ID) -> HostBreaker {
     started(id).map { hosts.breaker(of: $0.host) } ?? HostBreaker()
+  }
+
+  /// Records that a picture of the host of an entry in progress was delivered.
+  func delivered(_ id: PhotoRecord.ID) { if let host = started(id)?.host { hosts.delivered(host) } }
+
+  /// Records that an entry in progress was redirected to a place that is no picture.
+  func redirected(_ id: PhotoRecord.ID, to place: String, now: Int) -> CaptivePortals.Place {
+    guard let host = started(id)?.host else { return .page }
+    return portals.redirected(host, hasDelivered: hosts.breaker(of: host).hasDelivered, to: place, now: now)
   }
 
   /// A host as reports, the status and events name it.

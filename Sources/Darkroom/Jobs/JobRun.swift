@@ -1,4 +1,5 @@
 import Ledger
+import Scheduling
 import System
 
 /// One run of a manifest while it is live. It belongs to the thread of `Darkroom`.
@@ -187,6 +188,9 @@ final class JobRun {
 
   /// When hosts of it did not answer, in the order in which that ended.
   var holds: [HostHold] = []
+
+  /// The hosts at which it had entries when they were closed, and that are still.
+  var closedHosts: [Int: HostBreaker.Closed] = [:]
 
   /// Its pauses, the oldest first.
   var pauses: [LedgerPause] { pauseLog.pauses }

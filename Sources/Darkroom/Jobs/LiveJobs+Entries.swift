@@ -109,8 +109,9 @@ extension LiveJobs {
     guard pending.inProgress[record.id]?.download.record === record else { return }
     let wasSlow = pending.isSlow(record.id)
     pending.downloadHasEnded(record)
+    let portal = takePortalsAnswer(to: record)
     let live = record.snapshot
-    if record.entry.firstRow != nil, let source = live.source { startVariants(of: record, source) }
+    if portal == nil, record.entry.firstRow != nil, let source = live.source { startVariants(of: record, source) }
     let wasAnswering = scheduler.breaker(ofHostOf: record.id).responds
     var answer = HostScheduler.Answer(live)
     // The last try of what is refused by itself holds nobody else.
@@ -122,7 +123,8 @@ extension LiveJobs {
       answer = .none
     }
     let hold = scheduler.downloadEnded(
-      record.id, live.usage, answer, failure: live.failure, now: Clock.monotonicMilliseconds, backoff: backoff)
+      record.id, live.usage, answer, failure: portal ?? live.failure, now: Clock.monotonicMilliseconds, backoff: backoff
+    )
     reportHosts()
     if live.usage.isOwn {
       if live.source != nil { pending.measureSpeed(record.id, bytes: live.usage.bytes) }
@@ -141,6 +143,7 @@ extension LiveJobs {
     // Those of a run that was cancelled may end late.
     guard pending.inProgress[record.id]?.download.record === record else { return }
     pending.remove(record)
+    checkRedirect(of: record, configuration.backoff)
     decide(on: record, configuration)
   }
 

@@ -11,6 +11,9 @@ extension LiveJobs {
       if let ended = change.ended { record(ended, of: change.host) }
       switch change.kind {
       case .closed(let failure):
+        for run in runs.values where hasEntries(run, at: change.host) {
+          run.closedHosts[change.host] = scheduler.hosts.closed(change.host)
+        }
         let why = scheduler.failure(ofHost: change.host)?.message ?? "\(failure.words)"
         observe(.hostClosed(host: host, why: why))
       case .opened: observe(.hostOpened(host: host))
@@ -19,19 +22,35 @@ extension LiveJobs {
     }
   }
 
+  private func hasEntries(_ run: JobRun, at host: Int) -> Bool {
+    host == HostScheduler.files ? run.mayWaitForHosts : scheduler.hosts.has(job: run.number, at: host)
+  }
+
   /// Records for the report of each run with entries at a host that it was closed until now.
   private func record(_ closed: HostBreaker.Closed, of host: Int) {
+    for run in runs.values {
+      let wasHeld = run.closedHosts.removeValue(forKey: host) != nil
+      if wasHeld || hasEntries(run, at: host) { record(closed, of: host, in: run) }
+    }
+  }
+
+  private func record(_ closed: HostBreaker.Closed, of host: Int, in run: JobRun) {
+    guard run.holds.count < HostHold.limit else { return }
     let now = Clock.wallMilliseconds
     let began = now - (Clock.monotonicMilliseconds - closed.since)
-    for run in runs.values where run.holds.count < HostHold.limit {
-      guard host == HostScheduler.files ? run.mayWaitForHosts : scheduler.hosts.has(job: run.number, at: host) else {
-        continue
-      }
-      run.holds.append(
-        HostHold(
-          cause: closed.failure.text, host: scheduler.shownName(of: host),
-          began: max(began, run.accepted?.manifest.accepted ?? began), ended: now))
+    run.holds.append(
+      HostHold(
+        cause: closed.failure.text, host: scheduler.shownName(of: host),
+        began: max(began, run.accepted?.manifest.accepted ?? began), ended: now))
+  }
+
+  /// When the hosts of a run that has ended did not answer, those included that do not yet.
+  func holds(of run: JobRun) -> [HostHold] {
+    for (host, closed) in run.closedHosts.sorted(by: { $0.value.since < $1.value.since }) {
+      record(closed, of: host, in: run)
     }
+    run.closedHosts = [:]
+    return run.holds
   }
 
   /// Whether nothing is left to do but to wait for closed hosts, while no host has answered for so many seconds.

@@ -363,7 +363,7 @@ final class LiveJobs {
     if case .running(let running) = run.phase {
       let outcome = JobOutcome(
         running.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, taking: elapsed(run),
-        isFirst: running.plan.isFirst, boundedBy: run.boundedTime?.shares ?? [], holds: run.holds)
+        isFirst: running.plan.isFirst, boundedBy: run.boundedTime?.shares ?? [], holds: holds(of: run))
       scheduler.remove(run: number)
       run.phase = .finishing(.init(plan: running.plan, outcome: outcome))
     }

@@ -278,6 +278,9 @@ final class PhotoRecord: Sendable {
     }
   }
 
+  /// Replaces the failure of a record that has failed: more is known of its cause.
+  func replaceFailure(_ failure: EntryFailure) { live.withLock { if $0.state == .failed { $0.failure = failure } } }
+
   /// Keeps what a download that broke off has left.
   func keep(_ left: PartialDownload?) { partial.withLock { $0 = left } }
 

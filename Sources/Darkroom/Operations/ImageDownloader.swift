@@ -180,11 +180,17 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   // MARK: The cache
 
   private func keep(_ outcome: TransferOutcome, as key: CacheKey) {
-    guard let cache = access.cache, outcome.mayBeStored else { return }
+    guard let cache = access.cache, outcome.mayBeStored, !isForeignPage(outcome) else { return }
     let source = CachedSource(
       sha256: outcome.sha256, bytes: outcome.bytes, finalURL: outcome.finalURL, validators: outcome.validators,
       asked: asked(outcome), contentType: outcome.contentType.flatMap { $0.hasPrefix("image/") ? nil : $0 })
     cache.keep(source, of: key, from: staging.path(download))
+  }
+
+  /// Whether it is a page of another host, such as that of a captive portal.
+  private func isForeignPage(_ outcome: TransferOutcome) -> Bool {
+    outcome.contentType?.hasPrefix("text/") == true
+      && SourceLocation.hostName(of: outcome.finalURL) != SourceLocation.hostName(of: record.url)
   }
 
   /// The server says that the source is what it was.
