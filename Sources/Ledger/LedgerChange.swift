@@ -146,7 +146,8 @@ extension LedgerChange {
   private static func finish(_ entry: LedgerEntry, run runID: String, job: String, _ database: Database) throws {
     try put(entry, ended: true, run: runID, database)
     if let known = entry.refreshed {
-      try database.run(changeIdentity, [.text(known.identity), .text(job), .text(known.target)])
+      try database.run(
+        refreshOutput, [.optional(known.identity), .optional(known.origin), .text(job), .text(known.target)])
     }
     try entry.failure?.put(run: runID, database)
     for delivery in [entry.original, entry.delivery, entry.preview] {
@@ -179,8 +180,9 @@ extension LedgerChange {
     WHERE run_id = ?2 AND \(LedgerTable.jobs.isIntact)
     """
 
-  private static let changeIdentity = """
-    UPDATE outputs SET identity = ?1, digest = \(LedgerTable.outputs.digest(changing: ["identity": "?1"]))
-    WHERE job = ?2 AND target = ?3 AND \(LedgerTable.outputs.isIntact)
+  private static let refreshOutput = """
+    UPDATE outputs SET identity = coalesce(?1, identity), origin = coalesce(?2, origin), digest =
+    \(LedgerTable.outputs.digest(changing: ["identity": "coalesce(?1, identity)", "origin": "coalesce(?2, origin)"]))
+    WHERE job = ?3 AND target = ?4 AND \(LedgerTable.outputs.isIntact)
     """
 }

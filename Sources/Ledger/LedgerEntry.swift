@@ -14,19 +14,26 @@ package struct LedgerEntry: Sendable, Equatable {
   /// The preview of the file, when it has one. Only `LedgerChange.finish` records it, as a file of the job.
   package var preview: Delivery?
 
-  /// A file that was delivered earlier and is still the same, although its identity is not.
-  package struct RefreshedIdentity: Sendable, Equatable {
+  /// A file that was delivered earlier and is still the same, although what is known of it is not.
+  package struct Refreshed: Sendable, Equatable {
     /// Path beneath the job's folder.
     package let target: String
 
-    /// As `Delivery.identity`, from now on.
-    package let identity: String
+    /// As `Delivery.identity`, from now on; nil when that stays.
+    package let identity: String?
 
-    package init(target: String, identity: String) { (self.target, self.identity) = (target, identity) }
+    /// As `Delivery.origin`, from now on; nil when that stays.
+    package let origin: String?
+
+    /// - Returns: nil when nothing changes.
+    package init?(target: String, identity: String? = nil, origin: String? = nil) {
+      guard identity != nil || origin != nil else { return nil }
+      (self.target, self.identity, self.origin) = (target, identity, origin)
+    }
   }
 
   /// nil for most. Only `LedgerChange.finish` records it.
-  package let refreshed: RefreshedIdentity?
+  package let refreshed: Refreshed?
 
   /// nil unless it failed. Only `LedgerChange.finish` records it.
   package let failure: LedgerFailure?
@@ -35,7 +42,7 @@ package struct LedgerEntry: Sendable, Equatable {
   package var row: String
 
   package init(
-    position: Int, delivery: Delivery?, refreshed: RefreshedIdentity? = nil, failure: LedgerFailure? = nil, row: String
+    position: Int, delivery: Delivery?, refreshed: Refreshed? = nil, failure: LedgerFailure? = nil, row: String
   ) {
     self.position = position
     self.delivery = delivery

@@ -104,6 +104,58 @@ import Testing
     #expect(try run(["a.jpg"]).counts.reused == (options == ["--format", "png"] ? 1 : 0))
   }
 
+  @Test(arguments: ["0", "1K"])
+  func `whatever the cache has, the results tell by what their sources are asked for again`(size: String) throws {
+    let names = (0..<20).map { "p\($0).jpg" }
+    let options = ["--cache-size", size]
+    try serve(names)
+    var seen = 0
+    let first = try run(names, options)
+    #expect(try statuses(after: &seen) == ["200": 20])
+    let again = try run(names, options)
+    #expect(try statuses(after: &seen) == ["304": 20])
+    #expect(again.counts == Report.Counts(total: 20, filtered: 20, reused: 20))
+    #expect(again.bytes == Report.Bytes(downloaded: 0, written: 0))
+    #expect(again.entries.map(\.output) == first.entries.map(\.output))
+    #expect(again.entries.allSatisfy { $0.source?.http_status == 304 })
+
+    try FileManager.default.removeItem(atPath: folders.outbox + "/job/images/p0.jpg")
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: folders.outbox + "/job/images/p1.jpg"))
+    try serve(["p2.jpg"], shade: 1)
+    let changed = try run(names, options, status: 1)
+    #expect(try statuses(after: &seen) == ["200": 3, "304": 17])
+    #expect(changed.counts == Report.Counts(total: 20, filtered: 19, failed: 1, reused: 17))
+    #expect(changed.entries[1].error?.code == "name-conflict")
+    try FileManager.default.removeItem(atPath: folders.outbox + "/job/images/p1.jpg")
+
+    let other = options + ["--filters", "invert()"]
+    #expect(try run(names, other).counts.reused == 0)
+    #expect(try statuses(after: &seen) == ["200": 20])
+    #expect(try run(names, other).counts.reused == 20)
+    #expect(try statuses(after: &seen) == ["304": 20])
+    _ = try run(names, other + ["--refresh"])
+    #expect(try statuses(after: &seen) == ["200": 20])
+    try folders.checkOutbox()
+  }
+
+  @Test func `a source that the cache has forgotten is sent again for a result that is to be made`() throws {
+    try serve(["a.jpg"])
+    let variants = #"[{"name": "s"}, {"name": "t", "filters": "flip()"}]"#
+    let lines = #"{"url": "\#(nginx.url("a.jpg"))", "name": "a", "variants": \#(variants)}"#
+    var seen = 0
+    for expected in [["200": 1], ["304": 1]] {
+      try folders.drop("job.jsonl", lines)
+      try folders.run(["--cache-size", "0"]).expect(status: 0)
+      #expect(try statuses(after: &seen) == expected)
+    }
+    try FileManager.default.removeItem(atPath: folders.outbox + "/job/images/a.t.jpg")
+    try folders.drop("job.jsonl", lines)
+    try folders.run(["--cache-size", "0"]).expect(status: 0)
+    #expect(try statuses(after: &seen) == ["304": 1, "200": 1])
+    #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2, reused: 1))
+    try folders.checkOutbox()
+  }
+
   @Test(arguments: [[], ["--cache-size", "0"]])
   func `without a validator the source is downloaded, and its bytes tell`(options: [String]) throws {
     try serve(["a.jpg"])

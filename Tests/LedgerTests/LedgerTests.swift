@@ -42,7 +42,7 @@ import Testing
     #expect(try ledger.pauses(run: "r") == [pause])
   }
 
-  @Test("of an output its origin and identity are kept, and the identity may be renewed")
+  @Test("of an output its origin and identity are kept, and may be renewed")
   func outputs() throws {
     let ledger = try Ledger(path: path)
     try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: ""))])
@@ -57,15 +57,16 @@ import Testing
       output
         == LedgerOutput(
           target: "images/a.jpg", bytes: 1, sha256: "ab", origin: "o", identity: "i"))
-    let refreshed = LedgerEntry.RefreshedIdentity(target: "images/a.jpg", identity: "k")
-    try ledger.commit([
-      .finish(LedgerEntry(position: 0, delivery: nil, refreshed: refreshed, row: "{}"), run: "r", job: "j")
-    ])
-    let known = try ledger.output(job: "j", target: "images/a.jpg")
-    #expect(
-      known
-        == LedgerOutput(
-          target: "images/a.jpg", bytes: 1, sha256: "ab", origin: "o", identity: "k"))
+    for (identity, origin, known) in [("k", nil, ("k", "o")), (nil, "p", ("k", "p"))] {
+      let refreshed = LedgerEntry.Refreshed(target: "images/a.jpg", identity: identity, origin: origin)
+      try ledger.commit([
+        .finish(LedgerEntry(position: 0, delivery: nil, refreshed: refreshed, row: "{}"), run: "r", job: "j")
+      ])
+      #expect(
+        try ledger.output(job: "j", target: "images/a.jpg")
+          == LedgerOutput(target: "images/a.jpg", bytes: 1, sha256: "ab", origin: known.1, identity: known.0))
+    }
+    #expect(LedgerEntry.Refreshed(target: "images/a.jpg") == nil)
     #expect(try ledger.hasOutputs(job: "j"))
     #expect(try !ledger.hasOutputs(job: "other"))
   }

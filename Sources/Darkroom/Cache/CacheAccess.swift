@@ -1,7 +1,7 @@
 import System
 import Transfer
 
-/// How the downloads of a job may use the cache.
+/// How the downloads of a job may use what was downloaded before.
 struct CacheAccess: Sendable {
   /// nil when there is none.
   let cache: DownloadCache?
@@ -21,8 +21,13 @@ struct CacheAccess: Sendable {
   /// What a request returned before, and whether it was made within this run: by it, or by another live run since this one
   /// was accepted; nil when there is nothing that may be used. What is no GET is made once in each run, and has a key for
   /// each.
-  func known(_ key: CacheKey, _ request: SourceRequest) -> (source: CachedSource, isOfThisRun: Bool)? {
-    guard let source = cache?.source(key), source.bytes <= maxBytes else { return nil }
+  /// - Parameter delivered: The source whose result is there, if the cache does not have it.
+  func known(
+    _ key: CacheKey, _ request: SourceRequest, delivered: () -> CachedSource? = { nil }
+  ) -> (source: CachedSource, isOfThisRun: Bool)? {
+    guard let source = cache?.source(key) ?? (request.isCacheable ? delivered() : nil), source.bytes <= maxBytes else {
+      return nil
+    }
     let isOfThisRun =
       source.asked.runID == runID || (since...max(since, Clock.wallMilliseconds)).contains(source.asked.time)
     return (isRefreshing || !request.isCacheable) && !isOfThisRun ? nil : (source, isOfThisRun)

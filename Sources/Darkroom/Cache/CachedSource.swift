@@ -1,6 +1,6 @@
 import Transfer
 
-/// A source that was downloaded before, and whose bytes the cache has.
+/// A source that was downloaded before, and whose bytes, or whose result, are there still.
 struct CachedSource: Sendable, Equatable {
   /// The SHA-256 of its bytes, in lower-case hexadecimal.
   let sha256: String
@@ -17,6 +17,9 @@ struct CachedSource: Sendable, Equatable {
 
   /// What the server said that they are, with its parameters; nil for pictures, and when it said nothing.
   var contentType: String?
+
+  /// Whether the cache does not have it: nobody needs its bytes, because its result is there.
+  var isOfResult = false
 
   /// A request that was answered.
   struct Asked: Sendable, Equatable {
@@ -40,6 +43,6 @@ struct CachedSource: Sendable, Equatable {
   func confirmed(by outcome: TransferOutcome, to asked: Asked) -> CachedSource {
     CachedSource(
       sha256: sha256, bytes: bytes, finalURL: outcome.finalURL, validators: outcome.validators ?? validators,
-      asked: asked, contentType: contentType)
+      asked: asked, contentType: contentType, isOfResult: isOfResult)
   }
 }

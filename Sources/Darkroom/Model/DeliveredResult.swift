@@ -12,6 +12,9 @@ struct DeliveredResult: Sendable, Equatable {
   /// What identifies the file from now on; nil when that is what the ledger has.
   let newIdentity: String?
 
+  /// From what it was made, if more is known of that now; nil when it is what the ledger has.
+  var newOrigin: String?
+
   /// The quality with which it was encoded; nil when it is lossless or a copy, and when it is not known.
   var quality: Int?
 

@@ -9,6 +9,7 @@ extension PhotoRecord {
     let provenance = live.source?.picture.map { source in
       var provenance = Provenance(key: result.key, source: source, output: result.picture)
       provenance.quality = result.quality
+      provenance.answer = live.source?.answer
       provenance.isAdopted = result.occupant?.kind == .equal
       provenance.preview = result.preview.map { Provenance.Preview(bytes: $0.bytes, sha256: $0.sha256) }
       return provenance.text
@@ -45,7 +46,7 @@ extension PhotoRecord {
   /// - Parameter row: What `row()` gives.
   func ledgerEntry(_ row: ReportRow) -> LedgerEntry {
     let refreshed = snapshot.reused.flatMap { reused in
-      reused.newIdentity.map { LedgerEntry.RefreshedIdentity(target: reused.target, identity: $0) }
+      LedgerEntry.Refreshed(target: reused.target, identity: reused.newIdentity, origin: reused.newOrigin)
     }
     return LedgerEntry(
       position: entry.position, delivery: delivery ?? originalDelivery, refreshed: refreshed,

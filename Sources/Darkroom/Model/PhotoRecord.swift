@@ -18,7 +18,7 @@ final class PhotoRecord: Sendable {
     let sha256: String
     var picture: ImageInfo?
 
-    /// Whether the bytes are in the cache, and not in staging.
+    /// Whether the bytes are in the cache, if anywhere, and not in staging.
     var isCached = false
 
     /// Whether they came with a transfer of another entry of the same run.
@@ -26,6 +26,12 @@ final class PhotoRecord: Sendable {
 
     /// What the server says that they are, with its parameters; nil when it says nothing, and for pictures from the cache.
     var contentType: String?
+
+    /// Whether not even the cache has them: the result is there.
+    var isOfResult = false
+
+    /// The answer that brought it, if a server can be asked by it whether the source has changed.
+    var answer: SourceAnswer?
 
     /// Whether others have the bytes, too; then they are to be checked.
     var isShared: Bool { isCached || isCoalesced }

@@ -25,6 +25,10 @@ struct Provenance: Sendable, Equatable {
   /// The preview that is delivered with the result; nil when it has none.
   var preview: Preview?
 
+  /// The answer that brought the source, or confirmed it last; nil when no server can be asked whether that has changed, and in
+  /// ledgers of earlier versions.
+  var answer: SourceAnswer?
+
   /// The source's SHA-256.
   var sourceSHA256: Substring { key.prefix { $0 != " " } }
 
@@ -36,6 +40,7 @@ struct Provenance: Sendable, Equatable {
       "quality": quality.map { .integer($0) },
       "adopted": isAdopted ? .bool(true) : nil,
       "preview": preview.map { .object(["bytes": .integer($0.bytes), "sha256": .string($0.sha256)]) },
+      "answer": answer?.json,
     ]).text
   }
 
@@ -54,5 +59,6 @@ struct Provenance: Sendable, Equatable {
     if let bytes = value["preview"]?["bytes"]?.integer, let sha256 = value["preview"]?["sha256"]?.string {
       preview = Preview(bytes: bytes, sha256: sha256)
     }
+    answer = SourceAnswer(value["answer"])
   }
 }

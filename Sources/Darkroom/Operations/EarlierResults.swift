@@ -43,16 +43,40 @@ struct EarlierResults: Sendable {
   ///
   /// A file is taken to be unchanged when inode, size and times are what they were; otherwise its bytes tell.
   /// - Throws: `SystemError`: the result is to be made then.
-  func result(of entry: Entry, as key: ResultKey) throws -> DeliveredResult? {
+  /// - Parameter source: The source; nil when it says nothing for later.
+  func result(of entry: Entry, as key: ResultKey, from source: PhotoRecord.Source? = nil) throws -> DeliveredResult? {
     for output in outputs where mayBeReused {
-      guard let provenance = output.origin.flatMap(Provenance.init(text:)), provenance.key == key.text,
+      guard var provenance = output.origin.flatMap(Provenance.init(text:)), provenance.key == key.text,
         let identity = try unchangedIdentity(output)
       else { continue }
+      let news = source?.news(after: provenance.answer)
+      provenance.answer = news ?? provenance.answer
       return DeliveredResult(
         target: output.target, bytes: output.bytes, sha256: output.sha256, picture: provenance.output,
         sourcePicture: provenance.source, newIdentity: identity == output.identity ? nil : identity,
-        quality: provenance.quality, metadata: key.metadata,
+        newOrigin: news == nil ? nil : provenance.text, quality: provenance.quality, metadata: key.metadata,
         preview: provenance.preview.flatMap { preview(entry.name, bytes: $0.bytes) })
+    }
+    return nil
+  }
+
+  /// The source of the entry's result, if that would become the same again and nobody has changed or removed it since, and a
+  /// server can be asked whether the source has changed: then its bytes need not be there.
+  /// - Parameter keepsOriginals: Whether the source must lie beside the result, too.
+  func source(
+    of entry: Entry, by request: CacheKey, metadata: MetadataPolicy, keepsOriginals: Bool
+  ) -> CachedSource? {
+    for output in outputs where mayBeReused {
+      guard let provenance = output.origin.flatMap(Provenance.init(text:)), let answer = provenance.answer,
+        answer.request == request.text
+      else { continue }
+      let sha256 = String(provenance.sourceSHA256)
+      guard provenance.key == ResultKey(of: sha256, for: entry, metadata: metadata).text,
+        (try? unchangedIdentity(output)) ?? nil != nil
+      else { continue }
+      let original = JobFolder.original(entry.lineName, extension: provenance.source.format.fileExtension)
+      guard !keepsOriginals || hasOriginal(original, sha256: sha256) else { continue }
+      return answer.source(sha256: sha256)
     }
     return nil
   }

@@ -25,6 +25,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   let progress = TransferProgress()
   private let engine: TransferEngine
   private let access: CacheAccess
+  private let delivered: @Sendable (CacheKey) -> CachedSource?
   private let shared: SharedDownloads
   private let rules: HostRules
   private let endings: DispatchQueue
@@ -35,6 +36,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   /// - Parameters:
   ///   - access: Where the source may be already, and is kept.
+  ///   - delivered: The source of a request that need not be there, because its result is. Default: nil.
   ///   - shared: The other downloads that are under way.
   ///   - rules: Those for hosts.
   ///   - endings: Where what has been transferred ends: the engine's thread is for transfers.
@@ -43,13 +45,15 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   ///   - answered: Called on the engine's thread when the first answer to its request begins to arrive. Default: nil.
   ///   - ended: Called on any thread, before the operation finishes.
   init(
-    _ record: PhotoRecord, engine: TransferEngine, access: CacheAccess, shared: SharedDownloads,
+    _ record: PhotoRecord, engine: TransferEngine, access: CacheAccess,
+    delivered: @escaping @Sendable (CacheKey) -> CachedSource? = { _ in nil }, shared: SharedDownloads,
     rules: HostRules = HostRules(), endings: DispatchQueue, began: (@Sendable (PhotoRecord, Int?) -> Void)? = nil,
     answered: (@Sendable (PhotoRecord) -> Void)? = nil, ended: @escaping @Sendable (PhotoRecord) -> Void
   ) {
     self.record = record
     self.engine = engine
     self.access = access
+    self.delivered = delivered
     self.shared = shared
     self.rules = rules
     self.endings = endings
@@ -101,9 +105,9 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
         if isCancelled, shared.withdraw(self, from: key) { finish() }
         return
       }
-      let known = access.known(key.request, request)
+      let known = access.known(key.request, request) { delivered(key.request) }
       if let known, known.isOfThisRun {
-        use(known.source)
+        use(known.source, key.request)
         end()
       } else {
         try transfer(location, key.request, known?.source, settings: rule?.settings ?? HostSettings())
@@ -170,8 +174,12 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     switch result {
     case .success(let outcome) where outcome.isNotModified: confirm(known, key, outcome, taking: time)
     case .success(let outcome):
-      record.downloaded(PhotoRecord.Source(outcome), taking: time)
-      if let key { keep(outcome, as: key) }
+      var source = PhotoRecord.Source(outcome)
+      if let key, let kept = self.source(of: outcome) {
+        source.answer = SourceAnswer(kept, of: key)
+        access.cache?.keep(kept, of: key, from: staging.path(download))
+      }
+      record.downloaded(source, taking: time)
     case .failure(let error) where error.code == .cancelled: record.cancel()
     case .failure(let error): record.fail(EntryFailure(error))
     }
@@ -179,12 +187,12 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   // MARK: The cache
 
-  private func keep(_ outcome: TransferOutcome, as key: CacheKey) {
-    guard let cache = access.cache, outcome.mayBeStored, !isForeignPage(outcome) else { return }
-    let source = CachedSource(
+  /// What is kept of a source that was downloaded; nil when it may not be kept.
+  private func source(of outcome: TransferOutcome) -> CachedSource? {
+    guard outcome.mayBeStored, !isForeignPage(outcome) else { return nil }
+    return CachedSource(
       sha256: outcome.sha256, bytes: outcome.bytes, finalURL: outcome.finalURL, validators: outcome.validators,
       asked: asked(outcome), contentType: outcome.contentType.flatMap { $0.hasPrefix("image/") ? nil : $0 })
-    cache.keep(source, of: key, from: staging.path(download))
   }
 
   /// Whether it is a page of another host, such as that of a captive portal.
@@ -198,7 +206,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     guard let known, let key else { return record.fail(.cache) }
     staging.remove(download)
     let confirmed = known.confirmed(by: outcome, to: asked(outcome))
-    use(confirmed, taking: time)
+    use(confirmed, key, taking: time)
     access.cache?.confirm(confirmed, of: key)
   }
 
@@ -209,12 +217,13 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   }
 
   /// Uses what the cache has from this run. Whether it has it still, the filtration finds out.
-  private func use(_ known: CachedSource, taking time: Duration = .zero) {
+  private func use(_ known: CachedSource, _ key: CacheKey, taking time: Duration = .zero) {
     let isOwn = known.asked.position == record.entry.position && known.asked.runID == record.run.runID
     record.downloaded(
       PhotoRecord.Source(
         finalURL: known.finalURL, httpStatus: isOwn ? known.asked.httpStatus : nil, bytes: known.bytes,
-        sha256: known.sha256, isCached: true, isCoalesced: !isOwn, contentType: known.contentType),
+        sha256: known.sha256, isCached: true, isCoalesced: !isOwn && !known.isOfResult,
+        contentType: known.contentType, isOfResult: known.isOfResult, answer: SourceAnswer(known, of: key)),
       taking: time)
   }
 

@@ -92,7 +92,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     // What came by a transfer of its own was compared with the checksum on its way.
     if source.isShared, record.entry.checksum != nil { try check(open(source), source) }
     // When the outbox cannot be read, the result is made.
-    if let delivered = try? access.earlier.result(of: record.entry, as: key) {
+    if let delivered = try? access.earlier.result(of: record.entry, as: key, from: source) {
       let picture = delivered.sourcePicture
       try limits.checkMinimum(width: picture.width, height: picture.height)
       let original = try self.original(source, picture.format)

@@ -269,7 +269,10 @@ final class PendingOperations {
       cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: record.run.runID,
       since: record.run.accepted)
     let download = ImageDownloader(
-      record, engine: engine, access: access, shared: shared, rules: rules, endings: downloadEndings,
+      record, engine: engine, access: access,
+      delivered: { [earlier, metadata, keepsOriginals] request in
+        earlier.source(of: record.entry, by: request, metadata: metadata, keepsOriginals: keepsOriginals)
+      }, shared: shared, rules: rules, endings: downloadEndings,
       began: reportsBeginning ? downloadBegan : nil, answered: reportsAnswer ? hostAnswered : nil
     ) {
       [downloadEnded, sharedFiltrations, weak picture] record in

@@ -4,6 +4,7 @@ import Ledger
 import System
 import TestSupport
 import Testing
+import Transfer
 
 @testable import Darkroom
 
@@ -32,9 +33,31 @@ import Testing
 
   private var provenance: Provenance { Provenance(key: key, source: .sample, output: .sample) }
 
-  private func reused() throws -> DeliveredResult? {
+  private func reused(from answer: SourceAnswer? = nil, isOfResult: Bool = false) throws -> DeliveredResult? {
+    var source = PhotoRecord.Source(finalURL: "http://h/a", httpStatus: 304, bytes: 9, sha256: "ab")
+    (source.answer, source.isOfResult) = (answer, isOfResult)
     let outputs = try EarlierResults.targets(of: entry).compactMap { try outbox.ledger.output(job: "job", target: $0) }
-    return try EarlierResults(folder: outbox.folder, outputs: outputs).result(of: entry, as: key)
+    return try EarlierResults(folder: outbox.folder, outputs: outputs).result(of: entry, as: key, from: source)
+  }
+
+  private static func answer(etag: String = "e", time: Int = 1) -> SourceAnswer {
+    SourceAnswer(
+      request: "digest", validators: Validators(etag: etag, lastModified: nil, urlDigest: "d"), finalURL: "http://h/a",
+      contentType: nil, bytes: 9, time: time)
+  }
+
+  @Test(arguments: [nil, answer(etag: "old")])
+  func `a result learns by which answer its source came, if that is news`(known: SourceAnswer?) throws {
+    try outbox.write("bytes", to: target)
+    var provenance = provenance
+    provenance.answer = known
+    try remember("bytes", origin: provenance.text, identity: identity)
+    let origin = try #require(try reused(from: Self.answer())?.newOrigin)
+    #expect(Provenance(text: origin)?.answer == Self.answer())
+    try remember("bytes", origin: origin, identity: identity)
+    #expect(try reused(from: Self.answer(time: 2))?.newOrigin == nil, "the cache knows when")
+    #expect(try reused(from: Self.answer(time: 2), isOfResult: true)?.newOrigin != nil, "nobody else knows when")
+    #expect(try reused()?.newOrigin == nil, "what cannot be asked for by validators says nothing")
   }
 
   @Test func `a file with the identity that it was delivered with is not read`() throws {
