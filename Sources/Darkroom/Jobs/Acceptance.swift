@@ -40,9 +40,9 @@ struct Acceptance {
       ? unread : try state.room(for: status.size, of: file, minFree: configuration.minFree)
     let jobs = try state.openJobs()
     let snapshot = state.snapshotName(runID, extension: ManifestFileName(file)?.suffix ?? format)
+    let copied = try jobs.create(file: snapshot, mode: 0o600)
     var isLeft = false
     defer { if !isLeft { try? jobs.remove(snapshot) } }
-    let copied = try jobs.create(file: snapshot, mode: 0o600)
     var copying = Copying(source: source, identity: status.identity, file: file, size: size)
     if unread == nil {
       guard try copy(&copying, to: copied, isKept: tooLarge == nil, isCancelled) else { return nil }

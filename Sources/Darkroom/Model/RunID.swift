@@ -1,7 +1,11 @@
 import Foundation
+import Synchronization
 
-/// Names a run of a job: its time, so that names sort, and something random, so that they differ.
+/// Names a run of a job: its time, so that names sort, and a number, so that they differ.
 enum RunID {
+  /// Counts the names that were made, from a random number on: those of one process differ, however many there are at once.
+  private static let count = Atomic(UInt32.random(in: 0 ... .max))
+
   /// - Parameter date: To a 4096th of a second, the first three of the eight digits.
   static func make(at date: Date = Date()) -> String {
     let seconds = date.timeIntervalSince1970
@@ -10,8 +14,9 @@ enum RunID {
     let format = Date.ISO8601FormatStyle(
       dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted,
       timeZoneSeparator: .omitted, includingFractionalSeconds: false)
-    let random = String(fraction | UInt32.random(in: 0..<1 << 20), radix: 16)
-    return date.formatted(format) + "-" + String(repeating: "0", count: 8 - random.count) + random
+    let number = count.wrappingAdd(1, ordering: .relaxed).newValue & (1 << 20 - 1)
+    let digits = String(fraction | number, radix: 16)
+    return date.formatted(format) + "-" + String(repeating: "0", count: 8 - digits.count) + digits
   }
 
   /// Whether a text has the form of those that are made here.

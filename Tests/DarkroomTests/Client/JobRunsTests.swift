@@ -112,4 +112,14 @@ import Testing
     try runs.collect(isOver: true)
     #expect(runs.ended.states == [.succeeded])
   }
+
+  @Test func `runs that begin at the same time have different names, of which each tells the time`() async {
+    let date = Date(timeIntervalSince1970: 1_700_000_000.25)
+    let names = await withTaskGroup { group in
+      for _ in 0..<8 { group.addTask { (0..<5000).map { _ in RunID.make(at: date) } } }
+      return await group.reduce(into: Set<String>()) { $0.formUnion($1) }
+    }
+    #expect(names.count == 40_000)
+    #expect(names.allSatisfy { $0.hasPrefix("20231114T221320Z-400") })
+  }
 }
