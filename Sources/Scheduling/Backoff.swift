@@ -4,7 +4,10 @@ package struct Backoff: Sendable, Equatable {
   /// Tries after the first.
   package var retries: Int
 
-  package init(retries: Int) { self.retries = retries }
+  /// Whether the operator has asked for that number: then requests are repeated that may have an effect, too.
+  package var isGiven: Bool
+
+  package init(retries: Int, isGiven: Bool = false) { (self.retries, self.isGiven) = (retries, isGiven) }
 
   /// The longest wait of our own, in seconds.
   package static let cap = 60.0

@@ -112,6 +112,16 @@ import Testing
     #expect(failures[1].contains(#""url":["\#(server.url("e?404"))","\#(server.url("f?500,500"))"]"#), "\(failures)")
   }
 
+  @Test(arguments: ["500", "429"])
+  func `a request that may have an effect is repeated only if that is asked for`(fault: String) throws {
+    try folders.drop("job.json", #"{"a": {"url": "\#(server.url("a?\(fault)"))", "method": "POST"}}"#)
+    #expect(try folders.run().status == 1)
+    #expect(try folders.report("job").entries.map(\.attempts) == [1])
+    try folders.drop("job.json", #"{"b": {"url": "\#(server.url("b?\(fault)"))", "method": "POST"}}"#)
+    try folders.run(["--retries", "1"]).expect(status: 0)
+    #expect(try folders.report("job").entries.map(\.attempts) == [2])
+  }
+
   @Test func `check shows all mirrors, and warns of an entry only when every one would fail`() throws {
     try folders.drop(
       "job.jsonl",

@@ -158,6 +158,8 @@ extension LiveJobs {
       refusals: (started?.history.refusals ?? 0) + (live.failure?.isHostRefusal == true ? 1 : 0),
       age: started.map { now - $0.firstTried } ?? 0, wasDeferred: started?.key.wasDeferred == true,
       hadRetryableMirrorFailure: started?.history.hadRetryableMirrorFailure == true,
+      mayRepeat: record.entry.request.isCacheable || configuration.backoff.isGiven
+        || live.usage.isOwn && live.usage.requests.sent == 0,
       timeLeft: timeLeft(record.id, configuration), host: hostState(record, live),
       isMirrorOpen: record.hasMirror && scheduler.isOpen(hostOf: record.entry.urls[record.mirror + 1]))
     let isClosing = runs[record.run.number]?.isClosing == true

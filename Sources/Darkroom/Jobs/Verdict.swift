@@ -57,6 +57,9 @@ struct EndedEntry: Equatable {
   /// Whether an earlier mirror failed with a retryable error.
   var hadRetryableMirrorFailure = false
 
+  /// Whether its request may be made again: not one that may have an effect, has been sent, and is not to be repeated.
+  var mayRepeat = true
+
   /// How much of the time for all its tries is left, in seconds; nil when that has no limit.
   var timeLeft: Double?
 
@@ -89,7 +92,7 @@ extension Verdict {
     case .waitForMachine: verdict = .waitForMachine
     case .restart: verdict = .restart
     case .retry(let asked):
-      let isLast = entry.wasDeferred || entry.host == .givenUp
+      let isLast = entry.wasDeferred || entry.host == .givenUp || !entry.mayRepeat
       let delay = isLast ? nil : backoff.delay(attempts: entry.attempts, asked: asked)
       let wait = delay.flatMap { deferral.allowed(waitSeconds: $0, ageMilliseconds: entry.age) }
       verdict = afterFailure(entry, delay: wait, isStopping)
@@ -101,7 +104,7 @@ extension Verdict {
         || backoff.isRefusedItself(own: entry.refusals, inRow: entry.throttle.refusals, hasAsked: asked != nil)
       let hold = Double(max(0, entry.throttle.until - now)) / 1000
       let wait = deferral.allowed(waitSeconds: hold, ageMilliseconds: entry.age)
-      verdict = afterFailure(entry, delay: isGivenUp ? nil : wait, isStopping)
+      verdict = afterFailure(entry, delay: isGivenUp || !entry.mayRepeat ? nil : wait, isStopping)
     case .final: verdict = afterFailure(entry, delay: nil, isStopping)
     case nil: verdict = isStopping && entry.state != .filtered ? .leave : .deliver
     }
@@ -124,7 +127,7 @@ extension EndedEntry {
   /// How long the entry is deferred, in milliseconds; nil when it is not, because no failure of its URLs may pass or it is
   /// too old.
   fileprivate func wait(_ deferral: Deferral) -> Int? {
-    guard let failure, failure.code.stage == .download, failure.isRetryable || hadRetryableMirrorFailure
+    guard mayRepeat, let failure, failure.code.stage == .download, failure.isRetryable || hadRetryableMirrorFailure
     else { return nil }
     switch failure.disposition {
     case .retry(let asked), .hostRefused(let asked): return deferral.wait(age: age, asked: asked)

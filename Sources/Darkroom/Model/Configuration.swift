@@ -63,6 +63,12 @@ package struct Configuration: Sendable {
   /// When a download that failed is tried again. Default: 3 times.
   package var backoff = Backoff(retries: 3)
 
+  /// The tries after the first that the operator has asked for.
+  package var givenRetries: Int {
+    get { backoff.retries }
+    set { backoff = Backoff(retries: newValue, isGiven: true) }
+  }
+
   /// Which entries are tried again after that, and until when. Default: none.
   package var deferral = Deferral()
   /// How long all tries of an entry may take together, the waits between them included and pauses not, in seconds.

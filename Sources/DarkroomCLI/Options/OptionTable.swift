@@ -108,7 +108,7 @@ enum OptionTable {
 
   private static let downloads = [
     Option(
-      "retries", \.configuration.backoff.retries, .whole(0...100),
+      "retries", \.configuration.givenRetries, .whole(0...100),
       "tries after the first, for failures that may be temporary"),
     Option(
       "retry-for", \.configuration.deferral.seconds, .duration(from: 0), default: "off",

@@ -153,6 +153,16 @@ import Testing
     #expect(Self.verdict(at: .closed) { $0.hasMirror = true } == .useMirror)
   }
 
+  @Test(arguments: [Disposition.retry(after: nil), .retry(after: 5), .hostRefused(after: 5)])
+  func `a request that may not be repeated has neither retries nor deferrals`(disposition: EntryFailure.Disposition) {
+    let failure = EntryFailure(code: .download(.httpStatus), message: "", disposition: disposition)
+    let entry = EndedEntry(
+      state: .failed, failure: failure, attempts: 1, hasMirror: false, throttle: Throttle(), mayRepeat: false)
+    let verdict = Verdict(
+      on: entry, backoff: Backoff(retries: 3), deferral: Deferral(seconds: 3600), isStopping: false, now: 0)
+    #expect(verdict == .deliver)
+  }
+
   @Test func `an entry of a host that was given up has no more tries there`() {
     #expect(Self.verdict(at: .open) { $0.attempts = 1 } == .retry(after: 7))
     #expect(Self.verdict(at: .givenUp) { ($0.attempts, $0.hasMirror) = (1, true) } == .useMirror)
