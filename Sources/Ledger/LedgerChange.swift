@@ -163,7 +163,10 @@ extension LedgerChange {
     if known == nil { try database.run(LedgerTable.outputs.put, [.text(job)] + output.values) }
   }
 
+  /// - Parameter ended: Then what it has delivered is in `outputs`, and is not repeated.
   private static func put(_ entry: LedgerEntry, ended: Bool, run runID: String, _ database: Database) throws {
+    var entry = entry
+    if ended { entry.delivery = nil }
     try database.run(LedgerTable.entries.put, [.text(runID), .integer(ended ? 1 : 0)] + entry.values)
   }
 

@@ -5,7 +5,7 @@ package struct LedgerEntry: Sendable, Equatable {
   /// Place in the manifest, from 0.
   package let position: Int
 
-  /// The file that it delivers; nil when it has none, because it failed.
+  /// The file that it delivers; nil when it has none, because it failed, and when it is read from the ledger after it has ended.
   package var delivery: Delivery?
 
   /// The source of the file, when that was delivered beside it. Only `LedgerChange.finish` records it, as a file of the job.

@@ -9,7 +9,7 @@ extension PhotoRecord {
     let provenance = live.source?.picture.map { source in
       var provenance = Provenance(key: result.key, source: source, output: result.picture)
       provenance.quality = result.quality
-      provenance.answer = live.source?.answer
+      provenance.answer = live.source?.answer?.text
       provenance.isAdopted = result.occupant?.kind == .equal
       provenance.preview = result.preview.map { Provenance.Preview(bytes: $0.bytes, sha256: $0.sha256) }
       return provenance.text

@@ -25,22 +25,23 @@ struct Provenance: Sendable, Equatable {
   /// The preview that is delivered with the result; nil when it has none.
   var preview: Preview?
 
-  /// The answer that brought the source, or confirmed it last; nil when no server can be asked whether that has changed, and in
-  /// ledgers of earlier versions.
-  var answer: SourceAnswer?
+  /// A `SourceAnswer`, as text: the one that brought the source, or confirmed it last; nil when no server can be asked whether
+  /// that has changed, and in ledgers of earlier versions.
+  var answer: String?
 
   /// The source's SHA-256.
   var sourceSHA256: Substring { key.prefix { $0 != " " } }
 
-  /// The form that is kept in the ledger.
-  var text: String {
+  /// The form that is kept in the ledger: JSON in a line, and the answer, if there is one, in those after it.
+  var text: String { answer.map { json + "\n" + $0 } ?? json }
+
+  private var json: String {
     // The first name is that of the ledger's version 2.
     JSONValue.object([
       "product": .string(key), "source": source.json, "output": output.json,
       "quality": quality.map { .integer($0) },
       "adopted": isAdopted ? .bool(true) : nil,
       "preview": preview.map { .object(["bytes": .integer($0.bytes), "sha256": .string($0.sha256)]) },
-      "answer": answer?.json,
     ]).text
   }
 
@@ -50,7 +51,8 @@ struct Provenance: Sendable, Equatable {
 
   /// - Returns: nil for what another version wrote and this one does not understand.
   init?(text: String) {
-    guard let value = try? JSONValue(parsing: text), let key = value["product"]?.string,
+    let parts = text.split(separator: "\n", maxSplits: 1)
+    guard let json = parts.first, let value = try? JSONValue(parsing: String(json)), let key = value["product"]?.string,
       let source = ImageInfo(value["source"]), let output = ImageInfo(value["output"])
     else { return nil }
     (self.key, self.source, self.output) = (key, source, output)
@@ -59,6 +61,6 @@ struct Provenance: Sendable, Equatable {
     if let bytes = value["preview"]?["bytes"]?.integer, let sha256 = value["preview"]?["sha256"]?.string {
       preview = Preview(bytes: bytes, sha256: sha256)
     }
-    answer = SourceAnswer(value["answer"])
+    answer = parts.count > 1 ? String(parts[1]) : nil
   }
 }

@@ -1,4 +1,3 @@
-import JSON
 import Transfer
 
 /// The answer to a request for a source, as far as it matters for whether the source has changed since.
@@ -21,33 +20,37 @@ struct SourceAnswer: Sendable, Equatable {
   /// When it was asked, in milliseconds since 1970, UTC.
   let time: Int
 
-  /// Whether another answer tells the same of the source, whenever that was.
-  fileprivate func tellsTheSame(as other: Self) -> Bool {
-    (request, validators, finalURL, contentType, bytes)
-      == (other.request, other.validators, other.finalURL, other.contentType, other.bytes)
+  /// The form that is kept in the ledger: a line for each value. There are no line breaks in any.
+  var text: String {
+    """
+    \(time)
+    \(finalURL)
+    \(contentType ?? "")
+    \(question)
+    """
   }
 
-  var json: JSONValue {
-    .object([
-      "request": .string(request), "etag": validators.etag.map { .string($0) },
-      "last_modified": validators.lastModified.map { .string($0) }, "answered": .string(validators.urlDigest),
-      "final_url": .string(finalURL), "content_type": contentType.map { .string($0) }, "bytes": .integer(bytes),
-      "time": .integer(time),
-    ])
+  /// What is sent to ask whether the source has changed, and what to: the end of `text`.
+  fileprivate var question: String {
+    """
+    \(request)
+    \(bytes)
+    \(validators.urlDigest)
+    \(validators.etag ?? "")
+    \(validators.lastModified ?? "")
+    """
   }
 }
 
 extension SourceAnswer {
   /// - Returns: nil for what another version wrote and this one does not understand.
-  init?(_ value: JSONValue?) {
-    guard let value, let request = value["request"]?.string, let answered = value["answered"]?.string,
-      let finalURL = value["final_url"]?.string, let bytes = value["bytes"]?.integer, let time = value["time"]?.integer
-    else { return nil }
+  init?(text: String) {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    guard lines.count == 8, let time = Int(lines[0]), let bytes = Int(lines[4]) else { return nil }
+    func value(_ line: Int) -> String? { lines[line].isEmpty ? nil : lines[line] }
     self.init(
-      request: request,
-      validators: Validators(
-        etag: value["etag"]?.string, lastModified: value["last_modified"]?.string, urlDigest: answered),
-      finalURL: finalURL, contentType: value["content_type"]?.string, bytes: bytes, time: time)
+      request: lines[3], validators: Validators(etag: value(6), lastModified: value(7), urlDigest: lines[5]),
+      finalURL: lines[1], contentType: value(2), bytes: bytes, time: time)
   }
 
   /// What a cache knows of a source; nil without validators, and for what is asked for once in each run.
@@ -68,10 +71,11 @@ extension SourceAnswer {
 }
 
 extension PhotoRecord.Source {
-  /// Its answer, if a result of it is to keep that in place of an earlier one. When the cache has the source, too, that knows when
-  /// it was asked for last.
-  func news(after known: SourceAnswer?) -> SourceAnswer? {
+  /// Its answer, as text, if a result of it is to keep that in place of an earlier one: when something else is to be asked the
+  /// next time, or when the cache does not know when it was asked for last.
+  func news(after known: String?) -> String? {
     guard let answer else { return nil }
-    return known?.tellsTheSame(as: answer) == true && !(isOfResult && known?.time != answer.time) ? nil : answer
+    if let known, !isOfResult, known.hasSuffix("\n" + answer.question) { return nil }
+    return answer.text == known ? nil : answer.text
   }
 }

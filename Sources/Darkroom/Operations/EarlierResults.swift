@@ -67,8 +67,8 @@ struct EarlierResults: Sendable {
     of entry: Entry, by request: CacheKey, metadata: MetadataPolicy, keepsOriginals: Bool
   ) -> CachedSource? {
     for output in outputs where mayBeReused {
-      guard let provenance = output.origin.flatMap(Provenance.init(text:)), let answer = provenance.answer,
-        answer.request == request.text
+      guard let provenance = output.origin.flatMap(Provenance.init(text:)),
+        let answer = provenance.answer.flatMap(SourceAnswer.init(text:)), answer.request == request.text
       else { continue }
       let sha256 = String(provenance.sourceSHA256)
       guard provenance.key == ResultKey(of: sha256, for: entry, metadata: metadata).text,

@@ -50,10 +50,10 @@ import Transfer
   func `a result learns by which answer its source came, if that is news`(known: SourceAnswer?) throws {
     try outbox.write("bytes", to: target)
     var provenance = provenance
-    provenance.answer = known
+    provenance.answer = known?.text
     try remember("bytes", origin: provenance.text, identity: identity)
     let origin = try #require(try reused(from: Self.answer())?.newOrigin)
-    #expect(Provenance(text: origin)?.answer == Self.answer())
+    #expect(Provenance(text: origin)?.answer.flatMap(SourceAnswer.init(text:)) == Self.answer())
     try remember("bytes", origin: origin, identity: identity)
     #expect(try reused(from: Self.answer(time: 2))?.newOrigin == nil, "the cache knows when")
     #expect(try reused(from: Self.answer(time: 2), isOfResult: true)?.newOrigin != nil, "nobody else knows when")
