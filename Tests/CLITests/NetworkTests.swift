@@ -136,7 +136,21 @@ import Testing
     #expect(report.entries.allSatisfy { $0.attempts <= 3 }, "\(report.entries.map(\.attempts))")
   }
 
-  @Test func `what one host redirects to a page fails at once, with what the page is`() throws {
+  @Test func `a run ends while a captive portal stays, with a row for each variant`() throws {
+    let server = try portal(after: 8)
+    let folders = try DarkroomFolders()
+    let urls = (0..<12).map { "http://127.0.0.\(1 + $0 % 4):\(server.port)/\($0)" }
+    let variants = #""variants": [{"name": "a"}, {"name": "b"}, {"name": "c"}]"#
+    try folders.drop(
+      "job.jsonl",
+      urls.enumerated().map { "{\"url\": \"\($1)\"\($0 < 8 ? "" : ", " + variants)}\n" }.joined())
+    // With retries they would be waited for until the hosts are given up.
+    let run = try folders.run(["--retries", "0", "--per-host", "1", "--filters", "none"])
+    #expect(run.status == 1, "\(run.error)")
+    #expect(try folders.report("job").counts == Report.Counts(total: 20, filtered: 8, failed: 12))
+  }
+
+  @Test func `what one host redirects to a page fails with what the page is`() throws {
     let server = try portal(after: 60)
     let folders = try DarkroomFolders()
     try folders.drop(

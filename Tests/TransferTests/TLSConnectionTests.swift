@@ -77,6 +77,30 @@ import Testing
     }
   }
 
+  @Test(
+    "a handshake that is cut off is a lost connection, one that is refused is a tls error",
+    arguments: [("reset", TransferError.Code.network), ("close", .network), ("alert", .tls), ("text", .tls)])
+  func cutHandshake(ending: String, code: TransferError.Code) async throws {
+    let server = try PythonServer(
+      PythonServer.prelude + """
+        def handle(connection):
+            # All of the client's first message, so that closing resets nothing.
+            length = struct.unpack(">H", connection.recv(5, socket.MSG_WAITALL)[3:])[0]
+            connection.recv(length, socket.MSG_WAITALL)
+            if sys.argv[1] == "reset":
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            elif sys.argv[1] == "alert":
+                connection.sendall(bytes([21, 3, 3, 0, 2, 2, 40]))
+            elif sys.argv[1] == "text":
+                connection.sendall(b"HTTP/1.1 400 Bad Request\\r\\n\\r\\n")
+            connection.close()
+
+        serve()
+        """, [ending])
+    let error = try #require(try await Downloads().failure(server.url("a", scheme: "https")).error)
+    #expect(error.code == code && error.isRetryable == (code == .network), "\(error.message)")
+  }
+
   @Test("a folder of certificates is trusted besides the bundle")
   func certificateFolder() async throws {
     let server = try Server("keepalive_timeout 0;\n")

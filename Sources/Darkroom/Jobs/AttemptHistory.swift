@@ -37,6 +37,9 @@ struct AttemptHistory {
   /// What the last try left of its download, for the next one at the same URL.
   var partial: PartialDownload?
 
+  /// Whether the last try found out that the bytes of its source are not there.
+  var needsBytes = false
+
   /// How often its tries at the URL in use did not count because its host was closed.
   var holds = 0
 

@@ -267,12 +267,14 @@ final class EntryScheduler {
   ///   - isRefused: Whether its host refused it the last time.
   ///   - hasHostFailed: Whether its host failed.
   ///   - failsByItself: Whether that was while its host served others.
+  ///   - needsBytes: Whether the bytes of its source are not there.
   func retry(
     _ id: PhotoRecord.ID, attempts: Int?, isRefused: Bool = false, hasHostFailed: Bool = false,
-    failsByItself: Bool = false, due: Int, now: Int
+    failsByItself: Bool = false, needsBytes: Bool = false, due: Int, now: Int
   ) {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     var history = entry.history
+    history.needsBytes = needsBytes
     if let attempts {
       history.tried(
         attempts: attempts, isRefused: isRefused, failedAt: hasHostFailed ? now : nil, failsByItself: failsByItself)
@@ -362,11 +364,15 @@ final class EntryScheduler {
   }
 
   /// Records that a picture of the host of an entry in progress was delivered.
-  func delivered(_ id: PhotoRecord.ID) { if let host = started(id)?.host { hosts.delivered(host) } }
+  func delivered(_ id: PhotoRecord.ID) {
+    if let host = started(id)?.host, host != HostScheduler.files { hosts.delivered(host) }
+  }
 
   /// Records that an entry in progress was redirected to a place that is no picture.
   func redirected(_ id: PhotoRecord.ID, to place: String, now: Int) -> CaptivePortals.Place {
-    guard let host = started(id)?.host else { return .page }
+    guard let host = started(id)?.host, host != HostScheduler.files else {
+      return portals.isPortal(place) ? .portal : .page
+    }
     return portals.redirected(host, hasDelivered: hosts.breaker(of: host).hasDelivered, to: place, now: now)
   }
 

@@ -72,6 +72,7 @@ extension LiveJobs {
       isCutShort: configuration.transfer.isCutShort(left: left, next.budget), partial: next.history.partial,
       earlierMirrors: next.history.mirrorFailures,
       firstTried: next.history.firstTried.map { Clock.wallMilliseconds - (now - $0) },
+      needsBytes: next.history.needsBytes,
       inherited: next.inherited, waitingVariants: variants)
     if let left, left <= 0, let failure = next.history.failure {
       record.fail(failure)
@@ -143,12 +144,12 @@ extension LiveJobs {
     // Those of a run that was cancelled may end late.
     guard pending.inProgress[record.id]?.download.record === record else { return }
     pending.remove(record)
-    checkRedirect(of: record, configuration.backoff)
-    decide(on: record, configuration)
+    decide(on: record, configuration, mayBePortal: checkRedirect(of: record))
   }
 
   /// Decides what becomes of an entry both of whose operations have finished.
-  func decide(on record: PhotoRecord, _ configuration: Configuration) {
+  /// - Parameter mayBePortal: Whether it was redirected to a place of which it is not known what it is.
+  func decide(on record: PhotoRecord, _ configuration: Configuration, mayBePortal: Bool = false) {
     let live = record.snapshot
     let now = Clock.monotonicMilliseconds
     let started = scheduler.started(record.id)
@@ -158,8 +159,8 @@ extension LiveJobs {
       refusals: (started?.history.refusals ?? 0) + (live.failure?.isHostRefusal == true ? 1 : 0),
       age: started.map { now - $0.firstTried } ?? 0, wasDeferred: started?.key.wasDeferred == true,
       hadRetryableMirrorFailure: started?.history.hadRetryableMirrorFailure == true,
-      mayRepeat: record.entry.request.isCacheable || configuration.backoff.isGiven
-        || live.usage.isOwn && live.usage.requests.sent == 0,
+      mayBePortal: mayBePortal,
+      mayRepeat: record.entry.request.isCacheable || configuration.backoff.isGiven || !wasSent(record, live),
       timeLeft: timeLeft(record.id, configuration), host: hostState(record, live),
       isMirrorOpen: record.hasMirror && scheduler.isOpen(hostOf: record.entry.urls[record.mirror + 1]))
     let isClosing = runs[record.run.number]?.isClosing == true
@@ -176,6 +177,8 @@ extension LiveJobs {
     let partial = record.takePartial()
     switch verdict {
     case .deliver:
+      // Those of a page that may have been a portal's have waited.
+      if record.entry.firstRow != nil, let source = live.source { startVariants(of: record, source) }
       let refusals = entry.throttle.refusals
       if live.failure?.isHostRefusal == true, refusals > max(configuration.backoff.retries, live.attempts) {
         record.hostRefused(refusals)
@@ -192,7 +195,7 @@ extension LiveJobs {
     case .restart where live.state == .new:
       scheduler.startAgain(record.id, now: now)
       scheduler.keep(partial, of: record.id)
-    case .restart: scheduler.retry(record.id, attempts: nil, due: now, now: now)
+    case .restart: scheduler.retry(record.id, attempts: nil, needsBytes: true, due: now, now: now)
     case .leave: break
     case .retry(let seconds):
       scheduler.retry(

@@ -47,7 +47,7 @@ extension LiveJobs {
   /// When the hosts of a run that has ended did not answer, those included that do not yet.
   func holds(of run: JobRun) -> [HostHold] {
     for (host, closed) in run.closedHosts.sorted(by: { $0.value.since < $1.value.since }) {
-      record(closed, of: host, in: run)
+      record(scheduler.hosts.closed(host) ?? closed, of: host, in: run)
     }
     run.closedHosts = [:]
     return run.holds
@@ -71,8 +71,7 @@ extension LiveJobs {
     if breaker.isGivenUp { return .givenUp }
     let isHeld = breaker.isClosed || failure.isOfMachine && !breaker.hasAnswered && scheduler.hosts.isMachineHeld
     // What may have had an effect is not repeated for that.
-    let wasSent = live.usage.isOwn ? live.usage.requests.sent > 0 : !failure.isUnreachable
-    guard isHeld, record.entry.request.isCacheable || !wasSent else { return .open }
+    guard isHeld, record.entry.request.isCacheable || !wasSent(record, live) else { return .open }
     // It failed before, and the host has served others since, or, if it is this machine that may be to blame, others were
     // reached: the failure is its own, and so are those that follow.
     guard let history = scheduler.started(record.id)?.history, let failedAt = history.failedAt else { return .closed }
@@ -80,6 +79,13 @@ extension LiveJobs {
       history.failsByItself || breaker.hasServed(since: failedAt + 1)
       || failure.isOfMachine && !breaker.hasAnswered && scheduler.hosts.hasReached(failure, since: failedAt + 1)
     return servesOthers ? .answering : .closed
+  }
+
+  /// Whether the request of an entry may have been sent by its last try, or by that of another entry for both.
+  func wasSent(_ record: PhotoRecord, _ live: PhotoRecord.Live) -> Bool {
+    if live.usage.isOwn { return live.usage.requests.sent > 0 }
+    guard live.attempts > scheduler.started(record.id)?.history.attempts ?? 0 else { return false }
+    return live.failure?.hostFailure?.isUnreachable != true
   }
 
   /// How much of the time for all tries of an entry in progress is left, in seconds; nil when that has no limit.

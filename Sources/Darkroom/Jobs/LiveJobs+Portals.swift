@@ -8,7 +8,9 @@ extension LiveJobs {
   /// - Returns: The failure. Default: nil, it was no such answer.
   func takePortalsAnswer(to record: PhotoRecord) -> EntryFailure? {
     let live = record.snapshot
-    guard live.usage.isOwn, scheduler.portals.isPortal(record.place(live)) else { return nil }
+    guard live.usage.isOwn, live.source?.isCached == false, live.source?.contentType?.hasPrefix("image/") != true,
+      scheduler.portals.isPortal(record.place(live))
+    else { return nil }
     var usage = live.usage
     usage.contact = .failed(.broken)
     record.usedHost(usage)
@@ -16,26 +18,22 @@ extension LiveJobs {
   }
 
   /// Takes what an entry that was redirected came to: the place is a picture, or else it may be a portal.
-  func checkRedirect(of record: PhotoRecord, _ backoff: Backoff) {
+  /// - Returns: Whether it is not known yet what the place is.
+  func checkRedirect(of record: PhotoRecord) -> Bool {
     let live = record.snapshot
-    if live.state == .filtered, live.usage.isOwn { return delivered(record, live) }
-    guard let failure = live.failure, failure.code == .filter(.notAnImage), let place = record.place(live) else {
-      return
+    if live.state == .filtered, live.usage.isOwn {
+      scheduler.delivered(record.id)
+      scheduler.portals.delivered(record.place(live))
     }
-    let now = Clock.monotonicMilliseconds
-    switch scheduler.redirected(record.id, to: place, now: now) {
-    case .portal: record.replaceFailure(.portal(at: live.source?.finalURL ?? place))
-    case .suspect where backoff.retries > 0 && live.attempts == scheduler.uncounted(record.id) + 1:
-      var failure = failure
-      failure.disposition = .retry(after: Double(CaptivePortals.suspicionTime) / 1000)
-      record.replaceFailure(failure)
-    case .suspect, .page: break
+    guard live.failure?.code == .filter(.notAnImage), let place = record.place(live) else { return false }
+    switch scheduler.redirected(record.id, to: place, now: Clock.monotonicMilliseconds) {
+    case .portal:
+      record.replaceFailure(.portal(at: live.source?.finalURL ?? place))
+      return false
+    // It is tried again once.
+    case .suspect: return live.attempts == scheduler.uncounted(record.id) + 1
+    case .page: return false
     }
-  }
-
-  private func delivered(_ record: PhotoRecord, _ live: PhotoRecord.Live) {
-    scheduler.delivered(record.id)
-    scheduler.portals.delivered(record.place(live))
   }
 }
 

@@ -57,6 +57,9 @@ struct EndedEntry: Equatable {
   /// Whether an earlier mirror failed with a retryable error.
   var hadRetryableMirrorFailure = false
 
+  /// Whether it was redirected to a place of which it is not known yet whether it is a captive portal.
+  var mayBePortal = false
+
   /// Whether its request may be made again: not one that may have an effect, has been sent, and is not to be repeated.
   var mayRepeat = true
 
@@ -105,7 +108,10 @@ extension Verdict {
       let hold = Double(max(0, entry.throttle.until - now)) / 1000
       let wait = deferral.allowed(waitSeconds: hold, ageMilliseconds: entry.age)
       verdict = afterFailure(entry, delay: isGivenUp || !entry.mayRepeat ? nil : wait, isStopping)
-    case .final: verdict = afterFailure(entry, delay: nil, isStopping)
+    case .final:
+      let isTriedAgain = entry.mayBePortal && entry.mayRepeat && !entry.wasDeferred && entry.host != .givenUp
+      let delay = backoff.delay(attempts: entry.attempts, asked: Double(CaptivePortals.suspicionTime) / 1000)
+      verdict = afterFailure(entry, delay: isTriedAgain ? delay : nil, isStopping)
     case nil: verdict = isStopping && entry.state != .filtered ? .leave : .deliver
     }
     guard verdict == .deliver, let wait = entry.wait(deferral) else { return verdict }

@@ -151,6 +151,9 @@ final class PhotoRecord: Sendable {
   /// Whether its time is so short that nothing follows from a host that does not answer.
   let isCutShort: Bool
 
+  /// Whether its last try found out that the bytes of its source are not there: its result does not stand for them.
+  let needsBytes: Bool
+
   /// What another variant of its entry has downloaded for it; nil for most.
   let inherited: Source?
 
@@ -171,12 +174,14 @@ final class PhotoRecord: Sendable {
   ///   - partial: What the last try has left of a download that broke off.
   ///   - earlierMirrors: How the entry's mirrors before this one failed.
   ///   - firstTried: When the entry was first tried, in milliseconds since 1970; nil when that is this time.
+  ///   - needsBytes: Whether the result of its source does not stand for it.
   ///   - inherited: What another variant of its entry has downloaded for it.
   ///   - waitingVariants: The positions of the variants of its entry that wait for its download.
   init(
     _ entry: Entry, run: RunContext, mirror: Int = 0, attempts: Int = 0, settings: HostSettings = HostSettings(),
     lastFailure: LedgerFailure? = nil, isCutShort: Bool = false, partial: PartialDownload? = nil,
-    earlierMirrors: [ReportRow.MirrorFailure] = [], firstTried: Int? = nil, inherited: Source? = nil,
+    earlierMirrors: [ReportRow.MirrorFailure] = [], firstTried: Int? = nil, needsBytes: Bool = false,
+    inherited: Source? = nil,
     waitingVariants: [Int] = []
   ) {
     self.partial = Mutex(partial)
@@ -188,6 +193,7 @@ final class PhotoRecord: Sendable {
     self.isCutShort = isCutShort
     self.earlierMirrors = earlierMirrors
     self.firstTried = firstTried
+    self.needsBytes = needsBytes
     self.inherited = inherited
     self.waitingVariants = waitingVariants
     live = Mutex(Live(attempts: attempts))

@@ -71,7 +71,9 @@ struct EarlierResults: Sendable {
         let answer = provenance.answer.flatMap(SourceAnswer.init(text:)), answer.request == request.text
       else { continue }
       let sha256 = String(provenance.sourceSHA256)
-      guard provenance.key == ResultKey(of: sha256, for: entry, metadata: metadata).text,
+      // Another digest is one of bytes that nobody has.
+      guard entry.checksum.map({ $0.algorithm == .sha256 && $0.digest == sha256 }) ?? true,
+        provenance.key == ResultKey(of: sha256, for: entry, metadata: metadata).text,
         (try? unchangedIdentity(output)) ?? nil != nil
       else { continue }
       let original = JobFolder.original(entry.lineName, extension: provenance.source.format.fileExtension)

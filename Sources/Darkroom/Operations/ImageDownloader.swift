@@ -197,7 +197,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   /// Whether it is a page of another host, such as that of a captive portal.
   private func isForeignPage(_ outcome: TransferOutcome) -> Bool {
-    outcome.contentType?.hasPrefix("text/") == true
+    ["text/html", "application/xhtml+xml"].contains { outcome.contentType?.lowercased().hasPrefix($0) == true }
       && SourceLocation.hostName(of: outcome.finalURL) != SourceLocation.hostName(of: record.url)
   }
 

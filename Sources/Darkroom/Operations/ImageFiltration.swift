@@ -90,7 +90,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private func make(_ key: ResultKey, of source: PhotoRecord.Source, after leader: PhotoRecord?) throws {
     let began = ContinuousClock.now
     // What came by a transfer of its own was compared with the checksum on its way.
-    if source.isShared, record.entry.checksum != nil { try check(open(source), source) }
+    if source.isShared, !source.isOfResult, record.entry.checksum != nil { try check(open(source), source) }
     // When the outbox cannot be read, the result is made.
     if let delivered = try? access.earlier.result(of: record.entry, as: key, from: source) {
       let picture = delivered.sourcePicture

@@ -271,7 +271,8 @@ final class PendingOperations {
     let download = ImageDownloader(
       record, engine: engine, access: access,
       delivered: { [earlier, metadata, keepsOriginals] request in
-        earlier.source(of: record.entry, by: request, metadata: metadata, keepsOriginals: keepsOriginals)
+        record.needsBytes
+          ? nil : earlier.source(of: record.entry, by: request, metadata: metadata, keepsOriginals: keepsOriginals)
       }, shared: shared, rules: rules, endings: downloadEndings,
       began: reportsBeginning ? downloadBegan : nil, answered: reportsAnswer ? hostAnswered : nil
     ) {

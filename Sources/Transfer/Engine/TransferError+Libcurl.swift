@@ -17,8 +17,15 @@ extension TransferError {
       return
     }
     let reason = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
-    let kind = Self.code(for: code)
+    let kind = code == CURLE_SSL_CONNECT_ERROR && Self.isCutOff(reason) ? .network : Self.code(for: code)
     self.init(kind, "\(location.redacted): \(reason)", systemError: kind == .connect ? systemError : nil)
+  }
+
+  /// Whether a handshake failed because the connection was lost, by libcurl's message: it could not read or write, or OpenSSL
+  /// knows no error, or only that there was nothing more to read.
+  private static func isCutOff(_ message: String) -> Bool {
+    ["Recv failure: ", "Send failure: ", "OpenSSL SSL_connect: "].contains { message.hasPrefix($0) }
+      || message.hasSuffix("unexpected eof while reading")
   }
 
   private static func code(for code: CURLcode) -> Code {
