@@ -137,9 +137,9 @@ import Testing
   }
 
   @Test func `a run ends while a captive portal stays, with a row for each variant`() throws {
-    let server = try portal(after: 8)
+    let server = try portal(after: 100)
     let folders = try DarkroomFolders()
-    let urls = (0..<12).map { "http://127.0.0.\(1 + $0 % 4):\(server.port)/\($0)" }
+    let urls = (0..<12).map { "http://127.0.0.\(1 + $0 % 4):\(server.port)/\($0 < 8 ? "" : "dead")\($0)" }
     let variants = #""variants": [{"name": "a"}, {"name": "b"}, {"name": "c"}]"#
     try folders.drop(
       "job.jsonl",
