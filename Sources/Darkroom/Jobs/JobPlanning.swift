@@ -27,6 +27,8 @@ final class JobPlanning: Sendable {
     /// The file is one whose job has ended, and that could only not be moved away; with what keeps it from that now.
     case alreadyDone(trouble: String?)
     case cancelled
+    /// It was superseded by a later one before anything of it had ended, and nothing of it is left.
+    case superseded(runID: String)
     /// Nobody can work on it, and nothing of it is left in the ledger.
     case setAside(DamagedJob)
   }
@@ -109,6 +111,8 @@ final class JobPlanning: Sendable {
           listed: listed))
     } catch is CancellationError {
       return .cancelled
+    } catch let superseded as SupersededRun {
+      return .superseded(runID: superseded.runID)
     } catch let damaged as DamagedJob {
       return .setAside(try planner.setAside(damaged))
     }
@@ -119,7 +123,7 @@ final class JobPlanning: Sendable {
 struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is handed over once
   let job: LedgerJob
   var run: RunContext
-  let manifest: JobManifest
+  var manifest: JobManifest
   let index: JobIndex
 
   /// How many entries the manifest has.

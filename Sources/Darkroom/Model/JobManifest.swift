@@ -16,8 +16,8 @@ struct JobManifest: Sendable, Equatable, Codable {
   /// Where the file lies if it is to be moved when the job is done; nil when it stays where it is.
   let inboxPath: String?
 
-  /// Tells whether the file is still the one that was accepted.
-  let identity: String
+  /// Tells whether the file is still the one that was accepted, or has the same bytes and has taken its place.
+  var identity: String
 
   /// Milliseconds since 1970, UTC.
   let accepted: Int
@@ -42,11 +42,31 @@ struct JobManifest: Sendable, Equatable, Codable {
   /// What its source has listed; nil when it lists its entries itself, and as long as its source was not downloaded.
   var list: FetchedList?
 
+  /// The first of the runs of which each has replaced the one before, its own being the last. Default: nil, it has replaced
+  /// none.
+  var chain: FirstRun?
+
   /// What processes that have ended in order asked of servers for it. Default: nil, nothing.
   var transfers: Transfers?
 
+  /// The first of several runs.
+  struct FirstRun: Sendable, Equatable, Codable {
+    let runID: String
+
+    /// Milliseconds since 1970, UTC.
+    let accepted: Int
+  }
+
   /// The extension of the file's name, `.gz` included.
   var fileExtension: String { ManifestFileName(file)?.suffix ?? format }
+
+  /// Whether another manifest of the job lists the same: it has the same bytes, and entries get the same for the fields that
+  /// they leave out. What a source lists may have changed.
+  func isSame(as other: JobManifest) -> Bool {
+    list == nil && other.list == nil && tooLarge == nil && other.tooLarge == nil
+      && (file, format, sha256) == (other.file, other.format, other.sha256)
+      && (filters, outputFormat, quality, refresh) == (other.filters, other.outputFormat, other.quality, other.refresh)
+  }
 
   /// Whether it is to be moved out of an inbox.
   /// - Parameter inbox: The inbox's path.

@@ -8,8 +8,13 @@ struct RunContext: Sendable {
   private(set) var folder: JobFolder
   let staging: Staging
 
-  /// When the job was accepted, in milliseconds since 1970, UTC.
+  /// When the job was accepted or, if it has replaced others, the first of these, in milliseconds since 1970, UTC. What was
+  /// asked for since then is not asked for again.
   var accepted = Int.max
+
+  /// The first of the runs that it has replaced one after the other: what is asked for once in each run is not asked for again.
+  /// Default: nil, it has replaced none.
+  var firstRunID: String?
 
   /// Whether files may have the names of results already, whoever put them there.
   var mayFindFiles = true

@@ -5,8 +5,9 @@ struct SourceAnswer: Sendable, Equatable {
   /// The request: a `CacheKey`, as text.
   let request: String
 
-  /// By what a server is asked whether the source has changed.
-  let validators: Validators
+  /// By what a server is asked whether the source has changed; nil when it sent nothing, and for what is asked for once in each
+  /// run: then the answer says nothing to later runs but those that replace its own.
+  let validators: Validators?
 
   /// The URL that answered, redirects followed, as reports show it.
   let finalURL: String
@@ -30,14 +31,14 @@ struct SourceAnswer: Sendable, Equatable {
     """
   }
 
-  /// What is sent to ask whether the source has changed, and what to: the end of `text`.
+  /// What is asked about the source, and by what: the end of `text`.
   fileprivate var question: String {
     """
     \(request)
     \(bytes)
-    \(validators.urlDigest)
-    \(validators.etag ?? "")
-    \(validators.lastModified ?? "")
+    \(validators?.urlDigest ?? "")
+    \(validators?.etag ?? "")
+    \(validators?.lastModified ?? "")
     """
   }
 }
@@ -48,17 +49,16 @@ extension SourceAnswer {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     guard lines.count == 8, let time = Int(lines[0]), let bytes = Int(lines[4]) else { return nil }
     func value(_ line: Int) -> String? { lines[line].isEmpty ? nil : lines[line] }
+    let validators = value(5).map { Validators(etag: value(6), lastModified: value(7), urlDigest: $0) }
     self.init(
-      request: lines[3], validators: Validators(etag: value(6), lastModified: value(7), urlDigest: lines[5]),
-      finalURL: lines[1], contentType: value(2), bytes: bytes, time: time)
+      request: lines[3], validators: validators, finalURL: lines[1], contentType: value(2), bytes: bytes, time: time)
   }
 
-  /// What a cache knows of a source; nil without validators, and for what is asked for once in each run.
-  init?(_ source: CachedSource, of request: CacheKey) {
-    guard let validators = source.validators, !source.asked.isOnce else { return nil }
+  /// What is known of a source.
+  init(_ source: CachedSource, of request: CacheKey) {
     self.init(
-      request: request.text, validators: validators, finalURL: source.finalURL, contentType: source.contentType,
-      bytes: source.bytes, time: source.asked.time)
+      request: request.text, validators: source.asked.isOnce ? nil : source.validators, finalURL: source.finalURL,
+      contentType: source.contentType, bytes: source.bytes, time: source.asked.time)
   }
 
   /// The source, whose bytes nobody has.
@@ -72,10 +72,10 @@ extension SourceAnswer {
 
 extension PhotoRecord.Source {
   /// Its answer, as text, if a result of it is to keep that in place of an earlier one: when something else is to be asked the
-  /// next time, or when the cache does not know when it was asked for last.
+  /// next time, or when the cache may not know when it was asked for last.
   func news(after known: String?) -> String? {
     guard let answer else { return nil }
-    if let known, !isOfResult, known.hasSuffix("\n" + answer.question) { return nil }
+    if let known, isCached, !isOfResult, known.hasSuffix("\n" + answer.question) { return nil }
     return answer.text == known ? nil : answer.text
   }
 }

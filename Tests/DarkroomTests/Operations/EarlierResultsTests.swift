@@ -35,7 +35,7 @@ import Transfer
 
   private func reused(from answer: SourceAnswer? = nil, isOfResult: Bool = false) throws -> DeliveredResult? {
     var source = PhotoRecord.Source(finalURL: "http://h/a", httpStatus: 304, bytes: 9, sha256: "ab")
-    (source.answer, source.isOfResult) = (answer, isOfResult)
+    (source.answer, source.isCached, source.isOfResult) = (answer, true, isOfResult)
     let outputs = try EarlierResults.targets(of: entry).compactMap { try outbox.ledger.output(job: "job", target: $0) }
     return try EarlierResults(folder: outbox.folder, outputs: outputs).result(of: entry, as: key, from: source)
   }
@@ -58,6 +58,19 @@ import Transfer
     #expect(try reused(from: Self.answer(time: 2))?.newOrigin == nil, "the cache knows when")
     #expect(try reused(from: Self.answer(time: 2), isOfResult: true)?.newOrigin != nil, "nobody else knows when")
     #expect(try reused()?.newOrigin == nil, "what cannot be asked for by validators says nothing")
+  }
+
+  @Test func `an answer without validators is kept with the result, for runs that replace its own`() throws {
+    let answer = SourceAnswer(
+      request: "digest", validators: nil, finalURL: "http://h/a", contentType: nil, bytes: 9, time: 7)
+    var provenance = provenance
+    provenance.answer = answer.text
+    #expect(Provenance(text: provenance.text)?.answer.flatMap(SourceAnswer.init(text:)) == answer)
+    let access = CacheAccess(cache: nil, isRefreshing: false, maxBytes: 10, runID: "r", since: 7)
+    let key = CacheKey(try SourceLocation(parsing: "http://h/a"))
+    #expect(access.known(key, .plain) { answer.source(sha256: "ab") }?.isOfThisRun == true)
+    let later = CacheAccess(cache: nil, isRefreshing: false, maxBytes: 10, runID: "r", since: 8)
+    #expect(later.known(key, .plain) { answer.source(sha256: "ab") }?.isOfThisRun == false)
   }
 
   @Test func `a file with the identity that it was delivered with is not read`() throws {
