@@ -210,7 +210,6 @@ package final class Darkroom {
       if jobs.suspension.needsScan { watcher.scanNow() }
     }
     reconcileJobs(now)
-    jobs.suspendReplaced()
     jobs.admit(now: now, configuration, cache: services.cache)
     if stopDeadline == nil, jobs.suspension.allowsOne { jobs.pending.continueOneByOne() }
     writeStatus(now)
@@ -333,8 +332,7 @@ package final class Darkroom {
     let mayPlan = mayStart && !jobs.suspension.hasDiskCause && !jobs.suspension.awaitsRoom
     let limits = JobLimits(
       places: mayPlan ? configuration.jobs : 0, live: services.liveLimit, total: services.totalLimit)
-    jobs.collectCancelled(configuration)
-    if mayStart { jobs.beginReplacements(now: now) }
+    jobs.collectCancelled(now: now, configuration)
     let actions = reconcile(
       wanted: &jobs.queue, live: jobs.live, limits: limits, now: now,
       isPaused: jobs.suspension.isPaused, resumedAt: resumedAt)
@@ -342,10 +340,8 @@ package final class Darkroom {
       switch action {
       case .start(let source): jobs.start(source, now: now)
       case .startReplacement(let source, let run): jobs.start(source, replacing: run, now: now)
-      case .replace(let run, let successor): if mayStart { jobs.replace(run, by: successor) }
-      case .separate(let run): if mayPlan, let run = jobs.runs[run] { jobs.discardPlan(of: run) }
-      case .compare(let run): if mayStart { jobs.compare(run) }
-      case .settle(let run): if mayStart { jobs.settle(run) }
+      case .replace(let run, let successor): if mayStart { jobs.replace(run, by: successor, now: now) }
+      case .separate(let run): if mayPlan, let run = jobs.runs[run] { jobs.planSeparately(run) }
       case .begin(let run):
         jobs.begin(run, now: now)
         // Nothing else would have the loop run again.
@@ -422,7 +418,9 @@ package final class Darkroom {
       untilScan = min(untilScan, max(0, deadline - now))
     }
     if let timeLimit { untilScan = min(untilScan, max(0, timeLimit - now)) }
-    if let end = jobs.nextHoldEnd, end > now { untilScan = min(untilScan, end - now) }
+    for end in [jobs.nextHoldEnd, jobs.nextWaitEnd] {
+      if let end, end > now { untilScan = min(untilScan, end - now) }
+    }
     guard let start = jobs.nextStart else { return untilScan }
     return min(untilScan, Double(max(0, start - Clock.monotonicMilliseconds)) / 1000)
   }

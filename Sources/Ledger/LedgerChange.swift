@@ -38,9 +38,6 @@ package enum LedgerChange: Sendable {
   /// An entry has ended: its file is in place, or it has none.
   case finish(LedgerEntry, run: String, job: String)
 
-  /// The row of an entry goes from a run to the one that replaces it. What it has delivered is the job's as before.
-  case carry(LedgerEntry, run: String, from: String, at: Int)
-
   /// An entry is tried again later. What it comes to then ends the deferral.
   case postpone(LedgerDeferral, run: String)
 
@@ -75,11 +72,6 @@ extension LedgerChange {
     case .name(let runID, let job, let pages): try LedgerNamedRun.put(runID, job: job, pages: pages, database)
     case .intend(let entry, let runID): try Self.put(entry, ended: false, run: runID, database)
     case .finish(let entry, let runID, let job): try Self.finish(entry, run: runID, job: job, database)
-    case .carry(let entry, let runID, let earlier, let position):
-      try Self.put(entry, ended: true, run: runID, database)
-      try entry.failure?.put(run: runID, database)
-      try database.run(
-        "DELETE FROM entries WHERE run_id = ? AND position = ?", [.text(earlier), .integer(position)])
     case .postpone(let deferral, let runID):
       try database.run(LedgerTable.deferred.put, [.text(runID)] + deferral.values)
     case .recall(let delivery, let job): try Self.recall(LedgerOutput(delivery), job: job, database)

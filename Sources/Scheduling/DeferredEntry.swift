@@ -32,11 +32,6 @@ package struct DeferredEntry: Comparable, Sendable {
       firstTried: now - max(0, wallNow - firstTried))
   }
 
-  /// The same entry at another place, in the manifest that takes the place of its own.
-  package func moved(to position: Int) -> DeferredEntry {
-    DeferredEntry(position: position, attempts: attempts, due: due, firstTried: firstTried)
-  }
-
   /// The place in the manifest, from 0.
   package var position: Int { Int(place) }
 

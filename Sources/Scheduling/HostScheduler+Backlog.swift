@@ -16,7 +16,7 @@ extension HostScheduler {
 
   private mutating func backlog(of place: Int, _ perHost: HostPlaces, _ now: Int) -> JobBacklog {
     var backlog = JobBacklog()
-    backlog.isReady = !jobs[place].isSuspended && jobs[place].hasCandidate
+    backlog.isReady = jobs[place].hasCandidate
     backlog.retries = jobs[place].waitingRetries
     if jobs[place].upcoming == nil { backlog.onlyHost = jobs[place].onlyHost }
     for site in jobs[place].blocked.prefix(Self.examined) {

@@ -95,7 +95,6 @@ package struct HostScheduler {
   package mutating func add(job: Int) {
     added += 1
     jobs.append(JobSites(number: job, lastStart: -added))
-    jobs[jobs.count - 1].isSuspended = suspended.contains(job)
   }
 
   /// Removes a job with its retries. Its downloads that have not ended still count for their hosts.
@@ -112,14 +111,6 @@ package struct HostScheduler {
     if let place = place(of: job) { jobs[place].upcoming = key }
   }
 
-  /// The jobs of which nothing is chosen for now, also those among them that are added later.
-  package var suspended: Set<Int> = [] {
-    didSet {
-      guard suspended != oldValue else { return }
-      for place in jobs.indices { jobs[place].isSuspended = suspended.contains(jobs[place].number) }
-    }
-  }
-
   func place(of job: Int) -> Int? { jobs.firstIndex { $0.number == job } }
 
   // MARK: Choosing
@@ -131,7 +122,7 @@ package struct HostScheduler {
   package mutating func choose(now: Int, perHost: HostPlaces, lowest: Int = .max) -> Choice? {
     wake(now)
     var best: (place: Int, head: JobSites.Head)?
-    for place in jobs.indices where !jobs[place].isSuspended {
+    for place in jobs.indices {
       findHead(of: place, now, perHost)
       guard let head = jobs[place].head, head.priority <= lowest else { continue }
       if let found = best {
@@ -149,7 +140,7 @@ package struct HostScheduler {
   /// the earliest. Otherwise a job would not get its share of a host while it is served at others.
   private func choice(at slot: Int, _ priority: Int) -> Choice? {
     var first: (start: Int, place: Int, site: Int)?
-    for place in jobs.indices where !jobs[place].isSuspended {
+    for place in jobs.indices {
       guard let head = jobs[place].head, head.priority == priority, let site = head.site else { continue }
       guard jobs[place].sites[site].slot == slot else { continue }
       let start = jobs[place].sites[site].lastStart

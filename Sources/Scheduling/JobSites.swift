@@ -94,9 +94,6 @@ struct JobSites {
   /// The first entry of the next host that was not started; nil when there is none.
   var upcoming: EntryKey?
 
-  /// Whether nothing of it is chosen for now.
-  var isSuspended = false
-
   /// What `findHead` found last.
   private(set) var head: Head?
 

@@ -87,13 +87,11 @@ import Testing
     #expect(waiting?.isHeld == true && waiting?.host == 1)
   }
 
-  @Test func `what may start is ready, unless its job is suspended`() {
+  @Test func `what may start is ready`() {
     var scheduler = HostScheduler()
     scheduler.add(job: 1)
     scheduler.setUpcoming(key(0), job: 1)
     #expect(scheduler.backlogs(perHost: 6, now: 0)[1]?.isReady == true)
-    scheduler.suspended = [1]
-    #expect(scheduler.backlogs(perHost: 6, now: 0)[1]?.isReady == false)
   }
 
   @Test func `a host that has room again, and one at which nothing is left, wait for nothing`() {

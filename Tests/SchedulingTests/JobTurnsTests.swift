@@ -35,23 +35,6 @@ import Testing
     for job in 1...16 { #expect((99...101).contains(simulation.started.prefix(1600).count { $0.job == job })) }
   }
 
-  @Test func `a job that is suspended starts nothing, at no host, and then goes on`() {
-    var simulation = Simulation(places: 4)
-    for job in 1...2 {
-      simulation.add(
-        job: job,
-        [.init(host: 1, entries: 200, milliseconds: 100), .init(host: job + 1, entries: 200, milliseconds: 100)])
-    }
-    simulation.run { $0.started.count >= 40 }
-    simulation.scheduler.suspended = [1, 3]
-    simulation.add(job: 3, [.init(host: 9, entries: 20, milliseconds: 100)])
-    simulation.run { $0.started.count >= 240 }
-    #expect(simulation.started[40...].allSatisfy { $0.job == 2 })
-    simulation.scheduler.suspended = []
-    simulation.run { $0.started.count >= 820 }
-    #expect((1...3).map { job in simulation.started.count { $0.job == job } } == [400, 400, 20])
-  }
-
   @Test(arguments: [7, 51, 190])
   func `a job that is served at another host keeps its share of this one`(milliseconds: Int) {
     // One place each, so that they become free one after the other.

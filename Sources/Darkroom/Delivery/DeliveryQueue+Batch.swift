@@ -25,7 +25,6 @@ extension DeliveryQueue {
       }
     } catch let error where error.isOutOfSpace {
       // The next batch has nothing that can be rejected, or less.
-      carry(batch.carried)
       return reject(batch.changes, acceptances, reports, results, folders, error)
     }
     for acceptance in acceptances { acceptance.completion(.success(())) }
@@ -40,13 +39,10 @@ extension DeliveryQueue {
     }
     let held = results.takeHeld()
     let ended = outcomes.flatMap { report, outcome in (try? outcome.get()) == nil ? [] : report.ends }
-    let carried = batch.carried.map(\.change)
-    try retrying(after: { _ in true }) { try ledger.commit(results.ends + ended + carried) }
+    try retrying(after: { _ in true }) { try ledger.commit(results.ends + ended) }
     results.removeUnplaced()
-    try log(
-      results.committed + batch.carried.filter(\.isLogged).map(\.committed), flushing: batch.flushesLogs)
+    try log(results.committed, flushing: batch.flushesLogs)
     if !results.isEmpty { send(.committed(results.committed)) }
-    if !batch.carried.isEmpty { send(.carried(batch.carried)) }
     for (report, outcome) in outcomes {
       if (try? outcome.get()) != nil {
         // One that was cancelled may have got its list at the last moment.

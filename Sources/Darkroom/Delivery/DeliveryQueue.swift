@@ -21,8 +21,6 @@ final class DeliveryQueue: Sendable {
   enum Message: Sendable {
     /// These records' rows are durable.
     case committed([Committed])
-    /// These rows are durable in the runs to which they have gone over.
-    case carried([Carried])
     /// These records' results could not be brought to the disk, through no fault of theirs: they are to be made again.
     case rejected([PhotoRecord], any Error)
     /// There is no room for the ledger: it is tried again until there is.
@@ -51,31 +49,6 @@ final class DeliveryQueue: Sendable {
     let text: String
   }
 
-  /// A durable row of a run that goes over to the run that replaces it. No file moves.
-  struct Carried: Sendable {
-    /// Of the entry in the new run, which has nothing but the row.
-    let record: PhotoRecord
-
-    /// The row as it is there.
-    let row: ReportRow
-
-    /// Which entry has it until then.
-    let old: (id: PhotoRecord.ID, runID: String)
-
-    /// The record of the run in which the entry was worked on.
-    let processed: PhotoRecord
-
-    /// Whether the new run has a log that is to have the row.
-    let isLogged: Bool
-
-    /// The change of the ledger.
-    var change: LedgerChange {
-      .carry(record.ledgerEntry(row), run: record.run.runID, from: old.runID, at: old.id.position)
-    }
-
-    var committed: Committed { Committed(record: record, row: row, text: row.json.text) }
-  }
-
   /// What waits for the next batch.
   struct Batch: Sendable {
     var records: [PhotoRecord] = []
@@ -87,14 +60,12 @@ final class DeliveryQueue: Sendable {
     var folders: Set<String> = []
     /// What earlier batches could not place.
     var held: [ResultBatch.Item] = []
-    /// Rows that go over to other runs.
-    var carried: [Carried] = []
     /// Whether logs are to be written that could not be before.
     var flushesLogs = false
 
     var isEmpty: Bool {
       records.isEmpty && reports.isEmpty && acceptances.isEmpty && changes.isEmpty && folders.isEmpty && held.isEmpty
-        && carried.isEmpty && !flushesLogs
+        && !flushesLogs
     }
   }
 
@@ -209,15 +180,6 @@ final class DeliveryQueue: Sendable {
 
   /// Forgets a run all of whose deliveries have ended.
   func forget(run: Int) { logs.close(run) }
-
-  /// Has no rows of a run added to its log any more.
-  func mute(run: Int, in folder: JobFolder) { logs.mute(run, in: folder) }
-
-  /// Has durable rows go over to other runs, and into the logs of these.
-  /// - Parameter isUrgent: Whether a job waits for it. Default: none does.
-  func carry(_ rows: [Carried], isUrgent: Bool = false) {
-    if !rows.isEmpty { add(isUrgent: isUrgent) { $0.carried += rows } }
-  }
 
   /// Closes the log of a run for which nothing is to be delivered for a while.
   func rest(run: Int) { logs.rest(run) }

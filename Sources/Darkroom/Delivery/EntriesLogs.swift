@@ -11,8 +11,6 @@ final class EntriesLogs: Sendable {
     var error: SystemError?
     /// Where it lies.
     let folder: JobFolder
-    /// Whether its rows are not written any more.
-    var isMuted = false
   }
 
   private let logs = Mutex<[Int: Log]>([:])
@@ -27,7 +25,6 @@ final class EntriesLogs: Sendable {
       logs[run.number] = log
       return log
     }
-    if log.isMuted { return }
     _ = try append(log.backlog + Self.lines(rows), to: log, run.number)
   }
 
@@ -48,9 +45,6 @@ final class EntriesLogs: Sendable {
   }
 
   private static func lines(_ rows: [DeliveryQueue.Committed]) -> String { rows.map { $0.text + "\n" }.joined() }
-
-  /// Has no rows of a run written any more: another run of its job has the file.
-  func mute(_ run: Int, in folder: JobFolder) { logs.withLock { $0[run] = Log(folder: folder, isMuted: true) } }
 
   /// The runs with lines that wait, and why.
   var waiting: [Int: SystemError] { logs.withLock { $0.compactMapValues(\.error) } }

@@ -13,8 +13,7 @@ struct HistoryRetention {
 
   let history: History
 
-  /// How many are kept. A run without rows whose manifest was replaced is kept only in place of one that there is not: a
-  /// manifest may be dropped again, unchanged, any number of times while it is live.
+  /// How many are kept.
   let keeping: Int
 
   /// - Throws: `SystemError` when something cannot be removed now.
@@ -30,35 +29,13 @@ struct HistoryRetention {
     guard names.count > keeping else { return }
     var (kept, removed) = (0, 0)
     // The latest first.
-    var empty: [String] = []
     for name in names where removed < Self.most {
       guard try folder.status(of: name)?.kind == .folder else { continue }
       if kept >= keeping {
         if try removeOld(name, from: folder) { removed += 1 }
-      } else if try isEmptySuperseded(folder, name) {
-        empty.append(name)
       } else {
         kept += 1
       }
-    }
-    for name in empty.dropFirst(keeping - kept) where removed < Self.most {
-      if try removeOld(name, from: folder) { removed += 1 }
-    }
-  }
-
-  /// A report without rows is not longer than so many bytes.
-  private static let headLimit = 256 << 10
-
-  /// Whether a folder is that of a run that was replaced and has no rows. What cannot be read is taken for another's.
-  private func isEmptySuperseded(_ folder: OpenFolder, _ name: String) throws(SystemError) -> Bool {
-    do throws(SystemError) {
-      let run = try folder.folder(name)
-      guard let report = try run.status(of: "report.json"), report.kind == .file, report.size <= Self.headLimit,
-        let head = try ReportHead(of: run.open(reading: "report.json"))
-      else { return false }
-      return head.state == .superseded && head.counts?.total == 0
-    } catch  where [.missing, .occupied, .permission].contains(error.cause) {
-      return false
     }
   }
 

@@ -28,17 +28,17 @@ extension EntryScheduler {
     return attempts(run: run)
   }
 
-  /// The entries of a job whose outcome is not known: they are in progress, or being delivered.
-  func startedEntries(run: Int) -> Set<Int> { jobs[run]?.startedPositions ?? [] }
+  /// How often entries of a job were tried that have not started again, by position.
+  private func attempts(run: Int) -> [Int: Int] {
+    guard let job = jobs[run] else { return [:] }
+    return job.waiting.mapValues(\.attempts).filter { $0.value > 0 }
+  }
 
   /// Records that an entry that has started is not tried, because what it needs could not be read, or its job is cancelled.
   /// It is not scheduled again.
   func giveUp(_ id: PhotoRecord.ID, now: Int, backoff: Backoff) {
     notTried(id, now: now, backoff: backoff)
-    let entry = started(id)
     finished(id, now: now)
-    // The run that replaces its own goes on from there.
-    if let entry { jobs[id.run]?.wait(id.position, AttemptHistory(firstTried: entry.firstTried)) }
   }
 
   /// Has an entry start that was taken out of the index, because it is to be the last.

@@ -13,7 +13,7 @@ extension EntryScheduler {
     guard hosts.hasClosedHosts else { return nil }
     var read = 0
     for (host, _) in hosts.closedHosts where failure(ofHost: host) != nil {
-      for (run, job) in jobs where !job.isStopped && !suspended.contains(run) {
+      for (run, job) in jobs where !job.isStopped {
         guard let key = hosts.next(of: host, job: run), key.priority <= lowest, job.withoutMirror[host] != key,
           let local = job.localNumber(of: host)
         else { continue }

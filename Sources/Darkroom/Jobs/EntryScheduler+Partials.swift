@@ -16,5 +16,8 @@ extension EntryScheduler {
   }
 
   /// Removes all of them, because there is no room, or nothing is tried again.
-  func dropPartials() { for job in jobs.values { job.dropPartials { _ in true } } }
+  func dropPartials() { for job in jobs.values { job.dropPartials() } }
+
+  /// Removes those of a job, because nothing of it is tried again.
+  func dropPartials(run: Int) { jobs[run]?.dropPartials() }
 }

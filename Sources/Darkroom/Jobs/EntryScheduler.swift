@@ -54,30 +54,19 @@ final class EntryScheduler {
   ///   - deferred: The entries that an earlier process has deferred.
   ///   - dependencies: Which entries wait for others; nil when none does.
   ///   - heldVariants: How many variants wait for others of their entry.
-  ///   - waitingVariants: Besides, those that wait for one that goes on in the run that this one replaces, by its position.
   ///   - transfers: What was asked of servers for it before.
   func add(
     run: Int, _ index: JobIndex, deferred: [DeferredEntry] = [], dependencies: DependencyTracker? = nil,
-    heldVariants: Int = 0, waitingVariants: [Int: [EntryKey]] = [:], transfers: Transfers = Transfers()
+    heldVariants: Int = 0, transfers: Transfers = Transfers()
   ) {
     let job = JobEntries(index)
     job.transfers = transfers
     job.dependencies = dependencies
-    let variants = waitingVariants.values.reduce(heldVariants) { $0 + $1.count }
-    if variants > 0 {
-      job.variants = HeldVariants(count: variants)
-      job.variants?.waiting = waitingVariants
-    }
-    if dependencies != nil || variants > 0 { dependentRuns.insert(run) }
+    if heldVariants > 0 { job.variants = HeldVariants(count: heldVariants) }
+    if dependencies != nil || heldVariants > 0 { dependentRuns.insert(run) }
     for entry in deferred { job.deferred.insert(entry) }
     jobs[run] = job
     hosts.add(job: run)
-  }
-
-  /// The jobs of which nothing starts for now, also those among them that are added later.
-  var suspended: Set<Int> {
-    get { hosts.suspended }
-    set { hosts.suspended = newValue }
   }
 
   /// Removes a job. What is still downloaded for it counts for its host until it ends.
@@ -286,12 +275,6 @@ final class EntryScheduler {
     var history = entry.history
     history.held(now: now)
     retry(id, entry, history, at: entry.retryHost ?? entry.host, of: job, due: now, now: now)
-  }
-
-  /// Has an entry start again whose download has not begun, as if it had not been started.
-  func startAgain(_ id: PhotoRecord.ID, now: Int) {
-    guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
-    retry(id, entry, entry.history, at: entry.retryHost ?? entry.host, of: job, due: now, now: now)
   }
 
   /// Has an entry start again with its next mirror, at once.

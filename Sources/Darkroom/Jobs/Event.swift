@@ -32,14 +32,12 @@ package enum Event: Sendable {
   case hostOpened(host: String)
   /// A host has not answered for too long: its entries fail without being tried, but for one now and then.
   case hostGivenUp(host: String, why: String)
-  /// An entry's row of the report is durable. A row that goes over to another run, because its manifest was replaced, is told
-  /// of when it has. `deferred` tells how many entries of the job are.
+  /// An entry's row of the report is durable. `deferred` tells how many entries of the job are.
   case entryEnded(job: String, row: ReportRow, deferred: Int)
-  /// The row of an entry that was not done when its run was cancelled is durable; if `isSuperseded`, another manifest has taken
-  /// the place of the run's.
-  case entryCancelled(job: String, row: ReportRow, isSuperseded: Bool)
-  /// Another manifest has taken the place of a live job's: `carried` entries are unchanged, and done or in progress.
-  case jobReplaced(job: String, carried: Int)
+  /// The row of an entry that was not done when its run was cancelled is durable.
+  case entryCancelled(job: String, row: ReportRow)
+  /// Another manifest has taken the place of a live job's.
+  case jobReplaced(job: String)
   /// What has not been done of a job is cancelled: its manifest was removed from the inbox or, if `isRemoved` is false, that
   /// was asked for.
   case jobCancelled(job: String, isRemoved: Bool)

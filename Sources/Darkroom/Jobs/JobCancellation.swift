@@ -16,9 +16,6 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
   /// What records its names, if it had not begun.
   var names: [LedgerChange] = []
 
-  /// Whether another run has what is unchanged of it, and its log. Default: no.
-  var isSuperseded = false
-
   /// Called with the rows of each page when they are durable. Default: nobody wants to know.
   var written: ([ReportRow]) -> Void = { _ in }
 
@@ -33,10 +30,9 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
       for entry in page { tally.add(try ReportRow(parsing: entry.row)) }
       try index.fill { for entry in page { try index.markEnded(entry.position) } }
     }
-    if isSuperseded { try index.fill { try index.markSucceededEnded() } }
     run.staging.removeFilesOfEntries()
     // A run that had not begun is not taken for a new one by the next start.
-    var changes = (isSuperseded ? [] : names) + [LedgerChange.advance(run.runID, to: .running)]
+    var changes = names + [LedgerChange.advance(run.runID, to: .running)]
     try index.eachPendingPage { page in
       if isStopping() { throw CancellationError() }
       let rows = page.map(row)
@@ -44,7 +40,7 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
       changes = []
       for row in rows { tally.add(row.row) }
       written(rows.map(\.row))
-      if !isSuperseded { try delivery.log(rows) }
+      try delivery.log(rows)
     }
     return tally
   }

@@ -133,9 +133,6 @@ final class JobEntries {
     page = page.dropFirst()
   }
 
-  /// Has no entry start but for those that are deferred.
-  func passAllUpcoming() { (upcoming, page, hasMore) = (nil, [], false) }
-
   /// The number for all jobs of a host of the index.
   func number(ofHost local: Int, names: inout HostNames) throws -> Int {
     if let number = numbers[local] { return number }
@@ -200,8 +197,8 @@ extension JobEntries {
   }
 
   /// Removes what broken downloads of entries that wait have left.
-  func dropPartials(where isMeant: (Int) -> Bool) {
-    for (position, history) in waiting where history.partial != nil && isMeant(position) {
+  func dropPartials() {
+    for (position, history) in waiting where history.partial != nil {
       var history = history
       history.partial = nil
       states[position] = .waiting(history)

@@ -133,7 +133,8 @@ struct JobPlanner: Sendable {
     let run = RunContext(
       number: number, runID: job.runID, folder: outbox.job(job.name),
       staging: Staging(folder: outbox.staging(of: state), runID: job.runID, handle: staging),
-      accepted: manifest.accepted, isRefreshing: manifest.refresh == true, user: manifest.owner,
+      accepted: min(manifest.accepted, manifest.chainAccepted ?? .max), isRefreshing: manifest.refresh == true,
+      user: manifest.owner,
       mayReadFiles: manifest.list?.isFromServer != true)
     let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
     let source = Planner(
@@ -167,10 +168,7 @@ struct JobPlanner: Sendable {
       (task.job.state, task.job.documents) = (.running, [])
       try ledger.commit([.advance(job.runID, to: .running, documents: [])])
     }
-    if isSuperseded {
-      task.run = task.run.inHistory
-      return try planSuperseded(task, by: later)
-    }
+    if isSuperseded { return try planSuperseded(task, by: later) }
     let folder = try task.run.folder.prepare(changed: &unsynced)
     return try plan(task, in: folder, unsynced)
   }
@@ -236,13 +234,14 @@ struct JobPlanner: Sendable {
     let newNames = findings.problems.isEmpty ? try namesToRecord(of: index, task, takenFrom: names) : []
     if lastRun != nil, let warning = otherManifest(than: manifest, of: job) { findings.warnings.append(warning) }
     if hasFailures, let lastRun { try copyFailures(of: lastRun, to: index) }
+    if task.isReplacement { try index.prepareNames() }
     let total = try index.count()
     let sources = SourceCounts(total: total)
     let recovery = Recovery(run: run, ledger: ledger, index: index, hasFailures: hasFailures, sources: sources)
     let tally = try job.state == .accepted ? JobTally() : recovery.recover()
     let unsuccessful = try job.state == .accepted ? [] : index.unsuccessfulDependencies()
     if hasOutputs { try copyOutputs(of: job, to: index) }
-    // What takes the place of a live run is prepared when it is known what goes over.
+    // What takes the place of a live run is planned again when that has ended.
     let isPrepared = findings.problems.isEmpty && !task.isReplacement
     let suspects = try findings.problems.isEmpty ? journal?.suspects(of: run.runID).filter(index.takeOut) : nil
     let heldVariants = try isPrepared ? index.holdVariants() : 0

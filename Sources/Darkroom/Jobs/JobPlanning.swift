@@ -27,6 +27,8 @@ final class JobPlanning: Sendable {
     /// The file is one whose job has ended, and that could only not be moved away; with what keeps it from that now.
     case alreadyDone(trouble: String?)
     case cancelled
+    /// It was superseded by a later one before anything of it had ended, and nothing of it is left.
+    case superseded(runID: String)
     /// Nobody can work on it, and nothing of it is left in the ledger.
     case setAside(DamagedJob)
   }
@@ -109,6 +111,8 @@ final class JobPlanning: Sendable {
           listed: listed))
     } catch is CancellationError {
       return .cancelled
+    } catch let superseded as SupersededRun {
+      return .superseded(runID: superseded.runID)
     } catch let damaged as DamagedJob {
       return .setAside(try planner.setAside(damaged))
     }

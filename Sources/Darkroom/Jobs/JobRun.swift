@@ -14,12 +14,8 @@ final class JobRun {
     case ready(Plan)
     /// Its entries are being worked on.
     case running(Running)
-    /// Its manifest takes the place of that of another run, with which it is being compared.
-    case replacing(Plan)
-    /// Another manifest has taken the place of its own: what runs of it ends, and its rows go over. Then what is gone is
-    /// cancelled.
-    case replaced(Replaced)
-    /// Nobody wants it any more: what runs of it ends, then the rows of what was not done are written.
+    /// Nobody wants it any more, or another manifest has taken the place of its own: what runs of it ends, then what was not
+    /// done is recorded.
     case cancelling(Cancelling)
     /// All its rows are durable; its report is being written and delivered.
     case finishing(Finishing)
@@ -32,8 +28,8 @@ final class JobRun {
     /// Whether the download has begun; if not, it waits for a place.
     var hasBegun = false
 
-    /// What the run comes to because nobody wants it any more, or another has taken its place; nil for most.
-    var end: JobOutcome.State?
+    /// Whether nobody wants it any more.
+    var isCancelled = false
   }
 
   /// A run whose entries are being worked on.
@@ -50,53 +46,41 @@ final class JobRun {
     var isDone: Bool { tally.counts.total >= plan.total }
   }
 
-  /// A run that is cancelled.
+  /// A run that is cancelled or superseded.
   struct Cancelling {
     var running: Running
 
     /// How often those of its entries were tried that were begun and are cancelled, by position.
     var attempts: [Int: Int] = [:]
 
-    /// Whether another run has what is unchanged of it. Default: none has.
+    /// Whether the manifest of a later run has taken the place of its own. Default: none has.
     var isSuperseded = false
 
-    /// Whether the rows of what was not done are being written.
+    /// Those of its operations that may end. Default: none.
+    var awaited = Awaited()
+
+    /// Whether what was not done is being recorded.
     var isUnderWay = false
   }
 
-  /// A run that is replaced.
-  struct Replaced {
-    var running: Running
+  /// Operations of a superseded run that may end, because the later manifest wants the same of the same requests.
+  struct Awaited: Equatable {
+    /// How long they may take, in seconds.
+    static let time = 10.0
 
-    /// The number of the run that replaces it, which may go before it.
-    let successor: Int
+    /// Their entries.
+    var positions: Set<Int> = []
 
-    /// What its rows go over to.
-    let heir: RunContext
+    /// When they are cancelled, as `Clock.monotonicSeconds`.
+    var until = Double.infinity
 
-    /// The entries that were in progress or being delivered when it was replaced, those included that go on in a run that it
-    /// has replaced.
-    let started: Set<Int>
-
-    /// How often those of its entries were tried that were begun and have no row, by position.
-    var attempts: [Int: Int]
-
-    /// What the comparison came to; nil before.
-    var comparison: JobReplacement.Comparison?
-
-    /// The rows of these that became durable before the run that replaces it had begun, by position, with the records of the
-    /// run in which they were worked on: it is not known yet which run is to tell of them.
-    var untold: [Int: (row: ReportRow, processed: PhotoRecord)] = [:]
-
-    /// The entries whose operations have ended without having begun, because the run was suspended, by position. The run that
-    /// replaces it starts them once it has begun.
-    var unbegun: Set<Int> = []
-
-    /// Whether the run that replaces it has begun.
-    var hasBegun = false
-
-    /// Whether something of this is under way on another thread.
-    var isUnderWay = false
+    /// Keeps those that are wanted still, and none when their time is over.
+    /// - Returns: The others, which are to be cancelled.
+    mutating func keep(_ wanted: Set<Int>, now: Double) -> Set<Int> {
+      let kept = now < until ? positions.intersection(wanted) : []
+      defer { positions = kept }
+      return positions.subtracting(kept)
+    }
   }
 
   /// What this process knows of a run and the ledger does not.
@@ -181,8 +165,8 @@ final class JobRun {
   /// The number that it had when it first became live: later runs of its job are of later manifests.
   var order: Int { known.order ?? number }
 
-  /// Whether it was planned before it was known what the run was to do that it is to replace.
-  var isPlannedEarly = false
+  /// Whether it was planned beside the run that it has replaced, and is planned again.
+  var isPlannedAgain = false
 
   private var pauseLog = PauseLog()
 
@@ -235,12 +219,8 @@ final class JobRun {
     case .planning: break
     case .fetching(let fetching):
       live.isFetching = true
-      live.phase = fetching.end != nil ? .done : fetching.hasBegun ? .running : .ready
+      live.phase = fetching.isCancelled ? .done : fetching.hasBegun ? .running : .ready
       live.lastStarted = lastStarted
-    case .replacing: live.phase = .replacing
-    case .replaced(let replaced):
-      live.phase = !replaced.isUnderWay && replaced.comparison == nil ? .uncompared : .replaced
-      live.due = hold?.due ?? 0
     case .ready: live.phase = .ready
     case .running(let running): (live.phase, live.lastStarted) = (running.isDone ? .done : .running, lastStarted)
     case .cancelling(let cancelling):
@@ -259,8 +239,7 @@ final class JobRun {
       switch phase {
       case .running(let running): running
       case .cancelling(let cancelling): cancelling.running
-      case .replaced(let replaced): replaced.running
-      case .planning, .fetching, .ready, .replacing, .finishing: nil
+      case .planning, .fetching, .ready, .finishing: nil
       }
     }
     set {
@@ -270,10 +249,7 @@ final class JobRun {
       case .cancelling(var cancelling):
         cancelling.running = newValue
         phase = .cancelling(cancelling)
-      case .replaced(var replaced):
-        replaced.running = newValue
-        phase = .replaced(replaced)
-      case .planning, .fetching, .ready, .replacing, .finishing: break
+      case .planning, .fetching, .ready, .finishing: break
       }
     }
   }
@@ -282,7 +258,7 @@ final class JobRun {
   var mayWaitForHosts: Bool {
     switch phase {
     case .fetching, .ready, .running: true
-    case .planning, .replacing, .replaced, .cancelling, .finishing: false
+    case .planning, .cancelling, .finishing: false
     }
   }
 
@@ -290,18 +266,17 @@ final class JobRun {
   var isUnderWay: Bool {
     switch phase {
     case .cancelling(let cancelling): cancelling.isUnderWay
-    case .replaced(let replaced): replaced.isUnderWay
     case .finishing(let finishing): finishing.isUnderWay
-    case .planning, .fetching, .ready, .running, .replacing: false
+    case .planning, .fetching, .ready, .running: false
     }
   }
 
-  /// Whether nothing of it is tried again, because it is cancelled or replaced.
+  /// Whether nothing of it is tried again, because it is cancelled or superseded.
   var isClosing: Bool {
     switch phase {
-    case .cancelling, .replaced: true
-    case .fetching(let fetching): fetching.end != nil
-    case .planning, .ready, .running, .replacing, .finishing: false
+    case .cancelling: true
+    case .fetching(let fetching): fetching.isCancelled
+    case .planning, .ready, .running, .finishing: false
     }
   }
 
@@ -310,8 +285,7 @@ final class JobRun {
     switch phase {
     case .planning: nil
     case .fetching(let fetching): fetching.plan
-    case .ready(let plan), .replacing(let plan): plan
-    case .replaced(let replaced): replaced.running.plan
+    case .ready(let plan): plan
     case .running(let running): running.plan
     case .cancelling(let cancelling): cancelling.running.plan
     case .finishing(let finishing): finishing.plan
@@ -322,8 +296,8 @@ final class JobRun {
   var waitsForDelivery: Bool {
     switch phase {
     case .running(let running): running.tally.counts.total + undelivered >= running.plan.total
-    case .cancelling, .replaced: true
-    case .planning, .fetching, .ready, .replacing, .finishing: false
+    case .cancelling: true
+    case .planning, .fetching, .ready, .finishing: false
     }
   }
 

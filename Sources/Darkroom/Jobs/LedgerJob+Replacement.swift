@@ -16,16 +16,7 @@ extension LedgerJob {
     if isRejectedReplacement { return false }
     guard state == .accepted, let path = earlier.inboxPath, let own = try? JobManifest(text: details)
     else { return true }
-    return own.inboxPath != path
-  }
-
-  /// Whether it has begun in the place of an earlier run, and has not ended.
-  /// - Parameter earlier: The manifest of the earlier run.
-  func hasTakenThePlace(of earlier: JobManifest) -> Bool {
-    guard state == .running || state == .finishing, !isRejectedReplacement, let path = earlier.inboxPath else {
-      return false
-    }
-    return (try? JobManifest(text: details))?.inboxPath == path
+    return own.inboxPath != path || own.chainAccepted != nil
   }
 
   /// Whether its manifest was to take the place of an earlier run's, and was rejected.

@@ -37,8 +37,8 @@ extension LiveJobs {
     case .planning: load.stage = .planning
     case .ready: load.stage = .ready
     case .fetching(let fetching): load.stage = fetching.hasBegun ? .working : .ready
-    case .running, .cancelling, .replaced: load.stage = .working
-    case .replacing, .finishing: return nil
+    case .running, .cancelling: load.stage = .working
+    case .finishing: return nil
     }
     guard load.stage == .working else { return load }
     load.downloads.own = operations.downloads

@@ -85,51 +85,72 @@ extension LiveJobs {
   /// Cancels what has not been done of a run.
   func cancel(_ number: Int, now: Double, _ configuration: Configuration) {
     guard let run = runs[number] else { return }
+    if case .fetching(var fetching) = run.phase {
+      guard !fetching.isCancelled else { return }
+      fetching.isCancelled = true
+      run.phase = .fetching(fetching)
+      stop(run)
+    } else if !close(run) {
+      return
+    }
+    observe(.jobCancelled(job: run.name, isRemoved: run.unwanted == .removed))
+    collectCancelled(now: now, configuration)
+  }
+
+  /// Has a run end that is planned or runs: what waits does not begin, and what runs is cancelled.
+  /// - Parameter awaited: Those of its operations that may end, if another run has superseded it. Default: nil, none has.
+  /// - Returns: Whether it was one to be ended.
+  @discardableResult
+  func close(_ run: JobRun, awaiting awaited: JobRun.Awaited? = nil) -> Bool {
     let running: JobRun.Running
     switch run.phase {
     case .ready(let plan):
       running = .init(plan: plan, tally: plan.tally, began: (activeTime, plan.tally.counts.total))
     case .running(let begun): running = begun
-    case .fetching:
-      stopFetching(run, as: .cancelled)
-      observe(.jobCancelled(job: run.name, isRemoved: run.unwanted == .removed))
-      return collectCancelled(configuration)
-    case .planning, .cancelling, .replacing, .replaced, .finishing: return
+    case .fetching(let fetching):
+      running = .init(plan: fetching.plan, tally: JobTally(), began: (activeTime, 0))
+    case .planning, .cancelling, .finishing: return false
     }
+    let attempts = stop(run, except: awaited?.positions ?? [])
+    run.phase = .cancelling(
+      .init(
+        running: running, attempts: attempts, isSuperseded: awaited != nil, awaited: awaited ?? JobRun.Awaited()))
+    return true
+  }
+
+  /// Has nothing of a run start any more, and cancels what runs of it.
+  /// - Parameter awaited: The entries whose operations may end. Default: none.
+  /// - Returns: How often entries were tried that have waited to be tried again, by position.
+  @discardableResult
+  private func stop(_ run: JobRun, except awaited: Set<Int> = []) -> [Int: Int] {
+    let number = run.number
     let attempts = scheduler.stop(run: number, now: Clock.monotonicMilliseconds)
     scheduler.dropPartials(run: number)
-    run.phase = .cancelling(.init(running: running, attempts: attempts))
     run.suspects = []
     machineFailures = machineFailures.filter { $0.key.run != number }
-    cancelOperations(of: number) { _ in true }
-    observe(.jobCancelled(job: run.name, isRemoved: run.unwanted == .removed))
-    collectCancelled(configuration)
+    pending.cancel(run: number) { !awaited.contains($0) }
+    return attempts
   }
 
-  /// Cancels operations that work for entries of a run, also in runs that it has replaced.
-  /// - Parameter isMeant: Tells whether an entry of any of these runs is meant.
-  func cancelOperations(of number: Int, where isMeant: (PhotoRecord.ID) -> Bool) {
-    pending.cancel(run: number) { isMeant(.init(run: number, position: $0)) }
-    if let old = predecessor(of: number) { cancelOperations(of: old.number, where: isMeant) }
-  }
-
-  /// Takes in the entries of closing runs of which nothing runs any more. Their operations may be in queues that are
-  /// suspended, and end when these are not.
-  func collectCancelled(_ configuration: Configuration) {
+  /// Takes in the entries of closing runs of which nothing runs any more, and cancels what was waited for long enough. Their
+  /// operations may be in queues that are suspended, and end when these are not.
+  func collectCancelled(now: Double, _ configuration: Configuration) {
     for run in runs.values where run.isClosing {
+      endWait(for: run, now: now)
       for record in pending.takeIdle(run: run.number) { decide(on: record, configuration) }
     }
   }
 
-  /// Has the rows of what was not done of a cancelled run written.
+  /// Has what was not done of a cancelled or superseded run recorded.
   func recordCancelled(_ number: Int) {
     guard let run = runs[number], case .cancelling(var cancelling) = run.phase, !cancelling.isUnderWay else { return }
     cancelling.isUnderWay = true
     run.phase = .cancelling(cancelling)
     let plan = cancelling.running.plan
+    if cancelling.isSuperseded { return recordSuperseded(number, plan) }
     let cancellation = JobCancellation(
       run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery, attempts: cancelling.attempts,
-      names: plan.names, isSuperseded: cancelling.isSuperseded
+      names: plan.names
     ) { [send, stopFlag] rows in
       // Not more than a page is waiting, however slowly standard output is read.
       let told = DispatchSemaphore(value: 0)
@@ -143,11 +164,11 @@ extension LiveJobs {
 
   /// Tells of rows of a cancelled run that have become durable.
   func tell(cancelled rows: [ReportRow], of number: Int) {
-    guard let run = runs[number], case .cancelling(let cancelling) = run.phase else { return }
-    for row in rows { observe(.entryCancelled(job: run.name, row: row, isSuperseded: cancelling.isSuperseded)) }
+    guard let run = runs[number] else { return }
+    for row in rows { observe(.entryCancelled(job: run.name, row: row)) }
   }
 
-  /// Takes in what became of the rows of a cancelled run. The report of one that was replaced goes to `history`.
+  /// Takes in that what was not done of a run is recorded, or why it is not.
   func recorded(_ number: Int, _ result: Result<JobTally, any Error>) throws {
     guard let run = runs[number], case .cancelling(var cancelling) = run.phase else { return }
     cancelling.isUnderWay = false
@@ -160,25 +181,22 @@ extension LiveJobs {
       cancelling.running.tally = try result.get()
       suspension.wroteSomething()
       run.hold = nil
-      guard cancelling.isSuperseded else { return run.phase = .running(cancelling.running) }
-      var plan = cancelling.running.plan
-      plan.run = plan.run.inHistory
-      let outcome = JobOutcome(
-        cancelling.running.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, taking: elapsed(run)
-      ).superseded
-      scheduler.remove(run: number)
-      run.phase = .finishing(.init(plan: plan, outcome: outcome))
+      if cancelling.isSuperseded {
+        finishSuperseded(run, cancelling.running)
+      } else {
+        run.phase = .running(cancelling.running)
+      }
     }
   }
 }
 
 extension JobRun {
   /// Whether there may be something of it to be cancelled.
-  fileprivate var isUnfinished: Bool {
+  var isUnfinished: Bool {
     switch phase {
-    case .planning, .ready, .running, .replacing: true
-    case .fetching(let fetching): fetching.end == nil
-    case .cancelling, .replaced, .finishing: false
+    case .planning, .ready, .running: true
+    case .fetching(let fetching): !fetching.isCancelled
+    case .cancelling, .finishing: false
     }
   }
 

@@ -24,25 +24,15 @@ extension LiveJobs {
   var live: [LiveJob] {
     let runs = inOrder
     lazy var firstNumbers = Dictionary(runs.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
-    /// Whether an earlier run of its job has not ended, which it has replaced: its own manifest tells the next start which rows
-    /// of that one have gone over, and so it does not end before.
+    /// Whether an earlier run of its job has not ended: they end in their order.
     func hasEarlierRun(_ run: JobRun) -> Bool { firstNumbers[run.name] != run.number }
     return runs.map { run in
       var job = run.live
       if job.phase == .running { job.activity = activity(of: run) }
       switch job.phase {
       case .ready, .running: job.file = run.file
-      case .done where job.isFetching ? pending.isInProgress(run: run.number) : hasEarlierRun(run):
-        job.phase = .cancelling
+      case .done where job.isFetching && pending.isInProgress(run: run.number): job.phase = .cancelling
       case .unrecorded where pending.isInProgress(run: run.number) || hasEarlierRun(run): job.phase = .cancelling
-      // It is planned again.
-      case .uncompared where stopped[run.number] != nil: job.phase = .replaced
-      case .replaced:
-        if case .replaced(let replaced) = run.phase, replaced.hasBegun, !replaced.isUnderWay, run.undelivered == 0,
-          !pending.isInProgress(run: run.number), predecessor(of: run.number) == nil
-        {
-          job.phase = .unsettled
-        }
       default: break
       }
       return job

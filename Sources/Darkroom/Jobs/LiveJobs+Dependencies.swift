@@ -63,15 +63,13 @@ extension LiveJobs {
   }
 
   /// Records that the row of an entry is durable, for those that come after it.
-  /// - Parameter processed: Its record in the run in which it was worked on.
-  func dependencyEnded(_ record: PhotoRecord, _ row: ReportRow, as processed: PhotoRecord) {
+  func dependencyEnded(_ record: PhotoRecord, _ row: ReportRow) {
     failingDependents.remove(record.id)
     guard !scheduler.dependentRuns.isEmpty else { return }
     scheduler.dependencyEnded(record.id, hasSucceeded: row.state == .filtered)
     guard record.entry.firstRow != nil, row.state != .filtered else { return }
     do throws(EntryScheduler.IndexError) {
-      let failing = try scheduler.failVariants(of: record, as: processed, now: Clock.monotonicMilliseconds)
-      if !failing.isEmpty { withdraw(Set(failing), fromPredecessorOf: record.id.run) }
+      try scheduler.failVariants(of: record, now: Clock.monotonicMilliseconds)
     } catch {
       indexFailed(error)
     }

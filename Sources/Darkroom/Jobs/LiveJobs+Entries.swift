@@ -164,10 +164,9 @@ extension LiveJobs {
     let verdict = Verdict(
       on: entry, backoff: configuration.backoff, deferral: configuration.deferral,
       isStopping: isStopping || isClosing, now: now)
-    if isClosing, verdict != .deliver || isGone(record.id) {
+    if isClosing, verdict != .deliver || runs[record.run.number]?.plan?.source != nil {
       scheduler.giveUp(record.id, now: now, backoff: configuration.backoff)
       leave(record)
-      if live.state == .new { leaveUnbegun(record) }
       return
     }
     // Only the next try of the same URL has use for it.
@@ -187,9 +186,6 @@ extension LiveJobs {
       if holdSource(of: record, live) { break }
       waitForSpace(record)
     case .waitForMachine: waitForMachine(record, live.failure ?? .cache)
-    case .restart where live.state == .new:
-      scheduler.startAgain(record.id, now: now)
-      scheduler.keep(partial, of: record.id)
     case .restart: scheduler.retry(record.id, attempts: nil, due: now, now: now)
     case .leave: break
     case .retry(let seconds):
@@ -251,15 +247,14 @@ extension LiveJobs {
     case .committed(let committed):
       undelivered -= committed.count
       suspension.wroteSomething()
-      for item in committed { ended(item.record, item.row, as: item.record) }
-    case .carried(let rows): wentOver(rows)
+      for item in committed { ended(item.record, item.row) }
     case .rejected(let records, let error):
       undelivered -= records.count
       for record in records {
         let run = runs[record.run.number]
         run?.undelivered -= 1
         let isDependent = failingDependents.remove(record.id) != nil
-        // Without a row it is cancelled, or tried again by the run that replaces this one.
+        // Without a row it is cancelled.
         if run?.isClosing == true {
           leave(record)
           continue
@@ -286,22 +281,16 @@ extension LiveJobs {
   }
 
   /// Takes in that a row is durable.
-  /// - Parameter processed: The record of the run in which the entry was worked on.
-  func ended(_ record: PhotoRecord, _ row: ReportRow, as processed: PhotoRecord) {
+  private func ended(_ record: PhotoRecord, _ row: ReportRow) {
     scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
     suspension.entryEnded(bytes: row.writtenBytes)
-    dependencyEnded(record, row, as: processed)
+    dependencyEnded(record, row)
     if !machineFailures.isEmpty { clearFailures(of: record) }
     guard let run = runs[record.run.number], run.running != nil else { return }
     run.undelivered -= 1
     run.running?.tally.add(row)
     run.running?.plan.sources.add(row)
     restIfDeferred(run.number)
-    if !goesOver(row, of: run, from: record.id.position, processed) { tell(row, of: run) }
-  }
-
-  /// Tells that a row is durable.
-  func tell(_ row: ReportRow, of run: JobRun) {
     observe(.entryEnded(job: run.name, row: row, deferred: scheduler.deferred(run: run.number).count))
   }
 }

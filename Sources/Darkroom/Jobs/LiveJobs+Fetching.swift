@@ -10,38 +10,14 @@ extension LiveJobs {
   /// Begins to download the source of a job.
   func begin(_ fetching: JobRun.Fetching, of run: JobRun, now: Double) {
     var fetching = fetching
-    guard !fetching.hasBegun, fetching.end == nil, let source = fetching.plan.source else { return }
-    let same = replacedRun(of: run, fetching: source)
-    let deferral = fetching.plan.deferred.isEmpty ? same.flatMap(deferredSource)?.moved(to: source.position) : nil
+    guard !fetching.hasBegun, !fetching.isCancelled, let source = fetching.plan.source else { return }
     scheduler.add(
-      run: run.number, fetching.plan.index, deferred: fetching.plan.deferred + (deferral.map { [$0] } ?? []),
-      transfers: run.sourceTransfers)
-    if let same { scheduler.handOverTries(of: source.position, from: same.number, to: run.number) }
-    if let deferral {
-      scheduler.passUpcoming(run: run.number)
-      let recorded = LedgerDeferral(deferral, now: Clock.monotonicMilliseconds, wallNow: Clock.wallMilliseconds)
-      delivery.record([.postpone(recorded, run: fetching.plan.run.runID)])
-    }
+      run: run.number, fetching.plan.index, deferred: fetching.plan.deferred, transfers: run.sourceTransfers)
     fetching.plan.deferred = []
     fetching.hasBegun = true
     run.phase = .fetching(fetching)
     (run.since, run.lastStarted) = (now, now)
     observe(.jobFetching(job: run.name, url: SourceLocation.redacted(source.urls[0])))
-  }
-
-  /// The run that a run is to replace, if that downloads the same source: what is known of that holds for both.
-  private func replacedRun(of run: JobRun, fetching source: Entry) -> JobRun? {
-    guard let old = run.replaces.flatMap({ runs[$0] }), case .fetching(let fetching) = old.phase,
-      fetching.plan.source.map(source.asksForTheSame) == true
-    else { return nil }
-    return old
-  }
-
-  /// When the source of a run is asked again; nil when it is not deferred.
-  private func deferredSource(of run: JobRun) -> DeferredEntry? {
-    guard case .fetching(let fetching) = run.phase else { return nil }
-    return fetching.hasBegun
-      ? scheduler.waiting(run: run.number).deferred.values.first : fetching.plan.deferred.first
   }
 
   /// Takes in that the operations of a run's source have ended for good: the run is planned with what it has listed, or
@@ -51,7 +27,7 @@ extension LiveJobs {
     guard let run = runs[record.run.number], case .fetching(let fetching) = run.phase else { return false }
     scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
     clearFailures(of: record)
-    guard fetching.end == nil, let job = run.accepted?.job else { return true }
+    guard !fetching.isCancelled, let job = run.accepted?.job else { return true }
     let live = record.snapshot
     switch (live.state, live.source, live.failure) {
     case (.downloaded, let source?, _):
@@ -79,27 +55,13 @@ extension LiveJobs {
     scheduler.remove(run: run.number)
   }
 
-  /// Has a run end whose source is not wanted any more. What runs of it ends first.
-  /// - Parameter end: What the run comes to.
-  func stopFetching(_ run: JobRun, as end: JobOutcome.State) {
-    guard case .fetching(var fetching) = run.phase, fetching.end == nil else { return }
-    fetching.end = end
-    run.phase = .fetching(fetching)
-    scheduler.stop(run: run.number, now: Clock.monotonicMilliseconds)
-    machineFailures = machineFailures.filter { $0.key.run != run.number }
-    scheduler.dropPartials(run: run.number)
-    pending.cancel(run: run.number)
-  }
-
-  /// Has the report of such a run written, once nothing of it runs: there are no rows, because nobody knows its entries.
+  /// Has the report of a run written whose source is not wanted any more, once nothing of it runs: there are no rows, because
+  /// nobody knows its entries.
   func finish(_ fetching: JobRun.Fetching, of run: JobRun) {
-    guard let end = fetching.end, !pending.isInProgress(run: run.number) else { return }
+    guard fetching.isCancelled, !pending.isInProgress(run: run.number) else { return }
     forgetSource(of: run)
-    var plan = fetching.plan
-    if end == .superseded { plan.run = plan.run.inHistory }
-    let outcome = JobOutcome(ended: end, run.sourceTransfers, taking: elapsed(run))
-    run.phase = .finishing(
-      .init(plan: plan, outcome: outcome, hasPredecessor: end != .superseded && run.replaces != nil))
+    let outcome = JobOutcome(cancelled: run.sourceTransfers, taking: elapsed(run))
+    run.phase = .finishing(.init(plan: fetching.plan, outcome: outcome, hasPredecessor: run.replaces != nil))
   }
 }
 
@@ -121,9 +83,9 @@ extension JobOutcome {
   }
 
   /// The outcome of a job whose source was not wanted any more.
-  fileprivate init(ended state: State, _ transfers: Transfers, taking elapsed: RunTime.Elapsed?) {
+  fileprivate init(cancelled transfers: Transfers, taking elapsed: RunTime.Elapsed?) {
     self.init(
-      state: state, counts: Counts(), bytes: Bytes(), transfers: transfers, problems: [],
+      state: .cancelled, counts: Counts(), bytes: Bytes(), transfers: transfers, problems: [],
       finished: Clock.wallMilliseconds, elapsed: elapsed)
   }
 }

@@ -211,9 +211,8 @@ extension LiveJobs {
     let reports = runs.values.compactMap { run -> Double? in
       switch run.phase {
       case .cancelling(let cancelling): cancelling.isUnderWay ? nil : run.hold?.due
-      case .replaced(let replaced): replaced.isUnderWay ? nil : run.hold?.due
       case .finishing(let finishing): finishing.isUnderWay ? nil : run.hold?.due
-      case .planning, .fetching, .ready, .running, .replacing: nil
+      case .planning, .fetching, .ready, .running: nil
       }
     }
     return (reports + queue.holds.values.filter { $0.space == nil }.map(\.due)).min()

@@ -23,8 +23,6 @@ final class LiveJobs {
     /// A page of the rows of a cancelled run is durable; the next is written when this one was told of.
     case rowsCancelled(run: Int, [ReportRow], DispatchSemaphore)
     case cancelled(run: Int, Result<JobTally, any Error>)
-    case compared(run: Int, Result<JobReplacement.Comparison, any Error>)
-    case settled(run: Int)
   }
 
   /// What jobs came to.
@@ -48,7 +46,7 @@ final class LiveJobs {
   let suspension: Suspension
   var planner: JobPlanner
   let observe: (Event) -> Void
-  private let runEnded: (String) -> Void
+  let runEnded: (String) -> Void
   let send: @Sendable (Message) -> Void
 
   /// What keeps the ledger small; nil: nothing does.
@@ -135,8 +133,6 @@ final class LiveJobs {
   /// Has a job become live: its manifest is accepted and planned.
   /// - Parameter replaced: The number of the live run whose manifest its own is to replace. Default: nil, none.
   func start(_ source: JobPlanning.Source, replacing replaced: Int? = nil, now: Double) {
-    // What replaces it finds its names.
-    if let old = replaced.flatMap({ runs[$0] }), case .ready(let plan) = old.phase { delivery.record(plan.names) }
     lastNumber += 1
     let number = lastNumber
     var fetched: JobPlanner.Fetched?
@@ -164,20 +160,11 @@ final class LiveJobs {
   /// Has a run planned.
   private func start(_ planning: JobPlanning, of run: JobRun) {
     let number = run.number
-    run.isPlannedEarly = replacesUnbegun(run)
     planning.start(
       in: background,
       accepted: { [send] in send(.accepted(run: number, $0, $1)) },
       listed: { [send] in send(.listed(run: number, $0, $1)) },
       completion: { [send] in send(.planned(run: number, $0)) })
-  }
-
-  /// Whether the run that a run is to replace has neither begun nor is what waits for its place alone.
-  private func replacesUnbegun(_ run: JobRun) -> Bool {
-    switch run.replaces.flatMap({ runs[$0] })?.phase {
-    case .planning, .fetching, .replacing: true
-    case nil, .ready, .running, .replaced, .cancelling, .finishing: false
-    }
   }
 
   func handle(_ message: Message) throws {
@@ -210,8 +197,6 @@ final class LiveJobs {
       tell(cancelled: rows, of: number)
       told.signal()
     case .cancelled(let number, let result): try recorded(number, result)
-    case .compared(let number, let result): try compared(number, result)
-    case .settled(let number): settled(number)
     }
   }
 
@@ -222,6 +207,9 @@ final class LiveJobs {
     switch result {
     case .planned(let plan) where !isStopping: try adopt(plan, for: run)
     case .planned, .cancelled: runs[run.number] = nil
+    case .superseded(let runID):
+      runs[run.number] = nil
+      runEnded(runID)
     case .notSettled:
       runs[run.number] = nil
       if case .dropped(let manifest) = run.source { queue.doubt(manifest) }
@@ -240,7 +228,9 @@ final class LiveJobs {
 
   private func adopt(_ plan: Plan, for run: JobRun) throws {
     delivery.record(resumePauses(run, plan), syncing: plan.unsynced)
-    if plan.report == nil, !plan.warnings.isEmpty { observe(.manifestDoubtful(job: run.name, plan.warnings)) }
+    if plan.report == nil, !plan.warnings.isEmpty, !run.isPlannedAgain {
+      observe(.manifestDoubtful(job: run.name, plan.warnings))
+    }
     if let outcome = plan.report?.outcome ?? plan.outcome {
       run.phase = .finishing(.init(plan: plan, outcome: outcome, report: plan.report))
     } else if !plan.problems.isEmpty {
@@ -273,9 +263,9 @@ final class LiveJobs {
   /// Whether a run is live and does not end because a later manifest has taken the place of its own.
   private func mayGoOn(_ number: Int?) -> Bool {
     switch number.flatMap({ runs[$0] })?.phase {
-    case .fetching(let fetching): fetching.end != .superseded
+    case .cancelling(let cancelling): !cancelling.isSuperseded
     case .finishing(let finishing): finishing.outcome.state != .superseded
-    case .planning, .ready, .running, .replacing, .replaced, .cancelling: true
+    case .planning, .fetching, .ready, .running: true
     case nil: false
     }
   }
@@ -304,7 +294,6 @@ final class LiveJobs {
   func stop() {
     isStopping = true
     stopFlag.set()
-    for run in runs.values { tellUntold(of: run) }
     scheduler.dropPartials()
     cancelPlanning()
     pending.cancelWaiting()
@@ -453,24 +442,12 @@ final class LiveJobs {
 
   /// - Parameter isIndexUsable: Whether its index may serve another job. Default: it may.
   func remove(_ run: JobRun, isIndexUsable: Bool = true) {
-    abandonReplacement(run)
     delivery.forget(run: run.number)
     if isIndexUsable, let index = run.plan?.index { planner.indexes.give(back: index) }
-    takeOut(run)
-  }
-
-  /// Makes a run one that is not live any more.
-  func takeOut(_ run: JobRun) {
     runs[run.number] = nil
-    if run.replaces != nil { relink(from: run) }
-  }
-
-  /// Has what was to replace a run replace what that was to replace.
-  func relink(from run: JobRun) {
-    for later in runs.values where later.replaces == run.number {
-      later.replaces = run.replaces
-      later.isPlannedEarly = replacesUnbegun(later)
-    }
+    guard run.replaces != nil else { return }
+    // What was to replace it replaces what that was to replace.
+    for later in runs.values where later.replaces == run.number { later.replaces = run.replaces }
   }
 }
 

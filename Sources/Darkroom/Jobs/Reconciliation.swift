@@ -9,17 +9,9 @@ struct LiveJob: Equatable {
     case running
     /// All rows are durable.
     case done
-    /// Planned; it waits for the comparison with the run that it replaces.
-    case replacing
-    /// What runs of a replaced job ends, or something is done about it on another thread.
-    case replaced
-    /// A replaced job is to be compared with the one that replaces it.
-    case uncompared
-    /// Nothing of a replaced job runs any more: its rows are to be settled.
-    case unsettled
-    /// What runs of a cancelled job ends, or the rows of what was not done are being written.
+    /// What runs of a cancelled or superseded job ends, or what was not done is being recorded.
     case cancelling
-    /// Nothing of a cancelled job runs any more: the rows of what was not done are to be written.
+    /// Nothing of such a job runs any more: what was not done is to be recorded.
     case unrecorded
     /// The report is to be delivered, and could not be before.
     case unreported
@@ -105,19 +97,15 @@ enum JobAction: Equatable {
   case start(JobPlanning.Source)
   /// A job's planning starts, whose manifest is to replace that of a live job.
   case startReplacement(JobPlanning.Source, of: Int)
-  /// A planned manifest takes the place of that of a live job.
+  /// A planned manifest takes the place of that of a live job, which is superseded.
   case replace(Int, by: Int)
   /// What was to replace another job, which has ended meanwhile, is planned as a job of its own.
   case separate(Int)
-  /// The manifests of a replaced job and of the one that replaces it are compared.
-  case compare(Int)
-  /// What is left of a replaced job is settled.
-  case settle(Int)
   /// The work on the entries of a planned job begins.
   case begin(Int)
   /// What has not been done of the job is cancelled.
   case cancel(Int)
-  /// The rows of what was not done of a cancelled job are written.
+  /// What was not done of a cancelled or superseded job is recorded.
   case record(Int)
   /// The job's report is written and delivered.
   case finish(Int)
@@ -141,17 +129,16 @@ func reconcile(
   let done = live.filter { $0.phase == .done || $0.phase == .unreported && $0.due <= now }
   let unrecorded = live.filter { $0.phase == .unrecorded && $0.due <= now }
   let cancelled = live.filter { $0.isUnwanted && !$0.isToReplace(live) && ($0.phase == .ready || $0.phase == .running) }
-  let ready = live.filter { $0.phase == .ready && !$0.isUnwanted && $0.replaces == nil }
+  let replaced = live.compactMap { $0.phase == .ready && !$0.isFetching ? $0.replaces : nil }
+  let ready = live.filter {
+    $0.phase == .ready && !$0.isUnwanted && $0.replaces == nil && !replaced.contains($0.number)
+  }
   // The source of a replacement is downloaded beside the job that it replaces, which has the place.
   let sources = live.filter { $0.phase == .ready && $0.isFetching && $0.replaces != nil && limits.places > 0 }
   let begun = ready.prefix(max(0, limits.places - held.count { $0.phase != .planning })) + sources
   var actions = done.map { JobAction.finish($0.number) } + unrecorded.map { JobAction.record($0.number) }
   actions += cancelled.map { JobAction.cancel($0.number) }
-  actions += begun.map { job in
-    let successor = live.first { $0.replaces == job.number && $0.phase == .ready && !$0.isFetching }
-    return successor.map { .replace(job.number, by: $0.number) } ?? .begin(job.number)
-  }
-  actions += replacements(live, now: now)
+  actions += begun.map { .begin($0.number) } + replacements(live)
   var names = Set(live.map(\.name))
   var planned = ready.count - begun.count + sources.count + held.count { $0.phase == .planning }
   var count = live.count { !$0.rests(now: now, isPaused: isPaused, resumedAt: resumedAt) }
@@ -181,65 +168,41 @@ func reconcile(
   return actions
 }
 
-/// What is to be done about jobs whose manifests are replaced. One that waits for a place is replaced when it is free: the
-/// job that replaces another has its place.
-private func replacements(_ live: [LiveJob], now: Double) -> [JobAction] {
+/// What is to be done about jobs whose manifests are replaced. What replaces another begins when that has ended.
+private func replacements(_ live: [LiveJob]) -> [JobAction] {
   live.compactMap { job in
-    switch job.phase {
-    case .uncompared: return job.due <= now ? .compare(job.number) : nil
-    case .unsettled: return job.due <= now ? .settle(job.number) : nil
-    case .ready, .running:
-      guard let number = job.replaces, let old = live.first(where: { $0.number == number }) else {
-        // What it was to replace has ended. An earlier one may be ending that that had replaced.
-        let isNext = job.phase == .ready && !job.isFetching && job.replaces != nil && !job.hasEarlierRun(in: live)
-        return isNext ? .separate(job.number) : nil
-      }
-      return job.mayReplace(old, in: live) ? .replace(number, by: job.number) : nil
-    default: return nil
+    guard job.phase == .ready || job.phase == .running, let number = job.replaces else { return nil }
+    if let old = live.first(where: { $0.number == number }) {
+      return job.mayReplace(old) ? .replace(number, by: job.number) : nil
     }
+    // An earlier one may be ending that what it was to replace had replaced.
+    return job.phase == .ready && !job.isFetching && !job.hasEarlierRun(in: live) ? .separate(job.number) : nil
   }
 }
 
-/// The live jobs whose manifests may be replaced, by their files. Of a job with several runs that is the last, if the others
-/// only end, or it is to replace the other one when its source is downloaded: the next manifest does not wait for that.
+/// The live jobs whose manifests may be replaced, by their files: of a job with several runs the last that goes on, if it is
+/// known that its manifest is not rejected.
 private func replaceable(_ live: [LiveJob]) -> [FileName: LiveJob] {
-  let jobs = live.filter {
-    $0.file != nil && !$0.isUnwanted && ($0.replaces == nil || $0.isFetching)
-      && ($0.phase == .ready || $0.phase == .running)
-  }
-  guard !jobs.isEmpty else { return [:] }
-  let runs = Dictionary(live.lazy.filter(\.goesOn).map { ($0.name, 1) }, uniquingKeysWith: +)
-  let files = jobs.compactMap { job -> (FileName, LiveJob)? in
-    let replacesAnother = job.replaces.map { number in live.contains { $0.number == number && $0.goesOn } } == true
-    return job.file.flatMap { runs[job.name] == (replacesAnother ? 2 : 1) ? ($0, job) : nil }
-  }
-  return Dictionary(files, uniquingKeysWith: { first, _ in first })
+  let last = Dictionary(
+    live.lazy.filter(\.goesOn).map { ($0.name, $0) }, uniquingKeysWith: { $0.order < $1.order ? $1 : $0 })
+  let jobs = last.values.filter { !$0.isUnwanted && ($0.phase == .ready || $0.phase == .running) }
+  return Dictionary(jobs.compactMap { job in job.file.map { ($0, job) } }, uniquingKeysWith: { first, _ in first })
 }
 
 extension LiveJob {
   /// Whether entries of it start, or will, unless it is cancelled or replaced.
   fileprivate var goesOn: Bool {
     switch phase {
-    case .planning, .ready, .running, .done, .replacing: true
-    case .replaced, .uncompared, .unsettled, .cancelling, .unrecorded, .unreported, .finishing: false
+    case .planning, .ready, .running, .done: true
+    case .cancelling, .unrecorded, .unreported, .finishing: false
     }
   }
 
   /// Whether it takes the place of a job now.
-  fileprivate func mayReplace(_ old: LiveJob, in live: [LiveJob]) -> Bool {
-    if old.isUnwanted { return false }
-    // No list is waited for, and no host is asked for one, that a later manifest makes needless. If that has a source, too,
-    // its download has taken over what is known of the other one when it has begun.
-    if old.isFetching { return (old.phase == .ready || old.phase == .running) && (phase == .ready) != isFetching }
-    if isFetching || phase != .ready { return false }
-    if old.phase == .running { return true }
-    // What is to be cancelled does not wait for a place.
-    return old.phase == .ready && old.replaces == nil && isUnwanted(in: live)
-  }
-
-  /// Whether nobody wants it any more, or what is to replace it.
-  private func isUnwanted(in live: [LiveJob]) -> Bool {
-    isUnwanted || live.contains { $0.replaces == number && $0.phase == .ready && $0.isUnwanted }
+  fileprivate func mayReplace(_ old: LiveJob) -> Bool {
+    guard !old.isUnwanted, old.phase == .ready || old.phase == .running else { return false }
+    // No list is waited for, and no host is asked for one, that a later manifest makes needless.
+    return old.isFetching || phase == .ready && !isFetching
   }
 
   /// Whether there is a run of its job with an earlier manifest.
@@ -249,9 +212,7 @@ extension LiveJob {
 
   fileprivate func hasPlace(now: Double, isPaused: Bool, resumedAt: Double) -> Bool {
     switch phase {
-    case .replacing: return true
-    case .ready, .done, .replaced, .uncompared, .unsettled, .cancelling, .unrecorded, .unreported, .finishing:
-      return false
+    case .ready, .done, .cancelling, .unrecorded, .unreported, .finishing: return false
     case .planning, .running:
       if activity == .deferred || isUnwanted || isFetching && replaces != nil { return false }
       if isPaused { return true }

@@ -42,6 +42,10 @@ struct JobManifest: Sendable, Equatable, Codable {
   /// What its source has listed; nil when it lists its entries itself, and as long as its source was not downloaded.
   var list: FetchedList?
 
+  /// When the first run was accepted of those of which each has replaced the one before, this one being the last, in
+  /// milliseconds since 1970, UTC. Default: nil, it has replaced none.
+  var chainAccepted: Int?
+
   /// What processes that have ended in order asked of servers for it. Default: nil, nothing.
   var transfers: Transfers?
 

@@ -20,4 +20,10 @@ struct JobTally: Sendable, Equatable {
       bytes.written += row.output?.bytes ?? 0
     }
   }
+
+  /// Adds entries that were not done and have no rows.
+  mutating func addCancelled(_ count: Int) {
+    counts.total += count
+    counts.cancelled += count
+  }
 }

@@ -104,8 +104,6 @@ final class PhotoRecord: Sendable {
   /// Everything that changes.
   struct Live: Sendable {
     var state = State.new
-    /// Whether its download does not begin for now.
-    var isSuspended = false
     var source: Source?
     var result: Result?
     /// What stands for a result that was not made again.
@@ -206,20 +204,16 @@ final class PhotoRecord: Sendable {
   var usage: HostUsage { live.withLock { $0.usage } }
 
   /// The download is about to begin.
-  /// - Returns: Whether it may: in state `new`, unless it is suspended. What another variant has downloaded may be used then,
-  ///   too.
+  /// - Returns: Whether it may: in state `new`.
   func beginDownload() -> Bool {
     let waited = admitted.duration(to: .now)
     return live.withLock {
-      guard $0.state == .new, !$0.isSuspended || inherited != nil else { return false }
+      guard $0.state == .new else { return false }
       $0.attempts += 1
       $0.timings.queued = waited.milliseconds
       return true
     }
   }
-
-  /// Whether the download does not begin for now. One that has begun goes on.
-  func setSuspended(_ isSuspended: Bool) { live.withLock { $0.isSuspended = isSuspended } }
 
   /// The transfer has ended, well or not.
   func usedHost(_ usage: HostUsage) {

@@ -8,7 +8,8 @@ struct RunContext: Sendable {
   private(set) var folder: JobFolder
   let staging: Staging
 
-  /// When the job was accepted, in milliseconds since 1970, UTC.
+  /// When the job was accepted or, if it has replaced others, the first of these, in milliseconds since 1970, UTC. What was
+  /// asked for since then is not asked for again.
   var accepted = Int.max
 
   /// Whether files may have the names of results already, whoever put them there.

@@ -69,12 +69,6 @@ struct Staging: Sendable {
   /// - Returns: Whether the name is there now, with the whole file.
   func link(_ path: String, as name: String) -> Bool { (try? open().link(path, orCopyTo: name)) ?? false }
 
-  /// Gives a file another name here, if it is there.
-  func move(_ name: String, to newName: String) {
-    guard let folder = try? open() else { return }
-    try? folder.rename(name, to: folder, as: newName)
-  }
-
   /// Removes a file, if it is there and can be removed: staging is emptied at every start.
   func remove(_ name: String) { try? open().remove(name) }
 

@@ -363,25 +363,28 @@ final class PendingOperations {
 
   /// Cancels the entries that have not begun and, in suspended queues, those that wait for their filtration.
   func cancelWaiting() {
-    for chain in inProgress.values {
-      let hasBegun = chain.download.isExecuting || chain.download.isFinished
-      if !hasBegun || isSuspended && !chain.download.isExecuting && !chain.filtration.isExecuting {
-        chain.download.record.cancel()
-      }
-    }
+    for chain in inProgress.values where !hasBegun(chain) { chain.download.record.cancel() }
+  }
+
+  /// Whether an entry has begun and, in suspended queues, does not wait for its filtration.
+  private func hasBegun(_ chain: Chain) -> Bool {
+    let isExecuting = chain.download.isExecuting || chain.filtration.isExecuting
+    return isExecuting || !isSuspended && chain.download.isFinished
+  }
+
+  /// The entries of a run that have begun, by position; in suspended queues not those that wait for their filtration.
+  func begun(run: Int) -> Set<Int> {
+    Set(inProgress.filter { $0.key.run == run && hasBegun($0.value) }.map(\.key.position))
   }
 
   /// Cancels entries of a run, running or not.
-  /// - Parameter isGone: Tells by their positions which. Default: all.
-  func cancel(run: Int, where isGone: (Int) -> Bool = { _ in true }) {
-    cancel(inProgress.filter { $0.key.run == run && isGone($0.key.position) }.map { $0.value })
+  /// - Parameter isMeant: Tells by their positions which.
+  func cancel(run: Int, where isMeant: (Int) -> Bool) {
+    cancel(inProgress.filter { $0.key.run == run && isMeant($0.key.position) }.map { $0.value })
   }
 
   /// Whether operations of a run are in progress.
-  /// - Parameter isMeant: Tells by their positions which entries are meant. Default: all.
-  func isInProgress(run: Int, where isMeant: (Int) -> Bool = { _ in true }) -> Bool {
-    inProgress.keys.contains { $0.run == run && isMeant($0.position) }
-  }
+  func isInProgress(run: Int) -> Bool { inProgress.keys.contains { $0.run == run } }
 
   /// Forgets the entries of a run that have failed or were cancelled and wait for an operation to begin, which then does
   /// nothing: in a queue that is suspended it does not begin.
@@ -395,13 +398,6 @@ final class PendingOperations {
     }
     for chain in idle { remove(chain.download.record) }
     return idle.map(\.download.record)
-  }
-
-  /// Has downloads of a run begin, or not. One whose turn comes meanwhile ends, and its record stays new.
-  func setSuspended(_ isSuspended: Bool, run: Int) {
-    for chain in inProgress.values where chain.download.record.id.run == run {
-      chain.download.record.setSuspended(isSuspended)
-    }
   }
 
   /// Waits until what has been transferred has ended, too.

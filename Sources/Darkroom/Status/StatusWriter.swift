@@ -134,7 +134,7 @@ extension Status.Job {
     case .planning: self.init(job: run.name, run_id: runID, state: "planning")
     case .fetching(let fetching):
       self.init(
-        job: run.name, run_id: runID, state: fetching.end == nil ? "fetching" : "cancelling",
+        job: run.name, run_id: runID, state: fetching.isCancelled ? "cancelling" : "fetching",
         transfers: scheduler.transfers(run: run.number))
       addHeldHosts(run, scheduler)
       addDeferred(run, scheduler)
@@ -150,12 +150,6 @@ extension Status.Job {
       addHeldHosts(run, scheduler)
       addDeferred(run, scheduler)
       addRate(running, active: active)
-    case .replacing(let plan): self.init(job: run.name, run_id: runID, state: "planning", total: plan.total)
-    case .replaced(let replaced):
-      let (plan, counts) = (replaced.running.plan, replaced.running.tally.counts)
-      self.init(
-        job: run.name, run_id: runID, state: "replaced", total: plan.total, filtered: counts.filtered,
-        failed: counts.failed, cancelled: counts.cancelled, transfers: scheduler.transfers(run: run.number))
     case .cancelling(let cancelling):
       let (plan, counts) = (cancelling.running.plan, cancelling.running.tally.counts)
       let state = cancelling.isSuperseded ? "replaced" : "cancelling"
@@ -213,9 +207,9 @@ extension JobRun {
   fileprivate var replaceableFile: String? {
     guard unwanted == nil, let file else { return nil }
     switch phase {
-    case .planning, .fetching, .ready, .replacing: return file.description
+    case .planning, .fetching, .ready: return file.description
     case .running(let running): return running.isDone ? nil : file.description
-    case .replaced, .cancelling, .finishing: return nil
+    case .cancelling, .finishing: return nil
     }
   }
 }

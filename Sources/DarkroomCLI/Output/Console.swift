@@ -89,10 +89,8 @@ final class Console {
     case .hostClosed(let host, let why): log(.normal, "\(host) does not answer, and its entries wait: \(why)")
     case .hostOpened(let host): log(.normal, "\(host) answers again")
     case .hostGivenUp(let host, let why): log(.normal, "\(host) is given up: \(why)")
-    case .entryEnded(let job, let row, _), .entryCancelled(let job, let row, _): log(row, of: job)
-    case .jobReplaced(let job, let carried):
-      let unchanged = carried.of("entry that is unchanged was", "entries that are unchanged were")
-      log(.normal, "\(job): its manifest was replaced; \(unchanged) done or in progress")
+    case .entryEnded(let job, let row, _), .entryCancelled(let job, let row): log(row, of: job)
+    case .jobReplaced(let job): log(.normal, "\(job): its manifest was replaced")
     case .jobCancelled(let job, let isRemoved):
       let why = isRemoved ? "its manifest was removed from the inbox" : "as requested"
       log(.normal, "\(job): cancelled, \(why); what is done stays done")

@@ -67,9 +67,9 @@ extension Event {
     case .hostClosed(let host, let why), .hostGivenUp(let host, let why):
       .object(["host": .string(host), "why": .string(why)])
     case .hostOpened(let host): .object(["host": .string(host)])
-    case .entryEnded(let job, let row, _), .entryCancelled(let job, let row, _):
+    case .entryEnded(let job, let row, _), .entryCancelled(let job, let row):
       .object(["job": .string(job), "entry": row.json])
-    case .jobReplaced(let job, let carried): .object(["job": .string(job), "carried": .integer(carried)])
+    case .jobReplaced(let job): .object(["job": .string(job)])
     case .jobCancelled(let job, let isRemoved):
       .object(["job": .string(job), "why": .string(isRemoved ? "removed" : "requested")])
     case .jobEnded(let summary):

@@ -50,9 +50,7 @@ struct JobsProgress: ProgressSource {
         jobs[job]?.progress.failed += 1
         failed += 1
       }
-    case .entryCancelled(let job, _, let isSuperseded):
-      // Otherwise another run of the job is live.
-      if !isSuperseded { jobs[job]?.progress.ended += 1 }
+    case .entryCancelled(let job, _): jobs[job]?.progress.ended += 1
     case .entryDeferred(let job, _, _, _, _, _, let deferred): jobs[job]?.deferred = deferred
     case .jobCancelled(let job, _): jobs[job]?.progress.note = "being cancelled"
     case .hostHeld(let host, let seconds, _):

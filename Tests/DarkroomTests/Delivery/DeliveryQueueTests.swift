@@ -86,25 +86,6 @@ import Testing
     #expect(deliveries.text("job-1/images/entry 0.jpg") == "picture")
   }
 
-  @Test(arguments: [false, true])
-  func `rows that go over to another run share one commit, also with results`(hasResult: Bool) throws {
-    let (old, new) = (try deliveries.run(1), try deliveries.run(2))
-    for position in 0..<3 { queue.deliver(try deliveries.failed(position, of: old), isUrgent: false) }
-    _ = deliveries.wait(records: 3)
-    let result = try hasResult ? deliveries.filtered(7, of: new) : nil
-    try deliveries.hold()
-    let commits = CommitCounter(deliveries.state)
-    for position in 0..<3 { queue.carry([try deliveries.carried(position, from: old, to: new)]) }
-    if let result { queue.deliver(result, isUrgent: false) }
-    deliveries.release()
-    let rows = hasResult ? [0, 1, 2, 7] : [0, 1, 2]
-    #expect(deliveries.wait(records: hasResult ? 1 : 0, carried: 3).carried.map(\.row.index) == [0, 1, 2])
-    #expect(commits.count() == (hasResult ? 2 : 1))
-    #expect(try deliveries.ended(old).isEmpty)
-    #expect(try deliveries.ended(new) == rows)
-    #expect(try deliveries.log(new).map(\.index).sorted() == rows)
-  }
-
   @Test func `accept returns when the job is durable`() throws {
     try queue.accept(LedgerJob(runID: "r", name: "j", details: "d"), during: [])
     #expect(try deliveries.ledger.liveJobs().map(\.runID) == ["r"])

@@ -102,25 +102,6 @@ struct FullDiskTests {
     #expect(try deliveries.ledger.liveJobs().map(\.state) == [.running])
   }
 
-  @Test func `rows for which there is no room go over later, by themselves`() throws {
-    let (deliveries, disk) = try make("state")
-    let (old, new) = (try deliveries.run(1), try deliveries.run(2))
-    deliveries.queue.deliver(try deliveries.failed(0, of: old), isUrgent: true)
-    _ = deliveries.wait(records: 1)
-    try deliveries.hold()
-    try disk.fill()
-    deliveries.queue.deliver(try deliveries.filtered(5, of: new), isUrgent: true)
-    deliveries.queue.carry([try deliveries.carried(0, from: old, to: new)])
-    deliveries.release()
-    let sent = deliveries.wait(records: 1, noSpace: 1)
-    #expect(sent.rejected.count == 1 && sent.carried.isEmpty)
-    try disk.empty()
-    #expect(deliveries.wait(carried: 1).carried.map(\.row.index) == [0])
-    #expect(try deliveries.ended(old).isEmpty)
-    #expect(try deliveries.ended(new) == [0])
-    #expect(try deliveries.log(new).map(\.index) == [0])
-  }
-
   @Test func `rows for which the log has no room when the program ends are durable, and so is what comes after them`()
     throws
   {

@@ -62,21 +62,6 @@ import Testing
     }
   }
 
-  private static func superseded(rows: Int) -> String {
-    let counts = #""total":\#(rows),"filtered":0,"failed":0,"cancelled":\#(rows),"reused":0"#
-    return "\n\"state\":\"superseded\",\n\"counts\":{\(counts)},"
-  }
-
-  @Test(
-    "runs that were replaced and have no rows go first, the oldest of them before the others",
-    arguments: [(0, []), (1, [5]), (2, [2, 5]), (3, [1, 2, 5]), (4, [1, 2, 5, 6]), (5, [1, 2, 4, 5, 6])])
-  func empty(count: Int, expected: [Int]) throws {
-    for number in [3, 4, 6] { try leaveRun(number, head: Self.superseded(rows: 0)) }
-    try leaveRun(5, head: Self.superseded(rows: 2))
-    try prune(count)
-    #expect(try left == expected.map(Self.name))
-  }
-
   @Test("what was put aside within the last minute stays, so that whoever waits can read it")
   func young() throws {
     try prune(0, age: 50)

@@ -97,22 +97,6 @@ import Testing
     #expect(first.entry.position == 0 && order == [1, 2, 3, 0, 4], "priorities count more")
   }
 
-  @Test func `a run that replaces another knows when its entries were first tried`() throws {
-    let entries = Array(repeating: (host: "a", rank: 2), count: 2)
-    try jobs.add(1, entries)
-    #expect(try jobs.start(now: 10) == [0, 1])
-    jobs.downloadEnded(0, .none, now: 20)
-    jobs.retry(0, attempts: 1, due: 9000, now: 20)
-    jobs.scheduler.stop(run: 1, now: 30)
-    jobs.scheduler.giveUp(PhotoRecord.ID(run: 1, position: 1), now: 40, backoff: Backoff(retries: 3))
-    try jobs.add(2, entries)
-    try jobs.scheduler.handOver([0: 1], from: 1, to: 2, now: 50)
-    jobs.scheduler.handOverAges([1: 0], from: 1, to: 2)
-    let next = try (0..<2).map { _ in try #require(try jobs.next(now: 60)) }
-    #expect(next.map(\.entry.position) == [0, 1] && next.map(\.history.firstTried) == [10, 10])
-    #expect(next.map(\.history.attempts) == [0, 1])
-  }
-
   @Test func `a job that goes takes its deferred entries with it`() throws {
     try jobs.add(1, [("a", 2)])
     #expect(try jobs.start() == [0])

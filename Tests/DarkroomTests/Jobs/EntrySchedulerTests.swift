@@ -91,28 +91,6 @@ import Testing
     #expect(try jobs.next(perHost: 1, now: 100)?.history.attempts == 3)
   }
 
-  @Test func `an entry whose download has not begun starts again as if it had not been started`() throws {
-    try jobs.add(1, Array(repeating: ("a", 2), count: 2))
-    let ids = (0..<2).map { PhotoRecord.ID(run: 1, position: $0) }
-    #expect(try jobs.start(now: 5) == [0, 1])
-    jobs.downloadEnded(0)
-    jobs.retry(0, attempts: 1, due: 10, now: 10)
-    jobs.scheduler.keep(EntryFailure(code: .io, message: "why"), of: ids[0])
-    jobs.downloadEnded(1)
-    jobs.scheduler.startTimer(ids[1], now: 5)
-    jobs.scheduler.startAgain(ids[1], now: 10)
-    #expect(jobs.scheduler.attempts(run: 1) == [0: 1], "nothing is known of the other one")
-    for now in [10, 20] {
-      let next = try (0..<2).map { _ in try #require(try jobs.next(now: now)) }
-      #expect(next.map(\.entry.position) == [0, 1] && next.map(\.history.attempts) == [1, 0])
-      #expect(next[0].history.failure?.message == "why" && next[0].history.firstTried == 5)
-      for id in ids {
-        jobs.downloadEnded(id.position, now: now)
-        jobs.scheduler.startAgain(id, now: now)
-      }
-    }
-  }
-
   @Test func `an entry put off for want of space has not been tried`() throws {
     try jobs.add(1, [("a", 2), ("", 2)])
     #expect(try jobs.start() == [0, 1])

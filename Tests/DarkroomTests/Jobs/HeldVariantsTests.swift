@@ -40,7 +40,6 @@ import Testing
   @Test(arguments: [false, true])
   func `only the one that downloads for the others starts them, or fails them`(hasFailed: Bool) throws {
     #expect(try jobs.start() == [1])
-    // It has no failure of its own when its row comes from another run.
     for first in [try record(0, failed: true), try record(0, failed: false)] {
       try jobs.scheduler.failVariants(of: first, now: 0)
       try jobs.scheduler.startVariants(of: first, Self.source, now: 0)
@@ -56,38 +55,6 @@ import Testing
       #expect(try jobs.start() == [2])
     }
     #expect(jobs.scheduler.waitingForOthers(run: 1) == 0)
-  }
-
-  @Test(arguments: [false, true])
-  func `variants that waited in the run before wait for the same one, or for the first of them when that has ended`(
-    hasEnded: Bool
-  ) throws {
-    let index = try JobIndex(creating: .memory)
-    try index.fill { for position in 0..<4 { try index.insert(.sample(position, url: "http://h/a")) } }
-    try index.prepareHosts()
-    let keys = (0..<4).map { EntryKey(priority: 2, position: $0) }
-    jobs.scheduler.add(run: 2, index, waitingVariants: [3: [keys[0], keys[1]]])
-    #expect(jobs.scheduler.waitingForOthers(run: 2) == 2)
-    let left = Set(hasEnded ? [0, 1] : [0, 1, 3])
-    #expect(jobs.scheduler.firstVariants(of: left, run: 2) == [hasEnded ? 0 : 3])
-    #expect(jobs.scheduler.waitingVariants(run: 2) == (hasEnded ? [1: 0] : [0: 3, 1: 3]))
-    #expect(jobs.scheduler.waitingForOthers(run: 2) == (hasEnded ? 1 : 2))
-    // What waits for one that has started in this run is not concerned.
-    #expect(jobs.scheduler.firstVariants(of: [2], run: 2) == [2])
-  }
-
-  @Test func `variants fail as the one for which they wait has in the run before, if it was not downloaded`() throws {
-    jobs.scheduler.add(run: 2, index, waitingVariants: [0: [EntryKey(priority: 2, position: 1)]])
-    let new = PhotoRecord(try record(0, failed: false).entry, run: try deliveries.run(2))
-    let downloaded = try record(0, failed: false)
-    downloaded.downloaded(Self.source, taking: .zero)
-    downloaded.fail(EntryFailure(code: .filter(.notAnImage), message: "", disposition: .final))
-    #expect(try jobs.scheduler.failVariants(of: new, as: downloaded, now: 0).isEmpty)
-    let failed = try record(0, failed: true)
-    #expect(try jobs.scheduler.failVariants(of: new, as: failed, now: 0) == [1])
-    let failing = try jobs.scheduler.takeFailingDependents(run: 2, limit: 9, now: 0)
-    #expect(failing.map(\.entry.position) == [1] && failing.first?.other === failed)
-    #expect(jobs.scheduler.waitingForOthers(run: 2) == 0)
   }
 
   @Test func `a run of which nothing starts any more does not read its index, which may be another thread's`() throws {

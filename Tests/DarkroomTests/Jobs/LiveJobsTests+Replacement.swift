@@ -1,4 +1,5 @@
 import Glibc
+import Imaging
 import Ledger
 import System
 import TestSupport
@@ -15,7 +16,7 @@ extension LiveJobsTests {
     try plan(replacing: 99)
     let run = try #require(jobs.runs.values.first)
     #expect(run.unwanted == .removed && run.live.phase == .ready && run.replaces == 99)
-    jobs.discardPlan(of: run)
+    jobs.planSeparately(run)
     try handleMessages()
     #expect(jobs.runs.values.map(\.number) == [run.number] && jobs.queue.isEmpty)
     #expect(run.unwanted == .removed && run.live.phase == .ready && run.replaces == nil)
@@ -23,24 +24,97 @@ extension LiveJobsTests {
     engine.shutdown()
   }
 
-  @Test func `what was planned beside a list that has come is planned again, and else takes the list's place`() throws {
-    try plan(replacing: 90, dropping: #"{"source": "http://h/list.txt"}"#)
-    let list = try #require(jobs.runs.values.first)
-    #expect(list.live.isFetching)
-    try plan(replacing: list.number, dropping: #"["http://h/a"]"#)
-    let new = try #require(jobs.runs.values.first { $0 !== list })
-    #expect(new.live.phase == .ready && new.isPlannedEarly)
-    // As if the list had come.
-    let plan = try #require(new.plan)
-    (list.phase, list.replaces) = (.running(.init(plan: plan, tally: plan.tally, began: (0, 0))), nil)
-    jobs.replace(list.number, by: new.number)
-    #expect(new.live.phase == .planning && list.live.phase == .running)
+  private static let configuration = Configuration(filters: Recipe.none, processors: 1)
+
+  /// Starts an entry, whose operations do not begin.
+  private func startEntry() throws -> PhotoRecord {
+    let run = try #require(jobs.runs[1])
+    let next = try #require(try jobs.scheduler.next(now: 0, perHost: 2, lowest: 4))
+    let record = PhotoRecord(next.entry, run: try #require(run.plan).run)
+    jobs.pending.start(record)
+    return record
+  }
+
+  /// Has a manifest of two entries run.
+  private func begin() throws -> JobRun {
+    try plan(replacing: 90, dropping: #"["http://h/a", "http://h/b"]"#)
+    let old = try #require(jobs.runs[1])
+    jobs.planSeparately(old)
     try handleMessages()
-    #expect(new.live.phase == .ready && !new.isPlannedEarly)
-    list.replaces = 90
-    jobs.remove(list, isIndexUsable: false)
-    #expect(new.replaces == 90, "when it has ended")
+    jobs.begin(1, now: 7)
+    jobs.pending.suspendAll()
+    return old
+  }
+
+  @Test func `what runs of a replaced job and is wanted goes on for 10 s, and what is not wanted is cancelled at once`()
+    throws
+  {
+    let old = try begin()
+    let (first, second) = (try startEntry(), try startEntry())
+    #expect(jobs.close(old, awaiting: .init(positions: [0], until: 17)))
+    #expect(first.state == .new && second.state == .cancelled)
+    let later = JobRun(number: 2, source: old.source, planning: Self.planning(of: jobs, old), now: 8)
+    jobs.runs[2] = later
+    jobs.collectCancelled(now: 16.9, Self.configuration)
+    #expect(first.state == .new && jobs.pending.inProgress.keys.map(\.position) == [0] && jobs.nextWaitEnd == 17)
+    jobs.collectCancelled(now: 17, Self.configuration)
+    #expect(first.state == .cancelled && jobs.pending.inProgress.isEmpty && jobs.nextWaitEnd == nil)
+    #expect(jobs.live.first?.phase == .unrecorded)
     engine.shutdown()
+  }
+
+  @Test func `nothing of a replaced job is waited for when nobody wants the later one`() throws {
+    let old = try begin()
+    let first = try startEntry()
+    jobs.close(old, awaiting: .init(positions: [0], until: 17))
+    jobs.collectCancelled(now: 8, Self.configuration)
+    #expect(first.state == .cancelled && jobs.pending.inProgress.isEmpty)
+    engine.shutdown()
+  }
+
+  private static func planning(of jobs: LiveJobs, _ run: JobRun) -> JobPlanning {
+    JobPlanning(run.source, number: 2, planner: jobs.planner, during: [], isReplacement: true)
+  }
+
+  @Test func `operations are waited for as long as they are wanted, and not longer than their time`() {
+    var awaited = JobRun.Awaited(positions: [1, 2, 3], until: 10)
+    #expect(awaited.keep([1, 2, 4], now: 9.9) == [3] && awaited.positions == [1, 2])
+    #expect(awaited.keep([2], now: 9.9) == [1] && awaited.positions == [2])
+    #expect(awaited.keep([2], now: 10) == [2] && awaited.positions.isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func `a replaced run has rows of what ended, counts the rest, and without any leaves nothing`(hasRow: Bool) throws {
+    let old = try begin()
+    let runID = try #require(old.accepted?.job.runID)
+    if hasRow {
+      let record = PhotoRecord(try #require(try old.plan?.index.entry(at: 1)), run: try #require(old.plan).run)
+      record.fail(.dependency("a", cause: nil))
+      try deliveries.ledger.commit([.finish(record.ledgerEntry(record.row()), run: runID, job: "b")])
+    }
+    try plan(replacing: 1, dropping: #"["http://h/c"]"#)
+    let new = try #require(jobs.runs[2])
+    jobs.replace(1, by: 2, now: 8)
+    let accepted = try #require(old.accepted?.manifest.accepted)
+    #expect(new.accepted?.manifest.chainAccepted == accepted && new.live.phase == .ready)
+    jobs.recordCancelled(1)
+    try handleMessages(until: { if case .cancelled = $0 { true } else { false } })
+    #expect(jobs.runs[1] == nil || hasRow)
+    if hasRow, case .finishing(let finishing) = old.phase {
+      #expect(finishing.outcome.state == .superseded && finishing.plan.run.isInHistory)
+      #expect(finishing.outcome.counts == .init(total: 2, filtered: 0, failed: 1, cancelled: 1, reused: 0))
+      var rows = 0
+      try deliveries.ledger.eachEndedPage(run: runID) { rows += $0.count }
+      #expect(rows == 1)
+    }
+    #expect(try deliveries.ledger.liveJobs().count == (hasRow ? 2 : 1))
+    // The report is delivered.
+    jobs.runs[1] = nil
+    jobs.planSeparately(new)
+    try handleMessages()
+    #expect(new.live.phase == .ready && new.replaces == nil && new.plan?.run.accepted == accepted)
+    engine.shutdown()
+    jobs.shutDown()
   }
 
   @Test func `a list that cannot be read leaves it to earlier manifests alone that their files have gone`() throws {

@@ -16,14 +16,6 @@ import Transfer
   private let mailbox: Mailbox<LiveJobs.Message>
   let jobs: LiveJobs
   let engine: TransferEngine
-  private let told = Told()
-
-  /// The rows of which was told.
-  private final class Told {
-    var rows: [ReportRow] = []
-
-    func observe(_ event: Event) { if case .entryEnded(_, let row, _) = event { rows.append(row) } }
-  }
 
   init() throws {
     deliveries = try Deliveries()
@@ -44,7 +36,7 @@ import Transfer
       planner: JobPlanner(
         inbox: inbox, outbox: outbox, state: deliveries.state, ledger: deliveries.ledger,
         delivery: deliveries.queue, indexes: JobIndexPool(), configuration: configuration),
-      lastActive: 0, observe: told.observe, send: { mailbox.post($0) })
+      lastActive: 0, observe: { _ in }, send: { mailbox.post($0) })
     try deliveries.root.write("http://h/a\nhttp://h/b\n", as: "inbox/a.txt")
     let fresh = jobs.queue.fresh(of: try inbox.scan().manifests)
     jobs.queue.update(fresh, settled: fresh)
@@ -61,6 +53,17 @@ import Transfer
   ) throws {
     jobs.start(try #require(jobs.queue.next { _ in false }), replacing: replaced, now: 0)
     try handleMessages(result, mayFail: result != nil, change)
+  }
+
+  /// Takes in what is said until something is.
+  func handleMessages(until isLast: (LiveJobs.Message) -> Bool) throws {
+    while true {
+      mailbox.wait()
+      for message in mailbox.collect() {
+        try jobs.handle(message)
+        if isLast(message) { return }
+      }
+    }
   }
 
   /// Takes in what is said until a job is planned.
@@ -386,36 +389,6 @@ import Transfer
     }
     #expect(written?.isRepeated == false && written?.documents.last?.target == "report.json")
     engine.shutdown()
-  }
-
-  @Test(arguments: [false, true], [false, true])
-  func `a stop tells of the rows that go over at the next start, which is not to tell of them`(
-    isCompared: Bool, isEarly: Bool
-  ) throws {
-    try plan()
-    jobs.begin(1, now: 7)
-    let (old, next) = (try #require(jobs.runs[1]), try #require(try jobs.scheduler.next(now: 0, perHost: 2, lowest: 4)))
-    try deliveries.root.write("http://h/c\nhttp://h/a\n", as: "inbox/a.txt")
-    let fresh = jobs.queue.fresh(
-      of: try Inbox(path: deliveries.root.file("inbox"), extraLock: nil).scan().manifests)
-    jobs.queue.update(fresh, settled: fresh)
-    try plan(replacing: 1)
-    jobs.replace(1, by: 2)
-    if isCompared {
-      mailbox.wait()
-      for message in mailbox.collect() { try jobs.handle(message) }
-      guard case .replaced(let replaced) = old.phase, replaced.comparison != nil else { return #expect(Bool(false)) }
-    }
-    let record = PhotoRecord(next.entry, run: try #require(old.plan).run)
-    record.fail(Self.failure)
-    if !isEarly { jobs.stop() }
-    (jobs.undelivered, old.undelivered) = (1, 1)
-    try jobs.handle(.committed([.init(record: record, row: record.row(), text: "")]))
-    #expect(told.rows.isEmpty == isEarly)
-    if isEarly { jobs.stop() }
-    #expect(told.rows.map(\.index) == [isCompared ? 1 : 0])
-    engine.shutdown()
-    jobs.shutDown()
   }
 
   @Test func `run gives up after a minute without success`() throws {

@@ -38,8 +38,6 @@ import Testing
       case .startReplacement(let source, let number): "\(source.job) for \(number)"
       case .replace(let number, let successor): "replace \(number) by \(successor)"
       case .separate(let number): "separate \(number)"
-      case .compare(let number): "compare \(number)"
-      case .settle(let number): "settle \(number)"
       case .cancel(let number): "cancel \(number)"
       case .record(let number): "record \(number)"
       case .finish(let number): "finish \(number)"
@@ -160,7 +158,7 @@ import Testing
   }
 
   @Test(arguments: [LiveJob.Phase.ready, .running])
-  func `a manifest takes the place of a live one's of its file once it is planned, and has its place`(
+  func `a manifest takes the place of a live one's of its file once it is planned`(
     phase: LiveJob.Phase
   ) throws {
     let manifest = InboxScan.Manifest(file: "a.txt", job: "live 1", identity: .sample(size: 2))
@@ -178,13 +176,8 @@ import Testing
     queue.update(queue.fresh(of: [manifest]), settled: [manifest])
     #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9)) == [], "one at a time")
     new.phase = .ready
-    // One that has not begun is replaced when there is a place for it.
-    let full = Self.actions(&queue, [old, new, Self.live(5)], limits: Self.one)
-    #expect(full == (phase == .ready ? [] : ["replace 1 by 4"]))
+    #expect(Self.actions(&queue, [old, new, Self.live(5)], limits: Self.one) == ["replace 1 by 4"], "without a place")
     #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 2, live: 9)) == ["replace 1 by 4"])
-    new.isUnwanted = true
-    #expect(Self.actions(&queue, [old, new, Self.live(5)], limits: Self.one) == ["replace 1 by 4"], "to be cancelled")
-    new.isUnwanted = false
     for ended in [LiveJob.Phase.done, .finishing, .cancelling, .unrecorded] {
       old.phase = ended
       let actions = Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9))
@@ -193,22 +186,30 @@ import Testing
     #expect(Self.actions(&queue, [new], limits: JobLimits(places: 0, live: 9)) == ["separate 4"])
   }
 
-  @Test func `a job that replaces another may be replaced while that ends, and has its place until it runs`() throws {
-    let manifest = InboxScan.Manifest(file: "a.txt", job: "live 2", identity: .sample(size: 2))
-    var queue = JobQueue(goal: .watch, unfinished: [])
-    queue.liveFiles = [FileName("a.txt")]
-    func actions(_ old: LiveJob.Phase, _ new: LiveJob.Phase) -> [String] {
-      queue.update(queue.fresh(of: [manifest]), settled: [manifest])
-      var job = LiveJob(number: 2, name: "live 2", phase: new, since: Self.now, lastStarted: Self.now)
-      if new == .running { job.file = FileName("a.txt") }
-      let earlier = LiveJob(number: 1, name: "live 2", phase: old, since: 0, lastStarted: 0)
-      return Self.actions(&queue, [earlier, job, Self.live(3, .ready)], limits: Self.one)
+  @Test func `a replaced job ends, then what replaces it is planned again, and begins`() throws {
+    var queue = try Self.queue()
+    func actions(_ old: LiveJob.Phase?, _ new: LiveJob.Phase, replacing: Int? = 1) -> [String] {
+      let runs = old.map { [Self.run(1, $0)] } ?? []
+      return Self.actions(&queue, runs + [Self.run(2, new, replacing: replacing)], limits: Self.one)
     }
-    for phase in [LiveJob.Phase.replaced, .cancelling, .finishing] {
-      #expect(actions(phase, .running) == ["live 2 for 2"])
-    }
-    #expect(actions(.replaced, .replacing) == [], "no other begins")
-    #expect(actions(.replaced, .planning).contains("live 2 for 2") == false)
+    #expect(actions(.running, .ready) == ["replace 1 by 2"])
+    for phase in [LiveJob.Phase.cancelling, .finishing] { #expect(actions(phase, .ready) == []) }
+    #expect(actions(.unrecorded, .ready) == ["record 1"])
+    #expect(actions(.unreported, .ready) == ["finish 1"])
+    #expect(actions(nil, .ready) == ["separate 2"])
+    #expect(actions(nil, .planning, replacing: nil) == [])
+    #expect(actions(nil, .ready, replacing: nil) == ["begin 2"])
+  }
+
+  @Test func `of several manifests that wait for the end of a replaced job the newest counts`() throws {
+    let (old, waiting) = (Self.run(1, .cancelling), Self.run(2, .ready, replacing: 1))
+    #expect(try Self.actions(dropping: old, waiting) == ["job for 2"])
+    #expect(try Self.actions(dropping: old, waiting, Self.run(3, .planning, replacing: 2)) == [], "it may be rejected")
+    #expect(try Self.actions(dropping: old, waiting, Self.run(3, .ready, replacing: 2)).first == "replace 2 by 3")
+    // What has not begun leaves nothing, and then the last one waits for the first.
+    #expect(
+      try Self.actions(dropping: old, Self.run(2, .cancelling), Self.run(3, .ready, replacing: 2)) == ["job for 3"])
+    #expect(try Self.actions(dropping: old, Self.run(3, .ready, replacing: 1)) == ["job for 3"])
   }
 
   @Test func `a job that waits after trouble takes no other's place before it is due`() throws {
@@ -248,15 +249,6 @@ import Testing
     let isFirst = state != .accepted
     #expect((queue.nextReplacement(of: files) { _ in true }?.source == .unfinished(job)) != isFirst)
     if !isFirst { #expect(queue.nextReplacement(of: files) { _ in true }?.file == manifest.key) }
-  }
-
-  @Test func `a replaced job is compared when that is due, and settled when nothing of it runs`() throws {
-    var queue = try Self.queue()
-    var job = Self.live(1, .uncompared)
-    job.due = Self.now + 1
-    #expect(Self.actions(&queue, [job, Self.live(2, .replaced), Self.live(3, .replacing)]) == [])
-    job.due = 0
-    #expect(Self.actions(&queue, [job, Self.live(2, .unsettled)]) == ["compare 1", "settle 2"])
   }
 
   @Test func `rows that could not be written are tried again when that is due`() throws {
@@ -364,39 +356,40 @@ import Testing
     #expect(try Self.actions(dropping: Self.run(1, .cancelling), list) == ["job for 2"])
     #expect(try Self.actions(dropping: list) == ["job for 2"], "when the first has ended")
     #expect(try Self.actions(dropping: first, list, Self.run(3, .planning, replacing: 2)) == [], "it may be rejected")
-    #expect(try Self.actions(dropping: first, list, Self.run(3, .ready, replacing: 2)) == ["replace 2 by 3"])
+    #expect(
+      try Self.actions(dropping: first, list, Self.run(3, .ready, replacing: 2)) == ["replace 2 by 3", "job for 3"])
     #expect(try Self.actions(dropping: first, list, Self.run(3, .finishing, replacing: 2)) == ["job for 2"])
     let second = Self.run(2, .done, replacing: 1, isFetching: true)
-    #expect(try Self.actions(dropping: first, second, Self.run(3, .ready, replacing: 2)) == ["finish 2"])
-    #expect(try Self.actions(dropping: first, Self.run(3, .ready, replacing: 1)) == ["replace 1 by 3"])
+    #expect(try Self.actions(dropping: first, second, Self.run(3, .ready, replacing: 2)).first == "finish 2")
+    #expect(try Self.actions(dropping: first, Self.run(3, .ready, replacing: 1)).first == "replace 1 by 3")
   }
 
   @Test func `the next list is downloaded in the place of the one before it, so that there are never many`() throws {
     let (first, second) = (Self.run(1), Self.run(2, replacing: 1, isFetching: true))
     let third = Self.run(3, .ready, replacing: 2, isFetching: true)
-    #expect(try Self.actions(dropping: first, second, third) == ["begin 3"])
+    #expect(try Self.actions(dropping: first, second, third) == ["begin 3", "replace 2 by 3", "job for 3"])
     #expect(
-      try Self.actions(dropping: first, second, Self.run(3, replacing: 2, isFetching: true)) == ["replace 2 by 3"])
+      try Self.actions(dropping: first, second, Self.run(3, replacing: 2, isFetching: true)) == [
+        "replace 2 by 3", "job for 3",
+      ])
     let begun = Self.run(3, replacing: 1, isFetching: true)
     #expect(try Self.actions(dropping: first, Self.run(2, .finishing, isFetching: true), begun) == ["job for 3"])
     // A list that has come first is worked on until there is the next.
     #expect(
-      try Self.actions(dropping: first, Self.run(2, .ready, replacing: 1), third) == ["begin 3", "replace 1 by 2"])
-    #expect(try Self.actions(dropping: Self.run(1, .replaced), Self.run(2), begun) == [])
-    #expect(try Self.actions(dropping: Self.run(2), Self.run(3, .ready, replacing: 2)) == ["replace 2 by 3"])
+      try Self.actions(dropping: first, Self.run(2, .ready, replacing: 1), third) == [
+        "begin 3", "replace 1 by 2", "job for 3",
+      ])
+    #expect(try Self.actions(dropping: Self.run(2), Self.run(3, .ready, replacing: 2)).first == "replace 2 by 3")
   }
 
   @Test func `never do two runs of a job go on, whatever is wanted and in which order it is planned`() throws {
     // Another job has the only place.
     let (first, second) = (Self.run(1, .ready), Self.run(2, .ready, replacing: 1))
-    var third = Self.run(3, .ready, replacing: 2)
-    #expect(try Self.actions(dropping: Self.live(9), first, second, third) == [])
-    third.isUnwanted = true
-    #expect(try Self.actions(dropping: Self.live(9), first, second, third) == ["replace 1 by 2"])
-    #expect(try Self.actions(dropping: Self.live(9), Self.run(1, .replaced), Self.run(2), third) == ["replace 2 by 3"])
-    // What it was to replace is planned again, and waits; something of the one before that is in progress.
-    third.isUnwanted = false
-    #expect(try Self.actions(dropping: Self.run(1, .replaced), third) == [])
-    #expect(try Self.actions(dropping: third) == ["separate 3"])
+    let third = Self.run(3, .ready, replacing: 2)
+    let actions = try Self.actions(dropping: Self.live(9), first, second, third)
+    #expect(actions == ["replace 1 by 2", "replace 2 by 3", "job for 3"])
+    // What it was to replace has ended; something of the one before that is in progress.
+    #expect(try Self.actions(dropping: Self.run(1, .cancelling), third) == ["job for 3"])
+    #expect(try Self.actions(dropping: third) == ["separate 3", "job for 3"])
   }
 }

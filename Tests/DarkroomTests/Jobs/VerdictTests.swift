@@ -72,7 +72,7 @@ import Testing
     Case(disposition: nil, isStopping: true, state: .filtered, expected: .deliver),
     Case(disposition: nil, state: .cancelled, expected: .deliver),
     Case(disposition: nil, isStopping: true, state: .cancelled, expected: .leave),
-    // What did not begin, because its run was suspended.
+    // What did not begin.
     Case(disposition: nil, state: .new, expected: .restart),
     Case(disposition: nil, isStopping: true, state: .new, expected: .leave),
     // The same would fail again.

@@ -198,37 +198,6 @@ import Transfer
     #expect(chains.ended(6).allSatisfy { $0.state == .filtered })
   }
 
-  @Test func `of a suspended run what downloads goes on, and what is new does not begin`() throws {
-    let (chains, server) = (try Chains(downloads: 1), try Self.gate())
-    let records = try (0..<3).map { try chains.start($0, url: server.url("\($0)")) }
-    let others = try (3..<5).map { try chains.start($0, url: server.url("\($0)"), run: 2) }
-    #expect(try server.nextLine() == "/0")
-    chains.pending.setSuspended(true, run: 1)
-    chains.pending.setSuspended(true, run: 2)
-    chains.pending.setSuspended(false, run: 2)
-    try chains.fetch(server.url("go?9"))
-    #expect(chains.ended(5).map(\.state).filter { $0 == .filtered }.count == 3)
-    #expect(records[0].state == .filtered && others.allSatisfy { $0.state == .filtered })
-    #expect(records[1...].allSatisfy { $0.state == .new && $0.snapshot.attempts == 0 })
-    #expect(try [server.nextLine(), server.nextLine()] == ["/3", "/4"])
-  }
-
-  @Test func `of a suspended run what another variant has downloaded is filtered`() throws {
-    let chains = try Chains()
-    chains.pending.downloadQueue.isSuspended = true
-    let first = try chains.start(0)
-    chains.pending.downloadQueue.isSuspended = false
-    #expect(chains.ended(1).map(\.state) == [.filtered])
-    let source = try #require(first.snapshot.source)
-    let file = chains.folder.file(try #require(chains.staged.first))
-    try #require(chains.staging.link(file, as: chains.staging.download(1)))
-    chains.pending.downloadQueue.isSuspended = true
-    let variant = try chains.start(1, inherited: source)
-    chains.pending.setSuspended(true, run: 1)
-    chains.pending.downloadQueue.isSuspended = false
-    #expect(chains.ended(1).map(\.state) == [.filtered] && variant.snapshot.usage.requests.sent == 0)
-  }
-
   // MARK: cancel()
 
   @Test func `cancelled before it starts, an operation is ready at once, and finishes without its work`() throws {
@@ -265,7 +234,7 @@ import Transfer
     let record = try chains.start(0)
     let chain = try #require(chains.operations(of: 0))
     chain.filtration.waitUntilFinished()
-    chains.pending.cancel(run: 1)
+    chains.pending.cancel(run: 1) { _ in true }
     record.cancel()
     #expect(chain.filtration.isFinished && record.state == .filtered)
     #expect(chains.ended(1).map(\.state) == [.filtered])

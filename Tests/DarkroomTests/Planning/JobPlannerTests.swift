@@ -85,6 +85,7 @@ import Testing
       staged: staged, target: "report.json", bytes: 2, sha256: MessageDigest.hexDigest(of: "{}"), origin: "")
     let outcome = try JobOutcome(JobTally(), Transfers(), at: 0).text
     try deliveries.ledger.commit([
+      .finish(Self.row(0, "a"), run: job.runID, job: "job"),
       .advance(job.runID, to: .finishing, outcome: outcome, documents: [document]),
       .accept(LedgerJob(runID: "99990101T000000Z-aaaaaaaa", name: "job", details: job.details)),
       .advance("99990101T000000Z-aaaaaaaa", to: .running),
@@ -100,17 +101,18 @@ import Testing
   }
 
   @Test(arguments: [LedgerJob.State.accepted, .running, .finishing], [false, true])
-  func `a run is superseded by a later one, unless that has not begun, or was rejected, in the place of its manifest`(
+  func `a run is superseded by a later one, unless that is not known to take its place, or was rejected`(
     state: LedgerJob.State, isRejected: Bool
   ) throws {
-    let job = try accept("http://h/a\n", as: "job.txt")
+    let job = try accept("http://h/a\nhttp://h/b\nhttp://h/c\n", as: "job.txt")
     let names = try plan(job).names
     var outcome = JobOutcome(JobTally(), Transfers(), at: 0)
     if isRejected { outcome.isRejectedReplacement = true }
     let later = "99990101T000000Z-aaaaaaaa"
     try deliveries.ledger.commit(
       names + [
-        .advance(job.runID, to: .running), .accept(LedgerJob(runID: later, name: "job", details: job.details)),
+        .advance(job.runID, to: .running), .finish(Self.row(1, "b"), run: job.runID, job: "job"),
+        .accept(LedgerJob(runID: later, name: "job", details: job.details)),
         .advance(later, to: state, outcome: state == .finishing ? outcome.text : nil),
       ])
     let left = try #require(deliveries.ledger.liveJobs().first { $0.runID == job.runID })
@@ -118,36 +120,36 @@ import Testing
     #expect(try (plan(left, isResumed: true).outcome?.state == .superseded) == isSuperseded)
   }
 
-  @Test func `what a superseded run has in common with the one in its place has its row there, and only there`()
-    throws
-  {
-    let old = try accept("http://h/a\nhttp://h/b\nhttp://h/c\nhttp://h/d\nhttp://h/e\n", as: "job.txt")
-    _ = try plan(old)
-    let new = try accept("http://h/new\nhttp://h/c\nhttp://h/a\nhttp://h/d\n", as: "job.txt")
-    func row(_ position: Int, _ name: String, _ state: String = "filtered") -> LedgerEntry {
-      let text = #"{"index":\#(position),"name":"\#(name)","url":"http://h/\#(name)","state":"\#(state)","attempts":1}"#
-      return LedgerEntry(position: position, delivery: nil, row: text)
-    }
-    func rows(_ job: LedgerJob) throws -> [String] {
-      var rows: [ReportRow] = []
-      try deliveries.ledger.eachEndedPage(run: job.runID) { rows += try $0.map { try ReportRow(parsing: $0.row) } }
-      return rows.map { "\($0.index) \($0.name) \($0.state)" }
-    }
-    // What was in progress when the manifest was replaced has its row with the old run when that is killed.
+  private static func row(_ position: Int, _ name: String) -> LedgerEntry {
+    let text = #"{"index":\#(position),"name":"\#(name)","url":"http://h/\#(name)","state":"filtered","attempts":1}"#
+    return LedgerEntry(position: position, delivery: nil, row: text)
+  }
+
+  @Test(arguments: [false, true])
+  func `a run whose manifest was replaced before the program ended is counted, and leaves nothing without rows`(
+    hasRow: Bool
+  ) throws {
+    let old = try accept("http://h/a\nhttp://h/b\nhttp://h/c\n", as: "job.txt")
     try deliveries.ledger.commit(
-      [old, new].flatMap { [.name($0.runID, job: "job", pages: 0), .advance($0.runID, to: .running)] }
-        + [row(0, "a"), row(1, "b"), row(3, "d", "failed")].map { .finish($0, run: old.runID, job: "job") })
+      plan(old).names + [.advance(old.runID, to: .running)]
+        + (hasRow ? [.finish(Self.row(1, "b"), run: old.runID, job: "job")] : []))
+    let new = try accept("http://h/new\n", as: "job.txt")
+    var manifest = try JobManifest(text: new.details)
+    let first = manifest.accepted - 5000
+    manifest.chainAccepted = first
+    try deliveries.ledger.commit([.note(new.runID, details: manifest.text)])
     let left = try #require(deliveries.ledger.liveJobs().first { $0.runID == old.runID })
-    let again = try plan(left, isResumed: true)
-    #expect(again.outcome?.state == .superseded && again.total == 3)
-    #expect(try rows(old) == ["1 b filtered", "3 d failed", "4 e cancelled"], "what failed is tried again")
-    #expect(try rows(new) == ["2 a filtered"])
-    // The next time there is nothing more to go over.
-    #expect(try plan(left, isResumed: true).total == 3)
-    let newer = try #require(deliveries.ledger.liveJobs().first { $0.runID == new.runID })
-    let next = try plan(newer, isResumed: true)
-    #expect(next.total == 4 && next.tally.counts.filtered == 1)
-    #expect(try ScheduledJobs(next.index).everything() == [0, 1, 3])
+    for _ in 1...2 where hasRow {
+      let plan = try plan(left, isResumed: true)
+      #expect(plan.outcome?.state == .superseded)
+      #expect(plan.outcome?.counts == .init(total: 3, filtered: 1, failed: 0, cancelled: 2, reused: 0))
+      let log = try #require(deliveries.text("job/history/\(old.runID)/entries.jsonl"))
+      #expect(log.split(separator: "\n").count == 1 && deliveries.text("job/entries.jsonl") == nil)
+    }
+    if !hasRow { #expect(throws: SupersededRun.self) { try plan(left, isResumed: true) } }
+    let jobs = try deliveries.ledger.liveJobs()
+    #expect(jobs.map(\.runID) == (hasRow ? [old.runID] : []) + [new.runID])
+    #expect(try plan(#require(jobs.last), isResumed: true).run.accepted == first, "what was asked for since is known")
   }
 
   @Test func `a manifest is planned: its entries are in the index, its hosts prepared, its folder there`() throws {

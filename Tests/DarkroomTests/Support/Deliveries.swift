@@ -26,7 +26,6 @@ final class Deliveries: Sendable {
   /// What was sent until as many records were committed or rejected, and as many runs reported.
   struct Sent {
     var committed: [DeliveryQueue.Committed] = []
-    var carried: [DeliveryQueue.Carried] = []
     var rejected: [PhotoRecord] = []
     var held = 0
     var obstacles: [Int: any Error] = [:]
@@ -104,14 +103,6 @@ final class Deliveries: Sendable {
     return record
   }
 
-  /// A durable row of an entry that is to go over to another run.
-  func carried(_ position: Int, from old: RunContext, to new: RunContext) throws -> DeliveryQueue.Carried {
-    let processed = try failed(position, of: old)
-    return DeliveryQueue.Carried(
-      record: PhotoRecord(processed.entry, run: new), row: processed.row(), old: (processed.id, old.runID),
-      processed: processed, isLogged: true)
-  }
-
   /// The places of the rows that a run has in the ledger.
   func ended(_ run: RunContext) throws -> [Int] {
     var places: [Int] = []
@@ -149,11 +140,11 @@ final class Deliveries: Sendable {
 
   /// Waits until so much was sent.
   func wait(
-    records: Int = 0, carried: Int = 0, reports: Int = 0, noSpace: Int = 0, failing: Int = 0, held: Int = 0,
+    records: Int = 0, reports: Int = 0, noSpace: Int = 0, failing: Int = 0, held: Int = 0,
     isBroken: Bool = false
   ) -> Sent {
     var sent = Sent()
-    while sent.committed.count + sent.rejected.count < records || sent.carried.count < carried
+    while sent.committed.count + sent.rejected.count < records
       || sent.reported.count + sent.unstaged.count < reports || sent.noSpace < noSpace || sent.failing < failing
       || sent.heldMessages < held || isBroken && sent.broken == nil
     {
@@ -161,7 +152,6 @@ final class Deliveries: Sendable {
       for message in mailbox.collect() {
         switch message {
         case .committed(let committed): sent.committed += committed
-        case .carried(let rows): sent.carried += rows
         case .rejected(let records, _): sent.rejected += records
         case .held(let count, let obstacles):
           (sent.held, sent.obstacles) = (count, obstacles)
