@@ -248,14 +248,13 @@ def check_requests(trial, reports, found):
                     continue
                 rows.setdefault(work[0].replace("URL", trial.url).removeprefix(trial.server.url), {})[key] = work
             # Without a cache the run that takes the place of another knows what that has made, and no later one.
-            goes_on = has_cache or all(
-                report["state"] == "superseded" for other, report in reports[job].items() if other < number)
+            takes_place = all(report["state"] == "superseded" for other, report in reports[job].items() if other < number)
             known |= set(rows)
             for path, work in rows.items():
                 if path not in allowed:
                     allowed[path] = 1 + sum(time > put.time for time in trial.interruptions[:-1])
                     allowed[path] += sum(later.removed + later.cancelled for later in puts)
-                elif before.get(path) != work or not goes_on:
+                elif before.get(path) != work or not (takes_place or has_cache and kind(path) != "bare"):
                     allowed[path] += 1
             before = rows
     bodies = collections.Counter(request.path for request in trial.requests if request.status in (200, 206))
