@@ -242,19 +242,21 @@ def check_requests(trial, reports, found):
                 known.add(path)
             if not put.is_valid:
                 continue
-            rows = {}
+            rows, ends = {}, outcomes(put.entries)
             for key, work in works(put.entries).items():
                 if work[0].startswith("./"):
                     continue
                 rows.setdefault(work[0].replace("URL", trial.url).removeprefix(trial.server.url), {})[key] = work
-            # Without a cache the run that takes the place of another knows what that has made, and no later one.
+            # Without a cache the run that takes the place of another knows what that has made, and no later one. What failed
+            # is tried again.
             takes_place = all(report["state"] == "superseded" for other, report in reports[job].items() if other < number)
             known |= set(rows)
             for path, work in rows.items():
                 if path not in allowed:
                     allowed[path] = 1 + sum(time > put.time for time in trial.interruptions[:-1])
                     allowed[path] += sum(later.removed + later.cancelled for later in puts)
-                elif before.get(path) != work or not (takes_place or has_cache and kind(path) != "bare"):
+                elif before.get(path) != work or not (
+                        has_cache and kind(path) != "bare" or takes_place and all(ends[key] == "filtered" for key in work)):
                     allowed[path] += 1
             before = rows
     bodies = collections.Counter(request.path for request in trial.requests if request.status in (200, 206))
