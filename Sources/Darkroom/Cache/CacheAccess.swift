@@ -25,7 +25,7 @@ struct CacheAccess: Sendable {
   func known(
     _ key: CacheKey, _ request: SourceRequest, delivered: () -> CachedSource? = { nil }
   ) -> (source: CachedSource, isOfThisRun: Bool)? {
-    guard let source = cache?.source(key) ?? (request.isCacheable ? delivered() : nil), source.bytes <= maxBytes else {
+    guard let source = cache?.source(key) ?? delivered(), source.bytes <= maxBytes else {
       return nil
     }
     let isOfThisRun =

@@ -133,8 +133,8 @@ struct JobPlanner: Sendable {
     let run = RunContext(
       number: number, runID: job.runID, folder: outbox.job(job.name),
       staging: Staging(folder: outbox.staging(of: state), runID: job.runID, handle: staging),
-      accepted: min(manifest.accepted, manifest.chainAccepted ?? .max), isRefreshing: manifest.refresh == true,
-      user: manifest.owner,
+      accepted: manifest.chain?.accepted ?? manifest.accepted, firstRunID: manifest.chain?.runID,
+      isRefreshing: manifest.refresh == true, user: manifest.owner,
       mayReadFiles: manifest.list?.isFromServer != true)
     let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
     let source = Planner(

@@ -16,7 +16,7 @@ extension LedgerJob {
     if isRejectedReplacement { return false }
     guard state == .accepted, let path = earlier.inboxPath, let own = try? JobManifest(text: details)
     else { return true }
-    return own.inboxPath != path || own.chainAccepted != nil
+    return own.inboxPath != path || own.chain != nil
   }
 
   /// Whether its manifest was to take the place of an earlier run's, and was rejected.

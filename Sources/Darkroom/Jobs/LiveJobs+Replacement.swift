@@ -39,8 +39,8 @@ extension LiveJobs {
   /// Records the first run of those of which each has replaced the one before: what these have asked for is known. From then on
   /// the old run is superseded, also for the next start.
   private func recordChain(from run: JobRun, to new: JobRun) {
-    guard let old = run.accepted?.manifest, var (job, manifest) = new.accepted else { return }
-    manifest.chainAccepted = min(manifest.chainAccepted ?? .max, old.chainAccepted ?? old.accepted)
+    guard let (first, old) = run.accepted, var (job, manifest) = new.accepted else { return }
+    manifest.chain = old.chain ?? .init(runID: first.runID, accepted: old.accepted)
     guard let details = try? manifest.text else { return }
     job.details = details
     new.accepted = (job, manifest)

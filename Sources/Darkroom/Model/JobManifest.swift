@@ -42,12 +42,20 @@ struct JobManifest: Sendable, Equatable, Codable {
   /// What its source has listed; nil when it lists its entries itself, and as long as its source was not downloaded.
   var list: FetchedList?
 
-  /// When the first run was accepted of those of which each has replaced the one before, this one being the last, in
-  /// milliseconds since 1970, UTC. Default: nil, it has replaced none.
-  var chainAccepted: Int?
+  /// The first of the runs of which each has replaced the one before, its own being the last. Default: nil, it has replaced
+  /// none.
+  var chain: FirstRun?
 
   /// What processes that have ended in order asked of servers for it. Default: nil, nothing.
   var transfers: Transfers?
+
+  /// The first of several runs.
+  struct FirstRun: Sendable, Equatable, Codable {
+    let runID: String
+
+    /// Milliseconds since 1970, UTC.
+    let accepted: Int
+  }
 
   /// The extension of the file's name, `.gz` included.
   var fileExtension: String { ManifestFileName(file)?.suffix ?? format }

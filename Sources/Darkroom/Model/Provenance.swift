@@ -25,8 +25,7 @@ struct Provenance: Sendable, Equatable {
   /// The preview that is delivered with the result; nil when it has none.
   var preview: Preview?
 
-  /// The answer that brought the source, or confirmed it last; nil when no server can be asked whether that has changed, and in
-  /// ledgers of earlier versions.
+  /// The answer that brought the source, or confirmed it last; nil for files, and in ledgers of earlier versions.
   var answer: SourceAnswer?
 
   /// The source's SHA-256.

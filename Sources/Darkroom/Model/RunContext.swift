@@ -12,6 +12,10 @@ struct RunContext: Sendable {
   /// asked for since then is not asked for again.
   var accepted = Int.max
 
+  /// The first of the runs that it has replaced one after the other: what is asked for once in each run is not asked for again.
+  /// Default: nil, it has replaced none.
+  var firstRunID: String?
+
   /// Whether files may have the names of results already, whoever put them there.
   var mayFindFiles = true
 

@@ -6,8 +6,9 @@ struct SourceAnswer: Sendable, Equatable {
   /// The request: a `CacheKey`, as text.
   let request: String
 
-  /// By what a server is asked whether the source has changed.
-  let validators: Validators
+  /// By what a server is asked whether the source has changed; nil when it sent nothing, and for what is asked for once in each
+  /// run: then the answer says nothing to later runs but those that replace its own.
+  let validators: Validators?
 
   /// The URL that answered, redirects followed, as reports show it.
   let finalURL: String
@@ -29,8 +30,9 @@ struct SourceAnswer: Sendable, Equatable {
 
   var json: JSONValue {
     .object([
-      "request": .string(request), "etag": validators.etag.map { .string($0) },
-      "last_modified": validators.lastModified.map { .string($0) }, "answered": .string(validators.urlDigest),
+      "request": .string(request), "etag": (validators?.etag).map { .string($0) },
+      "last_modified": (validators?.lastModified).map { .string($0) },
+      "answered": (validators?.urlDigest).map { .string($0) },
       "final_url": .string(finalURL), "content_type": contentType.map { .string($0) }, "bytes": .integer(bytes),
       "time": .integer(time),
     ])
@@ -40,21 +42,22 @@ struct SourceAnswer: Sendable, Equatable {
 extension SourceAnswer {
   /// - Returns: nil for what another version wrote and this one does not understand.
   init?(_ value: JSONValue?) {
-    guard let value, let request = value["request"]?.string, let answered = value["answered"]?.string,
-      let finalURL = value["final_url"]?.string, let bytes = value["bytes"]?.integer, let time = value["time"]?.integer
+    guard let value, let request = value["request"]?.string, let finalURL = value["final_url"]?.string,
+      let bytes = value["bytes"]?.integer, let time = value["time"]?.integer
     else { return nil }
     self.init(
       request: request,
-      validators: Validators(
-        etag: value["etag"]?.string, lastModified: value["last_modified"]?.string, urlDigest: answered),
+      validators: value["answered"]?.string.map { answered in
+        Validators(etag: value["etag"]?.string, lastModified: value["last_modified"]?.string, urlDigest: answered)
+      },
       finalURL: finalURL, contentType: value["content_type"]?.string, bytes: bytes, time: time)
   }
 
-  /// What a cache knows of a source; nil without validators, and for what is asked for once in each run.
-  init?(_ source: CachedSource, of request: CacheKey) {
-    guard let validators = source.validators, !source.asked.isOnce else { return nil }
+  /// What is known of a source.
+  init(_ source: CachedSource, of request: CacheKey) {
     self.init(
-      request: request.text, validators: validators, finalURL: source.finalURL, contentType: source.contentType,
+      request: request.text, validators: source.asked.isOnce ? nil : source.validators, finalURL: source.finalURL,
+      contentType: source.contentType,
       bytes: source.bytes, time: source.asked.time)
   }
 

@@ -60,8 +60,8 @@ struct EarlierResults: Sendable {
     return nil
   }
 
-  /// The source of the entry's result, if that would become the same again and nobody has changed or removed it since, and a
-  /// server can be asked whether the source has changed: then its bytes need not be there.
+  /// The source of the entry's result, if that would become the same again and nobody has changed or removed it since, and it
+  /// is known what brought it: then its bytes need not be there.
   /// - Parameter keepsOriginals: Whether the source must lie beside the result, too.
   func source(
     of entry: Entry, by request: CacheKey, metadata: MetadataPolicy, keepsOriginals: Bool

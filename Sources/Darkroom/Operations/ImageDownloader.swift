@@ -94,7 +94,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
       let key = SharedDownloads.Key(
         request: CacheKey(
           location, request, key: sourceName, secrets: rule?.secrets,
-          run: request.isCacheable ? nil : record.run.runID),
+          run: request.isCacheable ? nil : record.run.firstRunID ?? record.run.runID),
         checksum: record.entry.checksum)
       live.withLock { $0.key = key }
       let leader = shared.leader(key, self)
@@ -175,9 +175,10 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
     case .success(let outcome) where outcome.isNotModified: confirm(known, key, outcome, taking: time)
     case .success(let outcome):
       var source = PhotoRecord.Source(outcome)
-      if let key, let kept = self.source(of: outcome) {
+      if let key, !isForeignPage(outcome) {
+        let kept = self.source(of: outcome)
         source.answer = SourceAnswer(kept, of: key)
-        access.cache?.keep(kept, of: key, from: staging.path(download))
+        if outcome.mayBeStored { access.cache?.keep(kept, of: key, from: staging.path(download)) }
       }
       record.downloaded(source, taking: time)
     case .failure(let error) where error.code == .cancelled: record.cancel()
@@ -187,12 +188,12 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   // MARK: The cache
 
-  /// What is kept of a source that was downloaded; nil when it may not be kept.
-  private func source(of outcome: TransferOutcome) -> CachedSource? {
-    guard outcome.mayBeStored, !isForeignPage(outcome) else { return nil }
-    return CachedSource(
-      sha256: outcome.sha256, bytes: outcome.bytes, finalURL: outcome.finalURL, validators: outcome.validators,
-      asked: asked(outcome), contentType: outcome.contentType.flatMap { $0.hasPrefix("image/") ? nil : $0 })
+  /// What is kept of a source that was downloaded. Of one that may not be stored nobody asks whether it has changed.
+  private func source(of outcome: TransferOutcome) -> CachedSource {
+    CachedSource(
+      sha256: outcome.sha256, bytes: outcome.bytes, finalURL: outcome.finalURL,
+      validators: outcome.mayBeStored ? outcome.validators : nil, asked: asked(outcome),
+      contentType: outcome.contentType.flatMap { $0.hasPrefix("image/") ? nil : $0 })
   }
 
   /// Whether it is a page of another host, such as that of a captive portal.

@@ -96,7 +96,7 @@ extension LiveJobsTests {
     let new = try #require(jobs.runs[2])
     jobs.replace(1, by: 2, now: 8)
     let accepted = try #require(old.accepted?.manifest.accepted)
-    #expect(new.accepted?.manifest.chainAccepted == accepted && new.live.phase == .ready)
+    #expect(new.accepted?.manifest.chain == .init(runID: runID, accepted: accepted) && new.live.phase == .ready)
     jobs.recordCancelled(1)
     try handleMessages(until: { if case .cancelled = $0 { true } else { false } })
     #expect(jobs.runs[1] == nil || hasRow)

@@ -60,6 +60,19 @@ import Transfer
     #expect(try reused()?.newOrigin == nil, "what cannot be asked for by validators says nothing")
   }
 
+  @Test func `an answer without validators is kept with the result, for runs that replace its own`() throws {
+    let answer = SourceAnswer(
+      request: "digest", validators: nil, finalURL: "http://h/a", contentType: nil, bytes: 9, time: 7)
+    var provenance = provenance
+    provenance.answer = answer
+    #expect(Provenance(text: provenance.text)?.answer == answer)
+    let access = CacheAccess(cache: nil, isRefreshing: false, maxBytes: 10, runID: "r", since: 7)
+    let key = CacheKey(try SourceLocation(parsing: "http://h/a"))
+    #expect(access.known(key, .plain) { answer.source(sha256: "ab") }?.isOfThisRun == true)
+    let later = CacheAccess(cache: nil, isRefreshing: false, maxBytes: 10, runID: "r", since: 8)
+    #expect(later.known(key, .plain) { answer.source(sha256: "ab") }?.isOfThisRun == false)
+  }
+
   @Test func `a file with the identity that it was delivered with is not read`() throws {
     try outbox.write("other", to: target)
     try remember("bytes", origin: provenance.text, identity: identity)

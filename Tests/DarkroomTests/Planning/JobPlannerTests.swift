@@ -136,7 +136,7 @@ import Testing
     let new = try accept("http://h/new\n", as: "job.txt")
     var manifest = try JobManifest(text: new.details)
     let first = manifest.accepted - 5000
-    manifest.chainAccepted = first
+    manifest.chain = .init(runID: old.runID, accepted: first)
     try deliveries.ledger.commit([.note(new.runID, details: manifest.text)])
     let left = try #require(deliveries.ledger.liveJobs().first { $0.runID == old.runID })
     for _ in 1...2 where hasRow {
