@@ -248,7 +248,7 @@ def check_requests(trial, reports, found):
                     continue
                 rows.setdefault(work[0].replace("URL", trial.url).removeprefix(trial.server.url), {})[key] = work
             # Without a cache the run that takes the place of another knows what that has made, and no later one. What failed
-            # is tried again.
+            # is tried again, and so are variants that waited for the download of the first.
             takes_place = all(report["state"] == "superseded" for other, report in reports[job].items() if other < number)
             known |= set(rows)
             for path, work in rows.items():
@@ -256,7 +256,7 @@ def check_requests(trial, reports, found):
                     allowed[path] = 1 + sum(time > put.time for time in trial.interruptions[:-1])
                     allowed[path] += sum(later.removed + later.cancelled for later in puts)
                 elif before.get(path) != work or not (
-                        has_cache and kind(path) != "bare" or takes_place and all(ends[key] == "filtered" for key in work)):
+                        has_cache and kind(path) != "bare" or takes_place and [ends[key] for key in work] == ["filtered"]):
                     allowed[path] += 1
             before = rows
     bodies = collections.Counter(request.path for request in trial.requests if request.status in (200, 206))
