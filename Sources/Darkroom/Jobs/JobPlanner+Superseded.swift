@@ -19,7 +19,7 @@ extension JobPlanner {
     let isPlanned = findings.problems.isEmpty && findings.source == nil
     let supersession = Supersession(
       run: run, manifest: task.manifest, total: isPlanned ? try index.count() : 0, ledger: ledger, state: state,
-      hasLaterLog: later.contains { $0.state != .accepted })
+      hasLog: job.state != .accepted && later.allSatisfy { $0.state == .accepted })
     let tally = try supersession.record()
     guard tally.counts.total > 0 else { throw SupersededRun(runID: job.runID) }
     let outcome = JobOutcome(tally, task.manifest.transfers ?? Transfers(), at: Clock.wallMilliseconds).superseded

@@ -123,7 +123,7 @@ final class JobPlanning: Sendable {
 struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is handed over once
   let job: LedgerJob
   var run: RunContext
-  let manifest: JobManifest
+  var manifest: JobManifest
   let index: JobIndex
 
   /// How many entries the manifest has.

@@ -34,7 +34,7 @@ final class JobRun {
 
   /// A run whose entries are being worked on.
   struct Running {
-    let plan: Plan
+    var plan: Plan
 
     /// What the rows that are durable add up to.
     var tally: JobTally
@@ -58,6 +58,9 @@ final class JobRun {
 
     /// Those of its operations that may end. Default: none.
     var awaited = Awaited()
+
+    /// Whether entries of it may have begun, now or in an earlier process. Default: they may.
+    var hasBegun = true
 
     /// Whether what was not done is being recorded.
     var isUnderWay = false
@@ -278,6 +281,11 @@ final class JobRun {
     case .fetching(let fetching): fetching.isCancelled
     case .planning, .ready, .running, .finishing: false
     }
+  }
+
+  /// Whether it is superseded and has not begun.
+  var leavesNothing: Bool {
+    if case .cancelling(let cancelling) = phase { cancelling.isSuperseded && !cancelling.hasBegun } else { false }
   }
 
   /// What it has in the outbox and elsewhere, once it is planned.

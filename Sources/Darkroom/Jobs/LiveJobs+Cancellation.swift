@@ -103,10 +103,12 @@ extension LiveJobs {
   @discardableResult
   func close(_ run: JobRun, awaiting awaited: JobRun.Awaited? = nil) -> Bool {
     let running: JobRun.Running
+    var hasBegun = false
     switch run.phase {
     case .ready(let plan):
+      hasBegun = plan.job.state != .accepted
       running = .init(plan: plan, tally: plan.tally, began: (activeTime, plan.tally.counts.total))
-    case .running(let begun): running = begun
+    case .running(let begun): (running, hasBegun) = (begun, true)
     case .fetching(let fetching):
       running = .init(plan: fetching.plan, tally: JobTally(), began: (activeTime, 0))
     case .planning, .cancelling, .finishing: return false
@@ -114,7 +116,8 @@ extension LiveJobs {
     let attempts = stop(run, except: awaited?.positions ?? [])
     run.phase = .cancelling(
       .init(
-        running: running, attempts: attempts, isSuperseded: awaited != nil, awaited: awaited ?? JobRun.Awaited()))
+        running: running, attempts: attempts, isSuperseded: awaited != nil, awaited: awaited ?? JobRun.Awaited(),
+        hasBegun: hasBegun))
     return true
   }
 
@@ -147,7 +150,7 @@ extension LiveJobs {
     cancelling.isUnderWay = true
     run.phase = .cancelling(cancelling)
     let plan = cancelling.running.plan
-    if cancelling.isSuperseded { return recordSuperseded(number, plan) }
+    if cancelling.isSuperseded { return recordSuperseded(number, plan, hasBegun: cancelling.hasBegun) }
     let cancellation = JobCancellation(
       run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery, attempts: cancelling.attempts,
       names: plan.names

@@ -32,7 +32,8 @@ extension LiveJobs {
       switch job.phase {
       case .ready, .running: job.file = run.file
       case .done where job.isFetching && pending.isInProgress(run: run.number): job.phase = .cancelling
-      case .unrecorded where pending.isInProgress(run: run.number) || hasEarlierRun(run): job.phase = .cancelling
+      case .unrecorded where pending.isInProgress(run: run.number) || hasEarlierRun(run) && !run.leavesNothing:
+        job.phase = .cancelling
       default: break
       }
       return job

@@ -25,6 +25,27 @@ extension LiveJobs {
     observe(.jobReplaced(job: name))
   }
 
+  /// Has a planned manifest leave nothing that lists the same as the one that it was to replace, whose run goes on: its file is
+  /// that of the other one from now on.
+  func leaveToSame(_ run: JobRun) {
+    guard let old = run.replaces.flatMap({ runs[$0] }), old.unwanted == nil, var (job, manifest) = old.accepted,
+      let new = run.accepted?.manifest, manifest.isSame(as: new)
+    else { return }
+    manifest.identity = new.identity
+    guard let details = try? manifest.text else { return }
+    switch old.phase {
+    case .ready(var plan):
+      plan.manifest = manifest
+      old.phase = .ready(plan)
+    case .running: old.running?.plan.manifest = manifest
+    case .planning, .fetching, .cancelling, .finishing: return
+    }
+    job.details = details
+    old.accepted = (job, manifest)
+    delivery.record([.note(job.runID, details: details)])
+    close(run, awaiting: JobRun.Awaited())
+  }
+
   /// The entries of a run with operations that have begun, and that another manifest wants as well: the same of the same
   /// request. Files are none of them: they are read again.
   private func wanted(of run: JobRun, by plan: Plan) -> Set<Int> {
@@ -73,9 +94,10 @@ extension LiveJobs {
   }
 
   /// Has what is left of a superseded run recorded.
-  func recordSuperseded(_ number: Int, _ plan: Plan) {
+  func recordSuperseded(_ number: Int, _ plan: Plan, hasBegun: Bool) {
     let supersession = Supersession(
-      run: plan.run, manifest: plan.manifest, total: plan.total, ledger: planner.ledger, state: planner.state)
+      run: plan.run, manifest: plan.manifest, total: plan.total, ledger: planner.ledger, state: planner.state,
+      hasLog: hasBegun)
     DispatchQueue(label: "Cancellation").async(group: background) { [send, delivery] in
       // What the later run is comes first.
       delivery.drain()

@@ -241,6 +241,7 @@ final class LiveJobs {
       run.phase = .fetching(.init(plan: plan))
     } else {
       run.phase = .ready(plan)
+      leaveToSame(run)
     }
   }
 

@@ -12,8 +12,8 @@ struct Supersession {
   let ledger: Ledger
   let state: StateFolder
 
-  /// Whether the job's log may be that of a later run. Default: it is this run's.
-  var hasLaterLog = false
+  /// Whether the log beside the job's results is this run's, if there is one. Default: it is.
+  var hasLog = true
 
   /// Writes the run's log to `history`. A run without rows leaves nothing.
   /// - Returns: What all entries of the run add up to; nothing without rows.
@@ -43,7 +43,7 @@ struct Supersession {
 
   /// Removes the log beside the job's results.
   private func removeLog() throws(SystemError) {
-    if hasLaterLog { return }
+    guard hasLog else { return }
     do throws(SystemError) {
       try run.folder.open().remove(Folder.name(of: run.folder.entriesLog))
     } catch  where error.cause == .missing {}

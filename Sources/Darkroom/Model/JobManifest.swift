@@ -16,8 +16,8 @@ struct JobManifest: Sendable, Equatable, Codable {
   /// Where the file lies if it is to be moved when the job is done; nil when it stays where it is.
   let inboxPath: String?
 
-  /// Tells whether the file is still the one that was accepted.
-  let identity: String
+  /// Tells whether the file is still the one that was accepted, or has the same bytes and has taken its place.
+  var identity: String
 
   /// Milliseconds since 1970, UTC.
   let accepted: Int
@@ -59,6 +59,14 @@ struct JobManifest: Sendable, Equatable, Codable {
 
   /// The extension of the file's name, `.gz` included.
   var fileExtension: String { ManifestFileName(file)?.suffix ?? format }
+
+  /// Whether another manifest of the job lists the same: it has the same bytes, and entries get the same for the fields that
+  /// they leave out. What a source lists may have changed.
+  func isSame(as other: JobManifest) -> Bool {
+    list == nil && other.list == nil && tooLarge == nil && other.tooLarge == nil
+      && (file, format, sha256) == (other.file, other.format, other.sha256)
+      && (filters, outputFormat, quality, refresh) == (other.filters, other.outputFormat, other.quality, other.refresh)
+  }
 
   /// Whether it is to be moved out of an inbox.
   /// - Parameter inbox: The inbox's path.

@@ -83,6 +83,25 @@ extension LiveJobsTests {
     #expect(awaited.keep([2], now: 10) == [2] && awaited.positions.isEmpty)
   }
 
+  @Test func `the same manifest again is no replacement, and its file is that of the run that goes on`() throws {
+    let old = try begin()
+    let identity = try #require(old.accepted?.manifest.identity)
+    try plan(replacing: 1, dropping: #"["http://h/a", "http://h/b"]"#)
+    let new = try #require(jobs.runs[2])
+    let file = try #require(new.accepted?.manifest.identity)
+    #expect(file != identity && old.accepted?.manifest.identity == file && old.plan?.manifest.identity == file)
+    #expect(old.live.phase == .running && jobs.live.map(\.phase) == [.running, .unrecorded])
+    jobs.recordCancelled(2)
+    try handleMessages(until: { if case .cancelled = $0 { true } else { false } })
+    #expect(jobs.runs[2] == nil && old.live.phase == .running)
+    let left = try deliveries.ledger.liveJobs()
+    #expect(left.map(\.runID) == [old.accepted?.job.runID])
+    #expect(try left.map { try JobManifest(text: $0.details).identity } == [file])
+    #expect(deliveries.text("b/entries.jsonl") == "", "the log is that of the run that goes on")
+    engine.shutdown()
+    jobs.shutDown()
+  }
+
   @Test(arguments: [false, true])
   func `a replaced run has rows of what ended, counts the rest, and without any leaves nothing`(hasRow: Bool) throws {
     let old = try begin()
