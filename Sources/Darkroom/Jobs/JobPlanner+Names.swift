@@ -8,7 +8,7 @@ extension JobPlanner {
 
   /// Finds out which names a run takes over: its own, when it has begun, else those of the job's last run.
   func namedRun(for task: Task) throws -> LedgerNamedRun? {
-    // Those of a run that is to be replaced, or that has begun and is planned again, may be on their way to the ledger.
+    // Those of a run that is to be replaced, or of one that is planned again, may be on their way to the ledger.
     if task.isReplacement || task.job.state == .running { delivery.drain() }
     return try ledger.namedRun(for: task.job.runID, job: task.job.name)
   }

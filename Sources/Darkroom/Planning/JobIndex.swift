@@ -67,8 +67,7 @@ final class JobIndex {
         explicit INTEGER NOT NULL,    -- 0: derived; 1: as given; 2: given, and partly replaced
         host INTEGER NOT NULL,        -- 0 when the URL names none
         pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended before the program was started, or starts last;
-                                              -- 2: it waits for others, or was deferred before, or
-                                              --    in the run that this one replaces;
+                                              -- 2: it waits for others, or was deferred before;
                                               -- 3: for the download of its entry's first variant
         url TEXT NOT NULL,
         recipe TEXT NOT NULL,
