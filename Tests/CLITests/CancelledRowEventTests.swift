@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The events of rows of entries that were not done when their run was cancelled or replaced.
+/// The events of rows of entries that were not done when their job was cancelled.
 @Suite(.blocking) struct CancelledRowEventTests {
   private let folders: DarkroomFolders
   private let server: GatedServer
@@ -20,7 +20,7 @@ import Testing
     let entry: Row?
   }
 
-  @Test(arguments: ["cancel", "removal", "replacement"])
+  @Test(arguments: ["cancel", "removal"])
   func `each row has one event, those of entries that were not done included`(how: String) throws {
     try folders.drop("job.txt", lines(0..<1200))
     let watch = try folders.start(
@@ -28,18 +28,13 @@ import Testing
     for _ in 0..<2 { _ = try server.nextRequest() }
     try server.release(1)
     #expect(try watch.waitForLine(containing: ": filtered") != nil)
-    let done = how == "replacement" ? 3 : 1
-    switch how {
-    case "cancel": #expect(try folders.ask("cancel", ["job"]).status == 0)
-    case "removal": try FileManager.default.removeItem(atPath: folders.inbox + "/job.txt")
-    default:
-      try folders.drop("job.txt", lines([700, 1, 0]))
-      #expect(try watch.waitForLine(containing: "its manifest was replaced") != nil)
-      // The request of what is gone waits for its answer, too.
-      try server.release(9)
+    if how == "cancel" {
+      #expect(try folders.ask("cancel", ["job"]).status == 0)
+    } else {
+      try FileManager.default.removeItem(atPath: folders.inbox + "/job.txt")
     }
-    #expect(try watch.waitForLine(containing: " filtered, 0 failed, \(1200 - done) cancelled") != nil)
-    #expect(try folders.ask("wait", ["job"]).status == (how == "replacement" ? 0 : 1))
+    #expect(try watch.waitForLine(containing: " filtered, 0 failed, 1199 cancelled") != nil)
+    #expect(try folders.ask("wait", ["job"]).status == 1)
     watch.send(SIGTERM)
     let output = try watch.finish().output
     #expect(try JSONSchema.violations(of: Data(output.utf8), name: "events.schema.json") == "")
@@ -47,7 +42,7 @@ import Testing
     let rows = told.compactMap { $0.event == "entry-ended" ? $0.entry : nil }
     let cancelled = rows.filter { $0.state == "cancelled" }
     #expect(rows.count == 1200 && Set(rows.map(\.name)).count == 1200, "each is told once")
-    #expect(rows.count { $0.state == "filtered" } == done && cancelled.count == 1200 - done)
+    #expect(rows.count { $0.state == "filtered" } == 1 && cancelled.count == 1199)
     #expect(cancelled.first { "\($0.index)" != $0.name } == nil)
     let last = try #require(told.lastIndex { $0.entry?.state == "cancelled" })
     #expect(told[last...].contains { $0.event == "job-ended" }, "before the end of their run")

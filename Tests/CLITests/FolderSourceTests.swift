@@ -90,14 +90,13 @@ import Testing
     try FileManager.default.removeItem(atPath: root.file("incoming/b.jpg"))
     try add("incoming/b.jpg", of: "rocket.jpg")
     try folders.drop("job.json", entries + "\n")
-    #expect(try watch.waitForLine(containing: "job: its manifest was replaced; 1 entry that is") != nil)
+    #expect(try watch.waitForLine(containing: "job: its manifest was replaced") != nil)
     try gate.release(1)
     #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
     let rows = try folders.report("job").entries
-    #expect(rows.map { $0.reused ?? false } == [true, false, false])
+    #expect(rows.map { $0.reused ?? false } == [true, false, true])
     #expect(rows[0].source?.sha256 != rows[1].source?.sha256)
-    try gate.note("end")
-    #expect(try gate.nextRequest() == "/end")
+    #expect(try gate.requestsSoFar() == [])
     try watch.stop()
   }
 

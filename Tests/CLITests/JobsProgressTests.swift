@@ -65,11 +65,11 @@ import Testing
     progress.apply(.jobStarted(job: "a", total: 4, ended: 0, deferred: 0), at: 0)
     progress.apply(.jobAccepted(job: "a", file: "a.txt"), at: 0)
     #expect(progress.snapshot(at: 0)?.jobs == [.init(name: "a", total: 4)], "it goes on while the other is planned")
-    progress.apply(.jobStarted(job: "a", total: 7, ended: 2, deferred: 0), at: 0)
     progress.apply(Self.end("a", .superseded), at: 0)
-    #expect(progress.snapshot(at: 0)?.jobs == [.init(name: "a", total: 7, ended: 2)])
+    #expect(progress.snapshot(at: 0)?.jobs == [.init(name: "a", total: 4)])
+    progress.apply(.jobStarted(job: "a", total: 7, ended: 0, deferred: 0), at: 0)
     progress.apply(Self.cancelled, at: 0)
-    #expect(progress.snapshot(at: 0)?.jobs == [.init(name: "a", total: 7, ended: 3)])
+    #expect(progress.snapshot(at: 0)?.jobs == [.init(name: "a", total: 7, ended: 1)])
   }
 
   @Test func `rates are those of the last seconds, and of no pause`() throws {

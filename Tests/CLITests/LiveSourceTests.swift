@@ -63,14 +63,6 @@ import Testing
     try folders.checkOutbox()
   }
 
-  /// What the server was asked for until now.
-  private func requests(_ server: GatedServer) throws -> [String] {
-    try server.note("end")
-    var paths: [String] = []
-    while paths.last != "/end" { paths.append(try server.nextRequest()) }
-    return paths.dropLast()
-  }
-
   @Test func `a process that is killed while a source is downloaded is followed by one that downloads it`() throws {
     try drop()
     let first = try folders.start("watch", Self.options)
@@ -96,7 +88,7 @@ import Testing
     #expect(try folders.run(Self.options + ["--cache-size", "0"]).status == 0)
     let report = try folders.validReport("job")
     #expect(report.counts == Report.Counts(total: 3, filtered: 3))
-    #expect(try requests(lists) == [])
+    #expect(try lists.requestsSoFar() == [])
     try checkNothingIsLeft()
   }
 
@@ -117,7 +109,7 @@ import Testing
       #expect(report.state == "cancelled" && report.counts == Report.Counts(total: 0, filtered: 0))
       #expect(try ReportSchema.violations(of: folders.contents(job + "/report.json")) == "")
     }
-    #expect(try requests(lists) == [])
+    #expect(try lists.requestsSoFar() == [])
     try FileManager.default.removeItem(atPath: folders.inbox + "/pause.lock")
     try watch.stop()
     try checkNothingIsLeft()
@@ -132,16 +124,14 @@ import Testing
     try lists.release(2)
     try pictures.release(3)
     #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
-    // The one that was replaced may end after it.
-    try wait(for: [])
     try watch.stop()
-    #expect(try requests(lists) == [])
+    #expect(try lists.requestsSoFar() == [])
     try checkNothingIsLeft()
   }
 
   private static let four = ["--downloads", "4", "--filters", "none", "--verbose", "--cache-size", "0"]
 
-  @Test func `a replacement whose source lists the same goes on with what there is`() throws {
+  @Test func `a replacement whose source lists the same reuses what there is`() throws {
     try drop()
     let watch = try folders.start("watch", Self.four)
     #expect(try lists.nextRequest() == "/list.txt")
@@ -154,13 +144,13 @@ import Testing
     try drop("other/list.txt")
     #expect(try lists.nextRequest() == "/other/list.txt", "beside the old one")
     try lists.release(1)
-    #expect(try watch.waitForLine(containing: "its manifest was replaced; 3 entries") != nil)
+    #expect(try watch.waitForLine(containing: "job: its manifest was replaced") != nil)
     try pictures.release(2)
     #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
     try watch.stop()
-    #expect(try requests(pictures) == [], "nothing twice")
-    let history = try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history")
-    #expect(history.count == 1)
+    #expect(try pictures.requestsSoFar() == [], "nothing twice")
+    #expect(try folders.report("job").entries.allSatisfy { $0.reused == true })
+    #expect(try folders.history("job").map(\.counts) == [Report.Counts(total: 3, filtered: 3)])
     try checkNothingIsLeft()
   }
 
@@ -172,15 +162,13 @@ import Testing
     #expect(try lists.nextRequest() == "/list.txt")
     // Whatever is asked for from now on is answered.
     try FileManager.default.removeItem(atPath: folders.inbox + "/job.json")
-    for _ in 0..<2 { #expect(try watch.waitForLine(containing: "job: cancelled: 0 filtered") != nil) }
+    #expect(try watch.waitForLine(containing: "job: cancelled: 0 filtered") != nil)
     try lists.release(9)
     try pictures.release(9)
     try wait(for: [])
     try watch.stop()
-    #expect(try requests(lists) == [] && requests(pictures) == [])
-    let report = try folders.report("job")
-    #expect(report.state == "cancelled" && report.counts == Report.Counts(total: 0, filtered: 0))
-    #expect(try history().map(\.counts) == [Report.Counts(total: 1, filtered: 0, cancelled: 1)])
+    #expect(try lists.requestsSoFar() == [] && pictures.requestsSoFar() == [])
+    #expect(try folders.report("job").state == "cancelled")
     try checkNothingIsLeft()
   }
 
@@ -201,14 +189,12 @@ import Testing
     } else {
       try folders.drop("job.json", #"["\#(pictures.url("b"))"]"#)
     }
-    #expect(try watch.waitForLine(containing: "job: its manifest was replaced; 0 entries") != nil)
+    #expect(try watch.waitForLine(containing: "job: its manifest was replaced") != nil)
     try pictures.release(9)
     #expect(try watch.waitForLine(containing: "job: succeeded: \(isSource ? 3 : 1) filtered") != nil)
-    try wait(for: [])
     try watch.stop()
-    #expect(try requests(lists) == [])
-    #expect(try folders.report("job").state == "succeeded")
-    #expect(try history().map(\.state) == ["superseded", "superseded"])
+    #expect(try lists.requestsSoFar() == [])
+    #expect(try folders.history("job").map(\.state) == ["superseded"], "of the second nothing is left")
     try checkNothingIsLeft()
   }
 
@@ -221,21 +207,13 @@ import Testing
     try folders.drop("job.json", "[1]")
     #expect(try watch.waitForLine(containing: "job: rejected") != nil)
     try lists.release(1)
-    #expect(try watch.waitForLine(containing: "job: its manifest was replaced; 0 entries") != nil)
+    #expect(try watch.waitForLine(containing: "job: its manifest was replaced") != nil)
     try pictures.release(9)
     #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
-    try wait(for: [])
     try watch.stop()
-    #expect(try requests(lists) == [])
-    #expect(try Set(history().map(\.state)) == ["rejected", "superseded"])
+    #expect(try lists.requestsSoFar() == [])
+    #expect(try folders.history("job").map(\.state).contains("rejected"))
     try checkNothingIsLeft()
-  }
-
-  /// The reports in `history`.
-  private func history() throws -> [Report] {
-    try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history").map { run in
-      try JSONDecoder().decode(Report.self, from: folders.contents("job/history/\(run)/report.json"))
-    }
   }
 
   @Test(arguments: [("list.txt?404", "source-failed"), ("list.json", "syntax")])
@@ -256,11 +234,11 @@ import Testing
     let ended = try watch.finish()
     let lines = ended.error.split(separator: "\n")
     #expect(lines.count { $0.contains("job: planning") } == 2 && lines.count { $0.contains("listed by") } == 1)
-    #expect(try requests(lists) == [])
+    #expect(try lists.requestsSoFar() == [])
     let report = try folders.report("job")
     #expect(report.state == "rejected" && report.errors?.map(\.code) == [code])
     #expect(report.transfers?.requests == 1)
-    #expect(try history().map(\.state) == ["succeeded"])
+    #expect(try folders.history("job").map(\.state) == ["succeeded"])
     try checkNothingIsLeft()
   }
 
@@ -281,19 +259,26 @@ import Testing
     watch.send(SIGTERM)
     #expect(try !watch.finish().error.contains("the job goes on with its earlier manifest"))
     #expect(try folders.report("job").state == "rejected")
-    #expect(try history().map(\.state).sorted() == (hasReport ? ["succeeded", "superseded"] : ["superseded"]))
+    #expect(try folders.history("job").map(\.state).sorted() == (hasReport ? ["succeeded"] : []))
     try checkNothingIsLeft()
   }
 
-  @Test func `a replacement whose source fails changes nothing`() throws {
-    try folders.drop("job.json", #"["\#(pictures.url("0"))", "\#(pictures.url("1"))"]"#)
+  @Test func `while the list of a replacement is downloaded the job goes on, and if that fails nothing changes`() throws
+  {
+    try folders.drop("job.json", "[" + (0..<3).map { "\"\(pictures.url("\($0)"))\"" }.joined(separator: ", ") + "]")
     let watch = try folders.start("watch", Self.four)
     _ = try (0..<2).map { _ in try pictures.nextRequest() }
-    try folders.drop("job.json", #"{"source": "gone.csv"}"#)
+    try drop("list.txt?404")
+    #expect(try lists.nextRequest() == "/list.txt?404")
+    try pictures.release(1)
+    #expect(try pictures.nextRequest() == "/2")
+    try lists.release(1)
     #expect(try watch.waitForLine(containing: "job: rejected") != nil)
     try pictures.release(2)
-    #expect(try watch.waitForLine(containing: "job: succeeded: 2 filtered") != nil)
+    #expect(try watch.waitForLine(containing: "job: succeeded: 3 filtered") != nil)
     try watch.stop()
+    #expect(try pictures.requestsSoFar() == [])
+    #expect(try folders.history("job").map(\.state) == ["rejected"])
     try checkNothingIsLeft()
   }
 }

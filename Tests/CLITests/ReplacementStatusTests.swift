@@ -56,31 +56,35 @@ import Testing
     for waited in [try waiting.finish(), try wait()] {
       #expect(waited.status == 65 && waited.output == path + "\n", "\(waited)")
     }
-    // Until a later one is accepted.
-    try server.release(2)
+    // Until a later one is accepted. That a run is superseded is no end.
     try folders.drop("job.jsonl", manifest(1..<3))
-    #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
-    let later = try wait()
-    #expect(later.status == 0 && later.output == folders.outbox + "/job/report.json\n", "\(later)")
-    watch.send(SIGTERM)
-    #expect(try watch.finish().status == 0)
+    for _ in 0..<2 { _ = try server.nextRequest() }
+    try server.release(1)
+    #expect(try watch.waitForLine(containing: ": filtered") != nil)
+    let further = try DarkroomProcess(["wait", "job", "--poll-interval", "0.05"] + folders.named)
+    try folders.drop("job.jsonl", manifest(5..<7))
+    #expect(try watch.waitForLine(containing: "job: its manifest was replaced") != nil)
+    try server.release(9)
+    for later in [try further.finish(), try wait()] {
+      #expect(later.status == 0 && later.output == folders.outbox + "/job/report.json\n", "\(later)")
+    }
+    try watch.stop()
+    #expect(try folders.report("job").entries.map(\.name) == ["n5", "n6"])
+    #expect(try folders.history("job").map(\.state).contains("superseded"))
   }
 
-  @Test func `status tells which run is replaced, and what waits for others is no download that waits`() throws {
+  @Test func `status tells that a run is being replaced, and what waits for others is no download that waits`() throws {
     let after = manifest([7]).replacing("}\n", with: ", \"after\": \"n0\"}\n")
-    try folders.drop("job.jsonl", manifest(0..<2))
+    try folders.drop("job.jsonl", manifest(0..<2) + after)
     let watch = try folders.start("watch", Self.options)
     for _ in 0..<2 { _ = try server.nextRequest() }
-    try folders.drop("job.jsonl", manifest(0..<2) + after)
-    #expect(
-      try watch.waitForLine(
-        containing: "job: its manifest was replaced; 2 entries that are unchanged were done or in progress") != nil)
     let processors = ProcessInfo.processInfo.activeProcessorCount
     try waitForStatus(
-      "job job: 0 of 2 (replaced)", "job job: 0 of 3, 1 waiting for others",
+      "job job: 0 of 3, 1 waiting for others",
       "downloads: 2 of 2 running, 0 waiting; filtrations: 0 of \(processors) running, 0 waiting")
-    watch.send(SIGKILL)
-    _ = try watch.finish()
+    try folders.drop("job.jsonl", manifest(0..<2))
+    try waitForStatus("job job: 0 of 3 (replaced)")
+    try watch.kill()
   }
 
   @Test func `status tells what the next start replaces and cancels`() throws {

@@ -18,14 +18,6 @@ import Testing
 
   private func lines(_ names: String...) -> String { names.map { server.url($0) + "\n" }.joined() }
 
-  /// How many requests have come since the others were waited for.
-  private func furtherRequests() throws -> Int {
-    try server.note("end")
-    var count = 0
-    while try server.nextRequest() != "/end" { count += 1 }
-    return count
-  }
-
   /// Starts a job of which two entries wait for their answers.
   private func start(_ manifest: String, _ text: String) throws -> DarkroomProcess {
     try folders.drop(manifest, text)
@@ -43,7 +35,7 @@ import Testing
       try FileManager.default.removeItem(atPath: folders.inbox + "/job.txt")
     }
     #expect(try watch.waitForLine(containing: "job: cancelled: 0 filtered") != nil)
-    #expect(try furtherRequests() == 0)
+    #expect(try server.requestsSoFar().count == 0)
     #expect(try folders.report("job").transfers?.requests == 2)
     try watch.stop()
   }
@@ -55,12 +47,8 @@ import Testing
     try server.release(9)
     #expect(try watch.waitForLine(containing: "job: superseded") != nil)
     #expect(try folders.ask("wait", ["job"]).status == 0)
-    #expect(try furtherRequests() == 1)
-    let history = folders.outbox + "/job/history"
-    let earlier = try FileManager.default.contentsOfDirectory(atPath: history)
-    #expect(earlier.count == 1)
-    let superseded = try folders.report("job/history/" + (earlier.first ?? ""))
-    #expect(superseded.transfers?.requests == 2)
+    #expect(try server.requestsSoFar().count == 1)
+    #expect(try folders.history("job").map { $0.transfers?.requests } == [2])
     #expect(try folders.report("job").transfers?.requests == 1)
     try watch.stop()
   }
@@ -68,10 +56,10 @@ import Testing
   @Test func `requests of an earlier start that was stopped count, also those that it did not wait for`() throws {
     let watch = try start("job.txt", lines("a", "b", "c"))
     try watch.stop()
-    #expect(try furtherRequests() == 0)
+    #expect(try server.requestsSoFar().count == 0)
     try server.release(9)
     #expect(try folders.run(Self.options).status == 0)
-    #expect(try furtherRequests() == 3)
+    #expect(try server.requestsSoFar().count == 3)
     #expect(try folders.report("job").transfers?.requests == 5)
   }
 
@@ -81,7 +69,7 @@ import Testing
     #expect(try server.nextRequest() == "/list.txt")
     #expect(try folders.ask("cancel", ["job"]).status == 0)
     #expect(try folders.ask("wait", ["job"]).status == 1)
-    #expect(try furtherRequests() == 0)
+    #expect(try server.requestsSoFar().count == 0)
     #expect(try folders.report("job").transfers?.requests == 1)
     try watch.stop()
   }

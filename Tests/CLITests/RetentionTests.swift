@@ -42,26 +42,4 @@ import Testing
     #expect(try folders.run(["--filters", "none", "--keep-history", "0"]).status == 0)
     #expect(try history().count == 1 && history() != left)
   }
-
-  @Test func `a manifest that is dropped again unchanged while it is live takes no place from an earlier run`() throws {
-    try folders.drop("job.txt", "coffee.jpg\n")
-    #expect(try folders.run(["--filters", "none"]).status == 0)
-    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
-    let watch = try folders.start("watch", ["--filters", "none"])
-    try folders.drop("job.txt", server.url("a") + "\n")
-    #expect(try server.nextRequest() == "/a")
-    let first = try history()
-    try folders.drop("job.txt", server.url("a") + "\n")
-    #expect(try watch.waitForLine(containing: "its manifest was replaced") != nil)
-    try server.release(1)
-    #expect(try watch.waitForLine(containing: "job: succeeded: 1 filtered") != nil)
-    #expect(try first.count == 1 && history().count == 2, "one was replaced, and has no rows")
-    try watch.stop()
-    try age()
-    let report = try JSONSerialization.jsonObject(with: folders.contents("job/report.json")) as? [String: Any]
-    let last = try #require(report?["run_id"] as? String)
-    try folders.drop("job.txt", "coffee.jpg\n")
-    #expect(try folders.run(["--filters", "none", "--keep-history", "2"]).status == 0)
-    #expect(try Set(history()) == Set(first + [last]))
-  }
 }

@@ -42,6 +42,43 @@ import Testing
     try stop(watch)
   }
 
+  @Test(arguments: [true, false])
+  func `what is left of a broken download goes with its run`(isReplaced: Bool) throws {
+    let breaking = try PythonServer(
+      PythonServer.prelude + """
+        body = open(sys.argv[1], "rb").read()
+        gate = threading.Event()
+
+        def answer(connection, path):
+            if path == "/break":
+                gate.set()
+                return connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\nConnection: close\\r\\n\\r\\n")
+            say(path)
+            head = "HTTP/1.1 200 OK\\r\\nETag: \\"one\\"\\r\\nConnection: close\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body)
+            connection.sendall(head.encode() + body[:len(body) // 3])
+            gate.wait()
+
+        serve()
+        """, [packageRoot + "/Samples/coffee.jpg"])
+    try folders.drop("job.txt", breaking.url("a") + "\n" + server.url("b") + "\n")
+    let watch = try folders.start("watch", ["--filters", "none", "--retries", "5", "--verbose", "--cache-size", "0"])
+    #expect(try breaking.nextLine() == "/a" && server.nextRequest() == "/b")
+    // Paused first: what is broken off waits for its retry however slow the machine is.
+    try folders.pause(watch)
+    try LoopbackSocket.request("/break", port: breaking.port)
+    #expect(try waitForStaging { $0.contains { $0.contains(".source-") } })
+    if isReplaced {
+      try folders.drop("job.txt", server.url("b") + "\n")
+    } else {
+      #expect(try folders.ask("cancel", ["job"]).status == 0)
+    }
+    #expect(try waitForStaging { !$0.contains { $0.contains(".source-") } })
+    try folders.unlock()
+    try server.release(9)
+    #expect(try watch.waitForLine(containing: isReplaced ? "job: succeeded: 1 filtered" : "job: cancelled: ") != nil)
+    try stop(watch)
+  }
+
   @Test func `an original that is complete when its job is cancelled goes with its result`() throws {
     try folders.drop("job.txt", "coffee.jpg\n")
     // The filtration is held where both files are written and its record does not say so yet.

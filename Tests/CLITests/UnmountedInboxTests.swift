@@ -79,14 +79,6 @@ import Testing
     #expect(try eventually(isSo, is: { $0 }))
   }
 
-  /// What a server was asked for and nobody has seen yet.
-  private func requests(_ server: GatedServer) throws -> [String] {
-    try server.note("end")
-    var paths: [String] = []
-    while paths.last != "/end" { paths.append(try server.nextRequest()) }
-    return paths.dropLast()
-  }
-
   private static let live = ["job": "running", "listed": "fetching"]
 
   @Test(
@@ -136,7 +128,7 @@ import Testing
       #expect(report.state == "succeeded" && report.counts == Report.Counts(total: count, filtered: count), "\(report)")
       #expect(!folders.exists(job + "/history"), "it is one run")
     }
-    #expect(try (first + requests(pictures)).sorted() == ["/a0", "/a1", "/a2", "/a3", "/b0", "/b1"])
-    #expect(try requests(lists).isEmpty && folders.staged().isEmpty)
+    #expect(try (first + pictures.requestsSoFar()).sorted() == ["/a0", "/a1", "/a2", "/a3", "/b0", "/b1"])
+    #expect(try lists.requestsSoFar().isEmpty && folders.staged().isEmpty)
   }
 }

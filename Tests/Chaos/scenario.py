@@ -18,7 +18,7 @@ class Scenario:
     lists: dict = field(default_factory=dict)
     # Manifests that take the place of those of their names as soon as these have a row, under `watch`.
     replacements: dict = field(default_factory=dict)
-    # Names of entries, by jobs: those that have a row with the manifest that was replaced, all or some of them.
+    # Names of entries, by jobs: those of the manifest that is replaced.
     replaced: dict = field(default_factory=dict)
 
     @property
@@ -33,7 +33,7 @@ class Scenario:
     def earlier_runs(self, job):
         """How many reports there may be in the history of a job."""
         count = sum(name.split(".")[0] == job for name in self.earlier)
-        # A manifest that is replaced before anybody has accepted it has no report.
+        # A manifest of which nothing has ended when it is replaced has no report.
         return {count, count + 1} if job in self.replaced else {count}
 
 
@@ -81,8 +81,7 @@ REPLACED = Scenario(
         + "rocket.jpg,last,70\n"},
     replacements={"a.csv": "url,name,quality\nchelsea.jpg,new,70\nHTTP/slow/rocket.jpg,n1,70\nHTTP/slow/coffee.jpg,n0,70\n"
                   "HTTP/slow/astronaut.jpg,n3,60\ncoffee.jpg,first,70\n"},
-    # Nothing tells whether a file has changed, as `first`.
-    replaced={"a": {"first", "n2", "n3", "last"}},
+    replaced={"a": {"first", "n0", "n1", "n2", "n3", "last"}},
     earlier={},
     expected={"a": {name: "filtered" for name in ("new", "n0", "n1", "n3", "first")}})
 

@@ -335,9 +335,10 @@ class Workload:
         for run in runs if job in self.scenario.replaced else []:
             with open(f"{path}/history/{run}/report.json", encoding="utf-8") as file:
                 report = json.load(file)
-            stayed = {row["name"] for row in report["entries"]} - self.scenario.replaced[job]
-            if report["state"] == "superseded" and stayed:
-                finding.what.append(f"{job}: {min(stayed)} has a row with the manifest that was replaced, and with the new one")
+            ended = {row["name"] for row in report["entries"] if row["state"] in ("filtered", "failed")}
+            if report["state"] == "superseded" and (
+                    not ended or len(ended) != len(report["entries"]) or ended - self.scenario.replaced[job]):
+                finding.what.append(f"{job}: the manifest that was replaced has rows of other entries than those that ended")
 
     def is_to_blame(self, finding, found, name):
         """Whether an entry may fail: an I/O error of its own source is its failure, and that of those which come after it."""

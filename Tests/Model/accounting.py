@@ -18,9 +18,7 @@ class Record:
     reports: list
     # Those that the servers have logged.
     requests: list
-    # When it was told that the next manifest was accepted, and that it has taken the place of this one, in the order of the
-    # manifests; None: never.
-    accepted: list
+    # When it was told that the next manifest takes the place of this one, in the order of the manifests; None: never.
     replaced: list
     # When the program was killed.
     kills: list
@@ -62,23 +60,38 @@ def check_last(record):
 
 
 def check_history(record):
-    """Each manifest that was replaced has a report, with the rows of what left; what stayed has its row later."""
-    found = []
+    """Each manifest of which something had ended when it was replaced has a report, with the rows of just that. What it has made
+    of what stays is reused."""
+    found, asked = [], record.asked()
     for number, report in enumerate(record.reports[:-1]):
-        if report is None or report["state"] != "superseded":
-            found.append(f"manifest {number} has {report['state'] if report else 'no report'} in the history")
+        if report is None:
+            if number == 0:
+                found.append("the first manifest has no report in the history")
             continue
-        rows, left = {row["name"]: row["state"] for row in report["entries"]}, record.left(number)
-        if len(rows) != len(report["entries"]):
-            found.append(f"manifest {number} has two rows for an entry")
-        if missing := left - set(rows):
-            found.append(f"{len(missing)} of {len(left)} entries that left manifest {number} have no row, as {min(missing)}")
-        if stayed := set(rows) - left:
-            found.append(f"{len(stayed)} entries that stayed have a row with manifest {number}, too, as {min(stayed)}")
-        asked = record.asked()
-        unasked = [name for name in left if rows.get(name) == "filtered" and not asked[record.manifests[number][name]]]
-        if unasked:
+        manifest = record.manifests[number]
+        rows = {row["name"]: row for row in report["entries"]}
+        if report["state"] != "superseded" or not rows:
+            found.append(f"the report of manifest {number} is {report['state']}, with {len(rows)} rows")
+        if len(rows) != len(report["entries"]) or not set(rows) <= set(manifest):
+            found.append(f"manifest {number} has two rows for an entry, or some for others")
+            continue
+        if other := [name for name, row in rows.items() if row["state"] != "filtered"]:
+            found.append(f"{len(other)} entries of manifest {number} are not filtered, as {min(other)}")
+        if (total := report["counts"]["total"]) != len(manifest) or report["counts"]["cancelled"] != total - len(rows):
+            found.append(f"the counts of manifest {number} are {report['counts']}, and it has {len(rows)} rows")
+        if unasked := [name for name in rows if not asked[manifest[name]]]:
             found.append(f"{len(unasked)} entries were filtered, and never asked for, as {min(unasked)}")
+    # With each report the rows that its run has made; nothing but the first manifest's has been there before.
+    first, last = record.reports[0], record.reports[-1]
+    made = {row["name"] for report in record.reports[:-1] if report for row in report["entries"]}
+    stays = {name for name in record.manifests[-1] if name in made}
+    again = [row["name"] for row in last["entries"] if row["name"] in stays and not row.get("reused")]
+    if again:
+        found.append(f"{len(again)} entries that an earlier run made were made again, as {min(again)}")
+    told = {name for manifest in record.manifests[:1] for name, path in manifest.items()
+            if record.replaced[0] and record.told.get(path, record.replaced[0]) < record.replaced[0]}
+    if first and (missing := told - {row["name"] for row in first["entries"]}):
+        found.append(f"{len(missing)} entries of the first manifest had ended, and have no row with it, as {min(missing)}")
     return found
 
 
@@ -95,7 +108,7 @@ def check_requests(record):
         is_wanted = places[-1] == len(record.manifests) - 1
         if is_wanted and not requests:
             found.append(f"{path} was never asked for")
-        # In several manifests, and not in one between them.
+        # What was under way, and not wanted for a while, is asked for again.
         allowed = 1 + sum(later - earlier > 1 for earlier, later in zip(places, places[1:]))
         allowed += sum(is_interrupted(record, path, kill) for kill in record.kills)
         if len(requests) > allowed:
@@ -111,20 +124,21 @@ def is_interrupted(record, path, kill):
 
 
 def check_left(record):
-    """Nothing starts that has left, from the time on at which the next manifest was seen."""
+    """Nothing starts that has left, from the time on at which the next manifest takes the place of this one."""
     found, late = [], late_requests(record)
     if late:
         found.append(f"{len(late)} requests for what had left, as {late[0].path}")
-    for number, time in enumerate(record.replaced):
-        if time is None and not record.kills:
-            found.append(f"it was not told that manifest {number} was replaced")
+    if record.replaced[0] is None and not record.kills:
+        found.append("it was not told that the first manifest was replaced")
     return found
 
 
 def late_requests(record):
     """The requests for what had left already."""
     late, paths = [], record.paths
-    for number, time in enumerate(record.accepted):
+    for number, time in enumerate(record.replaced):
+        if time is None:
+            continue
         gone = {record.manifests[number][name] for name in record.left(number)}
         gone = {path for path in gone if paths[path][-1] <= number}
         late += [request for request in record.requests if request.path in gone and request.time > time + UNDER_WAY]
@@ -142,7 +156,6 @@ def broken(record):
         return what, other
 
     staying = next(iter(record.manifests[-1].values()))
-    stayed = next(name for name, path in record.manifests[0].items() if record.manifests[1].get(name) == path)
     first = record.requests[0]
     left = next(record.manifests[0][name] for name in sorted(record.left(0)))
     after = max(time for time in record.replaced if time) + 2 * UNDER_WAY
@@ -153,7 +166,10 @@ def broken(record):
     yield change("a request for something else", lambda other: other.requests.append(
         dataclasses.replace(first, path=first.path + "0")))
     yield change("a row too few", lambda other: other.reports[-1]["entries"].pop())
-    yield change("a row of the history too few", lambda other: other.reports[0]["entries"].pop())
-    yield change("a row in two reports", lambda other: other.reports[0]["entries"].append(
-        {"name": stayed, "state": "filtered"}))
+    yield change("a row of the history too few", lambda other: other.reports[0]["entries"].pop(0))
+    ended = {row["name"] for row in record.reports[0]["entries"]}
+    yield change("a row of what has not ended", lambda other: other.reports[0]["entries"].append(
+        {"name": min(set(record.manifests[0]) - ended), "state": "cancelled"}))
+    yield change("a result that is made again", lambda other: next(
+        row for row in other.reports[-1]["entries"] if row.get("reused")).pop("reused"))
     yield change("a report too few", lambda other: other.reports.__setitem__(0, None))

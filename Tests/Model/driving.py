@@ -117,6 +117,14 @@ class Trial:
         with open(self.folder + "/reports", encoding="utf-8") as reports:
             return [line.removeprefix(self.outbox + "/").split("/")[0] for line in reports]
 
+    def told_rows(self, job):
+        """How many rows of a job the program said are filtered, in all starts."""
+        count = 0
+        for start in range(1, self.starts + 1):
+            with open(f"{self.folder}/log-{start}", encoding="utf-8", errors="replace") as log:
+                count += sum(f" {job}: " in line and line.endswith(": filtered\n") for line in log)
+        return count
+
     @property
     def named(self):
         return ["--inbox", self.inbox, "--outbox", self.outbox]

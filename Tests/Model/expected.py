@@ -4,13 +4,14 @@ Of a manifest each row has one outcome, which follows from the manifest alone: `
 that was dropped has one report at most. It is
 
 - complete, each row with its outcome, unless the manifest or a later one was removed or cancelled: then rows may be cancelled;
-- `superseded`, if a later manifest has a report: then the rows that are missing are those that are the same in that;
+- `superseded`, if a later manifest took its place: then it has rows for what ended, at least one, each with its outcome;
 - `rejected`, if the manifest is not valid, and then that is all that comes of it;
-- `cancelled` or `superseded` without rows, if that was before it was known what its source lists.
+- `cancelled` without rows, if that was before it was known what its source lists.
 
-The last manifest has a report unless it was removed. Whatever was asked for is of a manifest that has a report. What was
-filtered once is in the outbox; with `--prune` only what the last report lists, if all of that succeeded. What is the same in
-all manifests is downloaded once, and again only for what interrupted it.
+The last manifest has a report unless it was removed; an earlier one has none if nothing of it had ended when its place was
+taken. Each row that the program told of is in a report. What was filtered once is in the outbox; with `--prune` only what the
+last report lists, if all of that succeeded. What is the same in all manifests is downloaded once, and again only for what
+interrupted it.
 """
 import collections
 import datetime
@@ -55,14 +56,13 @@ def outcomes(entries):
 
 
 def works(entries):
-    """What is done for each row of a manifest: rows that are the same in two manifests go from one to the other."""
+    """What is done for each row of a manifest: where it is the same in two manifests the second reuses what the first made."""
     rows = {}
     for entry in entries:
         for variant in entry.get("variants", [{}]):
             merged = entry | variant
             rows[entry["name"], variant.get("name")] = (
-                entry["url"], merged.get("filters", "sepia(0.8)"), merged.get("format", "keep"),
-                tuple(sorted(entry.get("after", []))))
+                entry["url"], merged.get("filters", "sepia(0.8)"), merged.get("format", "keep"))
     return rows
 
 
@@ -108,6 +108,9 @@ def check_job(trial, job, puts, found):
     # A program that was killed may have said nothing of a report, and another that it had written it again.
     if len(trial.interruptions) == 1 and (told := trial.told().count(job)) != len(reports):
         found.append(f"report-lost: of {told} reports of {job} there are those of manifests {list(reports)}")
+    rows = sum(row["state"] == "filtered" for report in reports.values() for row in report["entries"])
+    if len(trial.interruptions) == 1 and (told := trial.told_rows(job)) != rows:
+        found.append(f"row-lost: of {told} rows of {job} that were filtered, {rows} are in the reports")
     for number, put in enumerate(puts):
         is_last = number == len(puts) - 1
         if number in reports:
@@ -124,15 +127,10 @@ def has_list(put, report):
 
 def check_report(trial, job, number, puts, reports, found):
     put, report = puts[number], reports[number]
-    # What is planned takes the place of what was planned, and of a list that is being downloaded. So does the next one with a
-    # source, whatever comes of that.
-    after = [other for other in reports if other > number]
-    later = next((other for other in after if puts[other].is_valid and has_list(puts[other], reports[other])), None)
     wrong = lambda kind, text: found.append(f"{kind}: manifest {number} of {job}, {report['state']}: {text}")
     may_cancel = any(other.removed or other.cancelled for other in puts[number:])
-    if not has_list(put, report) and report["state"] in ("cancelled", "superseded"):
-        may_end = later is not None or any(puts[other].source for other in after)
-        if report["entries"] or not (may_cancel if report["state"] == "cancelled" else may_end):
+    if not has_list(put, report) and report["state"] == "cancelled":
+        if report["entries"] or not may_cancel:
             wrong("report-state", f"{len(report['entries'])} rows before its source was there")
         return
     if not put.is_valid or report["state"] == "rejected":
@@ -143,18 +141,11 @@ def check_report(trial, job, number, puts, reports, found):
     rows = {(row["name"], row.get("variant")): row for row in report["entries"]}
     state = report["state"]
     if state == "superseded":
-        if later is None:
+        # One that was removed when it had been planned has none.
+        if not any(puts[other].is_valid and (other in reports or puts[other].removed) for other in range(number + 1, len(puts))):
             wrong("report-state", "no later manifest has a report")
-            return
-        following = works(puts[later].entries)
-        for key, work in mine.items():
-            # Nothing tells whether a file has changed.
-            is_same = following.get(key) == work and not work[0].startswith("./")
-            if key not in rows and not is_same:
-                wrong("row-missing", f"{key} is not the same in manifest {later}")
-            # What failed is tried again.
-            if key in rows and is_same and rows[key]["state"] != "failed":
-                wrong("row-twice", f"{key} is the same in manifest {later}, and {rows[key]['state']}")
+        if not rows or report["counts"]["total"] != len(expected):
+            wrong("report-state", f"{len(rows)} of {report['counts']['total']} rows, and {len(expected)} entries and variants")
     else:
         if list(rows) != list(expected):
             wrong("row-missing", f"it has rows of {list(rows)}, not {list(expected)}")
@@ -168,24 +159,18 @@ def check_report(trial, job, number, puts, reports, found):
             continue
         if row["index"] != indexes[key[0]] or row["url"] != urls[key[0]]:
             wrong("row-wrong", f"{key} has index {row['index']} and URL {row['url']}")
-        if row["state"] == "cancelled" and state in ("cancelled", "superseded"):
+        if row["state"] == "cancelled" and state == "cancelled":
             continue
         outcome = row.get("error", {}).get("code", row["state"])
-        if outcome != expected[key] and not (outcome == "filtered" and is_carried(puts, number, key, mine[key])):
+        if outcome != expected[key]:
             wrong("row-outcome", f"{key} is {outcome}, not {expected[key]} ({row.get('error', {}).get('message', '')})")
         if row["state"] == "filtered":
             is_last = number == max(other for other in reports if puts[other].is_valid)
             check_result(trial, job, key, row, mine[key], is_last or "--prune" not in trial.sequence["options"], wrong)
 
 
-def is_carried(puts, number, key, work):
-    """Whether a row may have its outcome from an earlier manifest: what it comes after may have failed only later."""
-    return any(
-        works(put.entries).get(key) == work and outcomes(put.entries)[key] == "filtered" for put in puts[:number] if put.is_valid)
-
-
 def check_result(trial, job, key, row, work, is_there, wrong):
-    url, recipe, form, _ = work
+    url, recipe, form = work
     name = ".".join(part for part in key if part)
     extension = {"keep": "png"}.get(form, form)
     if row["output"]["file"] != f"images/{name}.{extension}" or row["filters"] != recipe:
@@ -246,38 +231,38 @@ def shown(path):
 def check_requests(trial, reports, found):
     """Whether nothing was asked for in vain, or while the queues were suspended."""
     has_cache = "--cache-size" not in trial.sequence["options"]
-    # How often the picture of each path may be downloaded.
-    allowed, reported = {}, set()
+    # How often the picture of each path may be downloaded, and what may be asked for.
+    allowed, known = {}, set()
     for job, puts in trial.puts.items():
         before = {}
         for number, put in enumerate(puts):
             if path := source_path(trial, put):
                 interruptions = sum(time > put.time for time in trial.interruptions[:-1])
                 allowed[path] = allowed.get(path, 0) + 1 + interruptions
-                reported |= {path} if number in reports[job] else set()
+                known.add(path)
             if not put.is_valid:
                 continue
-            rows = {}
+            rows, ends = {}, outcomes(put.entries)
             for key, work in works(put.entries).items():
                 if work[0].startswith("./"):
                     continue
                 rows.setdefault(work[0].replace("URL", trial.url).removeprefix(trial.server.url), {})[key] = work
-            # Without a cache what a run has downloaded is there for the one that takes its place.
-            goes_on = has_cache or all(
-                report["state"] == "superseded" for other, report in reports[job].items() if other < number)
-            if number in reports[job]:
-                reported |= set(rows)
+            # Without a cache the run that takes the place of another knows what that has made, and no later one. What failed
+            # is tried again, and so are variants that waited for the download of the first.
+            takes_place = all(report["state"] == "superseded" for other, report in reports[job].items() if other < number)
+            known |= set(rows)
             for path, work in rows.items():
                 if path not in allowed:
                     allowed[path] = 1 + sum(time > put.time for time in trial.interruptions[:-1])
                     allowed[path] += sum(later.removed + later.cancelled for later in puts)
-                elif before.get(path) != work or not goes_on:
+                elif before.get(path) != work or not (
+                        has_cache and kind(path) != "bare" or takes_place and [ends[key] for key in work] == ["filtered"]):
                     allowed[path] += 1
             before = rows
     bodies = collections.Counter(request.path for request in trial.requests if request.status in (200, 206))
     for path in {request.path for request in trial.requests}:
-        if path not in reported:
-            found.append(f"request-unknown: {shown(path)} was asked for, and is in no manifest that has a report")
+        if path not in known:
+            found.append(f"request-unknown: {shown(path)} was asked for, and is in no manifest")
         elif kind(path) not in CODES and bodies[path] > allowed[path]:
             found.append(f"request-twice: {shown(path)} was downloaded {bodies[path]} times, and {allowed[path]} would do")
     for window in trial.windows:

@@ -7,6 +7,7 @@ A path ends in KIND/MILLISECONDS: what is answered, and after how long.
 
     p0 … p9    a picture of 24 × 18 pixels, with an entity tag
     large      a picture that differs from run to run of this program in nothing, and takes some milliseconds to filter
+    bare       a picture, without an entity tag or a date
     missing    404
     text       200, and no picture
     once       503 the first time, then a picture
@@ -37,7 +38,7 @@ def png(width, height, number):
 
 
 PICTURES = {f"p{number}": png(24, 18, number) for number in range(10)} | {"large": png(320, 240, 11)}
-PICTURES |= {"once": png(24, 18, 12), "cut": png(64, 48, 13)}
+PICTURES |= {"once": png(24, 18, 12), "cut": png(64, 48, 13), "bare": png(24, 18, 14)}
 DIGESTS = {kind: hashlib.sha256(picture).hexdigest() for kind, picture in PICTURES.items()}
 
 
@@ -121,6 +122,8 @@ class PictureServer:
         if kind == "once" and is_first:
             return self.encoded(503, b"", "Retry-After: 0\r\n")
         picture = PICTURES[kind]
+        if kind == "bare":
+            return self.encoded(200, picture)
         if kind == "cut" and is_first:
             status, answer, _ = self.encoded(200, picture, f"ETag: {tag}\r\n")
             return 0, answer[:-len(picture) // 2], True

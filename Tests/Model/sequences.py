@@ -30,7 +30,7 @@ JOBS = ("a", "b", "c")
 LOCKS = ("x", "y")
 RECIPES = ("none", "sepia(0.8)", "invert(1)")
 BAD = {"name": "bad", "filters": "resize(exact 20000 9 enlarge)", "format": "webp"}
-KINDS = ["p0", "p1", "p2", "p3", "p4", "p5", "large"] * 2 + ["missing", "missing", "text", "once", "cut"]
+KINDS = ["p0", "p1", "p2", "p3", "p4", "p5", "large", "bare"] * 2 + ["missing", "missing", "text", "once", "cut"]
 STEPS = {"put": 30, "remove": 8, "cancel": 8, "lock": 7, "unlock": 7, "kill": 9, "start": 12, "stop": 3, "wait": 18,
          "requests": 8, "settle": 6, "retry": 5}
 

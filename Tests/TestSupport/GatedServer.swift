@@ -41,6 +41,14 @@ package final class GatedServer: Sendable {
   /// Has the server tell of a request of the test's own, after all that came before.
   package func note(_ name: String) throws { try LoopbackSocket.request("/note/" + name, port: server.port) }
 
+  /// The requests that have come, but those that were waited for.
+  package func requestsSoFar() throws -> [String] {
+    try note("end")
+    var paths: [String] = []
+    while paths.last != "/end" { paths.append(try nextRequest()) }
+    return paths.dropLast()
+  }
+
   /// Lets a number of requests be answered: those that wait, or that come.
   package func release(_ count: Int) throws {
     try LoopbackSocket.request("/release/\(count)", port: server.port)

@@ -69,6 +69,13 @@ extension DarkroomFolders {
     }
   }
 
+  /// The reports in a job's `history`, those of earlier runs first, each of which follows its schema.
+  func history(_ job: String) throws -> [Report] {
+    guard exists(job + "/history") else { return [] }
+    let runs = try FileManager.default.contentsOfDirectory(atPath: outbox + "/\(job)/history")
+    return try runs.sorted().map { try validReport("\(job)/history/\($0)") }
+  }
+
   /// Expects that `script/check-outbox` finds nothing wrong, and returns what it says.
   @discardableResult
   func checkOutbox(_ options: [String] = [], sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
