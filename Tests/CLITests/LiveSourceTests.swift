@@ -192,9 +192,11 @@ import Testing
     #expect(try watch.waitForLine(containing: "job: its manifest was replaced") != nil)
     try pictures.release(9)
     #expect(try watch.waitForLine(containing: "job: succeeded: \(isSource ? 3 : 1) filtered") != nil)
-    try watch.stop()
+    let finished = try watch.stop()
     #expect(try lists.requestsSoFar() == [])
-    #expect(try folders.history("job").map(\.state) == ["superseded"], "of the second nothing is left")
+    let states = try folders.history("job").map(\.state)
+    // The first may end before the third is planned, and is replaced by no one then.
+    #expect(states == ["superseded"] || states == ["succeeded"], "of the second nothing is left: \(finished.error)")
     try checkNothingIsLeft()
   }
 

@@ -38,16 +38,10 @@ extension JobIndex {
     try database.run(
       """
       SELECT position, name, iif(url LIKE 'http://%' OR url LIKE 'https://%', json_array(
-        url, recipe, format, quality, checksum, key, variant, (SELECT text FROM requests WHERE id = request),
-        \(hasDependencies ? Self.namesBefore : "NULL")), NULL) FROM entries
+        url, recipe, format, quality, checksum, key, variant, (SELECT text FROM requests WHERE id = request)),
+        NULL) FROM entries
       """ + " " + clause, values
     ) { found.append(Identity(position: $0.integer(0), name: $0.text(1) ?? "", work: $0.text(2))) }
     return found
   }
-
-  /// The names that an entry comes after.
-  private static let namesBefore = """
-    (SELECT nullif(json_group_array(claim), '[]') FROM (
-      SELECT claim FROM dependency_names WHERE dependency_names.position = entries.position ORDER BY claim))
-    """
 }
