@@ -50,7 +50,8 @@ package enum LedgerChange: Sendable {
   /// A record leaves the ledger.
   case forget(LedgerRecord)
 
-  /// The beginning or, with the same cause, lock and beginning, the end of a pause.
+  /// The beginning or, with the same cause, lock and beginning, the end of a pause. Nothing is recorded for a run that was
+  /// removed meanwhile.
   case pause(LedgerPause, run: String)
 }
 
@@ -77,7 +78,11 @@ extension LedgerChange {
     case .recall(let delivery, let job): try Self.recall(LedgerOutput(delivery), job: job, database)
     case .recallFailure(let failure, let runID): try failure.put(run: runID, database)
     case .forget(let record): try record.remove(from: database)
-    case .pause(let pause, let runID): try database.run(LedgerTable.pauses.put, [.text(runID)] + pause.values)
+    case .pause(let pause, let runID):
+      guard try database.first("SELECT 1 FROM jobs WHERE run_id = ?", [.text(runID)], row: { _ in true }) != nil else {
+        return
+      }
+      try database.run(LedgerTable.pauses.put, [.text(runID)] + pause.values)
     }
   }
 

@@ -252,6 +252,15 @@ package struct HostScheduler {
     if jobs[place].release(key, at: site) { rank(place, site) }
   }
 
+  /// Has a host's next new entry wait apart from those behind it.
+  /// - Parameter next: The host's next entry after it.
+  package mutating func setAside(_ key: EntryKey, job: Int, host: Int, next: EntryKey?) {
+    guard let place = place(of: job), let site = jobs[place].site(at: host) else { return }
+    jobs[place].setNext(next, at: site)
+    _ = jobs[place].release(key, at: site)
+    rank(place, site)
+  }
+
   mutating func attach(
     _ place: Int, to host: Int, _ now: Int, _ allowance: @autoclosure () -> HostAllowance
   ) -> Int {

@@ -9,7 +9,7 @@ struct JobSites {
     var next: EntryKey?
     /// Retries that are due.
     var dueRetries = PriorityQueue<Retry>()
-    /// Entries that waited for others, and do not any more.
+    /// Entries that waited for others, and do not any more, and those that wait apart for a closed host.
     var released = PriorityQueue<EntryKey>()
     /// How many retries are not due yet.
     var waiting = 0

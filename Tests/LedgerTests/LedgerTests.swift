@@ -88,6 +88,15 @@ import Testing
     return entry
   }
 
+  @Test("a pause of a run that was removed is not recorded, and nothing fails for it")
+  func pauseOfRemovedRun() throws {
+    let ledger = try Ledger(path: path)
+    let pause = LedgerPause(cause: "lock", lock: "a.lock", reason: nil, began: 1, ended: nil)
+    try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: ""))])
+    try ledger.commit([.remove("r"), .pause(pause, run: "r")])
+    #expect(try ledger.liveJobs().isEmpty && ledger.pauses(run: "r").isEmpty)
+  }
+
   @Test("an intent that is finished is an intent no more")
   func intentBecomesDone() throws {
     let ledger = try Ledger(path: path)

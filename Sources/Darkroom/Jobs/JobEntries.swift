@@ -73,8 +73,11 @@ final class JobEntries {
   /// Variants that wait for others of their entry; nil when none does.
   var variants: HeldVariants?
 
-  /// The next new entries of closed hosts that do not go to a mirror, by host.
-  var withoutMirror: [Int: EntryKey] = [:]
+  /// How many new entries of closed hosts were set aside because they have no mirror.
+  var setAside = 0
+
+  /// Whether more of them may be read, to find those that have one.
+  var mayReadMirrors: Bool { setAside < Self.passLimit }
 
   /// The first host that was not started, once `fetchUpcoming` has found it.
   private(set) var upcoming: Upcoming?
@@ -146,7 +149,6 @@ final class JobEntries {
   func forget(_ host: Int) {
     guard host != HostScheduler.files, let local = locals.removeValue(forKey: host) else { return }
     numbers[local] = nil
-    withoutMirror[host] = nil
   }
 
   /// The number that the index gives to a host.

@@ -47,10 +47,10 @@ extension LiveJobs {
   }
 
   /// The entries of a run with operations that have begun, and that another manifest wants as well: the same of the same
-  /// request. Files are none of them: they are read again.
+  /// request. Files are none of them: they are read again. What has not begun begins no more, so that it is not asked for twice.
   private func wanted(of run: JobRun, by plan: Plan) -> Set<Int> {
     guard let old = run.plan, old.source == nil else { return [] }
-    return pending.begun(run: run.number).filter { position in
+    return pending.keepBegun(run: run.number) { position in
       // What cannot be compared is done again.
       guard let entry = try? old.index.identity(at: position), let work = entry.work else { return false }
       return (try? plan.index.identity(named: entry.name))?.work == work

@@ -104,6 +104,8 @@ final class PhotoRecord: Sendable {
   /// Everything that changes.
   struct Live: Sendable {
     var state = State.new
+    /// Whether its download has begun, or was to begin, by this record's operations.
+    var hasBegun = false
     var source: Source?
     var result: Result?
     /// What stands for a result that was not made again.
@@ -216,7 +218,18 @@ final class PhotoRecord: Sendable {
     return live.withLock {
       guard $0.state == .new else { return false }
       $0.attempts += 1
+      $0.hasBegun = true
       $0.timings.queued = waited.milliseconds
+      return true
+    }
+  }
+
+  /// Cancels the record if its download has not begun.
+  /// - Returns: Whether it had not.
+  func cancelUnbegun() -> Bool {
+    live.withLock {
+      guard $0.state == .new, !$0.hasBegun else { return false }
+      $0.state = .cancelled
       return true
     }
   }
