@@ -147,6 +147,8 @@ import Testing
     let report = try folders.report("job")
     #expect(report.counts == Report.Counts(total: 60, filtered: 60))
     #expect(report.entries.allSatisfy { $0.attempts <= 3 }, "\(report.entries.map(\.attempts))")
+    let failures = report.transfers?.hosts.compactMap(\.failures) ?? []
+    #expect(failures.contains { $0["network"] != nil }, "the portal's answers are failures")
   }
 
   @Test func `a run ends while a captive portal stays, with a row for each variant`() throws {

@@ -12,7 +12,7 @@ extension LiveJobs {
       scheduler.portals.isPortal(record.place(live))
     else { return nil }
     var usage = live.usage
-    usage.contact = .failed(.broken)
+    (usage.contact, usage.failure) = (.failed(.broken), .network)
     record.usedHost(usage)
     return live.source.map { .portal(at: $0.finalURL) }
   }
