@@ -157,9 +157,7 @@ import Testing
     let urls = (0..<12).map { "http://127.0.0.\(1 + $0 % 4):\(server.port)/\($0 < 8 ? "" : "dead")\($0)" }
     let variants = #""variants": [{"name": "a"}, {"name": "b"}, {"name": "c"}]"#
     // What is no GET is not held: it fails at once when the portal is known.
-    let more = (0..<12).map { number in
-      number < 8 ? "" : ", " + variants + (number < 11 ? "" : #", "method": "POST", "priority": "veryLow""#)
-    }
+    let more = (0..<12).map { $0 < 8 ? "" : ", \(variants), \"method\": \"POST\"" }
     try folders.drop("job.jsonl", zip(urls, more).map { "{\"url\": \"\($0)\"\($1)}\n" }.joined())
     let run = try folders.run(["--per-host", "1", "--retries", "0", "--filters", "none"])
     #expect(run.status == 1, "\(run.error)")
