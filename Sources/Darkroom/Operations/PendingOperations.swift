@@ -373,13 +373,12 @@ final class PendingOperations {
     return isExecuting || !isSuspended && chain.download.isFinished
   }
 
-  /// The entries of a run that have begun, of those that are meant; in suspended queues not those that wait for their filtration.
-  /// The others do not begin any more.
+  /// The entries of a run that have begun, of those that are meant, those included that wait for their filtration. The others do
+  /// not begin any more.
   /// - Parameter isMeant: Tells by their positions which.
   func keepBegun(run: Int, where isMeant: (Int) -> Bool) -> Set<Int> {
     let kept = inProgress.filter { id, chain in
-      let isHeld = isSuspended && chain.download.isFinished && !chain.filtration.isExecuting
-      return id.run == run && isMeant(id.position) && !isHeld && !chain.download.record.cancelUnbegun()
+      id.run == run && isMeant(id.position) && !chain.download.record.cancelUnbegun()
     }
     return Set(kept.map(\.key.position))
   }
