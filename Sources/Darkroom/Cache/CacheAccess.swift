@@ -18,8 +18,8 @@ struct CacheAccess: Sendable {
   /// When that was accepted, in milliseconds since 1970, UTC.
   let since: Int
 
-  /// What a request returned before, and whether it was made within this run: by it, or by another live run since this one
-  /// was accepted; nil when there is nothing that may be used. What is no GET is made once in each run, and has a key for
+  /// What a request returned before, and whether it was made within this run: by it, by one that it has replaced, or by another
+  /// live run since the first of these was accepted; nil when there is nothing that may be used. What is no GET is made once in each run, and has a key for
   /// each.
   /// - Parameter delivered: The source whose result is there, if the cache does not have it.
   func known(

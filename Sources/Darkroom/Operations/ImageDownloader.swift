@@ -217,7 +217,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
       time: Clock.wallMilliseconds, isOnce: !record.entry.request.isCacheable)
   }
 
-  /// Uses what the cache has from this run. Whether it has it still, the filtration finds out.
+  /// Uses what the cache has, or whose result is there, without its bytes. Whether they are there still, the filtration finds out.
   private func use(_ known: CachedSource, _ key: CacheKey, taking time: Duration = .zero) {
     let isOwn = known.asked.position == record.entry.position && known.asked.runID == record.run.runID
     record.downloaded(
