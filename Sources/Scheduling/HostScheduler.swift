@@ -254,11 +254,32 @@ package struct HostScheduler {
 
   /// Has a host's next new entry wait apart from those behind it.
   /// - Parameter next: The host's next entry after it.
-  package mutating func setAside(_ key: EntryKey, job: Int, host: Int, next: EntryKey?) {
-    guard let place = place(of: job), let site = jobs[place].site(at: host) else { return }
+  package mutating func setAside(_ entry: Retry, job: Int, next: EntryKey?) {
+    guard let place = place(of: job), let site = jobs[place].site(at: entry.host) else { return }
     jobs[place].setNext(next, at: site)
-    _ = jobs[place].release(key, at: site)
+    jobs[place].setAside(entry, at: site)
     rank(place, site)
+  }
+
+  /// Has the first of a host's entries that had waited for others wait apart from those behind it.
+  package mutating func setAsideReleased(_ entry: Retry, job: Int) {
+    guard let place = place(of: job), let site = jobs[place].site(at: entry.host) else { return }
+    jobs[place].popReleased(at: site)
+    jobs[place].setAside(entry, at: site)
+    rank(place, site)
+  }
+
+  /// The first of a host's entries that had waited for others; nil when there is none.
+  package func firstReleased(of host: Int, job: Int) -> EntryKey? {
+    guard let place = place(of: job), let site = jobs[place].site(at: host) else { return nil }
+    return jobs[place].sites[site].released.first
+  }
+
+  /// The first of a host's entries that are due, have a mirror and are as asked for; nil when there is none.
+  package func firstMirrored(of host: Int, job: Int, where isWanted: (EntryKey) -> Bool) -> Retry? {
+    guard let place = place(of: job), let site = jobs[place].site(at: host), jobs[place].sites[site].dueMirrored > 0
+    else { return nil }
+    return jobs[place].sites[site].dueRetries.elements.filter { $0.hasMirror && isWanted($0.key) }.min()
   }
 
   mutating func attach(

@@ -7,9 +7,11 @@ struct JobSites {
     let slot: Int
     /// The next entry that was not started; nil when there is none.
     var next: EntryKey?
-    /// Retries that are due.
-    var dueRetries = PriorityQueue<Retry>()
-    /// Entries that waited for others, and do not any more, and those that wait apart for a closed host.
+    /// Retries that are due, and new entries that wait apart for a closed host.
+    fileprivate(set) var dueRetries = PriorityQueue<Retry>()
+    /// How many of them have a mirror.
+    fileprivate(set) var dueMirrored = 0
+    /// Entries that waited for others, and do not any more.
     var released = PriorityQueue<EntryKey>()
     /// How many retries are not due yet.
     var waiting = 0
@@ -175,7 +177,13 @@ struct JobSites {
   mutating func retryIsDue(_ retry: Retry, at index: Int) {
     waitingRetries -= 1
     sites[index].waiting -= 1
+    setAside(retry, at: index)
+  }
+
+  /// Adds an entry that is due.
+  mutating func setAside(_ retry: Retry, at index: Int) {
     sites[index].dueRetries.insert(retry)
+    if retry.hasMirror { sites[index].dueMirrored += 1 }
   }
 
   /// Adds an entry that may start.
@@ -189,6 +197,7 @@ struct JobSites {
   mutating func popReleased(at index: Int) { _ = sites[index].released.popFirst() }
 
   mutating func removeRetry(_ retry: Retry, at index: Int) {
+    if retry.hasMirror { sites[index].dueMirrored -= 1 }
     if sites[index].dueRetries.first == retry {
       _ = sites[index].dueRetries.popFirst()
     } else {

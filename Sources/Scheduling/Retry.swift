@@ -9,10 +9,14 @@ package struct Retry: Equatable, Comparable, Sendable {
   /// tried first.
   package let holds: Int
 
-  package init(key: EntryKey, host: Int, holds: Int = 0) {
+  /// Whether it has a mirror after the URL in use.
+  package let hasMirror: Bool
+
+  package init(key: EntryKey, host: Int, holds: Int = 0, hasMirror: Bool = false) {
     self.key = key
     self.host = host
     self.holds = holds
+    self.hasMirror = hasMirror
   }
 
   package static func < (a: Retry, b: Retry) -> Bool { a.key < b.key }

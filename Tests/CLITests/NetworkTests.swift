@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `entries of a host that does not answer go to their mirrors, also those that were not tried`(haveAll: Bool)
+  func `entries of a host that does not answer go to their mirrors, whether they were tried or not`(haveAll: Bool)
     throws
   {
     let (server, mirror) = (try RestartedServer(answering: 5), try FlakyServer())
@@ -81,16 +81,15 @@ import Testing
         + (haveAll || number % 3 != 2 ? "\t" + mirror.url("\(number)", host: "localhost") : "")
     }
     try folders.drop("job.txt", urls.map { $0 + "\n" }.joined())
-    let run = try folders.start("run", ["--filters", "none", "--verbose", "--retries", haveAll ? "0" : "2"])
-    // Some fail by themselves while the host answers others, and are tried there again.
+    let run = try folders.start("run", ["--filters", "none", "--verbose", "--retries", "2"])
     for _ in 0..<(haveAll ? 60 : 30) { #expect(try run.waitForLine(containing: ": filtered") != nil) }
     if !haveAll { try server.start() }
     let finished = try run.finish()
     #expect(finished.status == 0 && !finished.error.contains("given up"), "\(finished.error)")
     #expect(try folders.report("job").counts == Report.Counts(total: 60, filtered: 60))
-    // It may not answer yet when the job ends.
+    // It may not answer yet when the job ends. An answer that was under way when it went away may open it once more.
     let holds = try JSONDecoder().decode(Holds.self, from: folders.contents("job/report.json")).holds
-    #expect(holds.map(\.host) == [server.url("").split(separator: "/").last.map(String.init)])
+    #expect(Set(holds.map(\.host)) == [server.url("").split(separator: "/").last.map(String.init)])
   }
 
   /// Sends pictures; from the request after so many on it redirects all to a page of another host, until it is asked for `/open`.

@@ -18,6 +18,10 @@ struct AttemptHistory {
   /// Which of its URLs is in use, from 0.
   var mirror = 0
 
+  /// The hosts of the URLs after that one, in their order, empty for a file. Default: none, also when its request is not to
+  /// be made at another one unless it failed.
+  var mirrorHosts: [String] = []
+
   /// How the mirrors before that one failed, in their order.
   var mirrorFailures: [ReportRow.MirrorFailure] = []
 
@@ -84,6 +88,7 @@ extension AttemptHistory {
     self.attempts = attempts
     (counted, refusals, wasAsked, holds, failedAt, failsByItself, partial) = (0, 0, false, 0, nil, false, nil)
     mirror += 1
+    mirrorHosts = Array(mirrorHosts.dropFirst())
     if let failure { mirrorFailures.append(failure) }
     hadRetryableMirrorFailure = hadRetryableMirrorFailure || isRetryable
   }

@@ -21,8 +21,11 @@ extension EntryScheduler {
   func resumeDeferred(_ run: Int, _ job: JobEntries, now: Int) throws {
     for due in try job.deferred.takeDue(now: now, place: job.index.place) {
       let host = try job.number(ofHost: due.host, names: &names)
-      job.wait(due.entry.position, AttemptHistory(due.entry))
-      hosts.retry(Retry(key: due.key, host: host), job: run, due: now, now: now, allowance: allowance(of: host))
+      var history = AttemptHistory(due.entry)
+      history.setMirrors(of: try job.entry(at: due.entry.position))
+      job.wait(due.entry.position, history)
+      let retry = Retry(key: due.key, host: host, hasMirror: !history.mirrorHosts.isEmpty)
+      hosts.retry(retry, job: run, due: now, now: now, allowance: allowance(of: host))
     }
   }
 

@@ -113,7 +113,7 @@ final class EntryScheduler {
 
   /// Starts what was chosen. What the index must have is read first: when that fails nothing has started.
   /// - Returns: nil when it was chosen for what is not so any more.
-  private func start(_ choice: HostScheduler.Choice, of job: JobEntries, now: Int) throws -> Next? {
+  func start(_ choice: HostScheduler.Choice, of job: JobEntries, now: Int) throws -> Next? {
     switch choice.kind {
     case .retry(let retry):
       let entry = try job.entry(at: retry.key.position)
@@ -169,7 +169,7 @@ final class EntryScheduler {
     hosts.setUpcoming(job.upcoming?.key, job: run)
   }
 
-  func start(
+  private func start(
     _ key: EntryKey, at host: Int, _ local: Int, of run: Int, _ job: JobEntries, now: Int
   ) throws -> Next {
     let entry = try job.entry(at: key.position)
@@ -185,6 +185,7 @@ final class EntryScheduler {
   ) -> Next {
     var history = job[waiting: key.position] ?? AttemptHistory()
     if let (inherited, _) = inherited { history = AttemptHistory(mirror: inherited.mirror) }
+    history.setMirrors(of: entry)
     let next = Next(
       run: run, entry: entry, history: history, hasInterval: hosts.hasInterval(host),
       awaitsAnswer: hosts.awaitsAnswer(host), budget: hosts.breaker(of: host).budget,
@@ -306,10 +307,10 @@ final class EntryScheduler {
     var history = history
     history.firstTried = entry.firstTried
     job.wait(id.position, history)
-    hosts.retry(
-      Retry(key: entry.key, host: host, holds: history.failsByItself ? .max : history.holds), job: id.run, due: due,
-      now: now,
-      allowance: allowance(of: host))
+    let retry = Retry(
+      key: entry.key, host: host, holds: history.failsByItself ? .max : history.holds,
+      hasMirror: !history.mirrorHosts.isEmpty)
+    hosts.retry(retry, job: id.run, due: due, now: now, allowance: allowance(of: host))
     finished(id.run, job, at: entry.host, now)
   }
 
@@ -364,12 +365,6 @@ final class EntryScheduler {
 
   /// How a host failed last, if it has not answered since.
   func failure(ofHost host: Int) -> EntryFailure? { hostFailures[host] }
-
-  /// Whether the host of a URL neither is closed nor was given up.
-  func isOpen(hostOf url: String) -> Bool {
-    guard let number = SourceLocation.hostName(of: url).flatMap(names.known) else { return true }
-    return hosts.breaker(of: number).state == .open
-  }
 
   /// How many downloads do nothing but wait for hosts that do not answer.
   func silentDownloads(now: Int) -> Int { hosts.silentDownloads(now: now) }

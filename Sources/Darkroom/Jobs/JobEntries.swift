@@ -73,7 +73,7 @@ final class JobEntries {
   /// Variants that wait for others of their entry; nil when none does.
   var variants: HeldVariants?
 
-  /// How many new entries of closed hosts were set aside because they have no mirror.
+  /// How many entries without a mirror were set aside, to find those behind them that have one.
   var setAside = 0
 
   /// Whether more of them may be read, to find those that have one.

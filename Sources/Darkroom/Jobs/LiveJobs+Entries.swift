@@ -82,7 +82,7 @@ extension LiveJobs {
     if let failure = next.hostFailure {
       record.fail(failure)
       scheduler.notTried(next.id, now: now, backoff: configuration.backoff)
-      return decide(on: record, configuration)
+      return decide(on: record, configuration, wasTried: false)
     }
     let isFile = SourceLocation.hostName(of: record.url) == nil
     pending.start(
@@ -148,8 +148,12 @@ extension LiveJobs {
   }
 
   /// Decides what becomes of an entry both of whose operations have finished.
-  /// - Parameter mayBePortal: Whether it was redirected to a place of which it is not known what it is.
-  func decide(on record: PhotoRecord, _ configuration: Configuration, mayBePortal: Bool = false) {
+  /// - Parameters:
+  ///   - mayBePortal: Whether it was redirected to a place of which it is not known what it is.
+  ///   - wasTried: Whether it was asked for; otherwise its host is closed, or was given up.
+  func decide(
+    on record: PhotoRecord, _ configuration: Configuration, mayBePortal: Bool = false, wasTried: Bool = true
+  ) {
     let live = record.snapshot
     let now = Clock.monotonicMilliseconds
     let started = scheduler.started(record.id)
@@ -161,8 +165,8 @@ extension LiveJobs {
       hadRetryableMirrorFailure: started?.history.hadRetryableMirrorFailure == true,
       mayBePortal: mayBePortal,
       mayRepeat: record.entry.request.isCacheable || configuration.backoff.isGiven || !wasSent(record, live),
-      timeLeft: timeLeft(record.id, configuration), host: hostState(record, live),
-      isMirrorOpen: record.hasMirror && scheduler.isOpen(hostOf: record.entry.urls[record.mirror + 1]))
+      timeLeft: timeLeft(record.id, configuration), host: hostState(record, live, wasTried: wasTried),
+      isMirrorOpen: record.entry.urls.dropFirst(record.mirror + 1).contains(where: scheduler.isOpen(hostOf:)))
     let isClosing = runs[record.run.number]?.isClosing == true
     let verdict = Verdict(
       on: entry, backoff: configuration.backoff, deferral: configuration.deferral,

@@ -65,10 +65,11 @@ extension LiveJobs {
   }
 
   /// Whether the host of an entry is asked after the entry's failure.
-  func hostState(_ record: PhotoRecord, _ live: PhotoRecord.Live) -> EndedEntry.HostState {
+  func hostState(_ record: PhotoRecord, _ live: PhotoRecord.Live, wasTried: Bool) -> EndedEntry.HostState {
     guard let failure = live.failureOfHost else { return .open }
     let breaker = scheduler.breaker(ofHostOf: record.id)
     if breaker.isGivenUp { return .givenUp }
+    if !wasTried { return .closed }
     let isHeld = breaker.isClosed || failure.isOfMachine && !breaker.hasAnswered && scheduler.hosts.isMachineHeld
     // What may have had an effect is not repeated for that.
     guard isHeld, record.entry.request.isCacheable || !wasSent(record, live) else { return .open }

@@ -69,7 +69,7 @@ struct EndedEntry: Equatable {
   /// Whether its host is asked, if the failure was the host's.
   var host = HostState.open
 
-  /// Whether the host of its next URL is not closed.
+  /// Whether the host of one of its URLs that were not tried is not closed.
   var isMirrorOpen = true
 }
 
