@@ -69,9 +69,11 @@ package final class Darkroom {
   private var toldInboxErrors: Set<Int32> = []
   private var stopDeadline: Double?
 
+  /// Why the program ends; nil while it does not.
+  private var stopReason: Gate.Stop?
+
   /// When the time of `run` is over, as `Clock.monotonicSeconds`; nil without `--max-duration`, and for `watch`.
   private var timeLimit: Double?
-  private var isOutOfTime = false
 
   /// When the queues last resumed, as `Clock.monotonicSeconds`.
   private var resumedAt = 0.0
@@ -186,7 +188,7 @@ package final class Darkroom {
   var summary: Summary {
     Summary(
       states: jobs.summary.states, hadTrouble: jobs.summary.hadTrouble, isMissing: jobs.summary.isMissing,
-      isUnfinished: isOutOfTime && !(jobs.runs.isEmpty && jobs.queue.isOver) || jobs.summary.hasLeftOpen,
+      isUnfinished: stopReason == .outOfTime && !(jobs.runs.isEmpty && jobs.queue.isOver) || jobs.summary.hasLeftOpen,
       ignored: watcher.ignored.count { !$0.isFolder })
   }
 
@@ -202,16 +204,17 @@ package final class Darkroom {
     jobs.sampleBounds(configuration, waitBegan: waitBegan)
     if watcher.isScanDue(now: now) { try scan(now) }
     for message in mailbox.collect() { try handle(message, now: now) }
-    if let timeLimit, now >= timeLimit { beginToStop(now, isOutOfTime: true) }
+    if let timeLimit, now >= timeLimit { beginToStop(now, .outOfTime) }
     if let stopDeadline, now >= stopDeadline { abandon() }
     if stopDeadline == nil {
       watchHosts(now)
       jobs.suspension.watchMemory(isWorking: !jobs.runs.isEmpty)
       if jobs.suspension.needsScan { watcher.scanNow() }
     }
+    jobs.gate = gate(now)
     reconcileJobs(now)
     jobs.admit(now: now, configuration, cache: services.cache)
-    if stopDeadline == nil, jobs.suspension.allowsOne { jobs.pending.continueOneByOne() }
+    if jobs.gate.entries == .one { jobs.pending.continueOneByOne() }
     writeStatus(now)
     gallery.update(jobs, status.last, now: now)
     leaveOpenFiles(now)
@@ -291,9 +294,7 @@ package final class Darkroom {
   private func suspendOrResume(_ locks: [Lock]?, _ now: Double) {
     let before = jobs.suspension.pauses.open(since: 0)
     let change = jobs.suspension.update(locks: locks, now: now)
-    if stopDeadline == nil {
-      if jobs.suspension.isPaused { jobs.pending.suspendAll() } else { jobs.pending.resumeAll() }
-    }
+    if gate(now).suspendsQueues { jobs.pending.suspendAll() } else { jobs.pending.resumeAll() }
     if !change.ended.isEmpty, !jobs.suspension.isPaused { resumedAt = now }
     if change.began.contains(where: { if case .disk = $0 { true } else { false } }) { jobs.scheduler.dropPartials() }
     for cause in change.began { observe(.paused(cause)) }
@@ -319,36 +320,32 @@ package final class Darkroom {
       } catch {
         observe(.warning("the configuration stays as it was: \(error)"))
       }
-    case .stop: beginToStop(now)
+    case .stop: beginToStop(now, .asked)
     }
     if jobs.suspension.needsScan { watcher.scanNow() }
   }
 
+  /// What may start now.
+  private func gate(_ now: Double) -> Gate { Gate(jobs.suspension, stop: stopReason, now: now) }
+
   private func reconcileJobs(_ now: Double) {
-    let mayStart = stopDeadline == nil && now >= jobs.suspension.diskFullUntil
-    // All rows of such a job are durable: its report takes no longer than what runs.
-    let mayFinish = mayStart || isOutOfTime && now >= jobs.suspension.diskFullUntil
-    // What is planned takes room, too.
-    let mayPlan = mayStart && !jobs.suspension.hasDiskCause && !jobs.suspension.awaitsRoom
-    let limits = JobLimits(
-      places: mayPlan ? configuration.jobs : 0, live: services.liveLimit, total: services.totalLimit)
+    let limits = JobLimits(places: configuration.jobs, live: services.liveLimit, total: services.totalLimit)
     jobs.collectCancelled(now: now, configuration)
     let actions = reconcile(
-      wanted: &jobs.queue, live: jobs.live, limits: limits, now: now,
-      isPaused: jobs.suspension.isPaused, resumedAt: resumedAt)
+      wanted: &jobs.queue, live: jobs.live, limits: limits, gate: jobs.gate, now: now, resumedAt: resumedAt)
     for action in actions {
       switch action {
       case .start(let source): jobs.start(source, now: now)
       case .startReplacement(let source, let run): jobs.start(source, replacing: run, now: now)
-      case .replace(let run, let successor): if mayStart { jobs.replace(run, by: successor, now: now) }
-      case .separate(let run): if mayPlan, let run = jobs.runs[run] { jobs.planSeparately(run) }
+      case .replace(let run, let successor): jobs.replace(run, by: successor, now: now)
+      case .separate(let run): if let run = jobs.runs[run] { jobs.planSeparately(run) }
       case .begin(let run):
         jobs.begin(run, now: now)
         // Nothing else would have the loop run again.
-        if mayFinish, jobs.runs[run]?.live.phase == .done { jobs.finish(run) }
-      case .cancel(let run): if stopDeadline == nil { jobs.cancel(run, now: now, configuration) }
-      case .record(let run): if mayStart { jobs.recordCancelled(run) }
-      case .finish(let run): if mayFinish { jobs.finish(run) }
+        if jobs.gate.mayReport, jobs.runs[run]?.live.phase == .done { jobs.finish(run) }
+      case .cancel(let run): jobs.cancel(run, now: now, configuration)
+      case .record(let run): jobs.recordCancelled(run)
+      case .finish(let run): jobs.finish(run)
       }
     }
   }
@@ -361,7 +358,7 @@ package final class Darkroom {
     if jobs.queue.goal == .watch { return jobs.giveUpHosts(after: limit) }
     jobs.summary.hasLeftOpen = true
     observe(.warning("no host has answered for \(limit.formatted()) s; what is not done stays for the next start"))
-    beginToStop(now)
+    beginToStop(now, .asked)
   }
 
   private func adopt(_ new: Configuration) {
@@ -384,12 +381,11 @@ package final class Darkroom {
 
   // MARK: The end
 
-  private func beginToStop(_ now: Double, isOutOfTime: Bool = false) {
+  private func beginToStop(_ now: Double, _ reason: Gate.Stop) {
     guard stopDeadline == nil else { return }
-    stopDeadline = now + configuration.grace
-    self.isOutOfTime = isOutOfTime
-    observe(.stopping(isOutOfTime: isOutOfTime))
-    jobs.stop()
+    (stopDeadline, stopReason) = (now + configuration.grace, reason)
+    observe(.stopping(isOutOfTime: reason == .outOfTime))
+    jobs.stop(reason)
   }
 
   /// The time for running operations is over.

@@ -5,12 +5,10 @@ import Transfer
 
 /// An entry's way through the live jobs: admitted, and in the end delivered, put off, or tried again.
 extension LiveJobs {
-  /// Whether entries may start: the program is not stopping, nothing is paused, and there is room on the disk. While one
-  /// operation at a time goes on, so does one entry.
+  /// Whether an entry may start, and there is room on the disk for it.
   var mayStart: Bool {
-    let isHeld = suspension.isPaused || suspension.isShortOfMemory
-    return !isStopping && (!isHeld || suspension.allowsOne && pending.inProgress.isEmpty) && !suspension.awaitsRoom
-      && suspension.hasRoom(besides: pending.inProgress.count + holders)
+    guard gate.entries == .all || gate.entries == .one && pending.inProgress.isEmpty else { return false }
+    return suspension.hasRoom(besides: pending.inProgress.count + holders)
   }
 
   /// When an entry may start that may not now, or might have since `admit` was last called, in milliseconds of the

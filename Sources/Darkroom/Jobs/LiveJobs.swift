@@ -92,7 +92,10 @@ final class LiveJobs {
 
   /// What held jobs whose indexes could not be read, by run.
   var indexHolds: [String: JobHold] = [:]
-  var isStopping = false
+
+  /// What may start now.
+  var gate = Gate()
+  var isStopping: Bool { gate.isStopping }
 
   /// When it is found out what bounds the runs.
   var sampleClock = SampleClock(now: Clock.monotonicMilliseconds)
@@ -292,8 +295,8 @@ final class LiveJobs {
   // MARK: Stopping
 
   /// Begins to stop: what waits is cancelled, and stays in the ledger.
-  func stop() {
-    isStopping = true
+  func stop(_ reason: Gate.Stop) {
+    gate.stop = reason
     stopFlag.set()
     scheduler.dropPartials()
     cancelPlanning()

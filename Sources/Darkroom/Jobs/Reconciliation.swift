@@ -121,35 +121,43 @@ enum JobAction: Equatable {
 ///
 /// A job that nobody wants any more is cancelled as soon as it is planned, whether or not there is a place, and what is to be
 /// cancelled is planned before everything else: nothing else keeps it waiting. What is done of it stays done.
-/// - Parameter live: In the order in which they became live.
+/// - Parameters:
+///   - live: In the order in which they became live.
+///   - gate: What may start now.
+///   - resumedAt: When the queues last resumed, in seconds.
 func reconcile(
-  wanted queue: inout JobQueue, live: [LiveJob], limits: JobLimits, now: Double, isPaused: Bool, resumedAt: Double
+  wanted queue: inout JobQueue, live: [LiveJob], limits: JobLimits, gate: Gate = Gate(), now: Double, resumedAt: Double
 ) -> [JobAction] {
+  let isPaused = gate.isPaused
   let held = live.filter { $0.hasPlace(now: now, isPaused: isPaused, resumedAt: resumedAt) }
-  let done = live.filter { $0.phase == .done || $0.phase == .unreported && $0.due <= now }
-  let unrecorded = live.filter { $0.phase == .unrecorded && $0.due <= now }
-  let cancelled = live.filter { $0.isUnwanted && !$0.isToReplace(live) && ($0.phase == .ready || $0.phase == .running) }
+  let done = live.filter { gate.mayReport && ($0.phase == .done || $0.phase == .unreported && $0.due <= now) }
+  let unrecorded = live.filter { gate.mayClose && $0.phase == .unrecorded && $0.due <= now }
+  let cancelled = live.filter {
+    gate.mayCancel && $0.isUnwanted && !$0.isToReplace(live) && ($0.phase == .ready || $0.phase == .running)
+  }
   let replaced = live.compactMap { $0.phase == .ready && !$0.isFetching ? $0.replaces : nil }
   let ready = live.filter {
     $0.phase == .ready && !$0.isUnwanted && $0.replaces == nil && !replaced.contains($0.number)
   }
   // The source of a replacement is downloaded beside the job that it replaces, which has the place.
-  let sources = live.filter { $0.phase == .ready && $0.isFetching && $0.replaces != nil && limits.places > 0 }
-  let begun = ready.prefix(max(0, limits.places - held.count { $0.phase != .planning })) + sources
+  let sources = live.filter { gate.mayPlan && $0.phase == .ready && $0.isFetching && $0.replaces != nil }
+  let places = gate.mayPlan ? max(0, limits.places - held.count { $0.phase != .planning }) : 0
+  let begun = ready.prefix(places) + sources
   var actions = done.map { JobAction.finish($0.number) } + unrecorded.map { JobAction.record($0.number) }
   actions += cancelled.map { JobAction.cancel($0.number) }
-  actions += begun.map { .begin($0.number) } + replacements(live)
+  actions += begun.map { .begin($0.number) } + replacements(live, gate)
+  guard gate.mayPlan else { return actions }
   var names = Set(live.map(\.name))
   var planned = ready.count - begun.count + sources.count + held.count { $0.phase == .planning }
   var count = live.count { !$0.rests(now: now, isPaused: isPaused, resumedAt: resumedAt) }
   var total = live.count
-  while limits.places > 0, total < limits.total, let next = queue.nextCancelled(now: now, isLive: names.contains) {
+  while total < limits.total, let next = queue.nextCancelled(now: now, isLive: names.contains) {
     actions.append(.start(next))
     names.insert(next.job)
     total += 1
   }
   var files = queue.mayReplace ? replaceable(live) : [:]
-  while limits.places > 0, total < limits.total, !files.isEmpty,
+  while total < limits.total, !files.isEmpty,
     let next = queue.nextReplacement(of: files, now: now, isLive: names.contains),
     let old = files.removeValue(forKey: next.file)
   {
@@ -169,14 +177,15 @@ func reconcile(
 }
 
 /// What is to be done about jobs whose manifests are replaced. What replaces another begins when that has ended.
-private func replacements(_ live: [LiveJob]) -> [JobAction] {
+private func replacements(_ live: [LiveJob], _ gate: Gate) -> [JobAction] {
   live.compactMap { job in
     guard job.phase == .ready || job.phase == .running, let number = job.replaces else { return nil }
     if let old = live.first(where: { $0.number == number }) {
-      return job.mayReplace(old) ? .replace(number, by: job.number) : nil
+      return gate.mayClose && job.mayReplace(old) ? .replace(number, by: job.number) : nil
     }
     // An earlier one may be ending that what it was to replace had replaced.
-    return job.phase == .ready && !job.isFetching && !job.hasEarlierRun(in: live) ? .separate(job.number) : nil
+    guard gate.mayPlan, job.phase == .ready, !job.isFetching, !job.hasEarlierRun(in: live) else { return nil }
+    return .separate(job.number)
   }
 }
 

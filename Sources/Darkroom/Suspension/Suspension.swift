@@ -234,3 +234,15 @@ final class Suspension {
   /// Since when nothing goes on, as `Clock.monotonicMilliseconds`; nil when something does.
   var since: Int? { [activity.since, stuckSince].compactMap { $0 }.min() }
 }
+
+extension Gate {
+  /// - Parameters:
+  ///   - stop: Why the program ends; nil when it does not.
+  ///   - now: Seconds of the monotonic clock.
+  init(_ suspension: Suspension, stop: Stop?, now: Double) {
+    self.init(
+      stop: stop, isPaused: suspension.isPaused, isShortOfMemory: suspension.isShortOfMemory,
+      allowsOne: suspension.allowsOne, isShortOfSpace: suspension.hasDiskCause || suspension.awaitsRoom,
+      awaitsRoom: suspension.awaitsRoom, wasRefused: now < suspension.diskFullUntil)
+  }
+}

@@ -26,11 +26,13 @@ import Testing
 
   /// What is done: names of jobs whose planning starts, numbers of those that begin and finish.
   private static func actions(
-    _ queue: inout JobQueue, _ live: [LiveJob], limits: JobLimits = limits, isPaused: Bool = false,
-    resumedAt: Double = 0
+    _ queue: inout JobQueue, _ live: [LiveJob], limits: JobLimits = limits, _ gate: Gate = Gate(),
+    isPaused: Bool = false, resumedAt: Double = 0
   ) -> [String] {
-    reconcile(
-      wanted: &queue, live: live, limits: limits, now: now, isPaused: isPaused, resumedAt: resumedAt
+    var gate = gate
+    gate.isPaused = isPaused
+    return reconcile(
+      wanted: &queue, live: live, limits: limits, gate: gate, now: now, resumedAt: resumedAt
     ).map { action in
       switch action {
       case .start(let source): source.job
@@ -62,10 +64,29 @@ import Testing
     #expect(Self.actions(&queue, ready + [Self.live(5), Self.live(6)]) == [])
   }
 
-  @Test func `without places nothing starts or begins`() throws {
+  private static let shortOfSpace = Gate(isShortOfSpace: true)
+
+  @Test(arguments: [shortOfSpace, Gate(stop: .asked), Gate(stop: .outOfTime), Gate(wasRefused: true)])
+  func `without room, and when the program ends, nothing starts or begins`(gate: Gate) throws {
     var queue = try Self.queue("a")
-    #expect(Self.actions(&queue, [Self.live(1, .ready)], limits: JobLimits(places: 0, live: 4)) == [])
+    #expect(Self.actions(&queue, [Self.live(1, .ready)], gate) == [])
     #expect(!queue.isEmpty)
+  }
+
+  @Test(arguments: [
+    (Gate(), ["finish 1", "record 2", "cancel 3", "replace 5 by 6"]),
+    (shortOfSpace, ["finish 1", "record 2", "cancel 3", "replace 5 by 6"]),
+    (Gate(wasRefused: true), ["cancel 3"]), (Gate(stop: .asked), []), (Gate(stop: .outOfTime), ["finish 1"]),
+  ])
+  func `what ends does so as there is room for its rows, and when the program ends only reports are written`(
+    gate: Gate, expected: [String]
+  ) throws {
+    var queue = try Self.queue()
+    var (cancelled, new) = (Self.live(3), Self.live(6, .ready))
+    cancelled.isUnwanted = true
+    new.replaces = 5
+    let live = [Self.live(1, .done), Self.live(2, .unrecorded), cancelled, Self.live(5), new]
+    #expect(Self.actions(&queue, live, limits: Self.one, gate) == expected)
   }
 
   @Test func `a job whose name is live waits, and the next goes past it`() throws {
@@ -174,7 +195,7 @@ import Testing
     var new = LiveJob(number: 4, name: "live 1", phase: .planning, since: 0, lastStarted: 0)
     new.replaces = 1
     queue.update(queue.fresh(of: [manifest]), settled: [manifest])
-    #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9)) == [], "one at a time")
+    #expect(Self.actions(&queue, [old, new], limits: Self.one, Self.shortOfSpace) == [], "one at a time")
     new.phase = .ready
     #expect(Self.actions(&queue, [old, new, Self.live(5)], limits: Self.one) == ["replace 1 by 4"], "without a place")
     #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 2, live: 9)) == ["replace 1 by 4"])
@@ -268,7 +289,7 @@ import Testing
     #expect(Self.actions(&queue, full, limits: limits) == ["c"], "another run of the job is live")
     #expect(Self.actions(&queue, full, limits: limits) == [])
     queue.cancelled = ["r1"]
-    #expect(Self.actions(&queue, full, limits: JobLimits(places: 0, live: 4, total: 9)) == [], "nothing may be planned")
+    #expect(Self.actions(&queue, full, limits: JobLimits(places: 1, live: 4, total: 9), Self.shortOfSpace) == [])
     #expect(Self.actions(&queue, [], limits: JobLimits(places: 1, live: 1)) == ["b"])
   }
 
@@ -306,7 +327,7 @@ import Testing
     #expect(Self.actions(&queue, [Self.live(1), Self.source(2, replacing: 1)], limits: Self.one) == ["begin 2"])
     let beside = [Self.source(2, .running, replacing: 9), Self.live(3, .ready)]
     #expect(Self.actions(&queue, beside, limits: Self.one) == ["begin 3"], "it has no place")
-    #expect(Self.actions(&queue, [Self.source(2, replacing: 1)], limits: JobLimits(places: 0, live: 4)) == [])
+    #expect(Self.actions(&queue, [Self.source(2, replacing: 1)], Self.shortOfSpace) == [])
   }
 
   @Test func `a source that nobody wants any more is cancelled, once what it was to replace has ended`() throws {
