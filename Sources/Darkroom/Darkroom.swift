@@ -305,10 +305,10 @@ package final class Darkroom {
   private func handle(_ message: Message, now: Double) throws {
     switch message {
     case .job(let message): try jobs.handle(message)
-    case .downloadBegan(let record, let time): jobs.downloadBegan(record, at: time)
+    case .downloadBegan(let record, let time): jobs.flow.downloadBegan(record, at: time)
     case .hostAnswered(let record): jobs.scheduler.hostAnswered(record.id)
-    case .downloadEnded(let record): jobs.downloadEnded(record, backoff: configuration.backoff)
-    case .operationsEnded(let record): jobs.operationsEnded(record, configuration)
+    case .downloadEnded(let record): jobs.flow.downloadEnded(record, backoff: configuration.backoff)
+    case .operationsEnded(let record): jobs.flow.operationsEnded(record, configuration)
     case .delivery(let message): try jobs.handle(message)
     case .cacheFailed(let why): observe(.warning("the download cache is not used until the next start: \(why)"))
     case .cacheCleared: jobs.suspension.cacheWasCleared()
@@ -330,6 +330,7 @@ package final class Darkroom {
 
   private func reconcileJobs(_ now: Double) {
     let limits = JobLimits(places: configuration.jobs, live: services.liveLimit, total: services.totalLimit)
+    jobs.endSources()
     jobs.collectCancelled(now: now, configuration)
     let actions = reconcile(
       wanted: &jobs.queue, live: jobs.live, limits: limits, gate: jobs.gate, now: now, resumedAt: resumedAt)
@@ -352,10 +353,10 @@ package final class Darkroom {
 
   /// Ends the wait for closed hosts while no host answers: `run` leaves the rest to the next start, `watch` gives them up.
   private func watchHosts(_ now: Double) {
-    jobs.reportHosts()
+    jobs.flow.reportHosts()
     let limit = configuration.outageWait ?? (jobs.queue.goal == .watch ? 86_400 : 600)
     guard jobs.isCutOff(for: limit) else { return }
-    if jobs.queue.goal == .watch { return jobs.giveUpHosts(after: limit) }
+    if jobs.queue.goal == .watch { return jobs.flow.giveUpHosts(after: limit) }
     jobs.summary.hasLeftOpen = true
     observe(.warning("no host has answered for \(limit.formatted()) s; what is not done stays for the next start"))
     beginToStop(now, .asked)
@@ -417,7 +418,7 @@ package final class Darkroom {
     for end in [jobs.nextHoldEnd, jobs.nextWaitEnd] {
       if let end, end > now { untilScan = min(untilScan, end - now) }
     }
-    guard let start = jobs.nextStart else { return untilScan }
+    guard let start = jobs.flow.nextStart else { return untilScan }
     return min(untilScan, Double(max(0, start - Clock.monotonicMilliseconds)) / 1000)
   }
 }

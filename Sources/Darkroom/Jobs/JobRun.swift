@@ -13,7 +13,7 @@ final class JobRun {
     /// It waits for a place.
     case ready(Plan)
     /// Its entries are being worked on.
-    case running(Running)
+    case running(RunEntries)
     /// Nobody wants it any more, or another manifest has taken the place of its own: what runs of it ends, then what was not
     /// done is recorded.
     case cancelling(Cancelling)
@@ -25,33 +25,16 @@ final class JobRun {
   struct Fetching {
     var plan: Plan
 
-    /// Whether the download has begun; if not, it waits for a place.
-    var hasBegun = false
+    /// Its only entry, once its download has begun; until then it waits for a place.
+    var entries: RunEntries?
 
     /// Whether nobody wants it any more.
     var isCancelled = false
   }
 
-  /// A run whose entries are being worked on.
-  struct Running {
-    var plan: Plan
-
-    /// What the rows that are durable add up to.
-    var tally: JobTally
-
-    /// When this process began with it, in milliseconds of the clock that stands still during pauses, and how many of its
-    /// rows there were then.
-    let began: (milliseconds: Int, ended: Int)
-
-    var isDone: Bool { tally.counts.total >= plan.total }
-  }
-
   /// A run that is cancelled or superseded.
   struct Cancelling {
-    var running: Running
-
-    /// How often those of its entries were tried that were begun and are cancelled, by position.
-    var attempts: [Int: Int] = [:]
+    let entries: RunEntries
 
     /// Whether the manifest of a later run has taken the place of its own. Default: none has.
     var isSuperseded = false
@@ -140,7 +123,7 @@ final class JobRun {
   /// The name of its manifest in the inbox; nil when that does not lie there.
   private(set) var file: FileName?
 
-  /// Why its report, or the results of some of its entries, cannot be delivered now; nil for most.
+  /// Why its report cannot be delivered now. Default: nil, it can.
   var hold: JobHold?
 
   /// Since when its manifest cannot be taken out of the inbox, as `Clock.monotonicSeconds`, when nothing else is left of it;
@@ -171,13 +154,10 @@ final class JobRun {
   /// Whether it was planned beside the run that it has replaced, and is planned again.
   var isPlannedAgain = false
 
+  /// When the hosts of its source did not answer.
+  var sourceHosts = ClosedHosts()
+
   private var pauseLog = PauseLog()
-
-  /// When hosts of it did not answer, in the order in which that ended.
-  var holds: [HostHold] = []
-
-  /// The hosts at which it had entries when they were closed, and that are still.
-  var closedHosts: [Int: HostBreaker.Closed] = [:]
 
   /// Its pauses, the oldest first.
   var pauses: [LedgerPause] { pauseLog.pauses }
@@ -188,20 +168,8 @@ final class JobRun {
   /// What it is bounded by, in this process; nil until the job is in the ledger.
   var boundedTime: BoundedTime?
 
-  /// The places of the entries that start last, because the program has ended over them.
-  var suspects: [Int] = []
-
-  /// Since when nothing else of it is left, as `Clock.monotonicSeconds`; nil while something is.
-  var suspectsSince: Double?
-
-  /// Records of it that are being delivered.
-  var undelivered = 0
-
   /// When its planning or, since then, the work on its entries began, as `Clock.monotonicSeconds`.
   var since: Double
-
-  /// When an entry of it last started, as `Clock.monotonicSeconds`.
-  var lastStarted: Double
 
   init(number: Int, source: JobPlanning.Source, planning: JobPlanning, now: Double) {
     self.number = number
@@ -209,12 +177,12 @@ final class JobRun {
     name = source.job
     phase = .planning(planning)
     since = now
-    lastStarted = now
   }
 
   /// What `reconcile` needs to know of it.
   var live: LiveJob {
-    var live = LiveJob(number: number, name: name, phase: .planning, since: since, lastStarted: since)
+    var live = LiveJob(
+      number: number, name: name, phase: .planning, since: since, lastStarted: entries?.lastStarted ?? since)
     live.isUnwanted = unwanted != nil
     live.replaces = replaces
     live.order = order
@@ -222,40 +190,31 @@ final class JobRun {
     case .planning: break
     case .fetching(let fetching):
       live.isFetching = true
-      live.phase = fetching.isCancelled ? .done : fetching.hasBegun ? .running : .ready
-      live.lastStarted = lastStarted
+      live.phase = fetching.isCancelled ? .done : fetching.entries != nil ? .running : .ready
     case .ready: live.phase = .ready
-    case .running(let running): (live.phase, live.lastStarted) = (running.isDone ? .done : .running, lastStarted)
+    case .running(let entries): live.phase = entries.isDone ? .done : .running
     case .cancelling(let cancelling):
-      live.phase = cancelling.isUnderWay || undelivered > 0 ? .cancelling : .unrecorded
+      live.phase = cancelling.isUnderWay || cancelling.entries.undelivered > 0 ? .cancelling : .unrecorded
       live.due = hold?.due ?? 0
     case .finishing(let finishing):
-      (live.phase, live.lastStarted) = (finishing.isUnderWay ? .finishing : .unreported, lastStarted)
+      live.phase = finishing.isUnderWay ? .finishing : .unreported
       live.due = hold?.due ?? 0
     }
     return live
   }
 
-  /// What it has come to while its entries are worked on, or what runs of it ends.
-  var running: Running? {
-    get {
-      switch phase {
-      case .running(let running): running
-      case .cancelling(let cancelling): cancelling.running
-      case .planning, .fetching, .ready, .finishing: nil
-      }
-    }
-    set {
-      guard let newValue else { return }
-      switch phase {
-      case .running: phase = .running(newValue)
-      case .cancelling(var cancelling):
-        cancelling.running = newValue
-        phase = .cancelling(cancelling)
-      case .planning, .fetching, .ready, .finishing: break
-      }
+  /// Its entries while they are worked on, or what runs of them ends.
+  var entries: RunEntries? {
+    switch phase {
+    case .running(let entries): entries
+    case .cancelling(let cancelling): cancelling.entries
+    case .fetching(let fetching): fetching.entries
+    case .planning, .ready, .finishing: nil
     }
   }
+
+  /// Why it waits. Default: nil, nothing is in its way.
+  var waitReason: String? { hold?.reason ?? entries?.hold?.reason }
 
   /// Whether it has nothing to do while hosts do not answer.
   var mayWaitForHosts: Bool {
@@ -274,15 +233,6 @@ final class JobRun {
     }
   }
 
-  /// Whether nothing of it is tried again, because it is cancelled or superseded.
-  var isClosing: Bool {
-    switch phase {
-    case .cancelling: true
-    case .fetching(let fetching): fetching.isCancelled
-    case .planning, .ready, .running, .finishing: false
-    }
-  }
-
   /// Whether it is superseded and has not begun.
   var leavesNothing: Bool {
     if case .cancelling(let cancelling) = phase { cancelling.isSuperseded && !cancelling.hasBegun } else { false }
@@ -294,18 +244,9 @@ final class JobRun {
     case .planning: nil
     case .fetching(let fetching): fetching.plan
     case .ready(let plan): plan
-    case .running(let running): running.plan
-    case .cancelling(let cancelling): cancelling.running.plan
+    case .running(let entries): entries.plan
+    case .cancelling(let cancelling): cancelling.entries.plan
     case .finishing(let finishing): finishing.plan
-    }
-  }
-
-  /// Whether all that is left of it is being delivered.
-  var waitsForDelivery: Bool {
-    switch phase {
-    case .running(let running): running.tally.counts.total + undelivered >= running.plan.total
-    case .cancelling: true
-    case .planning, .fetching, .ready, .finishing: false
     }
   }
 

@@ -16,7 +16,7 @@ extension LiveJobs {
     common.totalRate = configuration.transfer.maxRate
     common.processors = processors
     common.isDownloadLimitFound = configuration.downloads == .auto
-    common.isFullOfUndelivered = !pending.hasRoom(besides: holders)
+    common.isFullOfUndelivered = !pending.hasRoom(besides: flow.holders)
     let (all, ofRuns) = pending.loads()
     let limits = pending.placeLimits
     common.downloads = RunLoad.Queue(all: all.downloads, limit: limits.downloads)
@@ -36,7 +36,7 @@ extension LiveJobs {
     switch run.phase {
     case .planning: load.stage = .planning
     case .ready: load.stage = .ready
-    case .fetching(let fetching): load.stage = fetching.hasBegun ? .working : .ready
+    case .fetching(let fetching): load.stage = fetching.entries != nil ? .working : .ready
     case .running, .cancelling: load.stage = .working
     case .finishing: return nil
     }
@@ -44,7 +44,7 @@ extension LiveJobs {
     load.downloads.own = operations.downloads
     load.filtrations.own = operations.filtrations
     (load.heldByTotalRate, load.heldByHostRate) = (operations.heldByTotalRate, operations.heldByHostRate)
-    load.undelivered = run.undelivered
+    load.undelivered = run.entries?.undelivered ?? 0
     load.backlog = backlog ?? JobBacklog()
     load.host = load.backlog.host.flatMap(scheduler.shownName)
     load.onlyHost = load.backlog.onlyHost.flatMap(scheduler.shownName)

@@ -89,7 +89,7 @@ extension LiveJobs {
       guard !fetching.isCancelled else { return }
       fetching.isCancelled = true
       run.phase = .fetching(fetching)
-      stop(run)
+      if let entries = fetching.entries { flow.close(number, entries) }
     } else if !close(run) {
       return
     }
@@ -102,45 +102,31 @@ extension LiveJobs {
   /// - Returns: Whether it was one to be ended.
   @discardableResult
   func close(_ run: JobRun, awaiting awaited: JobRun.Awaited? = nil) -> Bool {
-    let running: JobRun.Running
+    let entries: RunEntries
     var hasBegun = false
+    let now = Clock.monotonicSeconds
     switch run.phase {
     case .ready(let plan):
       hasBegun = plan.job.state != .accepted
-      running = .init(plan: plan, tally: plan.tally, began: (activeTime, plan.tally.counts.total))
-    case .running(let begun): (running, hasBegun) = (begun, true)
+      entries = RunEntries(plan, activeTime: activeTime, now: now)
+    case .running(let begun): (entries, hasBegun) = (begun, true)
     case .fetching(let fetching):
-      running = .init(plan: fetching.plan, tally: JobTally(), began: (activeTime, 0))
+      entries = fetching.entries ?? RunEntries(fetching.plan, activeTime: activeTime, now: now)
     case .planning, .cancelling, .finishing: return false
     }
-    let attempts = stop(run, except: awaited?.positions ?? [])
+    flow.close(run.number, entries, except: awaited?.positions ?? [])
     run.phase = .cancelling(
       .init(
-        running: running, attempts: attempts, isSuperseded: awaited != nil, awaited: awaited ?? JobRun.Awaited(),
-        hasBegun: hasBegun))
+        entries: entries, isSuperseded: awaited != nil, awaited: awaited ?? JobRun.Awaited(), hasBegun: hasBegun))
     return true
   }
 
-  /// Has nothing of a run start any more, and cancels what runs of it.
-  /// - Parameter awaited: The entries whose operations may end. Default: none.
-  /// - Returns: How often entries were tried that have waited to be tried again, by position.
-  @discardableResult
-  private func stop(_ run: JobRun, except awaited: Set<Int> = []) -> [Int: Int] {
-    let number = run.number
-    let attempts = scheduler.stop(run: number, now: Clock.monotonicMilliseconds)
-    scheduler.dropPartials(run: number)
-    run.suspects = []
-    machineFailures = machineFailures.filter { $0.key.run != number }
-    pending.cancel(run: number) { !awaited.contains($0) }
-    return attempts
-  }
-
-  /// Takes in the entries of closing runs of which nothing runs any more, and cancels what was waited for long enough. Their
-  /// operations may be in queues that are suspended, and end when these are not.
+  /// Decides on the entries of closing runs of which nothing runs any more, and cancels what was waited for long enough.
+  /// Their operations may be in queues that are suspended, and end when these are not.
   func collectCancelled(now: Double, _ configuration: Configuration) {
-    for run in runs.values where run.isClosing {
+    for (number, run) in runs where run.entries?.isClosing == true {
       endWait(for: run, now: now)
-      for record in pending.takeIdle(run: run.number) { decide(on: record, configuration) }
+      for record in pending.takeIdle(run: number) { flow.decide(on: record, configuration) }
     }
   }
 
@@ -149,11 +135,11 @@ extension LiveJobs {
     guard let run = runs[number], case .cancelling(var cancelling) = run.phase, !cancelling.isUnderWay else { return }
     cancelling.isUnderWay = true
     run.phase = .cancelling(cancelling)
-    let plan = cancelling.running.plan
+    let plan = cancelling.entries.plan
     if cancelling.isSuperseded { return recordSuperseded(number, plan, hasBegun: cancelling.hasBegun) }
     let cancellation = JobCancellation(
-      run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery, attempts: cancelling.attempts,
-      names: plan.names
+      run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery,
+      attempts: cancelling.entries.attempts, names: plan.names
     ) { [send, stopFlag] rows in
       // Not more than a page is waiting, however slowly standard output is read.
       let told = DispatchSemaphore(value: 0)
@@ -181,13 +167,13 @@ extension LiveJobs {
       if case .failure(let error) = result, isDamageOfIndex(error, of: run) {
         return planAnew(run, error, now: Clock.monotonicSeconds)
       }
-      cancelling.running.tally = try result.get()
+      cancelling.entries.tally = try result.get()
       suspension.wroteSomething()
       run.hold = nil
       if cancelling.isSuperseded {
-        finishSuperseded(run, cancelling.running)
+        finishSuperseded(run, cancelling.entries)
       } else {
-        run.phase = .running(cancelling.running)
+        run.phase = .running(cancelling.entries)
       }
     }
   }

@@ -10,37 +10,38 @@ extension LiveJobs {
   /// Begins to download the source of a job.
   func begin(_ fetching: JobRun.Fetching, of run: JobRun, now: Double) {
     var fetching = fetching
-    guard !fetching.hasBegun, !fetching.isCancelled, let source = fetching.plan.source else { return }
-    scheduler.add(
-      run: run.number, fetching.plan.index, deferred: fetching.plan.deferred, transfers: run.sourceTransfers)
-    fetching.plan.deferred = []
-    fetching.hasBegun = true
+    guard fetching.entries == nil, !fetching.isCancelled, let source = fetching.plan.source else { return }
+    let entries = RunEntries(fetching.plan, activeTime: activeTime, now: now, hosts: run.sourceHosts)
+    flow.add(run.number, entries, transfers: run.sourceTransfers)
+    fetching.plan = entries.plan
+    fetching.entries = entries
     run.phase = .fetching(fetching)
-    (run.since, run.lastStarted) = (now, now)
+    run.since = now
     observe(.jobFetching(job: run.name, url: SourceLocation.redacted(source.urls[0])))
   }
 
-  /// Takes in that the operations of a run's source have ended for good: the run is planned with what it has listed, or
-  /// rejected.
-  /// - Returns: Whether the record is that of a run's source, and no entry's.
-  func fetchingEnded(_ record: PhotoRecord) -> Bool {
-    guard let run = runs[record.run.number], case .fetching(let fetching) = run.phase else { return false }
-    scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
-    clearFailures(of: record)
-    guard !fetching.isCancelled, let job = run.accepted?.job else { return true }
-    let live = record.snapshot
-    switch (live.state, live.source, live.failure) {
-    case (.downloaded, let source?, _):
-      forgetSource(of: run)
-      let fetched = JobPlanner.Fetched(url: record.url, source: source)
-      run.known.fetched = fetched
-      planAgain(run, job, fetched: fetched)
-    case (.failed, _, let failure?):
-      forgetSource(of: run)
-      rejectSource(of: run, fetching.plan, failure, attempts: live.attempts)
-    default: break
+  /// Handles sources whose operations have ended for good: their runs are planned with what was listed, or rejected.
+  func endSources() {
+    for record in flow.takeEndedSources() {
+      guard let run = runs[record.run.number], case .fetching(let fetching) = run.phase, !fetching.isCancelled,
+        let job = run.accepted?.job
+      else { continue }
+      let live = record.snapshot
+      switch (live.source, live.failure) {
+      case (let source?, nil):
+        forgetSource(of: run)
+        let fetched = JobPlanner.Fetched(url: record.url, source: source)
+        run.known.fetched = fetched
+        planAgain(run, job, fetched: fetched)
+      case (let list?, let failure?) where failure.disposition == .waitForSpace:
+        forgetSource(of: run)
+        hold(run, listOf: list.bytes, failure)
+      case (_, let failure?):
+        forgetSource(of: run)
+        rejectSource(of: run, fetching.plan, failure, attempts: live.attempts)
+      case (nil, nil): break
+      }
     }
-    return true
   }
 
   /// Has a run end whose source cannot be read.
@@ -52,7 +53,8 @@ extension LiveJobs {
   /// Has nothing more asked for of a run's source: what was is kept in mind.
   func forgetSource(of run: JobRun) {
     run.sourceTransfers = scheduler.transfers(run: run.number)
-    scheduler.remove(run: run.number)
+    if let hosts = run.entries?.hosts { run.sourceHosts = hosts }
+    flow.remove(run.number)
   }
 
   /// Has the report of a run written whose source is not wanted any more, once nothing of it runs: there are no rows, because

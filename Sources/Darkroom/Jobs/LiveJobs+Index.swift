@@ -5,17 +5,11 @@ import System
 /// they are planned again, from the snapshot and the ledger, as an earlier process's. If the snapshot cannot be read either,
 /// that sets them aside.
 extension LiveJobs {
-  /// Takes in that the index of a job cannot be read.
-  func indexFailed(_ error: EntryScheduler.IndexError) { stopped[error.run] = error.cause }
-
-  /// Has the jobs planned again whose indexes cannot be read, and of which nothing is in progress any more.
-  func planStoppedAgain(now: Double) {
-    guard !stopped.isEmpty, !isStopping else { return }
-    var busy = Set(pending.inProgress.keys.map(\.run))
-    busy.formUnion(runs.values.lazy.filter { $0.undelivered > 0 || $0.isUnderWay }.map(\.number))
-    for (number, error) in stopped where !busy.contains(number) {
-      if let run = runs[number] { planAnew(run, error, now: now) }
-      stopped[number] = nil
+  /// Plans the runs again whose indexes cannot be read, and of which nothing is in progress any more.
+  func planUnreadableAgain(now: Double) {
+    guard !isStopping else { return }
+    for (number, error) in flow.takeUnreadable() {
+      if let run = runs[number], !run.isUnderWay { planAnew(run, error, now: now) }
     }
   }
 
@@ -29,8 +23,7 @@ extension LiveJobs {
     indexHolds[runID] = hold
     queue.hold(run.name, hold)
     run.sourceTransfers = transfers(of: run)
-    scheduler.remove(run: run.number)
-    machineFailures = machineFailures.filter { $0.key.run != run.number }
+    flow.remove(run.number)
     var job = accepted.job
     job.state = .running
     remove(run, isIndexUsable: false)

@@ -21,7 +21,6 @@ extension LiveJobs {
     } else if !close(run, awaiting: JobRun.Awaited()) {
       return
     }
-    stopped[number] = nil
     observe(.jobReplaced(job: name))
   }
 
@@ -37,7 +36,7 @@ extension LiveJobs {
     case .ready(var plan):
       plan.manifest = manifest
       old.phase = .ready(plan)
-    case .running: old.running?.plan.manifest = manifest
+    case .running(let entries): entries.plan.manifest = manifest
     case .planning, .fetching, .cancelling, .finishing: return
     }
     job.details = details
@@ -106,18 +105,18 @@ extension LiveJobs {
   }
 
   /// Has the report of a superseded run written, if something of it has ended.
-  func finishSuperseded(_ run: JobRun, _ running: JobRun.Running) {
+  func finishSuperseded(_ run: JobRun, _ entries: RunEntries) {
     let transfers = scheduler.transfers(run: run.number)
-    scheduler.remove(run: run.number)
-    guard running.tally.counts.total > 0 else {
+    flow.remove(run.number)
+    guard entries.tally.counts.total > 0 else {
       remove(run)
-      return runEnded(running.plan.run.runID)
+      return runEnded(entries.plan.run.runID)
     }
     // Its log is there.
     delivery.forget(run: run.number)
-    var plan = running.plan
+    var plan = entries.plan
     plan.run = plan.run.inHistory
-    let outcome = JobOutcome(running.tally, transfers, at: Clock.wallMilliseconds, taking: elapsed(run)).superseded
+    let outcome = JobOutcome(entries.tally, transfers, at: Clock.wallMilliseconds, taking: elapsed(run)).superseded
     run.phase = .finishing(.init(plan: plan, outcome: outcome))
     finish(run.number)
   }
@@ -130,15 +129,6 @@ extension LiveJobs {
     job.details = run.accepted?.job.details ?? job.details
     run.isPlannedAgain = true
     planAgain(run, job)
-  }
-
-  /// Records how often an entry was tried of which there is no row, because its run is cancelled.
-  func leave(_ record: PhotoRecord) {
-    guard let run = runs[record.run.number], case .cancelling(var cancelling) = run.phase else { return }
-    cancelling.attempts[record.entry.position] = record.snapshot.attempts
-    run.phase = .cancelling(cancelling)
-    // Its operations may keep the record until their queue goes on.
-    _ = record.takePartial()
   }
 
   /// Has files that were dealt with looked at again, because the inbox was away; those of live runs are not new for that.

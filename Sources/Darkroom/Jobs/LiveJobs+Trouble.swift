@@ -123,72 +123,27 @@ extension LiveJobs {
     remove(run)
   }
 
-  /// Has the run of a list wait for which there is no room in the state folder: other jobs need less.
-  /// - Returns: Whether the record is that of a run's source, and has been downloaded.
-  func holdSource(of record: PhotoRecord, _ live: PhotoRecord.Live) -> Bool {
-    guard let list = live.source, let run = runs[record.run.number], case .fetching = run.phase else { return false }
-    scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
-    forgetSource(of: run)
+  /// Holds the run of a list for which there is no room in the state folder: other jobs need less.
+  func hold(_ run: JobRun, listOf bytes: Int, _ failure: EntryFailure) {
     let now = Clock.monotonicSeconds
-    let needed = list.bytes + planner.configuration.minFree
+    let needed = bytes + planner.configuration.minFree
     let free = (try? Folder.freeSpace(planner.state.path)) ?? 0
-    let reason = live.failure?.message ?? ""
     let last = queue.holds[run.name]
     // A quota may be what is in the way.
-    let hold = JobHold(reason, after: last, space: free < needed ? list.bytes : nil, now: now)
+    let hold = JobHold(failure.message, after: last, space: free < needed ? bytes : nil, now: now)
     if hold.space == nil {
       warn(run, isPlanning: true, hold, last: last)
     } else {
-      warn(run, isPlanning: true, reason, last: last, "when there is room")
+      warn(run, isPlanning: true, hold.reason, last: last, "when there is room")
     }
     queue.hold(run.name, hold)
     planLater(run)
-    return true
-  }
-
-  // MARK: Entries
-
-  /// Has an entry that the machine has failed tried again after a while.
-  func waitForMachine(_ record: PhotoRecord, _ error: any Error) {
-    let attempts = machineFailures[record.id, default: 0] + 1
-    machineFailures[record.id] = attempts
-    let now = Clock.monotonicMilliseconds
-    scheduler.retry(
-      record.id, attempts: nil, due: now + Int(LocalBackoff.seconds(attempts: attempts) * 1000), now: now)
-    suspension.suspect(error)
-    runs[record.run.number]?.hold = JobHold("\(error)", after: nil, now: Clock.monotonicSeconds)
-  }
-
-  /// An entry has ended that the machine may have failed before.
-  func clearFailures(of record: PhotoRecord) {
-    guard machineFailures.removeValue(forKey: record.id) != nil,
-      !machineFailures.keys.contains(where: { $0.run == record.id.run }), held == 0
-    else { return }
-    runs[record.run.number]?.hold = nil
-  }
-
-  /// Takes in that so many results cannot be delivered now, and why.
-  func setHeld(_ count: Int, _ obstacles: [Int: any Error]) {
-    held = count
-    for run in runs.values {
-      guard run.running != nil else { continue }
-      guard let error = obstacles[run.number] else {
-        run.hold = nil
-        continue
-      }
-      let last = run.hold
-      run.hold = JobHold("\(error)", after: last, now: Clock.monotonicSeconds)
-      if "\(error)" != last?.reason {
-        observe(.warning("results of job \(run.name) cannot be delivered now, and are tried again: \(error)"))
-      }
-    }
-    if let error = obstacles.values.first { suspension.suspect(error) }
   }
 
   /// Why something waits for the machine, in words; nil when nothing does.
   var machineTrouble: String? {
     suspension.failureReason
-      ?? runs.values.filter { $0.manifestSince == nil }.compactMap(\.hold?.reason).min()
+      ?? runs.values.filter { $0.manifestSince == nil }.compactMap(\.waitReason).min()
       ?? queue.holds.values.filter { $0.space == nil }.map(\.reason).min()
   }
 
@@ -197,9 +152,9 @@ extension LiveJobs {
   var waits: [(job: String, why: String, manifest: String?)] {
     var waits = queue.holds.map { (job: $0.key, why: $0.value.reason, manifest: String?.none) }
     for run in runs.values {
-      guard let hold = run.hold else { continue }
+      guard let why = run.waitReason else { continue }
       let manifest = run.manifestSince == nil ? nil : run.accepted?.manifest.identity
-      waits.append((job: run.name, why: hold.reason, manifest: manifest))
+      waits.append((job: run.name, why: why, manifest: manifest))
     }
     waits += queue.stuck.values.map { (job: $0.job, why: $0.why, manifest: $0.identity) }
     return waits.sorted { $0.job < $1.job }

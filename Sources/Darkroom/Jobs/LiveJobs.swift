@@ -40,8 +40,7 @@ final class LiveJobs {
   var queue: JobQueue
   var runs: [Int: JobRun] = [:]
   var summary = Summary()
-  let scheduler = EntryScheduler()
-  let pending: PendingOperations
+  let flow: EntryFlow
   let delivery: DeliveryQueue
   let suspension: Suspension
   var planner: JobPlanner
@@ -71,30 +70,14 @@ final class LiveJobs {
   /// What is known of runs that are not live because they wait to be planned again.
   var knownRuns: [String: JobRun.Known] = [:]
 
-  /// Records that are being delivered.
-  var undelivered = 0
-
-  /// Of these, those whose results cannot be delivered now.
-  var held = 0
-
-  /// Of the undelivered records, those of entries that fail because others did: they have no files.
-  var failingDependents: Set<PhotoRecord.ID> = []
-
-  /// The records of such entries that could not be recorded, and when they are tried again, in milliseconds.
-  var rejectedDependents: [PhotoRecord] = []
-  var rejectedDependentsDue = 0
-
-  /// How often entries that are to be tried again were failed by the machine.
-  var machineFailures: [PhotoRecord.ID: Int] = [:]
-
-  /// The runs whose indexes cannot be read, and why.
-  var stopped: [Int: any Error] = [:]
-
   /// What held jobs whose indexes could not be read, by run.
   var indexHolds: [String: JobHold] = [:]
 
   /// What may start now.
-  var gate = Gate()
+  var gate: Gate {
+    get { flow.gate }
+    set { flow.gate = newValue }
+  }
   var isStopping: Bool { gate.isStopping }
 
   /// When it is found out what bounds the runs.
@@ -115,7 +98,8 @@ final class LiveJobs {
     runEnded: @escaping (String) -> Void = { _ in }, send: @escaping @Sendable (Message) -> Void
   ) {
     self.queue = queue
-    self.pending = pending
+    flow = EntryFlow(
+      pending: pending, delivery: delivery, suspension: suspension, state: planner.state, observe: observe)
     self.delivery = delivery
     self.suspension = suspension
     self.planner = planner
@@ -124,6 +108,9 @@ final class LiveJobs {
     self.runEnded = runEnded
     self.send = send
   }
+
+  var scheduler: EntryScheduler { flow.scheduler }
+  var pending: PendingOperations { flow.pending }
 
   /// Milliseconds of a clock that stands still during pauses.
   var activeTime: Int { suspension.activity.now(Clock.monotonicMilliseconds) }
@@ -277,19 +264,53 @@ final class LiveJobs {
   /// Begins the work on the entries of a planned job.
   func begin(_ number: Int, now: Double) {
     if let run = runs[number], case .fetching(let fetching) = run.phase { return begin(fetching, of: run, now: now) }
-    guard let run = runs[number], case .ready(var plan) = run.phase else { return }
-    let ended = plan.tally.counts.total
+    guard let run = runs[number], case .ready(let plan) = run.phase else { return }
     delivery.record(plan.names + [.advance(plan.run.runID, to: .running)])
-    scheduler.add(
-      run: number, plan.index, deferred: plan.deferred, dependencies: plan.dependencies,
-      heldVariants: plan.heldVariants, transfers: run.sourceTransfers)
-    // Here they would only take memory.
-    (plan.deferred, plan.dependencies, plan.names) = ([], nil, [])
-    run.suspects = plan.suspects
-    run.phase = .running(.init(plan: plan, tally: plan.tally, began: (activeTime, ended)))
-    (run.since, run.lastStarted) = (now, now)
+    let entries = RunEntries(plan, activeTime: activeTime, now: now, hosts: run.sourceHosts)
+    flow.add(number, entries, transfers: run.sourceTransfers)
+    run.phase = .running(entries)
+    run.since = now
     let deferred = scheduler.deferred(run: number).count
-    observe(.jobStarted(job: run.name, total: plan.total, ended: ended, deferred: deferred))
+    observe(.jobStarted(job: run.name, total: plan.total, ended: entries.began.ended, deferred: deferred))
+  }
+
+  /// Starts entries while there is room.
+  func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?) {
+    planUnreadableAgain(now: now)
+    let hasOthers = !queue.isEmpty || runs.count > flow.runs.count
+    flow.admit(now: now, configuration, cache: cache, hasOthers: hasOthers)
+  }
+
+  /// Handles what the delivery reports.
+  func handle(_ message: DeliveryQueue.Message) throws {
+    switch message {
+    case .committed, .rejected, .held, .failing, .noSpace: flow.handle(message)
+    case .reported(let run, let result): try reported(run, result)
+    case .unstaged(let run, let error): try unstaged(run, error)
+    case .unlogged(let run, let error):
+      observe(.warning("entries.jsonl of job \(runs[run]?.name ?? "") lacks rows: \(error)"))
+    case .broken(let error): throw error
+    }
+  }
+
+  /// The live jobs, as far as it matters for what is to be done, in the order in which they became live.
+  var live: [LiveJob] {
+    let runs = inOrder
+    lazy var firstNumbers = Dictionary(runs.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
+    /// Whether an earlier run of its job has not ended: they end in their order.
+    func hasEarlierRun(_ run: JobRun) -> Bool { firstNumbers[run.name] != run.number }
+    return runs.map { run in
+      var job = run.live
+      if job.phase == .running, let entries = run.entries { job.activity = flow.activity(of: run.number, entries) }
+      switch job.phase {
+      case .ready, .running: job.file = run.file
+      case .done where job.isFetching && pending.isInProgress(run: run.number): job.phase = .cancelling
+      case .unrecorded where pending.isInProgress(run: run.number) || hasEarlierRun(run) && !run.leavesNothing:
+        job.phase = .cancelling
+      default: break
+      }
+      return job
+    }
   }
 
   // MARK: Stopping
@@ -298,11 +319,8 @@ final class LiveJobs {
   func stop(_ reason: Gate.Stop) {
     gate.stop = reason
     stopFlag.set()
-    scheduler.dropPartials()
     cancelPlanning()
-    pending.cancelWaiting()
-    // Cancelled operations finish only in a queue that runs.
-    pending.resumeAll()
+    flow.stop()
   }
 
   private func cancelPlanning() {
@@ -321,24 +339,15 @@ final class LiveJobs {
     runs.values.contains { if case .planning = $0.phase { true } else { false } }
   }
 
-  /// How many entries of running jobs have no operations yet, or again: they wait for room at their host, for a place in
-  /// the window, or for another try. Deferred ones are not among them, nor those that wait for others.
-  var unstarted: Int {
-    var left = -pending.inProgress.count
-    for run in runs.values {
-      if case .fetching(let fetching) = run.phase, fetching.hasBegun {
-        left += 1 - scheduler.deferred(run: run.number).count
-      }
-      guard case .running(let running) = run.phase else { continue }
-      left += running.plan.total - running.tally.counts.total - run.undelivered
-      left -= scheduler.deferred(run: run.number).count + scheduler.waitingForOthers(run: run.number)
-    }
-    return max(0, left)
+  /// Whether nothing is left to do but to wait for closed hosts, while no host has answered for so many seconds.
+  func isCutOff(for seconds: Double) -> Bool {
+    scheduler.hosts.unansweredTime >= Int(seconds * 1000) && flow.undelivered == 0 && scheduler.hosts.isCutOff
+      && runs.values.allSatisfy { $0.mayWaitForHosts }
   }
 
   /// Whether nothing is being delivered.
   var isDelivered: Bool {
-    undelivered == held && !runs.values.contains(where: \.isUnderWay)
+    flow.undelivered == flow.held && !runs.values.contains(where: \.isUnderWay)
   }
 
   /// Reports trouble that is no job's.
@@ -353,12 +362,12 @@ final class LiveJobs {
   func finish(_ number: Int) {
     guard let run = runs[number] else { return }
     if case .fetching(let fetching) = run.phase { finish(fetching, of: run) }
-    if case .running(let running) = run.phase {
+    if case .running(let entries) = run.phase {
       let outcome = JobOutcome(
-        running.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, taking: elapsed(run),
-        isFirst: running.plan.isFirst, boundedBy: run.boundedTime?.shares ?? [], holds: holds(of: run))
-      scheduler.remove(run: number)
-      run.phase = .finishing(.init(plan: running.plan, outcome: outcome))
+        entries.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, taking: elapsed(run),
+        isFirst: entries.plan.isFirst, boundedBy: run.boundedTime?.shares ?? [], holds: flow.holds(of: entries))
+      flow.remove(number)
+      run.phase = .finishing(.init(plan: entries.plan, outcome: outcome))
     }
     guard case .finishing(var finishing) = run.phase, !finishing.isUnderWay else { return }
     delivery.record(closePauses(run))

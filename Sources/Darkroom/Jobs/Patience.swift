@@ -37,7 +37,7 @@ struct Patience {
     try checkUnsettled(jobs, now)
     try checkTrouble(jobs, inboxTrouble, now)
     // What is being delivered does not go on either, when it is stuck.
-    guard let limit, jobs.pending.isIdle, jobs.undelivered == 0 || jobs.suspension.stuckSince != nil,
+    guard let limit, jobs.pending.isIdle, jobs.flow.undelivered == 0 || jobs.suspension.stuckSince != nil,
       let since = jobs.suspension.since
     else { return }
     try wait(until: Double(since) / 1000 + limit, now) {
@@ -64,7 +64,9 @@ struct Patience {
   }
 
   private mutating func checkUnsettled(_ jobs: LiveJobs, _ now: Double) throws {
-    guard jobs.runs.isEmpty, jobs.undelivered == 0, jobs.suspension.since == nil else { return unsettledSince = nil }
+    guard jobs.runs.isEmpty, jobs.flow.undelivered == 0, jobs.suspension.since == nil else {
+      return unsettledSince = nil
+    }
     let since = unsettledSince ?? now
     unsettledSince = since
     guard let limit else { return }

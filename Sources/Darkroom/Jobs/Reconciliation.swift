@@ -48,17 +48,8 @@ struct LiveJob: Equatable {
   /// `running` meanwhile, and `done` when nobody wants it any more.
   var isFetching = false
 
-  /// What becomes of the entries of a job that runs.
-  enum Activity: Equatable {
-    /// Some are in progress, or may start.
-    case busy
-    /// None is in progress.
-    case idle
-    /// All that are left are deferred.
-    case deferred
-  }
-
-  var activity = Activity.busy
+  /// What becomes of its entries while they are worked on.
+  var activity = RunEntries.Activity.busy
 
   init(number: Int, name: String, phase: Phase, since: Double, lastStarted: Double) {
     (self.number, self.name, self.phase, order) = (number, name, phase, number)

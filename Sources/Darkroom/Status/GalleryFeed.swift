@@ -92,10 +92,10 @@ final class GalleryFeed {
 
   /// What the page of a live job shows; nil for a run that gets none, as one whose job has a later one.
   private func job(_ run: JobRun, _ jobs: LiveJobs, _ paused: String?, isLast: Bool = false) -> GalleryWriter.LiveJob? {
-    let running: JobRun.Running
+    let running: RunEntries
     switch run.phase {
     case .running(let live): running = live
-    case .cancelling(let cancelling) where !cancelling.isSuperseded: running = cancelling.running
+    case .cancelling(let cancelling) where !cancelling.isSuperseded: running = cancelling.entries
     default: return nil
     }
     let plan = running.plan

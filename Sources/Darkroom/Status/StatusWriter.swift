@@ -89,7 +89,7 @@ final class StatusWriter {
     status.queued_cancelled = jobs.queue.queuedCancelled(limit: Status.listLimit)
     status.findQueuedOpen { open.contains(FileName($0)) }
     status.queues = jobs.pending.status
-    status.queues?.download.waiting += jobs.unstarted
+    status.queues?.download.waiting += jobs.flow.unstarted
     status.workers = jobs.pending.decoding.pool.status
     status.addClosedHosts(jobs.scheduler)
     let ruled = jobs.scheduler.ruledHosts(limit: Status.hostLimit)
@@ -151,7 +151,7 @@ extension Status.Job {
       addDeferred(run, scheduler)
       addRate(running, active: active)
     case .cancelling(let cancelling):
-      let (plan, counts) = (cancelling.running.plan, cancelling.running.tally.counts)
+      let (plan, counts) = (cancelling.entries.plan, cancelling.entries.tally.counts)
       let state = cancelling.isSuperseded ? "replaced" : "cancelling"
       self.init(
         job: run.name, run_id: runID, state: state, total: plan.total, filtered: counts.filtered,
@@ -188,7 +188,7 @@ extension Status.Job {
     if wait > 0 { deferred_until = JSONValue.time((Clock.wallMilliseconds + wait + 999) / 1000 * 1000).string }
   }
 
-  private mutating func addRate(_ running: JobRun.Running, active: Int?) {
+  private mutating func addRate(_ running: RunEntries, active: Int?) {
     // A rate from before a hold or a pause says nothing of how long that lasts.
     guard held_hosts == nil, let active else { return }
     let ended = running.tally.counts.total

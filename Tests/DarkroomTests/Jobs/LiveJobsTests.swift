@@ -129,14 +129,14 @@ import Transfer
     let next = try #require(try jobs.scheduler.next(now: 0, perHost: 2, lowest: 4))
     let record = PhotoRecord(next.entry, run: try #require(run.plan).run)
     record.fail(.dependency("a", cause: nil))
-    jobs.failingDependents.insert(record.id)
-    jobs.undelivered = 1
-    run.undelivered = 1
+    jobs.flow.dependents.inDelivery.insert(record.id)
+    jobs.flow.undelivered = 1
+    run.entries?.undelivered = 1
     let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
     if isCancelled { jobs.cancel(run.number, now: 8, configuration) }
     try jobs.handle(.rejected([record], SystemError("write", "ledger", code: EIO)))
-    #expect(jobs.failingDependents.isEmpty && jobs.undelivered == 0)
-    #expect(jobs.rejectedDependents.count == (isCancelled ? 0 : 1))
+    #expect(jobs.flow.dependents.inDelivery.isEmpty && jobs.flow.undelivered == 0)
+    #expect(jobs.flow.dependents.rejected.count == (isCancelled ? 0 : 1))
     engine.shutdown()
   }
 
@@ -159,7 +159,7 @@ import Transfer
     jobs.scheduler.retry(next.id, attempts: 1, due: now, now: now)
     jobs.scheduler.keep(Self.failure, of: next.id)
     jobs.admit(now: 8, configuration, cache: nil)
-    #expect(jobs.undelivered == (isOver ? 1 : 0))
+    #expect(jobs.flow.undelivered == (isOver ? 1 : 0))
     #expect(jobs.pending.inProgress.keys.map(\.position) == [isOver ? 1 : 0])
     jobs.pending.cancelAll()
     engine.shutdown()
@@ -188,9 +188,9 @@ import Transfer
     jobs.scheduler.retry(first.id, attempts: 1, due: now, now: now)
     let second = try start()
     #expect(second.id == first.id)
-    jobs.downloadBegan(first, at: nil)
+    jobs.flow.downloadBegan(first, at: nil)
     #expect(try jobs.scheduler.next(now: now, perHost: 2, lowest: 4) == nil)
-    jobs.downloadBegan(second, at: nil)
+    jobs.flow.downloadBegan(second, at: nil)
     #expect(try jobs.scheduler.next(now: now, perHost: 2, lowest: 4)?.entry.position == 1)
     jobs.pending.cancelAll()
     engine.shutdown()
@@ -235,7 +235,7 @@ import Transfer
       let run = try #require(jobs.runs[number])
       jobs.begin(number, now: 7)
       guard case .running(let running) = run.phase else { return #expect(Bool(false)) }
-      run.phase = .cancelling(.init(running: running))
+      run.phase = .cancelling(.init(entries: running))
     }
     #expect(jobs.live.map(\.phase) == [.unrecorded, .cancelling, .cancelling])
     jobs.runs[1] = nil
@@ -262,7 +262,8 @@ import Transfer
     let source = PhotoRecord.Source(
       finalURL: "http://h/list", httpStatus: 200, bytes: text.utf8.count, sha256: MessageDigest.hexDigest(of: text))
     record.downloaded(source, taking: .zero)
-    #expect(jobs.fetchingEnded(record))
+    jobs.flow.endSource(record)
+    jobs.endSources()
     try handleMessages()
     #expect(jobs.runs.isEmpty && jobs.queue.holds["a"] != nil)
     try FileManager.default.removeItem(atPath: list)
@@ -317,22 +318,20 @@ import Transfer
     jobs.begin(run.number, now: 7)
     // Nothing listens at h: what is tried fails, and is not retried before the test ends.
     jobs.admit(now: 8, configuration, cache: nil)
-    #expect(jobs.pending.inProgress.keys.map(\.position) == [1] && run.suspects == [0])
+    #expect(jobs.pending.inProgress.keys.map(\.position) == [1] && run.entries?.suspects == [0])
     jobs.admit(now: 1000, configuration, cache: nil)
-    #expect(run.suspects == [0], "its own job has something left, whatever the time")
+    #expect(run.entries?.suspects == [0], "its own job has something left, whatever the time")
     // The other row is durable, and another job waits in the inbox.
-    guard case .running(var running) = run.phase else { return #expect(Bool(false)) }
     let ended = PhotoRecord(try .sample(1), run: plan.run)
     ended.cancel()
-    running.tally.add(ended.row())
-    run.phase = .running(running)
+    run.entries?.tally.add(ended.row())
     try deliveries.root.write("http://h/c\n", as: "inbox/b.txt")
     let fresh = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil).scan().manifests
     jobs.queue.update(jobs.queue.fresh(of: fresh), settled: fresh)
     jobs.admit(now: 2000, configuration, cache: nil)
-    #expect(run.suspects == [0], "another job goes first")
-    jobs.admit(now: 2000 + LiveJobs.suspectWait, configuration, cache: nil)
-    #expect(run.suspects.isEmpty, "but not for ever")
+    #expect(run.entries?.suspects == [0], "another job goes first")
+    jobs.admit(now: 2000 + EntryFlow.suspectWait, configuration, cache: nil)
+    #expect(run.entries?.suspects == [], "but not for ever")
     #expect(Set(jobs.pending.inProgress.keys.map(\.position)) == [0, 1])
     jobs.pending.cancelAll()
     engine.shutdown()

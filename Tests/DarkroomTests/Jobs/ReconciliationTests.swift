@@ -146,7 +146,7 @@ import Testing
   @Test func `jobs that only wait do not count against the live limit, up to four times as many`() throws {
     let limits = JobLimits(places: 2, live: 2, total: 5)
     for (activity, idle, isStarted) in [
-      (LiveJob.Activity.deferred, 0.0, true), (.idle, 5, true), (.idle, 4.9, false), (.busy, 1000, false),
+      (RunEntries.Activity.deferred, 0.0, true), (.idle, 5, true), (.idle, 4.9, false), (.busy, 1000, false),
     ] {
       var queue = try Self.queue("a")
       let waiting = (1...4).map { number in

@@ -3,7 +3,7 @@ import System
 import Transfer
 
 /// Captive portals: hosts that had delivered pictures, and now redirect to one place that is none, cannot be reached.
-extension LiveJobs {
+extension EntryFlow {
   /// Takes the answer of a captive portal that is known for a failure of the host that was asked.
   /// - Returns: The failure. Default: nil, it was no such answer.
   func takePortalsAnswer(to record: PhotoRecord) -> EntryFailure? {

@@ -3,7 +3,7 @@ import System
 import Transfer
 
 /// What closed hosts, silent ones and the time for an entry mean for entries.
-extension LiveJobs {
+extension EntryFlow {
   /// Tells which hosts were closed, have opened or were given up.
   func reportHosts() {
     for change in scheduler.hosts.takeHostChanges() {
@@ -11,8 +11,8 @@ extension LiveJobs {
       if let ended = change.ended { record(ended, of: change.host) }
       switch change.kind {
       case .closed(let failure):
-        for run in runs.values where hasEntries(run, at: change.host) {
-          run.closedHosts[change.host] = scheduler.hosts.closed(change.host)
+        for (run, entries) in runs where hasEntries(run, at: change.host) {
+          entries.hosts.open[change.host] = scheduler.hosts.closed(change.host)
         }
         let why = scheduler.failure(ofHost: change.host)?.message ?? "\(failure.words)"
         observe(.hostClosed(host: host, why: why))
@@ -22,41 +22,28 @@ extension LiveJobs {
     }
   }
 
-  private func hasEntries(_ run: JobRun, at host: Int) -> Bool {
-    host == HostScheduler.files ? run.mayWaitForHosts : scheduler.hosts.has(job: run.number, at: host)
+  private func hasEntries(_ run: Int, at host: Int) -> Bool {
+    host == HostScheduler.files ? runs[run]?.isClosing == false : scheduler.hosts.has(job: run, at: host)
   }
 
   /// Records for the report of each run with entries at a host that it was closed until now.
   private func record(_ closed: HostBreaker.Closed, of host: Int) {
-    for run in runs.values {
-      let wasHeld = run.closedHosts.removeValue(forKey: host) != nil
-      if wasHeld || hasEntries(run, at: host) { record(closed, of: host, in: run) }
+    for (run, entries) in runs {
+      let wasHeld = entries.hosts.open.removeValue(forKey: host) != nil
+      guard wasHeld || hasEntries(run, at: host) else { continue }
+      entries.hosts.record(closed, of: scheduler.shownName(of: host), accepted: entries.plan.manifest.accepted)
     }
-  }
-
-  private func record(_ closed: HostBreaker.Closed, of host: Int, in run: JobRun) {
-    guard run.holds.count < HostHold.limit else { return }
-    let now = Clock.wallMilliseconds
-    let began = now - (Clock.monotonicMilliseconds - closed.since)
-    run.holds.append(
-      HostHold(
-        cause: closed.failure.text, host: scheduler.shownName(of: host),
-        began: max(began, run.accepted?.manifest.accepted ?? began), ended: now))
   }
 
   /// When the hosts of a run that has ended did not answer, those included that do not yet.
-  func holds(of run: JobRun) -> [HostHold] {
-    for (host, closed) in run.closedHosts.sorted(by: { $0.value.since < $1.value.since }) {
-      record(scheduler.hosts.closed(host) ?? closed, of: host, in: run)
+  func holds(of entries: RunEntries) -> [HostHold] {
+    for (host, closed) in entries.hosts.open.sorted(by: { $0.value.since < $1.value.since }) {
+      entries.hosts.record(
+        scheduler.hosts.closed(host) ?? closed, of: scheduler.shownName(of: host),
+        accepted: entries.plan.manifest.accepted)
     }
-    run.closedHosts = [:]
-    return run.holds
-  }
-
-  /// Whether nothing is left to do but to wait for closed hosts, while no host has answered for so many seconds.
-  func isCutOff(for seconds: Double) -> Bool {
-    scheduler.hosts.unansweredTime >= Int(seconds * 1000) && undelivered == 0 && scheduler.hosts.isCutOff
-      && runs.values.allSatisfy { $0.mayWaitForHosts }
+    entries.hosts.open = [:]
+    return entries.hosts.ended
   }
 
   /// Gives up the closed hosts for which no other has answered for so many seconds.

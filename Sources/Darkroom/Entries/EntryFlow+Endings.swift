@@ -1,0 +1,164 @@
+import Ledger
+import Scheduling
+import System
+import Transfer
+
+/// What becomes of entries whose operations have ended.
+extension EntryFlow {
+  /// Handles that an entry's download begins its request, or makes none. What is reported of an earlier try, which has ended
+  /// meanwhile, says nothing of the present one.
+  /// - Parameter time: When it begins its request; nil when it makes none.
+  func downloadBegan(_ record: PhotoRecord, at time: Int?) {
+    guard pending.inProgress[record.id]?.download.record === record else { return }
+    scheduler.downloadBegan(record.id, at: time)
+  }
+
+  /// Handles the end of an entry's download: its host has room for another, unless it asked for a hold.
+  func downloadEnded(_ record: PhotoRecord, backoff: Backoff) {
+    guard pending.inProgress[record.id]?.download.record === record else { return }
+    let wasSlow = pending.isSlow(record.id)
+    pending.downloadHasEnded(record)
+    let portal = takePortalsAnswer(to: record)
+    let live = record.snapshot
+    if portal == nil, record.entry.firstRow != nil, let source = live.source { startVariants(of: record, source) }
+    let wasAnswering = scheduler.breaker(ofHostOf: record.id).responds
+    var answer = HostScheduler.Answer(live)
+    // The last try of what is refused by itself holds nobody else.
+    if case .refused(let asked) = answer, let started = scheduler.started(record.id),
+      backoff.isRefusedItself(
+        own: started.history.refusals + 1, inRow: scheduler.throttle(ofHostOf: record.id).refusals + 1,
+        hasAsked: asked != nil)
+    {
+      answer = .none
+    }
+    let hold = scheduler.downloadEnded(
+      record.id, live.usage, answer, failure: portal ?? live.failure, now: Clock.monotonicMilliseconds, backoff: backoff
+    )
+    reportHosts()
+    if live.usage.isOwn {
+      if live.source != nil { pending.measureSpeed(record.id, bytes: live.usage.bytes) }
+      // A host that fails says nothing of how many downloads there may be.
+      pending.measureEnd(
+        isFailure: wasAnswering && !wasSlow && live.failure?.code.mayComeOfLoad == true,
+        isSuspect: scheduler.breaker(ofHostOf: record.id).state != .open)
+    }
+    guard let hold else { return }
+    let host = SourceLocation.hostName(of: record.url) ?? ""
+    observe(.hostHeld(host: host, seconds: hold, why: live.failure?.message ?? ""))
+  }
+
+  /// Handles an entry both of whose operations have finished.
+  func operationsEnded(_ record: PhotoRecord, _ configuration: Configuration) {
+    // Those of a run that was cancelled may end late.
+    guard pending.inProgress[record.id]?.download.record === record else { return }
+    pending.remove(record)
+    decide(on: record, configuration, mayBePortal: checkRedirect(of: record))
+  }
+
+  /// Decides what becomes of an entry both of whose operations have finished.
+  /// - Parameters:
+  ///   - mayBePortal: Whether it was redirected to a place of which it is not known what it is.
+  ///   - wasTried: Whether it was asked for; otherwise its host is closed, or was given up.
+  func decide(
+    on record: PhotoRecord, _ configuration: Configuration, mayBePortal: Bool = false, wasTried: Bool = true
+  ) {
+    let live = record.snapshot
+    let now = Clock.monotonicMilliseconds
+    let started = scheduler.started(record.id)
+    let entry = EndedEntry(
+      state: live.state, failure: live.failure, attempts: live.attempts - scheduler.uncounted(record.id),
+      hasMirror: record.hasMirror, throttle: scheduler.throttle(ofHostOf: record.id),
+      refusals: (started?.history.refusals ?? 0) + (live.failure?.isHostRefusal == true ? 1 : 0),
+      age: started.map { now - $0.firstTried } ?? 0, wasDeferred: started?.key.wasDeferred == true,
+      hadRetryableMirrorFailure: started?.history.hadRetryableMirrorFailure == true,
+      mayBePortal: mayBePortal,
+      mayRepeat: record.entry.request.isCacheable || configuration.backoff.isGiven || !wasSent(record, live),
+      timeLeft: timeLeft(record.id, configuration), host: hostState(record, live, wasTried: wasTried),
+      isMirrorOpen: record.entry.urls.dropFirst(record.mirror + 1).contains(where: scheduler.isOpen(hostOf:)))
+    let entries = runs[record.run.number]
+    let isClosing = entries?.isClosing == true
+    let verdict = Verdict(
+      on: entry, backoff: configuration.backoff, deferral: configuration.deferral,
+      isStopping: gate.isStopping || isClosing, now: now)
+    if let entries, isClosing, verdict != .deliver || entries.isSource {
+      scheduler.giveUp(record.id, now: now, backoff: configuration.backoff)
+      return leave(record, entries)
+    }
+    // Only the next try of the same URL has use for it.
+    let partial = record.takePartial()
+    switch verdict {
+    case .deliver:
+      // Those of a page that may have been a portal's have waited.
+      if record.entry.firstRow != nil, let source = live.source { startVariants(of: record, source) }
+      let refusals = entry.throttle.refusals
+      if live.failure?.isHostRefusal == true, refusals > max(configuration.backoff.retries, live.attempts) {
+        record.hostRefused(refusals)
+      }
+      if entries?.isSource == true { endSource(record) } else { deliver(record) }
+    case .hold:
+      scheduler.hold(record.id, now: now)
+      scheduler.keep(partial, of: record.id)
+    case .waitForSpace:
+      // Other jobs need less room than a list.
+      if entries?.isSource == true, live.source != nil { endSource(record) } else { waitForSpace(record) }
+    case .waitForMachine: waitForMachine(record, live.failure ?? .cache)
+    case .restart: scheduler.retry(record.id, attempts: nil, needsBytes: live.state == .failed, due: now, now: now)
+    case .leave: break
+    case .retry(let seconds):
+      scheduler.retry(
+        record.id, attempts: live.attempts, isRefused: live.failure?.isHostRefusal == true,
+        hasHostFailed: live.failureOfHost != nil, failsByItself: entry.host == .answering,
+        due: now + Int((seconds * 1000).rounded(.up)),
+        now: now)
+      scheduler.keep(partial, of: record.id)
+      if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
+      reportRetry(record, live, after: seconds)
+    case .postpone(let wait): postpone(record, live, wait: wait, now: now)
+    case .useMirror:
+      let mirror = record.entry.urls[record.mirror + 1]
+      do throws(EntryScheduler.IndexError) {
+        try scheduler.useMirror(
+          record.id, mirror, attempts: live.attempts,
+          after: live.failure.map { .init($0, of: SourceLocation.redacted(record.url)) },
+          isRetryable: live.failure?.isRetryable == true, now: now)
+      } catch {
+        scheduler.finished(record.id, now: now)
+        return indexFailed(error)
+      }
+      if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
+      reportRetry(record, live, after: 0, mirror: SourceLocation.redacted(mirror))
+    }
+  }
+
+  private func reportRetry(
+    _ record: PhotoRecord, _ live: PhotoRecord.Live, after seconds: Double, mirror: String? = nil
+  ) {
+    guard let failure = live.failure else { return }
+    observe(
+      .entryRetry(
+        job: record.run.job, name: record.entry.shownName, attempts: live.attempts, seconds: seconds,
+        mirror: mirror, error: ReportRow.Failure(failure)))
+  }
+}
+
+extension HostScheduler.Answer {
+  /// What a download says of its host.
+  fileprivate init(_ live: PhotoRecord.Live) {
+    guard live.usage.requests.sent > 0 else {
+      self = .none
+      return
+    }
+    // Whatever has become of it since.
+    if live.source != nil {
+      self = .served
+      return
+    }
+    switch live.failure?.disposition {
+    case .hostRefused(let asked)?: self = .refused(asked)
+    case .restart?: self = .served
+    case .final?, .retry?, .waitForSpace?, .waitForMachine?:
+      self = (live.failure?.httpStatus ?? 500) < 500 ? .served : .none
+    case nil: self = .none
+    }
+  }
+}

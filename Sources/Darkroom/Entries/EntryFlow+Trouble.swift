@@ -1,0 +1,72 @@
+import Scheduling
+import System
+
+/// Entries that wait for the machine, and indexes that cannot be read.
+extension EntryFlow {
+  /// Tries an entry again once there is room for its files.
+  func waitForSpace(_ record: PhotoRecord) {
+    let now = Clock.monotonicMilliseconds
+    scheduler.retry(record.id, attempts: nil, due: now, now: now)
+    // What failed before the last pause was over may be reported only when the queues go on; that says nothing of now.
+    let seconds = Clock.monotonicSeconds
+    if record.snapshot.failedAt ?? seconds >= suspension.diskFullUntil { suspension.waitForSpace(now: seconds) }
+  }
+
+  /// Tries an entry again after a while that the machine has failed.
+  func waitForMachine(_ record: PhotoRecord, _ error: any Error) {
+    let attempts = machineFailures[record.id, default: 0] + 1
+    machineFailures[record.id] = attempts
+    let now = Clock.monotonicMilliseconds
+    scheduler.retry(
+      record.id, attempts: nil, due: now + Int(LocalBackoff.seconds(attempts: attempts) * 1000), now: now)
+    suspension.suspect(error)
+    runs[record.run.number]?.hold = JobHold("\(error)", after: nil, now: Clock.monotonicSeconds)
+  }
+
+  /// Forgets how often the machine has failed an entry that has ended.
+  func clearFailures(of record: PhotoRecord) {
+    guard machineFailures.removeValue(forKey: record.id) != nil,
+      !machineFailures.keys.contains(where: { $0.run == record.id.run }), held == 0
+    else { return }
+    runs[record.run.number]?.hold = nil
+  }
+
+  /// Records how many results cannot be delivered now, and why, by run.
+  func setHeld(_ count: Int, _ obstacles: [Int: any Error]) {
+    held = count
+    for (number, entries) in runs {
+      guard let error = obstacles[number] else {
+        entries.hold = nil
+        continue
+      }
+      let last = entries.hold
+      entries.hold = JobHold("\(error)", after: last, now: Clock.monotonicSeconds)
+      if "\(error)" != last?.reason {
+        observe(
+          .warning("results of job \(entries.plan.job.name) cannot be delivered now, and are tried again: \(error)"))
+      }
+    }
+    if let error = obstacles.values.first { suspension.suspect(error) }
+  }
+
+  /// Records how often an entry was tried that gets no row, because its run is closed.
+  func leave(_ record: PhotoRecord, _ entries: RunEntries) {
+    entries.attempts[record.entry.position] = record.snapshot.attempts
+    // Its operations may keep the record until their queue goes on.
+    _ = record.takePartial()
+  }
+
+  // MARK: Indexes
+
+  /// Records that the index of a run cannot be read: nothing of it starts any more.
+  func indexFailed(_ error: EntryScheduler.IndexError) { unreadable[error.run] = error.cause }
+
+  /// Removes and returns the runs whose indexes cannot be read and of which nothing is in progress any more, and why.
+  func takeUnreadable() -> [Int: any Error] {
+    guard !unreadable.isEmpty else { return [:] }
+    let busy = Set(pending.inProgress.keys.map(\.run)).union(runs.filter { $0.value.undelivered > 0 }.keys)
+    let idle = unreadable.filter { !busy.contains($0.key) }
+    for run in idle.keys { unreadable[run] = nil }
+    return idle
+  }
+}

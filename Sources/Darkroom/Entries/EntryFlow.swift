@@ -1,0 +1,261 @@
+import Ledger
+import Scheduling
+import System
+import Transfer
+
+/// The entries of live runs, from their start to their durable rows: which one comes next, the two queues, what becomes of
+/// those that have ended, and how many are on their way to the outbox. It belongs to the thread of `Darkroom`.
+final class EntryFlow {
+  let scheduler = EntryScheduler()
+  let pending: PendingOperations
+  let delivery: DeliveryQueue
+  let suspension: Suspension
+  let state: StateFolder
+  let observe: (Event) -> Void
+
+  /// The runs whose entries are worked on, by number.
+  private(set) var runs: [Int: RunEntries] = [:]
+
+  /// What may start now.
+  var gate = Gate()
+
+  /// Records that are being delivered.
+  var undelivered = 0
+
+  /// Of these, those whose results cannot be delivered now.
+  var held = 0
+
+  /// Entries that fail because others did.
+  var dependents = FailingDependents()
+
+  /// How often entries that are to be tried again were failed by the machine.
+  var machineFailures: [PhotoRecord.ID: Int] = [:]
+
+  /// The runs whose indexes cannot be read, and why.
+  var unreadable: [Int: any Error] = [:]
+
+  /// The records of lists whose operations have ended for good, and that nobody has taken.
+  private var endedSources: [PhotoRecord] = []
+
+  init(
+    pending: PendingOperations, delivery: DeliveryQueue, suspension: Suspension, state: StateFolder,
+    observe: @escaping (Event) -> Void
+  ) {
+    (self.pending, self.delivery, self.suspension, self.state) = (pending, delivery, suspension, state)
+    self.observe = observe
+  }
+
+  // MARK: Runs
+
+  /// Adds a run: its entries may start.
+  /// - Parameter transfers: What was asked of servers for it before.
+  func add(_ run: Int, _ entries: RunEntries, transfers: Transfers) {
+    let plan = entries.plan
+    scheduler.add(
+      run: run, plan.index, deferred: plan.deferred, dependencies: plan.dependencies, heldVariants: plan.heldVariants,
+      transfers: transfers)
+    // Here they would only take memory.
+    (entries.plan.deferred, entries.plan.dependencies, entries.plan.names) = ([], nil, [])
+    runs[run] = entries
+  }
+
+  /// Removes a run of which nothing is in progress.
+  func remove(_ run: Int) {
+    scheduler.remove(run: run)
+    runs[run] = nil
+    machineFailures = machineFailures.filter { $0.key.run != run }
+    unreadable[run] = nil
+  }
+
+  /// Closes a run: nothing of it starts any more, and what is in progress is cancelled.
+  /// - Parameter awaited: The entries whose operations may end. Default: none.
+  func close(_ run: Int, _ entries: RunEntries, except awaited: Set<Int> = []) {
+    entries.close(attempts: scheduler.stop(run: run, now: Clock.monotonicMilliseconds))
+    scheduler.dropPartials(run: run)
+    machineFailures = machineFailures.filter { $0.key.run != run }
+    unreadable[run] = nil
+    pending.cancel(run: run) { !awaited.contains($0) }
+  }
+
+  /// Begins to stop: what waits is cancelled.
+  func stop() {
+    scheduler.dropPartials()
+    pending.cancelWaiting()
+    // Cancelled operations finish only in a queue that runs.
+    pending.resumeAll()
+  }
+
+  /// Removes and returns the records of lists whose operations have ended for good.
+  func takeEndedSources() -> [PhotoRecord] {
+    defer { endedSources = [] }
+    return endedSources
+  }
+
+  /// Records that the operations of a list have ended for good.
+  func endSource(_ record: PhotoRecord) {
+    scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
+    clearFailures(of: record)
+    endedSources.append(record)
+  }
+
+  // MARK: Starting
+
+  /// Whether an entry may start, and there is room on the disk for it.
+  var mayStart: Bool {
+    guard gate.entries == .all || gate.entries == .one && pending.inProgress.isEmpty else { return false }
+    return suspension.hasRoom(besides: pending.inProgress.count + holders)
+  }
+
+  /// When an entry may start that may not now, or might have since `admit` was last called, in milliseconds of the
+  /// monotonic clock; nil when that does not depend on the time.
+  var nextStart: Int? {
+    guard endedSources.isEmpty else { return 0 }
+    guard mayStart, pending.lowestPriorityWithRoom(besides: holders) != nil else { return nil }
+    let change = scheduler.nextChange
+    return dependents.due.map { min(change ?? .max, $0) } ?? change
+  }
+
+  /// How many entries hold files although they are in no queue.
+  var holders: Int { undelivered - held - dependents.inDelivery.count }
+
+  /// Starts entries while the window has room.
+  /// - Parameter hasOthers: Whether there are jobs that wait, or that are planned or reported.
+  func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?, hasOthers: Bool) {
+    // Also while nothing may start: when it is due the loop runs.
+    for record in pending.findSlowDownloads(now: Clock.monotonicMilliseconds) { scheduler.downloadIsSlow(record.id) }
+    guard mayStart else { return }
+    pending.adjustPlaces(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
+    admitSuspects(now: now, hasOthers: hasOthers)
+    let perHost = HostPlaces(configuration.transfer.perHost)
+    while mayStart, let lowest = pending.lowestPriorityWithRoom(besides: holders) {
+      do throws(EntryScheduler.IndexError) {
+        let next = try scheduler.next(now: Clock.monotonicMilliseconds, perHost: perHost, lowest: lowest)
+        guard let next, let entries = runs[next.run] else { break }
+        entries.lastStarted = now
+        try start(next, entries.plan, configuration, cache)
+      } catch {
+        indexFailed(error)
+      }
+    }
+    pending.startedAll()
+    failDependents()
+  }
+
+  private func start(
+    _ next: EntryScheduler.Next, _ plan: Plan, _ configuration: Configuration, _ cache: DownloadCache?
+  ) throws(EntryScheduler.IndexError) {
+    let now = Clock.monotonicMilliseconds
+    let (lastFailure, earlier, variants): (LedgerFailure?, EarlierResults?, [Int])
+    do throws(EntryScheduler.IndexError) {
+      (lastFailure, earlier, variants) = try scheduler.withIndex(of: next.run, now: now) {
+        try (
+          plan.hasFailures ? plan.index.failure(next.entry.name) : nil,
+          earlierResults(of: next.entry, plan, withOriginals: configuration.keepOriginals),
+          scheduler.waitingVariants(for: next.entry, run: next.run)
+        )
+      }
+    } catch {
+      scheduler.giveUp(next.id, now: now, backoff: configuration.backoff)
+      throw error
+    }
+    if configuration.entryTimeout != nil { scheduler.startTimer(next.id, now: suspension.activity.now(now)) }
+    let left = timeLeft(next.id, configuration)
+    let record = PhotoRecord(
+      next.entry, run: plan.run, mirror: next.history.mirror, attempts: next.history.attempts,
+      settings: HostSettings(next.budget, configuration.transfer, left: left), lastFailure: lastFailure,
+      isCutShort: configuration.transfer.isCutShort(left: left, next.budget), partial: next.history.partial,
+      earlierMirrors: next.history.mirrorFailures,
+      firstTried: next.history.firstTried.map { Clock.wallMilliseconds - (now - $0) },
+      needsBytes: next.history.needsBytes,
+      inherited: next.inherited, waitingVariants: variants)
+    let failureAfterTime = left.flatMap { $0 <= 0 ? next.history.failure : nil }
+    if let failure = failureAfterTime ?? next.hostFailure {
+      record.fail(failure)
+      scheduler.notTried(next.id, now: now, backoff: configuration.backoff)
+      return decide(on: record, configuration, wasTried: failureAfterTime != nil)
+    }
+    let isFile = SourceLocation.hostName(of: record.url) == nil
+    pending.start(
+      record, cache: isFile ? nil : cache, earlier: earlier, reportsBeginning: next.hasInterval,
+      reportsAnswer: next.awaitsAnswer, keepingIn: plan.source == nil ? nil : state)
+  }
+
+  private func earlierResults(of entry: Entry, _ plan: Plan, withOriginals: Bool) throws -> EarlierResults? {
+    guard plan.hasOutputs else { return nil }
+    let targets = EarlierResults.targets(of: entry) + (withOriginals ? EarlierResults.originals(of: entry) : [])
+    let outputs = try targets.compactMap { try plan.index.output($0) }
+    return EarlierResults(folder: plan.run.folder, outputs: outputs)
+  }
+
+  // MARK: Delivery
+
+  /// Delivers the row and the result of an entry that has ended.
+  func deliver(_ record: PhotoRecord) {
+    undelivered += 1
+    let entries = runs[record.run.number]
+    entries?.undelivered += 1
+    delivery.deliver(record, isUrgent: entries?.waitsForDelivery == true || pending.inProgress.isEmpty)
+  }
+
+  /// Handles what became of rows and results.
+  func handle(_ message: DeliveryQueue.Message) {
+    switch message {
+    case .committed(let committed):
+      undelivered -= committed.count
+      suspension.wroteSomething()
+      for item in committed { ended(item.record, item.row) }
+    case .rejected(let records, let error):
+      undelivered -= records.count
+      for record in records { rejected(record, error) }
+    case .held(let count, let obstacles): setHeld(count, obstacles)
+    case .failing(let error): suspension.fail(error, now: Clock.monotonicSeconds)
+    case .noSpace: suspension.waitForSpace(now: Clock.monotonicSeconds)
+    case .reported, .unstaged, .unlogged, .broken: break
+    }
+  }
+
+  private func rejected(_ record: PhotoRecord, _ error: any Error) {
+    let entries = runs[record.run.number]
+    entries?.undelivered -= 1
+    let isDependent = dependents.inDelivery.remove(record.id) != nil
+    // Without a row it is cancelled.
+    if let entries, entries.isClosing { return leave(record, entries) }
+    let failure = record.snapshot.failure
+    if isDependent {
+      dependents.reject(record, now: Clock.monotonicMilliseconds)
+      if error.isOutOfSpace { suspension.waitForSpace(now: Clock.monotonicSeconds) }
+    } else if failure?.isOfMachine == true ? failure?.disposition == .waitForSpace : error.isOutOfSpace {
+      waitForSpace(record)
+    } else {
+      waitForMachine(record, failure.flatMap { $0.isOfMachine ? $0 : nil } ?? error)
+    }
+  }
+
+  /// Handles the end of an entry: its row is durable.
+  private func ended(_ record: PhotoRecord, _ row: ReportRow) {
+    scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
+    suspension.entryEnded(bytes: row.writtenBytes)
+    dependencyEnded(record, row)
+    if !machineFailures.isEmpty { clearFailures(of: record) }
+    guard let entries = runs[record.run.number] else { return }
+    entries.undelivered -= 1
+    entries.tally.add(row)
+    entries.plan.sources.add(row)
+    restIfDeferred(record.run.number)
+    observe(
+      .entryEnded(job: record.run.job, row: row, deferred: scheduler.deferred(run: record.run.number).count))
+  }
+
+  // MARK: What is left
+
+  /// How many entries have no operations yet, or again: they wait for room at their host, for a place in the window, or for
+  /// another try. Deferred ones are not among them, nor those that wait for others.
+  var unstarted: Int {
+    var left = -pending.inProgress.count
+    for (run, entries) in runs where !entries.isClosing {
+      left += (entries.isSource ? 1 : entries.left - entries.undelivered - scheduler.waitingForOthers(run: run))
+      left -= scheduler.deferred(run: run).count
+    }
+    return max(0, left)
+  }
+}
