@@ -230,7 +230,7 @@ package final class Darkroom {
   private func scan(_ now: Double) throws {
     jobs.suspension.outboxTrouble = try services.checkOutbox()
     if let missing = jobs.suspension.outboxTrouble { jobs.suspension.suspect(missing) }
-    if !jobs.queue.holds.isEmpty { jobs.queue.free = jobs.suspension.freeForState }
+    if !jobs.holds.isEmpty { jobs.holds.free = jobs.suspension.freeForState }
     watcher.doubt(jobs.queue.takeDoubted())
     var locks: [Lock]?
     do throws(SystemError) {
@@ -253,7 +253,9 @@ package final class Darkroom {
       for file in view.stillOpen {
         observe(.warning("\(file) in the inbox is not read yet: some process has it open for writing"))
       }
-      jobs.queue.update(view.fresh, settled: view.settled, live: Set(jobs.runs.values.map(\.name)))
+      jobs.queue.update(view.fresh, settled: view.settled)
+      // Of others there is nothing any more, or nothing that may be read.
+      if !jobs.holds.isEmpty { jobs.holds.keepPlanning(of: jobs.queue.jobs.union(jobs.runs.values.map(\.name))) }
     } catch {
       jobs.missing.scanFailed()
       let mayPass = error.cause.isOfMachine && error.cause != .permission
@@ -333,7 +335,8 @@ package final class Darkroom {
     jobs.endSources()
     jobs.collectCancelled(now: now, configuration)
     let actions = reconcile(
-      wanted: &jobs.queue, live: jobs.live, limits: limits, gate: jobs.gate, now: now, resumedAt: resumedAt)
+      wanted: &jobs.queue, live: jobs.live, limits: limits, gate: jobs.gate, holds: jobs.holds, now: now,
+      resumedAt: resumedAt)
     for action in actions {
       switch action {
       case .start(let source): jobs.start(source, now: now)
@@ -343,7 +346,7 @@ package final class Darkroom {
       case .begin(let run):
         jobs.begin(run, now: now)
         // Nothing else would have the loop run again.
-        if jobs.gate.mayReport, jobs.runs[run]?.live.phase == .done { jobs.finish(run) }
+        if jobs.gate.mayReport, jobs.runs[run]?.live.phase == .running(isDone: true) { jobs.finish(run) }
       case .cancel(let run): jobs.cancel(run, now: now, configuration)
       case .record(let run): jobs.recordCancelled(run)
       case .finish(let run): jobs.finish(run)

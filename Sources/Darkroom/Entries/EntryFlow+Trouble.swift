@@ -14,21 +14,12 @@ extension EntryFlow {
 
   /// Tries an entry again after a while that the machine has failed.
   func waitForMachine(_ record: PhotoRecord, _ error: any Error) {
-    let attempts = machineFailures[record.id, default: 0] + 1
-    machineFailures[record.id] = attempts
+    let seconds = Clock.monotonicSeconds
+    holds.hold(.entry(record.id), "\(error)", now: seconds)
+    let wait = (holds[.entry(record.id)]?.due ?? seconds) - seconds
     let now = Clock.monotonicMilliseconds
-    scheduler.retry(
-      record.id, attempts: nil, due: now + Int(LocalBackoff.seconds(attempts: attempts) * 1000), now: now)
+    scheduler.retry(record.id, attempts: nil, due: now + Int(wait * 1000), now: now)
     suspension.suspect(error)
-    runs[record.run.number]?.hold = JobHold("\(error)", after: nil, now: Clock.monotonicSeconds)
-  }
-
-  /// Forgets how often the machine has failed an entry that has ended.
-  func clearFailures(of record: PhotoRecord) {
-    guard machineFailures.removeValue(forKey: record.id) != nil,
-      !machineFailures.keys.contains(where: { $0.run == record.id.run }), held == 0
-    else { return }
-    runs[record.run.number]?.hold = nil
   }
 
   /// Records how many results cannot be delivered now, and why, by run.
@@ -36,15 +27,12 @@ extension EntryFlow {
     held = count
     for (number, entries) in runs {
       guard let error = obstacles[number] else {
-        entries.hold = nil
+        holds.release(.results(number))
         continue
       }
-      let last = entries.hold
-      entries.hold = JobHold("\(error)", after: last, now: Clock.monotonicSeconds)
-      if "\(error)" != last?.reason {
-        observe(
-          .warning("results of job \(entries.plan.job.name) cannot be delivered now, and are tried again: \(error)"))
-      }
+      guard holds.hold(.results(number), "\(error)", now: Clock.monotonicSeconds) else { continue }
+      observe(
+        .warning("results of job \(entries.plan.job.name) cannot be delivered now, and are tried again: \(error)"))
     }
     if let error = obstacles.values.first { suspension.suspect(error) }
   }

@@ -28,8 +28,8 @@ final class EntryFlow {
   /// Entries that fail because others did.
   var dependents = FailingDependents()
 
-  /// How often entries that are to be tried again were failed by the machine.
-  var machineFailures: [PhotoRecord.ID: Int] = [:]
+  /// What waits for better times.
+  var holds = Holds()
 
   /// The runs whose indexes cannot be read, and why.
   var unreadable: [Int: any Error] = [:]
@@ -63,7 +63,7 @@ final class EntryFlow {
   func remove(_ run: Int) {
     scheduler.remove(run: run)
     runs[run] = nil
-    machineFailures = machineFailures.filter { $0.key.run != run }
+    holds.releaseEntries(of: run)
     unreadable[run] = nil
   }
 
@@ -72,7 +72,7 @@ final class EntryFlow {
   func close(_ run: Int, _ entries: RunEntries, except awaited: Set<Int> = []) {
     entries.close(attempts: scheduler.stop(run: run, now: Clock.monotonicMilliseconds))
     scheduler.dropPartials(run: run)
-    machineFailures = machineFailures.filter { $0.key.run != run }
+    holds.releaseEntries(of: run)
     unreadable[run] = nil
     pending.cancel(run: run) { !awaited.contains($0) }
   }
@@ -94,7 +94,7 @@ final class EntryFlow {
   /// Records that the operations of a list have ended for good.
   func endSource(_ record: PhotoRecord) {
     scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
-    clearFailures(of: record)
+    holds.release(.entry(record.id))
     endedSources.append(record)
   }
 
@@ -236,7 +236,7 @@ final class EntryFlow {
     scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
     suspension.entryEnded(bytes: row.writtenBytes)
     dependencyEnded(record, row)
-    if !machineFailures.isEmpty { clearFailures(of: record) }
+    if !holds.isEmpty { holds.release(.entry(record.id)) }
     guard let entries = runs[record.run.number] else { return }
     entries.undelivered -= 1
     entries.tally.add(row)

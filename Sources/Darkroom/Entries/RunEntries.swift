@@ -29,9 +29,6 @@ final class RunEntries {
   /// Records of it that are being delivered.
   var undelivered = 0
 
-  /// Why entries of it, or their results, wait for the machine. Default: nil, none does.
-  var hold: JobHold?
-
   /// The positions of the entries that start last, because the program has ended over them.
   var suspects: [Int]
 

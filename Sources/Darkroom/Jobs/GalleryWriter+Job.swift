@@ -1,7 +1,7 @@
 extension GalleryWriter {
   /// Records a run whose report was delivered.
-  func ended(_ finishing: JobRun.Finishing, _ outcome: JobOutcome) {
-    let plan = finishing.plan
+  func ended(_ reporting: JobRun.Reporting, _ outcome: JobOutcome) {
+    let plan = reporting.plan
     // The page shows what a later run says of the job.
     guard outcome.state != .superseded else { return }
     if plan.report != nil, !plan.run.isInHistory { check(plan.run.job) }

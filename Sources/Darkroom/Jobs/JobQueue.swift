@@ -55,14 +55,8 @@ struct JobQueue {
   /// by it then.
   private var blocked: Set<String> = []
 
-  /// The names of jobs that could not begin, and are tried again.
-  private(set) var holds: [String: JobHold] = [:]
-
   /// The names of the jobs whose manifests could not be examined at the last scan.
   private var unexaminedJobs: Set<String> = []
-
-  /// The bytes that are free in the state folder's file system, as of the last look.
-  var free = Int.max
 
   /// Files that were dealt with, as they were then.
   private var passed: [FileName: String] = [:]
@@ -113,22 +107,13 @@ struct JobQueue {
     let fresh = passed.isEmpty ? manifests : manifests.filter { passed[$0.key] != $0.identity.text }
     if wanted == nil, case .inbox = goal { wanted = Set(fresh.map(\.key)).union(unexamined) }
     awaitsExamination = !(wanted ?? []).isDisjoint(with: unexamined)
-    if !holds.isEmpty { unexaminedJobs = Set(unexamined.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } }) }
+    unexaminedJobs = Set(unexamined.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } })
     return wanted.map { wanted in fresh.filter { wanted.contains($0.key) } } ?? fresh
   }
 
-  /// Takes in a scan of the inbox. What held a job ends when there is nothing of that any more, or nothing that may be read.
-  /// - Parameters:
-  ///   - settled: The manifests that are not being written any more.
-  ///   - live: The names of live jobs. Default: none.
-  mutating func update(
-    _ fresh: [InboxScan.Manifest], settled: [InboxScan.Manifest], live: Set<String> = []
-  ) {
-    if !holds.isEmpty {
-      let waiting = fresh.map(\.job) + unfinished.map(\.name) + named.map(\.job)
-      let jobs = live.union(unexaminedJobs).union(waiting)
-      holds = holds.filter { jobs.contains($0.key) }
-    }
+  /// Records a scan of the inbox.
+  /// - Parameter settled: The manifests that are not being written any more.
+  mutating func update(_ fresh: [InboxScan.Manifest], settled: [InboxScan.Manifest]) {
     let fresh = blocked.isEmpty ? fresh : fresh.filter { !blocked.contains($0.job) }
     present = fresh
     open = Dictionary(fresh.map { ($0.key, $0.identity) }, uniquingKeysWith: { first, _ in first })
@@ -168,10 +153,9 @@ struct JobQueue {
   // MARK: Taking
 
   /// Takes out a job that is to become live only to be cancelled; nil when there is none.
-  mutating func nextCancelled(now: Double = .infinity, isLive isTaken: (String) -> Bool) -> JobPlanning.Source? {
+  /// - Parameter isLive: Whether a job of a name is live or held.
+  mutating func nextCancelled(isLive: (String) -> Bool) -> JobPlanning.Source? {
     guard !cancelled.isEmpty, present != nil else { return nil }
-    let (holds, free) = (holds, free)
-    func isLive(_ job: String) -> Bool { isTaken(job) || holds[job]?.holds(now: now, free: free) == true }
     if let place = unfinished.firstIndex(where: { cancelled.contains($0.runID) && !isLive($0.name) }) {
       return takeUnfinished(at: place)
     }
@@ -187,20 +171,20 @@ struct JobQueue {
   /// - Parameters:
   ///   - files: The live jobs that may be replaced, by their files.
   ///   - isLive: Whether a job of a name is live.
+  ///   - isHeld: Whether a job of a name is held. Default: none is.
   mutating func nextReplacement(
-    of files: [FileName: LiveJob], now: Double = .infinity, isLive: (String) -> Bool
+    of files: [FileName: LiveJob], isLive: (String) -> Bool, isHeld: (String) -> Bool = { _ in false }
   ) -> (source: JobPlanning.Source, file: FileName)? {
     guard present != nil else { return nil }
     for (place, job) in unfinished.enumerated() where isLive(job.name) {
-      guard let file = job.replacedFile, let old = files[file], holds[job.name]?.holds(now: now, free: free) != true,
-        isLater(job, than: old)
+      guard let file = job.replacedFile, let old = files[file], !isHeld(job.name), isLater(job, than: old)
       else { continue }
       return (takeUnfinished(at: place), file)
     }
     if case .named = goal { return nil }
     let place = changed.firstIndex { manifest in
       files[manifest.key] != nil && open[manifest.key] == manifest.identity
-        && holds[manifest.job]?.holds(now: now, free: free) != true
+        && !isHeld(manifest.job)
         && !unfinished.contains {
           $0.name == manifest.job && isLater($0, than: files[manifest.key]) && $0.replacedFile == manifest.key
         }
@@ -213,18 +197,15 @@ struct JobQueue {
 
   /// Takes out the next job to become live. A manifest of the inbox that is not passed then is seen again at the next
   /// scan.
-  /// - Parameter isLive: Whether a job of a name is live: then others of the name wait.
-  /// - Parameter now: Jobs that are held longer wait. Default: none are.
-  mutating func next(now: Double = .infinity, isLive isTaken: (String) -> Bool) -> JobPlanning.Source? {
+  /// - Parameter isLive: Whether a job of a name is live or held: then others of the name wait.
+  mutating func next(isLive: (String) -> Bool) -> JobPlanning.Source? {
     guard present != nil else { return nil }
-    let (holds, free) = (holds, free)
-    let isLive = holds.isEmpty ? isTaken : { isTaken($0) || holds[$0]?.holds(now: now, free: free) == true }
     if let place = unfinished.firstIndex(where: { !isLive($0.name) }) {
       return takeUnfinished(at: place)
     }
     if let place = named.firstIndex(where: { !isLive($0.job) && !hasUnfinished($0.job) }) {
       let file = named.remove(at: place)
-      return resumed.contains(file.identity) ? next(now: now, isLive: isTaken) : .named(file)
+      return resumed.contains(file.identity) ? next(isLive: isLive) : .named(file)
     }
     if case .named = goal { return nil }
     if let place = waiting.firstIndex(where: { mayStart($0, isLive) }) { return .dropped(waiting.remove(at: place)) }
@@ -256,12 +237,6 @@ struct JobQueue {
   }
 
   private func hasUnfinished(_ job: String) -> Bool { unfinished.contains { $0.name == job } }
-
-  /// Has a job that could not begin, and all manifests of its name, wait until they are tried again.
-  mutating func hold(_ job: String, _ hold: JobHold) { holds[job] = hold }
-
-  /// Records that a job could begin.
-  mutating func release(_ job: String) { holds[job] = nil }
 
   /// Has the manifest of a run that was set aside looked at again.
   mutating func forget(_ manifest: JobManifest) {
@@ -310,6 +285,11 @@ struct JobQueue {
   }
 
   // MARK: What is left
+
+  /// The jobs that wait, also those whose manifests could not be examined.
+  var jobs: Set<String> {
+    unexaminedJobs.union((present ?? []).map(\.job)).union(unfinished.map(\.name)).union(named.map(\.job))
+  }
 
   /// Whether all that the goal asks for has been taken out.
   var isOver: Bool {

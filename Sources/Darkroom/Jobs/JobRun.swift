@@ -6,34 +6,30 @@ import System
 final class JobRun {
   /// How far the run is, with what that needs.
   enum Phase {
-    /// Its manifest is being copied, recorded and planned.
-    case planning(JobPlanning)
-    /// Its entries are listed elsewhere, and that is downloaded; then it is planned again.
-    case fetching(Fetching)
-    /// It waits for a place.
-    case ready(Plan)
+    /// Its manifest is read, or the list of its entries is downloaded.
+    case planning(Planning)
+    /// It is planned, and waits for a place.
+    case waiting(Plan)
     /// Its entries are being worked on.
     case running(RunEntries)
-    /// Nobody wants it any more, or another manifest has taken the place of its own: what runs of it ends, then what was not
-    /// done is recorded.
-    case cancelling(Cancelling)
+    /// It is cancelled, or superseded by a later manifest: what runs of it ends, then what was not done is recorded.
+    case closing(Closing)
     /// All its rows are durable; its report is being written and delivered.
-    case finishing(Finishing)
+    case reporting(Reporting)
   }
 
-  /// A run whose source is downloaded.
-  struct Fetching {
-    var plan: Plan
-
-    /// Its only entry, once its download has begun; until then it waits for a place.
-    var entries: RunEntries?
-
-    /// Whether nobody wants it any more.
-    var isCancelled = false
+  /// How far the planning of a run is.
+  enum Planning {
+    /// Its manifest is being copied, recorded and planned.
+    case manifest(JobPlanning)
+    /// Its entries are listed elsewhere: it waits for a place, to download that list.
+    case unlisted(Plan)
+    /// Its list is downloaded, which is the only entry; then it is planned again.
+    case list(RunEntries)
   }
 
-  /// A run that is cancelled or superseded.
-  struct Cancelling {
+  /// What is left of a run that is cancelled or superseded.
+  struct Closing {
     let entries: RunEntries
 
     /// Whether the manifest of a later run has taken the place of its own. Default: none has.
@@ -93,7 +89,7 @@ final class JobRun {
   }
 
   /// A run whose report is to be delivered.
-  struct Finishing {
+  struct Reporting {
     let plan: Plan
     let outcome: JobOutcome
 
@@ -122,13 +118,6 @@ final class JobRun {
 
   /// The name of its manifest in the inbox; nil when that does not lie there.
   private(set) var file: FileName?
-
-  /// Why its report cannot be delivered now. Default: nil, it can.
-  var hold: JobHold?
-
-  /// Since when its manifest cannot be taken out of the inbox, as `Clock.monotonicSeconds`, when nothing else is left of it;
-  /// nil for most.
-  var manifestSince: Double?
 
   /// What stays when it is planned again.
   var known = Known()
@@ -175,30 +164,26 @@ final class JobRun {
     self.number = number
     self.source = source
     name = source.job
-    phase = .planning(planning)
+    phase = .planning(.manifest(planning))
     since = now
   }
 
   /// What `reconcile` needs to know of it.
   var live: LiveJob {
     var live = LiveJob(
-      number: number, name: name, phase: .planning, since: since, lastStarted: entries?.lastStarted ?? since)
+      number: number, name: name, phase: .waiting, since: since, lastStarted: entries?.lastStarted ?? since)
     live.isUnwanted = unwanted != nil
     live.replaces = replaces
     live.order = order
     switch phase {
-    case .planning: break
-    case .fetching(let fetching):
-      live.isFetching = true
-      live.phase = fetching.isCancelled ? .done : fetching.entries != nil ? .running : .ready
-    case .ready: live.phase = .ready
-    case .running(let entries): live.phase = entries.isDone ? .done : .running
-    case .cancelling(let cancelling):
-      live.phase = cancelling.isUnderWay || cancelling.entries.undelivered > 0 ? .cancelling : .unrecorded
-      live.due = hold?.due ?? 0
-    case .finishing(let finishing):
-      live.phase = finishing.isUnderWay ? .finishing : .unreported
-      live.due = hold?.due ?? 0
+    case .planning(.manifest): live.phase = .planning(.manifest)
+    case .planning(.unlisted): live.phase = .planning(.unlisted)
+    case .planning(.list): live.phase = .planning(.list)
+    case .waiting: live.phase = .waiting
+    case .running(let entries): live.phase = .running(isDone: entries.isDone)
+    case .closing(let closing):
+      live.phase = .closing(isIdle: !closing.isUnderWay && closing.entries.undelivered == 0)
+    case .reporting(let reporting): live.phase = .reporting(isIdle: !reporting.isUnderWay)
     }
     return live
   }
@@ -207,46 +192,43 @@ final class JobRun {
   var entries: RunEntries? {
     switch phase {
     case .running(let entries): entries
-    case .cancelling(let cancelling): cancelling.entries
-    case .fetching(let fetching): fetching.entries
-    case .planning, .ready, .finishing: nil
+    case .closing(let closing): closing.entries
+    case .planning(.list(let entries)): entries
+    case .planning, .waiting, .reporting: nil
     }
   }
-
-  /// Why it waits. Default: nil, nothing is in its way.
-  var waitReason: String? { hold?.reason ?? entries?.hold?.reason }
 
   /// Whether it has nothing to do while hosts do not answer.
   var mayWaitForHosts: Bool {
     switch phase {
-    case .fetching, .ready, .running: true
-    case .planning, .cancelling, .finishing: false
+    case .planning(.manifest), .closing, .reporting: false
+    case .planning, .waiting, .running: true
     }
   }
 
   /// Whether its index is in use on another thread.
   var isUnderWay: Bool {
     switch phase {
-    case .cancelling(let cancelling): cancelling.isUnderWay
-    case .finishing(let finishing): finishing.isUnderWay
-    case .planning, .fetching, .ready, .running: false
+    case .closing(let closing): closing.isUnderWay
+    case .reporting(let reporting): reporting.isUnderWay
+    case .planning, .waiting, .running: false
     }
   }
 
   /// Whether it is superseded and has not begun.
   var leavesNothing: Bool {
-    if case .cancelling(let cancelling) = phase { cancelling.isSuperseded && !cancelling.hasBegun } else { false }
+    if case .closing(let closing) = phase { closing.isSuperseded && !closing.hasBegun } else { false }
   }
 
   /// What it has in the outbox and elsewhere, once it is planned.
   var plan: Plan? {
     switch phase {
-    case .planning: nil
-    case .fetching(let fetching): fetching.plan
-    case .ready(let plan): plan
+    case .planning(.manifest): nil
+    case .planning(.unlisted(let plan)), .waiting(let plan): plan
+    case .planning(.list(let entries)): entries.plan
     case .running(let entries): entries.plan
-    case .cancelling(let cancelling): cancelling.entries.plan
-    case .finishing(let finishing): finishing.plan
+    case .closing(let closing): closing.entries.plan
+    case .reporting(let reporting): reporting.plan
     }
   }
 

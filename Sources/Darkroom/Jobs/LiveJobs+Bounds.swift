@@ -34,11 +34,10 @@ extension LiveJobs {
   {
     var load = common
     switch run.phase {
-    case .planning: load.stage = .planning
-    case .ready: load.stage = .ready
-    case .fetching(let fetching): load.stage = fetching.entries != nil ? .working : .ready
-    case .running, .cancelling: load.stage = .working
-    case .finishing: return nil
+    case .planning(.manifest): load.stage = .planning
+    case .planning(.unlisted), .waiting: load.stage = .ready
+    case .planning(.list), .running, .closing: load.stage = .working
+    case .reporting: return nil
     }
     guard load.stage == .working else { return load }
     load.downloads.own = operations.downloads

@@ -84,15 +84,7 @@ extension LiveJobs {
 
   /// Cancels what has not been done of a run.
   func cancel(_ number: Int, now: Double, _ configuration: Configuration) {
-    guard let run = runs[number] else { return }
-    if case .fetching(var fetching) = run.phase {
-      guard !fetching.isCancelled else { return }
-      fetching.isCancelled = true
-      run.phase = .fetching(fetching)
-      if let entries = fetching.entries { flow.close(number, entries) }
-    } else if !close(run) {
-      return
-    }
+    guard let run = runs[number], close(run) else { return }
     observe(.jobCancelled(job: run.name, isRemoved: run.unwanted == .removed))
     collectCancelled(now: now, configuration)
   }
@@ -106,16 +98,16 @@ extension LiveJobs {
     var hasBegun = false
     let now = Clock.monotonicSeconds
     switch run.phase {
-    case .ready(let plan):
+    case .waiting(let plan):
       hasBegun = plan.job.state != .accepted
       entries = RunEntries(plan, activeTime: activeTime, now: now)
     case .running(let begun): (entries, hasBegun) = (begun, true)
-    case .fetching(let fetching):
-      entries = fetching.entries ?? RunEntries(fetching.plan, activeTime: activeTime, now: now)
-    case .planning, .cancelling, .finishing: return false
+    case .planning(.list(let begun)): entries = begun
+    case .planning(.unlisted(let plan)): entries = RunEntries(plan, activeTime: activeTime, now: now)
+    case .planning(.manifest), .closing, .reporting: return false
     }
     flow.close(run.number, entries, except: awaited?.positions ?? [])
-    run.phase = .cancelling(
+    run.phase = .closing(
       .init(
         entries: entries, isSuperseded: awaited != nil, awaited: awaited ?? JobRun.Awaited(), hasBegun: hasBegun))
     return true
@@ -132,14 +124,15 @@ extension LiveJobs {
 
   /// Has what was not done of a cancelled or superseded run recorded.
   func recordCancelled(_ number: Int) {
-    guard let run = runs[number], case .cancelling(var cancelling) = run.phase, !cancelling.isUnderWay else { return }
-    cancelling.isUnderWay = true
-    run.phase = .cancelling(cancelling)
-    let plan = cancelling.entries.plan
-    if cancelling.isSuperseded { return recordSuperseded(number, plan, hasBegun: cancelling.hasBegun) }
+    guard let run = runs[number], case .closing(var closing) = run.phase, !closing.isUnderWay else { return }
+    closing.isUnderWay = true
+    run.phase = .closing(closing)
+    let plan = closing.entries.plan
+    if closing.isSuperseded { return recordSuperseded(number, plan, hasBegun: closing.hasBegun) }
+    if closing.entries.isSource { return reportCancelledSource(run, plan) }
     let cancellation = JobCancellation(
       run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery,
-      attempts: cancelling.entries.attempts, names: plan.names
+      attempts: closing.entries.attempts, names: plan.names
     ) { [send, stopFlag] rows in
       // Not more than a page is waiting, however slowly standard output is read.
       let told = DispatchSemaphore(value: 0)
@@ -159,21 +152,21 @@ extension LiveJobs {
 
   /// Takes in that what was not done of a run is recorded, or why it is not.
   func recorded(_ number: Int, _ result: Result<JobTally, any Error>) throws {
-    guard let run = runs[number], case .cancelling(var cancelling) = run.phase else { return }
-    cancelling.isUnderWay = false
-    run.phase = .cancelling(cancelling)
+    guard let run = runs[number], case .closing(var closing) = run.phase else { return }
+    closing.isUnderWay = false
+    run.phase = .closing(closing)
     if case .failure(let error) = result, error is CancellationError { return }
     try withTrouble(about: run, isPlanning: false) {
       if case .failure(let error) = result, isDamageOfIndex(error, of: run) {
         return planAnew(run, error, now: Clock.monotonicSeconds)
       }
-      cancelling.entries.tally = try result.get()
+      closing.entries.tally = try result.get()
       suspension.wroteSomething()
-      run.hold = nil
-      if cancelling.isSuperseded {
-        finishSuperseded(run, cancelling.entries)
+      holds.release(.ending(number))
+      if closing.isSuperseded {
+        finishSuperseded(run, closing.entries)
       } else {
-        run.phase = .running(cancelling.entries)
+        run.phase = .running(closing.entries)
       }
     }
   }
@@ -183,9 +176,8 @@ extension JobRun {
   /// Whether there may be something of it to be cancelled.
   var isUnfinished: Bool {
     switch phase {
-    case .planning, .ready, .running: true
-    case .fetching(let fetching): !fetching.isCancelled
-    case .cancelling, .finishing: false
+    case .planning, .waiting, .running: true
+    case .closing, .reporting: false
     }
   }
 

@@ -8,14 +8,10 @@ import Transfer
 /// same retries, pauses and limits; then they are planned again, and go on as others.
 extension LiveJobs {
   /// Begins to download the source of a job.
-  func begin(_ fetching: JobRun.Fetching, of run: JobRun, now: Double) {
-    var fetching = fetching
-    guard fetching.entries == nil, !fetching.isCancelled, let source = fetching.plan.source else { return }
-    let entries = RunEntries(fetching.plan, activeTime: activeTime, now: now, hosts: run.sourceHosts)
+  func fetch(_ source: Entry, _ plan: Plan, of run: JobRun, now: Double) {
+    let entries = RunEntries(plan, activeTime: activeTime, now: now, hosts: run.sourceHosts)
     flow.add(run.number, entries, transfers: run.sourceTransfers)
-    fetching.plan = entries.plan
-    fetching.entries = entries
-    run.phase = .fetching(fetching)
+    run.phase = .planning(.list(entries))
     run.since = now
     observe(.jobFetching(job: run.name, url: SourceLocation.redacted(source.urls[0])))
   }
@@ -23,7 +19,7 @@ extension LiveJobs {
   /// Handles sources whose operations have ended for good: their runs are planned with what was listed, or rejected.
   func endSources() {
     for record in flow.takeEndedSources() {
-      guard let run = runs[record.run.number], case .fetching(let fetching) = run.phase, !fetching.isCancelled,
+      guard let run = runs[record.run.number], case .planning(.list(let entries)) = run.phase,
         let job = run.accepted?.job
       else { continue }
       let live = record.snapshot
@@ -38,7 +34,7 @@ extension LiveJobs {
         hold(run, listOf: list.bytes, failure)
       case (_, let failure?):
         forgetSource(of: run)
-        rejectSource(of: run, fetching.plan, failure, attempts: live.attempts)
+        rejectSource(of: run, entries.plan, failure, attempts: live.attempts)
       case (nil, nil): break
       }
     }
@@ -57,13 +53,12 @@ extension LiveJobs {
     flow.remove(run.number)
   }
 
-  /// Has the report of a run written whose source is not wanted any more, once nothing of it runs: there are no rows, because
-  /// nobody knows its entries.
-  func finish(_ fetching: JobRun.Fetching, of run: JobRun) {
-    guard fetching.isCancelled, !pending.isInProgress(run: run.number) else { return }
+  /// Writes the report of a run whose source is not wanted any more: there are no rows, because nobody knows its entries.
+  func reportCancelledSource(_ run: JobRun, _ plan: Plan) {
     forgetSource(of: run)
     let outcome = JobOutcome(cancelled: run.sourceTransfers, taking: elapsed(run))
-    run.phase = .finishing(.init(plan: fetching.plan, outcome: outcome, hasPredecessor: run.replaces != nil))
+    run.phase = .reporting(.init(plan: plan, outcome: outcome, hasPredecessor: run.replaces != nil))
+    finish(run.number)
   }
 }
 

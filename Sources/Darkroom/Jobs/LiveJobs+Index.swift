@@ -17,11 +17,9 @@ extension LiveJobs {
   func planAnew(_ run: JobRun, _ error: any Error, now: Double) {
     guard let accepted = run.accepted else { return remove(run) }
     let runID = accepted.job.runID
-    let hold = JobHold("\(error)", after: indexHolds[runID], now: now)
-    warn(run, isPlanning: true, hold, last: indexHolds[runID])
-    if indexHolds.count >= Self.indexHoldLimit { indexHolds.removeAll() }
-    indexHolds[runID] = hold
-    queue.hold(run.name, hold)
+    holds.limitIndexes(to: Self.indexHoldLimit)
+    hold(run, .index(runID), "\(error)", isPlanning: true, now: now)
+    holds.hold(.planning(run.name), as: .index(runID))
     run.sourceTransfers = transfers(of: run)
     flow.remove(run.number)
     var job = accepted.job

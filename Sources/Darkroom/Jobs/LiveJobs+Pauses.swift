@@ -66,7 +66,7 @@ extension LiveJobs {
 
   /// What was asked of servers for a run, also by earlier processes.
   func transfers(of run: JobRun) -> Transfers {
-    if case .finishing(let finishing) = run.phase { return finishing.outcome.transfers }
+    if case .reporting(let reporting) = run.phase { return reporting.outcome.transfers }
     let transfers = scheduler.transfers(run: run.number)
     return transfers.total.requests > 0 ? transfers : run.sourceTransfers
   }

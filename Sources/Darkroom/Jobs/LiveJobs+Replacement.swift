@@ -10,7 +10,7 @@ extension LiveJobs {
   func replace(_ number: Int, by successor: Int, now: Double) {
     guard let run = runs[number], let new = runs[successor] else { return }
     let name = run.name
-    if case .ready(let plan) = new.phase {
+    if case .waiting(let plan) = new.phase {
       let awaited = JobRun.Awaited(positions: wanted(of: run, by: plan), until: now + JobRun.Awaited.time)
       guard close(run, awaiting: awaited) else { return }
       // Runs before that one may be ending still.
@@ -33,11 +33,11 @@ extension LiveJobs {
     manifest.identity = new.identity
     guard let details = try? manifest.text else { return }
     switch old.phase {
-    case .ready(var plan):
+    case .waiting(var plan):
       plan.manifest = manifest
-      old.phase = .ready(plan)
+      old.phase = .waiting(plan)
     case .running(let entries): entries.plan.manifest = manifest
-    case .planning, .fetching, .cancelling, .finishing: return
+    case .planning, .closing, .reporting: return
     }
     job.details = details
     old.accepted = (job, manifest)
@@ -70,25 +70,25 @@ extension LiveJobs {
   /// Cancels those operations of a superseded run for which nobody waits any more: their time is over, or nobody wants the
   /// later run.
   func endWait(for run: JobRun, now: Double) {
-    guard case .cancelling(let cancelling) = run.phase, !cancelling.awaited.positions.isEmpty else { return }
+    guard case .closing(let closing) = run.phase, !closing.awaited.positions.isEmpty else { return }
     let isWanted = runs.values.contains {
       $0.name == run.name && $0.order > run.order && $0.unwanted == nil && $0.isUnfinished
     }
-    awaitOperations(of: run, isWanted ? cancelling.awaited.positions : [], now: now)
+    awaitOperations(of: run, isWanted ? closing.awaited.positions : [], now: now)
   }
 
   private func awaitOperations(of run: JobRun, _ wanted: Set<Int>, now: Double) {
-    guard case .cancelling(var cancelling) = run.phase, cancelling.isSuperseded else { return }
-    let cancelled = cancelling.awaited.keep(wanted, now: now)
-    run.phase = .cancelling(cancelling)
+    guard case .closing(var closing) = run.phase, closing.isSuperseded else { return }
+    let cancelled = closing.awaited.keep(wanted, now: now)
+    run.phase = .closing(closing)
     if !cancelled.isEmpty { pending.cancel(run: run.number, where: cancelled.contains) }
   }
 
   /// When operations of superseded runs are cancelled that have not ended before, in seconds; nil when there are none.
   var nextWaitEnd: Double? {
     runs.values.compactMap { run in
-      guard case .cancelling(let cancelling) = run.phase, pending.isInProgress(run: run.number) else { return nil }
-      return cancelling.awaited.positions.isEmpty ? nil : cancelling.awaited.until
+      guard case .closing(let closing) = run.phase, pending.isInProgress(run: run.number) else { return nil }
+      return closing.awaited.positions.isEmpty ? nil : closing.awaited.until
     }.min()
   }
 
@@ -117,13 +117,13 @@ extension LiveJobs {
     var plan = entries.plan
     plan.run = plan.run.inHistory
     let outcome = JobOutcome(entries.tally, transfers, at: Clock.wallMilliseconds, taking: elapsed(run)).superseded
-    run.phase = .finishing(.init(plan: plan, outcome: outcome))
+    run.phase = .reporting(.init(plan: plan, outcome: outcome))
     finish(run.number)
   }
 
   /// Has a planned manifest planned again: what it was to replace has ended.
   func planSeparately(_ run: JobRun) {
-    guard case .ready(let plan) = run.phase else { return }
+    guard case .waiting(let plan) = run.phase else { return }
     planner.indexes.give(back: plan.index)
     var job = plan.job
     job.details = run.accepted?.job.details ?? job.details

@@ -48,12 +48,11 @@ extension LiveJobs {
     }
     // It is more than others need.
     suspension.waitForSpace(now: now, isForAll: false)
-    warn(run, isPlanning: true, "\(error)", last: queue.holds[run.name], "when there is room")
-    queue.hold(run.name, JobHold("\(error)", after: queue.holds[run.name], space: needed.bytes, now: now))
+    hold(run, .planning(run.name), "\(error)", isPlanning: true, space: needed.bytes, now: now)
     planLater(run)
   }
 
-  /// Has a run planned again when its job is taken out of the queue again. Once it is in the ledger it is not accepted again.
+  /// Plans a run again when its job is taken out of the queue again. Once it is in the ledger it is not accepted again.
   private func planLater(_ run: JobRun) {
     remove(run)
     if let job = run.accepted?.job { return retry(run, job) }
@@ -70,49 +69,37 @@ extension LiveJobs {
   }
 
   private func hold(_ run: JobRun, isPlanning: Bool, _ error: any Error) {
-    let last = isPlanning ? queue.holds[run.name] : run.hold
-    let hold = JobHold("\(error)", after: last, now: Clock.monotonicSeconds)
-    warn(run, isPlanning: isPlanning, hold, last: last)
-    if isPlanning {
-      queue.hold(run.name, hold)
-      planLater(run)
-    } else {
-      (run.hold, run.manifestSince) = (hold, nil)
-    }
+    let subject = isPlanning ? Holds.Subject.planning(run.name) : .ending(run.number)
+    hold(run, subject, "\(error)", isPlanning: isPlanning, now: Clock.monotonicSeconds)
+    if isPlanning { planLater(run) }
   }
 
-  /// Has a run wait whose report is there and whose manifest cannot be taken out of the inbox now. `watch` tries that for as
-  /// long as it takes, `run` for a minute.
-  private func hold(_ run: JobRun, _ obstacle: ManifestObstacle, now: Double) {
-    let last = run.hold
-    var hold = JobHold("the manifest cannot be moved out of the inbox: \(obstacle)", after: last, now: now)
-    let since = run.manifestSince ?? now
-    run.manifestSince = since
-    if queue.goal != .watch {
-      let limit = since + Patience.troubleLimit
-      if case .finishing(var finishing) = run.phase {
-        finishing.report?.mayLeaveManifest = now + 0.1 >= limit || hold.due >= limit
-        run.phase = .finishing(finishing)
-      }
-      hold.due = min(hold.due, max(now, limit))
-    }
-    run.hold = hold
-    if hold.reason != last?.reason {
-      observe(.warning("job \(run.name) cannot end now, which is tried again: \(hold.reason)"))
-    }
-  }
-
-  /// Says once what holds a job, and for how long.
-  func warn(_ run: JobRun, isPlanning: Bool, _ hold: JobHold, last: JobHold?) {
-    let wait = LocalBackoff.seconds(attempts: hold.attempts)
-    warn(run, isPlanning: isPlanning, hold.reason, last: last, "in \(Int(wait)) s, and then again")
-  }
-
-  /// Says once what holds a job.
-  private func warn(_ run: JobRun, isPlanning: Bool, _ reason: String, last: JobHold?, _ again: String) {
-    guard reason != last?.reason else { return }
+  /// Holds something of a run, and says so once.
+  /// - Parameter space: As for `Holds.hold`.
+  func hold(
+    _ run: JobRun, _ subject: Holds.Subject, _ reason: String, isPlanning: Bool, space: Int? = nil, now: Double
+  ) {
+    guard holds.hold(subject, reason, space: space, now: now) else { return }
+    let seconds = Int((holds[subject]?.due ?? now) - now)
+    let again = space == nil ? "in \(seconds) s, and then again" : "when there is room"
     observe(
       .warning("\(run.what(isPlanning: isPlanning)) cannot be worked on now, and is tried again \(again): \(reason)"))
+  }
+
+  /// Holds a run whose report is there and whose manifest cannot be taken out of the inbox now. `watch` tries that for as long
+  /// as it takes, `run` for a minute.
+  private func hold(_ run: JobRun, _ obstacle: ManifestObstacle, now: Double) {
+    let reason = "the manifest cannot be moved out of the inbox: \(obstacle)"
+    let last = holds[.ending(run.number)]
+    let since = last?.isOfManifest == true ? last?.since ?? now : now
+    let limit = queue.goal == .watch ? .infinity : since + Patience.troubleLimit
+    let isNew = holds.hold(.ending(run.number), reason, isOfManifest: true, latest: limit, now: now)
+    if case .reporting(var reporting) = run.phase {
+      let due = holds[.ending(run.number)]?.due ?? now
+      reporting.report?.mayLeaveManifest = now + 0.1 >= limit || due >= limit
+      run.phase = .reporting(reporting)
+    }
+    if isNew { observe(.warning("job \(run.name) cannot end now, which is tried again: \(reason)")) }
   }
 
   /// A run cannot be worked on by anybody: its manifest, if it is still in the inbox, is a new one.
@@ -128,33 +115,23 @@ extension LiveJobs {
     let now = Clock.monotonicSeconds
     let needed = bytes + planner.configuration.minFree
     let free = (try? Folder.freeSpace(planner.state.path)) ?? 0
-    let last = queue.holds[run.name]
     // A quota may be what is in the way.
-    let hold = JobHold(failure.message, after: last, space: free < needed ? bytes : nil, now: now)
-    if hold.space == nil {
-      warn(run, isPlanning: true, hold, last: last)
-    } else {
-      warn(run, isPlanning: true, hold.reason, last: last, "when there is room")
-    }
-    queue.hold(run.name, hold)
+    let space = free < needed ? bytes : nil
+    hold(run, .planning(run.name), failure.message, isPlanning: true, space: space, now: now)
     planLater(run)
   }
 
   /// Why something waits for the machine, in words; nil when nothing does.
-  var machineTrouble: String? {
-    suspension.failureReason
-      ?? runs.values.filter { $0.manifestSince == nil }.compactMap(\.waitReason).min()
-      ?? queue.holds.values.filter { $0.space == nil }.map(\.reason).min()
-  }
+  var machineTrouble: String? { suspension.failureReason ?? holds.machineTrouble }
 
   /// The jobs that wait because something is in their way, and why; also those that have ended and whose manifests cannot be
   /// moved out of the inbox: of a job whose report is there, with the manifest's identity.
   var waits: [(job: String, why: String, manifest: String?)] {
-    var waits = queue.holds.map { (job: $0.key, why: $0.value.reason, manifest: String?.none) }
+    var waits = holds.planning.map { (job: $0.job, why: $0.hold.reason, manifest: String?.none) }
     for run in runs.values {
-      guard let why = run.waitReason else { continue }
-      let manifest = run.manifestSince == nil ? nil : run.accepted?.manifest.identity
-      waits.append((job: run.name, why: why, manifest: manifest))
+      guard let why = holds.reason(ofRun: run.number) else { continue }
+      let hasManifest = holds[.ending(run.number)]?.isOfManifest == true
+      waits.append((job: run.name, why: why, manifest: hasManifest ? run.accepted?.manifest.identity : nil))
     }
     waits += queue.stuck.values.map { (job: $0.job, why: $0.why, manifest: $0.identity) }
     return waits.sorted { $0.job < $1.job }
@@ -162,15 +139,14 @@ extension LiveJobs {
 
   /// When a job that is held may be tried again, in seconds; nil when none is.
   var nextHoldEnd: Double? {
-    guard !queue.holds.isEmpty || runs.values.contains(where: { $0.hold != nil }) else { return nil }
-    let reports = runs.values.compactMap { run -> Double? in
-      switch run.phase {
-      case .cancelling(let cancelling): cancelling.isUnderWay ? nil : run.hold?.due
-      case .finishing(let finishing): finishing.isUnderWay ? nil : run.hold?.due
-      case .planning, .fetching, .ready, .running: nil
+    if holds.isEmpty { return nil }
+    return holds.nextDue { subject in
+      switch subject {
+      case .planning: true
+      case .ending(let run): runs[run]?.isUnderWay == false
+      case .index, .results, .entry: false
       }
     }
-    return (reports + queue.holds.values.filter { $0.space == nil }.map(\.due)).min()
   }
 }
 

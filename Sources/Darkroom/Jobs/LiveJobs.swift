@@ -70,8 +70,11 @@ final class LiveJobs {
   /// What is known of runs that are not live because they wait to be planned again.
   var knownRuns: [String: JobRun.Known] = [:]
 
-  /// What held jobs whose indexes could not be read, by run.
-  var indexHolds: [String: JobHold] = [:]
+  /// What waits for better times.
+  var holds: Holds {
+    get { flow.holds }
+    set { flow.holds = newValue }
+  }
 
   /// What may start now.
   var gate: Gate {
@@ -143,7 +146,7 @@ final class LiveJobs {
     let planning = JobPlanning(
       .unfinished(job), number: run.number, planner: planner, during: [], isReplacement: run.replaces != nil,
       isAccepted: true, fetched: fetched)
-    run.phase = .planning(planning)
+    run.phase = .planning(.manifest(planning))
     start(planning, of: run)
   }
 
@@ -192,7 +195,7 @@ final class LiveJobs {
 
   private func planned(_ run: JobRun, _ result: JobPlanning.Result) throws {
     // What holds it may be about an earlier run.
-    if queue.earlierRuns(than: run.order, of: run.name).isEmpty { queue.release(run.name) }
+    if queue.earlierRuns(than: run.order, of: run.name).isEmpty { holds.release(.planning(run.name)) }
     suspension.plannedSomething()
     switch result {
     case .planned(let plan) where !isStopping: try adopt(plan, for: run)
@@ -222,15 +225,15 @@ final class LiveJobs {
       observe(.manifestDoubtful(job: run.name, plan.warnings))
     }
     if let outcome = plan.report?.outcome ?? plan.outcome {
-      run.phase = .finishing(.init(plan: plan, outcome: outcome, report: plan.report))
+      run.phase = .reporting(.init(plan: plan, outcome: outcome, report: plan.report))
     } else if !plan.problems.isEmpty {
       reject(run, plan, JobOutcome(rejected: plan.problems, run.sourceTransfers, taking: elapsed(run)))
     } else if let failure = plan.sourceFailure {
       rejectSource(of: run, plan, failure)
     } else if plan.source != nil {
-      run.phase = .fetching(.init(plan: plan))
+      run.phase = .planning(.unlisted(plan))
     } else {
-      run.phase = .ready(plan)
+      run.phase = .waiting(plan)
       leaveToSame(run)
     }
   }
@@ -248,23 +251,26 @@ final class LiveJobs {
       plan.run = plan.run.inHistory
     }
     let hasPredecessor = run.replaces != nil && !isReplacement
-    run.phase = .finishing(.init(plan: plan, outcome: outcome, hasPredecessor: hasPredecessor))
+    run.phase = .reporting(.init(plan: plan, outcome: outcome, hasPredecessor: hasPredecessor))
   }
 
   /// Whether a run is live and does not end because a later manifest has taken the place of its own.
   private func mayGoOn(_ number: Int?) -> Bool {
     switch number.flatMap({ runs[$0] })?.phase {
-    case .cancelling(let cancelling): !cancelling.isSuperseded
-    case .finishing(let finishing): finishing.outcome.state != .superseded
-    case .planning, .fetching, .ready, .running: true
+    case .closing(let closing): !closing.isSuperseded
+    case .reporting(let reporting): reporting.outcome.state != .superseded
+    case .planning, .waiting, .running: true
     case nil: false
     }
   }
 
   /// Begins the work on the entries of a planned job.
   func begin(_ number: Int, now: Double) {
-    if let run = runs[number], case .fetching(let fetching) = run.phase { return begin(fetching, of: run, now: now) }
-    guard let run = runs[number], case .ready(let plan) = run.phase else { return }
+    guard let run = runs[number] else { return }
+    if case .planning(.unlisted(let plan)) = run.phase, let source = plan.source {
+      return fetch(source, plan, of: run, now: now)
+    }
+    guard case .waiting(let plan) = run.phase else { return }
     delivery.record(plan.names + [.advance(plan.run.runID, to: .running)])
     let entries = RunEntries(plan, activeTime: activeTime, now: now, hosts: run.sourceHosts)
     flow.add(number, entries, transfers: run.sourceTransfers)
@@ -301,13 +307,13 @@ final class LiveJobs {
     func hasEarlierRun(_ run: JobRun) -> Bool { firstNumbers[run.name] != run.number }
     return runs.map { run in
       var job = run.live
-      if job.phase == .running, let entries = run.entries { job.activity = flow.activity(of: run.number, entries) }
-      switch job.phase {
-      case .ready, .running: job.file = run.file
-      case .done where job.isFetching && pending.isInProgress(run: run.number): job.phase = .cancelling
-      case .unrecorded where pending.isInProgress(run: run.number) || hasEarlierRun(run) && !run.leavesNothing:
-        job.phase = .cancelling
-      default: break
+      job.due = holds[.ending(run.number)]?.due ?? 0
+      if job.isWorkedOn, let entries = run.entries { job.activity = flow.activity(of: run.number, entries) }
+      if job.waits || job.isWorkedOn { job.file = run.file }
+      if job.phase == .closing(isIdle: true),
+        pending.isInProgress(run: run.number) || hasEarlierRun(run) && !run.leavesNothing
+      {
+        job.phase = .closing(isIdle: false)
       }
       return job
     }
@@ -324,7 +330,7 @@ final class LiveJobs {
   }
 
   private func cancelPlanning() {
-    for run in runs.values { if case .planning(let planning) = run.phase { planning.cancel() } }
+    for run in runs.values { if case .planning(.manifest(let planning)) = run.phase { planning.cancel() } }
   }
 
   /// Ends what plans jobs and writes reports on threads of its own, or waits for its end for some seconds.
@@ -336,7 +342,7 @@ final class LiveJobs {
   }
 
   var isPlanning: Bool {
-    runs.values.contains { if case .planning = $0.phase { true } else { false } }
+    runs.values.contains { if case .planning(.manifest) = $0.phase { true } else { false } }
   }
 
   /// Whether nothing is left to do but to wait for closed hosts, while no host has answered for so many seconds.
@@ -361,33 +367,32 @@ final class LiveJobs {
   /// Has a run's report written and delivered: its rows are durable, or there are none.
   func finish(_ number: Int) {
     guard let run = runs[number] else { return }
-    if case .fetching(let fetching) = run.phase { finish(fetching, of: run) }
     if case .running(let entries) = run.phase {
       let outcome = JobOutcome(
         entries.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, taking: elapsed(run),
         isFirst: entries.plan.isFirst, boundedBy: run.boundedTime?.shares ?? [], holds: flow.holds(of: entries))
       flow.remove(number)
-      run.phase = .finishing(.init(plan: entries.plan, outcome: outcome))
+      run.phase = .reporting(.init(plan: entries.plan, outcome: outcome))
     }
-    guard case .finishing(var finishing) = run.phase, !finishing.isUnderWay else { return }
+    guard case .reporting(var reporting) = run.phase, !reporting.isUnderWay else { return }
     delivery.record(closePauses(run))
-    finishing.isUnderWay = true
-    run.phase = .finishing(finishing)
-    if let report = finishing.report { return delivery.deliver(report) }
+    reporting.isUnderWay = true
+    run.phase = .reporting(reporting)
+    if let report = reporting.report { return delivery.deliver(report) }
     let file = ReportFile(
-      run: finishing.plan.run, manifest: finishing.plan.manifest, outcome: finishing.outcome,
-      pauses: run.pauses, index: finishing.plan.index, ledger: planner.ledger, state: planner.state,
-      sources: finishing.plan.sources, accessRefused: { [send] in send(.accessRefused($0)) },
-      manifestWarnings: finishing.plan.warnings, hasSecretDefaults: finishing.plan.hasSecretDefaults, gallery: gallery)
+      run: reporting.plan.run, manifest: reporting.plan.manifest, outcome: reporting.outcome,
+      pauses: run.pauses, index: reporting.plan.index, ledger: planner.ledger, state: planner.state,
+      sources: reporting.plan.sources, accessRefused: { [send] in send(.accessRefused($0)) },
+      manifestWarnings: reporting.plan.warnings, hasSecretDefaults: reporting.plan.hasSecretDefaults, gallery: gallery)
     gallery?.willEnd(run.name)
     let history = HistoryRetention(
-      history: History(folder: finishing.plan.run.folder), keeping: planner.configuration.keepHistory)
-    let hasPredecessor = finishing.hasPredecessor
+      history: History(folder: reporting.plan.run.folder), keeping: planner.configuration.keepHistory)
+    let hasPredecessor = reporting.hasPredecessor
     // What was left for the next time is not gone.
-    let isWhole = finishing.outcome.state == .succeeded && finishing.plan.manifest.list?.isIncomplete != true
+    let isWhole = reporting.outcome.state == .succeeded && reporting.plan.manifest.list?.isIncomplete != true
     let pruning =
-      planner.configuration.prune && isWhole && finishing.outcome.counts.total > 0
-      ? Pruning(run: finishing.plan.run, index: finishing.plan.index, ledger: planner.ledger) : nil
+      planner.configuration.prune && isWhole && reporting.outcome.counts.total > 0
+      ? Pruning(run: reporting.plan.run, index: reporting.plan.index, ledger: planner.ledger) : nil
     DispatchQueue(label: "Report").async(group: background) { [send] in
       do {
         if hasPredecessor { try history.history.putAside() }
@@ -403,58 +408,59 @@ final class LiveJobs {
 
   /// Delivers the documents of a run. They are kept for another attempt: what was recorded is not written again.
   private func deliver(_ report: ReportDelivery, of number: Int) {
-    guard let run = runs[number], case .finishing(var finishing) = run.phase else { return }
-    finishing.report = report
-    finishing.report?.isRepeated = true
+    guard let run = runs[number], case .reporting(var reporting) = run.phase else { return }
+    reporting.report = report
+    reporting.report?.isRepeated = true
     // From now on what is there may be its own.
-    finishing.hasPredecessor = false
-    run.phase = .finishing(finishing)
+    reporting.hasPredecessor = false
+    run.phase = .reporting(reporting)
     delivery.deliver(report)
   }
 
   /// Takes in that the documents of a run may not be on disk.
   func unstaged(_ number: Int, _ error: any Error) throws {
-    guard let run = runs[number], case .finishing(var finishing) = run.phase else { return }
-    finishing.report = nil
-    run.phase = .finishing(finishing)
+    guard let run = runs[number], case .reporting(var reporting) = run.phase else { return }
+    reporting.report = nil
+    run.phase = .reporting(reporting)
     try reported(number, .failure(error))
   }
 
   /// Takes in what became of a run's report.
   func reported(_ number: Int, _ result: Result<ReportDelivery.Outcome, any Error>) throws {
-    guard let run = runs[number], case .finishing(var finishing) = run.phase else { return }
-    finishing.isUnderWay = false
-    run.phase = .finishing(finishing)
+    guard let run = runs[number], case .reporting(var reporting) = run.phase else { return }
+    reporting.isUnderWay = false
+    run.phase = .reporting(reporting)
     try withTrouble(about: run, isPlanning: false) {
       // What was recorded is not written again, with or without an index.
-      if case .failure(let error) = result, finishing.report == nil, isDamageOfIndex(error, of: run) {
+      if case .failure(let error) = result, reporting.report == nil, isDamageOfIndex(error, of: run) {
         return planAnew(run, error, now: Clock.monotonicSeconds)
       }
       let outcome = try result.get()
       if let trouble = outcome.manifestTrouble {
         summary.hadTrouble = true
         let why = "the manifest cannot be moved out of the inbox: \(trouble)"
-        let manifest = finishing.plan.manifest
+        let manifest = reporting.plan.manifest
         queue.keep(manifest.file, .init(job: run.name, identity: manifest.identity, why: why))
         observe(.warning(why))
       }
       suspension.wroteSomething()
-      run.hold = nil
+      holds.release(.ending(run.number))
       removeRequests(for: run)
       remove(run)
-      gallery?.ended(finishing, outcome.job)
+      gallery?.ended(reporting, outcome.job)
       retention?.runEnded(delivered: outcome.job.counts.filtered - outcome.job.counts.reused)
-      runEnded(finishing.plan.run.runID)
+      runEnded(reporting.plan.run.runID)
       let accepted = planner.configuration.acceptFailures
       let isAccepted = outcome.job.state != .succeeded && accepted?.accepts(outcome.job) == true
       // What a later run says of the job counts.
       if outcome.job.state != .superseded { summary.states.insert(isAccepted ? .succeeded : outcome.job.state) }
-      observe(.jobEnded(JobSummary(run.name, outcome.job, finishing.plan, isAccepted: isAccepted)))
+      observe(.jobEnded(JobSummary(run.name, outcome.job, reporting.plan, isAccepted: isAccepted)))
     }
   }
 
   /// - Parameter isIndexUsable: Whether its index may serve another job. Default: it may.
   func remove(_ run: JobRun, isIndexUsable: Bool = true) {
+    holds.release(.ending(run.number))
     delivery.forget(run: run.number)
     if isIndexUsable, let index = run.plan?.index { planner.indexes.give(back: index) }
     runs[run.number] = nil

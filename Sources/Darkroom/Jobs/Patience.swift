@@ -41,7 +41,7 @@ struct Patience {
       let since = jobs.suspension.since
     else { return }
     try wait(until: Double(since) / 1000 + limit, now) {
-      let causes = [jobs.suspension.pauses.description] + jobs.queue.holds.values.map(\.reason)
+      let causes = [jobs.suspension.pauses.description] + jobs.holds.planning.map(\.hold.reason)
       return .pausedTooLong(seconds: limit, causes: causes.filter { !$0.isEmpty }.joined(separator: ", "))
     }
   }

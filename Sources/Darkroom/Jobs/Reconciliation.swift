@@ -2,22 +2,20 @@ import System
 
 /// A live job, as far as it matters for what is to be done.
 struct LiveJob: Equatable {
+  /// As `JobRun.Phase`.
   enum Phase: Equatable {
-    case planning
-    /// Planned; it waits for a place.
-    case ready
-    case running
-    /// All rows are durable.
-    case done
-    /// What runs of a cancelled or superseded job ends, or what was not done is being recorded.
-    case cancelling
-    /// Nothing of such a job runs any more: what was not done is to be recorded.
-    case unrecorded
-    /// The report is to be delivered, and could not be before.
-    case unreported
-    /// The report is being delivered.
-    case finishing
+    case planning(Planning)
+    case waiting
+    /// - Parameter isDone: Whether all rows are durable.
+    case running(isDone: Bool)
+    /// - Parameter isIdle: Whether nothing of it runs any more: what was not done is to be recorded.
+    case closing(isIdle: Bool)
+    /// - Parameter isIdle: Whether its report is to be delivered, and could not be before.
+    case reporting(isIdle: Bool)
   }
+
+  /// As `JobRun.Planning`.
+  enum Planning: Equatable { case manifest, unlisted, list }
 
   let number: Int
   let name: String
@@ -44,10 +42,6 @@ struct LiveJob: Equatable {
   /// The number of the live job whose manifest its own is to replace.
   var replaces: Int?
 
-  /// Whether its source is downloaded, or is to be, before it is known what its entries are: it is `ready` until that begins,
-  /// `running` meanwhile, and `done` when nobody wants it any more.
-  var isFetching = false
-
   /// What becomes of its entries while they are worked on.
   var activity = RunEntries.Activity.busy
 
@@ -55,6 +49,15 @@ struct LiveJob: Equatable {
     (self.number, self.name, self.phase, order) = (number, name, phase, number)
     (self.since, self.lastStarted) = (since, lastStarted)
   }
+
+  /// Whether the list of its entries is downloaded, or is to be.
+  var isFetching: Bool { phase == .planning(.unlisted) || phase == .planning(.list) }
+
+  /// Whether it waits for a place.
+  var waits: Bool { phase == .waiting || phase == .planning(.unlisted) }
+
+  /// Whether its entries are worked on, or the list of them is.
+  var isWorkedOn: Bool { phase == .running(isDone: false) || phase == .planning(.list) }
 }
 
 /// How many jobs may be live.
@@ -115,48 +118,52 @@ enum JobAction: Equatable {
 /// - Parameters:
 ///   - live: In the order in which they became live.
 ///   - gate: What may start now.
+///   - holds: The planning of which jobs is held. Default: of none.
 ///   - resumedAt: When the queues last resumed, in seconds.
 func reconcile(
-  wanted queue: inout JobQueue, live: [LiveJob], limits: JobLimits, gate: Gate = Gate(), now: Double, resumedAt: Double
+  wanted queue: inout JobQueue, live: [LiveJob], limits: JobLimits, gate: Gate = Gate(), holds: Holds = Holds(),
+  now: Double, resumedAt: Double
 ) -> [JobAction] {
   let isPaused = gate.isPaused
   let held = live.filter { $0.hasPlace(now: now, isPaused: isPaused, resumedAt: resumedAt) }
-  let done = live.filter { gate.mayReport && ($0.phase == .done || $0.phase == .unreported && $0.due <= now) }
-  let unrecorded = live.filter { gate.mayClose && $0.phase == .unrecorded && $0.due <= now }
+  let done = live.filter {
+    gate.mayReport && ($0.phase == .running(isDone: true) || $0.phase == .reporting(isIdle: true) && $0.due <= now)
+  }
+  let unrecorded = live.filter { gate.mayClose && $0.phase == .closing(isIdle: true) && $0.due <= now }
   let cancelled = live.filter {
-    gate.mayCancel && $0.isUnwanted && !$0.isToReplace(live) && ($0.phase == .ready || $0.phase == .running)
+    gate.mayCancel && $0.isUnwanted && !$0.isToReplace(live) && ($0.waits || $0.isWorkedOn)
   }
-  let replaced = live.compactMap { $0.phase == .ready && !$0.isFetching ? $0.replaces : nil }
-  let ready = live.filter {
-    $0.phase == .ready && !$0.isUnwanted && $0.replaces == nil && !replaced.contains($0.number)
-  }
+  let replaced = live.compactMap { $0.phase == .waiting ? $0.replaces : nil }
+  let ready = live.filter { $0.waits && !$0.isUnwanted && $0.replaces == nil && !replaced.contains($0.number) }
   // The source of a replacement is downloaded beside the job that it replaces, which has the place.
-  let sources = live.filter { gate.mayPlan && $0.phase == .ready && $0.isFetching && $0.replaces != nil }
-  let places = gate.mayPlan ? max(0, limits.places - held.count { $0.phase != .planning }) : 0
+  let sources = live.filter { gate.mayPlan && $0.phase == .planning(.unlisted) && $0.replaces != nil }
+  let places = gate.mayPlan ? max(0, limits.places - held.count { $0.phase != .planning(.manifest) }) : 0
   let begun = ready.prefix(places) + sources
   var actions = done.map { JobAction.finish($0.number) } + unrecorded.map { JobAction.record($0.number) }
   actions += cancelled.map { JobAction.cancel($0.number) }
   actions += begun.map { .begin($0.number) } + replacements(live, gate)
   guard gate.mayPlan else { return actions }
   var names = Set(live.map(\.name))
-  var planned = ready.count - begun.count + sources.count + held.count { $0.phase == .planning }
+  func isHeld(_ job: String) -> Bool { holds.isHeld(.planning(job), now: now) }
+  func isTaken(_ job: String) -> Bool { names.contains(job) || isHeld(job) }
+  var planned = ready.count - begun.count + sources.count + held.count { $0.phase == .planning(.manifest) }
   var count = live.count { !$0.rests(now: now, isPaused: isPaused, resumedAt: resumedAt) }
   var total = live.count
-  while total < limits.total, let next = queue.nextCancelled(now: now, isLive: names.contains) {
+  while total < limits.total, let next = queue.nextCancelled(isLive: isTaken) {
     actions.append(.start(next))
     names.insert(next.job)
     total += 1
   }
   var files = queue.mayReplace ? replaceable(live) : [:]
   while total < limits.total, !files.isEmpty,
-    let next = queue.nextReplacement(of: files, now: now, isLive: names.contains),
+    let next = queue.nextReplacement(of: files, isLive: names.contains, isHeld: isHeld),
     let old = files.removeValue(forKey: next.file)
   {
     actions.append(.startReplacement(next.source, of: old.number))
     total += 1
   }
   while planned < limits.places, count < limits.live, total < limits.total,
-    let next = queue.next(now: now, isLive: names.contains)
+    let next = queue.next(isLive: isTaken)
   {
     actions.append(.start(next))
     names.insert(next.job)
@@ -170,12 +177,12 @@ func reconcile(
 /// What is to be done about jobs whose manifests are replaced. What replaces another begins when that has ended.
 private func replacements(_ live: [LiveJob], _ gate: Gate) -> [JobAction] {
   live.compactMap { job in
-    guard job.phase == .ready || job.phase == .running, let number = job.replaces else { return nil }
+    guard job.waits || job.isWorkedOn, let number = job.replaces else { return nil }
     if let old = live.first(where: { $0.number == number }) {
       return gate.mayClose && job.mayReplace(old) ? .replace(number, by: job.number) : nil
     }
     // An earlier one may be ending that what it was to replace had replaced.
-    guard gate.mayPlan, job.phase == .ready, !job.isFetching, !job.hasEarlierRun(in: live) else { return nil }
+    guard gate.mayPlan, job.phase == .waiting, !job.hasEarlierRun(in: live) else { return nil }
     return .separate(job.number)
   }
 }
@@ -185,7 +192,7 @@ private func replacements(_ live: [LiveJob], _ gate: Gate) -> [JobAction] {
 private func replaceable(_ live: [LiveJob]) -> [FileName: LiveJob] {
   let last = Dictionary(
     live.lazy.filter(\.goesOn).map { ($0.name, $0) }, uniquingKeysWith: { $0.order < $1.order ? $1 : $0 })
-  let jobs = last.values.filter { !$0.isUnwanted && ($0.phase == .ready || $0.phase == .running) }
+  let jobs = last.values.filter { !$0.isUnwanted && ($0.waits || $0.isWorkedOn) }
   return Dictionary(jobs.compactMap { job in job.file.map { ($0, job) } }, uniquingKeysWith: { first, _ in first })
 }
 
@@ -193,16 +200,16 @@ extension LiveJob {
   /// Whether entries of it start, or will, unless it is cancelled or replaced.
   fileprivate var goesOn: Bool {
     switch phase {
-    case .planning, .ready, .running, .done: true
-    case .cancelling, .unrecorded, .unreported, .finishing: false
+    case .planning, .waiting, .running: true
+    case .closing, .reporting: false
     }
   }
 
   /// Whether it takes the place of a job now.
   fileprivate func mayReplace(_ old: LiveJob) -> Bool {
-    guard !old.isUnwanted, old.phase == .ready || old.phase == .running else { return false }
+    guard !old.isUnwanted, old.waits || old.isWorkedOn else { return false }
     // No list is waited for, and no host is asked for one, that a later manifest makes needless.
-    return old.isFetching || phase == .ready && !isFetching
+    return old.isFetching || phase == .waiting
   }
 
   /// Whether there is a run of its job with an earlier manifest.
@@ -211,13 +218,10 @@ extension LiveJob {
   }
 
   fileprivate func hasPlace(now: Double, isPaused: Bool, resumedAt: Double) -> Bool {
-    switch phase {
-    case .ready, .done, .cancelling, .unrecorded, .unreported, .finishing: return false
-    case .planning, .running:
-      if activity == .deferred || isUnwanted || isFetching && replaces != nil { return false }
-      if isPaused { return true }
-      return !isIdle(now, resumedAt) && now - max(since, resumedAt) < JobLimits.turnTime
-    }
+    guard isWorkedOn || phase == .planning(.manifest) else { return false }
+    if activity == .deferred || isUnwanted || isFetching && replaces != nil { return false }
+    if isPaused { return true }
+    return !isIdle(now, resumedAt) && now - max(since, resumedAt) < JobLimits.turnTime
   }
 
   /// Whether its manifest is to take the place of another one's. One that is being downloaded is not any more when that job
@@ -237,6 +241,6 @@ extension LiveJob {
   }
 
   private func isIdle(_ now: Double, _ resumedAt: Double) -> Bool {
-    phase == .running && now - max(lastStarted, resumedAt) >= JobLimits.idleTime
+    isWorkedOn && now - max(lastStarted, resumedAt) >= JobLimits.idleTime
   }
 }

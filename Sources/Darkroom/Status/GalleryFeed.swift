@@ -95,7 +95,7 @@ final class GalleryFeed {
     let running: RunEntries
     switch run.phase {
     case .running(let live): running = live
-    case .cancelling(let cancelling) where !cancelling.isSuperseded: running = cancelling.entries
+    case .closing(let closing) where !closing.isSuperseded && !closing.entries.isSource: running = closing.entries
     default: return nil
     }
     let plan = running.plan

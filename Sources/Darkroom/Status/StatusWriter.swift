@@ -131,14 +131,13 @@ extension Status.Job {
     if case .unfinished(let job) = run.source { unfinished = job }
     guard let runID = (run.accepted?.job ?? unfinished)?.runID else { return nil }
     switch run.phase {
-    case .planning: self.init(job: run.name, run_id: runID, state: "planning")
-    case .fetching(let fetching):
+    case .planning(.manifest): self.init(job: run.name, run_id: runID, state: "planning")
+    case .planning(.unlisted), .planning(.list):
       self.init(
-        job: run.name, run_id: runID, state: fetching.isCancelled ? "cancelling" : "fetching",
-        transfers: scheduler.transfers(run: run.number))
+        job: run.name, run_id: runID, state: "fetching", transfers: scheduler.transfers(run: run.number))
       addHeldHosts(run, scheduler)
       addDeferred(run, scheduler)
-    case .ready(let plan): self.init(job: run.name, run_id: runID, state: "waiting", total: plan.total)
+    case .waiting(let plan): self.init(job: run.name, run_id: runID, state: "waiting", total: plan.total)
     case .running(let running):
       let counts = running.tally.counts
       self.init(
@@ -150,18 +149,18 @@ extension Status.Job {
       addHeldHosts(run, scheduler)
       addDeferred(run, scheduler)
       addRate(running, active: active)
-    case .cancelling(let cancelling):
-      let (plan, counts) = (cancelling.entries.plan, cancelling.entries.tally.counts)
-      let state = cancelling.isSuperseded ? "replaced" : "cancelling"
+    case .closing(let closing):
+      let (plan, counts) = (closing.entries.plan, closing.entries.tally.counts)
+      let state = closing.isSuperseded ? "replaced" : "cancelling"
       self.init(
         job: run.name, run_id: runID, state: state, total: plan.total, filtered: counts.filtered,
         failed: counts.failed, cancelled: counts.cancelled, transfers: scheduler.transfers(run: run.number))
-    case .finishing(let finishing):
-      let counts = finishing.outcome.counts
-      let state = finishing.outcome.state == .superseded ? "replaced" : "finishing"
+    case .reporting(let reporting):
+      let counts = reporting.outcome.counts
+      let state = reporting.outcome.state == .superseded ? "replaced" : "finishing"
       self.init(
         job: run.name, run_id: runID, state: state, total: counts.total, filtered: counts.filtered,
-        failed: counts.failed, cancelled: counts.cancelled, transfers: finishing.outcome.transfers)
+        failed: counts.failed, cancelled: counts.cancelled, transfers: reporting.outcome.transfers)
     }
     if !["replaced", "finishing"].contains(state) { bounded_by_now = run.boundedTime?.last }
     if run.unwanted != nil, !["replaced", "finishing"].contains(state) { state = "cancelling" }
@@ -207,9 +206,9 @@ extension JobRun {
   fileprivate var replaceableFile: String? {
     guard unwanted == nil, let file else { return nil }
     switch phase {
-    case .planning, .fetching, .ready: return file.description
+    case .planning, .waiting: return file.description
     case .running(let running): return running.isDone ? nil : file.description
-    case .cancelling, .finishing: return nil
+    case .closing, .reporting: return nil
     }
   }
 }

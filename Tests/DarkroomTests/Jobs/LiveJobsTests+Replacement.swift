@@ -15,11 +15,11 @@ extension LiveJobsTests {
     // Here what it was to replace has ended meanwhile.
     try plan(replacing: 99)
     let run = try #require(jobs.runs.values.first)
-    #expect(run.unwanted == .removed && run.live.phase == .ready && run.replaces == 99)
+    #expect(run.unwanted == .removed && run.live.phase == .waiting && run.replaces == 99)
     jobs.planSeparately(run)
     try handleMessages()
     #expect(jobs.runs.values.map(\.number) == [run.number] && jobs.queue.isEmpty)
-    #expect(run.unwanted == .removed && run.live.phase == .ready && run.replaces == nil)
+    #expect(run.unwanted == .removed && run.live.phase == .waiting && run.replaces == nil)
     #expect(try deliveries.ledger.liveJobs().count == 1)
     engine.shutdown()
   }
@@ -90,10 +90,10 @@ extension LiveJobsTests {
     let new = try #require(jobs.runs[2])
     let file = try #require(new.accepted?.manifest.identity)
     #expect(file != identity && old.accepted?.manifest.identity == file && old.plan?.manifest.identity == file)
-    #expect(old.live.phase == .running && jobs.live.map(\.phase) == [.running, .unrecorded])
+    #expect(old.live.phase == .works && jobs.live.map(\.phase) == [.works, .unrecorded])
     jobs.recordCancelled(2)
     try handleMessages(until: { if case .cancelled = $0 { true } else { false } })
-    #expect(jobs.runs[2] == nil && old.live.phase == .running)
+    #expect(jobs.runs[2] == nil && old.live.phase == .works)
     let left = try deliveries.ledger.liveJobs()
     #expect(left.map(\.runID) == [old.accepted?.job.runID])
     #expect(try left.map { try JobManifest(text: $0.details).identity } == [file])
@@ -115,11 +115,11 @@ extension LiveJobsTests {
     let new = try #require(jobs.runs[2])
     jobs.replace(1, by: 2, now: 8)
     let accepted = try #require(old.accepted?.manifest.accepted)
-    #expect(new.accepted?.manifest.chain == .init(runID: runID, accepted: accepted) && new.live.phase == .ready)
+    #expect(new.accepted?.manifest.chain == .init(runID: runID, accepted: accepted) && new.live.phase == .waiting)
     jobs.recordCancelled(1)
     try handleMessages(until: { if case .cancelled = $0 { true } else { false } })
     #expect(jobs.runs[1] == nil || hasRow)
-    if hasRow, case .finishing(let finishing) = old.phase {
+    if hasRow, case .reporting(let finishing) = old.phase {
       #expect(finishing.outcome.state == .superseded && finishing.plan.run.isInHistory)
       #expect(finishing.outcome.counts == .init(total: 2, filtered: 0, failed: 1, cancelled: 1, reused: 0))
       var rows = 0
@@ -131,7 +131,7 @@ extension LiveJobsTests {
     jobs.runs[1] = nil
     jobs.planSeparately(new)
     try handleMessages()
-    #expect(new.live.phase == .ready && new.replaces == nil && new.plan?.run.accepted == accepted)
+    #expect(new.live.phase == .waiting && new.replaces == nil && new.plan?.run.accepted == accepted)
     engine.shutdown()
     jobs.shutDown()
   }
@@ -150,7 +150,7 @@ extension LiveJobsTests {
   @Test func `a manifest that is rejected changes nothing for an earlier one that waits for room`() throws {
     try plan(replacing: 90, dropping: #"["http://h/a"]"#)
     let waiting = try #require(jobs.runs[1]?.accepted)
-    jobs.queue.hold("b", JobHold("", after: nil, space: .max, now: 0))
+    jobs.holds.hold(.planning("b"), "", space: .max, now: 0)
     jobs.remove(try #require(jobs.runs[1]))
     jobs.queue.retry(.unfinished(waiting.job), order: 1)
     try deliveries.root.write("[1]", as: "inbox/b.json")
@@ -158,11 +158,11 @@ extension LiveJobsTests {
       .dropped(try #require(jobs.planner.inbox.scan().manifests.first { $0.job == "b" })), replacing: nil, now: 0)
     try handleMessages()
     let rejected = try #require(jobs.runs[2])
-    if case .finishing(let finishing) = rejected.phase {
+    if case .reporting(let finishing) = rejected.phase {
       #expect(finishing.outcome.isRejectedReplacement == true)
     }
     #expect(rejected.live.phase == .unreported && jobs.unknownRuns == [waiting.job.runID])
-    #expect(jobs.queue.holds["b"] != nil)
+    #expect(jobs.holds[.planning("b")] != nil)
     engine.shutdown()
   }
 

@@ -87,9 +87,9 @@ import Transfer
   @Test func `a job that is planned runs, and its manifest is not taken again`() throws {
     try plan()
     let run = try #require(jobs.runs.values.first)
-    #expect(run.live.phase == .ready && run.accepted?.job.name == "a")
+    #expect(run.live.phase == .waiting && run.accepted?.job.name == "a")
     jobs.begin(run.number, now: 7)
-    #expect(run.live.phase == .running && run.live.since == 7)
+    #expect(run.live.phase == .works && run.live.since == 7)
     #expect(jobs.queue.isEmpty)
     engine.shutdown()
   }
@@ -235,11 +235,11 @@ import Transfer
       let run = try #require(jobs.runs[number])
       jobs.begin(number, now: 7)
       guard case .running(let running) = run.phase else { return #expect(Bool(false)) }
-      run.phase = .cancelling(.init(entries: running))
+      run.phase = .closing(.init(entries: running))
     }
-    #expect(jobs.live.map(\.phase) == [.unrecorded, .cancelling, .cancelling])
+    #expect(jobs.live.map(\.phase) == [.unrecorded, .ends, .ends])
     jobs.runs[1] = nil
-    #expect(jobs.live.map(\.phase) == [.unrecorded, .cancelling])
+    #expect(jobs.live.map(\.phase) == [.unrecorded, .ends])
     engine.shutdown()
   }
 
@@ -265,13 +265,13 @@ import Transfer
     jobs.flow.endSource(record)
     jobs.endSources()
     try handleMessages()
-    #expect(jobs.runs.isEmpty && jobs.queue.holds["a"] != nil)
+    #expect(jobs.runs.isEmpty && jobs.holds[.planning("a")] != nil)
     try FileManager.default.removeItem(atPath: list)
     if isThere { try Data(text.utf8).write(to: URL(fileURLWithPath: list)) }
-    jobs.start(try #require(jobs.queue.next(now: .infinity) { _ in false }), now: 8)
+    jobs.start(try #require(jobs.queue.next { _ in false }), now: 8)
     try handleMessages()
     let again = try #require(jobs.runs.values.first)
-    #expect(again.live.phase == .ready && again.live.isFetching == !isThere)
+    #expect(again.live.phase == (isThere ? .waiting : .planning(.unlisted)))
     #expect(again.plan?.total == (isThere ? 2 : 0) && (again.accepted?.manifest.list != nil) == isThere)
     engine.shutdown()
   }
@@ -293,11 +293,11 @@ import Transfer
   func `a job that cannot be planned is held and planned again, and no other waits for it`(number: Int) throws {
     try plan(.failure(Self.troubles[number]))
     #expect(jobs.runs.isEmpty)
-    let hold = try #require(jobs.queue.holds["a"])
+    let hold = try #require(jobs.holds[.planning("a")])
     #expect(hold.attempts == 1 && jobs.waits.map(\.job) == ["a"])
-    #expect(jobs.queue.next(now: hold.due - 0.1) { _ in false } == nil, "it waits")
+    #expect(jobs.queue.next { jobs.holds.isHeld(.planning($0), now: hold.due - 0.1) } == nil, "it waits")
     let accepted = try #require(deliveries.ledger.liveJobs().first)
-    #expect(jobs.queue.next(now: hold.due) { _ in false } == .unfinished(accepted))
+    #expect(jobs.queue.next { jobs.holds.isHeld(.planning($0), now: hold.due) } == .unfinished(accepted))
     jobs.queue.retry(.unfinished(accepted))
     try plan()
     #expect(jobs.waits.isEmpty)
@@ -308,13 +308,13 @@ import Transfer
     try plan()
     let run = try #require(jobs.runs.values.first)
     let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
-    guard case .ready(var plan) = run.phase else { return #expect(Bool(false)) }
+    guard case .waiting(var plan) = run.phase else { return #expect(Bool(false)) }
     #expect(try plan.index.takeOut(0))
     #expect(try !plan.index.takeOut(0), "it is not pending any more")
     try plan.index.database.run("DELETE FROM firsts")
     try plan.index.prepareHosts()
     plan.suspects = [0]
-    run.phase = .ready(plan)
+    run.phase = .waiting(plan)
     jobs.begin(run.number, now: 7)
     // Nothing listens at h: what is tried fails, and is not retried before the test ends.
     jobs.admit(now: 8, configuration, cache: nil)
@@ -351,12 +351,12 @@ import Transfer
     try plan.index.database.execute("DROP TABLE entries")
     jobs.admit(now: 8, configuration, cache: nil)
     #expect(jobs.runs[run.number] != nil, "what is in progress ends first")
-    #expect(jobs.queue.holds.isEmpty)
+    #expect(jobs.holds.isEmpty)
     jobs.pending.remove(record)
     jobs.admit(now: 9, configuration, cache: nil)
     #expect(jobs.runs.isEmpty && jobs.waits.map(\.job) == ["a"])
-    let hold = try #require(jobs.queue.holds["a"])
-    let source = try #require(jobs.queue.next(now: hold.due) { _ in false })
+    let hold = try #require(jobs.holds[.planning("a")])
+    let source = try #require(jobs.queue.next { jobs.holds.isHeld(.planning($0), now: hold.due) })
     guard case .unfinished(let job) = source else { return #expect(Bool(false)) }
     #expect(job.runID == run.accepted?.job.runID && job.state == .running)
     jobs.start(source, now: 10)
@@ -375,11 +375,11 @@ import Transfer
     let plan = try #require(run.plan)
     let outcome = JobOutcome(JobTally(), Transfers(), at: 0)
     let documents = try ReportDelivery(run: plan.run, manifest: plan.manifest, outcome: outcome, documents: [])
-    run.phase = .finishing(.init(plan: plan, outcome: outcome, report: documents, isUnderWay: true))
+    run.phase = .reporting(.init(plan: plan, outcome: outcome, report: documents, isUnderWay: true))
     try jobs.unstaged(run.number, SystemError("fsync", "staging", code: EIO))
-    guard case .finishing(let finishing) = run.phase else { return #expect(Bool(false)) }
+    guard case .reporting(let finishing) = run.phase else { return #expect(Bool(false)) }
     #expect(finishing.report == nil && !finishing.isUnderWay)
-    #expect(run.live.phase == .unreported && run.hold?.attempts == 1)
+    #expect(run.live.phase == .unreported && jobs.holds[.ending(run.number)]?.attempts == 1)
     jobs.finish(run.number)
     var written: ReportDelivery?
     while written == nil {

@@ -19,7 +19,7 @@ import Testing
   }
 
   private static func live(
-    _ number: Int, _ phase: LiveJob.Phase = .running, since: Double = now, lastStarted: Double = now
+    _ number: Int, _ phase: LiveJob.Phase = .works, since: Double = now, lastStarted: Double = now
   ) -> LiveJob {
     LiveJob(number: number, name: "live \(number)", phase: phase, since: since, lastStarted: lastStarted)
   }
@@ -50,15 +50,15 @@ import Testing
   @Test func `as many jobs are planned as there are places, in the order in which they are wanted`() throws {
     var queue = try Self.queue("a", "b", "c", "d")
     #expect(Self.actions(&queue, []) == ["a", "b"])
-    #expect(Self.actions(&queue, [Self.live(1, .ready), Self.live(2, .planning)], limits: Self.one) == ["begin 1"])
-    #expect(Self.actions(&queue, [Self.live(1), Self.live(2, .planning)]) == ["c"], "ahead of a free place")
-    #expect(Self.actions(&queue, [Self.live(1), Self.live(2, .ready), Self.live(3, .planning)]) == ["begin 2", "d"])
+    #expect(Self.actions(&queue, [Self.live(1, .waiting), Self.live(2, .reading)], limits: Self.one) == ["begin 1"])
+    #expect(Self.actions(&queue, [Self.live(1), Self.live(2, .reading)]) == ["c"], "ahead of a free place")
+    #expect(Self.actions(&queue, [Self.live(1), Self.live(2, .waiting), Self.live(3, .reading)]) == ["begin 2", "d"])
     #expect(queue.isEmpty)
   }
 
   @Test func `planned jobs begin as places are free, the first first`() throws {
     var queue = try Self.queue()
-    let ready = (1...4).map { Self.live($0, .ready) }
+    let ready = (1...4).map { Self.live($0, .waiting) }
     #expect(Self.actions(&queue, ready) == ["begin 1", "begin 2"])
     #expect(Self.actions(&queue, ready + [Self.live(5)]) == ["begin 1"])
     #expect(Self.actions(&queue, ready + [Self.live(5), Self.live(6)]) == [])
@@ -69,7 +69,7 @@ import Testing
   @Test(arguments: [shortOfSpace, Gate(stop: .asked), Gate(stop: .outOfTime), Gate(wasRefused: true)])
   func `without room, and when the program ends, nothing starts or begins`(gate: Gate) throws {
     var queue = try Self.queue("a")
-    #expect(Self.actions(&queue, [Self.live(1, .ready)], gate) == [])
+    #expect(Self.actions(&queue, [Self.live(1, .waiting)], gate) == [])
     #expect(!queue.isEmpty)
   }
 
@@ -82,7 +82,7 @@ import Testing
     gate: Gate, expected: [String]
   ) throws {
     var queue = try Self.queue()
-    var (cancelled, new) = (Self.live(3), Self.live(6, .ready))
+    var (cancelled, new) = (Self.live(3), Self.live(6, .waiting))
     cancelled.isUnwanted = true
     new.replaces = 5
     let live = [Self.live(1, .done), Self.live(2, .unrecorded), cancelled, Self.live(5), new]
@@ -92,7 +92,7 @@ import Testing
   @Test func `a job whose name is live waits, and the next goes past it`() throws {
     var queue = try Self.queue("live 1", "b", "b", "c")
     #expect(Self.actions(&queue, [Self.live(1)], limits: JobLimits(places: 9, live: 9)) == ["b", "c"])
-    #expect(Self.actions(&queue, [Self.live(1, .finishing)]) == ["b"], "it is live until its report is there")
+    #expect(Self.actions(&queue, [Self.live(1, .reports)]) == ["b"], "it is live until its report is there")
     #expect(Self.actions(&queue, []) == ["live 1"])
   }
 
@@ -104,21 +104,21 @@ import Testing
   ) throws {
     var queue = try Self.queue()
     let job = Self.live(1, since: Self.now - age, lastStarted: Self.now - idle)
-    let actions = Self.actions(&queue, [job, Self.live(2, .ready)], limits: Self.one)
+    let actions = Self.actions(&queue, [job, Self.live(2, .waiting)], limits: Self.one)
     #expect(actions == (yields ? ["begin 2"] : []))
   }
 
   @Test func `a job that is planned for long keeps no other from being planned`() throws {
     var queue = try Self.queue("a")
-    let planning = Self.live(1, .planning, since: Self.now - 59, lastStarted: Self.now - 59)
+    let planning = Self.live(1, .reading, since: Self.now - 59, lastStarted: Self.now - 59)
     #expect(Self.actions(&queue, [planning], limits: Self.one) == [])
-    let longer = Self.live(1, .planning, since: Self.now - 60, lastStarted: Self.now - 60)
+    let longer = Self.live(1, .reading, since: Self.now - 60, lastStarted: Self.now - 60)
     #expect(Self.actions(&queue, [longer], limits: Self.one) == ["a"])
   }
 
   @Test func `no job yields its place while the queues are suspended, nor for the time of that`() throws {
     var queue = try Self.queue()
-    let jobs = [Self.live(1, since: 0, lastStarted: 0), Self.live(2, .ready)]
+    let jobs = [Self.live(1, since: 0, lastStarted: 0), Self.live(2, .waiting)]
     #expect(Self.actions(&queue, jobs, limits: Self.one, isPaused: true) == [])
     #expect(Self.actions(&queue, jobs, limits: Self.one, resumedAt: Self.now - 4.9) == [])
     #expect(Self.actions(&queue, jobs, limits: Self.one, resumedAt: Self.now - 5) == ["begin 2"])
@@ -128,7 +128,7 @@ import Testing
     var queue = try Self.queue("a", "b", "c", "d", "e")
     let old = (1...3).map { Self.live($0, since: 0, lastStarted: 0) }
     #expect(Self.actions(&queue, old) == ["a"])
-    #expect(Self.actions(&queue, old + [Self.live(4, .finishing)]) == [])
+    #expect(Self.actions(&queue, old + [Self.live(4, .reports)]) == [])
     #expect(Self.actions(&queue, old, limits: JobLimits(places: 9, live: 3)) == [])
   }
 
@@ -140,7 +140,9 @@ import Testing
     var deferred = Self.live(1)
     deferred.activity = .deferred
     #expect(
-      Self.actions(&queue, [deferred, Self.live(2, .ready)], limits: Self.one, isPaused: isPaused) == ["begin 2", "a"])
+      Self.actions(&queue, [deferred, Self.live(2, .waiting)], limits: Self.one, isPaused: isPaused) == [
+        "begin 2", "a",
+      ])
   }
 
   @Test func `jobs that only wait do not count against the live limit, up to four times as many`() throws {
@@ -165,7 +167,7 @@ import Testing
   ) throws {
     var queue = try Self.queue()
     let phases: [LiveJob.Phase] = [
-      .planning, .ready, .running, .done, .cancelling, .unrecorded, .unreported, .finishing,
+      .reading, .waiting, .works, .done, .ends, .unrecorded, .unreported, .reports,
     ]
     let live = phases.enumerated().map { number, phase in
       var job = Self.live(number, phase)
@@ -175,10 +177,10 @@ import Testing
     let actions = Self.actions(&queue, live, limits: JobLimits(places: 0, live: 0), isPaused: isPaused)
     #expect(actions == ["finish 3", "finish 6", "record 5", "cancel 1", "cancel 2"])
     // It does not take the place of one that is wanted.
-    #expect(Self.actions(&queue, live + [Self.live(8, .ready)], limits: Self.one).last == "begin 8")
+    #expect(Self.actions(&queue, live + [Self.live(8, .waiting)], limits: Self.one).last == "begin 8")
   }
 
-  @Test(arguments: [LiveJob.Phase.ready, .running])
+  @Test(arguments: [LiveJob.Phase.waiting, .works])
   func `a manifest takes the place of a live one's of its file once it is planned`(
     phase: LiveJob.Phase
   ) throws {
@@ -189,17 +191,17 @@ import Testing
     var old = Self.live(1, phase)
     #expect(Self.actions(&queue, [old], limits: Self.one).contains { $0.hasPrefix("live 1") } == false, "another file")
     old.file = FileName("a.txt")
-    let busy = [old, Self.live(2), Self.live(3, .ready)]
+    let busy = [old, Self.live(2), Self.live(3, .waiting)]
     #expect(Self.actions(&queue, busy, limits: Self.one).last == "live 1 for 1")
     #expect(Self.actions(&queue, busy, limits: Self.one).last != "live 1 for 1", "it is taken")
-    var new = LiveJob(number: 4, name: "live 1", phase: .planning, since: 0, lastStarted: 0)
+    var new = LiveJob(number: 4, name: "live 1", phase: .reading, since: 0, lastStarted: 0)
     new.replaces = 1
     queue.update(queue.fresh(of: [manifest]), settled: [manifest])
     #expect(Self.actions(&queue, [old, new], limits: Self.one, Self.shortOfSpace) == [], "one at a time")
-    new.phase = .ready
+    new.phase = .waiting
     #expect(Self.actions(&queue, [old, new, Self.live(5)], limits: Self.one) == ["replace 1 by 4"], "without a place")
     #expect(Self.actions(&queue, [old, new], limits: JobLimits(places: 2, live: 9)) == ["replace 1 by 4"])
-    for ended in [LiveJob.Phase.done, .finishing, .cancelling, .unrecorded] {
+    for ended in [LiveJob.Phase.done, .reports, .ends, .unrecorded] {
       old.phase = ended
       let actions = Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9))
       #expect(!actions.contains { $0.contains("4") }, "it waits for the end of that")
@@ -213,24 +215,24 @@ import Testing
       let runs = old.map { [Self.run(1, $0)] } ?? []
       return Self.actions(&queue, runs + [Self.run(2, new, replacing: replacing)], limits: Self.one)
     }
-    #expect(actions(.running, .ready) == ["replace 1 by 2"])
-    for phase in [LiveJob.Phase.cancelling, .finishing] { #expect(actions(phase, .ready) == []) }
-    #expect(actions(.unrecorded, .ready) == ["record 1"])
-    #expect(actions(.unreported, .ready) == ["finish 1"])
-    #expect(actions(nil, .ready) == ["separate 2"])
-    #expect(actions(nil, .planning, replacing: nil) == [])
-    #expect(actions(nil, .ready, replacing: nil) == ["begin 2"])
+    #expect(actions(.works, .waiting) == ["replace 1 by 2"])
+    for phase in [LiveJob.Phase.ends, .reports] { #expect(actions(phase, .waiting) == []) }
+    #expect(actions(.unrecorded, .waiting) == ["record 1"])
+    #expect(actions(.unreported, .waiting) == ["finish 1"])
+    #expect(actions(nil, .waiting) == ["separate 2"])
+    #expect(actions(nil, .reading, replacing: nil) == [])
+    #expect(actions(nil, .waiting, replacing: nil) == ["begin 2"])
   }
 
   @Test func `of several manifests that wait for the end of a replaced job the newest counts`() throws {
-    let (old, waiting) = (Self.run(1, .cancelling), Self.run(2, .ready, replacing: 1))
+    let (old, waiting) = (Self.run(1, .ends), Self.run(2, .waiting, replacing: 1))
     #expect(try Self.actions(dropping: old, waiting) == ["job for 2"])
-    #expect(try Self.actions(dropping: old, waiting, Self.run(3, .planning, replacing: 2)) == [], "it may be rejected")
-    #expect(try Self.actions(dropping: old, waiting, Self.run(3, .ready, replacing: 2)).first == "replace 2 by 3")
+    #expect(try Self.actions(dropping: old, waiting, Self.run(3, .reading, replacing: 2)) == [], "it may be rejected")
+    #expect(try Self.actions(dropping: old, waiting, Self.run(3, .waiting, replacing: 2)).first == "replace 2 by 3")
     // What has not begun leaves nothing, and then the last one waits for the first.
     #expect(
-      try Self.actions(dropping: old, Self.run(2, .cancelling), Self.run(3, .ready, replacing: 2)) == ["job for 3"])
-    #expect(try Self.actions(dropping: old, Self.run(3, .ready, replacing: 1)) == ["job for 3"])
+      try Self.actions(dropping: old, Self.run(2, .ends), Self.run(3, .waiting, replacing: 2)) == ["job for 3"])
+    #expect(try Self.actions(dropping: old, Self.run(3, .waiting, replacing: 1)) == ["job for 3"])
   }
 
   @Test func `a job that waits after trouble takes no other's place before it is due`() throws {
@@ -238,9 +240,13 @@ import Testing
     var queue = JobQueue(goal: .watch, unfinished: [(job, try .sample())])
     queue.update([], settled: [])
     let file = try #require(job.replacedFile)
-    queue.hold(job.name, JobHold("", after: nil, now: Self.now))
-    #expect(queue.nextReplacement(of: [file: Self.live(1)], now: Self.now) { _ in true } == nil)
-    #expect(queue.nextReplacement(of: [file: Self.live(1)], now: Self.now + 3600) { _ in true } != nil)
+    var holds = Holds()
+    holds.hold(.planning(job.name), "", now: Self.now)
+    for (time, isTaken) in [(Self.now, false), (Self.now + 3600, true)] {
+      let next = queue.nextReplacement(
+        of: [file: Self.live(1)], isLive: { _ in true }, isHeld: { holds.isHeld(.planning($0), now: time) })
+      #expect((next != nil) == isTaken)
+    }
   }
 
   @Test(arguments: [(nil, true), (2, true), (4, false)])
@@ -253,7 +259,7 @@ import Testing
     // It may have been planned again under another number.
     var live = Self.live(9)
     live.order = order ?? 1
-    #expect((queue.nextReplacement(of: [file: live]) { _ in true } != nil) == isTaken)
+    #expect((queue.nextReplacement(of: [file: live], isLive: { _ in true }) != nil) == isTaken)
   }
 
   @Test(arguments: [LedgerJob.State.accepted, .finishing])
@@ -268,8 +274,8 @@ import Testing
     queue.update(queue.fresh(of: [manifest]), settled: [manifest])
     let files = [manifest.key: Self.live(1)]
     let isFirst = state != .accepted
-    #expect((queue.nextReplacement(of: files) { _ in true }?.source == .unfinished(job)) != isFirst)
-    if !isFirst { #expect(queue.nextReplacement(of: files) { _ in true }?.file == manifest.key) }
+    #expect((queue.nextReplacement(of: files, isLive: { _ in true })?.source == .unfinished(job)) != isFirst)
+    if !isFirst { #expect(queue.nextReplacement(of: files, isLive: { _ in true })?.file == manifest.key) }
   }
 
   @Test func `rows that could not be written are tried again when that is due`() throws {
@@ -284,7 +290,7 @@ import Testing
   @Test func `what is to be cancelled becomes live before everything else, and without a place`() throws {
     var queue = try Self.queue("a", "b", "c", "live 1")
     queue.cancelled = ["r2", "r3"]
-    let full = [Self.live(1), Self.live(2), Self.live(3, .ready), Self.live(4, .ready)]
+    let full = [Self.live(1), Self.live(2), Self.live(3, .waiting), Self.live(4, .waiting)]
     let limits = JobLimits(places: 2, live: 4, total: 9)
     #expect(Self.actions(&queue, full, limits: limits) == ["c"], "another run of the job is live")
     #expect(Self.actions(&queue, full, limits: limits) == [])
@@ -293,11 +299,11 @@ import Testing
     #expect(Self.actions(&queue, [], limits: JobLimits(places: 1, live: 1)) == ["b"])
   }
 
-  @Test(arguments: [LiveJob.Phase.done, .unreported, .finishing])
+  @Test(arguments: [LiveJob.Phase.done, .unreported, .reports])
   func `a job all of whose rows are there holds no place, paused or not`(phase: LiveJob.Phase) throws {
     for isPaused in [false, true] {
       var queue = try Self.queue()
-      let jobs = [Self.live(1, phase), Self.live(2, phase), Self.live(3, .ready), Self.live(4, .ready)]
+      let jobs = [Self.live(1, phase), Self.live(2, phase), Self.live(3, .waiting), Self.live(4, .waiting)]
       let begun = Self.actions(&queue, jobs, isPaused: isPaused).filter { !$0.hasPrefix("finish") }
       #expect(begun == ["begin 3", "begin 4"])
     }
@@ -307,15 +313,17 @@ import Testing
     throws
   {
     var queue = try Self.queue()
-    let phases: [LiveJob.Phase] = [.planning, .running, .done, .unreported, .finishing, .done]
+    let phases: [LiveJob.Phase] = [.reading, .works, .done, .unreported, .reports, .done]
     let live = phases.enumerated().map { Self.live($0.offset, $0.element) }
     #expect(Self.actions(&queue, live, limits: JobLimits(places: 0, live: 0)) == ["finish 2", "finish 3", "finish 5"])
   }
 
   /// A job whose source is to be downloaded.
-  private static func source(_ number: Int, _ phase: LiveJob.Phase = .ready, replacing old: Int? = nil) -> LiveJob {
+  private static func source(
+    _ number: Int, _ phase: LiveJob.Phase = .planning(.unlisted), replacing old: Int? = nil
+  ) -> LiveJob {
     var job = live(number, phase)
-    (job.isFetching, job.replaces) = (true, old)
+    job.replaces = old
     return job
   }
 
@@ -323,34 +331,34 @@ import Testing
     var queue = try Self.queue()
     #expect(Self.actions(&queue, [Self.live(1), Self.source(2)], limits: Self.one) == [])
     #expect(Self.actions(&queue, [Self.source(1), Self.source(2)], limits: Self.one) == ["begin 1"])
-    #expect(Self.actions(&queue, [Self.source(1, .running), Self.live(2, .ready)], limits: Self.one) == [])
+    #expect(Self.actions(&queue, [Self.source(1, .planning(.list)), Self.live(2, .waiting)], limits: Self.one) == [])
     #expect(Self.actions(&queue, [Self.live(1), Self.source(2, replacing: 1)], limits: Self.one) == ["begin 2"])
-    let beside = [Self.source(2, .running, replacing: 9), Self.live(3, .ready)]
+    let beside = [Self.source(2, .planning(.list), replacing: 9), Self.live(3, .waiting)]
     #expect(Self.actions(&queue, beside, limits: Self.one) == ["begin 3"], "it has no place")
     #expect(Self.actions(&queue, [Self.source(2, replacing: 1)], Self.shortOfSpace) == [])
   }
 
   @Test func `a source that nobody wants any more is cancelled, once what it was to replace has ended`() throws {
     var queue = try Self.queue()
-    var job = Self.source(2, .running)
+    var job = Self.source(2, .planning(.list))
     job.isUnwanted = true
     #expect(Self.actions(&queue, [job]) == ["cancel 2"])
     job.replaces = 1
-    #expect(Self.actions(&queue, [Self.live(1, .cancelling), job]) == [])
+    #expect(Self.actions(&queue, [Self.live(1, .ends), job]) == [])
     #expect(Self.actions(&queue, [job]) == ["cancel 2"])
-    #expect(Self.actions(&queue, [Self.source(2, .done)]) == ["finish 2"])
+    #expect(Self.actions(&queue, [Self.source(2, .unrecorded)]) == ["record 2"])
   }
 
   @Test func `a manifest takes the place of one whose source is downloaded, when it is planned itself`() throws {
     var queue = try Self.queue()
-    var old = Self.source(1, .running)
+    var old = Self.source(1, .planning(.list))
     old.file = FileName("a.json")
-    var new = Self.live(2, .ready)
+    var new = Self.live(2, .waiting)
     new.replaces = 1
     #expect(Self.actions(&queue, [old, new]) == ["replace 1 by 2"])
-    let list = [old, Self.source(2, .running, replacing: 1)]
+    let list = [old, Self.source(2, .planning(.list), replacing: 1)]
     #expect(Self.actions(&queue, list) == ["replace 1 by 2"], "as soon as it is known that it has a source")
-    #expect(Self.actions(&queue, [Self.source(1, .cancelling), new]) == [])
+    #expect(Self.actions(&queue, [Self.source(1, .ends), new]) == [])
     #expect(Self.actions(&queue, [new]) == ["separate 2"])
   }
 
@@ -364,53 +372,63 @@ import Testing
   }
 
   private static func run(
-    _ number: Int, _ phase: LiveJob.Phase = .running, replacing old: Int? = nil, isFetching: Bool = false
+    _ number: Int, _ phase: LiveJob.Phase = .works, replacing old: Int? = nil
   ) -> LiveJob {
     var job = LiveJob(number: number, name: "job", phase: phase, since: now, lastStarted: now)
-    (job.replaces, job.isFetching, job.file) = (old, isFetching, FileName("a.json"))
+    (job.replaces, job.file) = (old, FileName("a.json"))
     return job
   }
 
   @Test func `a third manifest is planned while the list of the second is downloaded, and takes its place`() throws {
-    let (first, list) = (Self.run(1), Self.run(2, replacing: 1, isFetching: true))
+    let (first, list) = (Self.run(1), Self.run(2, .planning(.list), replacing: 1))
     #expect(try Self.actions(dropping: first, list) == ["job for 2"])
-    #expect(try Self.actions(dropping: Self.run(1, .cancelling), list) == ["job for 2"])
+    #expect(try Self.actions(dropping: Self.run(1, .ends), list) == ["job for 2"])
     #expect(try Self.actions(dropping: list) == ["job for 2"], "when the first has ended")
-    #expect(try Self.actions(dropping: first, list, Self.run(3, .planning, replacing: 2)) == [], "it may be rejected")
+    #expect(try Self.actions(dropping: first, list, Self.run(3, .reading, replacing: 2)) == [], "it may be rejected")
     #expect(
-      try Self.actions(dropping: first, list, Self.run(3, .ready, replacing: 2)) == ["replace 2 by 3", "job for 3"])
-    #expect(try Self.actions(dropping: first, list, Self.run(3, .finishing, replacing: 2)) == ["job for 2"])
-    let second = Self.run(2, .done, replacing: 1, isFetching: true)
-    #expect(try Self.actions(dropping: first, second, Self.run(3, .ready, replacing: 2)).first == "finish 2")
-    #expect(try Self.actions(dropping: first, Self.run(3, .ready, replacing: 1)).first == "replace 1 by 3")
+      try Self.actions(dropping: first, list, Self.run(3, .waiting, replacing: 2)) == ["replace 2 by 3", "job for 3"])
+    #expect(try Self.actions(dropping: first, list, Self.run(3, .reports, replacing: 2)) == ["job for 2"])
+    let second = Self.run(2, .unrecorded, replacing: 1)
+    #expect(try Self.actions(dropping: first, second, Self.run(3, .waiting, replacing: 2)).first == "record 2")
+    #expect(try Self.actions(dropping: first, Self.run(3, .waiting, replacing: 1)).first == "replace 1 by 3")
   }
 
   @Test func `the next list is downloaded in the place of the one before it, so that there are never many`() throws {
-    let (first, second) = (Self.run(1), Self.run(2, replacing: 1, isFetching: true))
-    let third = Self.run(3, .ready, replacing: 2, isFetching: true)
+    let (first, second) = (Self.run(1), Self.run(2, .planning(.list), replacing: 1))
+    let third = Self.run(3, .planning(.unlisted), replacing: 2)
     #expect(try Self.actions(dropping: first, second, third) == ["begin 3", "replace 2 by 3", "job for 3"])
     #expect(
-      try Self.actions(dropping: first, second, Self.run(3, replacing: 2, isFetching: true)) == [
+      try Self.actions(dropping: first, second, Self.run(3, .planning(.list), replacing: 2)) == [
         "replace 2 by 3", "job for 3",
       ])
-    let begun = Self.run(3, replacing: 1, isFetching: true)
-    #expect(try Self.actions(dropping: first, Self.run(2, .finishing, isFetching: true), begun) == ["job for 3"])
+    let begun = Self.run(3, .planning(.list), replacing: 1)
+    #expect(try Self.actions(dropping: first, Self.run(2, .reports), begun) == ["job for 3"])
     // A list that has come first is worked on until there is the next.
     #expect(
-      try Self.actions(dropping: first, Self.run(2, .ready, replacing: 1), third) == [
+      try Self.actions(dropping: first, Self.run(2, .waiting, replacing: 1), third) == [
         "begin 3", "replace 1 by 2", "job for 3",
       ])
-    #expect(try Self.actions(dropping: Self.run(2), Self.run(3, .ready, replacing: 2)).first == "replace 2 by 3")
+    #expect(try Self.actions(dropping: Self.run(2), Self.run(3, .waiting, replacing: 2)).first == "replace 2 by 3")
   }
 
   @Test func `never do two runs of a job go on, whatever is wanted and in which order it is planned`() throws {
     // Another job has the only place.
-    let (first, second) = (Self.run(1, .ready), Self.run(2, .ready, replacing: 1))
-    let third = Self.run(3, .ready, replacing: 2)
+    let (first, second) = (Self.run(1, .waiting), Self.run(2, .waiting, replacing: 1))
+    let third = Self.run(3, .waiting, replacing: 2)
     let actions = try Self.actions(dropping: Self.live(9), first, second, third)
     #expect(actions == ["replace 1 by 2", "replace 2 by 3", "job for 3"])
     // What it was to replace has ended; something of the one before that is in progress.
-    #expect(try Self.actions(dropping: Self.run(1, .cancelling), third) == ["job for 3"])
+    #expect(try Self.actions(dropping: Self.run(1, .ends), third) == ["job for 3"])
     #expect(try Self.actions(dropping: third) == ["separate 3", "job for 3"])
   }
+}
+
+extension LiveJob.Phase {
+  static var reading: Self { .planning(.manifest) }
+  static var works: Self { .running(isDone: false) }
+  static var done: Self { .running(isDone: true) }
+  static var ends: Self { .closing(isIdle: false) }
+  static var unrecorded: Self { .closing(isIdle: true) }
+  static var reports: Self { .reporting(isIdle: false) }
+  static var unreported: Self { .reporting(isIdle: true) }
 }
