@@ -198,7 +198,7 @@ extension HostScheduler {
   }
 
   /// Handles the timers that are due, and time that has passed for closed hosts.
-  mutating func wake(_ now: Int) {
+  package mutating func wake(_ now: Int) {
     let wasMachineClosed = hosts.machine.isClosed
     for slot in hosts.countTime(now: now) { unblock(slot) }
     if wasMachineClosed, !hosts.machine.isClosed { unblockAll() }

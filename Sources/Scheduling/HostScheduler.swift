@@ -203,11 +203,12 @@ package struct HostScheduler {
   }
 
   /// Records the start of an entry whose retry is due.
+  /// - Parameter isPassedOn: Whether its host, which is closed, is not to be asked. Default: it may be.
   @discardableResult
-  package mutating func startRetry(_ retry: Retry, job: Int, now: Int) -> Admission {
+  package mutating func startRetry(_ retry: Retry, job: Int, now: Int, isPassedOn: Bool = false) -> Admission {
     guard let place = place(of: job), let site = jobs[place].site(at: retry.host) else { return .request }
     jobs[place].removeRetry(retry, at: site)
-    return start(place, site, now)
+    return start(place, site, now, isPassedOn: isPassedOn)
   }
 
   /// Records the start of the first of a host's entries that had waited for others.
@@ -218,12 +219,12 @@ package struct HostScheduler {
     return start(place, site, now)
   }
 
-  private mutating func start(_ place: Int, _ site: Int, _ now: Int) -> Admission {
+  private mutating func start(_ place: Int, _ site: Int, _ now: Int, isPassedOn: Bool = false) -> Admission {
     let slot = jobs[place].sites[site].slot
     starts += 1
     jobs[place].start(at: site, number: starts)
     hosts.loads[slot].beginning += 1
-    let admission = hosts.started(slot, now: now)
+    let admission = hosts.started(slot, now: now, isPassedOn: isPassedOn)
     rank(place, site)
     return admission
   }
@@ -275,11 +276,24 @@ package struct HostScheduler {
     return jobs[place].sites[site].released.first
   }
 
-  /// The first of a host's entries that are due, have a mirror and are as asked for; nil when there is none.
-  package func firstMirrored(of host: Int, job: Int, where isWanted: (EntryKey) -> Bool) -> Retry? {
-    guard let place = place(of: job), let site = jobs[place].site(at: host), jobs[place].sites[site].dueMirrored > 0
-    else { return nil }
-    return jobs[place].sites[site].dueRetries.elements.filter { $0.hasMirror && isWanted($0.key) }.min()
+  /// Changes whenever a host may have been closed, opened or given up, or another entry of a job with a mirror is due at a host.
+  package func mirrorVersion(of host: Int, job: Int) -> MirrorVersion {
+    let site = place(of: job).flatMap { place in jobs[place].site(at: host).map { jobs[place].sites[$0] } }
+    return MirrorVersion(changes: hosts.changeCount, entries: site?.dueMirrored.ever ?? 0)
+  }
+
+  /// As `mirrorVersion` returns it.
+  package struct MirrorVersion: Equatable, Sendable {
+    fileprivate let changes: Int
+    fileprivate let entries: Int
+  }
+
+  /// Of a host's entries that are due and have a mirror those that are wanted, the first so many.
+  package func mirrored(of host: Int, job: Int, limit: Int, where isWanted: (EntryKey) -> Bool) -> [Retry] {
+    guard let place = place(of: job), let site = jobs[place].site(at: host), jobs[place].sites[site].dueMirrored.now > 0
+    else { return [] }
+    let found = jobs[place].sites[site].dueRetries.elements.filter { $0.hasMirror && isWanted($0.key) }
+    return Array(found.sorted().prefix(limit))
   }
 
   mutating func attach(

@@ -24,8 +24,11 @@ struct HostTable {
   /// When time was last counted for closed hosts.
   private var counted = 0
 
-  /// Changes of hosts that were not taken yet.
-  var changes: [HostChange] = []
+  /// Changes of hosts that were not taken yet, and how many there have been.
+  var changes: [HostChange] = [] {
+    didSet { changeCount += max(0, changes.count - oldValue.count) }
+  }
+  private(set) var changeCount = 0
 
   /// The most trials at once.
   static let trialLimit = 16
@@ -87,7 +90,7 @@ struct HostTable {
 
   /// Records the start of a download.
   /// - Returns: Whether it tries if its host answers again, or is not to be tried.
-  mutating func started(_ slot: Int, now: Int) -> HostScheduler.Admission {
+  mutating func started(_ slot: Int, now: Int, isPassedOn: Bool = false) -> HostScheduler.Admission {
     loads[slot].started(now: now)
     if loads[slot].waiting > 0 { unanswered.insert(slot) }
     if machine.isClosed, isUnknown(slot) {
@@ -95,7 +98,7 @@ struct HostTable {
       return .request
     }
     guard loads[slot].breaker.state != .open else { return .request }
-    guard let due = loads[slot].breaker.trialDue, due <= now, hasTrialRoom else { return .failure }
+    guard !isPassedOn, let due = loads[slot].breaker.trialDue, due <= now, hasTrialRoom else { return .failure }
     loads[slot].breaker.trialBegan(now: now)
     trials += 1
     return .trial

@@ -9,8 +9,8 @@ struct JobSites {
     var next: EntryKey?
     /// Retries that are due, and new entries that wait apart for a closed host.
     fileprivate(set) var dueRetries = PriorityQueue<Retry>()
-    /// How many of them have a mirror.
-    fileprivate(set) var dueMirrored = 0
+    /// How many of them have a mirror, and how many such there have been.
+    fileprivate(set) var dueMirrored = (now: 0, ever: 0)
     /// Entries that waited for others, and do not any more.
     var released = PriorityQueue<EntryKey>()
     /// How many retries are not due yet.
@@ -183,7 +183,9 @@ struct JobSites {
   /// Adds an entry that is due.
   mutating func setAside(_ retry: Retry, at index: Int) {
     sites[index].dueRetries.insert(retry)
-    if retry.hasMirror { sites[index].dueMirrored += 1 }
+    guard retry.hasMirror else { return }
+    sites[index].dueMirrored.now += 1
+    sites[index].dueMirrored.ever += 1
   }
 
   /// Adds an entry that may start.
@@ -197,7 +199,7 @@ struct JobSites {
   mutating func popReleased(at index: Int) { _ = sites[index].released.popFirst() }
 
   mutating func removeRetry(_ retry: Retry, at index: Int) {
-    if retry.hasMirror { sites[index].dueMirrored -= 1 }
+    if retry.hasMirror { sites[index].dueMirrored.now -= 1 }
     if sites[index].dueRetries.first == retry {
       _ = sites[index].dueRetries.popFirst()
     } else {

@@ -92,6 +92,19 @@ import Testing
     #expect(Set(holds.map(\.host)) == [server.url("").split(separator: "/").last.map(String.init)])
   }
 
+  @Test(arguments: ["http://127.0.0.2:9/", "http://10.9.9.9/"])
+  func `mirrors that are of no use fail no entry of a host that comes back`(mirror: String) throws {
+    let server = try RestartedServer(answering: 5)
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", (0..<40).map { server.url("\($0)") + "\t" + mirror + "\($0)\n" }.joined())
+    let run = try folders.start("run", ["--filters", "none", "--verbose", "--retries", "1"])
+    #expect(try run.waitForLine(containing: "does not answer") != nil)
+    try server.start()
+    let finished = try run.finish()
+    #expect(finished.status == 0, "\(finished.error)")
+    #expect(try folders.report("job").counts == Report.Counts(total: 40, filtered: 40))
+  }
+
   /// Sends pictures; from the request after so many on it redirects all to a page of another host, until it is asked for `/open`.
   private func portal(after pictures: Int) throws -> PythonServer {
     try PythonServer(

@@ -18,6 +18,12 @@ struct AttemptHistory {
   /// Which of its URLs is in use, from 0.
   var mirror = 0
 
+  /// The first of its URLs that was left only because its host was closed, from 0. Default: nil, none was.
+  var passedOver: Int?
+
+  /// Whether it is at that URL again, because the mirrors after it have failed: they are not tried again.
+  var wentBack = false
+
   /// The hosts of the URLs after that one, in their order, empty for a file. Default: none, also when its request is not to
   /// be made at another one unless it failed.
   var mirrorHosts: [String] = []
@@ -91,6 +97,20 @@ extension AttemptHistory {
     mirrorHosts = Array(mirrorHosts.dropFirst())
     if let failure { mirrorFailures.append(failure) }
     hadRetryableMirrorFailure = hadRetryableMirrorFailure || isRetryable
+  }
+
+  /// Records that the URL in use is left only because its host is closed.
+  mutating func passOver() { passedOver = passedOver ?? mirror }
+
+  /// Goes back to the URL that was passed over.
+  /// - Parameters:
+  ///   - attempts: How often the entry was tried, at all of its URLs.
+  ///   - failure: How the mirror failed that was in use.
+  mutating func goBack(attempts: Int, after failure: ReportRow.MirrorFailure?) {
+    guard let passedOver else { return }
+    useMirror(attempts: attempts, after: failure, isRetryable: false)
+    if mirrorFailures.indices.contains(passedOver) { mirrorFailures.remove(at: passedOver) }
+    (mirror, self.passedOver, wentBack, mirrorHosts) = (passedOver, nil, true, [])
   }
 
   /// Records a try that does not count, and neither does its time, because the host was closed.

@@ -67,13 +67,15 @@ extension EntryFlow {
     let started = scheduler.started(record.id)
     let entry = EndedEntry(
       state: live.state, failure: live.failure, attempts: live.attempts - scheduler.uncounted(record.id),
-      hasMirror: record.hasMirror, throttle: scheduler.throttle(ofHostOf: record.id),
+      hasMirror: record.hasMirror && started?.history.wentBack != true,
+      throttle: scheduler.throttle(ofHostOf: record.id),
       refusals: (started?.history.refusals ?? 0) + (live.failure?.isHostRefusal == true ? 1 : 0),
       age: started.map { now - $0.firstTried } ?? 0, wasDeferred: started?.key.wasDeferred == true,
       hadRetryableMirrorFailure: started?.history.hadRetryableMirrorFailure == true,
       mayBePortal: mayBePortal,
       mayRepeat: record.entry.request.isCacheable || configuration.backoff.isGiven || !wasSent(record, live),
       timeLeft: timeLeft(record.id, configuration), host: hostState(record, live, wasTried: wasTried),
+      wasPassedOver: started?.history.passedOver != nil,
       isMirrorOpen: record.entry.urls.dropFirst(record.mirror + 1).contains(where: scheduler.isOpen(hostOf:)))
     let entries = runs[record.run.number]
     let isClosing = entries?.isClosing == true
@@ -113,6 +115,18 @@ extension EntryFlow {
       scheduler.keep(partial, of: record.id)
       if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
       reportRetry(record, live, after: seconds)
+    case .goBack:
+      let url = record.entry.urls[started?.history.passedOver ?? 0]
+      do throws(EntryScheduler.IndexError) {
+        try scheduler.goBack(
+          record.id, to: url, attempts: live.attempts,
+          after: live.failure.map { .init($0, of: SourceLocation.redacted(record.url)) }, now: now)
+      } catch {
+        scheduler.finished(record.id, now: now)
+        return indexFailed(error)
+      }
+      if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
+      reportRetry(record, live, after: 0, mirror: SourceLocation.redacted(url))
     case .postpone(let wait): postpone(record, live, wait: wait, now: now)
     case .useMirror:
       let mirror = record.entry.urls[record.mirror + 1]
@@ -120,7 +134,7 @@ extension EntryFlow {
         try scheduler.useMirror(
           record.id, mirror, attempts: live.attempts,
           after: live.failure.map { .init($0, of: SourceLocation.redacted(record.url)) },
-          isRetryable: live.failure?.isRetryable == true, now: now)
+          isRetryable: live.failure?.isRetryable == true, isPassedOver: entry.host == .closed, now: now)
       } catch {
         scheduler.finished(record.id, now: now)
         return indexFailed(error)

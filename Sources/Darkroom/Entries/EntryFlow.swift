@@ -34,6 +34,9 @@ final class EntryFlow {
   /// The runs whose indexes cannot be read, and why.
   var unreadable: [Int: any Error] = [:]
 
+  /// Whether there may be more entries of closed hosts that have an open mirror.
+  private var hasMoreToPassOn = false
+
   /// The records of lists whose operations have ended for good, and that nobody has taken.
   private var endedSources: [PhotoRecord] = []
 
@@ -110,6 +113,7 @@ final class EntryFlow {
   /// monotonic clock; nil when that does not depend on the time.
   var nextStart: Int? {
     guard endedSources.isEmpty else { return 0 }
+    if hasMoreToPassOn, mayStart { return 0 }
     guard mayStart, pending.lowestPriorityWithRoom(besides: holders) != nil else { return nil }
     let change = scheduler.nextChange
     return dependents.due.map { min(change ?? .max, $0) } ?? change
@@ -138,7 +142,20 @@ final class EntryFlow {
       }
     }
     pending.startedAll()
+    passOn(configuration)
     failDependents()
+  }
+
+  /// Passes entries of closed hosts on to their mirrors.
+  private func passOn(_ configuration: Configuration) {
+    do throws(EntryScheduler.IndexError) {
+      let now = Clock.monotonicMilliseconds
+      hasMoreToPassOn = try scheduler.passOn(now: now) { next throws(EntryScheduler.IndexError) in
+        if let entries = runs[next.run] { try start(next, entries.plan, configuration, nil) }
+      }
+    } catch {
+      indexFailed(error)
+    }
   }
 
   private func start(

@@ -50,8 +50,11 @@ extension EntryScheduler {
       }
       let host = try job.number(ofHost: place.host, names: &names)
       let key = EntryKey(priority: place.key.priority, position: position)
-      if job[waiting: position] == nil { job.wait(position, AttemptHistory(firstTried: now)) }
-      hosts.retry(Retry(key: key, host: host), job: run, due: now, now: now, allowance: allowance(of: host))
+      var history = job[waiting: position] ?? AttemptHistory(firstTried: now)
+      history.setMirrors(of: try job.entry(at: position))
+      job.wait(position, history)
+      let retry = Retry(key: key, host: host, hasMirror: !history.mirrorHosts.isEmpty)
+      hosts.retry(retry, job: run, due: now, now: now, allowance: allowance(of: host))
     }
   }
 }

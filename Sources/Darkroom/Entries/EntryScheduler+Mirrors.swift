@@ -3,59 +3,84 @@ import Transfer
 
 /// Entries of closed hosts that have a mirror at another one: they need not wait.
 extension EntryScheduler {
-  /// How many entries are read at most to find one, each time.
-  private static let readLimit = 256
+  /// How many entries are passed on, and how many are read to find them, each time.
+  private static let passLimit = 256
 
-  /// Starts an entry of a closed host that has a mirror at a host that is not closed: it fails without a request, and is tried
+  /// Starts entries of closed hosts that have a mirror at a host that is not closed: they fail without a request, and are tried
   /// at the mirror. New entries are set aside on the way.
-  /// - Parameter lowest: The lowest priority that may start.
-  /// - Returns: nil when there is none.
-  func nextWithMirror(now: Int, lowest: Int) throws(IndexError) -> Next? {
-    guard hosts.hasClosedHosts else { return nil }
-    var left = Self.readLimit
+  /// - Parameter body: Called with each.
+  /// - Returns: Whether there may be more.
+  /// - Throws: `IndexError`. Nothing of that job starts any more, and the others go on.
+  func passOn(now: Int, _ body: (Next) throws(IndexError) -> Void) throws(IndexError) -> Bool {
+    guard hosts.hasClosedHosts else { return false }
+    hosts.wake(now)
+    var left = Self.passLimit
     for (host, _) in hosts.closedHosts where failure(ofHost: host) != nil {
-      for (run, job) in jobs where !job.isStopped {
-        let next = try withIndex(of: run, now: now) {
-          try nextWithMirror(at: host, of: run, job, now: now, lowest: lowest, &left)
-        }
-        if let next { return next }
+      for (run, job) in jobs where !job.isStopped && left > 0 {
+        try passOnWaiting(at: host, of: run, job, now: now, &left, body)
+        try passOnNew(at: host, of: run, job, now: now, &left, body)
       }
     }
-    return nil
+    return left == 0
   }
 
-  private func nextWithMirror(
-    at host: Int, of run: Int, _ job: JobEntries, now: Int, lowest: Int, _ left: inout Int
-  ) throws -> Next? {
-    while true {
-      let retry = hosts.firstMirrored(of: host, job: run) { key in
-        key.priority <= lowest && job[waiting: key.position].map(hasOpenMirror) == true
-      }
-      if let retry { return try start(.init(job: run, kind: .retry(retry)), of: job, now: now) }
-      guard left > 0, job.mayReadMirrors else { return nil }
-      guard try setAside(at: host, of: run, job, lowest: lowest) else { return nil }
+  private func passOnWaiting(
+    at host: Int, of run: Int, _ job: JobEntries, now: Int, _ left: inout Int, _ body: (Next) throws(IndexError) -> Void
+  ) throws(IndexError) {
+    let version = hosts.mirrorVersion(of: host, job: run)
+    guard job.withoutMirror[host] != version else { return }
+    let found = hosts.mirrored(of: host, job: run, limit: left) { key in
+      job[waiting: key.position].map(hasOpenMirror) == true
+    }
+    for retry in found { try passOn(retry, of: run, job, now: now, body) }
+    left -= found.count
+    if left > 0 { job.withoutMirror[host] = version }
+  }
+
+  /// Sets entries aside that were not started at a closed host, and passes those on that have a mirror at an open one.
+  private func passOnNew(
+    at host: Int, of run: Int, _ job: JobEntries, now: Int, _ left: inout Int, _ body: (Next) throws(IndexError) -> Void
+  ) throws(IndexError) {
+    while left > 0, job.setAside < JobEntries.passLimit {
+      let retry = try withIndex(of: run, now: now) { try setAside(at: host, of: run, job) }
+      guard let retry else { return }
       left -= 1
+      if retry.hasMirror, job[waiting: retry.key.position].map(hasOpenMirror) == true {
+        try passOn(retry, of: run, job, now: now, body)
+      } else {
+        job.setAside += 1
+      }
+      job.withoutMirror[host] = hosts.mirrorVersion(of: host, job: run)
     }
   }
 
-  /// Sets the next entry aside that was not started at a closed host.
-  /// - Returns: Whether there was one.
-  private func setAside(at host: Int, of run: Int, _ job: JobEntries, lowest: Int) throws -> Bool {
-    if let key = hosts.firstReleased(of: host, job: run), key.priority <= lowest {
-      hosts.setAsideReleased(try setAside(key, at: host, job), job: run)
-      return true
+  private func passOn(
+    _ retry: Retry, of run: Int, _ job: JobEntries, now: Int, _ body: (Next) throws(IndexError) -> Void
+  ) throws(IndexError) {
+    let next = try withIndex(of: run, now: now) {
+      try start(.init(job: run, kind: .retry(retry)), of: job, now: now, isPassedOn: true)
     }
-    guard let key = hosts.next(of: host, job: run), key.priority <= lowest, let local = job.localNumber(of: host)
-    else { return false }
+    if let next { try body(next) }
+  }
+
+  /// Sets the next entry aside that was not started at a closed host. Default: nil, there is none.
+  private func setAside(at host: Int, of run: Int, _ job: JobEntries) throws -> Retry? {
+    if let key = hosts.firstReleased(of: host, job: run) {
+      let retry = try setAside(key, at: host, job)
+      hosts.setAsideReleased(retry, job: run)
+      return retry
+    }
+    guard let key = hosts.next(of: host, job: run), let local = job.localNumber(of: host) else { return nil }
     let next = try job.index.next(ofHost: local, after: key)
-    hosts.setAside(try setAside(key, at: host, job), job: run, next: next)
-    return true
+    let retry = try setAside(key, at: host, job)
+    hosts.setAside(retry, job: run, next: next)
+    return retry
   }
 
   private func setAside(_ key: EntryKey, at host: Int, _ job: JobEntries) throws -> Retry {
     var history = AttemptHistory()
     history.setMirrors(of: try job.entry(at: key.position))
-    if history.mirrorHosts.isEmpty { job.setAside += 1 } else { job.wait(key.position, history) }
+    if !history.mirrorHosts.isEmpty { job.wait(key.position, history) }
     return Retry(key: key, host: host, hasMirror: !history.mirrorHosts.isEmpty)
   }
 
@@ -72,7 +97,7 @@ extension AttemptHistory {
   /// Sets the mirrors that are left of an entry.
   mutating func setMirrors(of entry: Entry) {
     // A request that may have an effect, such as a POST, counts as sent when it fails, and one that waits was not.
-    guard entry.urls.count > mirror + 1, entry.request.isCacheable else { return mirrorHosts = [] }
+    guard entry.urls.count > mirror + 1, entry.request.isCacheable, !wentBack else { return mirrorHosts = [] }
     mirrorHosts = entry.urls[(mirror + 1)...].map { SourceLocation.hostName(of: $0) ?? "" }
   }
 }

@@ -108,16 +108,18 @@ final class EntryScheduler {
       let next = try withIndex(of: choice.job, now: now) { try start(choice, of: job, now: now) }
       if let next { return next }
     }
-    return try nextWithMirror(now: now, lowest: lowest)
+    return nil
   }
 
   /// Starts what was chosen. What the index must have is read first: when that fails nothing has started.
   /// - Returns: nil when it was chosen for what is not so any more.
-  func start(_ choice: HostScheduler.Choice, of job: JobEntries, now: Int) throws -> Next? {
+  func start(
+    _ choice: HostScheduler.Choice, of job: JobEntries, now: Int, isPassedOn: Bool = false
+  ) throws -> Next? {
     switch choice.kind {
     case .retry(let retry):
       let entry = try job.entry(at: retry.key.position)
-      let admission = hosts.startRetry(retry, job: choice.job, now: now)
+      let admission = hosts.startRetry(retry, job: choice.job, now: now, isPassedOn: isPassedOn)
       if retry.key.wasDeferred { job.deferred.started(retry.key.position) }
       return start(retry.key, at: retry.host, admission, entry, of: choice.job, job, now: now)
     case .host(let host):
@@ -286,17 +288,37 @@ final class EntryScheduler {
   ///   - attempts: How often the entry has been tried.
   ///   - failure: How the mirror before failed.
   ///   - isRetryable: Whether that may succeed later.
+  ///   - isPassedOver: Whether the mirror before is left only because its host is closed.
   /// - Throws: `IndexError`. Then the entry is in progress still.
   func useMirror(
     _ id: PhotoRecord.ID, _ url: String, attempts: Int, after failure: ReportRow.MirrorFailure? = nil,
-    isRetryable: Bool = false, now: Int
+    isRetryable: Bool = false, isPassedOver: Bool = false, now: Int
   ) throws(IndexError) {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     let host = try withIndex(of: id.run, now: now) {
       try job.number(ofHost: job.index.hostNumber(known: url), names: &names)
     }
     var history = entry.history
+    if isPassedOver { history.passOver() }
     history.useMirror(attempts: attempts, after: failure, isRetryable: isRetryable)
+    retry(id, entry, history, at: host, of: job, due: now, now: now)
+  }
+
+  /// Has an entry wait again for the host that it was passed over at, since its mirrors have failed.
+  /// - Parameters:
+  ///   - url: Of that host.
+  ///   - attempts: How often the entry has been tried.
+  ///   - failure: How the last mirror failed.
+  /// - Throws: `IndexError`. Then the entry is in progress still.
+  func goBack(
+    _ id: PhotoRecord.ID, to url: String, attempts: Int, after failure: ReportRow.MirrorFailure?, now: Int
+  ) throws(IndexError) {
+    guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
+    let host = try withIndex(of: id.run, now: now) {
+      try job.number(ofHost: job.index.hostNumber(known: url), names: &names)
+    }
+    var history = entry.history
+    history.goBack(attempts: attempts, after: failure)
     retry(id, entry, history, at: host, of: job, due: now, now: now)
   }
 

@@ -73,11 +73,11 @@ final class JobEntries {
   /// Variants that wait for others of their entry; nil when none does.
   var variants: HeldVariants?
 
-  /// How many entries without a mirror were set aside, to find those behind them that have one.
+  /// How many entries without a mirror at an open host were set aside, to find those behind them that have one.
   var setAside = 0
 
-  /// Whether more of them may be read, to find those that have one.
-  var mayReadMirrors: Bool { setAside < Self.passLimit }
+  /// At which state of a host none of its entries that are due has a mirror at an open host.
+  var withoutMirror: [Int: HostScheduler.MirrorVersion] = [:]
 
   /// The first host that was not started, once `fetchUpcoming` has found it.
   private(set) var upcoming: Upcoming?

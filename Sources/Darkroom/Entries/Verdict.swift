@@ -10,6 +10,8 @@ enum Verdict: Equatable {
   case postpone(milliseconds: Int)
   /// It is tried at once with its next mirror.
   case useMirror
+  /// It waits for the host at which it was passed over, since its mirrors have failed.
+  case goBack
   /// It waits until its host answers again, or is given up; the last try does not count.
   case hold
   /// It is tried again when there is space.
@@ -69,6 +71,9 @@ struct EndedEntry: Equatable {
   /// Whether its host is asked, if the failure was the host's.
   var host = HostState.open
 
+  /// Whether an earlier URL was left only because its host was closed.
+  var wasPassedOver = false
+
   /// Whether the host of one of its URLs that were not tried is not closed.
   var isMirrorOpen = true
 }
@@ -114,7 +119,9 @@ extension Verdict {
       verdict = afterFailure(entry, delay: isTriedAgain ? delay : nil, isStopping)
     case nil: verdict = isStopping && entry.state != .filtered ? .leave : .deliver
     }
-    guard verdict == .deliver, let wait = entry.wait(deferral) else { return verdict }
+    guard verdict == .deliver else { return verdict }
+    if entry.wasPassedOver, entry.failure?.code.stage == .download { return isStopping ? .leave : .goBack }
+    guard let wait = entry.wait(deferral) else { return .deliver }
     return .postpone(milliseconds: wait)
   }
 

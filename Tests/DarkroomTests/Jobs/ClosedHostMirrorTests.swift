@@ -21,13 +21,20 @@ import Testing
       failure: failure, now: now, backoff: Backoff(retries: 3))
   }
 
-  /// Starts the entry that comes next, which is to go on to its next mirror without being asked for.
-  private func isPassedOn(_ position: Int, now: Int) throws -> Bool {
-    let next = try jobs.next(now: now)
-    guard let next, next.entry.position == position, next.hostFailure != nil else { return false }
-    jobs.downloadEnded(position, .none, now: now)
-    try jobs.useMirror(position, next.entry.urls[next.history.mirror + 1], attempts: 0, now: now)
-    return true
+  /// Passes entries on to their next mirrors, without a request.
+  /// - Returns: Which.
+  private func passOn(now: Int) throws -> [Int] {
+    var passed: [EntryScheduler.Next] = []
+    _ = try jobs.scheduler.passOn(now: now) { passed.append($0) }
+    for next in passed {
+      #expect(next.hostFailure != nil)
+      jobs.downloadEnded(next.entry.position, .none, now: now)
+      try jobs.scheduler.useMirror(
+        next.id, next.entry.urls[next.history.mirror + 1], attempts: 0,
+        after: .init(url: next.entry.urls[next.history.mirror], code: "connect", httpStatus: nil), isPassedOver: true,
+        now: now)
+    }
+    return passed.map(\.entry.position)
   }
 
   /// The URL that is asked of the entry that comes next.
@@ -45,7 +52,7 @@ import Testing
     fail(2, now: 20)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 2), now: 20)
     #expect(try jobs.start(now: 400) == [])
-    #expect(try isPassedOn(1, now: 500))
+    #expect(try passOn(now: 500) == [1])
     #expect(try url(now: 500) == "http://b/1")
   }
 
@@ -68,7 +75,7 @@ import Testing
     #expect(try jobs.start(now: 1040) == [3], "its own host is tried at once")
     fail(3, now: 1050)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 3), now: 1050)
-    #expect(try isPassedOn(3, now: 1060))
+    #expect(try passOn(now: 1060) == [3])
     #expect(try url(now: 1060) == "http://b/3")
   }
 
@@ -80,7 +87,7 @@ import Testing
     #expect(try jobs.start(now: 11) == [2, 3])
     for position in 2...3 { fail(position, now: 20) }
     for position in 2...3 { jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: position), now: 20) }
-    for _ in 0..<2 { #expect(try isPassedOn(2, now: 30)) }
+    for _ in 0..<2 { #expect(try passOn(now: 30) == [2]) }
     #expect(try url(now: 30) == "http://c/2")
     #expect(try jobs.start(now: 30) == [])
   }
@@ -107,7 +114,8 @@ import Testing
       let host = try #require(jobs.scheduler.names.known("a"))
       jobs.scheduler.hosts.release(place.key, job: 1, host: host, now: 30)
     }
-    #expect(try isPassedOn(2, now: 30))
+    #expect(try jobs.start(now: 30) == [])
+    #expect(try passOn(now: 30) == [2])
     #expect(try url(now: 30) == "http://b/2")
   }
 
@@ -119,7 +127,7 @@ import Testing
     #expect(try jobs.start(perHost: 1, now: 11) == [1])
     fail(1, now: 20)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 1), now: 20)
-    #expect(try isPassedOn(8, now: 30))
+    #expect(try passOn(now: 30) == [8])
     #expect(try jobs.start(perHost: 1, now: 30) == [8])
     #expect(try jobs.start(perHost: 1, now: 1020) == [2], "one that was not tried there yet")
     answer(2, now: 1030)
@@ -129,5 +137,64 @@ import Testing
       answer(position, now: 1030)
     }
     #expect(order == [1, 3, 4, 5, 6, 7])
+  }
+
+  /// Answers once, then closes hosts a and b.
+  private func closeBoth() throws {
+    for (position, host) in [(0, "a"), (1, "b")] {
+      #expect(try jobs.next(perHost: 1, now: 0)?.entry.urls[0].hasPrefix("http://\(host)/") == true)
+      answer(position, now: 10)
+    }
+    for position in [2, 3] {
+      #expect(try jobs.next(perHost: 1, now: 11)?.entry.position == position)
+      fail(position, now: 20)
+      jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: position), now: 20)
+    }
+  }
+
+  @Test func `entries whose mirrors are closed, too, are read once, and then only when a host has changed`() throws {
+    let urls = (0..<1000).map { ["http://a/\($0)", "http://b/\($0)"] }
+    try jobs.add(1, urls: [["http://a/x"], ["http://b/x"], ["http://a/y"], ["http://b/y"]] + urls)
+    try closeBoth()
+    for _ in 0..<3 { #expect(try jobs.scheduler.passOn(now: 30) { _ in }) }
+    #expect(try !jobs.scheduler.passOn(now: 30) { _ in } && jobs.scheduler.jobs[1]?.setAside == 1000)
+    let version = try #require(jobs.scheduler.jobs[1]?.withoutMirror)
+    #expect(try passOn(now: 40).isEmpty && jobs.scheduler.jobs[1]?.withoutMirror == version)
+    // b answers a trial.
+    #expect(try jobs.start(perHost: 1, now: 1020).count == 2)
+    answer(3, now: 1030)
+    #expect(try passOn(now: 1030).count == 256 && passOn(now: 1030).count == 256, "so many each time")
+  }
+
+  @Test func `a host that has asked for a hold is not asked because its entries are passed on`() throws {
+    try jobs.add(1, urls: [["http://a/0"], ["http://a/1"], ["http://a/2"], ["http://a/3", "http://b/3"]])
+    #expect(try jobs.start(perHost: 1) == [0])
+    answer(0, now: 10)
+    #expect(try jobs.start(perHost: 2, now: 11) == [1, 2])
+    #expect(jobs.downloadEnded(1, .refused(60), now: 20) == 60)
+    fail(2, now: 30)
+    jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 2), now: 30)
+    #expect(try passOn(now: 5000) == [3])
+    #expect(try url(now: 5000) == "http://b/3")
+  }
+
+  @Test func `an entry whose mirrors have failed waits for the host that it was passed over at`() throws {
+    try jobs.add(1, urls: [["http://a/0"], ["http://a/1"], ["http://a/2", "http://b/2"]])
+    #expect(try jobs.start(perHost: 1) == [0])
+    answer(0, now: 10)
+    #expect(try jobs.start(perHost: 1, now: 11) == [1])
+    fail(1, now: 20)
+    jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 1), now: 20)
+    #expect(try passOn(now: 30) == [2])
+    let id = PhotoRecord.ID(run: 1, position: 2)
+    #expect(try url(now: 30) == "http://b/2" && jobs.scheduler.started(id)?.history.passedOver == 0)
+    jobs.downloadEnded(2, .none, now: 40)
+    let failure = ReportRow.MirrorFailure(url: "http://b/2", code: "http-status", httpStatus: 404)
+    try jobs.scheduler.goBack(id, to: "http://a/2", attempts: 1, after: failure, now: 40)
+    #expect(try passOn(now: 50).isEmpty, "its mirrors are not tried again")
+    #expect(try jobs.start(perHost: 1, now: 1020) == [2])
+    let history = try #require(jobs.scheduler.started(id)).history
+    #expect(history.mirror == 0 && history.mirrorFailures.map(\.url) == ["http://b/2"])
+    #expect(history.passedOver == nil && history.wentBack && history.counted == 0)
   }
 }
