@@ -201,7 +201,7 @@ package final class Darkroom {
   /// - Returns: Whether it is to run again.
   private func runOnce() throws -> Bool {
     let now = Clock.monotonicSeconds
-    jobs.sampleBounds(configuration, waitBegan: waitBegan)
+    jobs.sampleBottlenecks(configuration, waitBegan: waitBegan)
     if watcher.isScanDue(now: now) { try scan(now) }
     for message in mailbox.collect() { try handle(message, now: now) }
     if let timeLimit, now >= timeLimit { beginToStop(now, .outOfTime) }

@@ -85,20 +85,6 @@ struct HostLoad: Sendable {
     return places.isFixed ? room : max(room, min(slow + 1, 2 * room))
   }
 
-  /// Why no download may start; nil when one may.
-  /// - Parameter places: Those of a host without a rule.
-  func shortage(_ places: HostPlaces, now: Int) -> HostShortage? {
-    guard !hasRoom(places, hasTrialRoom: true, now: now) else { return nil }
-    if breaker.isClosed { return .closed }
-    let room = room(places)
-    if throttle.until > now { return .hold }
-    if downloading < min(room, throttle.room), throttle.nextRequest > now || beginning > 0 { return .interval }
-    if throttle.room < room || throttle.nextStart > now { return .hold }
-    let isSilent = number != HostScheduler.files && !breaker.responds
-    if isSilent, room < (perHost ?? places.connections) { return .silence }
-    return perHost == nil ? .places(room) : .rule(room)
-  }
-
   /// The downloads that do nothing but wait: those that wait for its first answer for a while, or for one after a silence.
   func silentDownloads(now: Int) -> Int {
     let isSilent = breaker.silences > 0 || waitingSince.map { now - $0 >= HostScheduler.silentAfter } == true

@@ -1,36 +1,36 @@
-/// What keeps jobs from starting more, for what is to be told of it. It costs the same however many hosts and entries wait.
 extension HostScheduler {
-  /// Of so many hosts of a job it is found out why they have no room.
-  private static let examined = 8
+  /// What of a job can start, or waits.
+  package struct Backlog: Equatable, Sendable {
+    /// Whether an entry would start if the queues had room.
+    package var isReady = false
 
-  /// What of each job can start, or waits.
-  /// - Parameters:
-  ///   - perHost: As for `choose`.
-  ///   - now: When `choose` was last called.
-  package mutating func backlogs(perHost: HostPlaces, now: Int) -> [Int: JobBacklog] {
-    var backlogs: [Int: JobBacklog] = [:]
-    backlogs.reserveCapacity(jobs.count)
-    for place in jobs.indices { backlogs[jobs[place].number] = backlog(of: place, perHost, now) }
-    return backlogs
+    /// A host that has no room for an entry. Default: nil, no entry waits for room.
+    package var blocked: Int?
+
+    /// The only host without room; while none is without, the only one at which something is left. Default: nil.
+    package var host: Int?
+
+    /// How many entries wait to be tried again.
+    package var retries = 0
+
+    package init() {}
   }
 
-  private mutating func backlog(of place: Int, _ perHost: HostPlaces, _ now: Int) -> JobBacklog {
-    var backlog = JobBacklog()
-    backlog.isReady = jobs[place].hasCandidate
-    backlog.retries = jobs[place].waitingRetries
-    if jobs[place].upcoming == nil { backlog.onlyHost = jobs[place].onlyHost }
-    for site in jobs[place].blocked.prefix(Self.examined) {
-      guard let shortage = hosts.loads[jobs[place].sites[site].slot].shortage(perHost, now: now) else { continue }
-      if shortage.rank > backlog.shortage?.rank ?? -1 { backlog.shortage = shortage }
+  /// What of each job can start, or waits. It costs the same however many hosts and entries wait.
+  package mutating func backlogs() -> [Int: Backlog] {
+    var backlogs: [Int: Backlog] = [:]
+    for place in jobs.indices {
+      var backlog = Backlog()
+      backlog.isReady = jobs[place].hasCandidate
+      backlog.retries = jobs[place].waitingRetries
+      if let site = jobs[place].blocked.first {
+        backlog.blocked = jobs[place].sites[site].host
+        backlog.host = jobs[place].blocked.count == 1 ? backlog.blocked : nil
+      } else if jobs[place].upcoming == nil {
+        backlog.host = jobs[place].onlyHost
+      }
+      backlogs[jobs[place].number] = backlog
     }
-    if jobs[place].blocked.count == 1, let site = jobs[place].blocked.first {
-      backlog.host = jobs[place].sites[site].host
-    }
-    if backlog.retries > 0, backlog.shortage == nil {
-      let held = jobs[place].slots(Self.examined).filter { hosts.loads[$0].throttle.until > now }
-      backlog.isHeld = !held.isEmpty
-      if held.count == 1 { backlog.host = hosts.loads[held[0]].number }
-    }
-    return backlog
+    return backlogs
   }
 }

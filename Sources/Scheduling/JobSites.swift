@@ -127,9 +127,6 @@ struct JobSites {
   /// The slots of the hosts at which something is left.
   var slots: [Int] { places.values.map { sites[$0].slot } }
 
-  /// Some of these, so many at most.
-  func slots(_ limit: Int) -> [Int] { places.values.prefix(limit).map { sites[$0].slot } }
-
   /// The only host at which something is left; nil when there are several, or none.
   var onlyHost: Int? { places.count == 1 ? places.first?.key : nil }
 

@@ -66,6 +66,12 @@ import Transfer
     #expect(Self.lines(accepted, isForPerson: false) == [], "what is accepted is well")
   }
 
+  @Test(arguments: [0.19, 0.2]) func `what bounded a run is told, unless that was for a small share`(share: Double) {
+    let disk = Bottleneck(.disk, share: share)
+    let lines = Self.lines([JobsProgressTests.end("a", bottlenecks: [disk])])
+    #expect(lines.contains("a: \(disk)") == (share >= ClosingSummary.leastShare), "\(lines)")
+  }
+
   @Test func `a rejected manifest is not tried again as it is`() {
     let lines = Self.lines([JobsProgressTests.end("a", .rejected)])
     #expect(!lines.contains { $0.contains("retry") }, "\(lines)")

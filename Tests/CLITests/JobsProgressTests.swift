@@ -29,12 +29,13 @@ import Testing
     return .entryEnded(job: "a", row: row, deferred: 0)
   }
 
-  static func end(_ job: String, _ state: JobOutcome.State = .succeeded, accepted: Bool = false) -> Event {
+  static func end(
+    _ job: String, _ state: JobOutcome.State = .succeeded, accepted: Bool = false, bottlenecks: [Bottleneck] = []
+  ) -> Event {
     .jobEnded(
       JobSummary(
         job: job, state: state, counts: .init(), sinceLast: nil, isAccepted: accepted, transfers: Transfers(),
-        boundedBy: [],
-        problems: [], report: "outbox/\(job)/report.json", seconds: 1))
+        bottlenecks: bottlenecks, problems: [], report: "outbox/\(job)/report.json", seconds: 1))
   }
 
   @Test func `a job is planned, started, and counted`() throws {

@@ -12,7 +12,7 @@ package struct JobSummary: Sendable, Equatable {
   package let transfers: Transfers
 
   /// What kept the run from being faster, the largest share first; empty when nothing is known of it.
-  package let boundedBy: [BoundedBy]
+  package let bottlenecks: [Bottleneck]
 
   /// What made the manifest rejected, a line each.
   package let problems: [String]

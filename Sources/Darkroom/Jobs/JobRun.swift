@@ -154,8 +154,8 @@ final class JobRun {
   /// How long it takes; nil until the job is in the ledger.
   var time: RunTime?
 
-  /// What it is bounded by, in this process; nil until the job is in the ledger.
-  var boundedTime: BoundedTime?
+  /// Its bottlenecks in this process; nil until the job is in the ledger.
+  var bottlenecks: BottleneckTime?
 
   /// When its planning or, since then, the work on its entries began, as `Clock.monotonicSeconds`.
   var since: Double

@@ -83,11 +83,8 @@ final class LiveJobs {
   }
   var isStopping: Bool { gate.isStopping }
 
-  /// When it is found out what bounds the runs.
+  /// When the bottlenecks of the runs are sampled.
   var sampleClock = SampleClock(now: Clock.monotonicMilliseconds)
-
-  /// Processors for filtrations.
-  let processors = ProcessInfo.processInfo.activeProcessorCount
 
   /// What writes the pages of jobs; nil when nothing does.
   var gallery: GalleryWriter?
@@ -165,7 +162,7 @@ final class LiveJobs {
     case .accepted(let number, let job, let manifest):
       runs[number]?.accepted = (job, manifest)
       runs[number]?.time = runTime()
-      runs[number]?.boundedTime = runs[number]?.boundedTime ?? BoundedTime(now: Clock.monotonicMilliseconds)
+      runs[number]?.bottlenecks = runs[number]?.bottlenecks ?? BottleneckTime(now: Clock.monotonicMilliseconds)
       runs[number]?.sourceTransfers = manifest.transfers ?? Transfers()
       if let known = knownRuns.removeValue(forKey: job.runID) { runs[number]?.known = known }
       if let run = runs[number] {
@@ -370,7 +367,7 @@ final class LiveJobs {
     if case .running(let entries) = run.phase {
       let outcome = JobOutcome(
         entries.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, taking: elapsed(run),
-        isFirst: entries.plan.isFirst, boundedBy: run.boundedTime?.shares ?? [], holds: flow.holds(of: entries))
+        isFirst: entries.plan.isFirst, bottlenecks: run.bottlenecks?.shares ?? [], holds: flow.holds(of: entries))
       flow.remove(number)
       run.phase = .reporting(.init(plan: entries.plan, outcome: outcome))
     }
@@ -486,7 +483,7 @@ extension JobSummary {
   fileprivate init(_ job: String, _ outcome: JobOutcome, _ plan: Plan, isAccepted: Bool) {
     self.init(
       job: job, state: outcome.state, counts: outcome.counts, sinceLast: outcome.sinceLast,
-      isAccepted: isAccepted, transfers: outcome.transfers, boundedBy: outcome.boundedBy ?? [],
+      isAccepted: isAccepted, transfers: outcome.transfers, bottlenecks: outcome.bottlenecks ?? [],
       problems: outcome.problems.map { ($0.place.isEmpty ? "" : $0.place + ": ") + $0.message },
       report: plan.run.folder.report, seconds: Double(outcome.duration(since: plan.manifest.accepted)) / 1000,
       isRejectedReplacement: outcome.isRejectedReplacement == true)

@@ -60,7 +60,7 @@ package struct JobOutcome: Sendable, Equatable, Codable {
   package var sinceLast: SinceLast?
 
   /// What kept the run from being faster, the largest share first; nil when nothing is known of it.
-  package var boundedBy: [BoundedBy]?
+  package var bottlenecks: [Bottleneck]?
 
   /// When hosts of the run did not answer, so that entries waited, as far as the process that ended it knows; nil when it
   /// does of none.
@@ -84,17 +84,16 @@ extension JobOutcome {
   /// The outcome of a job all of whose rows are durable.
   /// - Parameters:
   ///   - isFirst: Whether there was no run with which this one can be compared.
-  ///   - boundedBy: What kept the run from being faster. Default: nothing is known of it.
+  ///   - bottlenecks: What kept the run from being faster. Default: nothing is known of it.
   ///   - holds: When its hosts did not answer. Default: they did.
   init(
     _ tally: JobTally, _ transfers: Transfers, at now: Int, taking elapsed: RunTime.Elapsed? = nil,
-    isFirst: Bool = true,
-    boundedBy: [BoundedBy] = [], holds: [HostHold] = []
+    isFirst: Bool = true, bottlenecks: [Bottleneck] = [], holds: [HostHold] = []
   ) {
     self.init(
       state: tally.counts.state, counts: tally.counts, bytes: tally.bytes, transfers: transfers, problems: [],
       finished: now, elapsed: elapsed, sinceLast: isFirst ? nil : tally.changes,
-      boundedBy: boundedBy.isEmpty ? nil : boundedBy, holds: holds.isEmpty ? nil : holds)
+      bottlenecks: bottlenecks.isEmpty ? nil : bottlenecks, holds: holds.isEmpty ? nil : holds)
   }
 
   /// How long the run took, in milliseconds: the difference of the times that the report shows, unless the wall clock was

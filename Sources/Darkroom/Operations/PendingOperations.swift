@@ -233,10 +233,6 @@ final class PendingOperations {
   /// How many downloads and filtrations may run, unless operations go on one by one.
   var placeLimits: (downloads: Int, filtrations: Int) { (downloads, filtrations) }
 
-  /// Whether there is room for another entry in spite of what is on its way to the outbox.
-  /// - Parameter undelivered: As for `lowestPriorityWithRoom`.
-  func hasRoom(besides undelivered: Int) -> Bool { inProgress.count + undelivered < window.holders }
-
   /// Whether no operation runs.
   var isIdle: Bool { inProgress.values.allSatisfy { !$0.download.isExecuting && !$0.filtration.isExecuting } }
 

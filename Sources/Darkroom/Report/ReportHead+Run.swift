@@ -27,7 +27,7 @@ extension ReportHead {
           ?? PauseTracker.paused(pauses, until: finished)),
       "pauses": pauses.isEmpty ? nil : .array(pauses.map { $0.json(until: finished) }),
       "holds": outcome.holds.map { .array($0.map(\.json)) },
-      "bounded_by": BoundedBy.json(outcome.boundedBy),
+      "bounded_by": Bottleneck.json(outcome.bottlenecks),
       "counts": outcome.counts.json,
       "since_last": outcome.sinceLast?.json,
       "bytes": .object([

@@ -36,7 +36,7 @@ package struct Status: Sendable, Equatable, Codable {
     package var held_hosts_total: Int?
     package var transfers: Transfers?
     /// What keeps it from being faster now; nil when that is not known.
-    package var bounded_by_now: Bound?
+    package var bounded_by_now: Bottleneck?
     /// Rows a second since the job began or was resumed.
     package var rate: Double?
     /// Seconds that the rest will take at this rate.

@@ -162,7 +162,7 @@ extension Status.Job {
         job: run.name, run_id: runID, state: state, total: counts.total, filtered: counts.filtered,
         failed: counts.failed, cancelled: counts.cancelled, transfers: reporting.outcome.transfers)
     }
-    if !["replaced", "finishing"].contains(state) { bounded_by_now = run.boundedTime?.last }
+    if !["replaced", "finishing"].contains(state) { bounded_by_now = run.bottlenecks?.last }
     if run.unwanted != nil, !["replaced", "finishing"].contains(state) { state = "cancelling" }
   }
 

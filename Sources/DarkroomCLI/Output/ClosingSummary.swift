@@ -42,6 +42,9 @@ struct ClosingSummary {
   static let maxCodes = 8
   static let maxJobs = 5
 
+  /// Bottlenecks for a smaller share of the time are not worth a sentence.
+  static let leastShare = 0.2
+
   mutating func add(_ event: Event) {
     switch event {
     case .entryEnded(let job, let row, _):
@@ -106,7 +109,9 @@ struct ClosingSummary {
   }
 
   /// What bounded the run, and the option that would change it; nil if that says nothing.
-  private static func advice(_ summary: JobSummary) -> String? { BoundedBy.advice(summary.boundedBy) }
+  private static func advice(_ summary: JobSummary) -> String? {
+    summary.bottlenecks.first.flatMap { $0.share ?? 0 >= leastShare ? $0.description : nil }
+  }
 
   /// Where the results of a few jobs are.
   private func places(in folder: String, _ exists: (String) -> Bool) -> [Line] {

@@ -76,7 +76,7 @@ extension Event {
       .object([
         "job": .string(summary.job), "state": .string(summary.state.rawValue), "counts": summary.counts.json,
         "since_last": summary.sinceLast?.json,
-        "bounded_by": BoundedBy.json(summary.boundedBy), "transfers": summary.transfers.json,
+        "bounded_by": Bottleneck.json(summary.bottlenecks), "transfers": summary.transfers.json,
         "duration_s": .number(summary.seconds), "report": .string(summary.report),
         "errors": summary.problems.isEmpty ? nil : .array(summary.problems.map { .string($0) }),
       ])

@@ -1,0 +1,82 @@
+import Foundation
+import Scheduling
+import System
+
+extension LiveJobs {
+  /// Limits sampling to every 20 ms, and measures how long the loop waits. Times are milliseconds.
+  struct SampleClock {
+    static let interval = 20
+    private var last: Int
+    private var waited = 0
+
+    init(now: Int) { last = now }
+
+    /// - Returns: Whether the loop has waited for less than a quarter of the time since the last sample; nil when none is due.
+    mutating func wakes(now: Int, waitBegan: Int) -> Bool? {
+      waited += max(0, now - waitBegan)
+      guard now - last >= Self.interval else { return nil }
+      defer { (last, waited) = (now, 0) }
+      return 4 * waited < now - last
+    }
+  }
+
+  /// Samples what keeps the runs from being faster. Called when the loop wakes, before it handles anything: what is found was
+  /// so while it waited, and counts for the time since the last sample.
+  /// - Parameter waitBegan: When the loop began to wait, as `Clock.monotonicMilliseconds`.
+  func sampleBottlenecks(_ configuration: Configuration, waitBegan: Int) {
+    let now = Clock.monotonicMilliseconds
+    guard let isLoopBusy = sampleClock.wakes(now: now, waitBegan: waitBegan), !isStopping, !runs.isEmpty else { return }
+    var sample = OccupancySample()
+    var own: [Int: OccupancySample.Occupancy] = [:]
+    for (id, chain) in pending.inProgress {
+      sample.all.add(chain)
+      own[id.run, default: .init()].add(chain)
+    }
+    sample.all.deliveries = flow.holders
+    (sample.downloadLimit, sample.filtrationLimit) = pending.placeLimits
+    sample.processors = ProcessInfo.processInfo.activeProcessorCount
+    sample.isDownloadLimitAutomatic = configuration.downloads == .auto
+    sample.maxRate = configuration.transfer.maxRate
+    sample.isLoopBusy = isLoopBusy
+    let (backlogs, perHost) = (scheduler.hosts.backlogs(), HostPlaces(configuration.transfer.perHost))
+    let pause = suspension.pauses.open(since: 0).min { ($0.began, $0.lock) < ($1.began, $1.lock) }
+      .map { Bottleneck(.pause, name: $0.lock.isEmpty ? $0.cause : $0.lock) }
+    for run in runs.values where run.bottlenecks != nil {
+      sample.own = own[run.number] ?? .init()
+      sample.backlog = backlogs[run.number] ?? .init()
+      run.bottlenecks?.add(pause ?? bottleneck(of: run, &sample, perHost), until: now)
+    }
+  }
+
+  /// - Parameter sample: Has what does not come from the run.
+  private func bottleneck(of run: JobRun, _ sample: inout OccupancySample, _ perHost: HostPlaces) -> Bottleneck? {
+    switch run.phase {
+    case .planning(.manifest): return Bottleneck(.planning)
+    case .planning(.unlisted), .waiting: return Bottleneck(.otherJobs, option: "--jobs")
+    case .reporting: return nil
+    case .planning(.list), .running, .closing: break
+    }
+    sample.own.deliveries = run.entries?.undelivered ?? 0
+    let host = sample.backlog.host ?? HostScheduler.files
+    sample.host = host == HostScheduler.files ? nil : scheduler.shownName(of: host)
+    sample.hostBottleneck = sample.backlog.blocked.map { [hosts = scheduler.hosts] in
+      Bottleneck(
+        atHost: sample.host, hosts.throttle(of: $0), hosts.breaker(of: $0), scheduler.allowance(of: $0), perHost)
+    }
+    sample.deferred = scheduler.deferred(run: run.number).count
+    sample.dependents = scheduler.jobs[run.number]?.dependencies?.waiting ?? 0
+    return sample.bottleneck
+  }
+}
+
+extension OccupancySample.Occupancy {
+  fileprivate mutating func add(_ chain: PendingOperations.Chain) {
+    guard chain.isDownloading else { return filtrations += 1 }
+    downloads += 1
+    switch chain.download.progress.rateHold {
+    case .none: break
+    case .total: heldByTotalRate += 1
+    case .host: heldByHostRate += 1
+    }
+  }
+}
