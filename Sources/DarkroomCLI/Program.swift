@@ -33,6 +33,13 @@ enum Program {
   private static func execute(
     _ words: [String], environment: [String: String], output: StandardOutput, errors: Terminal
   ) throws -> ExitCode {
+    if words.first == Completion.command {
+      let arguments = Array(words.dropFirst())
+      for line in Completion.lines(arguments, commands: CommandTable.groups, environment: environment) {
+        try output.print(line)
+      }
+      return .success
+    }
     let arguments = try Arguments(words)
     if arguments.wantsVersion {
       try output.print("darkroom \(Darkroom.version)")

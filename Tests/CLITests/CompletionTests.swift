@@ -1,32 +1,81 @@
 import Foundation
+import Imaging
 import TestSupport
 import Testing
 
 @testable import DarkroomCLI
 
-/// The scripts that complete command lines, as text, and the names that they ask for; `Tests/Completions` tries them in their
+/// What is completed, as values and as the program prints it for the shells' scripts; `Tests/Completions` tries these in their
 /// shells.
 @Suite struct CompletionTests {
-  private func script(_ shell: Shell) throws -> String {
-    let run = try DarkroomCommand.run(["help", "completion", shell.rawValue])
-    #expect(run.status == 0 && run.error.isEmpty)
-    return run.output
+  private func answer(_ words: String...) -> Completion.Answer {
+    Completion(["darkroom"] + words, commands: CommandTable.groups, environment: [:]).answer
   }
 
-  @Test(arguments: Shell.allCases)
-  func `every command, option, choice and filter is in the script`(shell: Shell) throws {
-    let words = Set(try script(shell).split { !$0.isLetter && !$0.isNumber && $0 != "-" }.map(String.init))
-    let dashes = shell == .fish ? "" : "--"
-    let options = OptionTable.all.map(\.name) + OptionTable.informational.map(\.name)
-    let choices = OptionTable.all.compactMap(\.valueName).flatMap { WordSyntax(usage: $0, isValue: true).choices }
-    #expect(choices.count > 10)
-    let filters = CompletionTable(commands: [], topics: []).filters
-    let expected = CommandTable.all.map(\.name) + options.map { dashes + $0 } + choices + filters + Manual.names
-    #expect(expected.filter { !words.contains($0) } == [])
+  private func words(_ answer: Completion.Answer) -> [String] {
+    switch answer {
+    case .words(let candidates): candidates.map(\.word)
+    case .files: ["files"]
+    case .folders: ["folders"]
+    }
+  }
+
+  @Test func `commands come first, with their summaries`() {
+    let commands = CommandTable.all.map { Completion.Candidate(word: $0.name, summary: $0.summary) }
+    #expect(answer("") == .words(commands))
+    #expect(answer("--quiet", "--inbox", "a", "") == .words(commands))
+    #expect(answer("unheard-of", "") == .words([]))
+  }
+
+  @Test(arguments: CommandTable.all.map(\.name))
+  func `the options are those that the command takes and that are not given yet`(command: String) {
+    let expected = OptionTable.all.filter { $0.isTaken(by: command) }.map(\.longName) + ["--help", "--version"]
+    func longOptions(_ answer: Completion.Answer) -> [String] { words(answer).filter { $0.hasPrefix("--") } }
+    #expect(longOptions(answer(command, "--")) == expected)
+    #expect(longOptions(answer(command, "--outbox=a", "--")) == expected.filter { $0 != "--outbox" })
+  }
+
+  @Test func `an option that may be given again is offered again`() {
+    #expect(words(answer("run", "--allow-net", "::1", "--")).contains("--allow-net"))
+  }
+
+  @Test(arguments: OptionTable.all.filter { $0.valueName != nil })
+  func `the value of an option is one of its choices`(option: DarkroomCLI.Option) {
+    let choices = WordSyntax(usage: option.valueName ?? "").choices
+    guard !choices.isEmpty else { return }
+    #expect(words(answer("run", option.longName, "")) == choices)
+    #expect(words(answer(option.longName + "=")) == choices.map { option.longName + "=" + $0 })
+  }
+
+  @Test func `files and folders are left to the shell`() {
+    for files in [answer("run", ""), answer("add", "a", ""), answer("--config", ""), answer("--config=a")] {
+      #expect(files == .files)
+    }
+    for folders in [answer("run", "--inbox", "a"), answer("--outbox=")] { #expect(folders == .folders) }
+    #expect(answer("run", "--", "--inbox=") == .files)
+  }
+
+  @Test func `a recipe is continued by the functions that fit`() {
+    #expect(words(answer("run", "--filters", "")).count == FilterRegistry.all.count)
+    let functions = Set(words(answer("run", "--filters", "sepia(0.8) s")))
+    #expect(functions == ["sepia(0.8) sepia(", "sepia(0.8) saturate(", "sepia(0.8) sharpen("])
+    #expect(words(answer("run", "--filters=gra")) == ["--filters=grayscale(", "--filters=grayscale(..."])
+  }
+
+  @Test func `help is about commands and topics`() {
+    #expect(words(answer("help", "")) == CommandTable.all.map(\.name) + HelpTopic.allCases.map(\.rawValue))
+    #expect(words(answer("help", "man", "")) == Manual.names)
+    #expect(words(answer("help", "run", "")) == [] && words(answer("help", "man", "darkroom", "")) == [])
+  }
+
+  @Test func `what cannot be completed, and the name that --name gives, have no candidates`() {
+    for nothing in [answer("run", "--quality", ""), answer("run", "--name", ""), answer("pause", "a", "")] {
+      #expect(nothing == .words([]))
+    }
   }
 
   @Test(arguments: [
-    ("[MANIFEST…]", [], WordSyntax.Kind.files, true), ("FILE|URL…", [], .files, true), ("JOB", [], .jobs, false),
+    ("[MANIFEST…]", [], WordSyntax.Kind.files, true), ("FILE|URL…", [], .files, true), ("JOB", [], .names, false),
     ("keep|jpeg|png", ["keep", "jpeg", "png"], nil, false), ("N|auto", ["auto"], nil, false),
     ("known|N|N%", ["known"], nil, false), ("SECONDS", [], nil, false), ("on|off", ["on", "off"], nil, false),
   ])
@@ -37,8 +86,30 @@ import Testing
     #expect(syntax.choices == choices && syntax.kind == kind && syntax.isRepeated == isRepeated)
   }
 
-  @Test func `the name that --name gives is none that there is`() {
-    #expect(WordSyntax(usage: "JOB", isValue: true).kind == nil)
+  @Test(arguments: [
+    ("a  b", Shell.bash, ["a", "b"]), ("a ", .bash, ["a", ""]), (#"a\ b"#, .zsh, ["a b"]),
+    (#"'a\' b"#, .bash, [#"a\"#, "b"]), (#"'it\'s' b"#, .fish, ["it's", "b"]), (#""a\$\b" '"#, .bash, [#"a$\b"#, ""]),
+    ("--a='b c", .zsh, ["--a=b c"]), ("a '' ", .bash, ["a", "", ""]), ("", .fish, [""]),
+  ])
+  func `a line is divided into words as the shell does it`(line: String, shell: Shell, words: [String]) {
+    #expect(TypedLine(line, in: shell).words == words)
+  }
+
+  @Test(arguments: [
+    ("da it", #"it\'s\ \$5"#), ("da 'it", #"it'\''s $5"#), (#"da "it"#, #"it's \$5"#), ("da i:t", #"\'s\ \$5"#),
+  ])
+  func `bash gets the part that readline replaces, quoted as what was typed`(line: String, replacement: String) {
+    let typed = TypedLine(line, in: .bash, breaks: "=:")
+    #expect(typed.replacement("it's $5", isOpen: false) == replacement)
+  }
+
+  @Test(arguments: [
+    ("da sep", "'sepia("), ("da 'sep", "sepia("), (#"da "sep"#, "sepia("), ("da --filters=sep", "'sepia("),
+  ])
+  func `bash opens quotes for a recipe`(line: String, replacement: String) {
+    let typed = TypedLine(line, in: .bash, breaks: "=:")
+    let word = line.contains("=") ? "--filters=sepia(" : "sepia("
+    #expect(typed.replacement(word, isOpen: true) == replacement)
   }
 
   /// Folders with jobs that have ended and that have not, and with locks.
@@ -62,12 +133,21 @@ import Testing
     return folder
   }
 
+  /// The lines that the program prints for fish: what is completed, and the candidates.
+  private func lines(
+    _ line: String, in folder: TemporaryFolder, environment: [String: String] = [:]
+  ) throws -> [String] {
+    let run = try DarkroomCommand.run(
+      [Completion.command, "fish", "darkroom " + line], in: folder, environment: environment)
+    #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
+    return run.output.split(separator: "\n").map { String($0.prefix { $0 != "\t" }) }
+  }
+
   private func names(
     _ command: String, _ options: [String] = [], in folder: TemporaryFolder, environment: [String: String] = [:]
   ) throws -> [String] {
-    let run = try DarkroomCommand.run(["help", "complete", command] + options, in: folder, environment: environment)
-    #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
-    return run.output.split(separator: "\n").map(String.init)
+    let line = ([command] + options + [""]).joined(separator: " ")
+    return Array(try lines(line, in: folder, environment: environment).dropFirst())
   }
 
   @Test func `jobs and locks are listed for the commands that are about them`() throws {
@@ -75,7 +155,7 @@ import Testing
     for command in ["cancel", "wait"] { #expect(try names(command, in: folder) == ["b", "my cats", "stdin"]) }
     #expect(try names("retry", in: folder) == ["it's", "old cats"])
     #expect(try names("resume", in: folder) == ["a b", "lock", "pause"])
-    #expect(try names("run", in: folder) == [])
+    #expect(try lines("run ", in: folder) == ["files"])
     #expect(try names("unheard-of", in: folder) == [])
   }
 

@@ -101,6 +101,8 @@ TYPED = [
     ("darkroom --inbox oth\t", ["--inbox", "other inbox"]),
     ("darkroom --inbox=oth\t", ["--inbox=other inbox"]),
     ("darkroom --inbox ma\t", ["--inbox", "ma"]),
+    ("darkroom --config=ma\t", ["--config=main list.json"]),
+    ("darkroom --config 'ma\t", ["--config", "main list.json"]),
     ("darkroom cancel --inbox 'other inbox' el\t", ["cancel", "--inbox", "other inbox", "else where"]),
 ]
 
@@ -110,6 +112,7 @@ RECIPES = {
         ("darkroom run --filters gra\t)'", ["run", "--filters", "grayscale()"]),
         ("darkroom run --filters 'sepia(0.8) cont\t1.2)'", ["run", "--filters", "sepia(0.8) contrast(1.2)"]),
         ("darkroom run --filters='sepia(0.8) cont\t1.2)'", ["run", "--filters=sepia(0.8) contrast(1.2)"]),
+        ("darkroom run --filters=gra\t)'", ["run", "--filters=grayscale()"]),
     ],
     "zsh": [
         ("darkroom run --filters gra\t\\)", ["run", "--filters", "grayscale()"]),
@@ -169,10 +172,10 @@ class Shell:
         self.script = self.folder / self.script_name
         self.script.write_bytes(subprocess.run(
             [program, "help", "completion", self.name], check=True, capture_output=True).stdout)
-        # Helps, as the program does, and for the rest tells what it was called with.
+        # Completes, as the program does, and for the rest tells what it was called with.
         wrapper = self.folder / "bin" / "darkroom"
         wrapper.write_text(f"""#!/bin/sh
-[ "$1" != help ] || exec '{program}' "$@"
+[ "$1" != __complete ] || exec '{program}' "$@"
 printf '%s\\0' "$@" > "$CALLED.new"
 mv "$CALLED.new" "$CALLED"
 """)

@@ -1,8 +1,8 @@
-/// What a word of a command line may be, as its usage says it, as far as shells can complete it: `keep|jpeg|png` is one of
-/// three words, `N|auto` a number or `auto`, `[MANIFEST…]` any number of files.
+/// What a word of a command line may be, as its usage says it, as far as it can be completed: `keep|jpeg|png` is one of three
+/// words, `N|auto` a number or `auto`, `[MANIFEST…]` any number of files.
 struct WordSyntax: Equatable {
-  /// What is looked up where the shell runs.
-  enum Kind: Equatable { case files, folders, jobs, locks, recipe, topics }
+  /// What is looked up where the shell runs. Names are those of jobs or locks.
+  enum Kind { case files, folders, names, recipe, topics }
 
   /// The words in lower case.
   let choices: [String]
@@ -15,16 +15,14 @@ struct WordSyntax: Equatable {
 
   /// What the words in capitals stand for. Others cannot be completed.
   private static let kinds: [Substring: Kind] = [
-    "FILE": .files, "MANIFEST": .files, "PROGRAM": .files, "DIR": .folders, "JOB": .jobs, "NAME": .locks,
+    "FILE": .files, "MANIFEST": .files, "PROGRAM": .files, "DIR": .folders, "JOB": .names, "NAME": .names,
     "RECIPE": .recipe, "COMMAND": .topics,
   ]
 
-  /// - Parameter isValue: Whether it is the value of an option: that of `--name` is a new name.
-  init(usage: String, isValue: Bool = false) {
+  init(usage: String) {
     isRepeated = usage.contains("…")
     let words = usage.filter { !"[]… ".contains($0) }.split(separator: "|")
     choices = words.filter { $0.first?.isLowercase ?? false }.map(String.init)
-    let found = words.lazy.compactMap { Self.kinds[$0] }.first
-    kind = isValue && (found == .jobs || found == .locks) ? nil : found
+    kind = words.lazy.compactMap { Self.kinds[$0] }.first
   }
 }

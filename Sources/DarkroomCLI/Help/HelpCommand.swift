@@ -1,4 +1,3 @@
-import Darkroom
 import System
 
 /// Prints how the program, or one of its commands, is used; and what packages install beside it.
@@ -30,7 +29,7 @@ struct HelpCommand: Command {
     }
     let commands = invocation.commands.flatMap(\.commands)
     if let topic = HelpTopic(rawValue: name) {
-      if topic != .complete, operands.count > (topic.operands.isEmpty ? 1 : 2) {
+      if operands.count > (topic.operands.isEmpty ? 1 : 2) {
         throw UsageError("\"\(operands[operands.count - 1])\" is too much for help \(name)")
       }
       try print(topic, operands.dropFirst().first, invocation)
@@ -39,7 +38,7 @@ struct HelpCommand: Command {
         throw UsageError("help is about one command, not \(operands.count)")
       }
       guard let command = commands.first(where: { $0.name == name }) else {
-        let known = commands.map(\.name) + HelpTopic.shown.map(\.rawValue)
+        let known = commands.map(\.name) + HelpTopic.allCases.map(\.rawValue)
         throw UsageError(NearestName.unknown("command or topic", name, among: known))
       }
       try invocation.output.print(HelpText.command(command))
@@ -65,24 +64,7 @@ struct HelpCommand: Command {
       guard let shell = Shell(rawValue: operand) else {
         throw UsageError(NearestName.unknown("shell", operand, among: topic.operands))
       }
-      try invocation.output.print(shell.script(CompletionTable(commands: invocation.commands, topics: topics)))
-    case .complete:
-      for name in names(for: operand ?? "", invocation) { try invocation.output.print(name) }
-    }
-  }
-
-  private var topics: [(name: String, operands: [String])] { HelpTopic.shown.map { ($0.rawValue, $0.operands) } }
-
-  /// What an operand of a command may be, in the folders that the command line, the environment or the configuration file
-  /// name; none when that cannot be told.
-  private func names(for command: String, _ invocation: Invocation) -> [String] {
-    let settings = (try? invocation.reloadSettings()) ?? invocation.settings
-    let known = KnownNames(inbox: settings.inbox.path, outbox: settings.outbox.path)
-    return switch command {
-    case "cancel", "wait": known.openJobs
-    case "retry": known.endedJobs
-    case "resume": known.locks
-    default: []
+      try invocation.output.print(shell.script)
     }
   }
 }

@@ -8,16 +8,11 @@ enum HelpTopic: String, CaseIterable {
   case man
   /// Scripts that complete command lines.
   case completion
-  /// Words for these scripts; nobody is told of it.
-  case complete
-
-  /// Those that people are told of.
-  static let shown = allCases.filter { $0 != .complete }
 
   /// What may follow the topic, for shells that complete it.
   var operands: [String] {
     switch self {
-    case .manifest, .report, .complete: []
+    case .manifest, .report: []
     case .man: Manual.names
     case .completion: Shell.allCases.map(\.rawValue)
     }

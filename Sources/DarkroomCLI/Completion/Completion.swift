@@ -1,0 +1,143 @@
+import Darkroom
+import Imaging
+
+/// What the word at the cursor of a command line can be.
+struct Completion {
+  struct Candidate: Equatable {
+    /// The whole word.
+    let word: String
+    /// Empty for words that say what they mean.
+    var summary = ""
+    /// Whether more is to be typed before the word ends.
+    var isOpen = false
+  }
+
+  enum Answer: Equatable {
+    /// Names that the shell completes.
+    case files, folders
+    case words([Candidate])
+  }
+
+  /// The option with `=`, when its value is attached to it; else empty.
+  let optionPrefix: String
+
+  /// The word at the cursor, up to it.
+  let current: String
+
+  private let commands: [any Command]
+  private let environment: [String: String]
+  /// The option whose value is at the cursor.
+  private var valued: Option?
+  /// The command, and its operands before the cursor.
+  private var operands: [String] = []
+  private var given: Set<String> = []
+  /// The options that name folders, as words.
+  private var folderOptions: [String] = []
+  private var areOptionsEnded = false
+
+  /// - Parameter words: The words up to the cursor, that of the program included.
+  init(_ words: [String], commands: [CommandGroup], environment: [String: String]) {
+    self.commands = commands.flatMap(\.commands)
+    self.environment = environment
+    current = words.last ?? ""
+    var rest = words.dropFirst().dropLast()
+    while let word = rest.popFirst() {
+      if areOptionsEnded || word == "-" || !word.hasPrefix("-") {
+        operands.append(word)
+      } else if word == "--" {
+        areOptionsEnded = true
+      } else if let (option, attached) = Self.option(in: word) {
+        given.insert(option.name)
+        guard option.valueName != nil else { continue }
+        guard let value = attached ?? rest.popFirst() else {
+          valued = option
+          break
+        }
+        guard option.isPath, option.commands == nil else { continue }
+        let home = attached == nil && value.hasPrefix("~/") ? environment["HOME"] : nil
+        folderOptions.append(option.longName + "=" + (home.map { $0 + value.dropFirst() } ?? value))
+      }
+    }
+    if valued == nil, !areOptionsEnded, case (let option, let value?)? = Self.option(in: current) {
+      valued = option
+      optionPrefix = String(current.dropLast(value.count))
+    } else {
+      optionPrefix = ""
+    }
+  }
+
+  /// The option that a word names, and the value that is attached to it.
+  private static func option(in word: String) -> (Option, value: String?)? {
+    guard word.hasPrefix("--") else { return nil }
+    let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    return OptionTable.option(named: String(parts[0])).map { ($0, parts.count == 2 ? String(parts[1]) : nil) }
+  }
+
+  var answer: Answer {
+    if let valued { return answer(WordSyntax(usage: valued.valueName ?? "")) }
+    if current.hasPrefix("-"), !areOptionsEnded { return .words(options) }
+    guard let name = operands.first else { return .words(commandNames) }
+    guard let command = commands.first(where: { $0.name == name }) else { return .words([]) }
+    if command.operands.isEmpty { return .words(options) }
+    let syntax = WordSyntax(usage: command.operands)
+    return syntax.isRepeated || syntax.kind == .topics || operands.count == 1 ? answer(syntax) : .words([])
+  }
+
+  private func answer(_ syntax: WordSyntax) -> Answer {
+    switch syntax.kind {
+    case .files: .files
+    case .folders: .folders
+    case .recipe: .words(recipes)
+    case .names: .words(names.map { Candidate(word: $0) })
+    case .topics: .words(helpTopics)
+    case nil: .words(syntax.choices.map { Candidate(word: optionPrefix + $0) })
+    }
+  }
+
+  private var commandNames: [Candidate] { commands.map { Candidate(word: $0.name, summary: $0.summary) } }
+
+  /// The options of the command, or of all; those that are given already only when they may be given again.
+  private var options: [Candidate] {
+    let taken = OptionTable.all.filter { option in
+      option.isTaken(by: operands.first ?? "") && (option.isRepeatable || !given.contains(option.name))
+    }
+    let all = taken.map { (letter: $0.letter, name: $0.name, summary: $0.summary) } + OptionTable.informational
+    return all.flatMap { letter, name, summary in
+      ((letter.map { ["-\($0)"] } ?? []) + ["--" + name]).map { Candidate(word: $0, summary: summary) }
+    }
+  }
+
+  private var helpTopics: [Candidate] {
+    switch operands.count {
+    case 1: commandNames + HelpTopic.allCases.map { Candidate(word: $0.rawValue) }
+    case 2: (HelpTopic(rawValue: operands[1])?.operands ?? []).map { Candidate(word: $0) }
+    default: []
+    }
+  }
+
+  /// The recipe so far, continued by each function that fits.
+  private var recipes: [Candidate] {
+    let typed = current.dropFirst(optionPrefix.count)
+    let end = typed.lastIndex(of: " ").map(typed.index(after:)) ?? typed.startIndex
+    let found = FilterRegistry.all.filter { $0.name.hasPrefix(typed[end...]) }.map { filter in
+      Candidate(word: optionPrefix + typed[..<end] + filter.name + "(", summary: filter.summary, isOpen: true)
+    }
+    // After a single candidate shells would close the quote, or add a blank.
+    return found.count == 1 ? found + found.map { Candidate(word: $0.word + "...", isOpen: true) } : found
+  }
+
+  /// The jobs or locks that the command can be about, in the folders that the command line, the environment or the
+  /// configuration file name; none when the settings are invalid, and for the name that `--name` gives.
+  private var names: [String] {
+    guard valued == nil,
+      let settings = try? Settings(Arguments(folderOptions), environment: environment, isOnlyLooking: true)
+    else { return [] }
+    let known = KnownNames(inbox: settings.inbox.path, outbox: settings.outbox.path)
+    return switch operands.first {
+    case "cancel", "wait": known.openJobs
+    case "retry": known.endedJobs
+    case "resume": known.locks
+    default: []
+    }
+  }
+}

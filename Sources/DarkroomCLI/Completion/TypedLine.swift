@@ -1,0 +1,65 @@
+/// A command line up to the cursor, divided into words as a shell does it, without expansions.
+struct TypedLine: Equatable {
+  /// The words without their quotes. The last is the one at the cursor; it may be empty.
+  private(set) var words = [""]
+
+  /// The quote that is open at the cursor.
+  private(set) var quote: Character?
+
+  /// How many characters of the last word readline keeps: it replaces what follows the last break or the open quote.
+  private(set) var keptCount = 0
+
+  /// - Parameter breaks: The characters at which readline divides words further, as `COMP_WORDBREAKS` lists them.
+  init(_ line: String, in shell: Shell, breaks: String = "") {
+    var word = ""
+    var isInWord = false
+    var isEscaped = false
+    for character in line {
+      if isEscaped {
+        if let escapable = quote.flatMap(Self.escapable), !escapable.contains(character) { word.append("\\") }
+        word.append(character)
+        isEscaped = false
+      } else if character == "\\", quote != "'" || shell == .fish {
+        (isEscaped, isInWord) = (true, true)
+      } else if character == quote {
+        quote = nil
+      } else if quote == nil, character == "'" || character == "\"" {
+        (quote, isInWord, keptCount) = (character, true, word.count)
+      } else if quote == nil, character.isWhitespace {
+        guard isInWord else { continue }
+        words[words.count - 1] = word
+        words.append("")
+        (word, isInWord, keptCount) = ("", false, 0)
+      } else {
+        word.append(character)
+        isInWord = true
+        if quote == nil, breaks.contains(character) { keptCount = word.count }
+      }
+    }
+    words[words.count - 1] = word
+  }
+
+  /// The characters before which a backslash between these quotes is no character of the word.
+  private static func escapable(_ quote: Character) -> String { quote == "'" ? "'\\" : "\\\"$`" }
+
+  /// What readline puts in place of the end of the last word to complete it, quoted as that is.
+  /// - Parameter isOpen: Whether the word goes on after the cursor, so that quotes are opened where there are none.
+  func replacement(_ word: String, isOpen: Bool) -> String {
+    let end = String(word.dropFirst(keptCount))
+    switch quote {
+    case "'": return end.replacing("'", with: "'\\''")
+    case "\"": return Self.escaped(end) { "\\\"$`".contains($0) }
+    default:
+      let needsEscapes = words[words.count - 1].dropFirst(keptCount).contains(where: Self.isSpecial)
+      return isOpen && !needsEscapes ? "'" + end : Self.escaped(end, where: Self.isSpecial)
+    }
+  }
+
+  private static func escaped(_ text: String, where isSpecial: (Character) -> Bool) -> String {
+    text.map { isSpecial($0) ? "\\\($0)" : String($0) }.joined()
+  }
+
+  private static func isSpecial(_ character: Character) -> Bool {
+    character.isASCII && !character.isLetter && !character.isNumber && !"-_./,:=@%+".contains(character)
+  }
+}
