@@ -22,7 +22,7 @@ package final class Darkroom {
 
   /// What other threads report.
   enum Message: Sendable {
-    case job(LiveJobs.Message)
+    case job(BackgroundWork.Message)
     case downloadBegan(PhotoRecord, at: Int?)
     case hostAnswered(PhotoRecord)
     case downloadEnded(PhotoRecord)
@@ -105,7 +105,7 @@ package final class Darkroom {
       services.galleryWriter(boot: ProcessStart.bootID(root: configuration.kernelRoot))
     }
     gallery.configure(configuration.gallery)
-    jobs.gallery = gallery.writer
+    jobs.work.gallery = gallery.writer
     patience = Patience(configuration, settleTime: watcher.settleTime)
     if let notice = services.notice { observe(.warning(notice)) }
     for trouble in services.troubles { jobs.report(trouble: trouble) }
@@ -378,7 +378,7 @@ package final class Darkroom {
     // Pages that nobody writes any more would ask for newer ones for ever.
     if new.gallery == .off { gallery.close(jobs, status.last, now: Clock.monotonicSeconds) }
     gallery.configure(new.gallery)
-    jobs.gallery = gallery.writer
+    jobs.work.gallery = gallery.writer
     for warning in new.hosts.warnings { observe(.warning(warning)) }
     observe(.configured)
   }

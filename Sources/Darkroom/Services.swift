@@ -210,7 +210,7 @@ final class Services {
     jobs.pending.configure(configuration, engine: engine)
     jobs.scheduler.configure(configuration.hosts)
     jobs.suspension.configure(minFree: configuration.minFree)
-    jobs.planner = planner(configuration, jobs.delivery)
+    jobs.work.planner = planner(configuration, jobs.delivery)
     cacheSize = configuration.cacheSize
     cache?.resize(to: cacheSize)
   }

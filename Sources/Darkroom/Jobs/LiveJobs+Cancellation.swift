@@ -1,4 +1,3 @@
-import Dispatch
 import Ledger
 import Scheduling
 import System
@@ -128,20 +127,9 @@ extension LiveJobs {
     closing.isUnderWay = true
     run.phase = .closing(closing)
     let plan = closing.entries.plan
-    if closing.isSuperseded { return recordSuperseded(number, plan, hasBegun: closing.hasBegun) }
+    if closing.isSuperseded { return work.recordSuperseded(number, plan, hasBegun: closing.hasBegun) }
     if closing.entries.isSource { return reportCancelledSource(run, plan) }
-    let cancellation = JobCancellation(
-      run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery,
-      attempts: closing.entries.attempts, names: plan.names
-    ) { [send, stopFlag] rows in
-      // Not more than a page is waiting, however slowly standard output is read.
-      let told = DispatchSemaphore(value: 0)
-      send(.rowsCancelled(run: number, rows, told))
-      while told.wait(timeout: .now() + .milliseconds(100)) == .timedOut, !stopFlag.isSet {}
-    }
-    DispatchQueue(label: "Cancellation").async(group: background) { [send, stopFlag] in
-      send(.cancelled(run: number, Result { try cancellation.write { stopFlag.isSet } }))
-    }
+    work.recordCancelled(number, plan, attempts: closing.entries.attempts)
   }
 
   /// Tells of rows of a cancelled run that have become durable.

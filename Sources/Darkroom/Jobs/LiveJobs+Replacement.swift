@@ -1,4 +1,3 @@
-import Dispatch
 import Ledger
 import System
 
@@ -90,18 +89,6 @@ extension LiveJobs {
       guard case .closing(let closing) = run.phase, pending.isInProgress(run: run.number) else { return nil }
       return closing.awaited.positions.isEmpty ? nil : closing.awaited.until
     }.min()
-  }
-
-  /// Has what is left of a superseded run recorded.
-  func recordSuperseded(_ number: Int, _ plan: Plan, hasBegun: Bool) {
-    let supersession = Supersession(
-      run: plan.run, manifest: plan.manifest, total: plan.total, ledger: planner.ledger, state: planner.state,
-      hasLog: hasBegun)
-    DispatchQueue(label: "Cancellation").async(group: background) { [send, delivery] in
-      // What the later run is comes first.
-      delivery.drain()
-      send(.cancelled(run: number, Result { try supersession.record() }))
-    }
   }
 
   /// Has the report of a superseded run written, if something of it has ended.

@@ -11,20 +11,6 @@ import Transfer
 ///
 /// What goes wrong with one job is reported, and the others go on; want of space and failures of the machine are waited out.
 final class LiveJobs {
-  /// What other threads report of a job.
-  enum Message: Sendable {
-    case accepted(run: Int, LedgerJob, JobManifest)
-    case listed(run: Int, LedgerJob, JobManifest)
-    case planned(run: Int, Result<JobPlanning.Result, any Error>)
-    case written(run: Int, ReportDelivery)
-    case unwritten(run: Int, any Error)
-    /// The outbox's file system has refused to give a manifest its permissions.
-    case accessRefused(SystemError)
-    /// A page of the rows of a cancelled run is durable; the next is written when this one was told of.
-    case rowsCancelled(run: Int, [ReportRow], DispatchSemaphore)
-    case cancelled(run: Int, Result<JobTally, any Error>)
-  }
-
   /// What jobs came to.
   struct Summary: Sendable {
     /// How jobs ended; one whose failures are accepted has succeeded.
@@ -43,10 +29,9 @@ final class LiveJobs {
   let flow: EntryFlow
   let delivery: DeliveryQueue
   let suspension: Suspension
-  var planner: JobPlanner
+  let work: BackgroundWork
   let observe: (Event) -> Void
   let runEnded: (String) -> Void
-  let send: @Sendable (Message) -> Void
 
   /// What keeps the ledger small; nil: nothing does.
   var retention: LedgerRetention?
@@ -54,12 +39,6 @@ final class LiveJobs {
   /// When the last process showed a sign of life, in milliseconds since 1970: it wrote to the ledger, or dated the status.
   let lastActive: Int
   private var lastNumber = 0
-
-  /// What plans jobs and writes reports.
-  let background = DispatchGroup()
-
-  /// Tells what is to stop soon there.
-  let stopFlag = StopFlag()
 
   /// The runs whose manifests are missing in the inbox.
   var missing = MissingFiles()
@@ -86,31 +65,28 @@ final class LiveJobs {
   /// When the bottlenecks of the runs are sampled.
   var sampleClock = SampleClock(now: Clock.monotonicMilliseconds)
 
-  /// What writes the pages of jobs; nil when nothing does.
-  var gallery: GalleryWriter?
-
   /// Whether the outbox's file system has taken the permissions of all manifests.
   private var isAccessKnown = true
 
   init(
     queue: JobQueue, pending: PendingOperations, delivery: DeliveryQueue, suspension: Suspension,
     planner: JobPlanner, lastActive: Int, observe: @escaping (Event) -> Void,
-    runEnded: @escaping (String) -> Void = { _ in }, send: @escaping @Sendable (Message) -> Void
+    runEnded: @escaping (String) -> Void = { _ in }, send: @escaping @Sendable (BackgroundWork.Message) -> Void
   ) {
     self.queue = queue
     flow = EntryFlow(
       pending: pending, delivery: delivery, suspension: suspension, state: planner.state, observe: observe)
     self.delivery = delivery
     self.suspension = suspension
-    self.planner = planner
+    work = BackgroundWork(planner: planner, delivery: delivery, send: send)
     self.lastActive = lastActive
     self.observe = observe
     self.runEnded = runEnded
-    self.send = send
   }
 
   var scheduler: EntryScheduler { flow.scheduler }
   var pending: PendingOperations { flow.pending }
+  var planner: JobPlanner { work.planner }
 
   /// Milliseconds of a clock that stands still during pauses.
   var activeTime: Int { suspension.activity.now(Clock.monotonicMilliseconds) }
@@ -133,7 +109,7 @@ final class LiveJobs {
     let run = JobRun(number: number, source: source, planning: planning, now: now)
     run.replaces = replaced
     runs[number] = run
-    start(planning, of: run)
+    work.start(planning, run: run.number)
   }
 
   /// Has a live run planned that was planned before.
@@ -144,20 +120,10 @@ final class LiveJobs {
       .unfinished(job), number: run.number, planner: planner, during: [], isReplacement: run.replaces != nil,
       isAccepted: true, fetched: fetched)
     run.phase = .planning(.manifest(planning))
-    start(planning, of: run)
+    work.start(planning, run: run.number)
   }
 
-  /// Has a run planned.
-  private func start(_ planning: JobPlanning, of run: JobRun) {
-    let number = run.number
-    planning.start(
-      in: background,
-      accepted: { [send] in send(.accepted(run: number, $0, $1)) },
-      listed: { [send] in send(.listed(run: number, $0, $1)) },
-      completion: { [send] in send(.planned(run: number, $0)) })
-  }
-
-  func handle(_ message: Message) throws {
+  func handle(_ message: BackgroundWork.Message) throws {
     switch message {
     case .accepted(let number, let job, let manifest):
       runs[number]?.accepted = (job, manifest)
@@ -321,7 +287,7 @@ final class LiveJobs {
   /// Begins to stop: what waits is cancelled, and stays in the ledger.
   func stop(_ reason: Gate.Stop) {
     gate.stop = reason
-    stopFlag.set()
+    work.stop()
     cancelPlanning()
     flow.stop()
   }
@@ -333,8 +299,7 @@ final class LiveJobs {
   /// Ends what plans jobs and writes reports on threads of its own, or waits for its end for some seconds.
   func shutDown() {
     cancelPlanning()
-    stopFlag.set()
-    _ = background.wait(timeout: .now() + 5)
+    work.shutDown()
     retention?.close()
   }
 
@@ -376,31 +341,7 @@ final class LiveJobs {
     reporting.isUnderWay = true
     run.phase = .reporting(reporting)
     if let report = reporting.report { return delivery.deliver(report) }
-    let file = ReportFile(
-      run: reporting.plan.run, manifest: reporting.plan.manifest, outcome: reporting.outcome,
-      pauses: run.pauses, index: reporting.plan.index, ledger: planner.ledger, state: planner.state,
-      sources: reporting.plan.sources, accessRefused: { [send] in send(.accessRefused($0)) },
-      manifestWarnings: reporting.plan.warnings, hasSecretDefaults: reporting.plan.hasSecretDefaults, gallery: gallery)
-    gallery?.willEnd(run.name)
-    let history = HistoryRetention(
-      history: History(folder: reporting.plan.run.folder), keeping: planner.configuration.keepHistory)
-    let hasPredecessor = reporting.hasPredecessor
-    // What was left for the next time is not gone.
-    let isWhole = reporting.outcome.state == .succeeded && reporting.plan.manifest.list?.isIncomplete != true
-    let pruning =
-      planner.configuration.prune && isWhole && reporting.outcome.counts.total > 0
-      ? Pruning(run: reporting.plan.run, index: reporting.plan.index, ledger: planner.ledger) : nil
-    DispatchQueue(label: "Report").async(group: background) { [send] in
-      do {
-        if hasPredecessor { try history.history.putAside() }
-        // What cannot be removed now is removed after a later run.
-        try? history.prune()
-        try? pruning?.prune()
-        send(.written(run: number, try file.write()))
-      } catch {
-        send(.unwritten(run: number, error))
-      }
-    }
+    work.writeReport(number, reporting, pauses: run.pauses)
   }
 
   /// Delivers the documents of a run. They are kept for another attempt: what was recorded is not written again.
@@ -444,7 +385,7 @@ final class LiveJobs {
       holds.release(.ending(run.number))
       removeRequests(for: run)
       remove(run)
-      gallery?.ended(reporting, outcome.job)
+      work.gallery?.ended(reporting, outcome.job)
       retention?.runEnded(delivered: outcome.job.counts.filtered - outcome.job.counts.reused)
       runEnded(reporting.plan.run.runID)
       let accepted = planner.configuration.acceptFailures

@@ -13,13 +13,13 @@ import Transfer
 
 @Suite(.blocking) struct LiveJobsTests {
   let deliveries: Deliveries
-  private let mailbox: Mailbox<LiveJobs.Message>
+  private let mailbox: Mailbox<BackgroundWork.Message>
   let jobs: LiveJobs
   let engine: TransferEngine
 
   init() throws {
     deliveries = try Deliveries()
-    let mailbox = try Mailbox<LiveJobs.Message>()
+    let mailbox = try Mailbox<BackgroundWork.Message>()
     self.mailbox = mailbox
     let outbox = OutboxFolder(path: deliveries.root.file("out"))
     let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
@@ -56,7 +56,7 @@ import Transfer
   }
 
   /// Takes in what is said until something is.
-  func handleMessages(until isLast: (LiveJobs.Message) -> Bool) throws {
+  func handleMessages(until isLast: (BackgroundWork.Message) -> Bool) throws {
     while true {
       mailbox.wait()
       for message in mailbox.collect() {
