@@ -7,9 +7,9 @@ import Transfer
 ///
 /// ```
 /// wanted                    live                                            done
-/// InboxWatcher ─▶ JobQueue ─▶ reconcile ─▶ JobRun × N ─▶ PendingOperations ─▶ DeliveryQueue ─▶ outbox
-///   │ *.lock ─▶ Suspension                    │ JobPlanning  ├ download queue: ImageDownloader
-///   │                                         │ entries      │        │ dependency
+/// InboxWatcher ─▶ JobQueue ─▶ reconcile ─▶ JobRun × N ─▶ EntryFlow ────────▶ DeliveryQueue ─▶ outbox
+///   │ *.lock ─▶ Suspension ─▶ Gate ┘          │ JobPlanning  ├ download queue: ImageDownloader
+///   │                                         │              │        │ dependency
 ///   └ FolderWatch (hints)                     │ ReportFile   └ filtration queue: ImageFiltration
 ///                                          Ledger: every state change, committed across jobs
 /// ```
