@@ -4,7 +4,7 @@ import Transfer
 /// Entries of closed hosts that have a mirror at another one: they need not wait.
 extension EntryScheduler {
   /// How many entries are passed on, and how many are read to find them, each time.
-  private static let passLimit = 256
+  private static let roundLimit = 256
 
   /// Starts entries of closed hosts that have a mirror at a host that is not closed: they fail without a request, and are tried
   /// at the mirror. New entries are set aside on the way.
@@ -14,7 +14,7 @@ extension EntryScheduler {
   func passOn(now: Int, _ body: (Next) throws(IndexError) -> Void) throws(IndexError) -> Bool {
     guard hosts.hasClosedHosts else { return false }
     hosts.wake(now)
-    var left = Self.passLimit
+    var left = Self.roundLimit
     for (host, _) in hosts.closedHosts where failure(ofHost: host) != nil {
       for (run, job) in jobs where !job.isStopped && left > 0 {
         try passOnWaiting(at: host, of: run, job, now: now, &left, body)

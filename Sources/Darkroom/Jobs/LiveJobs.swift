@@ -7,7 +7,7 @@ import System
 import Transfer
 
 /// The jobs that are live, from the start of their planning to the end of their report. It belongs to the thread of
-/// `Darkroom`: what threads of its own do comes back as a `Message`.
+/// `Darkroom`: what threads of its own do comes back as a message (`BackgroundWork`).
 ///
 /// What goes wrong with one job is reported, and the others go on; want of space and failures of the machine are waited out.
 final class LiveJobs {

@@ -149,6 +149,10 @@ extension Status.Job {
       addHeldHosts(run, scheduler)
       addDeferred(run, scheduler)
       addRate(running, active: active)
+    case .closing(let closing) where closing.entries.isSource:
+      // Nobody knows its entries.
+      let state = closing.isSuperseded ? "replaced" : "cancelling"
+      self.init(job: run.name, run_id: runID, state: state, transfers: scheduler.transfers(run: run.number))
     case .closing(let closing):
       let (plan, counts) = (closing.entries.plan, closing.entries.tally.counts)
       let state = closing.isSuperseded ? "replaced" : "cancelling"
