@@ -7,14 +7,14 @@ import Transfer
 ///
 /// ```
 /// wanted                    live                                            done
-/// InboxWatcher ─▶ JobQueue ─▶ reconcile ─▶ JobRun × N ─▶ EntryFlow ────────▶ DeliveryQueue ─▶ outbox
-///   │ *.lock ─▶ Suspension ─▶ Gate ┘          │ JobPlanning  ├ download queue: ImageDownloader
-///   │                                         │              │        │ dependency
-///   └ FolderWatch (hints)                     │ ReportFile   └ filtration queue: ImageFiltration
-///                                          Ledger: every state change, committed across jobs
+/// InboxWatcher ─▶ JobQueue ─▶ RunTable.step ─▶ JobPlanning ─▶ EntryFlow ────▶ DeliveryQueue ─▶ outbox
+///   │ *.lock ─▶ Suspension ─▶ Gate ┘ effects      ReportFile     ├ download queue: ImageDownloader
+///   │                                                            │        │ dependency
+///   └ FolderWatch (hints)                                        └ filtration queue: ImageFiltration
+///                            Ledger: every state change, committed across jobs
 /// ```
 ///
-/// One thread, the caller's, runs the loop: scan, handle messages, reconcile, admit, publish the status, wait. It is
+/// One thread, the caller's, runs the loop: scan, handle messages, update the runs, publish the status, wait. It is
 /// level-triggered: every round compares what is wanted with what is live and acts on the difference. Other threads only
 /// post messages.
 package final class Darkroom {
@@ -132,7 +132,7 @@ package final class Darkroom {
     let thrown = named.isEmpty ? missing.popLast() : nil
     for error in missing { observe(.warning(error.description)) }
     if let thrown { throw thrown }
-    jobs.summary.isMissing = !missing.isEmpty
+    jobs.table.summary.isMissing = !missing.isEmpty
     return try work(named.isEmpty ? .inbox : .named(named))
   }
 
@@ -160,7 +160,7 @@ package final class Darkroom {
       jobs.shutDown()
       services.shutDown(jobs.pending, isClean: isClean)
     }
-    jobs.queue = JobQueue(goal: goal, unfinished: services.unfinished)
+    jobs.table.queue = JobQueue(goal: goal, unfinished: services.unfinished)
     watcher.isPatient = goal == .watch
     observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path, goal == .watch ? .watch : .run))
     for warning in services.warnings + configuration.hosts.warnings { observe(.warning(warning)) }
@@ -187,8 +187,10 @@ package final class Darkroom {
   /// What the jobs have come to so far.
   var summary: Summary {
     Summary(
-      states: jobs.summary.states, hadTrouble: jobs.summary.hadTrouble, isMissing: jobs.summary.isMissing,
-      isUnfinished: stopReason == .outOfTime && !(jobs.runs.isEmpty && jobs.queue.isOver) || jobs.summary.hasLeftOpen,
+      states: jobs.table.summary.states, hadTrouble: jobs.table.summary.hadTrouble,
+      isMissing: jobs.table.summary.isMissing,
+      isUnfinished: stopReason == .outOfTime && !(jobs.runs.isEmpty && jobs.table.queue.isOver)
+        || jobs.table.summary.hasLeftOpen,
       ignored: watcher.ignored.count { !$0.isFolder })
   }
 
@@ -211,15 +213,15 @@ package final class Darkroom {
       jobs.suspension.watchMemory(isWorking: !jobs.runs.isEmpty)
       if jobs.suspension.needsScan { watcher.scanNow() }
     }
-    jobs.gate = gate(now)
-    reconcileJobs(now)
-    jobs.admit(now: now, configuration, cache: services.cache)
-    if jobs.gate.entries == .one { jobs.pending.continueOneByOne() }
+    jobs.flow.gate = gate(now)
+    let limits = JobLimits(places: configuration.jobs, live: services.liveLimit, total: services.totalLimit)
+    jobs.update(limits, configuration, cache: services.cache, resumedAt: resumedAt, now: now)
+    if jobs.flow.gate.entries == .one { jobs.pending.continueOneByOne() }
     writeStatus(now)
     gallery.update(jobs, status.last, now: now)
     leaveOpenFiles(now)
     if isOver(now) { return false }
-    if jobs.queue.goal != .watch, stopDeadline == nil {
+    if jobs.table.queue.goal != .watch, stopDeadline == nil {
       try patience.check(jobs, inboxTrouble: inboxTrouble, now: now)
     }
     waitBegan = Clock.monotonicMilliseconds
@@ -230,18 +232,18 @@ package final class Darkroom {
   private func scan(_ now: Double) throws {
     jobs.suspension.outboxTrouble = try services.checkOutbox()
     if let missing = jobs.suspension.outboxTrouble { jobs.suspension.suspect(missing) }
-    if !jobs.holds.isEmpty { jobs.holds.free = jobs.suspension.freeForState }
-    watcher.doubt(jobs.queue.takeDoubted())
+    if !jobs.flow.holds.isEmpty { jobs.flow.holds.free = jobs.suspension.freeForState }
+    watcher.doubt(jobs.table.queue.takeDoubted())
     var locks: [Lock]?
     do throws(SystemError) {
       let view = try watcher.scan(now: now) { scan in
         jobs.findUnwanted(scan, in: services.inbox, settleTime: watcher.settleTime, now: now)
-        return jobs.queue.fresh(of: scan.manifests, unexamined: Set(scan.unexamined.map(\.file)))
+        return jobs.table.queue.fresh(of: scan.manifests, unexamined: Set(scan.unexamined.map(\.file)))
       }
       (inboxError, toldInboxErrors) = (nil, [])
       if view.hasReturned {
         observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path, .inboxReturned))
-        jobs.inboxReturned()
+        jobs.table.inboxReturned()
         watcher.scanNow()
       }
       locks = view.locks
@@ -253,13 +255,17 @@ package final class Darkroom {
       for file in view.stillOpen {
         observe(.warning("\(file) in the inbox is not read yet: some process has it open for writing"))
       }
-      jobs.queue.update(view.fresh, settled: view.settled)
+      jobs.table.queue.update(view.fresh, settled: view.settled)
       // Of others there is nothing any more, or nothing that may be read.
-      if !jobs.holds.isEmpty { jobs.holds.keepPlanning(of: jobs.queue.jobs.union(jobs.runs.values.map(\.name))) }
+      if !jobs.flow.holds.isEmpty {
+        jobs.flow.holds.keepPlanning(of: jobs.table.queue.jobs.union(jobs.runs.values.map(\.name)))
+      }
     } catch {
       jobs.missing.scanFailed()
       let mayPass = error.cause.isOfMachine && error.cause != .permission
-      guard jobs.queue.goal == .watch || mayPass else { throw StopError.missing("the inbox cannot be read: \(error)") }
+      guard jobs.table.queue.goal == .watch || mayPass else {
+        throw StopError.missing("the inbox cannot be read: \(error)")
+      }
       if toldInboxErrors.insert(error.code).inserted { observe(.inboxUnreadable(error.description)) }
       inboxError = error
     }
@@ -278,8 +284,8 @@ package final class Darkroom {
     guard stopDeadline == nil, jobs.runs.isEmpty, configuration.lockWait == nil else { return }
     let files = watcher.open(for: Patience.openLimit, now: now)
     if files.isEmpty { return }
-    for file in jobs.queue.leave(files).sorted(by: { $0.description < $1.description }) {
-      jobs.summary.hasLeftOpen = true
+    for file in jobs.table.queue.leave(files).sorted(by: { $0.description < $1.description }) {
+      jobs.table.summary.hasLeftOpen = true
       let seconds = Patience.openLimit.formatted()
       observe(
         .warning("\(file) is left for the next start: some process has had it open for writing for \(seconds) s"))
@@ -330,37 +336,13 @@ package final class Darkroom {
   /// What may start now.
   private func gate(_ now: Double) -> Gate { Gate(jobs.suspension, stop: stopReason, now: now) }
 
-  private func reconcileJobs(_ now: Double) {
-    let limits = JobLimits(places: configuration.jobs, live: services.liveLimit, total: services.totalLimit)
-    jobs.endSources()
-    jobs.collectCancelled(now: now, configuration)
-    let actions = reconcile(
-      wanted: &jobs.queue, live: jobs.live, limits: limits, gate: jobs.gate, holds: jobs.holds, now: now,
-      resumedAt: resumedAt)
-    for action in actions {
-      switch action {
-      case .start(let source): jobs.start(source, now: now)
-      case .startReplacement(let source, let run): jobs.start(source, replacing: run, now: now)
-      case .replace(let run, let successor): jobs.replace(run, by: successor, now: now)
-      case .separate(let run): if let run = jobs.runs[run] { jobs.planSeparately(run) }
-      case .begin(let run):
-        jobs.begin(run, now: now)
-        // Nothing else would have the loop run again.
-        if jobs.gate.mayReport, jobs.runs[run]?.live.phase == .running(isDone: true) { jobs.finish(run) }
-      case .cancel(let run): jobs.cancel(run, now: now, configuration)
-      case .record(let run): jobs.recordCancelled(run)
-      case .finish(let run): jobs.finish(run)
-      }
-    }
-  }
-
   /// Ends the wait for closed hosts while no host answers: `run` leaves the rest to the next start, `watch` gives them up.
   private func watchHosts(_ now: Double) {
     jobs.flow.reportHosts()
-    let limit = configuration.outageWait ?? (jobs.queue.goal == .watch ? 86_400 : 600)
+    let limit = configuration.outageWait ?? (jobs.table.queue.goal == .watch ? 86_400 : 600)
     guard jobs.isCutOff(for: limit) else { return }
-    if jobs.queue.goal == .watch { return jobs.flow.giveUpHosts(after: limit) }
-    jobs.summary.hasLeftOpen = true
+    if jobs.table.queue.goal == .watch { return jobs.flow.giveUpHosts(after: limit) }
+    jobs.table.summary.hasLeftOpen = true
     observe(.warning("no host has answered for \(limit.formatted()) s; what is not done stays for the next start"))
     beginToStop(now, .asked)
   }
@@ -399,8 +381,8 @@ package final class Darkroom {
   }
 
   private func isOver(_ now: Double) -> Bool {
-    guard let stopDeadline else { return jobs.runs.isEmpty && jobs.queue.isOver }
-    return !jobs.isPlanning && jobs.pending.inProgress.isEmpty && (jobs.isDelivered || now >= stopDeadline + 5)
+    guard let stopDeadline else { return jobs.runs.isEmpty && jobs.table.queue.isOver }
+    return !jobs.table.isPlanning && jobs.pending.inProgress.isEmpty && (jobs.isDelivered || now >= stopDeadline + 5)
   }
 
   private func timeToWait(_ now: Double) -> Double {
@@ -414,13 +396,11 @@ package final class Darkroom {
     if let due = status.due { untilScan = min(untilScan, max(0, due - now)) }
     if let due = gallery.due(jobs) { untilScan = min(untilScan, max(0, due - now)) }
     if let stopDeadline { return min(untilScan, max(0.05, stopDeadline - now)) }
-    if jobs.queue.goal != .watch, let deadline = patience.deadline {
+    if jobs.table.queue.goal != .watch, let deadline = patience.deadline {
       untilScan = min(untilScan, max(0, deadline - now))
     }
     if let timeLimit { untilScan = min(untilScan, max(0, timeLimit - now)) }
-    for end in [jobs.nextHoldEnd, jobs.nextWaitEnd] {
-      if let end, end > now { untilScan = min(untilScan, end - now) }
-    }
+    for due in jobs.nextDue where due > now { untilScan = min(untilScan, due - now) }
     guard let start = jobs.flow.nextStart else { return untilScan }
     return min(untilScan, Double(max(0, start - Clock.monotonicMilliseconds)) / 1000)
   }

@@ -190,7 +190,7 @@ final class Services {
         }),
       planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
       runEnded: { [downloads] in downloads.end(run: $0) }, send: { [send] in send(.job($0)) })
-    jobs.unknownRuns = Set(unfinished.map(\.job.runID).filter { !knowsInbox || detached.contains($0) })
+    jobs.table.unknownRuns = Set(unfinished.map(\.job.runID).filter { !knowsInbox || detached.contains($0) })
     jobs.retention = outbox.handle.map {
       LedgerRetention(ledger: ledger, state: state, outbox: $0, inbox: inbox)
     }

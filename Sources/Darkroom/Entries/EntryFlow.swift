@@ -70,16 +70,6 @@ final class EntryFlow {
     unreadable[run] = nil
   }
 
-  /// Closes a run: nothing of it starts any more, and what is in progress is cancelled.
-  /// - Parameter awaited: The entries whose operations may end. Default: none.
-  func close(_ run: Int, _ entries: RunEntries, except awaited: Set<Int> = []) {
-    entries.close(attempts: scheduler.stop(run: run, now: Clock.monotonicMilliseconds))
-    scheduler.dropPartials(run: run)
-    holds.releaseEntries(of: run)
-    unreadable[run] = nil
-    pending.cancel(run: run) { !awaited.contains($0) }
-  }
-
   /// Begins to stop: what waits is cancelled.
   func stop() {
     scheduler.dropPartials()

@@ -38,6 +38,10 @@ final class RunEntries {
   /// Whether nothing of it starts or is tried again, because the run is cancelled or superseded.
   fileprivate(set) var isClosing = false
 
+  /// The entries whose operations may end after it is superseded, because the later manifest wants the same of the same
+  /// requests.
+  private(set) var awaited: Set<Int> = []
+
   /// How often entries were tried that have no row when it is closed, by position.
   var attempts: [Int: Int] = [:]
 
@@ -66,10 +70,16 @@ final class RunEntries {
   /// Whether all that is left of it is being delivered.
   var waitsForDelivery: Bool { isClosing || !isSource && left <= undelivered }
 
-  func close(attempts: [Int: Int]) {
+  func close(attempts: [Int: Int], awaiting awaited: Set<Int>) {
     isClosing = true
     suspects = []
-    self.attempts = attempts
+    (self.attempts, self.awaited) = (attempts, awaited)
+  }
+
+  /// - Returns: The entries that are not awaited any more.
+  func keepAwaiting(_ wanted: Set<Int>) -> Set<Int> {
+    defer { awaited.formIntersection(wanted) }
+    return awaited.subtracting(wanted)
   }
 }
 

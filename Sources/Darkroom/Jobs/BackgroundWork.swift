@@ -29,12 +29,18 @@ final class BackgroundWork {
   private let group = DispatchGroup()
   private let stopFlag = StopFlag()
 
+  /// What is being planned, by the runs' numbers.
+  private var plannings: [Int: JobPlanning] = [:]
+
   init(planner: JobPlanner, delivery: DeliveryQueue, send: @escaping @Sendable (Message) -> Void) {
     (self.planner, self.delivery, self.send) = (planner, delivery, send)
   }
 
   /// Accepts and plans the manifest of a run.
-  func start(_ planning: JobPlanning, run: Int) {
+  /// - Parameter pauses: Those that hold.
+  func plan(_ request: JobPlanning.Request, run: Int, during pauses: [LedgerPause]) {
+    let planning = JobPlanning(request, number: run, planner: planner, during: pauses)
+    plannings[run] = planning
     planning.start(
       in: group,
       accepted: { [send] in send(.accepted(run: run, $0, $1)) },
@@ -42,9 +48,15 @@ final class BackgroundWork {
       completion: { [send] in send(.planned(run: run, $0)) })
   }
 
+  /// Records that the planning of a run has ended.
+  func planned(_ run: Int) { plannings[run] = nil }
+
+  /// Ends soon what is being planned.
+  func cancelPlanning() { for planning in plannings.values { planning.cancel() } }
+
   /// Records what was not done of a cancelled run.
-  /// - Parameter attempts: How often entries without a row were tried, by position.
-  func recordCancelled(_ run: Int, _ plan: Plan, attempts: [Int: Int]) {
+  func recordCancelled(_ run: Int, _ entries: RunEntries) {
+    let (plan, attempts) = (entries.plan, entries.attempts)
     let cancellation = JobCancellation(
       run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery, attempts: attempts,
       names: plan.names
@@ -102,7 +114,10 @@ final class BackgroundWork {
   }
 
   /// Ends soon what is being recorded: the next start does the rest.
-  func stop() { stopFlag.set() }
+  func stop() {
+    stopFlag.set()
+    cancelPlanning()
+  }
 
   /// Waits for some seconds until nothing is done any more.
   func shutDown() {

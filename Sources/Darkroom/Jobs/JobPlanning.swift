@@ -10,13 +10,24 @@ import System
 /// are planned.
 final class JobPlanning: Sendable {
   /// What is to be planned.
-  enum Source: Sendable, Equatable {
+  indirect enum Source: Sendable, Equatable {
     /// A job that an earlier process left.
     case unfinished(LedgerJob)
     /// A file that was named as an argument.
     case named(NamedManifest)
     /// A settled manifest of the inbox.
     case dropped(InboxScan.Manifest)
+  }
+
+  /// What is to be planned, and how.
+  struct Request: Sendable {
+    let source: Source
+    /// Whether the manifest is to take the place of that of a live run, which keeps its files meanwhile. Default: no.
+    var isReplacement = false
+    /// Whether the source is a live run of this process, which was planned before. Default: it is not.
+    var isAccepted = false
+    /// What the source of a run has listed, when that was downloaded by this process, and is not in the ledger. Default: nil.
+    var fetched: JobPlanner.Fetched?
   }
 
   /// What became of it.
@@ -33,30 +44,17 @@ final class JobPlanning: Sendable {
     case setAside(DamagedJob)
   }
 
-  private let source: Source
+  private let request: Request
   private let number: Int
   private let planner: JobPlanner
   private let pauses: [LedgerPause]
-  private let isReplacement: Bool
-  private let isAccepted: Bool
-  private let fetched: JobPlanner.Fetched?
   private let isCancelled = Atomic(false)
 
   /// - Parameters:
   ///   - number: The run's, in this process.
-  ///   - pauses: Those that hold.
-  ///   - isReplacement: Whether the manifest is to take the place of that of a live run, which keeps its files meanwhile.
-  ///   - isAccepted: Whether the source is a live run of this process, which was planned before. Default: it is not.
-  ///   - fetched: What the source of a run has listed, when that was downloaded by this process, and is not in the ledger.
-  ///     Default: nil.
-  init(
-    _ source: Source, number: Int, planner: JobPlanner, during pauses: [LedgerPause], isReplacement: Bool = false,
-    isAccepted: Bool = false, fetched: JobPlanner.Fetched? = nil
-  ) {
-    self.isAccepted = isAccepted
-    self.fetched = fetched
-    self.isReplacement = isReplacement
-    self.source = source
+  ///   - pauses: Those that hold. Default: none.
+  init(_ request: Request, number: Int, planner: JobPlanner, during pauses: [LedgerPause] = []) {
+    self.request = request
     self.number = number
     self.planner = planner
     self.pauses = pauses
@@ -90,10 +88,12 @@ final class JobPlanning: Sendable {
     do {
       let job: LedgerJob
       var isResumed = false
-      switch source {
+      switch request.source {
       case .unfinished(let unfinished):
-        job = try fetched.map { try planner.adopt($0, for: unfinished, isRepeated: !isAccepted) } ?? unfinished
-        isResumed = !isAccepted
+        job =
+          try request.fetched.map { try planner.adopt($0, for: unfinished, isRepeated: !request.isAccepted) }
+          ?? unfinished
+        isResumed = !request.isAccepted
       case .named(let file): job = try planner.accept(file, during: pauses, isCancelled: isCancelled)
       case .dropped(let manifest):
         if let done = planner.removeIfDone(manifest) { return done }
@@ -103,11 +103,12 @@ final class JobPlanning: Sendable {
         job = new
       }
       let manifest = try planner.manifest(of: job)
-      if !isAccepted { accepted(job, manifest) }
-      if fetched != nil { listed(job, manifest) }
+      if !request.isAccepted { accepted(job, manifest) }
+      if request.fetched != nil { listed(job, manifest) }
       return .planned(
         try planner.plan(
-          job, manifest, number: number, isResumed: isResumed, isReplacement: isReplacement, isCancelled: isCancelled,
+          job, manifest, number: number, isResumed: isResumed, isReplacement: request.isReplacement,
+          isCancelled: isCancelled,
           listed: listed))
     } catch is CancellationError {
       return .cancelled

@@ -25,7 +25,8 @@ extension LiveJobs {
   /// - Parameter waitBegan: When the loop began to wait, as `Clock.monotonicMilliseconds`.
   func sampleBottlenecks(_ configuration: Configuration, waitBegan: Int) {
     let now = Clock.monotonicMilliseconds
-    guard let isLoopBusy = sampleClock.wakes(now: now, waitBegan: waitBegan), !isStopping, !runs.isEmpty else { return }
+    guard let isLoopBusy = sampleClock.wakes(now: now, waitBegan: waitBegan), !flow.gate.isStopping, !runs.isEmpty
+    else { return }
     var sample = OccupancySample()
     var own: [Int: OccupancySample.Occupancy] = [:]
     for (id, chain) in pending.inProgress {
@@ -41,10 +42,12 @@ extension LiveJobs {
     let (backlogs, perHost) = (scheduler.hosts.backlogs(), HostPlaces(configuration.transfer.perHost))
     let pause = suspension.pauses.open(since: 0).min { ($0.began, $0.lock) < ($1.began, $1.lock) }
       .map { Bottleneck(.pause, name: $0.lock.isEmpty ? $0.cause : $0.lock) }
-    for run in runs.values where run.bottlenecks != nil {
+    // Not the dictionary itself, which would be copied when a run changes.
+    for number in Array(table.runs.keys) {
+      guard let run = table.runs[number], run.bottlenecks != nil else { continue }
       sample.own = own[run.number] ?? .init()
       sample.backlog = backlogs[run.number] ?? .init()
-      run.bottlenecks?.add(pause ?? bottleneck(of: run, &sample, perHost), until: now)
+      table.runs[number]?.bottlenecks?.add(pause ?? bottleneck(of: run, &sample, perHost), until: now)
     }
   }
 

@@ -13,71 +13,38 @@ extension LiveJobs {
       pause.ended = now
       pauses.append(pause)
     }
-    delivery.record(runs.values.flatMap { run in pauses.compactMap(run.record) })
+    delivery.record(runs.keys.flatMap { run in pauses.compactMap { table.runs[run]?.record($0) } })
   }
 
-  /// Takes over the pauses of a run that was planned. Those that held when an earlier process died go on if their cause is
-  /// still there; if not, they ended when that process last did something.
-  func resumePauses(_ run: JobRun, _ plan: Plan) -> [LedgerChange] {
+  /// Takes over the pauses of a run that was planned, and measures its time from now on. Pauses that held when an earlier
+  /// process died go on if their cause is still there; if not, they ended when that process last did something.
+  func resumePauses(of number: Int, _ plan: Plan) -> [LedgerChange] {
+    guard var run = table.runs[number] else { return [] }
     let started = plan.manifest.accepted
     var changes: [LedgerChange] = []
-    defer { if case .unfinished = run.source { run.time = runTime(after: plan, run) } }
     for var pause in plan.pauses {
       if pause.ended == nil, !suspension.adopt(pause) { pause.ended = max(pause.began, lastActive) }
       if let change = run.record(pause) { changes.append(change) }
     }
     let tracked = suspension.pauses.ended(since: started) + suspension.pauses.open(since: started)
-    return changes + tracked.compactMap(run.record)
-  }
-
-  /// Measures a run from now on.
-  func runTime(earlier: RunTime.Elapsed = .init(total: 0, paused: 0)) -> RunTime {
-    let now = Clock.monotonicMilliseconds
-    return RunTime(now: now, paused: suspension.activity.paused(now), earlier: earlier)
-  }
-
-  /// Measures a run that an earlier process began, and whose pauses are known.
-  private func runTime(after plan: Plan, _ run: JobRun) -> RunTime {
-    let (start, now) = (plan.manifest.accepted, Clock.wallMilliseconds)
-    let paused = Int(PauseTracker.paused(run.pauses, until: now) * 1000)
-    return runTime(earlier: .init(from: start, to: now, paused: paused))
-  }
-
-  /// How long a run has taken; nil before it is in the ledger.
-  func elapsed(_ run: JobRun) -> RunTime.Elapsed? {
-    let now = Clock.monotonicMilliseconds
-    return run.time?.elapsed(now: now, paused: suspension.activity.paused(now))
-  }
-
-  /// Ends the pauses of all runs, because the program does, and delivers what was submitted.
-  func closePauses() {
-    delivery.record(runs.values.flatMap { closePauses($0) + noteTransfers($0) })
-    delivery.drain()
-  }
-
-  /// Records what was asked of servers for a run that the next start goes on with.
-  private func noteTransfers(_ run: JobRun) -> [LedgerChange] {
-    guard let (job, accepted) = run.accepted else { return [] }
-    var manifest = accepted
-    manifest.transfers = transfers(of: run)
-    guard manifest.transfers?.total.requests ?? 0 > 0, let details = try? manifest.text else { return [] }
-    return [.note(job.runID, details: details)]
-  }
-
-  /// What was asked of servers for a run, also by earlier processes.
-  func transfers(of run: JobRun) -> Transfers {
-    if case .reporting(let reporting) = run.phase { return reporting.outcome.transfers }
-    let transfers = scheduler.transfers(run: run.number)
-    return transfers.total.requests > 0 ? transfers : run.sourceTransfers
-  }
-
-  /// Ends the pauses of a run, because the program or the job does.
-  func closePauses(_ run: JobRun) -> [LedgerChange] {
-    let now = Clock.wallMilliseconds
-    return run.pauses.filter { $0.ended == nil }.compactMap { pause in
-      var pause = pause
-      pause.ended = now
-      return run.record(pause)
+    for pause in tracked { if let change = run.record(pause) { changes.append(change) } }
+    if case .unfinished = run.source {
+      let (now, wall) = (Clock.monotonicMilliseconds, Clock.wallMilliseconds)
+      let paused = Int(PauseTracker.paused(run.pauses, until: wall) * 1000)
+      run.time = RunTime(
+        now: now, paused: suspension.activity.paused(now), earlier: .init(from: started, to: wall, paused: paused))
     }
+    table.runs[number] = run
+    return changes
+  }
+
+  /// Ends the pauses of all runs, because the program does, notes what was asked of servers, and delivers what was submitted.
+  func closePauses() {
+    let context = self.context
+    delivery.record(
+      table.runs.keys.flatMap { run in
+        (table.runs[run]?.closePauses(now: context.wall) ?? []) + table.noteTransfers(run, context)
+      })
+    delivery.drain()
   }
 }

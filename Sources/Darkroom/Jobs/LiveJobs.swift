@@ -1,66 +1,29 @@
-import Dispatch
-import Foundation
+import Database
 import Ledger
-import Manifests
 import Scheduling
 import System
-import Transfer
 
-/// The jobs that are live, from the start of their planning to the end of their report. It belongs to the thread of
-/// `Darkroom`: what threads of its own do comes back as a message (`BackgroundWork`).
+/// Carries out what `RunTable` decides about runs, and tells it what has come of that. It belongs to the thread of `Darkroom`:
+/// what threads of its own do comes back as a message (`BackgroundWork`, `DeliveryQueue`).
 ///
 /// What goes wrong with one job is reported, and the others go on; want of space and failures of the machine are waited out.
 final class LiveJobs {
-  /// What jobs came to.
-  struct Summary: Sendable {
-    /// How jobs ended; one whose failures are accepted has succeeded.
-    var states: Set<JobOutcome.State> = []
-    /// Whether a job could not be worked on, or its manifest not be moved.
-    var hadTrouble = false
-    /// Whether a manifest that was named is not there, or cannot be read.
-    var isMissing = false
-    /// Whether a manifest was left for the next start because somebody had it open for writing.
-    var hasLeftOpen = false
-  }
-
-  var queue: JobQueue
-  var runs: [Int: JobRun] = [:]
-  var summary = Summary()
+  var table: RunTable
   let flow: EntryFlow
   let delivery: DeliveryQueue
   let suspension: Suspension
   let work: BackgroundWork
   let observe: (Event) -> Void
-  let runEnded: (String) -> Void
+  private let runEnded: (String) -> Void
 
   /// What keeps the ledger small; nil: nothing does.
   var retention: LedgerRetention?
 
   /// When the last process showed a sign of life, in milliseconds since 1970: it wrote to the ledger, or dated the status.
   let lastActive: Int
-  private var lastNumber = 0
 
   /// The runs whose manifests are missing in the inbox.
   var missing = MissingFiles()
-
-  /// Runs of earlier processes from an inbox that need not be this one: that their manifests are missing says nothing.
-  var unknownRuns: Set<String> = []
-
-  /// What is known of runs that are not live because they wait to be planned again.
-  var knownRuns: [String: JobRun.Known] = [:]
-
-  /// What waits for better times.
-  var holds: Holds {
-    get { flow.holds }
-    set { flow.holds = newValue }
-  }
-
-  /// What may start now.
-  var gate: Gate {
-    get { flow.gate }
-    set { flow.gate = newValue }
-  }
-  var isStopping: Bool { gate.isStopping }
 
   /// When the bottlenecks of the runs are sampled.
   var sampleClock = SampleClock(now: Clock.monotonicMilliseconds)
@@ -73,7 +36,7 @@ final class LiveJobs {
     planner: JobPlanner, lastActive: Int, observe: @escaping (Event) -> Void,
     runEnded: @escaping (String) -> Void = { _ in }, send: @escaping @Sendable (BackgroundWork.Message) -> Void
   ) {
-    self.queue = queue
+    table = RunTable(queue: queue)
     flow = EntryFlow(
       pending: pending, delivery: delivery, suspension: suspension, state: planner.state, observe: observe)
     self.delivery = delivery
@@ -84,6 +47,7 @@ final class LiveJobs {
     self.runEnded = runEnded
   }
 
+  var runs: [Int: JobRun] { table.runs }
   var scheduler: EntryScheduler { flow.scheduler }
   var pending: PendingOperations { flow.pending }
   var planner: JobPlanner { work.planner }
@@ -91,220 +55,233 @@ final class LiveJobs {
   /// Milliseconds of a clock that stands still during pauses.
   var activeTime: Int { suspension.activity.now(Clock.monotonicMilliseconds) }
 
-  /// In the order in which they became live.
-  var inOrder: [JobRun] { runs.values.sorted { $0.number < $1.number } }
-
-  // MARK: Beginning
-
-  /// Has a job become live: its manifest is accepted and planned.
-  /// - Parameter replaced: The number of the live run whose manifest its own is to replace. Default: nil, none.
-  func start(_ source: JobPlanning.Source, replacing replaced: Int? = nil, now: Double) {
-    lastNumber += 1
-    let number = lastNumber
-    var fetched: JobPlanner.Fetched?
-    if case .unfinished(let job) = source { fetched = knownRuns[job.runID]?.fetched }
-    let planning = JobPlanning(
-      source, number: number, planner: planner, during: suspension.pauses.open(since: 0),
-      isReplacement: replaced != nil, fetched: fetched)
-    let run = JobRun(number: number, source: source, planning: planning, now: now)
-    run.replaces = replaced
-    runs[number] = run
-    work.start(planning, run: run.number)
+  /// What the table has to know now.
+  var context: RunTable.Context {
+    let now = Clock.monotonicMilliseconds
+    return RunTable.Context(
+      now: Clock.monotonicSeconds, milliseconds: now, wall: Clock.wallMilliseconds,
+      paused: suspension.activity.paused(now), gate: flow.gate, holds: flow.holds,
+      acceptedFailures: planner.configuration.acceptFailures,
+      activity: { [flow] in flow.activity(of: $0, $1) }, isInProgress: { [flow] in flow.pending.isInProgress(run: $0) },
+      transfers: { [flow] in flow.scheduler.transfers(run: $0) }, hostHolds: { [flow] in flow.holds(of: $0) })
   }
 
-  /// Has a live run planned that was planned before.
-  /// - Parameter fetched: What its source has listed, when that was downloaded just now. Default: nil.
-  func planAgain(_ run: JobRun, _ job: LedgerJob, fetched: JobPlanner.Fetched? = nil) {
-    if let replaced = run.replaces, runs[replaced] == nil { run.replaces = nil }
-    let planning = JobPlanning(
-      .unfinished(job), number: run.number, planner: planner, during: [], isReplacement: run.replaces != nil,
-      isAccepted: true, fetched: fetched)
-    run.phase = .planning(.manifest(planning))
-    work.start(planning, run: run.number)
-  }
+  // MARK: The round
 
-  func handle(_ message: BackgroundWork.Message) throws {
-    switch message {
-    case .accepted(let number, let job, let manifest):
-      runs[number]?.accepted = (job, manifest)
-      runs[number]?.time = runTime()
-      runs[number]?.bottlenecks = runs[number]?.bottlenecks ?? BottleneckTime(now: Clock.monotonicMilliseconds)
-      runs[number]?.sourceTransfers = manifest.transfers ?? Transfers()
-      if let known = knownRuns.removeValue(forKey: job.runID) { runs[number]?.known = known }
-      if let run = runs[number] {
-        // The file may be a later one, when this is accepted again.
-        let isLast = !runs.values.contains { $0.order > run.order && $0.name == run.name }
-        if isLast, manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
-        findRequest(for: run)
-      }
-      observe(.jobAccepted(job: job.name, file: manifest.file))
-    case .listed(let number, let job, let manifest):
-      runs[number]?.accepted = (job, manifest)
-      runs[number]?.known.fetched = nil
-    case .planned(let number, let result):
-      guard let run = runs[number] else { return }
-      try withTrouble(about: run, isPlanning: true) { try planned(run, result.get()) }
-    case .written(let number, let report): deliver(report, of: number)
-    case .unwritten(let number, let error): try reported(number, .failure(error))
-    case .accessRefused(let error):
-      if isAccessKnown { observe(.warning("the outbox's file system decides itself who may read manifests: \(error)")) }
-      isAccessKnown = false
-    case .rowsCancelled(let number, let rows, let told):
-      tell(cancelled: rows, of: number)
-      told.signal()
-    case .cancelled(let number, let result): try recorded(number, result)
-    }
-  }
-
-  private func planned(_ run: JobRun, _ result: JobPlanning.Result) throws {
-    // What holds it may be about an earlier run.
-    if queue.earlierRuns(than: run.order, of: run.name).isEmpty { holds.release(.planning(run.name)) }
-    suspension.plannedSomething()
-    switch result {
-    case .planned(let plan) where !isStopping: try adopt(plan, for: run)
-    case .planned, .cancelled: runs[run.number] = nil
-    case .superseded(let runID):
-      runs[run.number] = nil
-      runEnded(runID)
-    case .notSettled:
-      runs[run.number] = nil
-      if case .dropped(let manifest) = run.source { queue.doubt(manifest) }
-    case .setAside(let damaged): setAside(run, damaged)
-    case .alreadyDone(let trouble):
-      runs[run.number] = nil
-      guard case .dropped(let manifest) = run.source else { return }
-      queue.pass(manifest.file, identity: manifest.identity.text)
-      guard let trouble else { return }
-      summary.hadTrouble = true
-      let why = "the manifest cannot be moved out of the inbox: \(trouble)"
-      queue.keep(manifest.file, .init(job: manifest.job, identity: manifest.identity.text, why: why))
-      observe(.warning("\(manifest.file) is done, and cannot be moved out of the inbox: \(trouble)"))
-    }
-  }
-
-  private func adopt(_ plan: Plan, for run: JobRun) throws {
-    delivery.record(resumePauses(run, plan), syncing: plan.unsynced)
-    if plan.report == nil, !plan.warnings.isEmpty, !run.isPlannedAgain {
-      observe(.manifestDoubtful(job: run.name, plan.warnings))
-    }
-    if let outcome = plan.report?.outcome ?? plan.outcome {
-      run.phase = .reporting(.init(plan: plan, outcome: outcome, report: plan.report))
-    } else if !plan.problems.isEmpty {
-      reject(run, plan, JobOutcome(rejected: plan.problems, run.sourceTransfers, taking: elapsed(run)))
-    } else if let failure = plan.sourceFailure {
-      rejectSource(of: run, plan, failure)
-    } else if plan.source != nil {
-      run.phase = .planning(.unlisted(plan))
-    } else {
-      run.phase = .waiting(plan)
-      leaveToSame(run)
-    }
-  }
-
-  /// Has a run end whose manifest is rejected.
-  func reject(_ run: JobRun, _ plan: Plan, _ outcome: JobOutcome) {
-    var (plan, outcome) = (plan, outcome)
-    let waiting = queue.earlierRuns(than: run.order, of: run.name)
-    let isReplacement = mayGoOn(run.replaces) || !waiting.isEmpty
-    if isReplacement {
-      // Nothing changes for what was there before, and the manifests of that have gone.
-      let earlier = runs.values.filter { $0.name == run.name && $0.order < run.order }
-      unknownRuns.formUnion(earlier.compactMap { $0.accepted?.job.runID } + waiting.map(\.runID))
-      outcome.isRejectedReplacement = true
-      plan.run = plan.run.inHistory
-    }
-    let hasPredecessor = run.replaces != nil && !isReplacement
-    run.phase = .reporting(.init(plan: plan, outcome: outcome, hasPredecessor: hasPredecessor))
-  }
-
-  /// Whether a run is live and does not end because a later manifest has taken the place of its own.
-  private func mayGoOn(_ number: Int?) -> Bool {
-    switch number.flatMap({ runs[$0] })?.phase {
-    case .closing(let closing): !closing.isSuperseded
-    case .reporting(let reporting): reporting.outcome.state != .superseded
-    case .planning, .waiting, .running: true
-    case nil: false
-    }
-  }
-
-  /// Begins the work on the entries of a planned job.
-  func begin(_ number: Int, now: Double) {
-    guard let run = runs[number] else { return }
-    if case .planning(.unlisted(let plan)) = run.phase, let source = plan.source {
-      return fetch(source, plan, of: run, now: now)
-    }
-    guard case .waiting(let plan) = run.phase else { return }
-    delivery.record(plan.names + [.advance(plan.run.runID, to: .running)])
-    let entries = RunEntries(plan, activeTime: activeTime, now: now, hosts: run.sourceHosts)
-    flow.add(number, entries, transfers: run.sourceTransfers)
-    run.phase = .running(entries)
-    run.since = now
-    let deferred = scheduler.deferred(run: number).count
-    observe(.jobStarted(job: run.name, total: plan.total, ended: entries.began.ended, deferred: deferred))
+  /// Does what is to be done about runs, and starts entries while there is room.
+  /// - Parameter resumedAt: When the queues last resumed, as `Clock.monotonicSeconds`.
+  func update(
+    _ limits: JobLimits, _ configuration: Configuration, cache: DownloadCache?, resumedAt: Double, now: Double
+  ) {
+    endLists()
+    perform(table.endWaits(now: now))
+    flow.takeCancelled(configuration)
+    for action in table.actions(limits, resumedAt: resumedAt, context) { perform(table.perform(action, context)) }
+    admit(now: now, configuration, cache: cache)
   }
 
   /// Starts entries while there is room.
   func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?) {
-    planUnreadableAgain(now: now)
-    let hasOthers = !queue.isEmpty || runs.count > flow.runs.count
+    if !flow.gate.isStopping {
+      for (run, error) in flow.takeUnreadable() { step(.indexUnreadable("\(error)"), of: run) }
+    }
+    let hasOthers = !table.queue.isEmpty || runs.count > flow.runs.count
     flow.admit(now: now, configuration, cache: cache, hasOthers: hasOthers)
+  }
+
+  /// Handles lists of entries whose operations have ended for good.
+  func endLists() {
+    for record in flow.takeEndedSources() {
+      let live = record.snapshot
+      switch (live.source, live.failure) {
+      case (let source?, nil): step(.fetched(.init(url: record.url, source: source)), of: record.run.number)
+      case (let list?, let failure?) where failure.disposition == .waitForSpace:
+        // Other jobs need less room. A quota may be what is in the way, too.
+        let needed = list.bytes + planner.configuration.minFree
+        let isFull = ((try? Folder.freeSpace(planner.state.path)) ?? 0) < needed
+        step(.fetchHeld(.temporary(failure.message, space: isFull ? list.bytes : nil)), of: record.run.number)
+      case (_, let failure?): step(.fetchFailed(failure, attempts: live.attempts), of: record.run.number)
+      case (nil, nil): break
+      }
+    }
+  }
+
+  // MARK: Messages
+
+  func handle(_ message: BackgroundWork.Message) throws {
+    switch message {
+    case .accepted(let run, let job, let manifest): step(.accepted(job, manifest), of: run)
+    case .listed(let run, let job, let manifest): step(.listed(job, manifest), of: run)
+    case .planned(let run, let result):
+      work.planned(run)
+      try step(.planning, of: run, result) { result in
+        suspension.plannedSomething()
+        if case .planned(let plan) = result, !flow.gate.isStopping {
+          delivery.record(resumePauses(of: run, plan), syncing: plan.unsynced)
+        }
+        return .planned(result)
+      }
+    case .written(let run, let report): step(.written(report), of: run)
+    case .unwritten(let run, let error): try fail(.reporting, of: run, error)
+    case .accessRefused(let error):
+      if isAccessKnown { observe(.warning("the outbox's file system decides itself who may read manifests: \(error)")) }
+      isAccessKnown = false
+    case .rowsCancelled(let run, let rows, let told):
+      let job = runs[run]?.name ?? ""
+      for row in rows { observe(.entryCancelled(job: job, row: row)) }
+      told.signal()
+    case .cancelled(let run, let result):
+      try step(.closing, of: run, result) { tally in
+        suspension.wroteSomething()
+        return .closed(tally)
+      }
+    }
   }
 
   /// Handles what the delivery reports.
   func handle(_ message: DeliveryQueue.Message) throws {
     switch message {
     case .committed, .rejected, .held, .failing, .noSpace: flow.handle(message)
-    case .reported(let run, let result): try reported(run, result)
-    case .unstaged(let run, let error): try unstaged(run, error)
+    case .reported(let run, let result):
+      try step(.reporting, of: run, result) { outcome in
+        suspension.wroteSomething()
+        return .delivered(outcome)
+      }
+    case .unstaged(let run, let error):
+      if let run = runs[run] { step(.unstaged(try trouble(.reporting, of: run, error)), of: run.number) }
     case .unlogged(let run, let error):
       observe(.warning("entries.jsonl of job \(runs[run]?.name ?? "") lacks rows: \(error)"))
     case .broken(let error): throw error
     }
   }
 
-  /// The live jobs, as far as it matters for what is to be done, in the order in which they became live.
-  var live: [LiveJob] {
-    let runs = inOrder
-    lazy var firstNumbers = Dictionary(runs.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
-    /// Whether an earlier run of its job has not ended: they end in their order.
-    func hasEarlierRun(_ run: JobRun) -> Bool { firstNumbers[run.name] != run.number }
-    return runs.map { run in
-      var job = run.live
-      job.due = holds[.ending(run.number)]?.due ?? 0
-      if job.isWorkedOn, let entries = run.entries { job.activity = flow.activity(of: run.number, entries) }
-      if job.waits || job.isWorkedOn { job.file = run.file }
-      if job.phase == .closing(isIdle: true),
-        pending.isInProgress(run: run.number) || hasEarlierRun(run) && !run.leavesNothing
-      {
-        job.phase = .closing(isIdle: false)
-      }
-      return job
+  private func step(_ event: RunEvent, of run: Int) { perform(table.step(event, of: run, context)) }
+
+  private func step<T>(
+    _ stage: RunTable.Work, of run: Int, _ result: Result<T, any Error>, _ event: (T) -> RunEvent
+  ) throws {
+    guard runs[run] != nil else { return }
+    switch result {
+    case .success(let value): step(event(value), of: run)
+    case .failure(let error): try fail(stage, of: run, error)
     }
   }
+
+  private func fail(_ stage: RunTable.Work, of run: Int, _ error: any Error) throws {
+    guard let live = runs[run] else { return }
+    step(.failed(stage, try trouble(stage, of: live, error)), of: run)
+  }
+
+  // MARK: Effects
+
+  func perform(_ effects: [RunTable.Effect]) {
+    for effect in effects { perform(effect) }
+  }
+
+  private func perform(_ effect: RunTable.Effect) {
+    switch effect {
+    case .plan(let run, let request):
+      work.plan(request, run: run, during: request.isAccepted ? [] : suspension.pauses.open(since: 0))
+    case .add(let run, let entries, let transfers): flow.add(run, entries, transfers: transfers)
+    case .close(let run, let entries, let plan):
+      flow.close(run, entries, sparing: plan)
+      flow.takeCancelled(planner.configuration)
+    case .cancel(let run, let entries, let plan): flow.cancelAwaited(run, entries, sparing: plan)
+    case .removeEntries(let run): flow.remove(run)
+    case .recordCancelled(let run, let entries): work.recordCancelled(run, entries)
+    case .recordSuperseded(let run, let plan, let hasBegun): work.recordSuperseded(run, plan, hasBegun: hasBegun)
+    case .writeReport(let run, let reporting, let pauses): work.writeReport(run, reporting, pauses: pauses)
+    case .deliver(let report): delivery.deliver(report)
+    case .closeLog(let run): delivery.forget(run: run)
+    case .reuse(let index): planner.indexes.give(back: index)
+    case .removeRequests(let run): removeRequests(for: run)
+    case .reported(let reporting, let outcome):
+      work.gallery?.ended(reporting, outcome)
+      retention?.runEnded(delivered: outcome.counts.filtered - outcome.counts.reused)
+      runEnded(reporting.plan.run.runID)
+    case .ended(let runID): runEnded(runID)
+    case .record(let changes): delivery.record(changes)
+    case .hold(let subject, let reason, let space, let what): hold(subject, reason, space: space, what)
+    case .holdIndex(let runID, let job, let reason, let what):
+      // The attempts of more jobs are not counted.
+      flow.holds.limitIndexes(to: 1000)
+      hold(.index(runID), reason, what)
+      flow.holds.hold(.planning(job), as: .index(runID))
+    case .holdManifest(let run, let job, let reason, let latest):
+      guard flow.holds.hold(.ending(run), reason, isOfManifest: true, latest: latest, now: Clock.monotonicSeconds)
+      else { return }
+      observe(.warning("job \(job) cannot end now, which is tried again: \(reason)"))
+    case .release(let subject): flow.holds.release(subject)
+    case .observe(let event): observe(event)
+    }
+  }
+
+  /// Holds something of a run, and says so once.
+  /// - Parameter space: As for `Holds.hold`.
+  private func hold(_ subject: Holds.Subject, _ reason: String, space: Int? = nil, _ what: String) {
+    let now = Clock.monotonicSeconds
+    guard flow.holds.hold(subject, reason, space: space, now: now) else { return }
+    let seconds = Int((flow.holds[subject]?.due ?? now) - now)
+    let again = space == nil ? "in \(seconds) s, and then again" : "when there is room"
+    observe(.warning("\(what) cannot be worked on now, and is tried again \(again): \(reason)"))
+  }
+
+  // MARK: Trouble
+
+  /// What an error means for a run. Want of space suspends the queues, and it is tried again. So it is, after a while, after
+  /// other trouble: by `watch` always, by `run` when the machine is to blame; otherwise the job stays in the ledger for the
+  /// next start.
+  /// - Throws: `SQLiteError` when the ledger is damaged.
+  private func trouble(_ work: RunTable.Work, of run: JobRun, _ error: any Error) throws -> RunTable.Trouble {
+    let isIndexDamaged = isDamageOfIndex(error, of: run)
+    if error is CancellationError, work == .closing { return .stopped }
+    // What was recorded is not written again, with or without an index.
+    if isIndexDamaged, work != .planning, !run.hasReport { return .indexUnreadable("\(error)") }
+    if error.isOfLedger(planner.state), !error.isOfMachine { throw error }
+    if let obstacle = error as? ManifestObstacle { return .manifestStays("\(obstacle)") }
+    let now = Clock.monotonicSeconds
+    if error.isOutOfSpace {
+      let needed = (error as? SpaceNeeded)?.bytes
+      // What only one job needs stops no other.
+      suspension.waitForSpace(now: now, isForAll: needed == nil)
+      return needed.map { .temporary("\(error)", space: $0) } ?? .noSpace
+    }
+    if case StopError.missing(let message) = error { return .missing(message) }
+    if error.isOfMachineForOwnFile { suspension.suspect(error) }
+    let isTemporary = error.isOfMachineForOwnFile || table.queue.goal == .watch || isIndexDamaged
+    return isTemporary ? .temporary("\(error)") : .permanent("\(error)")
+  }
+
+  /// Whether an error says that the index of a run is damaged, or cannot be read.
+  private func isDamageOfIndex(_ error: any Error, of run: JobRun) -> Bool {
+    guard let error = error as? SQLiteError, error.isDamage || error.isUnreadable,
+      let runID = run.accepted?.job.runID
+    else { return false }
+    return error.path == planner.state.index(runID) || error.path == Database.inMemory
+  }
+
+  /// Reports trouble that is no job's.
+  func report(trouble: String) {
+    table.summary.hadTrouble = true
+    observe(.warning(trouble))
+  }
+
+  /// Why something waits for the machine, in words; nil when nothing does.
+  var machineTrouble: String? { suspension.failureReason ?? flow.holds.machineTrouble }
 
   // MARK: Stopping
 
   /// Begins to stop: what waits is cancelled, and stays in the ledger.
   func stop(_ reason: Gate.Stop) {
-    gate.stop = reason
+    flow.gate.stop = reason
     work.stop()
-    cancelPlanning()
     flow.stop()
-  }
-
-  private func cancelPlanning() {
-    for run in runs.values { if case .planning(.manifest(let planning)) = run.phase { planning.cancel() } }
   }
 
   /// Ends what plans jobs and writes reports on threads of its own, or waits for its end for some seconds.
   func shutDown() {
-    cancelPlanning()
     work.shutDown()
     retention?.close()
-  }
-
-  var isPlanning: Bool {
-    runs.values.contains { if case .planning(.manifest) = $0.phase { true } else { false } }
   }
 
   /// Whether nothing is left to do but to wait for closed hosts, while no host has answered for so many seconds.
@@ -318,115 +295,26 @@ final class LiveJobs {
     flow.undelivered == flow.held && !runs.values.contains(where: \.isUnderWay)
   }
 
-  /// Reports trouble that is no job's.
-  func report(trouble: String) {
-    summary.hadTrouble = true
-    observe(.warning(trouble))
-  }
-
-  // MARK: The end
-
-  /// Has a run's report written and delivered: its rows are durable, or there are none.
-  func finish(_ number: Int) {
-    guard let run = runs[number] else { return }
-    if case .running(let entries) = run.phase {
-      let outcome = JobOutcome(
-        entries.tally, scheduler.transfers(run: number), at: Clock.wallMilliseconds, taking: elapsed(run),
-        isFirst: entries.plan.isFirst, bottlenecks: run.bottlenecks?.shares ?? [], holds: flow.holds(of: entries))
-      flow.remove(number)
-      run.phase = .reporting(.init(plan: entries.plan, outcome: outcome))
-    }
-    guard case .reporting(var reporting) = run.phase, !reporting.isUnderWay else { return }
-    delivery.record(closePauses(run))
-    reporting.isUnderWay = true
-    run.phase = .reporting(reporting)
-    if let report = reporting.report { return delivery.deliver(report) }
-    work.writeReport(number, reporting, pauses: run.pauses)
-  }
-
-  /// Delivers the documents of a run. They are kept for another attempt: what was recorded is not written again.
-  private func deliver(_ report: ReportDelivery, of number: Int) {
-    guard let run = runs[number], case .reporting(var reporting) = run.phase else { return }
-    reporting.report = report
-    reporting.report?.isRepeated = true
-    // From now on what is there may be its own.
-    reporting.hasPredecessor = false
-    run.phase = .reporting(reporting)
-    delivery.deliver(report)
-  }
-
-  /// Takes in that the documents of a run may not be on disk.
-  func unstaged(_ number: Int, _ error: any Error) throws {
-    guard let run = runs[number], case .reporting(var reporting) = run.phase else { return }
-    reporting.report = nil
-    run.phase = .reporting(reporting)
-    try reported(number, .failure(error))
-  }
-
-  /// Takes in what became of a run's report.
-  func reported(_ number: Int, _ result: Result<ReportDelivery.Outcome, any Error>) throws {
-    guard let run = runs[number], case .reporting(var reporting) = run.phase else { return }
-    reporting.isUnderWay = false
-    run.phase = .reporting(reporting)
-    try withTrouble(about: run, isPlanning: false) {
-      // What was recorded is not written again, with or without an index.
-      if case .failure(let error) = result, reporting.report == nil, isDamageOfIndex(error, of: run) {
-        return planAnew(run, error, now: Clock.monotonicSeconds)
+  /// When something is to be done that only waits for that time, in seconds; nil when there is nothing of that kind.
+  var nextDue: [Double] {
+    let hold =
+      flow.holds.isEmpty
+      ? nil
+      : flow.holds.nextDue { subject in
+        switch subject {
+        case .planning: true
+        case .ending(let run): runs[run]?.isUnderWay == false
+        case .index, .results, .entry: false
+        }
       }
-      let outcome = try result.get()
-      if let trouble = outcome.manifestTrouble {
-        summary.hadTrouble = true
-        let why = "the manifest cannot be moved out of the inbox: \(trouble)"
-        let manifest = reporting.plan.manifest
-        queue.keep(manifest.file, .init(job: run.name, identity: manifest.identity, why: why))
-        observe(.warning(why))
-      }
-      suspension.wroteSomething()
-      holds.release(.ending(run.number))
-      removeRequests(for: run)
-      remove(run)
-      work.gallery?.ended(reporting, outcome.job)
-      retention?.runEnded(delivered: outcome.job.counts.filtered - outcome.job.counts.reused)
-      runEnded(reporting.plan.run.runID)
-      let accepted = planner.configuration.acceptFailures
-      let isAccepted = outcome.job.state != .succeeded && accepted?.accepts(outcome.job) == true
-      // What a later run says of the job counts.
-      if outcome.job.state != .superseded { summary.states.insert(isAccepted ? .succeeded : outcome.job.state) }
-      observe(.jobEnded(JobSummary(run.name, outcome.job, reporting.plan, isAccepted: isAccepted)))
-    }
-  }
-
-  /// - Parameter isIndexUsable: Whether its index may serve another job. Default: it may.
-  func remove(_ run: JobRun, isIndexUsable: Bool = true) {
-    holds.release(.ending(run.number))
-    delivery.forget(run: run.number)
-    if isIndexUsable, let index = run.plan?.index { planner.indexes.give(back: index) }
-    runs[run.number] = nil
-    guard run.replaces != nil else { return }
-    // What was to replace it replaces what that was to replace.
-    for later in runs.values where later.replaces == run.number { later.replaces = run.replaces }
+    let wait = table.nextWaitEnd { pending.isInProgress(run: $0) }
+    return [hold, wait].compactMap { $0 }
   }
 }
 
-extension JobOutcome {
-  /// The outcome of a job whose manifest has problems.
-  fileprivate init(
-    rejected problems: [ManifestProblem], _ transfers: Transfers, taking elapsed: RunTime.Elapsed?
-  ) {
-    self.init(
-      state: .rejected, counts: Counts(), bytes: Bytes(), transfers: transfers,
-      problems: problems.map { Problem(code: $0.code.rawValue, message: $0.message, place: $0.place.description) },
-      finished: Clock.wallMilliseconds, elapsed: elapsed)
-  }
-}
-
-extension JobSummary {
-  fileprivate init(_ job: String, _ outcome: JobOutcome, _ plan: Plan, isAccepted: Bool) {
-    self.init(
-      job: job, state: outcome.state, counts: outcome.counts, sinceLast: outcome.sinceLast,
-      isAccepted: isAccepted, transfers: outcome.transfers, bottlenecks: outcome.bottlenecks ?? [],
-      problems: outcome.problems.map { ($0.place.isEmpty ? "" : $0.place + ": ") + $0.message },
-      report: plan.run.folder.report, seconds: Double(outcome.duration(since: plan.manifest.accepted)) / 1000,
-      isRejectedReplacement: outcome.isRejectedReplacement == true)
+extension JobRun {
+  /// Whether its documents are written.
+  fileprivate var hasReport: Bool {
+    if case .reporting(let reporting) = phase { reporting.report != nil } else { false }
   }
 }

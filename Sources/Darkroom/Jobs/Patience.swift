@@ -41,7 +41,7 @@ struct Patience {
       let since = jobs.suspension.since
     else { return }
     try wait(until: Double(since) / 1000 + limit, now) {
-      let causes = [jobs.suspension.pauses.description] + jobs.holds.planning.map(\.hold.reason)
+      let causes = [jobs.suspension.pauses.description] + jobs.flow.holds.planning.map(\.hold.reason)
       return .pausedTooLong(seconds: limit, causes: causes.filter { !$0.isEmpty }.joined(separator: ", "))
     }
   }
@@ -71,7 +71,7 @@ struct Patience {
     unsettledSince = since
     guard let limit else { return }
     try wait(until: since + limit + settleTime, now) {
-      .unsettled(files: jobs.queue.queued(limit: 10).files, seconds: limit)
+      .unsettled(files: jobs.table.queue.queued(limit: 10).files, seconds: limit)
     }
   }
 }

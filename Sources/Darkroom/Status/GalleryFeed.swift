@@ -48,7 +48,7 @@ final class GalleryFeed {
       return
     }
     let page = page(jobs, status)
-    let live = jobs.inOrder.filter { now - $0.since >= Self.patience }.compactMap { job($0, jobs, page.paused) }
+    let live = jobs.table.inOrder.filter { now - $0.since >= Self.patience }.compactMap { job($0, jobs, page.paused) }
     guard page != last || !live.isEmpty || writer.isBehind else {
       next = now + GalleryPages.spacing / 10
       return
@@ -66,7 +66,7 @@ final class GalleryFeed {
       page.live[place].state = "waiting"
       (page.live[place].rate, page.live[place].remaining) = (nil, nil)
     }
-    let live = jobs.inOrder.filter { now - $0.since >= Self.patience }
+    let live = jobs.table.inOrder.filter { now - $0.since >= Self.patience }
       .compactMap { job($0, jobs, page.paused, isLast: true) }
     writer.close(.init(page: page, jobs: live, isLast: true))
   }
@@ -100,7 +100,8 @@ final class GalleryFeed {
     }
     let plan = running.plan
     let outcome = JobOutcome(
-      running.tally, jobs.scheduler.transfers(run: run.number), at: Clock.wallMilliseconds, taking: jobs.elapsed(run),
+      running.tally, jobs.scheduler.transfers(run: run.number), at: Clock.wallMilliseconds,
+      taking: run.elapsed(jobs.context),
       isFirst: plan.isFirst)
     let (context, manifest, warnings, pauses) = (plan.run, plan.manifest, plan.warnings, run.pauses)
     let live = JobPage.Live(ended: outcome.counts.total, total: plan.total, paused: paused, isLast: isLast)

@@ -17,7 +17,7 @@ final class StatusWriter {
 
   /// What was written last; nil before that.
   private(set) var last: Status?
-  private var lastPhases: [Int: LiveJob.Phase] = [:]
+  private var lastPhases: [Int: Int] = [:]
 
   /// - Parameter folder: Where the file lies.
   init(in folder: OpenFolder, inbox: String, outbox: String) {
@@ -36,7 +36,7 @@ final class StatusWriter {
     _ jobs: LiveJobs, ignored: [InboxScan.Ignored], open: Set<FileName>, inboxError: String?, now: Double,
     isLast: Bool = false
   ) {
-    let phases = jobs.runs.mapValues(\.live.phase)
+    let phases = jobs.runs.mapValues(\.phaseNumber)
     let isUrgent = phases.count <= Self.few && phases != lastPhases || jobs.runs.values.contains(where: isMissing)
     guard now >= next || isUrgent || isLast else {
       due = next
@@ -72,21 +72,21 @@ final class StatusWriter {
     status.process = Int(getpid())
     status.process_start = start
     let active = jobs.activeTime
-    status.jobs = jobs.inOrder.compactMap {
+    status.jobs = jobs.table.inOrder.compactMap {
       Status.Job($0, jobs.scheduler, active: jobs.suspension.isPaused ? nil : active)
     }
-    status.jobs += jobs.queue.unfinished.map {
-      let isCancelled = jobs.queue.cancelled.contains($0.runID)
+    status.jobs += jobs.table.queue.unfinished.map {
+      let isCancelled = jobs.table.queue.cancelled.contains($0.runID)
       return Status.Job(job: $0.name, run_id: $0.runID, state: isCancelled ? "cancelling" : "waiting")
     }
-    let waits = jobs.waits
+    let waits = jobs.table.waits(jobs.flow.holds)
     if !waits.isEmpty {
       status.waits = waits.prefix(Status.listLimit).map { Status.Wait(job: $0.job, why: $0.why, manifest: $0.manifest) }
       status.waits_total = waits.count
     }
-    (status.queued, status.queued_total) = jobs.queue.queued(limit: Status.listLimit)
+    (status.queued, status.queued_total) = jobs.table.queue.queued(limit: Status.listLimit)
     status.findQueuedBehind(replaceable: Set(jobs.runs.values.compactMap(\.replaceableFile)))
-    status.queued_cancelled = jobs.queue.queuedCancelled(limit: Status.listLimit)
+    status.queued_cancelled = jobs.table.queue.queuedCancelled(limit: Status.listLimit)
     status.findQueuedOpen { open.contains(FileName($0)) }
     status.queues = jobs.pending.status
     status.queues?.download.waiting += jobs.flow.unstarted
@@ -205,6 +205,19 @@ extension Status.Job {
 }
 
 extension JobRun {
+  /// Tells its phase from others.
+  fileprivate var phaseNumber: Int {
+    switch phase {
+    case .planning(.manifest): 0
+    case .planning(.unlisted): 1
+    case .planning(.list): 2
+    case .waiting: 3
+    case .running(let running): running.isDone ? 5 : 4
+    case .closing: 6
+    case .reporting: 7
+    }
+  }
+
   /// The name of its manifest, if another file of that name takes its place; nil when it comes to its end, or has come from
   /// elsewhere.
   fileprivate var replaceableFile: String? {

@@ -15,16 +15,15 @@ extension LiveJobsTests {
     // Here what it was to replace has ended meanwhile.
     try plan(replacing: 99)
     let run = try #require(jobs.runs.values.first)
-    #expect(run.unwanted == .removed && run.live.phase == .waiting && run.replaces == 99)
-    jobs.planSeparately(run)
+    #expect(run.unwanted == .removed && run.samplePhase == .waiting && run.replaces == 99)
+    jobs.act(.separate(run.number))
     try handleMessages()
-    #expect(jobs.runs.values.map(\.number) == [run.number] && jobs.queue.isEmpty)
-    #expect(run.unwanted == .removed && run.live.phase == .waiting && run.replaces == nil)
+    #expect(jobs.runs.values.map(\.number) == [run.number] && jobs.table.queue.isEmpty)
+    let again = try #require(jobs.runs[run.number])
+    #expect(again.unwanted == .removed && again.samplePhase == .waiting && again.replaces == nil)
     #expect(try deliveries.ledger.liveJobs().count == 1)
     engine.shutdown()
   }
-
-  private static let configuration = Configuration(filters: Recipe.none, processors: 1)
 
   /// Starts an entry, whose operations do not begin.
   private func startEntry() throws -> PhotoRecord {
@@ -38,49 +37,29 @@ extension LiveJobsTests {
   /// Has a manifest of two entries run.
   private func begin() throws -> JobRun {
     try plan(replacing: 90, dropping: #"["http://h/a", "http://h/b"]"#)
-    let old = try #require(jobs.runs[1])
-    jobs.planSeparately(old)
+    jobs.act(.separate(1))
     try handleMessages()
-    jobs.begin(1, now: 7)
+    jobs.act(.begin(1))
     jobs.pending.suspendAll()
-    return old
+    return try #require(jobs.runs[1])
   }
 
-  @Test func `what runs of a replaced job and is wanted goes on for 10 s, and what is not wanted is cancelled at once`()
-    throws
+  @Test func `what is in progress of a run that closes is cancelled at once, also in queues that are suspended`() throws
   {
     let old = try begin()
     let (first, second) = (try startEntry(), try startEntry())
-    #expect(jobs.close(old, awaiting: .init(positions: [0], until: 17)))
-    #expect(first.state == .new && second.state == .cancelled)
-    let later = JobRun(number: 2, source: old.source, planning: Self.planning(of: jobs, old), now: 8)
-    jobs.runs[2] = later
-    jobs.collectCancelled(now: 16.9, Self.configuration)
-    #expect(first.state == .new && jobs.pending.inProgress.keys.map(\.position) == [0] && jobs.nextWaitEnd == 17)
-    jobs.collectCancelled(now: 17, Self.configuration)
-    #expect(first.state == .cancelled && jobs.pending.inProgress.isEmpty && jobs.nextWaitEnd == nil)
-    #expect(jobs.live.first?.phase == .unrecorded)
+    jobs.table.runs[1]?.unwanted = .requested
+    jobs.act(.cancel(1))
+    #expect([first, second].allSatisfy { $0.state == .cancelled } && jobs.pending.inProgress.isEmpty)
+    #expect(jobs.runs[1]?.samplePhase == .unrecorded && old.entries?.isClosing == true)
     engine.shutdown()
   }
 
-  @Test func `nothing of a replaced job is waited for when nobody wants the later one`() throws {
-    let old = try begin()
-    let first = try startEntry()
-    jobs.close(old, awaiting: .init(positions: [0], until: 17))
-    jobs.collectCancelled(now: 8, Self.configuration)
-    #expect(first.state == .cancelled && jobs.pending.inProgress.isEmpty)
-    engine.shutdown()
-  }
-
-  private static func planning(of jobs: LiveJobs, _ run: JobRun) -> JobPlanning {
-    JobPlanning(run.source, number: 2, planner: jobs.planner, during: [], isReplacement: true)
-  }
-
-  @Test func `operations are waited for as long as they are wanted, and not longer than their time`() {
-    var awaited = JobRun.Awaited(positions: [1, 2, 3], until: 10)
-    #expect(awaited.keep([1, 2, 4], now: 9.9) == [3] && awaited.positions == [1, 2])
-    #expect(awaited.keep([2], now: 9.9) == [1] && awaited.positions == [2])
-    #expect(awaited.keep([2], now: 10) == [2] && awaited.positions.isEmpty)
+  @Test func `of operations that may end those are cancelled that nobody wants any more`() throws {
+    let entries = try #require(try JobRun.sample(1).entries)
+    entries.close(attempts: [:], awaiting: [1, 2, 3])
+    #expect(entries.keepAwaiting([1, 2, 4]) == [3] && entries.awaited == [1, 2])
+    #expect(entries.keepAwaiting([]) == [1, 2] && entries.awaited.isEmpty)
   }
 
   @Test func `the same manifest again is no replacement, and its file is that of the run that goes on`() throws {
@@ -89,11 +68,12 @@ extension LiveJobsTests {
     try plan(replacing: 1, dropping: #"["http://h/a", "http://h/b"]"#)
     let new = try #require(jobs.runs[2])
     let file = try #require(new.accepted?.manifest.identity)
-    #expect(file != identity && old.accepted?.manifest.identity == file && old.plan?.manifest.identity == file)
-    #expect(old.live.phase == .works && jobs.live.map(\.phase) == [.works, .unrecorded])
-    jobs.recordCancelled(2)
+    let kept = try #require(jobs.runs[1])
+    #expect(file != identity && kept.accepted?.manifest.identity == file && kept.plan?.manifest.identity == file)
+    #expect(jobs.table.inOrder.map(\.samplePhase) == [.works, .unrecorded])
+    jobs.act(.record(2))
     try handleMessages(until: { if case .cancelled = $0 { true } else { false } })
-    #expect(jobs.runs[2] == nil && old.live.phase == .works)
+    #expect(jobs.runs[2] == nil && jobs.runs[1]?.samplePhase == .works)
     let left = try deliveries.ledger.liveJobs()
     #expect(left.map(\.runID) == [old.accepted?.job.runID])
     #expect(try left.map { try JobManifest(text: $0.details).identity } == [file])
@@ -112,14 +92,14 @@ extension LiveJobsTests {
       try deliveries.ledger.commit([.finish(record.ledgerEntry(record.row()), run: runID, job: "b")])
     }
     try plan(replacing: 1, dropping: #"["http://h/c"]"#)
+    jobs.act(.replace(1, by: 2))
     let new = try #require(jobs.runs[2])
-    jobs.replace(1, by: 2, now: 8)
     let accepted = try #require(old.accepted?.manifest.accepted)
-    #expect(new.accepted?.manifest.chain == .init(runID: runID, accepted: accepted) && new.live.phase == .waiting)
-    jobs.recordCancelled(1)
+    #expect(new.accepted?.manifest.chain == .init(runID: runID, accepted: accepted) && new.samplePhase == .waiting)
+    jobs.act(.record(1))
     try handleMessages(until: { if case .cancelled = $0 { true } else { false } })
     #expect(jobs.runs[1] == nil || hasRow)
-    if hasRow, case .reporting(let finishing) = old.phase {
+    if hasRow, case .reporting(let finishing)? = jobs.runs[1]?.phase {
       #expect(finishing.outcome.state == .superseded && finishing.plan.run.isInHistory)
       #expect(finishing.outcome.counts == .init(total: 2, filtered: 0, failed: 1, cancelled: 1, reused: 0))
       var rows = 0
@@ -128,10 +108,11 @@ extension LiveJobsTests {
     }
     #expect(try deliveries.ledger.liveJobs().count == (hasRow ? 2 : 1))
     // The report is delivered.
-    jobs.runs[1] = nil
-    jobs.planSeparately(new)
+    jobs.table.runs[1] = nil
+    jobs.act(.separate(2))
     try handleMessages()
-    #expect(new.live.phase == .waiting && new.replaces == nil && new.plan?.run.accepted == accepted)
+    let again = try #require(jobs.runs[2])
+    #expect(again.samplePhase == .waiting && again.replaces == nil && again.plan?.run.accepted == accepted)
     engine.shutdown()
     jobs.shutDown()
   }
@@ -142,35 +123,35 @@ extension LiveJobsTests {
     try plan(replacing: 1, dropping: #"{"source": "http://h/list.txt"}"#)
     let list = try #require(jobs.runs[2])
     try plan(replacing: 2, dropping: #"["http://h/b"]"#)
-    jobs.rejectSource(of: list, try #require(list.plan), .dependency("a", cause: nil))
-    #expect(jobs.unknownRuns == [try #require(first.accepted?.job.runID)])
+    _ = jobs.table.rejectSource(of: 2, try #require(list.plan), .dependency("a", cause: nil), jobs.context)
+    #expect(jobs.table.unknownRuns == [try #require(first.accepted?.job.runID)])
     engine.shutdown()
   }
 
   @Test func `a manifest that is rejected changes nothing for an earlier one that waits for room`() throws {
     try plan(replacing: 90, dropping: #"["http://h/a"]"#)
     let waiting = try #require(jobs.runs[1]?.accepted)
-    jobs.holds.hold(.planning("b"), "", space: .max, now: 0)
-    jobs.remove(try #require(jobs.runs[1]))
-    jobs.queue.retry(.unfinished(waiting.job), order: 1)
+    jobs.flow.holds.hold(.planning("b"), "", space: .max, now: 0)
+    jobs.perform(jobs.table.remove(1))
+    jobs.table.queue.retry(.unfinished(waiting.job), order: 1)
     try deliveries.root.write("[1]", as: "inbox/b.json")
     jobs.start(
-      .dropped(try #require(jobs.planner.inbox.scan().manifests.first { $0.job == "b" })), replacing: nil, now: 0)
+      .dropped(try #require(jobs.planner.inbox.scan().manifests.first { $0.job == "b" })))
     try handleMessages()
     let rejected = try #require(jobs.runs[2])
     if case .reporting(let finishing) = rejected.phase {
       #expect(finishing.outcome.isRejectedReplacement == true)
     }
-    #expect(rejected.live.phase == .unreported && jobs.unknownRuns == [waiting.job.runID])
-    #expect(jobs.holds[.planning("b")] != nil)
+    #expect(rejected.samplePhase == .unreported && jobs.table.unknownRuns == [waiting.job.runID])
+    #expect(jobs.flow.holds[.planning("b")] != nil)
     engine.shutdown()
   }
 
   /// Drops a manifest, and has it planned.
   private func plan(replacing replaced: Int, dropping manifest: String) throws {
     try deliveries.root.write(manifest, as: "inbox/b.json")
-    let fresh = jobs.queue.fresh(of: try jobs.planner.inbox.scan().manifests).filter { $0.job == "b" }
-    jobs.queue.update(fresh, settled: fresh)
+    let fresh = jobs.table.queue.fresh(of: try jobs.planner.inbox.scan().manifests).filter { $0.job == "b" }
+    jobs.table.queue.update(fresh, settled: fresh)
     try plan(replacing: replaced)
   }
 }

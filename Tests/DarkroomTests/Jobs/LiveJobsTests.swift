@@ -38,8 +38,8 @@ import Transfer
         delivery: deliveries.queue, indexes: JobIndexPool(), configuration: configuration),
       lastActive: 0, observe: { _ in }, send: { mailbox.post($0) })
     try deliveries.root.write("http://h/a\nhttp://h/b\n", as: "inbox/a.txt")
-    let fresh = jobs.queue.fresh(of: try inbox.scan().manifests)
-    jobs.queue.update(fresh, settled: fresh)
+    let fresh = jobs.table.queue.fresh(of: try inbox.scan().manifests)
+    jobs.table.queue.update(fresh, settled: fresh)
   }
 
   /// Starts the next job, and takes in what is said until it is planned.
@@ -49,9 +49,9 @@ import Transfer
   ///   - replaced: The number of the run that it is to replace.
   func plan(
     _ result: Result<JobPlanning.Result, any Error>? = nil, replacing replaced: Int? = nil,
-    change: (JobRun) -> Void = { _ in }
+    change: (inout JobRun) -> Void = { _ in }
   ) throws {
-    jobs.start(try #require(jobs.queue.next { _ in false }), replacing: replaced, now: 0)
+    jobs.start(try #require(jobs.table.queue.next { _ in false }), replacing: replaced)
     try handleMessages(result, mayFail: result != nil, change)
   }
 
@@ -68,7 +68,8 @@ import Transfer
 
   /// Takes in what is said until a job is planned.
   func handleMessages(
-    _ result: Result<JobPlanning.Result, any Error>? = nil, mayFail: Bool = true, _ change: (JobRun) -> Void = { _ in }
+    _ result: Result<JobPlanning.Result, any Error>? = nil, mayFail: Bool = true,
+    _ change: (inout JobRun) -> Void = { _ in }
   ) throws {
     while true {
       mailbox.wait()
@@ -78,7 +79,10 @@ import Transfer
           continue
         }
         if !mayFail, case .failure(let error) = found { Issue.record(error, "run \(run) is not planned") }
-        jobs.runs[run].map(change)
+        if var changed = jobs.table.runs[run] {
+          change(&changed)
+          jobs.table.runs[run] = changed
+        }
         return try jobs.handle(.planned(run: run, result ?? found))
       }
     }
@@ -87,10 +91,10 @@ import Transfer
   @Test func `a job that is planned runs, and its manifest is not taken again`() throws {
     try plan()
     let run = try #require(jobs.runs.values.first)
-    #expect(run.live.phase == .waiting && run.accepted?.job.name == "a")
-    jobs.begin(run.number, now: 7)
-    #expect(run.live.phase == .works && run.live.since == 7)
-    #expect(jobs.queue.isEmpty)
+    #expect(run.samplePhase == .waiting && run.accepted?.job.name == "a")
+    jobs.act(.begin(run.number))
+    #expect(jobs.runs[run.number]?.samplePhase == .works)
+    #expect(jobs.table.queue.isEmpty)
     engine.shutdown()
   }
 
@@ -100,8 +104,8 @@ import Transfer
     #expect(jobs.suspension.diskFullUntil > 0)
     let accepted = try deliveries.ledger.liveJobs()
     #expect(accepted.count == 1)
-    #expect(jobs.queue.next { _ in false } == accepted.first.map { .unfinished($0) })
-    jobs.queue.retry(.unfinished(accepted[0]))
+    #expect(jobs.table.queue.next { _ in false } == accepted.first.map { .unfinished($0) })
+    jobs.table.queue.retry(.unfinished(accepted[0]))
     try plan()
     #expect(jobs.runs.values.first?.accepted?.job.runID == accepted[0].runID)
     #expect(try deliveries.ledger.liveJobs().count == 1)
@@ -110,11 +114,11 @@ import Transfer
 
   @Test func `a job that run cannot plan is reported, and stays in the ledger for the next start`() throws {
     let fresh = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil).scan().manifests
-    jobs.queue = JobQueue(goal: .inbox, unfinished: [])
-    jobs.queue.update(jobs.queue.fresh(of: fresh), settled: fresh)
+    jobs.table.queue = JobQueue(goal: .inbox, unfinished: [])
+    jobs.table.queue.update(jobs.table.queue.fresh(of: fresh), settled: fresh)
     try plan(.failure(SystemError("mkdir", "out/a", code: ENOTDIR)))
-    #expect(jobs.runs.isEmpty && jobs.summary.hadTrouble)
-    #expect(jobs.queue.isEmpty)
+    #expect(jobs.runs.isEmpty && jobs.table.summary.hadTrouble)
+    #expect(jobs.table.queue.isEmpty)
     #expect(try deliveries.ledger.liveJobs().count == 1)
     engine.shutdown()
   }
@@ -125,15 +129,14 @@ import Transfer
   ) throws {
     try plan()
     let run = try #require(jobs.runs.values.first)
-    jobs.begin(run.number, now: 7)
+    jobs.act(.begin(run.number))
     let next = try #require(try jobs.scheduler.next(now: 0, perHost: 2, lowest: 4))
     let record = PhotoRecord(next.entry, run: try #require(run.plan).run)
     record.fail(.dependency("a", cause: nil))
     jobs.flow.dependents.inDelivery.insert(record.id)
     jobs.flow.undelivered = 1
-    run.entries?.undelivered = 1
-    let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
-    if isCancelled { jobs.cancel(run.number, now: 8, configuration) }
+    jobs.runs[run.number]?.entries?.undelivered = 1
+    if isCancelled { jobs.act(.cancel(run.number)) }
     try jobs.handle(.rejected([record], SystemError("write", "ledger", code: EIO)))
     #expect(jobs.flow.dependents.inDelivery.isEmpty && jobs.flow.undelivered == 0)
     #expect(jobs.flow.dependents.rejected.count == (isCancelled ? 0 : 1))
@@ -147,7 +150,7 @@ import Transfer
   func `a retry whose time is over before it starts is not made, and the last failure decides`(isOver: Bool) throws {
     try plan()
     let run = try #require(jobs.runs.values.first)
-    jobs.begin(run.number, now: 7)
+    jobs.act(.begin(run.number))
     jobs.pending.suspendAll()
     var configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
     configuration.entryTimeout = 5
@@ -168,7 +171,7 @@ import Transfer
   @Test func `what is reported late of an earlier try does not open the interval of a host`() throws {
     try plan()
     let run = try #require(jobs.runs.values.first)
-    jobs.begin(run.number, now: 7)
+    jobs.act(.begin(run.number))
     jobs.pending.suspendAll()
     var rule = HostRule(try HostPattern(parsing: "h"))
     rule.interval = 1000
@@ -212,8 +215,8 @@ import Transfer
     let outcome = JobOutcome(
       state: .rejected, counts: .init(), bytes: .init(), transfers: Transfers(), problems: [],
       finished: Clock.wallMilliseconds, elapsed: nil)
-    jobs.reject(run, try #require(run.plan), outcome)
-    jobs.finish(run.number)
+    jobs.table.reject(run, try #require(run.plan), outcome)
+    jobs.act(.finish(run.number))
     var isWritten = false
     while !isWritten {
       mailbox.wait()
@@ -224,36 +227,17 @@ import Transfer
     engine.shutdown()
   }
 
-  @Test func `of the runs of a job that have nothing left only the first ends, and the others wait for it`() throws {
-    for number in [1, 2, 3] {
-      if number > 1 {
-        let fresh = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil).scan().manifests
-        jobs.queue = JobQueue(goal: .watch, unfinished: [])
-        jobs.queue.update(jobs.queue.fresh(of: fresh), settled: fresh)
-      }
-      try plan()
-      let run = try #require(jobs.runs[number])
-      jobs.begin(number, now: 7)
-      guard case .running(let running) = run.phase else { return #expect(Bool(false)) }
-      run.phase = .closing(.init(entries: running))
-    }
-    #expect(jobs.live.map(\.phase) == [.unrecorded, .ends, .ends])
-    jobs.runs[1] = nil
-    #expect(jobs.live.map(\.phase) == [.unrecorded, .ends])
-    engine.shutdown()
-  }
-
   @Test(arguments: [true, false])
   func `a list that could not be recorded is not asked for again, as long as it is there`(isThere: Bool) throws {
     try deliveries.root.write(#"{"source": "http://h/list"}"#, as: "inbox/a.json")
     try FileManager.default.removeItem(atPath: deliveries.root.file("inbox/a.txt"))
     let fresh = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil).scan().manifests
-    jobs.queue = JobQueue(goal: .watch, unfinished: [])
-    jobs.queue.update(jobs.queue.fresh(of: fresh), settled: fresh)
+    jobs.table.queue = JobQueue(goal: .watch, unfinished: [])
+    jobs.table.queue.update(jobs.table.queue.fresh(of: fresh), settled: fresh)
     try plan()
     let run = try #require(jobs.runs.values.first)
     let (plan, job) = (try #require(run.plan), try #require(run.accepted?.job))
-    jobs.begin(run.number, now: 7)
+    jobs.act(.begin(run.number))
     // It can be opened, and not be read.
     let list = deliveries.state.list(job.runID)
     try Folder.create(list)
@@ -263,15 +247,15 @@ import Transfer
       finalURL: "http://h/list", httpStatus: 200, bytes: text.utf8.count, sha256: MessageDigest.hexDigest(of: text))
     record.downloaded(source, taking: .zero)
     jobs.flow.endSource(record)
-    jobs.endSources()
+    jobs.endLists()
     try handleMessages()
-    #expect(jobs.runs.isEmpty && jobs.holds[.planning("a")] != nil)
+    #expect(jobs.runs.isEmpty && jobs.flow.holds[.planning("a")] != nil)
     try FileManager.default.removeItem(atPath: list)
     if isThere { try Data(text.utf8).write(to: URL(fileURLWithPath: list)) }
-    jobs.start(try #require(jobs.queue.next { _ in false }), now: 8)
+    jobs.start(try #require(jobs.table.queue.next { _ in false }))
     try handleMessages()
     let again = try #require(jobs.runs.values.first)
-    #expect(again.live.phase == (isThere ? .waiting : .planning(.unlisted)))
+    #expect(again.samplePhase == (isThere ? .waiting : .unlisted))
     #expect(again.plan?.total == (isThere ? 2 : 0) && (again.accepted?.manifest.list != nil) == isThere)
     engine.shutdown()
   }
@@ -293,14 +277,14 @@ import Transfer
   func `a job that cannot be planned is held and planned again, and no other waits for it`(number: Int) throws {
     try plan(.failure(Self.troubles[number]))
     #expect(jobs.runs.isEmpty)
-    let hold = try #require(jobs.holds[.planning("a")])
-    #expect(hold.attempts == 1 && jobs.waits.map(\.job) == ["a"])
-    #expect(jobs.queue.next { jobs.holds.isHeld(.planning($0), now: hold.due - 0.1) } == nil, "it waits")
+    let hold = try #require(jobs.flow.holds[.planning("a")])
+    #expect(hold.attempts == 1 && jobs.table.waits(jobs.flow.holds).map(\.job) == ["a"])
+    #expect(jobs.table.queue.next { jobs.flow.holds.isHeld(.planning($0), now: hold.due - 0.1) } == nil, "it waits")
     let accepted = try #require(deliveries.ledger.liveJobs().first)
-    #expect(jobs.queue.next { jobs.holds.isHeld(.planning($0), now: hold.due) } == .unfinished(accepted))
-    jobs.queue.retry(.unfinished(accepted))
+    #expect(jobs.table.queue.next { jobs.flow.holds.isHeld(.planning($0), now: hold.due) } == .unfinished(accepted))
+    jobs.table.queue.retry(.unfinished(accepted))
     try plan()
-    #expect(jobs.waits.isEmpty)
+    #expect(jobs.table.waits(jobs.flow.holds).isEmpty)
     engine.shutdown()
   }
 
@@ -314,24 +298,25 @@ import Transfer
     try plan.index.database.run("DELETE FROM firsts")
     try plan.index.prepareHosts()
     plan.suspects = [0]
-    run.phase = .waiting(plan)
-    jobs.begin(run.number, now: 7)
+    jobs.table.runs[run.number]?.phase = .waiting(plan)
+    jobs.act(.begin(run.number))
     // Nothing listens at h: what is tried fails, and is not retried before the test ends.
     jobs.admit(now: 8, configuration, cache: nil)
-    #expect(jobs.pending.inProgress.keys.map(\.position) == [1] && run.entries?.suspects == [0])
+    let entries = try #require(jobs.runs[run.number]?.entries)
+    #expect(jobs.pending.inProgress.keys.map(\.position) == [1] && entries.suspects == [0])
     jobs.admit(now: 1000, configuration, cache: nil)
-    #expect(run.entries?.suspects == [0], "its own job has something left, whatever the time")
+    #expect(entries.suspects == [0], "its own job has something left, whatever the time")
     // The other row is durable, and another job waits in the inbox.
     let ended = PhotoRecord(try .sample(1), run: plan.run)
     ended.cancel()
-    run.entries?.tally.add(ended.row())
+    entries.tally.add(ended.row())
     try deliveries.root.write("http://h/c\n", as: "inbox/b.txt")
     let fresh = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil).scan().manifests
-    jobs.queue.update(jobs.queue.fresh(of: fresh), settled: fresh)
+    jobs.table.queue.update(jobs.table.queue.fresh(of: fresh), settled: fresh)
     jobs.admit(now: 2000, configuration, cache: nil)
-    #expect(run.entries?.suspects == [0], "another job goes first")
+    #expect(entries.suspects == [0], "another job goes first")
     jobs.admit(now: 2000 + EntryFlow.suspectWait, configuration, cache: nil)
-    #expect(run.entries?.suspects == [], "but not for ever")
+    #expect(entries.suspects == [], "but not for ever")
     #expect(Set(jobs.pending.inProgress.keys.map(\.position)) == [0, 1])
     jobs.pending.cancelAll()
     engine.shutdown()
@@ -343,7 +328,7 @@ import Transfer
     let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
     // That it begins is recorded only when it is being planned again.
     try deliveries.hold()
-    jobs.begin(run.number, now: 7)
+    jobs.act(.begin(run.number))
     let next = try #require(try jobs.scheduler.next(now: 0, perHost: 2, lowest: 4))
     let plan = try #require(run.plan)
     let record = PhotoRecord(next.entry, run: plan.run)
@@ -351,15 +336,15 @@ import Transfer
     try plan.index.database.execute("DROP TABLE entries")
     jobs.admit(now: 8, configuration, cache: nil)
     #expect(jobs.runs[run.number] != nil, "what is in progress ends first")
-    #expect(jobs.holds.isEmpty)
+    #expect(jobs.flow.holds.isEmpty)
     jobs.pending.remove(record)
     jobs.admit(now: 9, configuration, cache: nil)
-    #expect(jobs.runs.isEmpty && jobs.waits.map(\.job) == ["a"])
-    let hold = try #require(jobs.holds[.planning("a")])
-    let source = try #require(jobs.queue.next { jobs.holds.isHeld(.planning($0), now: hold.due) })
+    #expect(jobs.runs.isEmpty && jobs.table.waits(jobs.flow.holds).map(\.job) == ["a"])
+    let hold = try #require(jobs.flow.holds[.planning("a")])
+    let source = try #require(jobs.table.queue.next { jobs.flow.holds.isHeld(.planning($0), now: hold.due) })
     guard case .unfinished(let job) = source else { return #expect(Bool(false)) }
     #expect(job.runID == run.accepted?.job.runID && job.state == .running)
-    jobs.start(source, now: 10)
+    jobs.start(source)
     deliveries.release()
     try handleMessages(mayFail: false)
     let again = try #require(jobs.runs.values.first)
@@ -375,12 +360,13 @@ import Transfer
     let plan = try #require(run.plan)
     let outcome = JobOutcome(JobTally(), Transfers(), at: 0)
     let documents = try ReportDelivery(run: plan.run, manifest: plan.manifest, outcome: outcome, documents: [])
-    run.phase = .reporting(.init(plan: plan, outcome: outcome, report: documents, isUnderWay: true))
-    try jobs.unstaged(run.number, SystemError("fsync", "staging", code: EIO))
-    guard case .reporting(let finishing) = run.phase else { return #expect(Bool(false)) }
+    jobs.table.runs[run.number]?.phase = .reporting(
+      .init(plan: plan, outcome: outcome, report: documents, isUnderWay: true))
+    try jobs.handle(DeliveryQueue.Message.unstaged(run: run.number, SystemError("fsync", "staging", code: EIO)))
+    guard case .reporting(let finishing)? = jobs.runs[run.number]?.phase else { return #expect(Bool(false)) }
     #expect(finishing.report == nil && !finishing.isUnderWay)
-    #expect(run.live.phase == .unreported && jobs.holds[.ending(run.number)]?.attempts == 1)
-    jobs.finish(run.number)
+    #expect(jobs.flow.holds[.ending(run.number)]?.attempts == 1)
+    jobs.act(.finish(run.number))
     var written: ReportDelivery?
     while written == nil {
       mailbox.wait()
@@ -400,5 +386,14 @@ import Transfer
     try patience.check(jobs, now: now + 60)
     #expect(throws: StopError.self) { try patience.check(jobs, now: now + 121) }
     engine.shutdown()
+  }
+}
+
+extension LiveJobs {
+  /// Does what is to be done about a run.
+  func act(_ action: RunTable.Action) { perform(table.perform(action, context)) }
+
+  func start(_ source: JobPlanning.Source, replacing replaced: Int? = nil) {
+    perform(table.start(source, replacing: replaced, context))
   }
 }

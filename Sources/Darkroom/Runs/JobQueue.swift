@@ -173,7 +173,7 @@ struct JobQueue {
   ///   - isLive: Whether a job of a name is live.
   ///   - isHeld: Whether a job of a name is held. Default: none is.
   mutating func nextReplacement(
-    of files: [FileName: LiveJob], isLive: (String) -> Bool, isHeld: (String) -> Bool = { _ in false }
+    of files: [FileName: JobRun], isLive: (String) -> Bool, isHeld: (String) -> Bool = { _ in false }
   ) -> (source: JobPlanning.Source, file: FileName)? {
     guard present != nil else { return nil }
     for (place, job) in unfinished.enumerated() where isLive(job.name) {
@@ -227,7 +227,7 @@ struct JobQueue {
   }
 
   /// Whether the manifest of a job was accepted after that of a live one of its name.
-  private func isLater(_ job: LedgerJob, than old: LiveJob?) -> Bool {
+  private func isLater(_ job: LedgerJob, than old: JobRun?) -> Bool {
     old.map { $0.order < orders[job.runID] ?? .max } == true
   }
 

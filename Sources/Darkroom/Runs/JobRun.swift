@@ -2,10 +2,10 @@ import Ledger
 import Scheduling
 import System
 
-/// One run of a manifest while it is live. It belongs to the thread of `Darkroom`.
-final class JobRun {
+/// One run of a manifest while it is live.
+struct JobRun {
   /// How far the run is, with what that needs.
-  enum Phase {
+  indirect enum Phase {
     /// Its manifest is read, or the list of its entries is downloaded.
     case planning(Planning)
     /// It is planned, and waits for a place.
@@ -21,7 +21,7 @@ final class JobRun {
   /// How far the planning of a run is.
   enum Planning {
     /// Its manifest is being copied, recorded and planned.
-    case manifest(JobPlanning)
+    case manifest
     /// Its entries are listed elsewhere: it waits for a place, to download that list.
     case unlisted(Plan)
     /// Its list is downloaded, which is the only entry; then it is planned again.
@@ -35,34 +35,14 @@ final class JobRun {
     /// Whether the manifest of a later run has taken the place of its own. Default: none has.
     var isSuperseded = false
 
-    /// Those of its operations that may end. Default: none.
-    var awaited = Awaited()
+    /// When those of its operations are cancelled that may end, as `Clock.monotonicSeconds`; nil when there are none.
+    var waitEnd: Double?
 
     /// Whether entries of it may have begun, now or in an earlier process. Default: they may.
     var hasBegun = true
 
     /// Whether what was not done is being recorded.
     var isUnderWay = false
-  }
-
-  /// Operations of a superseded run that may end, because the later manifest wants the same of the same requests.
-  struct Awaited: Equatable {
-    /// How long they may take, in seconds.
-    static let time = 10.0
-
-    /// Their entries.
-    var positions: Set<Int> = []
-
-    /// When they are cancelled, as `Clock.monotonicSeconds`.
-    var until = Double.infinity
-
-    /// Keeps those that are wanted still, and none when their time is over.
-    /// - Returns: The others, which are to be cancelled.
-    mutating func keep(_ wanted: Set<Int>, now: Double) -> Set<Int> {
-      let kept = now < until ? positions.intersection(wanted) : []
-      defer { positions = kept }
-      return positions.subtracting(kept)
-    }
   }
 
   /// What this process knows of a run and the ledger does not.
@@ -111,9 +91,21 @@ final class JobRun {
   let source: JobPlanning.Source
   var phase: Phase
 
+  /// Its job and manifest in the ledger. Boxed, since runs are copied often.
+  private indirect enum Record {
+    case none
+    case accepted(LedgerJob, JobManifest)
+  }
+
+  private var record = Record.none
+
   /// nil until the job is in the ledger.
   var accepted: (job: LedgerJob, manifest: JobManifest)? {
-    didSet { file = accepted.flatMap { $1.inboxPath == nil ? nil : FileName($1.file) } }
+    get { if case .accepted(let job, let manifest) = record { (job, manifest) } else { nil } }
+    set {
+      record = newValue.map { .accepted($0, $1) } ?? .none
+      file = newValue.flatMap { $1.inboxPath == nil ? nil : FileName($1.file) }
+    }
   }
 
   /// The name of its manifest in the inbox; nil when that does not lie there.
@@ -160,32 +152,12 @@ final class JobRun {
   /// When its planning or, since then, the work on its entries began, as `Clock.monotonicSeconds`.
   var since: Double
 
-  init(number: Int, source: JobPlanning.Source, planning: JobPlanning, now: Double) {
+  init(number: Int, source: JobPlanning.Source, now: Double) {
     self.number = number
     self.source = source
     name = source.job
-    phase = .planning(.manifest(planning))
+    phase = .planning(.manifest)
     since = now
-  }
-
-  /// What `reconcile` needs to know of it.
-  var live: LiveJob {
-    var live = LiveJob(
-      number: number, name: name, phase: .waiting, since: since, lastStarted: entries?.lastStarted ?? since)
-    live.isUnwanted = unwanted != nil
-    live.replaces = replaces
-    live.order = order
-    switch phase {
-    case .planning(.manifest): live.phase = .planning(.manifest)
-    case .planning(.unlisted): live.phase = .planning(.unlisted)
-    case .planning(.list): live.phase = .planning(.list)
-    case .waiting: live.phase = .waiting
-    case .running(let entries): live.phase = .running(isDone: entries.isDone)
-    case .closing(let closing):
-      live.phase = .closing(isIdle: !closing.isUnderWay && closing.entries.undelivered == 0)
-    case .reporting(let reporting): live.phase = .reporting(isIdle: !reporting.isUnderWay)
-    }
-    return live
   }
 
   /// Its entries while they are worked on, or what runs of them ends.
@@ -195,6 +167,42 @@ final class JobRun {
     case .closing(let closing): closing.entries
     case .planning(.list(let entries)): entries
     case .planning, .waiting, .reporting: nil
+    }
+  }
+
+  /// Whether it waits for a place.
+  var waits: Bool {
+    switch phase {
+    case .waiting, .planning(.unlisted): true
+    case .planning, .running, .closing, .reporting: false
+    }
+  }
+
+  /// Whether its entries are worked on, or the list of them is.
+  var isWorkedOn: Bool {
+    switch phase {
+    case .running(let entries): !entries.isDone
+    case .planning(.list): true
+    case .planning, .waiting, .closing, .reporting: false
+    }
+  }
+
+  /// Whether the list of its entries is downloaded, or is to be.
+  var isFetching: Bool {
+    switch phase {
+    case .planning(.unlisted), .planning(.list): true
+    case .planning, .waiting, .running, .closing, .reporting: false
+    }
+  }
+
+  /// Whether its manifest is being planned.
+  var isBeingPlanned: Bool { if case .planning(.manifest) = phase { true } else { false } }
+
+  /// Whether there may be something of it to be cancelled.
+  var isUnfinished: Bool {
+    switch phase {
+    case .planning, .waiting, .running: true
+    case .closing, .reporting: false
     }
   }
 
@@ -232,14 +240,34 @@ final class JobRun {
     }
   }
 
-  // MARK: Pauses
+  /// Ends its pauses, because the program or the job does.
+  /// - Parameter now: In milliseconds since 1970.
+  mutating func closePauses(now: Int) -> [LedgerChange] {
+    pauses.filter { $0.ended == nil }.compactMap { pause in
+      var pause = pause
+      pause.ended = now
+      return record(pause)
+    }
+  }
 
   /// Records a pause, or its end.
   /// - Returns: The change for the ledger; nil while the job is not in it.
-  func record(_ pause: LedgerPause) -> LedgerChange? {
+  mutating func record(_ pause: LedgerPause) -> LedgerChange? {
     guard let accepted else { return nil }
     return .pause(pauseLog.record(pause.clipped(to: accepted.manifest.accepted)), run: accepted.job.runID)
   }
+}
+
+extension JobRun {
+  /// By what it is known to those who want it cancelled; nothing until it is in the ledger.
+  var cancelKeys: [String] {
+    guard let (job, manifest) = accepted else { return [] }
+    guard manifest.inboxPath != nil else { return [job.runID] }
+    return [job.runID, CancelRequest.key(ofManifest: manifest.file, identity: manifest.identity)]
+  }
+
+  /// What messages call what is being done.
+  func what(_ work: RunTable.Work) -> String { work == .planning ? source.description : "the report of job \(name)" }
 }
 
 extension JobPlanning.Source {

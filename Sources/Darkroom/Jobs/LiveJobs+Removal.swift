@@ -1,0 +1,73 @@
+import Ledger
+import Scheduling
+import System
+
+/// Runs that nobody wants any more: their manifests were removed from the inbox, or they are to be cancelled.
+extension LiveJobs {
+  /// On a network file system a manifest must be missing for so long, in seconds.
+  private static let networkTime = 60.0
+
+  /// Finds in a scan of the inbox what nobody wants any more.
+  /// - Parameter settleTime: How long a file must be unchanged, in seconds.
+  func findUnwanted(_ scan: InboxScan, in inbox: Inbox, settleTime: Double, now: Double) {
+    guard !flow.gate.isStopping else { return }
+    table.queue.liveFiles = Set(runs.values.compactMap(\.file))
+    takeRequests(scan, inbox)
+    let removed = missing.update(missingManifests(scan, inbox), now: now, time: Self.time(settleTime, inbox, missing))
+    for number in removed { table.runs[number]?.unwanted = .removed }
+  }
+
+  private static func time(_ settleTime: Double, _ inbox: Inbox, _ missing: MissingFiles) -> Double {
+    !missing.isEmpty && inbox.folder.isOnNetwork ? max(settleTime, networkTime) : settleTime
+  }
+
+  /// The runs whose manifests are missing, by their numbers.
+  private func missingManifests(_ scan: InboxScan, _ inbox: Inbox) -> Set<Int> {
+    var files: [FileName: [Int]] = [:]
+    for run in runs.values where run.unwanted == nil && run.isUnfinished {
+      guard let (job, manifest) = run.accepted, manifest.lies(in: inbox.path), !table.unknownRuns.contains(job.runID)
+      else {
+        continue
+      }
+      if let file = run.file { files[file, default: []].append(run.number) }
+    }
+    for manifest in scan.manifests {
+      if files.isEmpty { return [] }
+      files[manifest.key] = nil
+    }
+    for other in scan.ignored + scan.unexamined { files[other.file] = nil }
+    guard !files.isEmpty, inbox.hasInstanceFile else { return [] }
+    return Set(files.values.joined())
+  }
+
+  /// Finds out what is to be cancelled, and removes the requests of which nothing is left.
+  private func takeRequests(_ scan: InboxScan, _ inbox: Inbox) {
+    table.queue.cancelled = []
+    guard !scan.cancelled.isEmpty else { return }
+    // The names of the manifests; nil for what does not lie in the inbox.
+    var known: [String: String?] = [:]
+    for job in table.queue.unfinished { known[job.runID] = .some(try? JobManifest(text: job.details).file) }
+    for run in runs.values {
+      for key in run.cancelKeys { known[key] = .some(run.accepted?.manifest.inboxPath.map { Folder.name(of: $0) }) }
+    }
+    for manifest in scan.manifests {
+      known[manifest.cancelKey] = .some(manifest.file)
+    }
+    for key in scan.cancelled {
+      if let manifest = known[key] {
+        if CancelRequest.isAllowed(key, manifest: manifest, in: inbox.folder) { table.queue.cancelled.insert(key) }
+      } else if scan.unexamined.isEmpty {
+        try? inbox.folder.remove(CancelRequest.name(key))
+      }
+    }
+    for run in runs.values { table.findRequest(for: run) }
+  }
+
+  /// Removes the requests to cancel a run that has ended. The next scan removes what cannot be removed now.
+  func removeRequests(for run: JobRun) {
+    // There may be one of its manifest, too, which no scan has seen yet.
+    for key in run.cancelKeys where run.unwanted == .requested || table.queue.cancelled.contains(key) {
+      try? planner.inbox.folder.remove(CancelRequest.name(key))
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import Ledger
+import Scheduling
+import System
+
+/// Runs all of whose rows are durable: their reports are written and delivered.
+extension RunTable {
+  /// Writes and delivers a run's report: its rows are durable, or there are none.
+  mutating func finish(_ number: Int, _ context: Context) -> [Effect] {
+    guard let run = runs[number] else { return [] }
+    var effects: [Effect] = []
+    var reporting: JobRun.Reporting
+    switch run.phase {
+    case .running(let entries):
+      let outcome = JobOutcome(
+        entries.tally, transfers(of: run, context), at: context.wall, taking: run.elapsed(context),
+        isFirst: entries.plan.isFirst, bottlenecks: run.bottlenecks?.shares ?? [], holds: context.hostHolds(entries))
+      reporting = .init(plan: entries.plan, outcome: outcome)
+      effects.append(.removeEntries(run: number))
+    case .reporting(let idle) where !idle.isUnderWay: reporting = idle
+    case .planning, .waiting, .closing, .reporting: return []
+    }
+    if let changes = runs[number]?.closePauses(now: context.wall), !changes.isEmpty { effects.append(.record(changes)) }
+    reporting.isUnderWay = true
+    // `watch` waits for a manifest that cannot be moved for as long as it takes, `run` for a minute.
+    if let hold = context.holds[.ending(number)], hold.isOfManifest, queue.goal != .watch {
+      reporting.report?.mayLeaveManifest = context.now + 0.1 >= hold.since + Patience.troubleLimit
+    }
+    runs[number]?.phase = .reporting(reporting)
+    if let report = reporting.report { return effects + [.deliver(report)] }
+    return effects + [.writeReport(run: number, reporting, pauses: runs[number]?.pauses ?? [])]
+  }
+
+  /// Delivers the documents of a run. They are kept for another attempt: what was recorded is not written again.
+  mutating func written(_ run: JobRun, _ report: ReportDelivery) -> [Effect] {
+    guard case .reporting(var reporting) = run.phase else { return [] }
+    reporting.report = report
+    reporting.report?.isRepeated = true
+    // From now on what is there may be its own.
+    reporting.hasPredecessor = false
+    runs[run.number]?.phase = .reporting(reporting)
+    return [.deliver(report)]
+  }
+
+  mutating func delivered(_ run: JobRun, _ outcome: ReportDelivery.Outcome, _ context: Context) -> [Effect] {
+    guard case .reporting(let reporting) = run.phase else { return [] }
+    var effects: [Effect] = []
+    if let trouble = outcome.manifestTrouble {
+      let manifest = reporting.plan.manifest
+      let why = keepManifest(manifest.file, of: run.name, identity: manifest.identity, "\(trouble)")
+      effects.append(.observe(.warning(why)))
+    }
+    let isAccepted = outcome.job.state != .succeeded && context.acceptedFailures?.accepts(outcome.job) == true
+    // What a later run says of the job counts.
+    if outcome.job.state != .superseded { summary.states.insert(isAccepted ? .succeeded : outcome.job.state) }
+    effects.append(.removeRequests(run))
+    effects += remove(run.number)
+    return effects + [
+      .reported(reporting, outcome.job),
+      .observe(.jobEnded(JobSummary(run.name, outcome.job, reporting.plan, isAccepted: isAccepted))),
+    ]
+  }
+
+  /// Records that a manifest whose job has ended cannot be moved out of the inbox.
+  /// - Returns: Why, in words.
+  @discardableResult
+  mutating func keepManifest(_ file: String, of job: String, identity: String, _ trouble: String) -> String {
+    summary.hadTrouble = true
+    let why = "the manifest cannot be moved out of the inbox: \(trouble)"
+    queue.keep(file, .init(job: job, identity: identity, why: why))
+    return why
+  }
+}
+
+extension JobSummary {
+  fileprivate init(_ job: String, _ outcome: JobOutcome, _ plan: Plan, isAccepted: Bool) {
+    self.init(
+      job: job, state: outcome.state, counts: outcome.counts, sinceLast: outcome.sinceLast,
+      isAccepted: isAccepted, transfers: outcome.transfers, bottlenecks: outcome.bottlenecks ?? [],
+      problems: outcome.problems.map { ($0.place.isEmpty ? "" : $0.place + ": ") + $0.message },
+      report: plan.run.folder.report, seconds: Double(outcome.duration(since: plan.manifest.accepted)) / 1000,
+      isRejectedReplacement: outcome.isRejectedReplacement == true)
+  }
+}

@@ -1,0 +1,199 @@
+import Ledger
+import Manifests
+import Scheduling
+import System
+import Transfer
+
+/// Runs from their manifest to the work on their entries. A list of entries that lies elsewhere is downloaded as an entry is,
+/// by the same queue and with the same retries, pauses and limits; then its run is planned again, and goes on as others.
+extension RunTable {
+  mutating func accepted(
+    _ run: JobRun, _ job: LedgerJob, _ manifest: JobManifest, _ context: Context
+  ) -> [Effect] {
+    var run = run
+    run.accepted = (job, manifest)
+    run.time = RunTime(now: context.milliseconds, paused: context.paused)
+    run.bottlenecks = run.bottlenecks ?? BottleneckTime(now: context.milliseconds)
+    run.sourceTransfers = manifest.transfers ?? Transfers()
+    if let known = knownRuns.removeValue(forKey: job.runID) { run.known = known }
+    // The file may be a later one, when this is accepted again.
+    let isLast = !runs.values.contains { $0.order > run.order && $0.name == run.name }
+    if isLast, manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
+    runs[run.number] = run
+    findRequest(for: run)
+    return [.observe(.jobAccepted(job: job.name, file: manifest.file))]
+  }
+
+  /// Finds out whether a run is to be cancelled.
+  mutating func findRequest(for run: JobRun) {
+    guard run.unwanted == nil, !queue.cancelled.isEmpty, !queue.cancelled.isDisjoint(with: run.cancelKeys) else {
+      return
+    }
+    runs[run.number]?.unwanted = .requested
+  }
+
+  /// Plans a live run that was planned before.
+  /// - Parameter fetched: What its source has listed, when that was downloaded just now. Default: nil.
+  mutating func planAgain(_ number: Int, _ job: LedgerJob, fetched: JobPlanner.Fetched? = nil) -> [Effect] {
+    if let replaced = runs[number]?.replaces, runs[replaced] == nil { runs[number]?.replaces = nil }
+    runs[number]?.phase = .planning(.manifest)
+    let isReplacement = runs[number]?.replaces != nil
+    return [
+      .plan(
+        run: number,
+        .init(source: .unfinished(job), isReplacement: isReplacement, isAccepted: true, fetched: fetched))
+    ]
+  }
+
+  mutating func planned(_ run: JobRun, _ result: JobPlanning.Result, _ context: Context) -> [Effect] {
+    // What holds it may be about an earlier run.
+    let isHeld = !queue.earlierRuns(than: run.order, of: run.name).isEmpty
+    return (isHeld ? [] : [.release(.planning(run.name))]) + end(planningOf: run, result, context)
+  }
+
+  private mutating func end(planningOf run: JobRun, _ result: JobPlanning.Result, _ context: Context) -> [Effect] {
+    switch result {
+    case .planned(let plan) where !context.gate.isStopping: return adopt(plan, for: run, context)
+    case .planned, .cancelled: runs[run.number] = nil
+    case .superseded(let runID):
+      runs[run.number] = nil
+      return [.ended(runID: runID)]
+    case .notSettled:
+      runs[run.number] = nil
+      if case .dropped(let manifest) = run.source { queue.doubt(manifest) }
+    case .setAside(let damaged):
+      // Its manifest, if it is still in the inbox, is a new one.
+      summary.hadTrouble = true
+      if let manifest = run.accepted?.manifest { queue.forget(manifest) }
+      return [.observe(.warning(damaged.description))] + remove(run.number)
+    case .alreadyDone(let trouble):
+      runs[run.number] = nil
+      guard case .dropped(let manifest) = run.source else { return [] }
+      queue.pass(manifest.file, identity: manifest.identity.text)
+      guard let trouble else { return [] }
+      keepManifest(manifest.file, of: manifest.job, identity: manifest.identity.text, trouble)
+      return [.observe(.warning("\(manifest.file) is done, and cannot be moved out of the inbox: \(trouble)"))]
+    }
+    return []
+  }
+
+  private mutating func adopt(_ plan: Plan, for run: JobRun, _ context: Context) -> [Effect] {
+    var effects: [Effect] = []
+    if plan.report == nil, !plan.warnings.isEmpty, !run.isPlannedAgain {
+      effects.append(.observe(.manifestDoubtful(job: run.name, plan.warnings)))
+    }
+    if let outcome = plan.report?.outcome ?? plan.outcome {
+      runs[run.number]?.phase = .reporting(.init(plan: plan, outcome: outcome, report: plan.report))
+    } else if !plan.problems.isEmpty {
+      reject(run, plan, JobOutcome(rejected: plan.problems, run, context))
+    } else if let failure = plan.sourceFailure {
+      effects += rejectSource(of: run.number, plan, failure, context)
+    } else if plan.source != nil {
+      runs[run.number]?.phase = .planning(.unlisted(plan))
+    } else {
+      runs[run.number]?.phase = .waiting(plan)
+      effects += leaveToSame(run.number, context)
+    }
+    return effects
+  }
+
+  /// Ends a run whose manifest is rejected.
+  mutating func reject(_ run: JobRun, _ plan: Plan, _ outcome: JobOutcome) {
+    var (plan, outcome) = (plan, outcome)
+    let waiting = queue.earlierRuns(than: run.order, of: run.name)
+    let isReplacement = mayGoOn(run.replaces) || !waiting.isEmpty
+    if isReplacement {
+      // Nothing changes for what was there before, and the manifests of that have gone.
+      let earlier = runs.values.filter { $0.name == run.name && $0.order < run.order }
+      unknownRuns.formUnion(earlier.compactMap { $0.accepted?.job.runID } + waiting.map(\.runID))
+      outcome.isRejectedReplacement = true
+      plan.run = plan.run.inHistory
+    }
+    let hasPredecessor = run.replaces != nil && !isReplacement
+    runs[run.number]?.phase = .reporting(.init(plan: plan, outcome: outcome, hasPredecessor: hasPredecessor))
+  }
+
+  /// Whether a run is live and does not end because a later manifest has taken the place of its own.
+  private func mayGoOn(_ number: Int?) -> Bool {
+    switch number.flatMap({ runs[$0] })?.phase {
+    case .closing(let closing): !closing.isSuperseded
+    case .reporting(let reporting): reporting.outcome.state != .superseded
+    case .planning, .waiting, .running: true
+    case nil: false
+    }
+  }
+
+  /// Begins the work on the entries of a planned job, or on the list of them.
+  mutating func begin(_ number: Int, _ context: Context) -> [Effect] {
+    guard let run = runs[number] else { return [] }
+    let entries: RunEntries
+    let effects: [Effect]
+    switch run.phase {
+    case .planning(.unlisted(let plan)):
+      entries = RunEntries(plan, activeTime: context.activeTime, now: context.now, hosts: run.sourceHosts)
+      runs[number]?.phase = .planning(.list(entries))
+      let url = SourceLocation.redacted(plan.source?.urls[0] ?? "")
+      effects = [.observe(.jobFetching(job: run.name, url: url))]
+    case .waiting(let plan):
+      entries = RunEntries(plan, activeTime: context.activeTime, now: context.now, hosts: run.sourceHosts)
+      runs[number]?.phase = .running(entries)
+      effects = [
+        .record(plan.names + [.advance(plan.run.runID, to: .running)]),
+        .observe(
+          .jobStarted(job: run.name, total: plan.total, ended: entries.began.ended, deferred: plan.deferred.count)),
+      ]
+    case .planning, .running, .closing, .reporting: return []
+    }
+    runs[number]?.since = context.now
+    return [.add(run: number, entries, run.sourceTransfers)] + effects
+  }
+
+  // MARK: Lists
+
+  /// Ends a run whose source cannot be read.
+  /// - Parameter attempts: How often that was tried. Default: once.
+  mutating func rejectSource(
+    of number: Int, _ plan: Plan, _ failure: EntryFailure, attempts: Int = 1, _ context: Context
+  ) -> [Effect] {
+    guard let run = runs[number] else { return [] }
+    reject(run, plan, JobOutcome(sourceFailed: failure, attempts: attempts, run, context))
+    return []
+  }
+
+  /// Ends what was asked for of a run's source, and notes what that was.
+  mutating func forgetSource(of number: Int, _ context: Context) -> [Effect] {
+    runs[number]?.sourceTransfers = context.transfers(number)
+    if let hosts = runs[number]?.entries?.hosts { runs[number]?.sourceHosts = hosts }
+    return [.removeEntries(run: number)]
+  }
+}
+
+extension JobOutcome {
+  /// The outcome of a job whose manifest has problems.
+  fileprivate init(rejected problems: [ManifestProblem], _ run: JobRun, _ context: RunTable.Context) {
+    self.init(
+      withoutEntries: .rejected, run, context,
+      problems: problems.map { Problem(code: $0.code.rawValue, message: $0.message, place: $0.place.description) })
+  }
+
+  /// The outcome of a job whose source could not be downloaded.
+  fileprivate init(
+    sourceFailed failure: EntryFailure, attempts: Int, _ run: JobRun, _ context: RunTable.Context
+  ) {
+    let tries = attempts > 1 ? ", after \(attempts) tries" : ""
+    let problem = Problem(
+      code: ManifestProblem.Code.sourceFailed.rawValue,
+      message: "the source cannot be read: \(failure.code.text): \(failure.message)\(tries)", place: "source",
+      failure: SourceFailure(
+        stage: failure.code.stage.rawValue, code: failure.code.text, message: failure.message,
+        httpStatus: failure.httpStatus, isRetryable: failure.isRetryable))
+    self.init(withoutEntries: .rejected, run, context, problems: [problem])
+  }
+
+  /// The outcome of a job whose entries nobody knows.
+  init(withoutEntries state: State, _ run: JobRun, _ context: RunTable.Context, problems: [Problem] = []) {
+    self.init(
+      state: state, counts: Counts(), bytes: Bytes(), transfers: run.sourceTransfers, problems: problems,
+      finished: context.wall, elapsed: run.elapsed(context))
+  }
+}

@@ -1,0 +1,254 @@
+import Ledger
+import Scheduling
+import System
+import Transfer
+
+/// What has happened to a run.
+enum RunEvent {
+  /// Its manifest is in the ledger.
+  case accepted(LedgerJob, JobManifest)
+  /// What its source has listed is in the ledger.
+  case listed(LedgerJob, JobManifest)
+  case planned(JobPlanning.Result)
+  /// The list of its entries is there.
+  case fetched(JobPlanner.Fetched)
+  /// The list of its entries cannot be had, or not be kept now.
+  case fetchFailed(EntryFailure, attempts: Int)
+  case fetchHeld(RunTable.Trouble)
+  /// What was not done of it is recorded; with what all its rows add up to.
+  case closed(JobTally)
+  /// Its documents are written.
+  case written(ReportDelivery)
+  /// Its documents may not be on disk.
+  case unstaged(RunTable.Trouble)
+  case delivered(ReportDelivery.Outcome)
+  case failed(RunTable.Work, RunTable.Trouble)
+  /// Its index cannot be read, and nothing of it is in progress any more.
+  case indexUnreadable(String)
+}
+
+/// All runs: those that are wanted and wait, and those that are live. A value: it decides what becomes of them, from what has
+/// happened, and `LiveJobs` carries that out. It knows no files, threads or clocks.
+struct RunTable {
+  /// What jobs came to.
+  struct Summary: Sendable {
+    /// How jobs ended; one whose failures are accepted has succeeded.
+    var states: Set<JobOutcome.State> = []
+    /// Whether a job could not be worked on, or its manifest not be moved.
+    var hadTrouble = false
+    /// Whether a manifest that was named is not there, or cannot be read.
+    var isMissing = false
+    /// Whether a manifest was left for the next start because somebody had it open for writing.
+    var hasLeftOpen = false
+  }
+
+  /// What was being done for a run on another thread.
+  enum Work { case planning, closing, reporting }
+
+  /// What is to be done.
+  enum Effect {
+    case plan(run: Int, JobPlanning.Request)
+    /// Entries of a run may start.
+    case add(run: Int, RunEntries, Transfers)
+    /// No entry of a run starts any more, and what is in progress is cancelled.
+    /// - Parameter sparing: What a later manifest wants as well may end. Default: nil, there is none.
+    case close(run: Int, RunEntries, sparing: Plan?)
+    /// Of the operations of a superseded run that may end those are cancelled that no manifest wants any more.
+    /// - Parameter sparing: The latest manifest; nil when nobody waits any more.
+    case cancel(run: Int, RunEntries, sparing: Plan?)
+    /// Nothing of a run is in progress, and its entries are not needed any more.
+    case removeEntries(run: Int)
+    case recordCancelled(run: Int, RunEntries)
+    case recordSuperseded(run: Int, Plan, hasBegun: Bool)
+    case writeReport(run: Int, JobRun.Reporting, pauses: [LedgerPause])
+    case deliver(ReportDelivery)
+    /// The log of a run is not written any more.
+    case closeLog(run: Int)
+    /// An index may serve another job.
+    case reuse(JobIndex)
+    case removeRequests(JobRun)
+    case reported(JobRun.Reporting, JobOutcome)
+    /// Nothing of a run is needed any more.
+    case ended(runID: String)
+    case record([LedgerChange])
+    case hold(Holds.Subject, String, space: Int?, what: String)
+    case holdIndex(runID: String, job: String, String, what: String)
+    case holdManifest(run: Int, job: String, String, latest: Double)
+    case release(Holds.Subject)
+    case observe(Event)
+  }
+
+  /// What the table has to know of the time and of entries.
+  struct Context {
+    /// As `Clock.monotonicSeconds`.
+    var now = 0.0
+    /// As `Clock.monotonicMilliseconds`.
+    var milliseconds = 0
+    /// Milliseconds since 1970.
+    var wall = 0
+    /// Milliseconds of this process in which the queues were suspended.
+    var paused = 0
+    var gate = Gate()
+    var holds = Holds()
+    var acceptedFailures: FailureAcceptance?
+    /// What becomes of the entries of a run that are worked on.
+    var activity: (Int, RunEntries) -> RunEntries.Activity = { _, _ in .busy }
+    /// Whether operations of a run are in progress.
+    var isInProgress: (Int) -> Bool = { _ in false }
+    /// What was asked of servers for a run since its entries may start.
+    var transfers: (Int) -> Transfers = { _ in Transfers() }
+    /// The holds of the hosts of a run.
+    var hostHolds: (RunEntries) -> [HostHold] = { _ in [] }
+
+    /// Milliseconds of a clock that stands still during pauses.
+    var activeTime: Int { milliseconds - paused }
+  }
+
+  var queue: JobQueue
+  var runs: [Int: JobRun] = [:]
+  var summary = Summary()
+  private var lastNumber = 0
+
+  /// Runs of earlier processes from an inbox that need not be this one: that their manifests are missing says nothing.
+  var unknownRuns: Set<String> = []
+
+  /// What is known of runs that are not live because they wait to be planned again.
+  var knownRuns: [String: JobRun.Known] = [:]
+
+  init(queue: JobQueue) { self.queue = queue }
+
+  /// In the order in which they became live.
+  var inOrder: [JobRun] { runs.keys.sorted().compactMap { runs[$0] } }
+
+  /// Records what has happened to a live run.
+  /// - Returns: What is to be done, in this order.
+  mutating func step(_ event: RunEvent, of number: Int, _ context: Context) -> [Effect] {
+    guard let run = runs[number] else { return [] }
+    switch event {
+    case .accepted(let job, let manifest): return accepted(run, job, manifest, context)
+    case .listed(let job, let manifest):
+      runs[number]?.accepted = (job, manifest)
+      runs[number]?.known.fetched = nil
+      return []
+    case .planned(let result): return planned(run, result, context)
+    case .fetched(let list):
+      guard case .planning(.list) = run.phase, let job = run.accepted?.job else { return [] }
+      let effects = forgetSource(of: number, context)
+      runs[number]?.known.fetched = list
+      return effects + planAgain(number, job, fetched: list)
+    case .fetchFailed(let failure, let attempts):
+      guard case .planning(.list(let entries)) = run.phase else { return [] }
+      return forgetSource(of: number, context)
+        + rejectSource(of: number, entries.plan, failure, attempts: attempts, context)
+    case .fetchHeld(let trouble):
+      guard case .planning(.list) = run.phase else { return [] }
+      return forgetSource(of: number, context) + failed(number, .planning, trouble, context)
+    case .closed(let tally): return closed(run, tally, context)
+    case .written(let report): return written(run, report)
+    case .unstaged(let trouble):
+      guard case .reporting(var reporting) = run.phase else { return [] }
+      reporting.report = nil
+      runs[number]?.phase = .reporting(reporting)
+      return failed(number, .reporting, trouble, context)
+    case .delivered(let outcome): return delivered(run, outcome, context)
+    case .failed(let work, let trouble): return failed(number, work, trouble, context)
+    case .indexUnreadable(let reason): return run.isUnderWay ? [] : planAnew(number, reason, context)
+    }
+  }
+
+  /// Does what `actions` has found.
+  /// - Returns: What is to be done for that, in this order.
+  mutating func perform(_ action: Action, _ context: Context) -> [Effect] {
+    switch action {
+    case .start(let source): return start(source, context)
+    case .startReplacement(let source, let number): return start(source, replacing: number, context)
+    case .replace(let number, let successor): return replace(number, by: successor, context)
+    case .separate(let number): return planSeparately(number)
+    case .begin(let number):
+      let effects = begin(number, context)
+      // Nothing else would have the loop run again.
+      guard context.gate.mayReport, case .running(let entries)? = runs[number]?.phase, entries.isDone else {
+        return effects
+      }
+      return effects + finish(number, context)
+    case .cancel(let number): return cancel(number, context)
+    case .record(let number): return recordRest(number, context)
+    case .finish(let number): return finish(number, context)
+    }
+  }
+
+  /// Adds a run: its manifest is accepted and planned.
+  /// - Parameter replaced: The number of the live run whose manifest its own is to replace. Default: nil, none.
+  mutating func start(_ source: JobPlanning.Source, replacing replaced: Int? = nil, _ context: Context) -> [Effect] {
+    lastNumber += 1
+    var run = JobRun(number: lastNumber, source: source, now: context.now)
+    run.replaces = replaced
+    runs[run.number] = run
+    var fetched: JobPlanner.Fetched?
+    if case .unfinished(let job) = source { fetched = knownRuns[job.runID]?.fetched }
+    return [.plan(run: run.number, .init(source: source, isReplacement: replaced != nil, fetched: fetched))]
+  }
+
+  /// Removes a run.
+  /// - Parameter isIndexUsable: Whether its index may serve another job. Default: it may.
+  mutating func remove(_ number: Int, isIndexUsable: Bool = true) -> [Effect] {
+    guard let run = runs.removeValue(forKey: number) else { return [] }
+    if run.replaces != nil {
+      // What was to replace it replaces what that was to replace.
+      for later in runs.values where later.replaces == number { runs[later.number]?.replaces = run.replaces }
+    }
+    let effects: [Effect] = [.release(.ending(number)), .closeLog(run: number)]
+    guard isIndexUsable, let index = run.plan?.index else { return effects }
+    return effects + [.reuse(index)]
+  }
+
+  // MARK: Queries
+
+  /// Whether a manifest is being planned.
+  var isPlanning: Bool { runs.values.contains(where: \.isBeingPlanned) }
+
+  /// What was asked of servers for a run, also by earlier processes.
+  func transfers(of run: JobRun, _ context: Context) -> Transfers {
+    if case .reporting(let reporting) = run.phase { return reporting.outcome.transfers }
+    let transfers = context.transfers(run.number)
+    return transfers.total.requests > 0 ? transfers : run.sourceTransfers
+  }
+
+  /// Records what was asked of servers for a run that the next start goes on with.
+  func noteTransfers(_ number: Int, _ context: Context) -> [LedgerChange] {
+    guard let run = runs[number], case (let job, var manifest)? = run.accepted else { return [] }
+    let transfers = transfers(of: run, context)
+    manifest.transfers = transfers
+    guard transfers.total.requests > 0, let details = try? manifest.text else { return [] }
+    return [.note(job.runID, details: details)]
+  }
+
+  /// The jobs that wait because something is in their way, and why; also those that have ended and whose manifests cannot be
+  /// moved out of the inbox: of a job whose report is there, with the manifest's identity.
+  func waits(_ holds: Holds) -> [(job: String, why: String, manifest: String?)] {
+    var waits = holds.planning.map { (job: $0.job, why: $0.hold.reason, manifest: String?.none) }
+    for run in runs.values {
+      guard let why = holds.reason(ofRun: run.number) else { continue }
+      let hasManifest = holds[.ending(run.number)]?.isOfManifest == true
+      waits.append((job: run.name, why: why, manifest: hasManifest ? run.accepted?.manifest.identity : nil))
+    }
+    waits += queue.stuck.values.map { (job: $0.job, why: $0.why, manifest: $0.identity) }
+    return waits.sorted { $0.job < $1.job }
+  }
+
+  /// When operations of superseded runs are cancelled that have not ended before, in seconds; nil when there are none.
+  /// - Parameter isInProgress: Whether operations of a run are in progress.
+  func nextWaitEnd(_ isInProgress: (Int) -> Bool) -> Double? {
+    runs.values.compactMap { run in
+      guard case .closing(let closing) = run.phase, let end = closing.waitEnd else { return nil }
+      return !closing.entries.awaited.isEmpty && isInProgress(run.number) ? end : nil
+    }.min()
+  }
+}
+
+extension JobRun {
+  /// How long it has taken; nil before it is in the ledger.
+  func elapsed(_ context: RunTable.Context) -> RunTime.Elapsed? {
+    time?.elapsed(now: context.milliseconds, paused: context.paused)
+  }
+}
