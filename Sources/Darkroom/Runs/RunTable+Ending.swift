@@ -4,6 +4,9 @@ import System
 
 /// Runs all of whose rows are durable: their reports are written and delivered.
 extension RunTable {
+  /// How long `run` waits until a manifest can be moved out of the inbox, in seconds; `watch` waits for as long as it takes.
+  static let manifestWait = 60.0
+
   /// Writes and delivers a run's report: its rows are durable, or there are none.
   mutating func finish(_ number: Int, _ context: Context) -> [Effect] {
     guard let run = runs[number] else { return [] }
@@ -21,9 +24,8 @@ extension RunTable {
     }
     if let changes = runs[number]?.closePauses(now: context.wall), !changes.isEmpty { effects.append(.record(changes)) }
     reporting.isUnderWay = true
-    // `watch` waits for a manifest that cannot be moved for as long as it takes, `run` for a minute.
     if let hold = context.holds[.ending(number)], hold.isOfManifest, queue.goal != .watch {
-      reporting.report?.mayLeaveManifest = context.now + 0.1 >= hold.since + Patience.troubleLimit
+      reporting.report?.mayLeaveManifest = context.now + 0.1 >= hold.since + Self.manifestWait
     }
     runs[number]?.phase = .reporting(reporting)
     if let report = reporting.report { return effects + [.deliver(report)] }

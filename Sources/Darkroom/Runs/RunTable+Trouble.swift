@@ -57,7 +57,7 @@ extension RunTable {
     case .manifestStays(let obstacle):
       let hold = context.holds[.ending(number)]
       let since = hold?.isOfManifest == true ? hold?.since ?? context.now : context.now
-      let latest = queue.goal == .watch ? .infinity : since + Patience.troubleLimit
+      let latest = queue.goal == .watch ? .infinity : since + Self.manifestWait
       let reason = "the manifest cannot be moved out of the inbox: \(obstacle)"
       return [.holdManifest(run: number, job: run.name, reason, latest: latest)]
     case .indexUnreadable(let reason): return planAnew(number, reason, context)
