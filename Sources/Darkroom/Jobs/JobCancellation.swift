@@ -24,8 +24,6 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
   /// - Throws: `SQLiteError`, `LedgerError`; `CancellationError` when it was stopped.
   func write(isStopping: () -> Bool) throws -> JobTally {
     var tally = JobTally()
-    // Deferred entries and suspects are not among what is left to start.
-    try index.fill { try index.markAllPending() }
     try ledger.eachEndedPage(run: run.runID) { page in
       for entry in page { tally.add(try ReportRow(parsing: entry.row)) }
       try index.fill { for entry in page { try index.markEnded(entry.position) } }
@@ -33,7 +31,7 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
     run.staging.removeFilesOfEntries()
     // A run that had not begun is not taken for a new one by the next start.
     var changes = names + [LedgerChange.advance(run.runID, to: .running)]
-    try index.eachPendingPage { page in
+    try index.eachUnendedPage { page in
       if isStopping() { throw CancellationError() }
       let rows = page.map(row)
       try ledger.commit(changes + rows.map { .finish($0.record.ledgerEntry($0.row), run: run.runID, job: run.job) })

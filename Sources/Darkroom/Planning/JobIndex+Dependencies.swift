@@ -45,12 +45,6 @@ extension JobIndex {
     try database.execute("CREATE INDEX dependents ON dependencies (dependency, position)")
   }
 
-  /// Removes the tables, which may be missing when what filled the index was undone.
-  func dropDependencies() throws {
-    try database.execute("DROP TABLE IF EXISTS dependency_names; DROP TABLE IF EXISTS dependencies")
-    hasDependencies = false
-  }
-
   /// The names that no entry has, each with the entry that is to come after it: the first of them. Some are those of variants'
   /// results.
   func unknownDependencies(limit: Int) throws -> [(position: Int, name: String, isOfVariant: Bool)] {
@@ -85,34 +79,31 @@ extension JobIndex {
   }
 
   /// The entries that others come after, and that have ended in an earlier process without success.
-  func unsuccessfulDependencies() throws -> [Int] {
-    guard hasDependencies else { return [] }
+  private func unsuccessfulDependencies() throws -> [Int] {
     var positions: [Int] = []
     try database.run(
       """
       SELECT DISTINCT dependency FROM dependencies
-      WHERE (SELECT pending FROM entries WHERE entries.position = dependency) = 0
+      WHERE (SELECT state FROM entries WHERE entries.position = dependency) = \(State.ended)
       """
     ) { positions.append($0.integer(0)) }
     return positions
   }
 
-  /// Takes the entries out of what is left to do that wait for others. To be called before hosts are prepared, and after
-  /// `holdVariants`.
-  /// - Parameter unsuccessful: Those that others come after and that have ended without success.
+  /// Takes the entries out of the order of their hosts whose dependencies have not all succeeded. To be called before hosts
+  /// are prepared, and after `holdVariants`.
+  /// - Parameter isResumed: Whether entries may have ended in an earlier process.
   /// - Returns: nil when none waits.
-  func takeDependents(unsuccessful: [Int] = []) throws -> DependencyTracker? {
+  func holdDependents(isResumed: Bool) throws -> DependencyTracker? {
     guard hasDependencies else { return nil }
-    let waiting = try holdDependents()
-    return waiting > 0 ? DependencyTracker(waiting: waiting, unsuccessful: unsuccessful) : nil
-  }
-
-  /// Takes the entries out of what is left to do whose dependencies have not all succeeded.
-  /// - Returns: How many there are.
-  func holdDependents() throws -> Int {
     try database.run(
-      "UPDATE entries SET pending = 2 WHERE pending = 1 AND position IN (SELECT position FROM dependencies)")
-    return database.changes
+      """
+      UPDATE entries SET state = \(State.held)
+      WHERE state = \(State.pending) AND position IN (SELECT position FROM dependencies)
+      """)
+    let waiting = database.changes
+    guard waiting > 0 else { return nil }
+    return DependencyTracker(waiting: waiting, unsuccessful: isResumed ? try unsuccessfulDependencies() : [])
   }
 
   // MARK: What waits
@@ -124,7 +115,8 @@ extension JobIndex {
     try database.run(
       """
       SELECT host, priority, position FROM dependencies JOIN entries USING (position)
-      WHERE dependency = ? AND dependencies.position > ? AND pending = 2 ORDER BY dependencies.position LIMIT ?
+      WHERE dependency = ? AND dependencies.position > ? AND state = \(State.held)
+      ORDER BY dependencies.position LIMIT ?
       """, [.integer(dependency), .integer(last), .integer(limit)]
     ) { dependents.append(($0.integer(0), EntryKey(priority: $0.integer(1), position: $0.integer(2)))) }
     return dependents

@@ -11,8 +11,10 @@ extension JobIndex {
       """
       INSERT INTO firsts
         SELECT priority, position, host FROM entries JOIN (
-          SELECT (SELECT position FROM entries WHERE host = id AND pending = 1 ORDER BY priority, position LIMIT 1)
-            AS first
+          SELECT (
+            SELECT position FROM entries WHERE host = id AND state = \(State.pending)
+            ORDER BY priority, position LIMIT 1
+          ) AS first
           FROM (SELECT id FROM hosts UNION ALL SELECT 0))
         ON position = first
       """)
@@ -21,7 +23,7 @@ extension JobIndex {
 
   /// The order of what is left by host, and the first entry of each host.
   static let hostTables = """
-    CREATE INDEX work ON entries (host, priority, position) WHERE pending = 1;
+    CREATE INDEX work ON entries (host, priority, position) WHERE state = \(State.pending);
     CREATE TABLE firsts (
       priority INTEGER, position INTEGER, host INTEGER, PRIMARY KEY (priority, position)
     ) WITHOUT ROWID;
@@ -50,7 +52,7 @@ extension JobIndex {
   private func first(_ condition: String, ofHost host: Int, _ values: [SQLiteValue]) throws -> EntryKey? {
     try database.first(
       """
-      SELECT priority, position FROM entries WHERE host = ? AND pending = 1 AND \(condition)
+      SELECT priority, position FROM entries WHERE host = ? AND state = \(State.pending) AND \(condition)
       ORDER BY priority, position LIMIT 1
       """, [.integer(host)] + values
     ) { EntryKey(priority: $0.integer(0), position: $0.integer(1)) }

@@ -4,11 +4,7 @@ import Database
 extension JobIndex {
   /// Creates the table of these files.
   func prepareKept() throws {
-    try database.execute(
-      """
-      DROP TABLE IF EXISTS kept;
-      CREATE TABLE kept (file TEXT PRIMARY KEY) STRICT, WITHOUT ROWID
-      """)
+    try database.execute("CREATE TABLE IF NOT EXISTS kept (file TEXT PRIMARY KEY) STRICT, WITHOUT ROWID")
   }
 
   /// Has a result, or an original, kept.
@@ -22,7 +18,4 @@ extension JobIndex {
     let names = [SQLiteValue.text(file), .text(stem)]
     return try database.first("SELECT 1 FROM kept WHERE file IN (?, ?)", names) { _ in true } ?? false
   }
-
-  /// Removes the table, so that the index can be used for another manifest.
-  func removeKept() throws { try database.execute("DROP TABLE IF EXISTS kept") }
 }

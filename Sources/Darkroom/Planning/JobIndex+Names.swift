@@ -33,7 +33,7 @@ extension JobIndex {
         guard let taken = lost[entry.position] else { return }
         renamed.append(.init(cause: .lastRun, position: entry.position, taken: taken, name: name))
       }
-      try removeLastNames()
+      try database.execute("DROP TABLE last_names; DROP TABLE unnamed")
     } else if hasDerivedNames {
       try eachNamed("WHERE explicit = 0") { _ = try takeFreeName(for: $0) }
     }
@@ -112,12 +112,6 @@ extension JobIndex {
       INSERT INTO last_names (request, name)
         SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)
       """, [.text(page)])
-  }
-
-  /// Removes what the names of the last run needed; it may be missing when what filled the index was undone.
-  func removeLastNames() throws {
-    hasLastNames = false
-    try database.execute("DROP TABLE IF EXISTS last_names; DROP TABLE IF EXISTS unnamed")
   }
 
   /// Gives each request the name that it had in the last run, unless that is taken; equal requests get theirs in order.

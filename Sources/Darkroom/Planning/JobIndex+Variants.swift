@@ -96,10 +96,11 @@ extension JobIndex {
     guard hasVariants else { return 0 }
     try database.run(
       """
-      UPDATE entries SET pending = 3 WHERE pending = 1 AND first_row IS NOT NULL AND EXISTS (
+      UPDATE entries SET state = \(State.heldVariant)
+      WHERE state = \(State.pending) AND first_row IS NOT NULL AND EXISTS (
         SELECT 1 FROM entries AS earlier
         WHERE earlier.position >= entries.first_row AND earlier.position < entries.position
-          AND earlier.pending = 1)
+          AND earlier.state = \(State.pending))
       """)
     return database.changes
   }
@@ -111,8 +112,8 @@ extension JobIndex {
     var held: [DependencyTracker.Dependent] = []
     try database.run(
       """
-      SELECT host, priority, position FROM entries WHERE \(Self.rowsOfEntry) AND position > ?2 AND pending = 3
-        AND (SELECT pending FROM entries WHERE position = ?2) IN (1, 2)
+      SELECT host, priority, position FROM entries WHERE \(Self.rowsOfEntry) AND position > ?2 AND state = \(State.heldVariant)
+        AND (SELECT state FROM entries WHERE position = ?2) IN (\(State.pending), \(State.held))
       ORDER BY position
       """, [.integer(first), .integer(row.position)]
     ) { held.append(($0.integer(0), EntryKey(priority: $0.integer(1), position: $0.integer(2)))) }

@@ -18,6 +18,23 @@ final class JobIndex {
     case file(String)
   }
 
+  /// What an entry was when the job was planned. What becomes of it is in `JobEntries`, and in the ledger.
+  enum State: Int, CustomStringConvertible {
+    /// It ended in an earlier process.
+    case ended = 0
+    /// It starts in the order of its host.
+    case pending = 1
+    /// It waits for other entries, or was deferred by an earlier process.
+    case held = 2
+    /// It waits for the download of another variant of its entry.
+    case heldVariant = 3
+    /// It starts last.
+    case suspect = 4
+
+    /// As SQL has it.
+    var description: String { "\(rawValue)" }
+  }
+
   let database: Database
   let isInMemory: Bool
 
@@ -33,7 +50,7 @@ final class JobIndex {
   /// Whether some entries have a `cache-key`.
   private(set) var hasKeys = false
 
-  /// Whether it has the names of the job's last run.
+  /// Whether it was given the names of the job's last run.
   var hasLastNames = false
 
   /// The request that was inserted last, with its number.
@@ -41,9 +58,6 @@ final class JobIndex {
 
   /// The numbers of hosts that were met lately.
   private var hostNumbers: [String: Int] = [:]
-
-  /// Whether it has what the comparison with another needs.
-  var isCompared = false
 
   /// Creates an empty index.
   /// - Throws: `SQLiteError`, `SystemError`.
@@ -66,9 +80,7 @@ final class JobIndex {
         original TEXT,
         explicit INTEGER NOT NULL,    -- 0: derived; 1: as given; 2: given, and partly replaced
         host INTEGER NOT NULL,        -- 0 when the URL names none
-        pending INTEGER NOT NULL DEFAULT 1,   -- 0: it ended before the program was started, or starts last;
-                                              -- 2: it waits for others, or was deferred before;
-                                              -- 3: for the download of its entry's first variant
+        state INTEGER NOT NULL DEFAULT \(State.pending),
         url TEXT NOT NULL,
         recipe TEXT NOT NULL,
         format TEXT NOT NULL,
@@ -96,11 +108,13 @@ final class JobIndex {
 
   /// Removes all entries, so that an index in memory can be used for another manifest.
   func clear() throws {
-    try removeComparison()
     for table in ["entries", "requests", "hosts", "claims", "firsts"] { try database.run("DELETE FROM " + table) }
-    if hasDependencies { try dropDependencies() }
-    if hasLastNames { try removeLastNames() }
-    (hasVariants, hasDerivedNames, hasKeys) = (false, false, false)
+    try database.execute("DROP INDEX IF EXISTS names")
+    // What created them may have been undone.
+    for table in ["dependency_names", "dependencies", "last_names", "unnamed", "kept"] {
+      try database.execute("DROP TABLE IF EXISTS " + table)
+    }
+    (hasDependencies, hasVariants, hasDerivedNames, hasKeys, hasLastNames) = (false, false, false, false, false)
     lastRequest = nil
     hostNumbers.removeAll(keepingCapacity: true)
   }
@@ -156,28 +170,20 @@ final class JobIndex {
       "SELECT position FROM claims WHERE claim = ?", [.text(claim)], row: { $0.integer(0) })
   }
 
-  /// Takes an entry out of what is left to do.
+  /// Records that an entry has ended.
   func markEnded(_ position: Int) throws {
-    try database.run("UPDATE entries SET pending = 0 WHERE position = ?", [.integer(position)])
+    try database.run("UPDATE entries SET state = \(State.ended) WHERE position = ?", [.integer(position)])
   }
 
-  /// Takes an entry out of what is left to do, if it is.
+  /// Takes an entry out of the order of its host, if it is pending: a suspect before `holdVariants`, since no variant waits
+  /// for it, and one that is deferred after that, since they do.
   /// - Returns: Whether it was.
-  func takeOut(_ position: Int) throws -> Bool {
-    try database.run("UPDATE entries SET pending = 0 WHERE position = ? AND pending = 1", [.integer(position)])
+  func take(_ position: Int, as state: State) throws -> Bool {
+    try database.run(
+      "UPDATE entries SET state = ? WHERE position = ? AND state = \(State.pending)",
+      [.integer(state.rawValue), .integer(position)])
     return database.changes == 1
   }
-
-  /// Takes an entry that is deferred out of what is left to start, if it is, after `holdVariants`: its other variants go on
-  /// waiting for it.
-  /// - Returns: Whether it was.
-  func takeOutDeferred(_ position: Int) throws -> Bool {
-    try database.run("UPDATE entries SET pending = 2 WHERE position = ? AND pending = 1", [.integer(position)])
-    return database.changes == 1
-  }
-
-  /// Has all entries count as left to do, those included that have ended or are deferred.
-  func markAllPending() throws { try database.run("UPDATE entries SET pending = 1 WHERE pending = 0") }
 
   /// Calls `body` with every entry, in the manifest's order.
   func eachInOrder(_ body: (Entry) throws -> Void) throws {
@@ -189,8 +195,8 @@ final class JobIndex {
   }
 
   /// Calls `body` with the entries that have not ended, in the manifest's order, a page at a time.
-  func eachPendingPage(_ body: ([Entry]) throws -> Void) throws {
-    let clause = "WHERE pending != 0 AND position > ? ORDER BY position LIMIT 1000"
+  func eachUnendedPage(_ body: ([Entry]) throws -> Void) throws {
+    let clause = "WHERE state != \(State.ended) AND position > ? ORDER BY position LIMIT 1000"
     var page = try entries(clause, [.integer(-1)])
     while let last = page.last {
       try body(page)

@@ -11,7 +11,7 @@ extension JobPlanner {
     let (now, wallNow) = (Clock.monotonicMilliseconds, Clock.wallMilliseconds)
     let isOn = configuration.deferral.seconds > 0
     try ledger.eachDeferralPage(run: run.runID) { page in
-      let left = try index.fill { try page.filter { try index.takeOutDeferred($0.position) } }
+      let left = try index.fill { try page.filter { try index.take($0.position, as: .held) } }
       entries += left.map { deferral in
         DeferredEntry(
           position: deferral.position, attempts: deferral.attempts, due: isOn ? deferral.due : wallNow,

@@ -239,13 +239,13 @@ struct JobPlanner: Sendable {
     let sources = SourceCounts(total: total)
     let recovery = Recovery(run: run, ledger: ledger, index: index, hasFailures: hasFailures, sources: sources)
     let tally = try job.state == .accepted ? JobTally() : recovery.recover()
-    let unsuccessful = try job.state == .accepted ? [] : index.unsuccessfulDependencies()
     if hasOutputs { try copyOutputs(of: job, to: index) }
     // What takes the place of a live run is planned again when that has ended.
     let isPrepared = findings.problems.isEmpty && !task.isReplacement
-    let suspects = try findings.problems.isEmpty ? journal?.suspects(of: run.runID).filter(index.takeOut) : nil
+    let crashed = findings.problems.isEmpty ? journal?.suspects(of: run.runID) ?? [] : []
+    let suspects = try crashed.filter { try index.take($0, as: .suspect) }
     let heldVariants = try isPrepared ? index.holdVariants() : 0
-    let dependencies = try isPrepared ? index.takeDependents(unsuccessful: unsuccessful) : nil
+    let dependencies = try isPrepared ? index.holdDependents(isResumed: job.state != .accepted) : nil
     let deferred = try isPrepared && job.state == .running ? deferredEntries(of: run, index) : []
     if isPrepared {
       try index.prepareHosts()
@@ -256,7 +256,7 @@ struct JobPlanner: Sendable {
       job: job, run: run, manifest: manifest, index: index, total: total, hasOutputs: hasOutputs,
       isFirst: lastRun == nil, hasFailures: hasFailures, sources: sources, problems: findings.problems,
       warnings: findings.warnings, hasSecretDefaults: findings.hasSecretDefaults, tally: tally,
-      deferred: deferred, dependencies: dependencies, heldVariants: heldVariants, suspects: suspects ?? [],
+      deferred: deferred, dependencies: dependencies, heldVariants: heldVariants, suspects: suspects,
       names: newNames,
       pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
       outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil)

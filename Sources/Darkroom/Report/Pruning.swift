@@ -24,7 +24,6 @@ struct Pruning: @unchecked Sendable {  // the index has one owner at a time
       for folder in folders { try run.folder.syncIfThere(folder) }
       try ledger.commit(removed.map { .forget(.output(job: run.job, target: $0.target, identity: $0.identity)) })
     }
-    try index.fill { try index.removeKept() }
   }
 
   /// Removes a file if it may be removed.

@@ -293,8 +293,8 @@ import Transfer
     let run = try #require(jobs.runs.values.first)
     let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
     guard case .waiting(var plan) = run.phase else { return #expect(Bool(false)) }
-    #expect(try plan.index.takeOut(0))
-    #expect(try !plan.index.takeOut(0), "it is not pending any more")
+    #expect(try plan.index.take(0, as: .suspect))
+    #expect(try !plan.index.take(0, as: .suspect), "it is not pending any more")
     try plan.index.database.run("DELETE FROM firsts")
     try plan.index.prepareHosts()
     plan.suspects = [0]
