@@ -92,8 +92,7 @@ final class BackgroundWork {
       accessRefused: { [send] in send(.accessRefused($0)) }, manifestWarnings: plan.warnings,
       hasSecretDefaults: plan.hasSecretDefaults, gallery: gallery)
     gallery?.willEnd(plan.run.job)
-    let history = HistoryRetention(
-      history: History(folder: plan.run.folder), keeping: planner.configuration.keepHistory)
+    let (history, keepHistory) = (History(folder: plan.run.folder), planner.configuration.keepHistory)
     let hasPredecessor = reporting.hasPredecessor
     // What was left for the next time is not gone.
     let isWhole = outcome.state == .succeeded && plan.manifest.list?.isIncomplete != true
@@ -102,9 +101,9 @@ final class BackgroundWork {
       ? Pruning(run: plan.run, index: plan.index, ledger: planner.ledger) : nil
     DispatchQueue(label: "Report").async(group: group) { [send] in
       do {
-        if hasPredecessor { try history.history.putAside() }
+        if hasPredecessor { try history.putAside() }
         // What cannot be removed now is removed after a later run.
-        try? history.prune()
+        try? history.prune(keeping: keepHistory)
         try? pruning?.prune()
         send(.written(run: run, try file.write()))
       } catch {

@@ -39,7 +39,7 @@ import Testing
     for name in try left {
       utimensat(AT_FDCWD, outbox.folder.history + "/" + name, [time, time], AT_SYMLINK_NOFOLLOW)
     }
-    try HistoryRetention(history: History(folder: outbox.folder), keeping: count).prune()
+    try History(folder: outbox.folder).prune(keeping: count)
   }
 
   private var left: [String] { get throws { try outbox.root.names(in: "out/job/history") } }
@@ -131,10 +131,7 @@ import Testing
 
   @Test("a job without history has none then")
   func none() throws {
-    try HistoryRetention(
-      history: History(folder: JobFolder(path: outbox.root.file("out/other"), name: "other")), keeping: 0
-    )
-    .prune()
+    try History(folder: JobFolder(path: outbox.root.file("out/other"), name: "other")).prune(keeping: 0)
     #expect(try outbox.root.names(in: "out") == ["job"])
   }
 }

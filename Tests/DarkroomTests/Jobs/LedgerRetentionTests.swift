@@ -153,15 +153,15 @@ import Testing
     try end(1, inboxPath: root.file("inbox/1.txt"))
     try end(2, inboxPath: nil)
     try end(3, inboxPath: "/not/mounted/3.txt")
-    for number in 4..<LedgerRetention.endedRuns - 1 { try end(number, inboxPath: root.file("inbox/\(number).txt")) }
+    for number in 4..<Retention.endedRuns - 1 { try end(number, inboxPath: root.file("inbox/\(number).txt")) }
     sweep()
-    #expect(try ledger.endedRunCount() == LedgerRetention.endedRuns - 1)
+    #expect(try ledger.endedRunCount() == Retention.endedRuns - 1)
     try end(1000, inboxPath: root.file("inbox/1000.txt"))
     // Its ctime changes.
     chmod(root.file("inbox/0.txt"), 0o600)
     try root.makeFolder("inbox/" + ParkingFolder.name)
     sweep()
-    #expect(try ledger.endedRunCount() == LedgerRetention.endedRuns, "one is being moved perhaps")
+    #expect(try ledger.endedRunCount() == Retention.endedRuns, "one is being moved perhaps")
     rmdir(root.file("inbox/" + ParkingFolder.name))
     sweep()
     #expect(try ledger.endedRuns(after: 0, limit: 10).map(\.runID) == ["run-0", "run-3"])

@@ -1,0 +1,55 @@
+import Glibc
+import System
+
+/// Removes what earlier runs of a job have left in `history`, but for the last of them.
+extension History {
+  /// How many folders are removed at most in one call: the next removes more.
+  static let mostRemoved = 1000
+
+  /// Removes folders only that have a run's name and nothing but a run's files in them, follows no symbolic link, and goes on
+  /// where a process that died has stopped. To be called while the job is live, so that nothing is put into `history`
+  /// meanwhile.
+  /// - Parameter count: How many are kept.
+  /// - Throws: `SystemError` when something cannot be removed now.
+  func prune(keeping count: Int) throws(SystemError) {
+    let history: OpenFolder
+    do throws(SystemError) {
+      history = try folder.open("history")
+    } catch  where [.missing, .occupied].contains(error.cause) {
+      return
+    }
+    // They sort by time.
+    let names = try history.names().compactMap(\.text).filter(RunID.isMade).sorted()
+    guard names.count > count else { return }
+    var runs: [String] = []
+    for name in names where try history.status(of: name)?.kind == .folder { runs.append(name) }
+    for run in runs.dropLast(count).prefix(Self.mostRemoved) { try remove(run, from: history) }
+  }
+
+  /// Removes a folder, if it is a run's that was put aside long enough ago.
+  private func remove(_ name: String, from history: OpenFolder) throws(SystemError) {
+    let run: OpenFolder
+    do throws(SystemError) {
+      run = try history.folder(name)
+    } catch  where [.missing, .occupied, .permission].contains(error.cause) {
+      return
+    }
+    let status = try run.status()
+    let age = abs(Clock.wallSeconds - status.identity.modified.sinceEpoch)
+    guard status.owner == geteuid(), age >= Retention.history else { return }
+    var names: [String] = []
+    for name in try run.names() {
+      // Somebody may have put something else there.
+      guard let text = name.text, isOfRun(text), try run.status(of: text)?.kind == .file else { return }
+      names.append(text)
+    }
+    if names.contains("report.json") {
+      let head = try ReportHead(of: run.open(reading: "report.json"))
+      guard head?.runID != nil, head?.job == folder.name else { return }
+      // First what says that the rest is there.
+      try run.remove("report.json")
+    }
+    for name in names where name != "report.json" { try run.remove(name) }
+    history.removeIfEmpty(name)
+  }
+}
