@@ -16,9 +16,6 @@ struct HeldVariants {
   /// The variants that others have waited for, which do not any more, by position.
   var told = PositionSet()
 
-  /// Those that wait for one that has started, by its position. Of others the index knows it.
-  var waiting: [Int: [EntryKey]] = [:]
-
   /// What was downloaded for those that have not started, by their positions.
   var sources: [Int: Inheritance] = [:]
 
@@ -31,17 +28,12 @@ struct HeldVariants {
 extension EntryScheduler {
   /// The positions of the variants that wait for the download of another one, which starts.
   func waitingVariants(for entry: Entry, run: Int) throws -> [Int] {
-    guard let job = jobs[run], job.variants != nil else { return [] }
-    let held = try heldVariants(of: entry, in: job)
-    if !held.isEmpty { job.variants?.waiting[entry.position] = held }
-    return held.map(\.position)
+    try jobs[run].map { try heldVariants(of: entry, in: $0).map(\.position) } ?? []
   }
 
   private func heldVariants(of entry: Entry, in job: JobEntries) throws -> [EntryKey] {
-    guard entry.firstRow != nil, let variants = job.variants else { return [] }
-    if let held = variants.waiting[entry.position] { return held }
-    if variants.told.contains(entry.position) { return [] }
-    return try job.index.heldVariants(of: entry).map(\.key)
+    guard let variants = job.variants, !variants.told.contains(entry.position) else { return [] }
+    return try job.index.heldVariants(of: entry)
   }
 
   /// Has the variants start that wait for one whose download has succeeded: they ask no host.
@@ -73,7 +65,6 @@ extension EntryScheduler {
     guard let job = jobs[record.id.run], !job.isStopped else { return nil }
     let held = try withIndex(of: record.id.run, now: now) { try heldVariants(of: record.entry, in: job) }
     guard !held.isEmpty else { return nil }
-    job.variants?.waiting[record.id.position] = nil
     job.variants?.told.insert(record.id.position)
     job.variants?.count -= held.count
     return (job, held)

@@ -107,16 +107,17 @@ extension JobIndex {
 
   /// The variants of an entry that wait for one of them, in the manifest's order: none unless that was the first that was
   /// left when the job was planned.
-  func heldVariants(of row: Entry) throws -> [DependencyTracker.Dependent] {
-    guard hasVariants, let first = row.firstRow else { return [] }
-    var held: [DependencyTracker.Dependent] = []
+  func heldVariants(of row: Entry) throws -> [EntryKey] {
+    guard let first = row.firstRow else { return [] }
+    var held: [EntryKey] = []
     try database.run(
       """
-      SELECT host, priority, position FROM entries WHERE \(Self.rowsOfEntry) AND position > ?2 AND state = \(State.heldVariant)
+      SELECT priority, position FROM entries WHERE \(Self.rowsOfEntry) AND position > ?2
+        AND state = \(State.heldVariant)
         AND (SELECT state FROM entries WHERE position = ?2) IN (\(State.pending), \(State.held))
       ORDER BY position
       """, [.integer(first), .integer(row.position)]
-    ) { held.append(($0.integer(0), EntryKey(priority: $0.integer(1), position: $0.integer(2)))) }
+    ) { held.append(EntryKey(priority: $0.integer(0), position: $0.integer(1))) }
     return held
   }
 }

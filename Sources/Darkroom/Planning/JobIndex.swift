@@ -187,16 +187,14 @@ final class JobIndex {
 
   /// Calls `body` with every entry, in the manifest's order.
   func eachInOrder(_ body: (Entry) throws -> Void) throws {
-    var page = try entries("WHERE position > ? ORDER BY position LIMIT 100", [.integer(-1)])
-    while let last = page.last {
-      for entry in page { try body(entry) }
-      page = try entries("WHERE position > ? ORDER BY position LIMIT 100", [.integer(last.position)])
-    }
+    try eachPage("true") { for entry in $0 { try body(entry) } }
   }
 
   /// Calls `body` with the entries that have not ended, in the manifest's order, a page at a time.
-  func eachUnendedPage(_ body: ([Entry]) throws -> Void) throws {
-    let clause = "WHERE state != \(State.ended) AND position > ? ORDER BY position LIMIT 1000"
+  func eachUnendedPage(_ body: ([Entry]) throws -> Void) throws { try eachPage("state != \(State.ended)", body) }
+
+  private func eachPage(_ condition: String, _ body: ([Entry]) throws -> Void) throws {
+    let clause = "WHERE \(condition) AND position > ? ORDER BY position LIMIT 1000"
     var page = try entries(clause, [.integer(-1)])
     while let last = page.last {
       try body(page)
