@@ -23,33 +23,37 @@ extension History {
     guard names.count > count else { return }
     var runs: [String] = []
     for name in names where try history.status(of: name)?.kind == .folder { runs.append(name) }
-    for run in runs.dropLast(count).prefix(Self.mostRemoved) { try remove(run, from: history) }
+    var removed = 0
+    for run in runs.dropLast(count) where removed < Self.mostRemoved {
+      if try remove(run, from: history) { removed += 1 }
+    }
   }
 
-  /// Removes a folder, if it is a run's that was put aside long enough ago.
-  private func remove(_ name: String, from history: OpenFolder) throws(SystemError) {
+  /// - Returns: Whether the folder was a run's that was put aside long enough ago, and is gone.
+  private func remove(_ name: String, from history: OpenFolder) throws(SystemError) -> Bool {
     let run: OpenFolder
     do throws(SystemError) {
       run = try history.folder(name)
     } catch  where [.missing, .occupied, .permission].contains(error.cause) {
-      return
+      return false
     }
     let status = try run.status()
     let age = abs(Clock.wallSeconds - status.identity.modified.sinceEpoch)
-    guard status.owner == geteuid(), age >= Retention.history else { return }
+    guard status.owner == geteuid(), age >= Retention.history else { return false }
     var names: [String] = []
     for name in try run.names() {
       // Somebody may have put something else there.
-      guard let text = name.text, isOfRun(text), try run.status(of: text)?.kind == .file else { return }
+      guard let text = name.text, isOfRun(text), try run.status(of: text)?.kind == .file else { return false }
       names.append(text)
     }
     if names.contains("report.json") {
       let head = try ReportHead(of: run.open(reading: "report.json"))
-      guard head?.runID != nil, head?.job == folder.name else { return }
+      guard head?.runID != nil, head?.job == folder.name else { return false }
       // First what says that the rest is there.
       try run.remove("report.json")
     }
     for name in names where name != "report.json" { try run.remove(name) }
     history.removeIfEmpty(name)
+    return true
   }
 }
