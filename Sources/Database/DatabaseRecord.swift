@@ -7,7 +7,6 @@ package protocol DatabaseRecord {
   /// - Throws: When the values make no sense: the database is damaged, or another version's.
   init(_ row: Statement) throws
 
-  /// The value for each of the columns.
   var values: [SQLiteValue] { get }
 }
 

@@ -34,7 +34,6 @@ package final class Statement {
     }
   }
 
-  /// Whether a column is null.
   package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
   func bind(_ values: [SQLiteValue]) throws {
@@ -62,4 +61,17 @@ package final class Statement {
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
   }
+}
+
+/// A value bound to a `?` of a statement.
+package enum SQLiteValue: Sendable {
+  case null
+  case integer(Int)
+  case text(String)
+
+  /// `null` for nil.
+  package static func optional(_ text: String?) -> SQLiteValue { text.map(SQLiteValue.text) ?? .null }
+
+  /// `null` for nil.
+  package static func optional(_ integer: Int?) -> SQLiteValue { integer.map(SQLiteValue.integer) ?? .null }
 }

@@ -82,7 +82,6 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
     try perform { try $0.intactRecords(of: .jobs, LedgerJob.live) }
   }
 
-  /// Whether a run was accepted.
   package func hasJob(_ runID: String) throws -> Bool {
     try perform { database in
       try database.first("SELECT 1 FROM jobs WHERE run_id = ?", [.text(runID)]) { _ in true } ?? false

@@ -15,7 +15,6 @@ package enum LedgerRecord: Sendable, Equatable {
 }
 
 extension LedgerRecord {
-  /// Removes it.
   func remove(from database: Database) throws {
     switch self {
     case .endedRun(let runID):

@@ -33,7 +33,6 @@ package final class ForkServer: Sendable {
   ///   - program: Its path.
   ///   - arguments: Without its name.
   ///   - thread: When it ends, so do the workers.
-  /// - Throws: `SystemError`.
   package init(_ program: String, _ arguments: [String], on thread: SpawnThread) throws(SystemError) {
     let started = thread.run { Result { () throws(SystemError) in try Self.spawn(program, arguments) } }
     (child, socket) = try started.get()
@@ -166,4 +165,13 @@ extension ForkServer {
     if pid >= 0 { return pid == 0 ? .worker : .server(worker: pid) }
     return errno == EAGAIN || errno == ENOMEM ? .neither : .both
   }
+}
+
+/// A child process that shares a socket with this one and has nothing else of it.
+package struct WorkerProcess: Sendable {
+  package let child: ChildProcess
+  package let socket: MessageSocket
+
+  /// The first message, which it has sent before it has seen anything from outside.
+  package let greeting: [UInt8]
 }

@@ -34,7 +34,6 @@ package final class MessageSocket: Sendable {
 
   /// Makes a pair.
   /// - Parameter wait: How long the first end waits for a message at most, in milliseconds.
-  /// - Throws: `SystemError`.
   static func pair(wait: Int) throws(SystemError) -> (MessageSocket, MessageSocket) {
     var descriptors: [Int32] = [-1, -1]
     let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

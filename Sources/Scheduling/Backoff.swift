@@ -49,3 +49,9 @@ package struct Backoff: Sendable, Equatable {
   /// The upper end of the range of which the wait is drawn: 1, 2, 4… seconds.
   package static func limit(attempts: Int) -> Double { min(cap, Double(1 << min(max(0, attempts - 1), 30))) }
 }
+
+/// How long what the machine has failed waits before it is tried again: 1 s, then twice as long each time, 60 s at most.
+package enum LocalBackoff {
+  /// - Parameter attempts: How often it was tried in a row, from 1.
+  package static func seconds(attempts: Int) -> Double { Double(min(60, 1 << min(6, max(0, attempts - 1)))) }
+}

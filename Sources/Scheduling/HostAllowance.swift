@@ -14,3 +14,55 @@ package struct HostAllowance: Equatable, Sendable {
   /// The allowance of a host without a rule.
   package static let standard = HostAllowance()
 }
+
+/// How many downloads from one host may run at once.
+package struct HostPlaces: Equatable, Sendable, ExpressibleByIntegerLiteral {
+  /// With a connection for each (HTTP/1.1).
+  package let connections: Int
+
+  /// With one connection for all of them (HTTP/2).
+  package let streams: Int
+
+  /// Whether the numbers hold whatever the host does, but for a refusal or silence.
+  package let isFixed: Bool
+
+  /// Numbers from which the host's answers may deviate downward.
+  package init(connections: Int, streams: Int) {
+    (self.connections, self.streams, isFixed) = (connections, streams, false)
+  }
+
+  package init(fixed number: Int) { (connections, streams, isFixed) = (number, number, true) }
+
+  package init(integerLiteral number: Int) { self.init(fixed: number) }
+}
+
+/// The intervals that rules demand. A place in a queue may be waited for, so an interval counts from the moment at which
+/// a download begins its request, not from its start here: until that is known, no other download of the host starts.
+extension HostScheduler {
+  /// Whether the beginnings of a host's downloads are to be reported.
+  package func hasInterval(_ host: Int) -> Bool {
+    hosts.slot(of: host).map { hosts.loads[$0].throttle.spacing > 0 } ?? false
+  }
+
+  /// Records that a download begins its request, or that it asks nothing because another does.
+  /// - Parameters:
+  ///   - time: When it begins its request; nil when it makes none.
+  ///   - isRepeated: Whether that was recorded before, as that of one that made none and has to make one after all.
+  package mutating func downloadBegan(host: Int, at time: Int?, isRepeated: Bool = false) {
+    guard let slot = hosts.slot(of: host), hosts.loads[slot].downloading > 0 else { return }
+    if !isRepeated { hosts.loads[slot].beginning -= 1 }
+    if let time { hosts.loads[slot].throttle.requested(now: time) }
+    unblock(slot)
+  }
+
+  /// Sets what the operator allows at the hosts that are in use, after a change. Others get theirs when they are used.
+  package mutating func setAllowances(_ allowance: (Int) -> HostAllowance) {
+    for (host, slot) in hosts.used {
+      hosts.loads[slot].allow(allowance(host))
+      unblock(slot)
+    }
+  }
+
+  /// The hosts that are in use, in the order of their numbers.
+  package var hostsInUse: [Int] { hosts.used.map(\.host).sorted() }
+}

@@ -36,7 +36,6 @@ package struct HostBreaker: Equatable, Sendable {
     /// When it was closed.
     package let since: Int
 
-    /// The last failure.
     package fileprivate(set) var failure: Failure
 
     /// For how long it has been closed while other hosts answered, or after bad answers.
@@ -76,7 +75,6 @@ package struct HostBreaker: Equatable, Sendable {
   /// Whether it has answered a request, to the answer's end.
   package private(set) var hasAnswered = false
 
-  /// Whether a picture of it was delivered.
   package private(set) var hasDelivered = false
 
   /// Whether an answer has begun, and no request was met with silence since.
@@ -85,7 +83,6 @@ package struct HostBreaker: Equatable, Sendable {
   /// Whether the last request found the host's address, and the proxy: what follows may do without name servers.
   package private(set) var isReached = false
 
-  /// When the last answer ended.
   private var lastAnswer = Int.min
 
   /// When the last of the requests began that were answered: answers that were under way when the host went away still come.

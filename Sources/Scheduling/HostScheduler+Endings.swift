@@ -76,17 +76,14 @@ extension HostScheduler {
 
   // MARK: What waits
 
-  /// What a host allows.
   package func throttle(of host: Int) -> Throttle {
     hosts.slot(of: host).map { hosts.loads[$0].throttle } ?? Throttle()
   }
 
-  /// Whether a host may be asked.
   package func breaker(of host: Int) -> HostBreaker {
     hosts.slot(of: host).map { hosts.loads[$0].breaker } ?? HostBreaker()
   }
 
-  /// Records that a picture of a host was delivered.
   package mutating func delivered(_ host: Int) {
     if let slot = hosts.slot(of: host) { hosts.loads[slot].breaker.delivered() }
   }

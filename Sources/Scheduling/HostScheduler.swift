@@ -185,7 +185,6 @@ package struct HostScheduler {
   /// Whether a host is known for anything: entries of a live job, a download, or limits of its own.
   package func knows(_ host: Int) -> Bool { hosts.knows(host) }
 
-  /// Whether a job has something at a host.
   package func has(job: Int, at host: Int) -> Bool { place(of: job).map { jobs[$0].site(at: host) != nil } ?? false }
 
   /// Records the start of a host's next new entry, and that the job's next turn comes after the others'.

@@ -145,7 +145,6 @@ struct JobSites {
     return index
   }
 
-  /// Removes a site.
   mutating func remove(_ index: Int) {
     places[sites[index].host] = nil
     sites[index].version = 0

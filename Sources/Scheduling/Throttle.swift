@@ -43,7 +43,6 @@ package struct Throttle: Equatable, Sendable {
   /// Whether the host has no limits of its own.
   package var isFree: Bool { room == .max }
 
-  /// When the next download may start.
   package var nextStart: Int { max(until, interval > 0 ? lastStarted + Int(interval) : 0, nextRequest) }
 
   /// When a rule allows the next request; 0 when it allows one at any time.

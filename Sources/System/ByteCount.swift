@@ -14,3 +14,8 @@ package struct ByteCount: Sendable, CustomStringConvertible {
     return "\(bytes >> shift)" + (tenths > 0 ? ".\(tenths)" : "") + " " + units[power]
   }
 }
+
+extension Int {
+  /// The number with what it counts: `1 entry`, `2 entries`.
+  package func of(_ one: String, _ many: String) -> String { "\(self) \(self == 1 ? one : many)" }
+}

@@ -132,7 +132,6 @@ package enum Folder {
     guard uninterrupted({ unlink(path) }) == 0 || errno == ENOENT else { throw SystemError("unlink", path) }
   }
 
-  /// The path with symbolic links resolved.
   package static func resolved(_ path: String) throws(SystemError) -> String {
     while true {
       if let real = realpath(path, nil) {

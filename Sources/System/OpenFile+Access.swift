@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// Who may read and write a file.
@@ -28,4 +29,15 @@ extension OpenFile {
   private func change(owner: uid_t, group: Int) -> Bool {
     uninterrupted { fchown(descriptor, owner, gid_t(truncatingIfNeeded: group)) } == 0
   }
+}
+
+/// The process's umask, which nothing here changes.
+package enum Umask {
+  /// Read from `/proc`: the system call sets another one, which files would get that other threads create meanwhile. Where that
+  /// is missing, 077.
+  package static let current: mode_t = {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("Umask:") }
+    return line.flatMap { mode_t($0.dropFirst("Umask:".count).trimmingCharacters(in: .whitespaces), radix: 8) } ?? 0o077
+  }()
 }

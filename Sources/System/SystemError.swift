@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// A system call that failed.
 package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -32,4 +33,63 @@ package func systemMessage(_ code: Int32) -> String {
   var buffer = [CChar](repeating: 0, count: 256)
   guard strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
   return buffer.withUnsafeBufferPointer { text in text.baseAddress.map { String(cString: $0) } ?? "" }
+}
+
+/// Why a system call failed, as far as it matters for what follows: the one place where error numbers are told apart.
+package enum ErrorCause: Sendable, Hashable, CaseIterable {
+  /// The file system has no room, or the user's quota is used up.
+  case space
+  /// Memory, descriptors or other resources of the process or the machine are used up.
+  case exhaustion
+  /// The disk or the file system fails, is read-only, or is not there.
+  case device
+  /// Something is not permitted: permissions may be given again.
+  case permission
+  /// Something under the path is missing.
+  case missing
+  /// Something else has the name.
+  case occupied
+  /// The call was interrupted by a signal.
+  case interrupted
+  /// The same call would fail again: its arguments make no sense, or a limit is in the way.
+  case other
+
+  /// - Parameter code: `errno`.
+  package init(errno code: Int32) {
+    self =
+      switch code {
+      case ENOSPC, EDQUOT: .space
+      case EMFILE, ENFILE, ENOMEM, ENOLCK, EAGAIN, ENOBUFS, EUSERS: .exhaustion
+      case EIO, EROFS, ESTALE, ENXIO, ENODEV, ENOMEDIUM, EREMOTEIO, ETIMEDOUT, ENOTCONN, ECONNREFUSED, ECONNRESET,
+        EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ESHUTDOWN, EUCLEAN, EBADMSG, EPROTO, EBUSY, ETXTBSY:
+        .device
+      case EACCES, EPERM: .permission
+      case ENOENT: .missing
+      case EEXIST, ENOTDIR, EISDIR, ENOTEMPTY, ELOOP: .occupied
+      case EINTR: .interrupted
+      default: .other
+      }
+  }
+
+  /// Whether the machine is to blame, and not what was being done: that is tried again later.
+  package var isOfMachine: Bool {
+    switch self {
+    case .space, .exhaustion, .device, .permission, .interrupted: true
+    case .missing, .occupied, .other: false
+    }
+  }
+
+  /// The same for a file that only this program makes and removes: when it or its folder is missing, the file system is not
+  /// there, or somebody has removed what was not theirs.
+  package var isOfMachineForOwnFile: Bool { isOfMachine || self == .missing }
+}
+
+/// Calls a function of the C library again as long as a signal interrupts it.
+/// - Parameter call: Returns -1 with `errno` when it fails.
+@inline(__always)
+package func uninterrupted<T: FixedWidthInteger & SignedInteger>(_ call: () -> T) -> T {
+  while true {
+    let result = call()
+    if result != -1 || errno != EINTR { return result }
+  }
 }

@@ -12,7 +12,6 @@ struct CacheAccess: Sendable {
   /// Larger sources are ignored: they would be rejected if they were downloaded.
   let maxBytes: Int
 
-  /// The run that asks.
   let runID: String
 
   /// When that was accepted, in milliseconds since 1970, UTC.

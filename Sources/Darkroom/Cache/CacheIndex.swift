@@ -210,7 +210,6 @@ final class CacheIndex {
 
   // MARK: Commits
 
-  /// Commits what was changed.
   func commit() throws {
     guard hasChanged else { return }
     try attempt {

@@ -12,7 +12,6 @@ package struct JobCancel {
     /// The names of the jobs, as they were given; of all, sorted.
     package let jobs: [String]
 
-    /// Whether an instance is running.
     package let isRunning: Bool
   }
 

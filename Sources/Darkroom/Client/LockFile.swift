@@ -39,7 +39,6 @@ package struct LockFile {
   /// Makes the lock. It appears with its reason, never without, and a process that is killed meanwhile leaves nothing else
   /// where the file system has files without names. One that is there keeps its reason unless there is a new one.
   /// - Parameter reason: Its first line; nil for none.
-  /// - Throws: `SystemError`.
   package func create(reason: String?) throws(SystemError) -> Creation {
     let folder = try OpenFolder(inbox)
     let text = reason.map { String($0.map { $0.isNewline ? " " : $0 }) + "\n" } ?? ""

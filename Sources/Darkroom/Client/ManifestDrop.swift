@@ -157,7 +157,6 @@ package struct ManifestDrop {
       && !(file.mode & 0o040 != 0 && file.group == inbox.group)
   }
 
-  /// The other manifests of a job.
   private func others(of job: String, than name: String, in folder: OpenFolder) throws(SystemError) -> [String] {
     try folder.names().filter { InboxFile(named: $0) == .manifest(job: job) }.compactMap(\.text).filter { $0 != name }
       .sorted()

@@ -31,7 +31,6 @@ final class FinalPage {
 
   private var staged: String { run.staging.document(PagePlace.name) }
 
-  /// Begins to write it.
   func begin(_ head: ReportHead, _ counts: JobOutcome.Counts) {
     guard obstacle == nil else { return }
     attempt {

@@ -65,7 +65,6 @@ final class GalleryWriter: Sendable {
   /// Whether the outbox's page lacks what it was told of.
   var isBehind: Bool { shared.withLock { $0.isBehind || !$0.ended.isEmpty } }
 
-  /// Records a run that has ended.
   func ended(_ run: EndedRun) {
     shared.withLock { shared in
       shared.ended.append(run)

@@ -41,7 +41,6 @@ final class JobPage {
   ///   - live: nil for a job that has ended.
   ///   - total: How many rows there are.
   ///   - failed: How many of them failed.
-  /// - Throws: `SystemError`.
   init(
     to file: OpenFile, job: String, head: ReportHead, live: Live? = nil, total: Int, failed: Int,
     limit: Int = JobPage.limit, byteLimit: Int = JobPage.byteLimit
@@ -59,7 +58,6 @@ final class JobPage {
 
   /// Appends a row, if there is room for it.
   /// - Parameter row: As the report has it.
-  /// - Throws: `SystemError`.
   func add(_ row: String) throws(SystemError) {
     let failure: SystemError? = row.withCString { text in
       do throws(SystemError) {
@@ -101,7 +99,6 @@ final class JobPage {
   }
 
   /// Writes the rest.
-  /// - Throws: `SystemError`.
   func end() throws(SystemError) {
     try page.append("]}")
     try page.end()

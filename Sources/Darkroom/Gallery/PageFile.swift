@@ -20,7 +20,6 @@ final class PageFile {
 
   /// Appends to the data.
   /// - Parameter json: A part of a JSON text that does not break a string.
-  /// - Throws: `SystemError`.
   func append(_ json: String) throws(SystemError) {
     PageText.append(json: json, to: &buffer)
     try flush(beyond: Self.bufferSize)
@@ -33,7 +32,6 @@ final class PageFile {
   }
 
   /// Writes the rest.
-  /// - Throws: `SystemError`.
   func end() throws(SystemError) {
     buffer += template.afterData
     try flush(beyond: 0)
@@ -51,5 +49,44 @@ final class PageFile {
     }
     if let failure { throw failure }
     buffer.removeAll(keepingCapacity: true)
+  }
+}
+
+/// One of the gallery's two pages without its data: a file of HTML that is part of the program.
+struct PageTemplate: Sendable {
+  static let job = PageTemplate(PackageResources.job_html)
+
+  static let outbox = PageTemplate(PackageResources.outbox_html)
+
+  /// What tells the program's pages from others; a number, the version, and ` -->` follow.
+  static let marker = "<!-- darkroom gallery "
+
+  /// The page's last bytes: without them it is not whole.
+  static let end = "</html>\n"
+
+  private static let markerLine = marker + "1 -->\n"
+
+  /// What precedes the title, what lies between it and the data, and what follows these.
+  let beforeTitle, beforeData, afterData: [UInt8]
+
+  /// - Parameter html: UTF-8, its first line the doctype, with the places `<!--TITLE-->` and `/*DATA*/`.
+  init(_ html: [UInt8]) {
+    let (doctype, rest) = Self.split(html, at: "\n")
+    let (head, body) = Self.split(rest, at: "<!--TITLE-->")
+    let (start, end) = Self.split(body, at: "/*DATA*/")
+    beforeTitle = doctype + Array("\n".utf8) + Array(Self.markerLine.utf8) + head
+    beforeData = start
+    afterData = Self.trimmed(end) + Array("\n".utf8)
+  }
+
+  private static func split(_ bytes: some Collection<UInt8>, at mark: String) -> ([UInt8], [UInt8]) {
+    guard let found = bytes.firstRange(of: Array(mark.utf8)) else {
+      preconditionFailure("a page of the gallery has no \(mark)")
+    }
+    return (Array(bytes[..<found.lowerBound]), Array(bytes[found.upperBound...]))
+  }
+
+  private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
+    Array(bytes.reversed().drop { $0 == UInt8(ascii: "\n") }.reversed())
   }
 }

@@ -28,7 +28,6 @@ struct RowPlaces {
 
   /// Reads what was added to the file. Another file in its place, or a shorter one, is read from its beginning.
   /// - Returns: Whether there was anything.
-  /// - Throws: `SystemError`.
   mutating func update(from file: OpenFile) throws(SystemError) -> Bool {
     let found = try file.status()
     guard found.kind == .file else { return false }

@@ -14,7 +14,6 @@ struct Inbox: Sendable {
 
   private let handle: InboxFolder
 
-  /// - Throws: `SystemError`.
   init(path: String, extraLock: String?) throws(SystemError) {
     self.path = path
     self.extraLock = extraLock
@@ -36,7 +35,6 @@ struct Inbox: Sendable {
   var knownOutboxes: KnownOutboxes { KnownOutboxes(notes: handle.notes) }
 
   /// Has later processes know its outboxes.
-  /// - Throws: `SystemError`.
   func remember(_ outboxes: KnownOutboxes) throws(SystemError) { try handle.note(outboxes.notes) }
 
   /// Whether the instance file is there that this process wrote: without it nothing that is missing counts as removed.
@@ -90,6 +88,29 @@ struct Inbox: Sendable {
       return true
     } catch {
       return error.code != ENOENT && error.code != ENOTDIR
+    }
+  }
+}
+
+/// Removes what commands that were killed left in the inbox.
+enum InboxLeftovers {
+  /// What the names of files begin with that commands write before they get their own names.
+  static let prefixes = [".darkroom-add-", ".darkroom-pause-", ".darkroom-owner-", Inbox.instanceFile + "-"]
+
+  /// How old they are, in seconds, when no command can be writing them any more.
+  static let age = 3600.0
+
+  /// Whether a name is that of such a file.
+  static func isOne(_ name: FileName) -> Bool { prefixes.contains { name.bytes.starts(with: $0.utf8) } }
+
+  /// Removes those that are files of this process's user and old. What cannot be removed stays.
+  /// - Parameter now: Seconds since 1970.
+  static func remove(_ names: [FileName], from folder: OpenFolder, now: Double = Clock.wallSeconds) {
+    for name in names.compactMap(\.text) {
+      guard let status = try? folder.status(of: name), status.kind == .file,
+        now - status.identity.modified.sinceEpoch > age, status.owner == geteuid()
+      else { continue }
+      try? folder.remove(name)
     }
   }
 }

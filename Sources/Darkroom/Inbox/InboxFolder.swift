@@ -14,7 +14,6 @@ final class InboxFolder: Sendable {
   private let path: String
   private let held: Mutex<Held>
 
-  /// - Throws: `SystemError`.
   init(_ path: String) throws(SystemError) {
     self.path = path
     let folder = try OpenFolder(path)
@@ -37,7 +36,6 @@ final class InboxFolder: Sendable {
   var notes: String { held.withLock { $0.lock }?.notes ?? "" }
 
   /// Has later processes know something.
-  /// - Throws: `SystemError`.
   func note(_ lines: String) throws(SystemError) { try held.withLock { $0.lock }?.note(lines) }
 
   /// Whether the instance file that this process wrote is in the folder that it holds open.

@@ -38,7 +38,6 @@ struct InstanceFile {
     throw SystemError("lock", folder.path + "/" + name, code: EBUSY)
   }
 
-  /// Whether the name is that of an open file.
   private func isNamed(_ file: OpenFile) throws(SystemError) -> Bool {
     guard let found = try folder.status(of: name) else { return false }
     return try found.identity.isSameNode(as: file.status().identity)

@@ -30,7 +30,6 @@ enum OutboxMarker {
 
   /// How an outbox differs from the one that was used before; nil when it is that one.
   /// - Parameter known: Its marker.
-  /// - Throws: `SystemError`.
   static func difference(of outbox: OutboxFolder, from known: String) throws(SystemError) -> Difference? {
     let folder = try outbox.open()
     let found = try read(folder)
@@ -45,7 +44,6 @@ enum OutboxMarker {
   ///   - hidden: Where the lock's file lies.
   ///   - known: The one that an outbox without a marker gets back, which has lost its state; nil for a new one. With another
   ///     it would be unknown until the inbox remembers that.
-  /// - Throws: `SystemError`.
   static func take(
     _ lock: InstanceLock, in hidden: OpenFolder, known: String?
   ) throws(SystemError) -> String {
@@ -71,7 +69,6 @@ enum OutboxMarker {
     return line.map { String($0.dropFirst(prefix.count)) }
   }
 
-  /// Whether there is a job's folder.
   private static func hasJobs(_ outbox: OpenFolder) throws(SystemError) -> Bool {
     for name in try outbox.names().compactMap(\.text) where !name.hasPrefix(".") {
       guard try outbox.status(of: name)?.kind == .folder, let job = try? outbox.folder(name) else { continue }
@@ -80,4 +77,41 @@ enum OutboxMarker {
     }
     return false
   }
+}
+
+/// The outboxes that were used with an inbox, as its instance file has them: the state may lie in an outbox, and is gone
+/// with it when that is not mounted.
+struct KnownOutboxes: Sendable, Equatable {
+  /// So many are remembered.
+  static let limit = 16
+
+  /// A digest of the path, which may hold anything, and the marker.
+  private struct Known: Equatable {
+    let place: String
+    let marker: String
+  }
+
+  /// The last used first.
+  private var known: [Known]
+
+  /// Reads the lines of an instance file.
+  init(notes: String) {
+    let words = notes.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    known = words.compactMap { $0.count == 3 && $0[0] == "outbox" ? Known(place: $0[1], marker: $0[2]) : nil }
+  }
+
+  /// The lines for an instance file.
+  var notes: String { known.map { "outbox \($0.place) \($0.marker)\n" }.joined() }
+
+  /// The marker that the outbox had when it was last used; nil for one that is not known.
+  /// - Parameter path: Of the outbox, symbolic links resolved.
+  func marker(of path: String) -> String? { known.first { $0.place == Self.place(path) }?.marker }
+
+  /// Remembers an outbox as the one that was used last.
+  mutating func remember(_ marker: String, of path: String) {
+    let new = Known(place: Self.place(path), marker: marker)
+    known = Array(([new] + known.filter { $0.place != new.place }).prefix(Self.limit))
+  }
+
+  private static func place(_ path: String) -> String { String(MessageDigest.hexDigest(of: path).prefix(16)) }
 }

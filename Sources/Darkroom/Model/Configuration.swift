@@ -153,3 +153,16 @@ package struct Configuration: Sendable {
     transfer.userAgent = "darkroom/" + Tool.version
   }
 }
+
+/// Whether the pages of the gallery are written.
+package enum Gallery: String, CaseIterable, Sendable {
+  case on, off
+}
+
+/// Where pictures are decoded.
+package enum Isolation: String, CaseIterable, Sendable {
+  /// In worker processes, which the kernel confines.
+  case process
+  /// In the program itself: whoever sends a picture that gets hold of a decoder has got hold of the program.
+  case none
+}

@@ -16,7 +16,6 @@ extension DownloadLimit {
   /// Memory that a download may take, with the buffers of the system and of TLS, in bytes.
   private static let memory: UInt64 = 4 << 20
 
-  /// The window of downloads.
   var window: DownloadWindow {
     switch self {
     case .auto:

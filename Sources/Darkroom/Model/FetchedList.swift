@@ -4,7 +4,6 @@ import Transfer
 
 /// What a manifest's source has listed, or the listing of a folder that is its source, as the ledger remembers it. Its bytes are in the state folder.
 struct FetchedList: Sendable, Equatable, Codable {
-  /// The name of its format.
   let format: String
 
   /// Whether it is packed with gzip.

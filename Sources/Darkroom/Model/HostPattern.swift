@@ -19,7 +19,6 @@ package struct HostPattern: Sendable, Equatable, CustomStringConvertible {
     package let message: String
   }
 
-  /// - Throws: `ParseError`.
   package init(parsing text: String) throws(ParseError) {
     description = text
     if text.contains("://") { throw ParseError(message: "must be a host, not a URL" + Self.suggestion(for: text)) }

@@ -7,7 +7,6 @@ struct JobManifest: Sendable, Equatable, Codable {
   /// The file's name when it was accepted.
   let file: String
 
-  /// The name of its format.
   let format: String
 
   /// Of the file's bytes; empty when it was not read to its end, because it is too large.

@@ -54,7 +54,6 @@ extension PhotoRecord {
       row: row.json.text)
   }
 
-  /// The record as a row of the report.
   func row() -> ReportRow {
     let live = snapshot
     let url = SourceLocation.redacted(url)

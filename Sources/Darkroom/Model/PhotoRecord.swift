@@ -88,7 +88,6 @@ final class PhotoRecord: Sendable {
     /// The file in staging, still open: it is to be synced; nil when the source is in the outbox already.
     var file: OpenFile?
 
-    /// Whether it is in staging.
     let isStaged: Bool
 
     /// - Parameter file: nil when the source is in the outbox already.

@@ -1,3 +1,4 @@
+import Manifests
 import System
 
 /// Names of files and folders that every system can store: on Windows, on its shares and on memory cards, some cannot be.
@@ -78,4 +79,10 @@ enum PortableName {
     guard name.hasPrefix("com") || name.hasPrefix("lpt"), let digit = name.last else { return false }
     return name.count == 4 && "0123456789\u{b9}\u{b2}\u{b3}".contains(digit)
   }
+}
+
+extension ManifestFileName {
+  /// The job's name: the file's without extensions and leading dots; what other systems cannot store is replaced, since the
+  /// job's folder has it, with a hash, so that no two names become one job.
+  var job: String { PortableName.job(visibleStem) }
 }

@@ -70,3 +70,9 @@ extension JobOutcome.Counts {
     self.init(total: total, filtered: filtered, failed: failed, cancelled: cancelled, reused: reused)
   }
 }
+
+/// The program, as reports name it.
+enum Tool {
+  static let name = "darkroom"
+  static let version = "0.1.0"
+}

@@ -45,3 +45,12 @@ struct RunContext: Sendable {
   /// Who is behind its pictures.
   var owner: PictureOwner { user.map(PictureOwner.user) ?? .run(runID) }
 }
+
+/// Who is behind the pictures of a run. A worker that a picture has taken over sees no other's.
+enum PictureOwner: Sendable, Equatable {
+  /// The user whose file the manifest is.
+  case user(Int)
+
+  /// Nobody known but the run itself.
+  case run(String)
+}

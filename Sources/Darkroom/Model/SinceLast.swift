@@ -17,7 +17,6 @@ package struct SinceLast: Sendable, Equatable, Codable {
   /// Rows that had a result before, from the same source.
   package var unchanged = 0
 
-  /// Adds a row of the report.
   mutating func add(_ row: ReportRow) {
     switch row.state {
     case .failed where (row.failure?.runs ?? 1) > 1: failedAgain += 1

@@ -23,7 +23,6 @@ final class SourceCounts: @unchecked Sendable {  // it has one owner at a time
     (counters, urls) = (Array(repeating: 0, count: count), Array(repeating: 0, count: count))
   }
 
-  /// Adds a row of the report.
   func add(_ row: ReportRow) {
     guard !counters.isEmpty, row.state == .filtered, let source = row.source else { return }
     let place = place(of: source.sha256)

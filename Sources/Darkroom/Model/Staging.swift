@@ -62,7 +62,6 @@ struct Staging: Sendable {
     }
   }
 
-  /// Opens a file for reading.
   func open(_ name: String) throws(SystemError) -> OpenFile { try open().open(reading: name) }
 
   /// Gives a file from elsewhere a name here, too, or a copy where that is refused.

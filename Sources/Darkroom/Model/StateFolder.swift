@@ -11,7 +11,6 @@ struct StateFolder: Sendable {
   init(path: String) { self.path = path }
 
   /// Opens the folder, and creates `jobs` when that is missing.
-  /// - Throws: `SystemError`.
   init(opening path: String) throws(SystemError) {
     self.path = path
     let folder = try OpenFolder(path)
@@ -72,7 +71,6 @@ struct StateFolder: Sendable {
   func removeIndex(_ runID: String) { try? openJobs().remove(runID + ".index") }
 
   /// Moves what a version up to 0.1 has left, with a folder for each run, to where it lies now.
-  /// - Throws: `SystemError`.
   func adoptOlderLayout() throws(SystemError) {
     var hasMoved = false
     for name in try Folder.names(in: jobs).compactMap(\.text) where !name.contains(".") {

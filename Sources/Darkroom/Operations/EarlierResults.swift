@@ -4,7 +4,6 @@ import System
 
 /// What earlier runs of a job delivered for one entry, which need not be made again.
 struct EarlierResults: Sendable {
-  /// The job's.
   let folder: JobFolder
 
   /// The files that may be the entry's.

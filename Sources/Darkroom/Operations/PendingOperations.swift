@@ -29,7 +29,6 @@ final class PendingOperations {
     fileprivate(set) var isDownloading = true
     /// Downloaded and not yet filtered.
     fileprivate var bytes = 0
-    /// How fast the download is.
     fileprivate var pace = DownloadPace(began: 0)
     /// Whether it is too slow, or waits for others that are.
     fileprivate var isSlow = false
@@ -166,7 +165,6 @@ final class PendingOperations {
     slow.limit.bytesPerSecond > 0 && occupancy.contains { $0.downloads > 0 } ? nextPaceTime : nil
   }
 
-  /// How many downloads are too slow.
   var slowDownloads: Int { slow.count }
 
   /// Whether the download of an entry is too slow.
@@ -298,7 +296,6 @@ final class PendingOperations {
     places.ended(isFailure: isFailure, isSuspect: isSuspect, now: Clock.monotonicMilliseconds)
   }
 
-  /// Counts a download that has ended.
   func downloadHasEnded(_ record: PhotoRecord) {
     guard inProgress[record.id]?.isDownloading == true else { return }
     let bytes = record.snapshot.source?.bytes ?? 0
@@ -385,7 +382,6 @@ final class PendingOperations {
     cancel(inProgress.filter { $0.key.run == run && isMeant($0.key.position) }.map { $0.value })
   }
 
-  /// Whether operations of a run are in progress.
   func isInProgress(run: Int) -> Bool { inProgress.keys.contains { $0.run == run } }
 
   /// Forgets the entries of a run that have failed or were cancelled and wait for an operation to begin, which then does

@@ -2,7 +2,6 @@
 package struct EntryField: Sendable {
   package let name: String
 
-  /// What its value is.
   package let value: String
 
   /// What entries without it have; nil when they have nothing.

@@ -48,7 +48,6 @@ extension Entry {
       }
   }
 
-  /// The output's name of a variant.
   static func name(_ name: String, _ variant: String) -> String { name + "." + variant }
 }
 

@@ -72,7 +72,6 @@ extension JobIndex {
       ?? HostScheduler.files
   }
 
-  /// The name of a host.
   func hostName(_ host: Int) throws -> String? {
     try database.first("SELECT name FROM hosts WHERE id = ?", [.integer(host)]) { $0.text(0) ?? "" }
   }

@@ -151,7 +151,6 @@ extension JobIndex {
 
   // MARK: Those for the next run
 
-  /// How many names a page has.
   static let namesInPage = 1000
 
   /// Calls `body` with the derived names, page by page, in the manifest's order: each with what tells its request from others,

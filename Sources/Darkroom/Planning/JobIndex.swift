@@ -44,7 +44,6 @@ final class JobIndex {
   /// Whether some entries have variants.
   private(set) var hasVariants = false
 
-  /// Whether some entries have derived names.
   private(set) var hasDerivedNames = false
 
   /// Whether some entries have a `cache-key`.

@@ -54,7 +54,6 @@ struct RequestFields: Sendable, Equatable {
   ///
   /// What is left out comes from the defaults: the headers as a whole, and body or form unless the method is said to be
   /// GET. The method is GET without body and form, and POST with one.
-  /// - Throws: `Problem`.
   func request(defaults: RequestFields) throws(Problem) -> SourceRequest {
     let content = content ?? (method == .get ? nil : defaults.content)
     let method = method ?? defaults.method ?? (content == nil ? .get : .post)

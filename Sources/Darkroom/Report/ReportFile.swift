@@ -200,13 +200,11 @@ private final class DigestedFile {
 
   init(_ file: OpenFile) { self.file = file }
 
-  /// - Throws: `SystemError`.
   func write(_ text: String) throws(SystemError) {
     try file.write(text)
     digest.update(text)
     size += text.utf8.count
   }
 
-  /// - Throws: `SystemError`.
   func sync() throws(SystemError) { try file.sync() }
 }

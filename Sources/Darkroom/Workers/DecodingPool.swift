@@ -16,7 +16,6 @@ package final class DecodingPool: Sendable {
     case unconfined
   }
 
-  /// What is counted.
   package struct Counts: Sendable, Equatable {
     /// Workers that there are.
     package var running = 0

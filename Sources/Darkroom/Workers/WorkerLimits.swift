@@ -35,7 +35,6 @@ package struct WorkerLimits: Sendable, Equatable {
 }
 
 extension ProcessLimits {
-  /// As arguments of a worker.
   var arguments: [String] { [memory, extraMemory, fileSize, processorTime].map(String.init) }
 
   /// - Returns: nil when they are no limits.

@@ -3,7 +3,6 @@ import Sandbox
 
 /// Why a worker that had a task cannot be used any more.
 enum WorkerLoss: Error, Equatable {
-  /// It has ended.
   case ended(ChildProcess.Ending)
   /// It took more than so many seconds of processor time.
   case outOfTime(Double)

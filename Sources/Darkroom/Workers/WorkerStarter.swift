@@ -13,7 +13,6 @@ final class WorkerStarter: @unchecked Sendable {  // all state is guarded by `ch
   private var isStarting = false
 
   /// Starts a worker. What ends before it has begun is started again, from another server: that is no picture's fault.
-  /// - Throws: `SystemError`.
   func start(_ program: String, _ settings: DecodingPool.Settings, generation: Int) throws(SystemError)
     -> DecodingClient
   {

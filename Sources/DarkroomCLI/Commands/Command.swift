@@ -1,3 +1,5 @@
+import Darkroom
+
 /// A command of the program. To add one, add a file and a name in a group of `CommandTable`; the help, the manual and the
 /// shells' completions follow from it.
 protocol Command: Sendable {
@@ -49,7 +51,6 @@ struct CommandGroup: Sendable {
 
 /// What a command is called with.
 struct Invocation {
-  /// All commands that there are.
   let commands: [CommandGroup]
 
   let operands: [String]
@@ -61,4 +62,26 @@ struct Invocation {
 
   /// Reads the configuration file, the environment and the command line again.
   let reloadSettings: @Sendable () throws -> Settings
+
+  /// The manifest that the operand `-` stands for, read to its end; nil without one.
+  /// - Throws: `UsageError` when there are several; `StopError.missing` when it cannot be read; `SystemError`.
+  func standardInput() throws -> StandardInputManifest? {
+    let count = operands.filter { $0 == "-" }.count
+    guard count <= 1 else { throw UsageError("standard input is read once: - is given \(count) times") }
+    return count == 1 ? try StandardInputManifest() : nil
+  }
+}
+
+extension Settings {
+  /// The name that a job is given; nil for none.
+  /// - Throws: `UsageError` for one that no manifest in the inbox can have.
+  func checkedJobName() throws -> String? {
+    guard let name = jobName else { return nil }
+    guard !name.hasPrefix("."), !name.contains("/"), !name.contains("\0"), name.utf8.count <= 200, !name.isEmpty,
+      name.lowercased() != "index.html"
+    else {
+      throw UsageError("--name \"\(name)\" is not a name for a file in the inbox")
+    }
+    return name
+  }
 }

@@ -123,7 +123,6 @@ enum DarkroomPage {
     ManualPage.Item(.literal(String(code.rawValue)), code.summary)
   }
 
-  /// A summary as a sentence.
   private static func sentence(_ summary: String) -> String {
     summary.prefix(1).uppercased() + summary.dropFirst() + "."
   }

@@ -6,11 +6,9 @@ import System
 /// Reads the key `hosts` of the configuration file: an object of rules by pattern. Files that rules name are read later,
 /// by `HostSecrets`.
 struct HostRuleReader {
-  /// The configuration file.
   let file: String
   let environment: [String: String]
 
-  /// A key of a rule.
   struct Key: Sendable {
     let name: String
     /// What it means, in a line.
@@ -41,7 +39,6 @@ struct HostRuleReader {
     }
   }
 
-  /// Whether a name is that of a key of rules.
   static func isKey(_ name: String) -> Bool { keys.contains { $0.name == name } }
 
   /// The keys of a rule.

@@ -5,7 +5,6 @@ import Transfer
 
 /// Reads the files of rules for hosts: header fields, and `.netrc`. No message holds a value of theirs.
 struct HostSecrets {
-  /// The configuration file.
   let file: String
 
   /// What `${NAME}` stands for in the value of a header field.

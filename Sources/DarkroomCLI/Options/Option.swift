@@ -85,7 +85,6 @@ struct Option: Sendable {
   /// The option as it is given.
   var longName: String { "--" + name }
 
-  /// Whether a command takes it.
   func isTaken(by command: String) -> Bool { commands?.contains(command) ?? true }
 
   /// The name of its environment variable.

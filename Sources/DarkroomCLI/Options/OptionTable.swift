@@ -9,7 +9,6 @@ enum OptionTable {
   /// The options that are environment variables and keys of the configuration file, too.
   static let general = all.filter { !$0.isForOneCall }
 
-  /// The options under their headings.
   static let groups: [(heading: String, options: [Option])] = [
     ("options of one command", oneCommand), ("pauses and time", pauses), ("work", work), ("pictures", pictures),
     ("downloads", downloads), ("cache", cache), ("output", output), ("options of all commands", allCommands),

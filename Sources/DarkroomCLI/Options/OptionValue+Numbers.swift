@@ -1,3 +1,5 @@
+import Darkroom
+
 extension OptionValue where Value == Int {
   static func whole(_ range: ClosedRange<Int>) -> OptionValue {
     OptionValue(name: "N", limits: "\(range.lowerBound) to \(range.upperBound)") { text in
@@ -99,4 +101,22 @@ extension Double {
 
   /// The number without a point when it is whole, whatever the locale.
   fileprivate var plain: String { Int(exactly: self).map(String.init) ?? String(self) }
+}
+
+extension OptionValue where Value == FailureAcceptance {
+  /// Which failures are accepted: `known`, a number of entries, or a share of them.
+  static var failures: OptionValue {
+    OptionValue(name: "known|N|N%") { text in
+      if text.lowercased() == "known" { return .known }
+      if let rows = Int(text), rows >= 0 { return .rows(rows) }
+      if text.hasSuffix("%"), let share = Double(text.dropLast()), (0...100).contains(share) { return .percent(share) }
+      throw UsageError("must be known, a number of entries, or a share of them from 0% to 100%, not \"\(text)\"")
+    } text: { value in
+      switch value {
+      case .known: "known"
+      case .rows(let rows): String(rows)
+      case .percent(let share): "\(share)%"
+      }
+    }
+  }
 }

@@ -133,7 +133,6 @@ struct ClosingSummary {
 }
 
 extension ClosingSummary {
-  /// A line of the summary.
   struct Line: Equatable, ExpressibleByStringInterpolation {
     let text: String
 

@@ -38,7 +38,6 @@ final class Console {
     display = LiveDisplay(JobsProgress(), on: screen, isWanted: verbosity != .quiet)
   }
 
-  /// Prints an event.
   func handle(_ event: Event) {
     if isJSON { result(event.json.text) }
     closing?.add(event)

@@ -27,7 +27,6 @@ final class LiveDisplay<Source: ProgressSource>: Sendable {
     state = Mutex(State(source: source))
   }
 
-  /// Changes what is shown.
   func update(_ change: (inout Source) -> Void) {
     guard isEnabled else { return }
     let mustStart = state.withLock { state in

@@ -21,7 +21,6 @@ final class StandardOutput {
   init(descriptor: Int32 = STDOUT_FILENO) { self.descriptor = descriptor }
 
   /// Adds a line to the buffer, which `flush` writes.
-  /// - Throws: `Failure`.
   func print(_ line: String) throws(Failure) {
     buffer += line
     buffer += "\n"

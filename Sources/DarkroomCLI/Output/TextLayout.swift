@@ -1,3 +1,6 @@
+import Darkroom
+import System
+
 /// Texts in lines of 80 columns.
 enum TextLayout {
   /// The columns of a line.
@@ -62,4 +65,12 @@ enum TextLayout {
 
   /// Lines of a shell or of a file.
   static func indented(_ lines: [String]) -> String { lines.map { "  " + $0 }.joined(separator: "\n") }
+}
+
+extension String {
+  /// The text with control characters escaped, so that a name cannot forge a line or control the terminal.
+  var visible: String { FileName(self).description }
+
+  /// The text, filled with spaces up to a width.
+  func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

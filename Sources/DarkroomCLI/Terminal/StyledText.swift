@@ -23,7 +23,6 @@ struct StyledText: Sendable, Equatable {
   /// The columns that it occupies, at most.
   var columns: Int { spans.reduce(0) { $0 + $1.text.columns } }
 
-  /// The text without its styles.
   var text: String { spans.map(\.text).joined() }
 
   static func + (a: Self, b: Self) -> Self {
@@ -63,7 +62,6 @@ struct StyledText: Sendable, Equatable {
 }
 
 extension Sequence<StyledText> {
-  /// The texts with a separator between them.
   func joined(separator: String) -> StyledText {
     reduce(StyledText()) { $0.columns == 0 ? $1 : $0 + separator + $1 }
   }

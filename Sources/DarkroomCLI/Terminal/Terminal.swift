@@ -11,7 +11,6 @@ struct Terminal: Sendable {
 
   let descriptor: Int32
 
-  /// Whether the stream is a terminal.
   let isTerminal: Bool
 
   /// Whether it is one on which the cursor can be moved: `TERM` says which it is, and is not `dumb`.

@@ -1,6 +1,5 @@
 /// The kind of a file that is not a picture of a supported format, detected by its first bytes.
 enum ContentKind: Equatable {
-  /// An empty file.
   case empty
   /// A file that ends within the signature of a format.
   case truncatedSignature(ImageFormat)

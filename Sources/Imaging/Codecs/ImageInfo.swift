@@ -1,6 +1,5 @@
 /// The contents of a picture's header.
 package struct ImageInfo: Sendable, Equatable {
-  /// The format of the file.
   package let format: ImageFormat
   /// Columns.
   package let width: Int
@@ -13,7 +12,6 @@ package struct ImageInfo: Sendable, Equatable {
     (self.format, self.width, self.height, self.frames) = (format, width, height, frames)
   }
 
-  /// The size.
   var size: PictureSize { PictureSize(width: width, height: height) }
 
   /// Reads the header of the picture in an open file without the format's library. Nothing is decoded, so damage beyond the

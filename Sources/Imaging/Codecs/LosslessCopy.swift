@@ -1,7 +1,6 @@
 /// A copy of a picture that is not decoded: the coded picture bit for bit, without the metadata that a policy does not keep
 /// and without what follows the picture's end.
 package struct LosslessCopy: Sendable {
-  /// A part of the copy.
   package enum Part: Sendable, Equatable {
     /// Bytes of the file, by their offsets.
     case range(Range<Int64>)

@@ -11,7 +11,6 @@ protocol RowEncoder: AnyObject, SendableMetatype {
   /// The type that writes stored planes of YCbCr instead of rows; nil by default.
   static var planeEncoder: (any PlaneEncoder.Type)? { get }
 
-  /// Writes the next row.
   func write(_ row: PixelRow) throws(ImagingError)
   /// Completes the file; all bytes have been written to the system when it returns. Pictures that cannot be written row by
   /// row are encoded here, calling `isCancelled` from time to time.
@@ -39,7 +38,6 @@ struct EncodeSettings {
   var layout: PixelLayout
   /// 1…100, for formats that have it.
   var quality: Int
-  /// The chroma sampling of the source.
   var chroma: ChromaSampling
   /// Whether the picture has few colours, which repeat exactly, as from a palette.
   var hasFewColours = false

@@ -55,7 +55,6 @@ struct Resize: FilterFunction, RowStage {
 
   func rows(from source: any RowSource) -> any RowSource { plan(for: source.size).rows(from: source) }
 
-  /// The plan for an input size.
   func plan(for size: PictureSize) -> ResamplingPlan {
     switch mode {
     case .fit:

@@ -4,7 +4,6 @@ final class PackedBand {
   /// Rows that are gathered at a time.
   static let rows = 16
 
-  /// The rows.
   let rows: [PackedRow]
   private let width: Int
   /// Channels and depth.

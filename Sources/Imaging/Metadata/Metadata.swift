@@ -14,7 +14,6 @@ struct Metadata: Sendable, Equatable {
     case icc([UInt8])
     /// The content of one of PNG's colour chunks; PNG only.
     case pngColour(PNGColourChunk, [UInt8])
-    /// The pixel density.
     case density(PixelDensity)
 
     /// Whether a file can have only one of both.
@@ -74,7 +73,6 @@ struct Metadata: Sendable, Equatable {
     return result
   }
 
-  /// The metadata of the transposed picture.
   var transposed: Metadata {
     var result = self
     result.items = items.map { item in

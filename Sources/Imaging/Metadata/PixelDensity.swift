@@ -21,7 +21,6 @@ struct PixelDensity: Sendable, Equatable {
     self.unit = unit
   }
 
-  /// The density of the transposed picture.
   var transposed: PixelDensity {
     var result = self
     (result.horizontal, result.vertical) = (vertical, horizontal)

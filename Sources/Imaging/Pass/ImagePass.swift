@@ -111,7 +111,6 @@ package struct ImagePass: Sendable {
 
 /// The pictures that a pass read and wrote.
 package struct ImagePassResult: Sendable, Equatable {
-  /// The source.
   package let source: ImageInfo
   /// The result.
   package let output: ImageInfo

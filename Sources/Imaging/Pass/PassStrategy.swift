@@ -24,9 +24,7 @@ struct PassPlan {
   let decoder: any RowDecoder
   /// The stages between decoder and encoder.
   let pipeline: RowPipeline
-  /// The type of the encoder.
   let encoder: any RowEncoder.Type
-  /// The settings of the encoder.
   let settings: EncodeSettings
   /// The size of the preview that is made besides; nil for none.
   let preview: PreviewScale?

@@ -2,11 +2,9 @@
 struct RowPipeline {
   /// The layout of rows between the stages.
   let working: PixelLayout
-  /// The layout of the result.
   let output: PixelLayout
   /// Eighths of the source's sides that the decoder delivers: 8, or fewer when the first stage reduces the picture.
   let eighths: Int
-  /// The stages in order.
   let stages: [any RowStage]
   /// The size of the picture before each stage, and after the last.
   let sizes: [PictureSize]
@@ -54,7 +52,6 @@ struct RowPipeline {
     sizes = stages.reduce(into: [delivered]) { sizes, stage in sizes.append(stage.size(after: sizes[sizes.count - 1])) }
   }
 
-  /// The size of the result.
   var outputSize: PictureSize { sizes[sizes.count - 1] }
 
   /// Whether rows have become columns.

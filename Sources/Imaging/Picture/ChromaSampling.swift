@@ -13,7 +13,6 @@ struct ChromaSampling: Equatable, Sendable {
   /// Whether there are more chroma samples than in 4:2:0, and in neither direction fewer.
   var isFinerThan420: Bool { horizontal <= 2 && vertical <= 2 && horizontal * vertical < 4 }
 
-  /// The sampling of the transposed picture.
   var transposed: ChromaSampling { ChromaSampling(horizontal: vertical, vertical: horizontal) }
 
   /// The sampling of a JPEG written at a quality: 4:2:0, but from quality 90 the source's sampling when it is finer.

@@ -35,7 +35,6 @@ final class PackedPicture {
     target.copyMemory(from: row(index), byteCount: rowBytes)
   }
 
-  /// Replaces a row.
   func setRow(_ index: Int, from source: UnsafeMutableRawPointer) {
     row(index).copyMemory(from: source, byteCount: rowBytes)
   }

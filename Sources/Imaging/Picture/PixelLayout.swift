@@ -2,7 +2,6 @@
 package struct PixelLayout: Sendable, Hashable {
   /// Whether there is one grey channel instead of red, green and blue.
   var isGrey: Bool
-  /// Whether there is an alpha channel.
   var hasAlpha: Bool
   /// Whether samples have 16 bits instead of 8.
   var is16Bit: Bool

@@ -28,7 +28,6 @@ final class PlaneReader {
     planePointers.deallocate()
   }
 
-  /// The size of a plane.
   func size(of plane: Int) -> PictureSize { buffers[plane].size }
 
   /// Returns two rows of a plane, `second` not before `first`, valid until the next call; rows before `first` are dropped.

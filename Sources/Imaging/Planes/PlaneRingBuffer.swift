@@ -37,7 +37,6 @@ final class PlaneRingBuffer {
   /// A row that has been delivered and not been dropped.
   func row(_ index: Int) -> PlaneSamples { memory + index % capacity * stride }
 
-  /// Drops the rows before an index.
   func drop(before index: Int) { firstHeld = max(firstHeld, index) }
 
   /// Drops all rows that have been delivered.

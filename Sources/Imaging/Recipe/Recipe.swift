@@ -1,9 +1,7 @@
 /// A list of filters, applied left to right: a CSS `<filter-value-list>` (W3C Filter Effects Module Level 1).
 package struct Recipe: Sendable, Hashable, CustomStringConvertible {
-  /// The filters in order.
   let filters: [any FilterFunction]
 
-  /// No filters.
   package static let none = Recipe(filters: [])
 
   private init(filters: [any FilterFunction]) { self.filters = filters }

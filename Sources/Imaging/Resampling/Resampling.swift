@@ -46,3 +46,81 @@ extension ResamplingPlan {
     return rows.scale > 1 ? ScatteredRows(source, weights) : GatheredRows(source, weights)
   }
 }
+
+/// Resamples to fewer rows: each input row is added to the few output rows that it contributes to as soon as it is read, so
+/// memory does not depend on the number of input rows that an output row needs.
+final class ScatteredRows: RowSource {
+  let size: PictureSize
+  let layout: PixelLayout
+  private let source: any RowSource
+  private let weights: ResamplingWeights
+  private let buffer: RowBuffer
+  private let sums: [RowBuffer]
+  private var nextRow = 0
+  private var nextInput = 0
+
+  /// The largest number of output rows that an input row contributes to: twice the kernel's support and two because of
+  /// rounding.
+  static let maxSums = 8
+
+  /// Creates a source that reduces the height of another with a kernel whose support is at most 3.
+  init(_ source: any RowSource, _ weights: ResamplingWeights) {
+    self.source = source
+    self.weights = weights
+    size = PictureSize(width: source.size.width, height: weights.count)
+    layout = source.layout
+    buffer = RowBuffer(width: source.size.width, layout: source.layout)
+    sums = (0..<Self.maxSums).map { _ in RowBuffer(width: source.size.width, layout: source.layout) }
+  }
+
+  func read(into row: PixelRow) throws(ImagingError) {
+    while nextInput < weights.ranges[nextRow].upperBound {
+      try source.read(into: buffer.row)
+      // The ranges of all remaining output rows end after this row.
+      var output = nextRow
+      while output < weights.count, weights.ranges[output].lowerBound <= nextInput {
+        sums[output % sums.count].row.add(buffer.row, times: weights.weight(of: nextInput, for: output))
+        output += 1
+      }
+      nextInput += 1
+    }
+    let sum = sums[nextRow % sums.count].row
+    row.copy(sum)
+    sum.clear()
+    nextRow += 1
+  }
+}
+
+/// Resamples to as many rows or more: each output row is a weighted sum of a few input rows, which are kept as long as they
+/// are needed.
+final class GatheredRows: RowSource {
+  let size: PictureSize
+  let layout: PixelLayout
+  private let source: any RowSource
+  private let weights: ResamplingWeights
+  private let kept: [RowBuffer]
+  private var nextRow = 0
+  private var nextInput = 0
+
+  /// Creates a source that resamples the height of another.
+  init(_ source: any RowSource, _ weights: ResamplingWeights) {
+    self.source = source
+    self.weights = weights
+    size = PictureSize(width: source.size.width, height: weights.count)
+    layout = source.layout
+    kept = (0..<(weights.ranges.map(\.count).max() ?? 0)).map { _ in
+      RowBuffer(width: source.size.width, layout: source.layout)
+    }
+  }
+
+  func read(into row: PixelRow) throws(ImagingError) {
+    let range = weights.ranges[nextRow]
+    while nextInput < range.upperBound {
+      try source.read(into: kept[nextInput % kept.count].row)
+      nextInput += 1
+    }
+    row.clear()
+    for input in range { row.add(kept[input % kept.count].row, times: weights.weight(of: input, for: nextRow)) }
+    nextRow += 1
+  }
+}

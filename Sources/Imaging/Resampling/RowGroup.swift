@@ -1,6 +1,5 @@
 /// Eight rows, and the same samples transposed: columns of eight.
 final class RowGroup {
-  /// The number of rows.
   static let rows = 8
 
   private let buffers: [RowBuffer]
@@ -17,7 +16,6 @@ final class RowGroup {
 
   deinit { memory.deallocate() }
 
-  /// One of the rows.
   func row(_ index: Int) -> PixelRow { buffers[index].row }
 
   /// The first column of a plane; all planes are equally far apart.

@@ -3,10 +3,8 @@ package struct AffineColour: Equatable, Sendable {
   /// The rows that compute red, green and blue.
   let red, green, blue: SIMD4<Double>
 
-  /// The identity map.
   static let identity = AffineColour(red: [1, 0, 0, 0], green: [0, 1, 0, 0], blue: [0, 0, 1, 0])
 
-  /// The three rows.
   var rows: [SIMD4<Double>] { [red, green, blue] }
 
   /// Whether every colour within 0…1 stays within, so that clamping has no effect.

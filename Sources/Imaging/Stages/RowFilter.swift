@@ -17,7 +17,6 @@ final class FilteredRows: RowSource {
   private let source: any RowSource
   private let filter: any RowFilter
 
-  /// Creates a source that applies a filter to the rows of another source.
   init(_ source: any RowSource, _ filter: any RowFilter) {
     (size, layout) = (source.size, source.layout)
     self.source = source

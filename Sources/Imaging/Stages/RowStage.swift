@@ -51,7 +51,6 @@ package enum RowWindow: Equatable {
   case row
   /// At most this number of rows, output rows included.
   case rows(Int)
-  /// The whole picture.
   case picture
 
   /// The window in words, for `--explain`; empty for a single row.

@@ -20,7 +20,6 @@ struct DelimitedRows {
     /// What keeps the row from being read: `syntax`, `encoding` or `too-large`.
     let problems: [ManifestProblem]
 
-    /// How many there are.
     let count: Int
 
     /// Where the first cell begins that is too many, else where the row ends.

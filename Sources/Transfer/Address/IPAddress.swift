@@ -55,4 +55,57 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
     return text.withUnsafeBufferPointer { buffer in buffer.baseAddress.map { String(cString: $0) } ?? "" }
   }
+
+  /// The IPv4 addresses that an IPv6 address embeds: a packet sent to it may be delivered to any of them.
+  ///
+  /// Forms: IPv4-mapped `::ffff:0:0/96` and IPv4-compatible `::/96` (RFC 4291), IPv4-translated `::ffff:0:0:0/96`
+  /// (RFC 2765), NAT64 `64:ff9b::/96` (RFC 6052), 6to4 `2002::/16` (RFC 3056), and Teredo `2001::/32`, which holds its
+  /// server's address and its client's, inverted (RFC 4380). Empty for all other addresses.
+  var embeddedAddresses: [IPAddress] {
+    guard case .v6(let number) = self else { return [] }
+    let tail = UInt32(truncatingIfNeeded: number)
+    switch number >> 32 {
+    case 0, 0xffff, 0xffff_0000, 0x64_ff9b << 64: return [.v4(tail)]
+    default: break
+    }
+    if number >> 112 == 0x2002 { return [.v4(UInt32(truncatingIfNeeded: number >> 80))] }
+    if number >> 96 == 0x2001_0000 { return [.v4(UInt32(truncatingIfNeeded: number >> 64)), .v4(~tail)] }
+    return []
+  }
+
+  /// `AF_INET` or `AF_INET6`.
+  package var family: Int32 {
+    switch self {
+    case .v4: AF_INET
+    case .v6: AF_INET6
+    }
+  }
+
+  /// Calls a function with the address and a port as a `sockaddr` and its length, as `connect` takes them.
+  package func withSocketAddress<Result>(
+    port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
+    switch self {
+    case .v4(let number):
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = port.bigEndian
+      address.sin_addr.s_addr = number.bigEndian
+      return Self.withRebound(address, body)
+    case .v6(let number):
+      var address = sockaddr_in6()
+      address.sin6_family = sa_family_t(AF_INET6)
+      address.sin6_port = port.bigEndian
+      withUnsafeMutableBytes(of: &address.sin6_addr) { $0.storeBytes(of: number.bigEndian, as: UInt128.self) }
+      return Self.withRebound(address, body)
+    }
+  }
+
+  private static func withRebound<Address, Result>(
+    _ address: Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
+    withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<Address>.size)) }
+    }
+  }
 }

@@ -1,3 +1,5 @@
+import CCurl
+
 /// Decides which proxy a request goes through, by curl's rules. libcurl does not apply them: the address policy has to
 /// know whether a connection goes to a proxy.
 package struct ProxyRules: Sendable, Equatable {
@@ -43,5 +45,65 @@ package struct ProxyRules: Sendable, Equatable {
   package func proxy(forScheme scheme: String, host: String?) -> String? {
     guard let host, let proxy = override ?? schemes[scheme] else { return nil }
     return exceptions.contains { $0.matches(host) } ? nil : proxy.url
+  }
+}
+
+/// A proxy, as `--proxy` and the environment name it.
+package struct Proxy: Sendable, Equatable {
+  /// As it was given. May hold secrets.
+  let url: String
+
+  /// Parses `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`; without a scheme it is http, without a port 1080, as in curl.
+  /// - Throws: `ParseError` for anything else.
+  package init(parsing text: String) throws(ParseError) {
+    let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+    let expected = "must be a proxy's URL (\(schemes.joined(separator: ", "))), such as http://proxy.example:3128"
+    let hasScheme = text.range(of: "://") != nil
+    guard let parsed = try? URLHandle(parsing: hasScheme ? text : "http://" + text),
+      let scheme = parsed.part(CURLUPART_SCHEME), schemes.contains(scheme), parsed.part(CURLUPART_HOST) != nil
+    else {
+      throw ParseError(message: "\(expected), not \"\(redacted(hasScheme ? text : "http://" + text, valid: false))\"")
+    }
+    url = text
+  }
+
+  /// A text that is not a proxy's URL.
+  package struct ParseError: Error, Sendable {
+    /// For people; continues after the name of the option or variable.
+    package let message: String
+  }
+}
+
+/// One element of `no_proxy`: `*`, a network or an address, or a domain with its subdomains, with or without a leading dot.
+enum ProxyException: Sendable, Equatable {
+  case all
+  case network(Network)
+  case domain(String)
+
+  init(_ text: some StringProtocol) {
+    if text == "*" {
+      self = .all
+    } else if let network = try? Network(parsing: String(text.filter { $0 != "[" && $0 != "]" })) {
+      self = .network(network)
+    } else {
+      self = .domain(Self.normalised(text.drop { $0 == "." }))
+    }
+  }
+
+  /// Whether requests to a host (IPv6 in brackets) bypass the proxy.
+  func matches(_ host: String) -> Bool {
+    switch self {
+    case .all: return true
+    case .network(let network):
+      return IPAddress(host.filter { $0 != "[" && $0 != "]" }).map(network.contains) ?? false
+    case .domain(let domain):
+      let host = Self.normalised(host)
+      return IPAddress(host) == nil && !domain.isEmpty && (host == domain || host.hasSuffix("." + domain))
+    }
+  }
+
+  private static func normalised(_ name: some StringProtocol) -> String {
+    let name = name.lowercased()
+    return name.hasSuffix(".") ? String(name.dropLast()) : name
   }
 }

@@ -26,13 +26,10 @@ final class EasyHandle {
   /// libcurl's message for the last failure; may be empty.
   var errorText: String { String(cString: errorBuffer) }
 
-  /// Sets an option that takes a number.
   func set(_ option: CURLoption, _ value: Int) { check(ccurl_easy_setopt_long(raw, option, value), option) }
 
-  /// Sets an option that takes a string.
   func set(_ option: CURLoption, _ value: String) { check(ccurl_easy_setopt_string(raw, option, value), option) }
 
-  /// Sets an option that takes a pointer.
   func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) {
     check(ccurl_easy_setopt_pointer(raw, option, value), option)
   }
@@ -42,12 +39,10 @@ final class EasyHandle {
     check(ccurl_easy_setopt_write(raw, option, value), option)
   }
 
-  /// Sets the function that opens sockets.
   func setOpenSocket(_ value: curl_opensocket_callback) {
     check(ccurl_easy_setopt_opensocket(raw, value), CURLOPT_OPENSOCKETFUNCTION)
   }
 
-  /// Sets the function that closes sockets.
   func setCloseSocket(_ value: curl_closesocket_callback) {
     check(ccurl_easy_setopt_closesocket(raw, value), CURLOPT_CLOSESOCKETFUNCTION)
   }

@@ -9,7 +9,6 @@ final class MultiHandle: @unchecked Sendable {  // created on one thread, then u
   /// The sockets of the connections. libcurl uses it until the handle is freed.
   let openConnections = OpenConnections()
 
-  /// The TLS sessions of the connections.
   let tlsSessions = TLSSessions()
 
   /// Creates a handle (`curl_multi_init`). Ends the program when memory is exhausted.

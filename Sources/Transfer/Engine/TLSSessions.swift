@@ -11,7 +11,6 @@ final class TLSSessions {
   /// A session to resume; `nil` when none is known.
   func next(for origin: String) -> TLSSession? { recent.next(for: origin) }
 
-  /// Keeps a session.
   func insert(_ session: TLSSession, for origin: String) { recent.insert(session, for: origin) }
 }
 
@@ -23,4 +22,51 @@ final class TLSSession {
   init(owning raw: OpaquePointer) { self.raw = raw }
 
   deinit { SSL_SESSION_free(raw) }
+}
+
+/// The newest sessions of the origins that were used last.
+struct RecentSessions<Session> {
+  private struct Origin {
+    /// The newest is last.
+    var sessions: [Session] = []
+    var lastUse = 0
+  }
+
+  private let origins: Int
+  private let sessionsOfOrigin: Int
+  private var known: [String: Origin] = [:]
+  private var uses = 0
+
+  /// - Parameters:
+  ///   - origins: How many origins are remembered. Default: 1024.
+  ///   - sessionsOfOrigin: How many sessions of each. Default: 2, what servers send for a connection.
+  init(origins: Int = 1024, sessionsOfOrigin: Int = 2) {
+    (self.origins, self.sessionsOfOrigin) = (origins, sessionsOfOrigin)
+  }
+
+  /// Adds a session; the oldest one of the origin, and the origin that was not used for longest, make room.
+  mutating func insert(_ session: Session, for name: String) {
+    var origin = known[name] ?? Origin()
+    origin.sessions.append(session)
+    if origin.sessions.count > sessionsOfOrigin { origin.sessions.removeFirst() }
+    use(&origin, name)
+    if known.count > origins, let oldest = known.min(by: { $0.value.lastUse < $1.value.lastUse })?.key {
+      known[oldest] = nil
+    }
+  }
+
+  /// Returns the newest session, and removes it unless it is the last one: a ticket of TLS 1.3 should be used once (RFC
+  /// 8446, appendix C.4), but a connection without any costs more.
+  mutating func next(for name: String) -> Session? {
+    guard var origin = known[name] else { return nil }
+    let session = origin.sessions.count > 1 ? origin.sessions.removeLast() : origin.sessions.last
+    use(&origin, name)
+    return session
+  }
+
+  private mutating func use(_ origin: inout Origin, _ name: String) {
+    uses += 1
+    origin.lastUse = uses
+    known[name] = origin
+  }
 }

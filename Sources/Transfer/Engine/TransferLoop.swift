@@ -27,7 +27,6 @@ final class TransferLoop {
   /// The hosts where transfers wait that know that they do so for slow ones only.
   private var fullOfSlow: Set<String> = []
 
-  /// Transfers that libcurl has.
   private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
 
   /// Not later than the time at which the first of these exceeds a time limit that libcurl does not know, as

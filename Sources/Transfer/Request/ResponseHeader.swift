@@ -1,3 +1,5 @@
+import CCurl
+import Glibc
 import System
 
 /// The fields of a response's header that transfers use, parsed line by line as libcurl delivers them. A status line
@@ -36,7 +38,6 @@ struct ResponseHeader {
   /// Whether `Cache-Control` holds `no-store`.
   private(set) var forbidsStoring = false
 
-  /// The kinds of lines.
   enum Line {
     /// `HTTP/1.1 200 OK`
     case status
@@ -139,4 +140,53 @@ struct ResponseHeader {
     let digits = text.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.prefix { (48...57).contains($0) }
     return Int(String(decoding: digits, as: UTF8.self))
   }
+}
+
+/// The part of a body that a response with status 206 has: a `Content-Range` in bytes (RFC 9110, section 14.4).
+struct ContentRange: Equatable {
+  /// The places of its first and its last byte, from 0.
+  let first: Int
+  let last: Int
+
+  /// The length of the whole body; `nil` when the server does not know it.
+  let total: Int?
+
+  /// - Returns: `nil` for a text that is no such range, or an impossible one.
+  init?(_ text: String) {
+    let words = text.split(separator: " ", omittingEmptySubsequences: true)
+    guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+    let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false).compactMap(Self.number)
+    guard ends.count == 2, ends[0] <= ends[1] else { return nil }
+    (first, last, total) = (ends[0], ends[1], Self.number(parts[1]))
+    guard parts[1] == "*" || total.map({ ends[1] < $0 }) == true else { return nil }
+  }
+
+  private static func number(_ text: Substring) -> Int? {
+    text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
+  }
+}
+
+/// Parses the value of a `Retry-After` header (RFC 9110, section 10.2.3): a number of seconds, with or without a fraction,
+/// or an HTTP date in any of its three forms (`curl_getdate`).
+/// - Parameters:
+///   - value: The header's value, without surrounding white space.
+///   - now: The current time, in seconds since 1970.
+/// - Returns: Seconds from `now`: 0 for a time in the past, 2³¹ - 1 at most; `nil` for a value that is neither.
+func retryAfterSeconds(_ value: String, now: Double) -> Double? {
+  if value.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }) {
+    return Double(value).map(clamped)
+  }
+  let date = curl_getdate(value, nil)
+  return date < 0 ? nil : clamped(Double(date) - now)
+}
+
+private func clamped(_ seconds: Double) -> Double { min(max(0, seconds), Double(Int32.max)) }
+
+/// The current time in seconds since 1970 (`clock_gettime`).
+func unixTime() -> Double {
+  var now = timespec()
+  clock_gettime(CLOCK_REALTIME, &now)
+  return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
 }

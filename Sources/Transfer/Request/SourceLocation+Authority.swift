@@ -65,4 +65,65 @@ extension SourceLocation {
     }
     return isPlain && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(label)
   }
+
+  /// The host of an http or https URL, in lower case, with its port unless that is the scheme's own: which entries use the
+  /// same server. A hundred times as fast as parsing the URL; one host may have several spellings.
+  /// - Returns: `nil` for files and for texts without a host.
+  package static func hostName(of text: String) -> String? {
+    let bytes = text.utf8
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+      return nil
+    }
+    let usualPort: Int
+    switch text[..<colon].lowercased() {
+    case "http": usualPort = 80
+    case "https": usualPort = 443
+    default: return nil
+    }
+    let afterScheme = bytes[bytes.index(colon, offsetBy: 3)...]
+    let authority = afterScheme.prefix { !authorityEnds.contains($0) }
+    let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[authority.index(after: $0)...] } ?? authority
+    let isBracketed = host.first == UInt8(ascii: "[")
+    let name = host.prefix { $0 != UInt8(ascii: isBracketed ? "]" : ":") }
+    guard !name.isEmpty else { return nil }
+    let canonical = String(decoding: name, as: UTF8.self).lowercased() + (isBracketed ? "]" : "")
+    let rest = host.dropFirst(name.count + (isBracketed ? 1 : 0))
+    guard rest.first == UInt8(ascii: ":"), let port = Int(String(decoding: rest.dropFirst(), as: UTF8.self)),
+      port != usualPort
+    else { return canonical }
+    return "\(canonical):\(port)"
+  }
+
+  /// The port in a name that `hostName(of:)` has returned. Default: `nil`, it is the scheme's own.
+  package static func port(ofHostName name: String) -> Int? {
+    guard let colon = name.lastIndex(of: ":"), !name.hasSuffix("]") else { return nil }
+    return Int(name[name.index(after: colon)...])
+  }
+
+  /// The delimiters that end a URL's authority.
+  private static let authorityEnds = Array("/?#\\".utf8)
+
+  /// The address that the host denotes without a resolver: IPv6, IPv4 in any spelling of `inet_aton` (decimal, octal,
+  /// hexadecimal, short), in digits of any script, and `localhost` (RFC 6761). `nil` for other names.
+  var literalAddress: IPAddress? {
+    guard scheme != .file, let url = try? URLHandle(parsing: requestText),
+      var host = url.part(CURLUPART_HOST, flags: CURLU_PUNYCODE) ?? host
+    else { return nil }
+    host = host.lowercased()
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      let inside = host.dropFirst().dropLast()
+      return IPAddress(inside.prefix { $0 != "%" })
+    }
+    while host.hasSuffix(".") { host.removeLast() }
+    if isLocalName { return .v4(0x7f00_0001) }
+    var address = in_addr()
+    return inet_aton(host, &address) == 1 ? .v4(UInt32(bigEndian: address.s_addr)) : nil
+  }
+
+  /// Whether the host is `localhost` or a name below it: the machine itself, whatever a resolver says.
+  var isLocalName: Bool {
+    guard var name = host?[...] else { return false }
+    while name.hasSuffix(".") { name.removeLast() }
+    return name == "localhost" || name.hasSuffix(".localhost")
+  }
 }

@@ -2,7 +2,6 @@ import CCurl
 
 /// Where a source is: an http or https URL, or a file given by a `file:` URL or a path.
 package struct SourceLocation: Sendable, Hashable {
-  /// The supported schemes.
   package enum Scheme: String, Sendable {
     case http, https, file
   }

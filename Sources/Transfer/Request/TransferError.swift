@@ -59,7 +59,6 @@ package struct TransferError: Error, Sendable, Hashable {
     self.isOfSource = isOfSource
   }
 
-  /// The error of a transfer that was cancelled.
   static func cancelled(_ location: SourceLocation) -> TransferError {
     TransferError(.cancelled, "\(location.redacted) was cancelled")
   }

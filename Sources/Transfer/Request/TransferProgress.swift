@@ -52,7 +52,6 @@ package final class TransferProgress: Sendable {
     }
   }
 
-  /// Records that the request has ended.
   func requestEnded(now: Int) {
     flow.withLock { flow in
       if let began = flow.began { flow.before += max(0, now - began) }

@@ -1,6 +1,5 @@
 /// A request to write one source to one file.
 package struct TransferRequest: Sendable {
-  /// Where the source is.
   package let location: SourceLocation
 
   /// Method, header fields and content; ignored for a file. Default: a plain GET.
@@ -50,5 +49,22 @@ package struct TransferRequest: Sendable {
     self.settings = settings
     self.progress = progress
     self.answered = answered
+  }
+}
+
+/// Identifies a transfer within its engine, to cancel it.
+package struct TransferID: Hashable, Sendable {
+  let number: UInt64
+}
+
+/// A request that was passed to an engine, with its completion.
+struct QueuedTransfer: Sendable {
+  let id: TransferID
+  let request: TransferRequest
+  let completion: @Sendable (Result<TransferOutcome, TransferError>) -> Void
+
+  /// Completes the transfer with `cancelled`.
+  func completeCancelled() {
+    completion(.failure(.cancelled(request.location)))
   }
 }

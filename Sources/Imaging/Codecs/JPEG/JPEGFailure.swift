@@ -12,7 +12,6 @@ final class JPEGFailure {
 
   deinit { storage.deallocate() }
 
-  /// The error of a decoder.
   var whileDecoding: ImagingError {
     if storage.pointee.code == Int32(JERR_FILE_READ.rawValue) {
       return .io(storage.pointee.system_error, doing: "the picture cannot be read")
@@ -32,7 +31,6 @@ final class JPEGFailure {
     return .jpeg(text, code: code)
   }
 
-  /// The error of an encoder.
   var whileEncoding: ImagingError {
     if storage.pointee.code == Int32(JERR_FILE_WRITE.rawValue) {
       return .io(storage.pointee.system_error, doing: "the result cannot be written")

@@ -27,7 +27,6 @@ enum PNGChunk {
 
   /// Keywords of texts about rights (§ 11.3.3.1).
   static let rightsKeywords = [Array("Author".utf8), Array("Copyright".utf8)]
-  /// The longest keyword.
   static let maxKeyword = 79
 
   /// Whether a byte may be part of a name.
@@ -61,7 +60,6 @@ enum PNGChunk {
       + [UInt8](bigEndian: checksum(name, content), count: 4)
   }
 
-  /// The checksum of a chunk.
   static func checksum(_ name: [UInt8], _ content: [UInt8]) -> Int {
     let checked = name + content
     return Int(crc32(0, checked, uInt(checked.count)))

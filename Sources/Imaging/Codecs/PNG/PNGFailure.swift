@@ -16,7 +16,6 @@ final class PNGFailure {
 
   deinit { storage.deallocate() }
 
-  /// The error of a decoder.
   var whileDecoding: ImagingError {
     if storage.pointee.system_error != 0 {
       return .io(storage.pointee.system_error, doing: "the picture cannot be read")
@@ -24,7 +23,6 @@ final class PNGFailure {
     return .png(text, code: storage.pointee.ended != 0 ? .imageTruncated : .imageCorrupt)
   }
 
-  /// The error of an encoder.
   var whileEncoding: ImagingError {
     if storage.pointee.system_error != 0 {
       return .io(storage.pointee.system_error, doing: "the result cannot be written")

@@ -12,7 +12,6 @@ struct WebPContainer {
 
   /// The size of the canvas.
   let width, height: Int
-  /// The first frame.
   let frame: Frame
   /// The number of frames; 1 for still pictures.
   let frames: Int
