@@ -4,7 +4,6 @@ import System
 
 /// What belongs to the program's process: how it takes signals, its limits, and how it ends.
 enum ProgramProcess {
-  /// Runs the program and ends the process.
   static func run(_ words: [String], environment: [String: String]) -> Never {
     if words.first == DecodingWorker.command { DecodingWorker.run(Array(words.dropFirst())) }
     // A reader of standard output that goes away must not end the program in the middle of a job.

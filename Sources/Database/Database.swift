@@ -107,6 +107,13 @@ package final class Database {
     while try statement.step() { try row(statement) }
   }
 
+  /// The rows that a statement yields, each made into a value.
+  package func all<T>(_ sql: String, _ values: [SQLiteValue] = [], row: (Statement) throws -> T) throws -> [T] {
+    var rows: [T] = []
+    try run(sql, values) { rows.append(try row($0)) }
+    return rows
+  }
+
   /// The first row that a statement yields, made into a value; nil when it yields none.
   package func first<T>(_ sql: String, _ values: [SQLiteValue] = [], row: (Statement) throws -> T) throws -> T? {
     let statement = try prepared(sql)

@@ -38,9 +38,7 @@ package struct Columns: Sendable, ExpressibleByArrayLiteral {
 extension Database {
   /// The records that a query of `select` yields.
   package func records<R: DatabaseRecord>(_ sql: String, _ values: [SQLiteValue] = []) throws -> [R] {
-    var records: [R] = []
-    try run(sql, values) { records.append(try R($0)) }
-    return records
+    try all(sql, values) { try R($0) }
   }
 
   /// The first record that a query of `select` yields; nil when it yields none.

@@ -13,7 +13,6 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// `SQLITE_CANTOPEN` and `SQLITE_FULL`.
   package let systemError: Int32
 
-  /// The file.
   package let path: String
 
   package init(code: Int32, message: String, path: String, systemError: Int32 = 0) {

@@ -10,15 +10,13 @@ struct DuplicateKeys {
   }
 
   private let text: UnsafeRawBufferPointer
-  private let limit: Int
   private var index = 0
   private var position: Position
   private var containers: [Container] = []
   private var found: [JSONError] = []
 
-  private init(_ text: UnsafeRawBufferPointer, line: Int, limit: Int) {
+  private init(_ text: UnsafeRawBufferPointer, line: Int) {
     self.text = text
-    self.limit = limit
     position = (line, 1)
   }
 
@@ -28,7 +26,7 @@ struct DuplicateKeys {
   ///   - line: Where the text begins in its file, from 1.
   ///   - limit: How many are wanted.
   static func find(in text: UnsafeRawBufferPointer, line: Int, limit: Int) -> [JSONError] {
-    var scan = DuplicateKeys(text, line: line, limit: limit)
+    var scan = DuplicateKeys(text, line: line)
     while scan.index < text.count, scan.found.count < limit, scan.containers.count <= JSONDocument.depthLimit {
       scan.take()
     }

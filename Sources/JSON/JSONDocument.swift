@@ -148,7 +148,6 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     case empty
     /// It breaks the grammar (RFC 8259).
     case syntax
-    /// An object has a key twice.
     case duplicateKey
     /// It is not UTF-8.
     case encoding

@@ -58,11 +58,7 @@ extension Ledger {
   }
 
   private func page<T>(_ query: String, _ values: [SQLiteValue], _ row: (Statement) -> T) throws -> [T] {
-    try perform { database in
-      var page: [T] = []
-      try database.run(query, values) { page.append(row($0)) }
-      return page
-    }
+    try perform { try $0.all(query, values, row: row) }
   }
 
   /// How many pages of the file hold nothing, and how many there are.

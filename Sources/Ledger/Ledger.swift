@@ -126,11 +126,6 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
 
   private static let pageSize = 512
 
-  /// The entry of a run at a place of its manifest, if it has ended.
-  package func ended(run runID: String, at position: Int) throws -> LedgerEntry? {
-    try entries("run_id = ? AND ended = 1 AND position = ?", [.text(runID), .integer(position)]).first
-  }
-
   private func ended(run runID: String, after position: Int) throws -> [LedgerEntry] {
     try entries(
       "run_id = ? AND ended = 1 AND position > ? ORDER BY position LIMIT \(Self.pageSize)",

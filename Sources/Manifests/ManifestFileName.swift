@@ -8,7 +8,6 @@ package struct ManifestFileName {
 
   package let format: any ManifestFormat
 
-  /// Whether the file is packed with gzip.
   package var isCompressed: Bool { ManifestFile.isCompressed(suffix) }
 
   /// The stem without leading dots, which hide a file or folder.

@@ -14,7 +14,6 @@ package final class ForkServer: Sendable {
 
   private struct State {
     var forks = 0
-    /// Whether it has become a worker itself.
     var isSpent = false
   }
 

@@ -8,7 +8,6 @@ package final class MessageSocket: Sendable {
   package let descriptor: Int32
   private let isOpen = Atomic(true)
 
-  /// The largest message.
   package static let maxBytes = 128 << 10
 
   /// The descriptor under which a worker has its end.
@@ -18,7 +17,6 @@ package final class MessageSocket: Sendable {
 
   deinit { close() }
 
-  /// Closes it before it is released.
   func close() {
     if isOpen.exchange(false, ordering: .relaxed) { Glibc.close(descriptor) }
   }

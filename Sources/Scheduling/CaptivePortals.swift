@@ -35,7 +35,6 @@ package struct CaptivePortals: Sendable {
   /// forgotten.
   static let lifetime = 60_000
 
-  /// The most places that are remembered.
   static let limit = 64
 
   package init() {}

@@ -39,7 +39,6 @@ package struct DependencyTracker: Sendable {
     var told = -1
   }
 
-  /// How many entries wait for others.
   package private(set) var waiting: Int
 
   /// The last to be told comes first, so that there are few of them.
@@ -68,7 +67,6 @@ package struct DependencyTracker: Sendable {
   /// Whether entries are to be taken that fail.
   package var hasFailing: Bool { !failing.isEmpty }
 
-  /// Records that an entry has ended.
   package mutating func ended(_ position: Int, hasSucceeded: Bool) {
     // Those that come after one that was to fail know it already.
     guard hasSucceeded || !failed.contains(position) else { return }

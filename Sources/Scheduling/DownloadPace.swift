@@ -43,7 +43,6 @@ package struct SlowDownloads: Equatable, Sendable {
   /// What is too slow.
   package var limit: DownloadPace.Limit
 
-  /// How many downloads are slow.
   package private(set) var count = 0
 
   private var lastQuick: Int?
@@ -56,7 +55,6 @@ package struct SlowDownloads: Equatable, Sendable {
   /// Records that a download is found to be slow.
   package mutating func began() { count += 1 }
 
-  /// Records that a slow download has ended.
   package mutating func ended() { count -= 1 }
 
   /// Records that a download has succeeded.

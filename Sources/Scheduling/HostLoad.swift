@@ -90,7 +90,6 @@ struct HostLoad: Sendable {
     return isSilent ? waiting : 0
   }
 
-  /// Counts a download that starts.
   mutating func started(now: Int) {
     downloading += 1
     throttle.started(now: now)

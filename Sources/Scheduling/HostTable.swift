@@ -36,7 +36,6 @@ struct HostTable {
   /// How often time is counted for closed hosts, in milliseconds. A longer time without counting, as in a pause, is none.
   static let countInterval = 1000
 
-  /// How many hosts are in use.
   var count: Int { slots.count }
 
   /// The slot of a host; nil when it is not in use.

@@ -154,7 +154,6 @@ struct JobSites {
 
   mutating func setNext(_ next: EntryKey?, at index: Int) { sites[index].next = next }
 
-  /// Records a start at a site.
   mutating func start(at index: Int, number: Int) {
     sites[index].inProgress += 1
     sites[index].lastStart = number

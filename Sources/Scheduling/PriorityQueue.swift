@@ -4,7 +4,6 @@ package struct PriorityQueue<Element: Comparable> {
 
   package init() {}
 
-  /// The number of elements.
   package var count: Int { heap.count }
 
   /// All elements, in no order.
@@ -22,7 +21,6 @@ package struct PriorityQueue<Element: Comparable> {
     }
   }
 
-  /// Removes and returns the least element.
   package mutating func popFirst() -> Element? {
     guard let last = heap.popLast() else { return nil }
     guard let first = heap.first else { return last }

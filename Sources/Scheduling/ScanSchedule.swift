@@ -19,7 +19,6 @@ package struct ScanSchedule: Sendable {
     hasUrgentNotice = hasUrgentNotice || isUrgent
   }
 
-  /// Makes the next scan due at once.
   package mutating func scanNow() { hasUrgentNotice = true }
 
   /// When the next scan is due, in seconds of a clock that never jumps.

@@ -48,7 +48,6 @@ package struct Throttle: Equatable, Sendable {
   /// When a rule allows the next request; 0 when it allows one at any time.
   package var nextRequest: Int { spacing > 0 ? lastRequest.map { $0 + spacing } ?? 0 : 0 }
 
-  /// Records the start of a download.
   package mutating func started(now: Int) { lastStarted = now }
 
   /// Records that a download begins its request.

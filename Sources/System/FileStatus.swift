@@ -7,10 +7,8 @@ package struct FileStatus: Sendable {
   package let kind: Kind
   package let identity: FileIdentity
 
-  /// The user whose file it is.
   package let owner: uid_t
 
-  /// The group whose file it is.
   package let group: Int
 
   /// How many names it has.

@@ -101,14 +101,22 @@ package enum Folder {
   /// where the file system refuses the flag.
   /// - Returns: Whether it was renamed.
   package static func renameWithoutReplacing(_ from: String, to target: String) throws(SystemError) -> Bool {
-    if uninterrupted({ clinux_rename_noreplace(AT_FDCWD, from, AT_FDCWD, target) }) == 0 { return true }
+    try renameWithoutReplacing(AT_FDCWD, from, to: AT_FDCWD, target, path: target)
+  }
+
+  /// The same for names in open folders.
+  /// - Parameter path: What errors call the new name.
+  static func renameWithoutReplacing(
+    _ folder: Int32, _ name: String, to target: Int32, _ newName: String, path: String
+  ) throws(SystemError) -> Bool {
+    if uninterrupted({ clinux_rename_noreplace(folder, name, target, newName) }) == 0 { return true }
     if errno == EEXIST { return false }
-    guard errno == EINVAL || errno == ENOSYS else { throw SystemError("renameat2", target) }
-    if uninterrupted({ Glibc.link(from, target) }) != 0 {
+    guard errno == EINVAL || errno == ENOSYS else { throw SystemError("renameat2", path) }
+    if uninterrupted({ linkat(folder, name, target, newName, 0) }) != 0 {
       if errno == EEXIST { return false }
-      throw SystemError("link", target)
+      throw SystemError("link", path)
     }
-    _ = uninterrupted { unlink(from) }
+    _ = uninterrupted { unlinkat(folder, name, 0) }
     return true
   }
 

@@ -22,7 +22,7 @@ package final class OpenFile: Sendable {
     return OpenFile(adopting: copy, path: "standard input")
   }
 
-  /// Takes over an open descriptor.
+  /// Takes over a descriptor, which is closed when the file is released.
   init(adopting descriptor: Int32, path: String) {
     self.descriptor = descriptor
     self.path = path
@@ -38,24 +38,6 @@ package final class OpenFile: Sendable {
   /// Creates a file that must not exist yet, open for reading and writing.
   package convenience init(creating path: String, mode: mode_t = 0o666) throws(SystemError) {
     try self.init(opening: path, O_RDWR | O_CREAT | O_EXCL, mode: mode)
-  }
-
-  /// Opens for appending, creates when missing.
-  package convenience init(appending path: String, mode: mode_t = 0o666) throws(SystemError) {
-    try self.init(opening: path, O_WRONLY | O_CREAT | O_APPEND, mode: mode)
-  }
-
-  /// Opens a regular file for reading and writing, creates it when missing, keeps what is there; follows no link.
-  package convenience init(updating path: String, mode: mode_t = 0o666) throws(SystemError) {
-    try self.init(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: mode)
-    guard try status().kind == .file else { throw SystemError("open", path, code: EINVAL) }
-  }
-
-  /// Takes over a descriptor, which is closed when the file is released.
-  /// - Parameter name: What errors call it.
-  package init(owning descriptor: Int32, named name: String) {
-    self.descriptor = descriptor
-    path = name
   }
 
   /// Creates a file in memory that only its owner may read.
@@ -305,46 +287,11 @@ package final class OpenFile: Sendable {
 
   /// Takes away the permissions of others than the owner.
   package func makePrivate() throws(SystemError) {
-    try setMode(0o600)
-  }
-
-  /// Sets the permissions, whatever the umask.
-  package func setMode(_ mode: mode_t) throws(SystemError) {
-    guard uninterrupted({ fchmod(descriptor, mode) }) == 0 else { throw SystemError("fchmod", path) }
+    guard uninterrupted({ fchmod(descriptor, 0o600) }) == 0 else { throw SystemError("fchmod", path) }
   }
 
   /// Cuts the file off after so many bytes.
   package func truncate(to size: Int = 0) throws(SystemError) {
     guard uninterrupted({ ftruncate(descriptor, size) }) == 0 else { throw SystemError("ftruncate", path) }
-  }
-}
-
-extension OpenFile {
-  /// Whether a path names a regular file with these contents. A symbolic link does not.
-  /// - Parameter sha256: In lower-case hexadecimal.
-  package static func holds(_ path: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
-    try holds(
-      bytes: bytes, sha256: sha256,
-      { () throws(SystemError) in try OpenFile(reading: path, followingLinks: false) },
-      exists: { () throws(SystemError) in try FileStatus.exists(path) })
-  }
-
-  /// Whether what is opened is a regular file with these contents; no, when there is none.
-  /// - Parameter exists: Throws when nothing can be told of the file.
-  static func holds(
-    bytes: Int, sha256: String, _ open: () throws(SystemError) -> OpenFile, exists: () throws(SystemError) -> Bool
-  ) throws(SystemError) -> Bool {
-    do {
-      let file = try open()
-      let status = try file.status()
-      guard status.kind == .file, status.size == bytes else { return false }
-      return try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path) == sha256
-    } catch  where error.cause == .permission {
-      // Not when its folder may not be searched now: that says nothing of the file.
-      _ = try exists()
-      return false
-    } catch  where [.missing, .occupied].contains(error.cause) || error.code == ENXIO {
-      return false
-    }
   }
 }

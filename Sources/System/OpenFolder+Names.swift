@@ -10,21 +10,12 @@ extension OpenFolder {
     }
   }
 
-  /// Renames unless there is something under the new name: `renameat2` with `RENAME_NOREPLACE`, or `link` and `unlink`
-  /// where the file system refuses the flag.
-  /// - Returns: Whether it was renamed.
+  /// As `Folder.renameWithoutReplacing`.
   package func renameWithoutReplacing(
     _ name: String, to folder: OpenFolder, as newName: String
   ) throws(SystemError) -> Bool {
-    if uninterrupted({ clinux_rename_noreplace(descriptor, name, folder.descriptor, newName) }) == 0 { return true }
-    if errno == EEXIST { return false }
-    guard errno == EINVAL || errno == ENOSYS else { throw failure("renameat2", newName, folder) }
-    if uninterrupted({ linkat(descriptor, name, folder.descriptor, newName, 0) }) != 0 {
-      if errno == EEXIST { return false }
-      throw failure("link", newName, folder)
-    }
-    _ = uninterrupted { unlinkat(descriptor, name, 0) }
-    return true
+    try Folder.renameWithoutReplacing(
+      descriptor, name, to: folder.descriptor, newName, path: folder.path + "/" + newName)
   }
 
   /// Has two names in the folder stand for each other's file.

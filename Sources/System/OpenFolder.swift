@@ -199,11 +199,21 @@ package final class OpenFolder: Sendable {
     guard uninterrupted({ fchmod(descriptor, mode) }) == 0 else { throw SystemError("fchmod", path) }
   }
 
-  /// Whether a path is that of a regular file with these contents.
+  /// Whether a path is that of a regular file with these contents. A symbolic link is none.
   /// - Parameter sha256: In lower-case hexadecimal.
+  /// - Throws: `SystemError` when nothing can be told of the file.
   package func holds(_ path: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
-    try OpenFile.holds(
-      bytes: bytes, sha256: sha256, { () throws(SystemError) in try open(reading: path) },
-      exists: { () throws(SystemError) in try status(of: path) != nil })
+    do {
+      let file = try open(reading: path)
+      let status = try file.status()
+      guard status.kind == .file, status.size == bytes else { return false }
+      return try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path) == sha256
+    } catch  where error.cause == .permission {
+      // Not when its folder may not be searched now: that says nothing of the file.
+      _ = try self.status(of: path)
+      return false
+    } catch  where [.missing, .occupied].contains(error.cause) || error.code == ENXIO {
+      return false
+    }
   }
 }

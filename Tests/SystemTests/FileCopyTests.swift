@@ -22,7 +22,7 @@ import Testing
 
   /// An empty file. The kernel copies into none that is open for appending (`copy_file_range`).
   private func target(isByHand: Bool) throws -> OpenFile {
-    try isByHand ? OpenFile(appending: folder.file("copy")) : OpenFile(creating: folder.file("copy"))
+    try isByHand ? OpenFolder(folder.path).open(appending: "copy") : OpenFile(creating: folder.file("copy"))
   }
 
   private func copy(_ range: Range<Int>?, to target: OpenFile, isCancelled: () -> Bool) throws(SystemError) {

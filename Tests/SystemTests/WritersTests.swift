@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 import Synchronization
-import System
+@testable import System
 import TestSupport
 import Testing
 
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func `of what has no leases nothing is known`() {
-    #expect(OpenFile(owning: dup(inbox.descriptor), named: "a folder").writers == .unknown)
+    #expect(OpenFile(adopting: dup(inbox.descriptor), path: "a folder").writers == .unknown)
   }
 
   /// The kernel signals the holder of a lease when somebody opens the file for writing. By default that ends the process.

@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func `sessions are kept for the origins that were used last`() {
-    var recent = RecentSessions<Int>(origins: 2, sessionsOfOrigin: 2)
+    let recent = RecentSessions<Int>(origins: 2, sessionsOfOrigin: 2)
     for session in 1...3 { recent.insert(session, for: "a") }
     #expect(recent.next(for: "a") == 3)
     #expect(recent.next(for: "a") == 2)

@@ -97,7 +97,7 @@ import Testing
     configuration.addressPolicy = AddressPolicy(allowing: [Network("127.0.0.0/8")])
     let multi = MultiHandle()
     let mailbox = try Mailbox<TransferOrder>()
-    let thread = EngineThread { [configuration] in
+    let thread = NativeThread { [configuration] in
       TransferLoop(configuration: configuration, mailbox: mailbox, multi: multi) { NameLookup(system: $0) }.run()
     }
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
@@ -111,7 +111,7 @@ import Testing
       _ = try result.get()
     }
     mailbox.close()
-    thread.join()
+    try #require(thread).join()
     #expect(multi.openConnections.count == 0)
   }
 }

@@ -59,15 +59,9 @@ final class JobPage {
   /// Appends a row, if there is room for it.
   /// - Parameter row: As the report has it.
   func add(_ row: String) throws(SystemError) {
-    let failure: SystemError? = row.withCString { text in
-      do throws(SystemError) {
-        try add(text, row.utf8.count)
-        return nil
-      } catch {
-        return error
-      }
+    try row.utf8CString.withUnsafeBufferPointer { text throws(SystemError) in
+      if let start = text.baseAddress { try add(start, text.count - 1) }
     }
-    if let failure { throw failure }
   }
 
   /// The same.
@@ -98,7 +92,6 @@ final class JobPage {
     return true
   }
 
-  /// Writes the rest.
   func end() throws(SystemError) {
     try page.append("]}")
     try page.end()

@@ -46,7 +46,6 @@ struct OutboxPage: Sendable, Equatable {
   /// So many problems of a job are on it at most.
   static let problemLimit = 20
 
-  /// Whether an instance runs.
   var isRunning = true
   var paused: String?
 

@@ -39,15 +39,7 @@ final class PageFile {
 
   private func flush(beyond size: Int) throws(SystemError) {
     guard buffer.count > size else { return }
-    let failure: SystemError? = buffer.withUnsafeBytes { bytes in
-      do throws(SystemError) {
-        try file.write(bytes)
-        return nil
-      } catch {
-        return error
-      }
-    }
-    if let failure { throw failure }
+    try buffer.withUnsafeBufferPointer { bytes throws(SystemError) in try file.write(UnsafeRawBufferPointer(bytes)) }
     buffer.removeAll(keepingCapacity: true)
   }
 }

@@ -97,18 +97,12 @@ struct RowPlaces {
     others.sort { $0.index < $1.index }
     let shown = failed.prefix(limit) + others.prefix(max(0, limit - failed.count))
     for place in shown.sorted(by: { $0.index < $1.index }) {
-      var row = try file.bytes(place.count, at: place.offset)
+      let row = try file.bytes(place.count, at: place.offset)
       guard row.count == place.count else { continue }
-      row.append(0)
-      let failure: SystemError? = row.withUnsafeBytes { bytes in
-        do throws(SystemError) {
-          if let start = bytes.bindMemory(to: CChar.self).baseAddress { try body(start, place.count) }
-          return nil
-        } catch {
-          return error
-        }
+      let text = row.map(CChar.init(bitPattern:)) + [0]
+      try text.withUnsafeBufferPointer { text throws(SystemError) in
+        if let start = text.baseAddress { try body(start, place.count) }
       }
-      if let failure { throw failure }
     }
   }
 }

@@ -74,11 +74,6 @@ struct Entry: Sendable, Equatable {
     String(decoding: name.utf8.dropLast(variant.utf8.count + 1), as: UTF8.self)
   }
 
-  /// Whether what another asks for is the same: the URLs, how they are asked for, and what is accepted.
-  func asksForTheSame(as other: Entry) -> Bool {
-    urls == other.urls && request == other.request && key == other.key && checksum == other.checksum
-  }
-
   /// The name that people know the entry by.
   var shownName: String { originalName ?? name }
 }

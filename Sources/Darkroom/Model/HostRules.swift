@@ -15,7 +15,6 @@ package struct HostRules: Sendable, Equatable {
     let port: Int?
   }
 
-  /// No rules.
   package init() {}
 
   package var isEmpty: Bool { rules.isEmpty }

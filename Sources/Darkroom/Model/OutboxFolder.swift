@@ -14,8 +14,6 @@ struct OutboxFolder: Sendable {
   var hidden: String { path + "/.darkroom" }
 
   /// What the instance is doing, for every user who may read the outbox.
-  var status: String { hidden + "/" + Self.statusName }
-
   static let statusName = "status.json"
 
   /// The path of something in the hidden folder, relative to the outbox.

@@ -22,7 +22,8 @@ extension ReportRow {
       "filters": .string(filters),
       "timings_ms": timings.json,
       "error": failure?.json,
-      "warnings": warnings.isEmpty ? nil : .array(warnings.map(\.json)),
+      "warnings": warnings.isEmpty
+        ? nil : .array(warnings.map { .object(["code": .string($0.code.rawValue), "message": .string($0.message)]) }),
       "metadata": metadata,
     ])
   }
@@ -55,8 +56,6 @@ extension ReportRow {
 }
 
 extension ReportRow.Warning {
-  fileprivate var json: JSONValue { .object(["code": .string(code.rawValue), "message": .string(message)]) }
-
   /// Reads a list, without codes of other versions.
   fileprivate static func list(in json: JSONValue?) -> [Self] {
     guard case .array(let list) = json else { return [] }

@@ -39,7 +39,6 @@ struct RunContext: Sendable {
   /// Whether its documents go to `history`.
   var isInHistory: Bool { folder.path != folder.root + "/" + folder.name }
 
-  /// The job's name.
   var job: String { folder.name }
 
   /// Who is behind its pictures.

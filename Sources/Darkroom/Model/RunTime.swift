@@ -1,7 +1,6 @@
 /// Measures how long a run takes and how much of that was paused, in milliseconds. Within a process the monotonic clock tells;
 /// of earlier processes only the wall clock does, which may have been set meanwhile.
 struct RunTime: Sendable, Equatable {
-  /// How long a run took.
   struct Elapsed: Sendable, Equatable, Codable {
     /// Milliseconds; at least 0.
     let total: Int

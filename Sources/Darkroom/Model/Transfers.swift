@@ -21,7 +21,6 @@ package struct Transfers: Sendable, Equatable, Codable {
   package struct Host: Sendable, Equatable, Codable {
     package let host: String
     package fileprivate(set) var counts = Counts()
-    /// How many transfers failed, by the code.
     package fileprivate(set) var failures: [String: Int] = [:]
     /// How often it was put on hold.
     package fileprivate(set) var holds = 0

@@ -113,7 +113,7 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
         try transfer(location, key.request, known?.source, settings: rule?.settings ?? HostSettings())
       }
     } catch {
-      fail(error)
+      record.fail(EntryFailure(error, otherwise: .download(.network)))
       end()
     }
   }
@@ -264,8 +264,6 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
   }
 
   // MARK: The end
-
-  private func fail(_ error: any Error) { record.fail(EntryFailure(error, otherwise: .download(.network))) }
 
   private var staging: Staging { record.run.staging }
 

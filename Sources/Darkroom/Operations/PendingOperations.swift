@@ -231,7 +231,6 @@ final class PendingOperations {
   /// How many downloads and filtrations may run, unless operations go on one by one.
   var placeLimits: (downloads: Int, filtrations: Int) { (downloads, filtrations) }
 
-  /// Whether no operation runs.
   var isIdle: Bool { inProgress.values.allSatisfy { !$0.download.isExecuting && !$0.filtration.isExecuting } }
 
   // MARK: Entries

@@ -48,12 +48,10 @@ extension JobIndex {
   /// The names that no entry has, each with the entry that is to come after it: the first of them. Some are those of variants'
   /// results.
   func unknownDependencies(limit: Int) throws -> [(position: Int, name: String, isOfVariant: Bool)] {
-    var unknown: [(position: Int, name: String, isOfVariant: Bool)] = []
-    try database.run(
+    try database.all(
       "SELECT position, name, is_known FROM dependency_names WHERE is_known <> 1 ORDER BY position, name LIMIT ?",
       [.integer(limit)]
-    ) { unknown.append(($0.integer(0), $0.text(1) ?? "", $0.integer(2) == 2)) }
-    return unknown
+    ) { ($0.integer(0), $0.text(1) ?? "", $0.integer(2) == 2) }
   }
 
   /// Entries that come after themselves.
@@ -80,14 +78,12 @@ extension JobIndex {
 
   /// The entries that others come after, and that have ended in an earlier process without success.
   private func unsuccessfulDependencies() throws -> [Int] {
-    var positions: [Int] = []
-    try database.run(
+    try database.all(
       """
       SELECT DISTINCT dependency FROM dependencies
       WHERE (SELECT state FROM entries WHERE entries.position = dependency) = \(State.ended)
       """
-    ) { positions.append($0.integer(0)) }
-    return positions
+    ) { $0.integer(0) }
   }
 
   /// Takes the entries out of the order of their hosts whose dependencies have not all succeeded. To be called before hosts
@@ -111,15 +107,13 @@ extension JobIndex {
   /// Those that come after an entry and waited when the job was planned, in the manifest's order.
   /// - Parameter last: They begin after this place.
   func dependents(of dependency: Int, after last: Int, limit: Int) throws -> [DependencyTracker.Dependent] {
-    var dependents: [DependencyTracker.Dependent] = []
-    try database.run(
+    try database.all(
       """
       SELECT host, priority, position FROM dependencies JOIN entries USING (position)
       WHERE dependency = ? AND dependencies.position > ? AND state = \(State.held)
       ORDER BY dependencies.position LIMIT ?
       """, [.integer(dependency), .integer(last), .integer(limit)]
-    ) { dependents.append(($0.integer(0), EntryKey(priority: $0.integer(1), position: $0.integer(2)))) }
-    return dependents
+    ) { ($0.integer(0), EntryKey(priority: $0.integer(1), position: $0.integer(2))) }
   }
 
   /// How many entries an entry comes after that had not succeeded when the job was planned.
@@ -132,14 +126,12 @@ extension JobIndex {
   /// know them by, in the manifest's order.
   func dependencies(of position: Int) throws -> [(position: Int, name: String)] {
     guard hasDependencies else { return [] }
-    var found: [(position: Int, name: String)] = []
-    try database.run(
+    return try database.all(
       """
       SELECT dependency, coalesce(original, name) FROM dependencies JOIN entries ON entries.position = dependency
       WHERE dependencies.position = ? ORDER BY dependency
       """, [.integer(position)]
-    ) { found.append(($0.integer(0), $0.text(1) ?? "")) }
-    return found
+    ) { ($0.integer(0), $0.text(1) ?? "") }
   }
 
   /// The names of these entries, without the others and each once: an entry with variants has one.

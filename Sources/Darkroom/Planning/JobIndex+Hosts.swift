@@ -31,14 +31,12 @@ extension JobIndex {
 
   /// The hosts that have something left, each with its first entry, in the order of these entries.
   func hosts(after last: EntryKey?, limit: Int) throws -> [(host: Int, key: EntryKey)] {
-    var hosts: [(host: Int, key: EntryKey)] = []
-    try database.run(
+    try database.all(
       """
       SELECT host, priority, position FROM firsts WHERE (priority, position) > (?, ?)
       ORDER BY priority, position LIMIT ?
       """, [.integer(last?.priority ?? -1), .integer(last?.position ?? -1), .integer(limit)]
-    ) { hosts.append(($0.integer(0), EntryKey(priority: $0.integer(1), position: $0.integer(2)))) }
-    return hosts
+    ) { ($0.integer(0), EntryKey(priority: $0.integer(1), position: $0.integer(2))) }
   }
 
   /// The entry of a host that comes after another: by priority, then in the manifest.

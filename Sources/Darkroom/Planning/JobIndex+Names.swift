@@ -50,18 +50,16 @@ extension JobIndex {
   private func eachNamed(_ clause: String, _ body: (Named) throws -> Void) throws {
     var after = -1
     while true {
-      var page: [Named] = []
-      try database.run(
+      let page = try database.all(
         """
         SELECT position, name, variant, request_digest FROM entries \(clause)
         AND position > ? AND (first_row IS NULL OR first_row = position) ORDER BY position LIMIT 1000
         """, [.integer(after)]
       ) { row in
         let (name, variant) = (row.text(1) ?? "", row.text(2))
-        page.append(
-          Named(
-            position: row.integer(0), name: variant.map { Entry.lineName(name, variant: $0) } ?? name,
-            hasVariants: variant != nil, requestDigest: row.optionalInteger(3)))
+        return Named(
+          position: row.integer(0), name: variant.map { Entry.lineName(name, variant: $0) } ?? name,
+          hasVariants: variant != nil, requestDigest: row.optionalInteger(3))
       }
       guard let last = page.last else { return }
       after = last.position

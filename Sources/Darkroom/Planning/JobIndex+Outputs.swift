@@ -4,7 +4,6 @@ import Ledger
 /// What earlier runs of the job delivered and what failed in the last one, copied from the ledger: nothing waits for the
 /// ledger later.
 extension JobIndex {
-  /// Creates the table of outputs.
   func prepareOutputs() throws {
     try database.execute("CREATE TABLE outputs (\(LedgerOutput.columns.names), PRIMARY KEY (target)) WITHOUT ROWID")
   }
@@ -18,7 +17,6 @@ extension JobIndex {
     try database.record(LedgerOutput.select("FROM outputs WHERE target = ?"), [.text(target)])
   }
 
-  /// Creates the table of failures.
   func prepareFailures() throws {
     try database.execute("CREATE TABLE failures (\(LedgerFailure.columns.names), PRIMARY KEY (name)) WITHOUT ROWID")
   }
@@ -35,7 +33,6 @@ extension JobIndex {
 
 /// The files that a job keeps when what its manifest no longer names is removed.
 extension JobIndex {
-  /// Creates the table of these files.
   func prepareKept() throws {
     try database.execute("CREATE TABLE IF NOT EXISTS kept (file TEXT PRIMARY KEY) STRICT, WITHOUT ROWID")
   }

@@ -19,16 +19,14 @@ extension JobIndex {
   /// - Returns: Of each the first entry that has it, and how many do.
   func sharedKeys(limit: Int) throws -> [SharedKeys.Shared] {
     guard hasKeys else { return [] }
-    var shared: [SharedKeys.Shared] = []
-    try database.run(
+    return try database.all(
       """
       SELECT key, min(position) AS first, count(*) FROM (
         SELECT key, position, substr(url, 1, instr(replace(url, '#', '?') || '?', '?') - 1) AS address FROM entries
         WHERE key IS NOT NULL AND host != ? AND (first_row IS NULL OR first_row = position))
       GROUP BY key HAVING min(address) != max(address) ORDER BY first LIMIT ?
       """, [.integer(HostScheduler.files), .integer(limit)]
-    ) { shared.append(.init(key: $0.text(0) ?? "", first: $0.integer(1), count: $0.integer(2))) }
-    return shared
+    ) { SharedKeys.Shared(key: $0.text(0) ?? "", first: $0.integer(1), count: $0.integer(2)) }
   }
 
   /// Whether an entry has something that only its owner is to read: headers, a body, a form, or a user name or password in
@@ -79,7 +77,6 @@ struct SharedKeys {
   /// In the manifest's order.
   private let shared: [Shared]
 
-  /// None.
   init() { shared = [] }
 
   /// Finds those of an index.

@@ -41,11 +41,9 @@ extension JobIndex {
   private typealias Variant = (position: Int, name: String)
 
   private func variants(first: Int) throws -> [Variant] {
-    var variants: [Variant] = []
-    try database.run("SELECT position, variant FROM entries WHERE \(Self.rowsOfEntry)", [.integer(first)]) {
-      variants.append(($0.integer(0), $0.text(1) ?? ""))
+    try database.all("SELECT position, variant FROM entries WHERE \(Self.rowsOfEntry)", [.integer(first)]) {
+      ($0.integer(0), $0.text(1) ?? "")
     }
-    return variants
   }
 
   private func rename(_ variants: [Variant], to name: String) throws {
@@ -70,13 +68,12 @@ extension JobIndex {
 
   /// Has what comes after an entry with variants come after all of them. The name of a variant's result is no entry's.
   func resolveVariants() throws {
-    var outputs: [(claim: String, name: String)] = []
-    try database.run(
+    let outputs = try database.all(
       """
       SELECT DISTINCT claim, entries.name FROM dependency_names JOIN claims USING (claim)
         JOIN entries ON entries.position = claims.position WHERE variant IS NOT NULL
       """
-    ) { outputs.append(($0.text(0) ?? "", $0.text(1) ?? "")) }
+    ) { (claim: $0.text(0) ?? "", name: $0.text(1) ?? "") }
     for output in outputs where OutputName.claim(output.name) == output.claim {
       try database.run("UPDATE dependency_names SET is_known = 2 WHERE claim = ?", [.text(output.claim)])
     }
@@ -109,15 +106,13 @@ extension JobIndex {
   /// left when the job was planned.
   func heldVariants(of row: Entry) throws -> [EntryKey] {
     guard let first = row.firstRow else { return [] }
-    var held: [EntryKey] = []
-    try database.run(
+    return try database.all(
       """
       SELECT priority, position FROM entries WHERE \(Self.rowsOfEntry) AND position > ?2
         AND state = \(State.heldVariant)
         AND (SELECT state FROM entries WHERE position = ?2) IN (\(State.pending), \(State.held))
       ORDER BY position
       """, [.integer(first), .integer(row.position)]
-    ) { held.append(EntryKey(priority: $0.integer(0), position: $0.integer(1))) }
-    return held
+    ) { EntryKey(priority: $0.integer(0), position: $0.integer(1)) }
   }
 }

@@ -41,7 +41,6 @@ final class JobIndex {
   /// Whether some entries come after others. Only then there are tables for that.
   var hasDependencies = false
 
-  /// Whether some entries have variants.
   private(set) var hasVariants = false
 
   private(set) var hasDerivedNames = false
@@ -121,7 +120,6 @@ final class JobIndex {
   /// Runs everything that fills the index as one transaction.
   func fill<T>(_ body: () throws -> T) throws -> T { try database.transaction(body) }
 
-  /// The number of entries.
   func count() throws -> Int { try database.first("SELECT count(*) FROM entries") { $0.integer(0) } ?? 0 }
 
   func insert(_ entry: Entry) throws {
@@ -207,13 +205,11 @@ final class JobIndex {
   }
 
   private func entries(_ clause: String, _ values: [SQLiteValue]) throws -> [Entry] {
-    var entries: [Entry] = []
-    try database.run(Self.selection + clause, values) { row in
+    try database.all(Self.selection + clause, values) { row in
       var entry = try Entry(row)
       if let request = row.text(Self.requestColumn) { try entry.adopt(requestText: request) }
-      entries.append(entry)
+      return entry
     }
-    return entries
   }
 
   private static let selection = """

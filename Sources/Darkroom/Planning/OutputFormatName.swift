@@ -2,7 +2,6 @@ import Imaging
 
 /// The values of `--format` and of the field `format`: `keep`, and the names of the formats that can be written.
 package struct OutputFormatName: RawRepresentable, Hashable, Sendable, CaseIterable {
-  /// The name.
   package let rawValue: String
   /// nil for `keep`, the source's own format.
   package let format: ImageFormat?
@@ -15,7 +14,6 @@ package struct OutputFormatName: RawRepresentable, Hashable, Sendable, CaseItera
     [keep]
     + ImageFormat.allCases.filter(\.isWritable).map { OutputFormatName(name: $0.rawValue, format: $0) }
 
-  /// Looks up a name.
   package init?(rawValue: String) {
     guard let name = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
     self = name

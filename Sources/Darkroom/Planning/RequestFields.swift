@@ -15,7 +15,6 @@ struct RequestFields: Sendable, Equatable {
   private var headers: [HeaderField]?
   private var content: SourceRequest.Content?
 
-  /// None.
   init() {}
 
   /// What is wrong with one of them. The message shows no values, which may be secrets.
@@ -37,7 +36,9 @@ struct RequestFields: Sendable, Equatable {
           guard content == nil else {
             throw Problem(code: .badValue, field: member.key, message: "an entry has a body or a form, not both")
           }
-          content = try member.key == "body" ? Self.body(member.value) : Self.form(member.value)
+          content =
+            try member.key == "body"
+            ? .body(Self.string(member.value, field: "body", "\"body\"")) : Self.form(member.value)
         default: break
         }
       }
@@ -89,10 +90,6 @@ struct RequestFields: Sendable, Equatable {
         try HeaderField(member.key, string($0, field: "headers", "the value of the header \"\(member.key)\""))
       }
     }
-  }
-
-  private static func body(_ value: JSONValue) throws -> SourceRequest.Content {
-    .body(try string(value, field: "body", "\"body\""))
   }
 
   private static func form(_ value: JSONValue) throws -> SourceRequest.Content {

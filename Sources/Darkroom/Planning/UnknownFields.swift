@@ -26,7 +26,6 @@ struct UnknownFields {
 
   private var known: [String: Likeness] = [:]
 
-  /// How many keys are kept now.
   var count: Int { known.count }
 
   mutating func meaning(of key: String, in members: [JSONValue.Member]) -> Meaning {

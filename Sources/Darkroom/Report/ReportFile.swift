@@ -93,6 +93,10 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
     guard staging.link(snapshot, orCopyTo: name) else { throw SystemError("link", run.staging.path(name)) }
     let file = try staging.open(reading: name)
     try setAccess(of: file)
+    return try delivery(of: file, staged: name)
+  }
+
+  private func delivery(of file: OpenFile, staged name: String) throws -> Delivery {
     try file.sync()
     let target = run.folder.manifest(extension: manifest.fileExtension)
     return Delivery(
@@ -140,10 +144,7 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
       try staging.remove(name)
       return nil
     }
-    try file.sync()
-    let target = run.folder.manifest(extension: manifest.fileExtension)
-    return Delivery(
-      staged: name, target: Folder.name(of: target), bytes: try file.status().size, sha256: manifest.sha256)
+    return try delivery(of: file, staged: name)
   }
 
   private func writeReport(_ file: DigestedFile, _ page: FinalPage?) throws {
@@ -154,7 +155,7 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
     }
     let head = ReportHead(
       run: run, manifest: manifest, outcome: outcome, pauses: pauses,
-      warnings: try warnings() + [obstacle].compactMap { $0 })
+      warnings: try manifestWarnings.map(ReportWarning.init) + sameSources() + [obstacle].compactMap { $0 })
     page?.begin(head, outcome.counts)
     var text = "{"
     for member in head.members { text += "\n\(JSONValue.string(member.key).text):\(member.value.text)," }
@@ -170,10 +171,6 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
       text = ""
     }
     try file.write(text + "\n]}\n")
-  }
-
-  private func warnings() throws -> [ReportWarning] {
-    try manifestWarnings.map(ReportWarning.init) + sameSources()
   }
 
   /// Rows are read for it only if a source may have occurred often enough.

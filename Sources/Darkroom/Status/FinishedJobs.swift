@@ -2,7 +2,6 @@ import System
 
 /// The jobs whose reports are in the outbox.
 struct FinishedJobs {
-  /// The outbox's path.
   let outbox: String
 
   /// Those that ended last, the latest first, and how many there are. What cannot be read is left out.

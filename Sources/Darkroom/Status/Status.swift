@@ -145,7 +145,6 @@ package struct Status: Sendable, Equatable, Codable {
   package let version: String
   package let inbox: String
   package let outbox: String
-  /// Whether an instance runs.
   package var running = false
   package var process: Int?
   /// What tells the process from a later one with its id, see `ProcessStart`.

@@ -17,9 +17,7 @@ package final class DecodingPool: Sendable {
   }
 
   package struct Counts: Sendable, Equatable {
-    /// Workers that there are.
     package var running = 0
-    /// Workers that were started.
     package var started = 0
     /// Workers that ended by themselves or were killed because of what they did.
     package var lost = 0

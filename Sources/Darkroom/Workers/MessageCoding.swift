@@ -20,7 +20,6 @@ struct MessageReader {
 
   init(_ bytes: [UInt8]) { rest = bytes[...] }
 
-  /// Whether all has been read.
   var isAtEnd: Bool { rest.isEmpty }
 
   mutating func byte() -> UInt8? { rest.popFirst() }

@@ -23,7 +23,7 @@ final class WorkerStarter: @unchecked Sendable {  // all state is guarded by `ch
         if let shared { return try client(of: shared, settings, generation) }
         return try startServer(program, settings, generation)
       } catch {
-        if let shared { drop(shared) }
+        replaceServer { if server === shared { server = nil } }
         triesLeft -= 1
         guard triesLeft > 0, error.operation == ForkServer.startOperation else { throw error }
       }
@@ -77,8 +77,6 @@ final class WorkerStarter: @unchecked Sendable {  // all state is guarded by `ch
       (server, generation) = (started, newGeneration)
     }
   }
-
-  private func drop(_ dropped: ForkServer) { replaceServer { if server === dropped { server = nil } } }
 
   /// Changes the state. The end of a server that is not needed any more is waited for, but not with the lock.
   private func replaceServer(_ change: () -> Void) {

@@ -20,9 +20,7 @@ struct CancelCommand: Command {
     let (jobs, isAll) = (invocation.operands, invocation.settings.allJobs)
     guard isAll || !jobs.isEmpty else { throw UsageError("cancel needs the name of a job, or --all") }
     guard !isAll || jobs.isEmpty else { throw UsageError("cancel takes the names of jobs or --all, not both") }
-    if let wrong = jobs.first(where: { $0.isEmpty || $0.hasPrefix(".") || $0.contains("/") || $0.contains("\0") }) {
-      throw UsageError("\"\(wrong)\" is not the name of a job")
-    }
+    try invocation.checkJobNames()
     let cancel = JobCancel(configuration: try invocation.settings.resolved(for: .reading))
     let asked = try isAll ? cancel.cancelAll() : cancel.cancel(jobs)
     if asked.jobs.isEmpty {

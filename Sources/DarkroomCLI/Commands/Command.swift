@@ -70,6 +70,12 @@ struct Invocation {
     guard count <= 1 else { throw UsageError("standard input is read once: - is given \(count) times") }
     return count == 1 ? try StandardInputManifest() : nil
   }
+
+  /// Throws `UsageError` unless all operands can be names of jobs.
+  func checkJobNames() throws {
+    let wrong = operands.first { $0.isEmpty || $0.hasPrefix(".") || $0.contains("/") || $0.contains("\0") }
+    if let wrong { throw UsageError("\"\(wrong)\" is not the name of a job") }
+  }
 }
 
 extension Settings {

@@ -20,7 +20,6 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   case interrupted = 130
   case terminated = 143
 
-  /// The meaning, for the help.
   var summary: String {
     switch self {
     case .success: "every entry succeeded, or there was nothing to do"

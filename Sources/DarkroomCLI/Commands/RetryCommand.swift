@@ -20,9 +20,7 @@ struct RetryCommand: Command {
     guard let job = invocation.operands.first, invocation.operands.count == 1 else {
       throw UsageError("retry needs the name of one job")
     }
-    guard !job.isEmpty, !job.hasPrefix("."), !job.contains("/"), !job.contains("\0") else {
-      throw UsageError("\"\(job)\" is not the name of a job")
-    }
+    try invocation.checkJobNames()
     let settings = invocation.settings
     let drop = ManifestDrop(inbox: try settings.resolvedInbox(for: .dropping))
     // The state is its service's, and nothing is to be created: the manifest is in the outbox, or there is none.

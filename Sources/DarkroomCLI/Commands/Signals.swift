@@ -60,10 +60,7 @@ final class Signals: Sendable {
   /// - Parameter screen: Cleared before the second signal ends the program, and while it is stopped.
   init(screen: TerminalScreen) {
     Thread.detachNewThread { [self] in
-      var blocked = Self.set(of: Self.all)
-      while true {
-        var number: Int32 = 0
-        guard sigwait(&blocked, &number) == 0 else { continue }
+      Self.waitForEach(of: Self.all) { number in
         switch number {
         case SIGHUP: reload()
         case SIGTSTP: screen.suspend(Self.stopProcess)
@@ -82,10 +79,7 @@ final class Signals: Sendable {
     var blocked = set(of: numbers)
     pthread_sigmask(SIG_BLOCK, &blocked, nil)
     Thread.detachNewThread {
-      var blocked = set(of: numbers)
-      while true {
-        var number: Int32 = 0
-        guard sigwait(&blocked, &number) == 0 else { continue }
+      waitForEach(of: numbers) { number in
         if number == SIGTSTP {
           screen.suspend(stopProcess)
         } else {
@@ -93,6 +87,14 @@ final class Signals: Sendable {
           deliver(number)
         }
       }
+    }
+  }
+
+  private static func waitForEach(of numbers: [Int32], _ body: (Int32) -> Void) -> Never {
+    var blocked = set(of: numbers)
+    while true {
+      var number: Int32 = 0
+      if sigwait(&blocked, &number) == 0 { body(number) }
     }
   }
 

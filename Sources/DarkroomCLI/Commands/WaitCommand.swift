@@ -22,9 +22,7 @@ struct WaitCommand: Command {
   func run(_ invocation: Invocation) throws -> ExitCode {
     let jobs = invocation.operands
     guard !jobs.isEmpty else { throw UsageError("wait needs the name of a job") }
-    if let wrong = jobs.first(where: { $0.isEmpty || $0.hasPrefix(".") || $0.contains("/") || $0.contains("\0") }) {
-      throw UsageError("\"\(wrong)\" is not the name of a job")
-    }
+    try invocation.checkJobNames()
     let wait = JobWait(configuration: try invocation.settings.resolved(for: .reading))
     let seconds = invocation.settings.waitTimeout
     let screen = invocation.console.screen

@@ -26,7 +26,6 @@ struct Settings: Sendable {
   /// Whether `status` shows the status again and again.
   var keepsWatching = false
 
-  /// The configuration file.
   var config: String?
   /// The configuration file that was read; nil without any.
   var configPath: String?

@@ -182,7 +182,6 @@ final class Console {
     if verbosity != .quiet { write(message.visible + "\n") }
   }
 
-  /// Prints a warning of a command.
   func warn(_ message: String) { write("darkroom: " + message.visible + "\n") }
 
   /// Prints why the program ends and, on a second line, a hint.

@@ -27,7 +27,6 @@ struct JobsProgress: ProgressSource {
   private var began = 0.0
   private var window = RateWindow()
 
-  /// Whether there is a job.
   var isActive: Bool { !jobs.isEmpty }
 
   /// - Parameter now: Seconds of the monotonic clock.

@@ -27,7 +27,8 @@ enum ProgressDisplay {
     let pauses = take(snapshot.pauses.map { StyledText("paused: " + $0.visible, .attention) }, atMost: maxPauses)
     let second = take(Array(head.dropFirst()))
     let held = take(held(snapshot, width))
-    let closed = take(closed(snapshot, width))
+    let noAnswer = snapshot.closed.prefix(hostLimit).map(\.visible)
+    let closed = take(list("no answer: ", noAnswer, of: snapshot.closed.count, width))
     let jobs = namesJob ? [] : jobs(snapshot, width, limit: min(room, maxJobs))
     return (first + second + jobs + pauses + held + closed).map { $0.cut(toColumns: width) }
   }
@@ -137,10 +138,6 @@ enum ProgressDisplay {
       "\(host.host.visible) \(host.secondsLeft.rounded(.up).clockText)"
     }
     return list("on hold: ", hosts, of: snapshot.held.count, width)
-  }
-
-  private static func closed(_ snapshot: ProgressSnapshot, _ width: Int) -> [StyledText] {
-    list("no answer: ", snapshot.closed.prefix(Self.hostLimit).map(\.visible), of: snapshot.closed.count, width)
   }
 
   /// More hosts fit no terminal.

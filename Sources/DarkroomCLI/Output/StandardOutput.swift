@@ -27,7 +27,6 @@ final class StandardOutput {
     if buffer.utf8.count >= 64 << 10 { try flush() }
   }
 
-  /// Writes the buffer.
   func flush() throws(Failure) {
     guard !buffer.isEmpty else { return }
     defer { buffer = "" }

@@ -20,7 +20,6 @@ final class TerminalScreen: Sendable {
 
   init(_ terminal: Terminal) { self.terminal = terminal }
 
-  /// Whether anything is drawn.
   var isUsable: Bool { terminal.canMoveCursor }
 
   /// Draws lines in the place of those that are there, each cut to the terminal's width; at most one less than it has rows.
@@ -63,7 +62,6 @@ final class TerminalScreen: Sendable {
     }
   }
 
-  /// Takes the lines away.
   func clear() {
     state.withLock { state in clear(&state) }
   }

@@ -8,17 +8,13 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
   package let displayName: String
   /// The extension of file names, without a dot: `jpg`.
   package let fileExtension: String
-  /// The beginning of files.
   let signature: FormatSignature
-  /// Whether files can have an alpha channel.
   let hasAlpha: Bool
-  /// Whether files can have one grey channel.
   let hasGrey: Bool
   /// Whether files can have 16 bits per sample.
   let has16Bit: Bool
   /// The type that reads the layout of files that are only copied.
   let structure: any PictureStructure.Type
-  /// The type that reads files.
   let decoder: any RowDecoder.Type
   /// The type that writes files; nil for formats that are only read.
   let encoder: (any RowEncoder.Type)?
@@ -40,13 +36,11 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
     self.encoder = encoder
   }
 
-  /// Looks up a format by name.
   package init?(rawValue: String) {
     guard let format = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
     self = format
   }
 
-  /// The name.
   package var description: String { rawValue }
 
   /// Whether pictures can be written in this format.

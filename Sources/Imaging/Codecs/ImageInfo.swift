@@ -1,9 +1,7 @@
 /// The contents of a picture's header.
 package struct ImageInfo: Sendable, Equatable {
   package let format: ImageFormat
-  /// Columns.
   package let width: Int
-  /// Rows.
   package let height: Int
   /// The number of frames; only the first is used.
   package var frames = 1

@@ -8,7 +8,6 @@ package struct LosslessCopy: Sendable {
     case bytes([UInt8])
   }
 
-  /// The contents of the header.
   package let info: ImageInfo
   /// What the copy consists of, in order.
   package let parts: [Part]

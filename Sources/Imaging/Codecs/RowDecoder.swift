@@ -14,7 +14,6 @@ protocol RowDecoder: AnyObject, SendableMetatype {
   var hasFewColours: Bool { get }
   /// Whether the file is lossless although its format can be lossy; false by default.
   var isLossless: Bool { get }
-  /// The file's metadata.
   var metadata: Metadata { get }
 
   /// Damage that has been met and does not prevent decoding; nil by default.

@@ -43,6 +43,5 @@ struct EncodeSettings {
   var hasFewColours = false
   /// Whether a format that can be lossless or lossy is written losslessly.
   var isLossless = false
-  /// The file's metadata.
   var metadata: Metadata
 }

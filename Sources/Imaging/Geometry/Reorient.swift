@@ -2,12 +2,10 @@
 ///
 /// A horizontal flip is done row by row. For all others the picture is held whole, packed.
 struct Reorient: RowStage {
-  /// The transformation.
   let orientation: Orientation
   /// Whether the picture is held with 16 bits per sample even when its source has 8.
   private var holds16Bit = false
 
-  /// Creates a stage.
   init(orientation: Orientation) { self.orientation = orientation }
 
   var window: RowWindow { orientation == .flipHorizontal ? .row : .picture }

@@ -31,7 +31,6 @@ struct Metadata: Sendable, Equatable {
     case sRGB, gAMA, cHRM
   }
 
-  /// All pieces.
   private(set) var items: [Item] = []
   private var size = 0
 
@@ -108,10 +107,8 @@ struct Metadata: Sendable, Equatable {
 /// How much of EXIF, XMP and IPTC is kept. Colour profiles, PNG's colour chunks and the pixel density are always kept;
 /// orientation and thumbnails never are.
 package enum MetadataPolicy: String, CaseIterable, Sendable {
-  /// Nothing.
   case none
   /// Of EXIF, artist and copyright; of IPTC, by-line, credit and copyright notice; of XMP nothing.
   case copyright
-  /// Everything.
   case all
 }

@@ -1,6 +1,5 @@
 /// The pixel density in print; without a unit, only the pixels' aspect ratio.
 struct PixelDensity: Sendable, Equatable {
-  /// The unit of length.
   enum Unit: Sendable {
     /// None: only the ratio is defined.
     case none

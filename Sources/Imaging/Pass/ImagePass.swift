@@ -112,7 +112,6 @@ package struct ImagePass: Sendable {
 /// The pictures that a pass read and wrote.
 package struct ImagePassResult: Sendable, Equatable {
   package let source: ImageInfo
-  /// The result.
   package let output: ImageInfo
   /// Damage of the source that did not prevent its decoding; nil without any.
   package let damage: PictureDamage?

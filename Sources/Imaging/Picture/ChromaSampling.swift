@@ -1,8 +1,6 @@
 /// How many luma samples share a chroma sample: 1 × 1 is 4:4:4, 2 × 1 is 4:2:2, 2 × 2 is 4:2:0.
 struct ChromaSampling: Equatable, Sendable {
-  /// Columns.
   let horizontal: Int
-  /// Rows.
   let vertical: Int
 
   /// 4:4:4.

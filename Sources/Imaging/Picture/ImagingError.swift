@@ -26,7 +26,6 @@ package struct ImagingError: Error, Sendable, CustomStringConvertible {
     case cancelled
   }
 
-  /// The kind of failure.
   package let code: Code
   /// One line for people, with the thing, the limit and the value.
   package let message: String
@@ -55,7 +54,6 @@ package struct ImagingError: Error, Sendable, CustomStringConvertible {
   /// Thrown when `isCancelled` returns true.
   package static let cancelled = ImagingError(code: .cancelled, message: "cancelled")
 
-  /// The code and the message.
   package var description: String { "\(code.rawValue): \(message)" }
 }
 

@@ -1,11 +1,8 @@
 /// The width and height of a picture.
 package struct PictureSize: Sendable, Hashable, CustomStringConvertible {
-  /// Columns.
   let width: Int
-  /// Rows.
   let height: Int
 
-  /// Width and height exchanged.
   var transposed: PictureSize { PictureSize(width: height, height: width) }
 
   /// The size that a decoder delivers when it scales each side to `eighths` eighths.

@@ -22,7 +22,6 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
   /// Bytes of free blocks that are kept for reuse: as much as web-sized pictures need on two or four processors.
   private static let maxKept = 16 << 20
 
-  /// Creates a budget.
   package init(limit: Int = 1 << 30) { self.limit = limit }
 
   /// Changes the budget. What is shared out stays so.

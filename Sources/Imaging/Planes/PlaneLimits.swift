@@ -5,7 +5,6 @@
 struct PlaneLimits {
   /// Four coefficients of each bound: see `PlaneFastPath`.
   let numbers: [Int16]
-  /// The number of bounds.
   let count: Int
   /// Three bits for each bound, the first bound's lowest: whether it is least at the maximum of luma, Cb and Cr.
   let extremes: UInt32

@@ -12,7 +12,6 @@ final class PlaneRingBuffer {
   private var capacity: Int
   private var firstHeld = 0
 
-  /// Creates an empty buffer.
   init(size: PictureSize, blockRows: Int) {
     self.size = size
     self.blockRows = blockRows
@@ -39,7 +38,6 @@ final class PlaneRingBuffer {
 
   func drop(before index: Int) { firstHeld = max(firstHeld, index) }
 
-  /// Drops all rows that have been delivered.
   func dropAll() { firstHeld = delivered }
 
   /// Makes room for the next row of blocks and counts it as delivered; the caller fills the rows from the returned index

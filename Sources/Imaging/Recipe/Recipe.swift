@@ -13,7 +13,6 @@ package struct Recipe: Sendable, Hashable, CustomStringConvertible {
     filters = try parser.parse()
   }
 
-  /// Whether there are no filters.
   package var isEmpty: Bool { filters.isEmpty }
 
   /// The canonical text: functions in lower case, numbers instead of percentages, degrees, defaults written out.
@@ -22,9 +21,7 @@ package struct Recipe: Sendable, Hashable, CustomStringConvertible {
     isEmpty ? "none" : filters.map { "\(type(of: $0).name)(\($0.argument))" }.joined(separator: " ")
   }
 
-  /// Compares the canonical texts.
   package static func == (a: Recipe, b: Recipe) -> Bool { a.description == b.description }
 
-  /// Hashes the canonical text.
   package func hash(into hasher: inout Hasher) { hasher.combine(description) }
 }

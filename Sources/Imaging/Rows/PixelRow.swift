@@ -3,7 +3,6 @@
 /// Planes consist of vectors of 8 and lie one after another; the last vector of a plane is padded with pixels of undefined
 /// value. A view: the memory belongs to a `RowBuffer`.
 package struct PixelRow {
-  /// The channels.
   let layout: PixelLayout
   /// Pixels.
   let width: Int
@@ -41,7 +40,6 @@ extension PixelRow {
     for index in 0..<(planeCount * vectors) { red[index] += other.red[index] * factor }
   }
 
-  /// Copies the samples of another row.
   func copy(_ other: PixelRow) {
     red.update(from: other.red, count: planeCount * vectors)
   }

@@ -1,6 +1,5 @@
 /// Owns the memory of one row; allocated once for a picture.
 final class RowBuffer {
-  /// The planes.
   let row: PixelRow
   private let memory: UnsafeMutablePointer<SIMD8<Float>>
   private let count: Int

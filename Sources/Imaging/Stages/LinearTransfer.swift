@@ -9,7 +9,6 @@ struct LinearTransfer: RowFilter {
       red: [slope, 0, 0, intercept], green: [0, slope, 0, intercept], blue: [0, 0, slope, intercept])
   }
 
-  /// Creates a transfer function.
   init(slope: Double, intercept: Double) {
     self.slope = Float(slope)
     self.intercept = Float(intercept)

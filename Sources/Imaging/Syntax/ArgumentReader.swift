@@ -151,7 +151,6 @@ package struct ArgumentReader {
     if case .identifier = peek?.kind { try keyword() } else { standard }
   }
 
-  /// Reads a required keyword.
   mutating func keyword<Word: RawRepresentable<String> & CaseIterable>() throws(RecipeError) -> Word {
     let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
     let token = try next(words)
@@ -188,7 +187,6 @@ package struct ArgumentReader {
   /// The next token, which is not consumed; nil at the end.
   var peek: CSSToken? { tokens.first }
 
-  /// Consumes the next token.
   mutating func skip() { _ = tokens.popFirst() }
 
   /// Consumes a token if it is next; returns whether it was.

@@ -42,7 +42,6 @@ package struct CSSColour: Equatable, Sendable, CustomStringConvertible {
   var blue: Float { Float(bytes.z) / 255 }
   /// 0…1, where 1 is opaque.
   var alpha: Float { Float(bytes.w) / 255 }
-  /// Whether red, green and blue are equal.
   var isGrey: Bool { bytes.x == bytes.y && bytes.y == bytes.z }
 
   /// `#rrggbb` when opaque, else `#rrggbbaa`.

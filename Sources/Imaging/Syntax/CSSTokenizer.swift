@@ -165,9 +165,7 @@ struct CSSToken: Equatable {
   enum Kind: Equatable {
     /// A name followed by `(`.
     case function(String)
-    /// A name.
     case identifier(String)
-    /// A number without a unit.
     case number(Double)
     /// A number followed by `%`; 80 for `80%`.
     case percentage(Double)

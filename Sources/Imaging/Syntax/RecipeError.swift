@@ -5,12 +5,10 @@ package struct RecipeError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The place in the text: the number of UTF-8 bytes before it.
   package let offset: Int
 
-  /// Creates an error at an offset.
   package init(_ message: String, at offset: Int) {
     self.message = message
     self.offset = offset
   }
 
-  /// The message and the offset.
   package var description: String { "\(message) (at offset \(offset))" }
 }

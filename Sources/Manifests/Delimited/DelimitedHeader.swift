@@ -146,7 +146,6 @@ extension DelimitedRows.Cell {
 /// The field of a row that holds what has no field: the JSON of its own column, and the columns that are no fields, as
 /// strings.
 struct ExtraColumns {
-  /// The field's name.
   private let field: String
 
   private var given: (value: JSONValue, place: ManifestProblem.Place)?
@@ -183,7 +182,6 @@ struct ExtraColumns {
       }
   }
 
-  /// Nil when there is none.
   var value: JSONValue? {
     guard let given else { return others.isEmpty ? nil : .object(others) }
     guard case .object(let members) = given.value else { return given.value }

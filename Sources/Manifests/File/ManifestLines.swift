@@ -29,7 +29,6 @@ struct ManifestLines {
     keep(rest)
   }
 
-  /// Ends the text.
   func finish(_ body: (UnsafeRawBufferPointer?, Int) throws -> Void) rethrows {
     if !kept.isEmpty { try kept.withUnsafeBytes { try body(line($0), number) } }
   }

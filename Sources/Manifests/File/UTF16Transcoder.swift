@@ -23,7 +23,6 @@ struct UTF16Transcoder {
     try deliver(body)
   }
 
-  /// Ends the text.
   mutating func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
     if let high { encode(UInt32(high)) }
     if half != nil { output.append(0xff) }

@@ -5,9 +5,7 @@ import JSON
 package struct FieldVocabulary: Sendable {
   /// How a table's cell becomes a value.
   package enum CellKind: Sendable {
-    /// A string.
     case text
-    /// A number, or else a string.
     case number
     case json
     /// A JSON array, or else a string.

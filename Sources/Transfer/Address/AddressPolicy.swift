@@ -3,7 +3,6 @@ package struct AddressPolicy: Sendable {
   /// Special networks whose addresses are allowed (`--allow-net`). Default: none.
   package var allowedNetworks: [Network]
 
-  /// Creates a policy.
   package init(allowing allowedNetworks: [Network] = []) {
     self.allowedNetworks = allowedNetworks
   }

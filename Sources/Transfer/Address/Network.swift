@@ -49,7 +49,6 @@ package struct Network: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The canonical notation.
   package var description: String { "\(address)/\(prefixLength)" }
 
   /// A text that is not a network.

@@ -10,7 +10,6 @@ package struct ProxyRules: Sendable, Equatable {
   private var schemes: [String: Proxy] = [:]
   private var exceptions: [ProxyException] = []
 
-  /// No proxy.
   package init() {}
 
   /// Reads `http_proxy` (lower case only: a web server sets `HTTP_PROXY` from a request's `Proxy` header), `https_proxy`,

@@ -13,15 +13,15 @@ extension EasyHandle {
     set(CURLOPT_HEADERDATA, context)
     set(CURLOPT_WRITEFUNCTION, receiveBody)
     set(CURLOPT_WRITEDATA, context)
-    setOpenSocket(openSocket)
+    check(ccurl_easy_setopt_opensocket(raw, openSocket), CURLOPT_OPENSOCKETFUNCTION)
     set(CURLOPT_OPENSOCKETDATA, context)
-    setCloseSocket(closeSocket)
+    check(ccurl_easy_setopt_closesocket(raw, closeSocket), CURLOPT_CLOSESOCKETFUNCTION)
     set(CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(openConnections).toOpaque())
-    setBeforeRequest(beforeRequest)
+    check(ccurl_easy_setopt_prereq(raw, beforeRequest), CURLOPT_PREREQFUNCTION)
     set(CURLOPT_PREREQDATA, context)
-    setTLSContext(setUpTLS)
+    check(ccurl_easy_setopt_tls_context(raw, setUpTLS), CURLOPT_SSL_CTX_FUNCTION)
     set(CURLOPT_SSL_CTX_DATA, context)
-    setTrace(traceBytes)
+    check(ccurl_easy_setopt_debug(raw, traceBytes), CURLOPT_DEBUGFUNCTION)
     set(CURLOPT_DEBUGDATA, context)
     set(CURLOPT_VERBOSE, 1)
   }
@@ -50,6 +50,7 @@ private let closeSocket: curl_closesocket_callback = { context, socket in
   return Unmanaged<OpenConnections>.fromOpaque(context).takeUnretainedValue().close(socket)
 }
 
+/// Decides, once connected, whether a request is sent.
 private let beforeRequest: curl_prereq_callback = { context, remoteAddress, _, remotePort, localPort in
   guard let context else { return CURL_PREREQFUNC_ABORT }
   let transfer = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()

@@ -39,29 +39,6 @@ final class EasyHandle {
     check(ccurl_easy_setopt_write(raw, option, value), option)
   }
 
-  func setOpenSocket(_ value: curl_opensocket_callback) {
-    check(ccurl_easy_setopt_opensocket(raw, value), CURLOPT_OPENSOCKETFUNCTION)
-  }
-
-  func setCloseSocket(_ value: curl_closesocket_callback) {
-    check(ccurl_easy_setopt_closesocket(raw, value), CURLOPT_CLOSESOCKETFUNCTION)
-  }
-
-  /// Sets the function that decides, once connected, whether a request is sent.
-  func setBeforeRequest(_ value: curl_prereq_callback) {
-    check(ccurl_easy_setopt_prereq(raw, value), CURLOPT_PREREQFUNCTION)
-  }
-
-  /// Sets the function that gets the TLS context of a new connection.
-  func setTLSContext(_ value: curl_ssl_ctx_callback) {
-    check(ccurl_easy_setopt_tls_context(raw, value), CURLOPT_SSL_CTX_FUNCTION)
-  }
-
-  /// Sets the function that receives libcurl's trace.
-  func setTrace(_ value: curl_debug_callback) {
-    check(ccurl_easy_setopt_debug(raw, value), CURLOPT_DEBUGFUNCTION)
-  }
-
   /// Continues a transfer that its callback has paused: delivers what it has kept, in which the transfer may pause again.
   /// Not in a callback.
   /// - Returns: Why the transfer fails; `CURLE_OK` when it does not.
@@ -89,6 +66,9 @@ final class EasyHandle {
   /// The error number of the system call that made a connection fail; `nil` when there is none.
   var systemError: Int32? { long(CURLINFO_OS_ERRNO).flatMap { $0 == 0 ? nil : Int32(truncatingIfNeeded: $0) } }
 
+  /// Whether the answer came over HTTP/2, which carries several transfers at a time.
+  var isHTTP2: Bool { (long(CURLINFO_HTTP_VERSION) ?? 0) >= CURL_HTTP_VERSION_2_0 }
+
   /// OpenSSL's handle (`SSL *`) of the session that HTTP uses on the current connection. `nil` without a connection,
   /// without TLS, and when libcurl was built with another TLS library.
   var tlsSession: OpaquePointer? {
@@ -99,7 +79,8 @@ final class EasyHandle {
     return session.internals.map { OpaquePointer($0) }
   }
 
-  private func check(_ code: CURLcode, _ option: CURLoption) {
+  /// Checks the result of setting an option.
+  func check(_ code: CURLcode, _ option: CURLoption) {
     if code != CURLE_OK, refusal == nil {
       refusal = "libcurl refuses option \(option.rawValue) with code \(code.rawValue)"
     }

@@ -345,7 +345,7 @@ final class HTTPTransfer {
     // libcurl knows no time of a connection that was there, nor of one whose proxy is still to answer; but it sent something.
     let isProxyAway = wasUnreachable && !hasSentBytes
     proxyFailure = connection.proxy == nil ? nil : .init(code, isUnreachable: isProxyAway)
-    lastAnswer = response.header.status == 0 ? nil : (isHTTP2, easy.long(CURLINFO_NUM_CONNECTS) == 0)
+    lastAnswer = response.header.status == 0 ? nil : (easy.isHTTP2, easy.long(CURLINFO_NUM_CONNECTS) == 0)
     do throws(TransferError) {
       return try needsNextRequest(after: code) ? .nextRequest : .ended(.success(try outcome(code)))
     } catch {
@@ -468,7 +468,7 @@ final class HTTPTransfer {
     error.finalURL = finalURL
     error.httpStatus = header.status == 0 ? nil : header.status
     if error.code == .httpStatus, error.isRetryable, let value = header.retryAfter {
-      error.retryAfter = retryAfterSeconds(value, now: unixTime())
+      error.retryAfter = retryAfterSeconds(value, now: Clock.wallSeconds)
     }
     error.bytes = response.body.received + response.discardedBytes
     error.requests = requests
@@ -491,8 +491,6 @@ final class HTTPTransfer {
     guard response.header.status != 0, let began = easy.offset(CURLINFO_PRETRANSFER_TIME_T),
       let came = easy.offset(CURLINFO_STARTTRANSFER_TIME_T)
     else { return nil }
-    return HostAnswer(firstByte: Double(max(0, came - began)) / 1e6, isHTTP2: isHTTP2)
+    return HostAnswer(firstByte: Double(max(0, came - began)) / 1e6, isHTTP2: easy.isHTTP2)
   }
-
-  private var isHTTP2: Bool { (easy.long(CURLINFO_HTTP_VERSION) ?? 0) >= CURL_HTTP_VERSION_2_0 }
 }

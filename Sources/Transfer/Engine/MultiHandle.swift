@@ -22,7 +22,6 @@ final class MultiHandle: @unchecked Sendable {  // created on one thread, then u
 
   deinit { curl_multi_cleanup(raw) }
 
-  /// Starts a transfer.
   func add(_ easy: EasyHandle) -> Bool { curl_multi_add_handle(raw, easy.raw) == CURLM_OK }
 
   /// Removes a transfer, finished or not.

@@ -28,7 +28,6 @@ final class OpenConnections {
   /// Sockets over which no request was sent yet.
   private var unused: Set<Int32> = []
 
-  /// How many sockets are recorded.
   var count: Int { connections.count + unused.count }
 
   /// Adds a socket that is about to be connected; does nothing when it is negative.

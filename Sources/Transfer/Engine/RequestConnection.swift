@@ -73,17 +73,14 @@ struct RequestConnection {
 
   /// Whether bytes have arrived that libcurl has not read. With HTTP/2 `false`: they may belong to other transfers.
   var hasUnreadBytes: Bool {
-    guard let endpoints, !isMultiplexed else { return false }
+    guard let endpoints, !easy.isHTTP2 else { return false }
     return openConnections.hasUnreadBytes(over: endpoints, layers)
   }
 
   /// Records that the response has been received completely.
   func endRequest() {
-    if let endpoints { openConnections.endRequest(over: endpoints, isMultiplexed: isMultiplexed) }
+    if let endpoints { openConnections.endRequest(over: endpoints, isMultiplexed: easy.isHTTP2) }
   }
-
-  /// Whether the connection carries several transfers at a time.
-  private var isMultiplexed: Bool { (easy.long(CURLINFO_HTTP_VERSION) ?? 0) >= CURL_HTTP_VERSION_2_0 }
 
   /// Whether the connection to the proxy is encrypted.
   var isProxyOverTLS: Bool { proxy.flatMap(schemeText)?.lowercased() == "https" }

@@ -168,7 +168,6 @@ struct ResponseReceiver {
   /// Counts bytes of the body that arrived, whether or not libcurl delivers them.
   mutating func countArrived(_ bytes: Int) { arrivedBytes += bytes }
 
-  /// Whether exactly the announced body has arrived.
   var isBodyComplete: Bool { arrivedBytes == header.bodyBytes }
 
   /// Checks that no more than the announced body has arrived.

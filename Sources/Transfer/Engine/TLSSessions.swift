@@ -5,14 +5,7 @@ import CCrypto
 ///
 /// All connections of an engine verify certificates in the same way, so that a session never stands for a weaker
 /// verification.
-final class TLSSessions {
-  private var recent = RecentSessions<TLSSession>()
-
-  /// A session to resume; `nil` when none is known.
-  func next(for origin: String) -> TLSSession? { recent.next(for: origin) }
-
-  func insert(_ session: TLSSession, for origin: String) { recent.insert(session, for: origin) }
-}
+typealias TLSSessions = RecentSessions<TLSSession>
 
 /// Owns a session of OpenSSL's (`SSL_SESSION *`).
 final class TLSSession {
@@ -25,7 +18,7 @@ final class TLSSession {
 }
 
 /// The newest sessions of the origins that were used last.
-struct RecentSessions<Session> {
+final class RecentSessions<Session> {
   private struct Origin {
     /// The newest is last.
     var sessions: [Session] = []
@@ -45,7 +38,7 @@ struct RecentSessions<Session> {
   }
 
   /// Adds a session; the oldest one of the origin, and the origin that was not used for longest, make room.
-  mutating func insert(_ session: Session, for name: String) {
+  func insert(_ session: Session, for name: String) {
     var origin = known[name] ?? Origin()
     origin.sessions.append(session)
     if origin.sessions.count > sessionsOfOrigin { origin.sessions.removeFirst() }
@@ -55,16 +48,16 @@ struct RecentSessions<Session> {
     }
   }
 
-  /// Returns the newest session, and removes it unless it is the last one: a ticket of TLS 1.3 should be used once (RFC
+  /// Returns the newest session, `nil` when there is none, and removes it unless it is the last one: a ticket of TLS 1.3 should be used once (RFC
   /// 8446, appendix C.4), but a connection without any costs more.
-  mutating func next(for name: String) -> Session? {
+  func next(for name: String) -> Session? {
     guard var origin = known[name] else { return nil }
     let session = origin.sessions.count > 1 ? origin.sessions.removeLast() : origin.sessions.last
     use(&origin, name)
     return session
   }
 
-  private mutating func use(_ origin: inout Origin, _ name: String) {
+  private func use(_ origin: inout Origin, _ name: String) {
     uses += 1
     origin.lastUse = uses
     known[name] = origin

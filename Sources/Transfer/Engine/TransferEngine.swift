@@ -8,7 +8,7 @@ import System
 package final class TransferEngine: Sendable {
   private struct State {
     var lastNumber: UInt64 = 0
-    var thread: EngineThread?
+    var thread: NativeThread?
   }
 
   private let state: Mutex<State>
@@ -27,9 +27,11 @@ package final class TransferEngine: Sendable {
     guard let mailbox = try? Mailbox<TransferOrder>() else { fatalError("no descriptor is left for the engine") }
     self.mailbox = mailbox
     files = FileCopyQueue(configuration: configuration)
-    let thread = EngineThread {
+    let thread = NativeThread {
       TransferLoop(configuration: configuration, mailbox: mailbox, multi: multi, lookUp: lookUp).run()
     }
+    // At the start of the process, which can do nothing without it.
+    guard let thread else { fatalError("cannot start a thread: \(systemMessage(errno))") }
     state = Mutex(State(thread: thread))
   }
 
@@ -83,40 +85,4 @@ package final class TransferEngine: Sendable {
     }
     thread?.join()
   }
-}
-
-/// A thread that runs one function and can be waited for.
-final class EngineThread: Sendable {
-  private let thread: pthread_t
-
-  /// Starts the thread (`pthread_create`). Ends the program when the system cannot create one.
-  init(_ body: @escaping @Sendable () -> Void) {
-    var thread = pthread_t()
-    let box = Unmanaged.passRetained(Body(run: body))
-    let code = pthread_create(&thread, nil, runBody, box.toOpaque())
-    // At the start of the process, which can do nothing without it.
-    guard code == 0 else { fatalError("cannot start a thread: \(systemMessage(code))") }
-    self.thread = thread
-  }
-
-  /// Waits until the function has returned (`pthread_join`); on the thread itself it detaches the thread instead. Must be
-  /// called once.
-  func join() {
-    if pthread_equal(thread, pthread_self()) != 0 {
-      pthread_detach(thread)
-    } else {
-      pthread_join(thread, nil)
-    }
-  }
-
-  fileprivate final class Body: Sendable {
-    let run: @Sendable () -> Void
-    init(run: @escaping @Sendable () -> Void) { self.run = run }
-  }
-}
-
-private func runBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let argument else { return nil }
-  Unmanaged<EngineThread.Body>.fromOpaque(argument).takeRetainedValue().run()
-  return nil
 }

@@ -1,6 +1,4 @@
-import Glibc
 import Synchronization
-import System
 
 /// Looks host names up, on threads of its own, since the system's resolver blocks.
 ///
@@ -40,7 +38,8 @@ final class NameResolver: Sendable {
       state.threads += 1
       return true
     }
-    guard needsThread, !DetachedThread.start(stackBytes: Self.stackBytes, { self.work() }) else { return }
+    guard needsThread else { return }
+    if let thread = NativeThread(stackBytes: Self.stackBytes, { self.work() }) { return thread.detach() }
     // The system cannot create a thread now. Another one takes the name when there is any.
     let isAlone = state.withLock { state in
       state.threads -= 1
@@ -89,36 +88,4 @@ final class NameResolver: Sendable {
     }
     for name in names { completion(name, .failed("the system cannot create a thread")) }
   }
-}
-
-/// A thread that nobody waits for (`pthread_create`, detached).
-enum DetachedThread {
-  /// Starts a thread that runs one function.
-  /// - Parameter stackBytes: The size of its stack.
-  /// - Returns: Whether the system could create it.
-  static func start(stackBytes: Int, _ body: @escaping @Sendable () -> Void) -> Bool {
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    pthread_attr_setstacksize(&attributes, stackBytes)
-    let box = Unmanaged.passRetained(Body(run: body))
-    var thread = pthread_t()
-    guard pthread_create(&thread, &attributes, runDetached, box.toOpaque()) == 0 else {
-      box.release()
-      return false
-    }
-    return true
-  }
-
-  fileprivate final class Body: Sendable {
-    let run: @Sendable () -> Void
-    init(run: @escaping @Sendable () -> Void) { self.run = run }
-  }
-}
-
-private func runDetached(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let argument else { return nil }
-  Unmanaged<DetachedThread.Body>.fromOpaque(argument).takeRetainedValue().run()
-  return nil
 }

@@ -27,7 +27,6 @@ package struct HostSettings: Sendable, Hashable {
   /// the configuration's.
   package var maxRate: Int?
 
-  /// The settings of a host without rules.
   package init() {}
 
   /// The same for a try that may take less time than others, as at a host that was silent. What is set stays.
@@ -57,7 +56,4 @@ package struct HostLimit: Sendable, Hashable {
   /// The same limit for both protocols.
   /// - Parameter fixed: At least 1.
   package init(fixed: Int) { (connections, streams) = (fixed, fixed) }
-
-  /// The limit with a protocol.
-  package func transfers(isHTTP2: Bool) -> Int { isHTTP2 ? streams : connections }
 }

@@ -28,7 +28,6 @@ package final class PartialBody: @unchecked Sendable {  // one transfer at a tim
 
   private var content: Content?
 
-  /// Nothing is there yet.
   package init() {}
 
   /// How many bytes the file begins with that need not be sent again; `nil` when everything must be.

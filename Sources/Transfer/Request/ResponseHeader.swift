@@ -1,5 +1,4 @@
 import CCurl
-import Glibc
 import System
 
 /// The fields of a response's header that transfers use, parsed line by line as libcurl delivers them. A status line
@@ -47,7 +46,6 @@ struct ResponseHeader {
     case end
   }
 
-  /// Whether a line begins a new header.
   static func isStatus(_ line: UnsafeRawBufferPointer) -> Bool { begins(line, with: "http/") }
 
   /// Parses a line, with its line break.
@@ -183,10 +181,3 @@ func retryAfterSeconds(_ value: String, now: Double) -> Double? {
 }
 
 private func clamped(_ seconds: Double) -> Double { min(max(0, seconds), Double(Int32.max)) }
-
-/// The current time in seconds since 1970 (`clock_gettime`).
-func unixTime() -> Double {
-  var now = timespec()
-  clock_gettime(CLOCK_REALTIME, &now)
-  return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
-}

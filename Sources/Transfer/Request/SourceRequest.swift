@@ -26,7 +26,6 @@ package struct SourceRequest: Sendable, Hashable {
   /// Default: `nil`, none. May hold secrets.
   package private(set) var content: Content?
 
-  /// A GET without header fields.
   package static let plain = SourceRequest()
 
   private init() {}

@@ -46,7 +46,6 @@ package struct TransferError: Error, Sendable, Hashable {
   /// Whether it is the source's file that could not be read, and not ours that could not be written. Default: `false`.
   package var isOfSource = false
 
-  /// Creates an error.
   package init(
     _ code: Code, _ message: String, httpStatus: Int? = nil, finalURL: String? = nil, systemError: Int32? = nil,
     isOfSource: Bool = false

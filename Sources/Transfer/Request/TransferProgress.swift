@@ -44,7 +44,6 @@ package final class TransferProgress: Sendable {
 
   func setHeld(_ hold: RateHold) { held.store(hold, ordering: .relaxed) }
 
-  /// Records that a request begins.
   func requestBegan(now: Int) {
     flow.withLock { flow in
       flow.began = now

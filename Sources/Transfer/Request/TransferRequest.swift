@@ -33,7 +33,6 @@ package struct TransferRequest: Sendable {
   /// if the transfer breaks off; ignored for a file. Default: `nil`, the file is empty, and nothing is kept.
   package let partial: PartialBody?
 
-  /// Creates a request.
   package init(
     location: SourceLocation, request: SourceRequest = .plain, destination: Int32, checksum: Checksum? = nil,
     validators: Validators? = nil, validatorScope: String? = nil, settings: HostSettings = HostSettings(),

@@ -21,7 +21,7 @@ import Testing
     try file.write("x")
     #expect(watch.notices().allSatisfy { $0 == .begun(FileName("a.txt")) })
     do {
-      let second = try OpenFile(updating: folder.file("a.txt"))
+      let second = try OpenFolder(folder.path).open(updating: "a.txt")
       try second.write("y")
     }
     #expect(watch.notices().last == .complete(FileName("a.txt")))

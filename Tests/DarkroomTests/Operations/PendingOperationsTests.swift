@@ -16,7 +16,7 @@ import Testing
     #expect(live.source?.bytes == 64_389 && live.source?.picture?.format == .png)
     let result = try #require(live.result)
     #expect(try chains.staged == [result.staged], "the download is not kept beside the result")
-    #expect(try OpenFile.holds(chains.staging.path(result.staged), bytes: result.bytes, sha256: result.sha256))
+    #expect(try chains.staging.open().holds(result.staged, bytes: result.bytes, sha256: result.sha256))
     #expect((result.sha256 == live.source?.sha256) == (recipe == "none"))
     #expect(chains.pending.inProgress.isEmpty)
   }
@@ -32,7 +32,9 @@ import Testing
     #expect(made.occupant == nil)
     let target = chains.folder.file("job/" + record.target(of: made))
     if kind != "nothing" { try made.file.copy(to: OpenFile(creating: target)) }
-    if kind == "another" { try OpenFile(updating: target).write("x") }
+    if kind == "another" {
+      try OpenFolder(Folder.parent(of: target)).open(updating: Folder.name(of: target)).write("x")
+    }
     let again = try chains.start(0)
     _ = chains.ended(1)
     let occupant = again.snapshot.result?.occupant

@@ -28,7 +28,6 @@ final class JPEGDestination {
   let storage: UnsafeMutablePointer<cjpeg_destination>
   private let buffer: UnsafeMutableBufferPointer<JOCTET>
 
-  /// Creates a destination on an open file.
   convenience init(_ descriptor: Int32) { self.init(descriptor, capacity: 64 << 10) }
 
   /// Creates a destination in memory.

@@ -5,11 +5,6 @@ final class PNGEncoder: RowEncoder {
   /// The level of zlib (decision 0012).
   private static let level: Int32 = 2
 
-  /// The row filters to choose from: colours that repeat exactly compress better without (decision 0012).
-  private static func filters(_ settings: EncodeSettings) -> Int32 {
-    settings.hasFewColours ? PNG_FILTER_NONE : PNG_FILTER_SUB | PNG_FILTER_UP
-  }
-
   private let codec: png_structp
   private let header: png_infop
   private let failure: PNGFailure
@@ -20,9 +15,11 @@ final class PNGEncoder: RowEncoder {
     let stream = try StdioStream(writing: descriptor)
     let failure = PNGFailure(stream)
     var (codec, header): (png_structp?, png_infop?)
+    // Colours that repeat exactly compress better without row filters (decision 0012).
+    let filters = settings.hasFewColours ? PNG_FILTER_NONE : PNG_FILTER_SUB | PNG_FILTER_UP
     do throws(ImagingError) {
       guard
-        cpng_open_writer(failure.storage, &codec, &header, Self.level, Self.filters(settings)) == 1,
+        cpng_open_writer(failure.storage, &codec, &header, Self.level, filters) == 1,
         let codec, let header
       else { throw failure.whileEncoding }
       try Self.start(codec, header, failure, settings)

@@ -126,7 +126,6 @@ struct PNGHeader {
 
   // MARK: Bytes
 
-  /// A chunk that is being read.
   private struct Chunk {
     let name: [UInt8]
     let length: Int

@@ -2,7 +2,6 @@ import Glibc
 
 /// A stdio stream on a duplicate of a descriptor, closed with the object.
 final class StdioStream {
-  /// The stream.
   let file: UnsafeMutablePointer<FILE>
   private let buffer: UnsafeMutablePointer<CChar>
 

@@ -15,7 +15,6 @@ struct WebPContainer {
   let frame: Frame
   /// The number of frames; 1 for still pictures.
   let frames: Int
-  /// The file's metadata.
   let metadata: Metadata
 
   /// The largest number of chunks that are read of a file, and of its first frame.

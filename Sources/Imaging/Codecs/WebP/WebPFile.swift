@@ -42,7 +42,6 @@ struct WebPFile {
 struct WebPChunk: Equatable {
   /// Four letters; `EXIF`, `VP8 `.
   let name: String
-  /// The offset of the chunk.
   let start: Int64
   /// Bytes of content.
   let count: Int
