@@ -9,8 +9,6 @@ import CSQLite
 struct RowDigest {
   private var state: UInt64 = 0x6a09_e667_f3bc_c908
 
-  var value: Int64 { Int64(bitPattern: state) }
-
   /// Every step is a bijection of the state, and of the word: no difference gets lost.
   private mutating func add(_ word: UInt64) {
     state = (state ^ word) &* 0x9e37_79b9_7f4a_7c15
@@ -55,7 +53,7 @@ struct RowDigest {
       { context, count, values in
         var digest = RowDigest()
         for position in 0..<Int(count) { digest.add(values?[position]) }
-        sqlite3_result_int64(context, digest.value)
+        sqlite3_result_int64(context, Int64(bitPattern: digest.state))
       }, nil, nil, nil)
   }
 }

@@ -18,14 +18,10 @@ package struct SQLiteError: Error, CustomStringConvertible {
   package init(code: Int32, message: String, path: String, systemError: Int32 = 0) {
     self.code = code
     self.path = path
-    self.systemError = Self.mayHaveSystemError(code) ? systemError : 0
+    // SQLite keeps the number of an earlier call when it fails without one.
+    self.systemError = [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(code & 0xff) ? systemError : 0
     let number = self.systemError == 0 ? "" : ", errno \(systemError)"
     description = "\(path): \(message) (SQLite result code \(code)\(number))"
-  }
-
-  /// SQLite keeps the number of an earlier call when it fails without one.
-  private static func mayHaveSystemError(_ code: Int32) -> Bool {
-    [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(code & 0xff)
   }
 
   /// Whether the file is damaged, or is another program's.

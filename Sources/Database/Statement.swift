@@ -16,7 +16,9 @@ package final class Statement {
   package func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
 
   /// The integer in a column, nil when it is null.
-  package func optionalInteger(_ column: Int32) -> Int? { isNull(column) ? nil : integer(column) }
+  package func optionalInteger(_ column: Int32) -> Int? {
+    sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : integer(column)
+  }
 
   /// The text in a column, nil when it is null.
   package func text(_ column: Int32) -> String? {
@@ -33,8 +35,6 @@ package final class Statement {
     default: .null
     }
   }
-
-  package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
   func bind(_ values: [SQLiteValue]) throws {
     for (position, value) in zip(Int32(1)..., values) {

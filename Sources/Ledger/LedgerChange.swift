@@ -53,9 +53,7 @@ package enum LedgerChange: Sendable {
   /// The beginning or, with the same cause, lock and beginning, the end of a pause. Nothing is recorded for a run that was
   /// removed meanwhile.
   case pause(LedgerPause, run: String)
-}
 
-extension LedgerChange {
   /// Makes the change, within a transaction.
   /// - Parameter lastSequence: The place of the job that was accepted last.
   func apply(to database: Database, lastSequence: inout Int) throws {

@@ -1,11 +1,10 @@
 import Database
 
 /// An entry of a live job that is tried again later.
-package struct LedgerDeferral: Sendable, Equatable {
+package struct LedgerDeferral: Sendable, Equatable, DatabaseRecord {
   /// Place in the manifest, from 0.
   package let position: Int
 
-  /// How often it was tried.
   package let attempts: Int
 
   /// When it is tried again, in milliseconds since 1970, UTC.
@@ -29,9 +28,7 @@ package struct LedgerDeferral: Sendable, Equatable {
   static let isOpen = """
     NOT EXISTS (SELECT 1 FROM entries WHERE entries.run_id = deferred.run_id AND entries.position = deferred.position)
     """
-}
 
-extension LedgerDeferral: DatabaseRecord {
   package static let columns: Columns = ["position", "attempts", "due_ms", "wait_ms", "first_ms"]
 
   package init(_ row: Statement) {

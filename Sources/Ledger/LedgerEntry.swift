@@ -1,7 +1,7 @@
 import Database
 
 /// What an entry of a live job came to.
-package struct LedgerEntry: Sendable, Equatable {
+package struct LedgerEntry: Sendable, Equatable, DatabaseRecord {
   /// Place in the manifest, from 0.
   package let position: Int
 
@@ -50,9 +50,7 @@ package struct LedgerEntry: Sendable, Equatable {
     self.failure = failure
     self.row = row
   }
-}
 
-extension LedgerEntry: DatabaseRecord {
   package static let columns: Columns = ["position", "row", "staged", "target", "bytes", "sha256", "origin"]
 
   package init(_ row: Statement) {
@@ -69,9 +67,7 @@ extension LedgerEntry: DatabaseRecord {
       .optional(delivery?.bytes), .optional(delivery?.sha256), .optional(delivery?.origin),
     ]
   }
-}
 
-extension LedgerEntry {
   /// How many entries of a run are removed in the commit that ends it: for that everything else waits.
   static let removedAtOnce = 20_000
 

@@ -1,7 +1,7 @@
 import Database
 
 /// A row that failed, as the next run of its job compares itself with it.
-package struct LedgerFailure: Sendable, Equatable {
+package struct LedgerFailure: Sendable, Equatable, DatabaseRecord {
   /// The output's path beneath `images/`, without extension: it identifies the row in its job.
   package let name: String
 
@@ -20,9 +20,7 @@ package struct LedgerFailure: Sendable, Equatable {
     self.runs = runs
     self.code = code
   }
-}
 
-extension LedgerFailure: DatabaseRecord {
   package static let columns: Columns = ["name", "first_seen", "runs", "code"]
 
   package init(_ row: Statement) {
@@ -30,9 +28,7 @@ extension LedgerFailure: DatabaseRecord {
   }
 
   package var values: [SQLiteValue] { [.text(name), .text(firstSeen), .integer(runs), .text(code)] }
-}
 
-extension LedgerFailure {
   /// Keeps a failure of a run that has not ended.
   func put(run runID: String, _ database: Database) throws {
     try database.run(LedgerTable.failures.put, [.text(runID)] + values)

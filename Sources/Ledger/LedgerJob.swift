@@ -2,7 +2,7 @@ import Database
 import Foundation
 
 /// One run of a manifest, as the ledger knows it.
-package struct LedgerJob: Sendable, Equatable {
+package struct LedgerJob: Sendable, Equatable, DatabaseRecord {
   /// How far a run has come. It only goes back when a report that was staged is not what was written.
   package enum State: String, Sendable {
     /// The snapshot of the manifest is durable; nothing was done.
@@ -39,9 +39,7 @@ package struct LedgerJob: Sendable, Equatable {
     self.outcome = outcome
     self.documents = documents
   }
-}
 
-extension LedgerJob: DatabaseRecord {
   /// Selects the jobs that have not ended, in the order of their acceptance.
   static let live = "WHERE state != 'ended' ORDER BY sequence"
 

@@ -1,7 +1,7 @@
 import Database
 
 /// A page of the names of a run that were derived, in the order of the manifest, such that the next run of its job finds them.
-package struct LedgerNames: Sendable, Equatable {
+package struct LedgerNames: Sendable, Equatable, DatabaseRecord {
   /// Its number, from 0.
   package let page: Int
 
@@ -9,9 +9,7 @@ package struct LedgerNames: Sendable, Equatable {
   package let text: String
 
   package init(page: Int, text: String) { (self.page, self.text) = (page, text) }
-}
 
-extension LedgerNames: DatabaseRecord {
   package static let columns: Columns = ["page", "names"]
 
   package init(_ row: Statement) { self.init(page: row.integer(0), text: row.text(1) ?? "") }

@@ -1,7 +1,7 @@
 import Database
 
 /// A stretch of time in which a job's queues were suspended for one cause.
-package struct LedgerPause: Sendable, Equatable {
+package struct LedgerPause: Sendable, Equatable, DatabaseRecord {
   package let cause: String
 
   /// The lock's name; empty when the cause is not a lock.
@@ -26,9 +26,7 @@ package struct LedgerPause: Sendable, Equatable {
   package func clipped(to start: Int) -> LedgerPause {
     LedgerPause(cause: cause, lock: lock, reason: reason, began: max(start, began), ended: ended)
   }
-}
 
-extension LedgerPause: DatabaseRecord {
   package static let columns: Columns = ["cause", "lock", "reason", "began_ms", "ended_ms"]
 
   package init(_ row: Statement) {

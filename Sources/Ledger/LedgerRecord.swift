@@ -12,9 +12,7 @@ package enum LedgerRecord: Sendable, Equatable {
   /// That a run is its job's last, with what failed in it, and the names that were derived in it. It stays while a run of the
   /// job is live.
   case lastRun(job: String, run: String)
-}
 
-extension LedgerRecord {
   func remove(from database: Database) throws {
     switch self {
     case .endedRun(let runID):

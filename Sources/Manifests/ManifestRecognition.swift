@@ -44,7 +44,8 @@ package enum ManifestRecognition {
     case "[": return "json"
     case "{": return isLine(first, ofSeveral: lines.dropFirst().first != nil) ? "jsonl" : "json"
     case "\"" where !isHeader(first): return "jsonl"
-    default: return isHeader(first) ? first.contains("\t") ? "tsv" : "csv" : isScalar(first) ? "jsonl" : "txt"
+    case _ where isHeader(first): return first.contains("\t") ? "tsv" : "csv"
+    default: return (try? JSONValue(parsing: first)) == nil ? "txt" : "jsonl"
     }
   }
 
@@ -62,6 +63,4 @@ package enum ManifestRecognition {
       field.trimmingCharacters(in: CharacterSet(charactersIn: " \"")) == "url"
     }
   }
-
-  private static func isScalar(_ line: String) -> Bool { (try? JSONValue(parsing: line)) != nil }
 }

@@ -12,6 +12,19 @@ package struct MemoryReading: Sendable, Equatable {
     package let used: Int
 
     package init(limit: Int, used: Int) { (self.limit, self.used) = (limit, used) }
+
+    /// - Parameter cached: The lines of `memory.stat` with the pages of files.
+    /// - Returns: nil for a folder that is none of a group with a limit.
+    fileprivate init?(_ folder: String, limit: String, used: String, cached: [Substring]) {
+      guard let limit = ControlGroup.number(folder + "/" + limit), 1..<ControlGroup.noLimit ~= limit,
+        let used = ControlGroup.number(folder + "/" + used)
+      else { return nil }
+      let lines = (ControlGroup.contents(folder + "/memory.stat") ?? "").split(separator: "\n").map {
+        $0.split(separator: " ")
+      }
+      let pages = lines.filter { $0.count == 2 && cached.contains($0[0]) }.compactMap { Int($0[1]) }
+      self.init(limit: limit, used: max(0, used - pages.reduce(0, +)))
+    }
   }
 
   /// The share of the last ten seconds, in percent, in which all tasks that had something to do waited for memory: `full
@@ -23,9 +36,7 @@ package struct MemoryReading: Sendable, Equatable {
   package var groups: [Group] = []
 
   package init(pressure: Double? = nil, groups: [Group] = []) { (self.pressure, self.groups) = (pressure, groups) }
-}
 
-extension MemoryReading {
   /// Reads what the kernel says now: some small files, a few for each control group with a limit.
   /// - Parameter root: The folder beneath which `/proc` and `/sys` are. Default: the root.
   package init(root: String = "") {
@@ -66,21 +77,6 @@ extension MemoryReading {
 
 extension [MemoryReading.Group] {
   fileprivate static func += (groups: inout Self, group: MemoryReading.Group?) { if let group { groups.append(group) } }
-}
-
-extension MemoryReading.Group {
-  /// - Parameter cached: The lines of `memory.stat` with the pages of files.
-  /// - Returns: nil for a folder that is none of a group with a limit.
-  fileprivate init?(_ folder: String, limit: String, used: String, cached: [Substring]) {
-    guard let limit = ControlGroup.number(folder + "/" + limit), 1..<ControlGroup.noLimit ~= limit,
-      let used = ControlGroup.number(folder + "/" + used)
-    else { return nil }
-    let lines = (ControlGroup.contents(folder + "/memory.stat") ?? "").split(separator: "\n").map {
-      $0.split(separator: " ")
-    }
-    let pages = lines.filter { $0.count == 2 && cached.contains($0[0]) }.compactMap { Int($0[1]) }
-    self.init(limit: limit, used: max(0, used - pages.reduce(0, +)))
-  }
 }
 
 /// The memory that pictures may take, derived from what the machine, or the control group of the process, has.

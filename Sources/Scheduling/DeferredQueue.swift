@@ -147,7 +147,6 @@ package struct DeferredEntry: Comparable, Sendable {
   /// The place in the manifest, from 0.
   package var position: Int { Int(place) }
 
-  /// How often it was tried.
   package var attempts: Int { Int(tries) }
 
   package static func < (a: DeferredEntry, b: DeferredEntry) -> Bool {

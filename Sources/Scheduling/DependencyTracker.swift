@@ -17,7 +17,6 @@ package struct DependencyTracker: Sendable {
   package struct Failing: Equatable, Sendable {
     package let position: Int
 
-    /// The entry that it comes after.
     package let dependency: Int
 
     /// The first that did not succeed, for its own reasons; it may be `dependency`.
@@ -111,7 +110,6 @@ package struct DependencyTracker: Sendable {
     endings.append(Ending(position: position, cause: cause))
   }
 
-  /// Takes out entries that fail.
   package mutating func takeFailing(limit: Int) -> [Failing] {
     let taken = Array(failing.prefix(limit))
     failing.removeFirst(taken.count)

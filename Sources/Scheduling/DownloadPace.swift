@@ -9,9 +9,6 @@ package struct DownloadPace: Equatable, Sendable {
     package let period: Int
 
     package init(bytesPerSecond: Int, period: Int) { (self.bytesPerSecond, self.period) = (bytesPerSecond, period) }
-
-    /// The bytes of a period.
-    var bytes: Int { bytesPerSecond * period / 1000 }
   }
 
   /// Whether it was too slow for a whole period. Then it remains so.
@@ -26,7 +23,7 @@ package struct DownloadPace: Equatable, Sendable {
   /// Records how many bytes have come so far. A period ends early when enough have come.
   package mutating func received(_ bytes: Int, now: Int, limit: Limit) {
     guard !isSlow, limit.bytesPerSecond > 0 else { return }
-    if bytes - self.bytes >= limit.bytes {
+    if bytes - self.bytes >= limit.bytesPerSecond * limit.period / 1000 {
       (began, self.bytes) = (now, bytes)
     } else {
       isSlow = now - began >= limit.period

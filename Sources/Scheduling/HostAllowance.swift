@@ -11,7 +11,6 @@ package struct HostAllowance: Equatable, Sendable {
     self.interval = interval
   }
 
-  /// The allowance of a host without a rule.
   package static let standard = HostAllowance()
 }
 

@@ -4,16 +4,16 @@
 /// takes too long the host is given up, and its entries fail without being tried, but for a trial now and then. A host that
 /// has never answered is not closed: its entries fail by their own tries, and it is given up after a few in a row.
 package struct HostBreaker: Equatable, Sendable {
-  /// How a request failed at its host.
-  package enum Failure: Equatable, Sendable {
+  /// How a request failed at its host; the raw values are those of reports and of the status.
+  package enum Failure: String, Sendable {
     /// No connection came about: the name is not known, it was refused, there is no route, TLS was cut off.
     case refused
     /// The resolver failed: no name server answers.
     case unresolved
     /// This machine has no network.
-    case noNetwork
+    case noNetwork = "no-network"
     /// No connection with the proxy came about.
-    case noProxy
+    case noProxy = "no-proxy"
     /// No connection came about before the time was over.
     case unanswered
     /// The request was sent, and no answer began before the time was over.
@@ -188,7 +188,6 @@ package struct HostBreaker: Equatable, Sendable {
 
   // MARK: Trials
 
-  /// Records that a trial begins.
   package mutating func trialBegan(now: Int) {
     switch state {
     case .closed(var closed):

@@ -48,7 +48,6 @@ struct HostLoad: Sendable {
     allow(allowance)
   }
 
-  /// Sets what the operator allows.
   mutating func allow(_ allowance: HostAllowance) {
     perHost = allowance.downloads
     throttle.spacing = allowance.interval

@@ -50,7 +50,7 @@ struct HostMemory {
     hosts[host] = Known(throttle: throttle, breaker: breaker, opened: opened)
     openings.insert(Opening(opened: opened, host: host))
     while hosts.count > Self.limit, let first = openings.popFirst() {
-      if isCurrent(first) { hosts[first.host] = nil }
+      if hosts[first.host]?.opened == first.opened { hosts[first.host] = nil }
     }
     if openings.count > 4 * Self.limit { removeOldOpenings() }
   }
@@ -59,8 +59,6 @@ struct HostMemory {
     openings = PriorityQueue()
     for (host, known) in hosts { openings.insert(Opening(opened: known.opened, host: host)) }
   }
-
-  private func isCurrent(_ opening: Opening) -> Bool { hosts[opening.host]?.opened == opening.opened }
 }
 
 /// The latest news of whether hosts answer: whether the network may be down is a question of all hosts but the one that

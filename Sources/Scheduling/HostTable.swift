@@ -41,7 +41,6 @@ struct HostTable {
   /// The slot of a host; nil when it is not in use.
   func slot(of number: Int) -> Int? { slots[number] }
 
-  /// The hosts that are in use, with their slots.
   var used: [(host: Int, slot: Int)] { slots.map { ($0.key, $0.value) } }
 
   /// Whether a host is in use, or remembered.

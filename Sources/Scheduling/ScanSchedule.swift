@@ -13,7 +13,6 @@ package struct ScanSchedule: Sendable {
 
   package init() {}
 
-  /// Records a notice of the kernel.
   package mutating func note(isUrgent: Bool) {
     hasNotice = true
     hasUrgentNotice = hasUrgentNotice || isUrgent

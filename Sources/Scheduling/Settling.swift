@@ -34,7 +34,6 @@ package struct Settling: Sendable {
   /// How long a file must be unchanged where it lies, in seconds.
   package var effectiveTime: Double { isOnNetwork ? max(time, Self.networkTime) : time }
 
-  /// Records a notice of the kernel.
   package mutating func note(_ notice: FolderNotice) {
     switch notice {
     case .complete(let name): if !isOnNetwork { reported.insert(name) }

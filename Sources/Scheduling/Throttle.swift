@@ -50,7 +50,6 @@ package struct Throttle: Equatable, Sendable {
 
   package mutating func started(now: Int) { lastStarted = now }
 
-  /// Records that a download begins its request.
   package mutating func requested(now: Int) { lastRequest = now }
 
   /// Records an answer that is no refusal.

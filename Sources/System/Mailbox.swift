@@ -94,9 +94,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
   /// `EAGAIN` it is readable already.
   private func wake() {
     var one: UInt64 = 1
-    for _ in 0..<Self.wakeLimit where write(descriptor, &one, 8) == 8 || errno == EAGAIN { return }
+    // Nothing but a tool that injects errors has it fail.
+    for _ in 0..<100 where write(descriptor, &one, 8) == 8 || errno == EAGAIN { return }
   }
-
-  /// So often a write is tried: nothing but a tool that injects errors has it fail.
-  private static var wakeLimit: Int { 100 }
 }

@@ -10,7 +10,6 @@ package final class MessageDigest {
     case sha1 = "sha-1"
     case md5 = "md5"
 
-    /// How many hexadecimal digits a digest has.
     package var hexDigitCount: Int {
       switch self {
       case .sha256: 64

@@ -11,7 +11,7 @@ extension OpenFile {
   /// - Throws: `SystemError`, also where the file system knows no modes (CIFS).
   package func setAccess(mode: Int, group: Int? = nil) throws(SystemError) {
     var mode = mode_t(truncatingIfNeeded: mode) & 0o777 | 0o400
-    if let group, try status().group != group, !change(owner: uid_t.max, group: group) {
+    if let group, try status().group != group, !give(to: uid_t.max, group: group) {
       guard [EPERM, EINVAL, ENOTSUP, ENOSYS].contains(errno) else { throw SystemError("fchown", path) }
       mode &= ~0o070
     }
@@ -22,11 +22,9 @@ extension OpenFile {
   /// - Throws: `SystemError`, also where the file system knows no modes (CIFS).
   package func makePublic() throws(SystemError) { try setAccess(mode: Int(0o666 & ~Umask.current)) }
 
-  /// Gives the file to a user and a group, as root may.
-  /// - Returns: Whether it could be done.
-  package func give(to owner: uid_t, group: Int) -> Bool { change(owner: owner, group: group) }
-
-  private func change(owner: uid_t, group: Int) -> Bool {
+  /// Gives the file to a user and a group, as root may. The user `uid_t.max` is the present one.
+  /// - Returns: Whether it could be done; `errno` tells why not.
+  package func give(to owner: uid_t, group: Int) -> Bool {
     uninterrupted { fchown(descriptor, owner, gid_t(truncatingIfNeeded: group)) } == 0
   }
 }

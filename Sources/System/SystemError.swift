@@ -21,7 +21,6 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
 
   package var description: String { "\(path): \(systemMessage(code)) (\(operation))" }
 
-  /// What kind of failure it is.
   package var cause: ErrorCause { ErrorCause(errno: code) }
 
   /// Whether the file system has no room: `ENOSPC` or `EDQUOT`.

@@ -69,7 +69,6 @@ struct CacheFolder: Sendable {
     }
   }
 
-  /// Removes all sources and all files that come in.
   func removeFiles() throws {
     try removeIncoming()
     try removeSources { _ in false }

@@ -98,13 +98,11 @@ final class CacheIndex {
 
   /// What a request returned.
   func source(_ key: CacheKey) throws -> CachedSource? {
-    try database.first(Self.getSource, [.text(key.text)]) { row in
-      SourceRecord(row).source(bytes: row.integer(Int32(SourceRecord.columns.count)))
-    }
+    try database.first(Self.getSource, [.text(key.text)]) { CachedSource($0) }
   }
 
   private static let getSource =
-    "SELECT \(SourceRecord.columns.names), bytes FROM sources JOIN objects USING (sha256) WHERE key = ?"
+    "SELECT \(CachedSource.columns.names), bytes FROM sources JOIN objects USING (sha256) WHERE key = ?"
 
   /// Records what a request returned, and that its file was used just now.
   func put(_ source: CachedSource, of key: CacheKey) throws {
@@ -156,7 +154,7 @@ final class CacheIndex {
 
   private func putSource(_ source: CachedSource, of key: CacheKey) throws {
     let former = try onceObject(key)
-    try database.run(Self.putSource, [.text(key.text)] + SourceRecord(source).values)
+    try database.run(Self.putSource, [.text(key.text)] + source.values)
     if source.asked.isOnce { try countObject(source.sha256) }
     if let former, former != source.sha256 || !source.asked.isOnce { try countObject(former) }
   }
@@ -181,8 +179,8 @@ final class CacheIndex {
   }
 
   private static let putSource = """
-    INSERT OR REPLACE INTO sources (key, \(SourceRecord.columns.names))
-    VALUES (?, \(SourceRecord.columns.placeholders))
+    INSERT OR REPLACE INTO sources (key, \(CachedSource.columns.names))
+    VALUES (?, \(CachedSource.columns.placeholders))
     """
 
   /// Whether there are answers that are for one run only.

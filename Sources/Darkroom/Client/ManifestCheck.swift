@@ -12,10 +12,8 @@ package struct ManifestCheck {
     package let format: String
     package let total: Int
 
-    /// What would make it rejected.
     package let problems: [ManifestProblem]
 
-    /// What is doubtful about it.
     package let warnings: [ManifestWarning]
 
     /// Where its entries are listed, without secrets; nil when that is the manifest.
@@ -108,9 +106,7 @@ package struct ManifestCheck {
       try each(PlannedEntry(entry, after: index.dependencyNames(of: entry.position), configuration))
     }
   }
-}
 
-extension ManifestCheck {
   /// Why a folder cannot be listed; nil when it can.
   fileprivate func failure(of folder: FolderLocation) -> TransferError? {
     do throws(TransferError) {

@@ -16,7 +16,6 @@ package final class StandardInputManifest {
 
   private let file: OpenFile
 
-  /// Under which this process opens the file.
   package var path: String { "/proc/self/fd/\(file.descriptor)" }
 
   /// Reads standard input, from where it stands, to its end. It is not opened anew: that may not be allowed, begins a file

@@ -10,10 +10,8 @@ struct EarlierPage {
   /// Tells the start of the machine in which it was written from others.
   let boot: String
 
-  /// The jobs that had ended, by their keys.
   let ended: [String: EndedJob]
 
-  /// Whether there were more.
   let hasOlder: Bool
 
   /// Up to which job it was known that pages are whole; nil when it was of all.

@@ -26,6 +26,12 @@ final class JobPage {
 
     /// Whether the program has ended, so that nobody writes the page again.
     var isLast = false
+
+    fileprivate var json: JSONValue {
+      .object([
+        "ended": .integer(ended), "total": .integer(total), "paused": paused.map { .string($0) },
+      ])
+    }
   }
 
   private let page: PageFile
@@ -95,13 +101,5 @@ final class JobPage {
   func end() throws(SystemError) {
     try page.append("]}")
     try page.end()
-  }
-}
-
-extension JobPage.Live {
-  fileprivate var json: JSONValue {
-    .object([
-      "ended": .integer(ended), "total": .integer(total), "paused": paused.map { .string($0) },
-    ])
   }
 }

@@ -28,6 +28,18 @@ struct OutboxPage: Sendable, Equatable {
     var report: String?
     /// What made its manifest rejected.
     var problems: [Problem] = []
+
+    var json: JSONValue {
+      .object([
+        "name": .string(name), "run_id": .string(runID), "state": .string(state),
+        "started_at": started.map { .string($0) },
+        "finished_at": finished.map { .string($0) }, "counts": counts?.json, "ended": ended.map { .integer($0) },
+        "total": total.map { .integer($0) }, "failed": failed.map { .integer($0) }, "rate": rate.map { .number($0) },
+        "remaining_s": remaining.map { .number($0) }, "page": page.map { .string(PageText.link($0)) },
+        "report": report.map { .string(PageText.link($0)) },
+        "problems": problems.isEmpty ? nil : .array(problems.prefix(OutboxPage.problemLimit).map(\.json)),
+      ])
+    }
   }
 
   /// Something that made a manifest rejected.
@@ -35,6 +47,13 @@ struct OutboxPage: Sendable, Equatable {
     let code: String
     let message: String
     var place: String?
+
+    fileprivate var json: JSONValue {
+      .object([
+        "code": .string(code), "message": .string(PageText.withoutURLs(message)),
+        "where": place.flatMap { $0.isEmpty ? nil : .string(PageText.withoutURLs($0)) },
+      ])
+    }
   }
 
   /// A file or folder in the inbox that is ignored.
@@ -85,28 +104,5 @@ struct OutboxPage: Sendable, Equatable {
       separator = ","
     }
     try page.append("]}")
-  }
-}
-
-extension OutboxPage.Job {
-  var json: JSONValue {
-    .object([
-      "name": .string(name), "run_id": .string(runID), "state": .string(state),
-      "started_at": started.map { .string($0) },
-      "finished_at": finished.map { .string($0) }, "counts": counts?.json, "ended": ended.map { .integer($0) },
-      "total": total.map { .integer($0) }, "failed": failed.map { .integer($0) }, "rate": rate.map { .number($0) },
-      "remaining_s": remaining.map { .number($0) }, "page": page.map { .string(PageText.link($0)) },
-      "report": report.map { .string(PageText.link($0)) },
-      "problems": problems.isEmpty ? nil : .array(problems.prefix(OutboxPage.problemLimit).map(\.json)),
-    ])
-  }
-}
-
-extension OutboxPage.Problem {
-  fileprivate var json: JSONValue {
-    .object([
-      "code": .string(code), "message": .string(PageText.withoutURLs(message)),
-      "where": place.flatMap { $0.isEmpty ? nil : .string(PageText.withoutURLs($0)) },
-    ])
   }
 }

@@ -1,4 +1,3 @@
-/// Texts that stand in a page.
 enum PageText {
   /// Appends JSON such that it can stand in a `script` element: `<`, `>` and `&` are escaped, so that nothing ends the element,
   /// and U+2028 and U+2029. In JSON these stand only in strings.

@@ -70,7 +70,10 @@ struct Inbox: Sendable {
         }
       }
     }
-    if let extraLock, Self.isPresent(extraLock) { scan.locks.append(Lock(name: extraLock, path: extraLock)) }
+    // A lock that cannot be examined counts as present.
+    if let extraLock, (try? FileStatus.exists(extraLock)) ?? true {
+      scan.locks.append(Lock(name: extraLock, path: extraLock))
+    }
     scan.manifests.sort { ($0.identity.modified, $0.file) < ($1.identity.modified, $1.file) }
     scan.locks.sort { $0.name < $1.name }
     return scan
@@ -79,16 +82,6 @@ struct Inbox: Sendable {
   /// Who has a manifest open for writing.
   func writers(of manifest: InboxScan.Manifest) -> OpenFile.Writers {
     (try? folder.open(reading: manifest.file))?.writers ?? .unknown
-  }
-
-  /// Whether a lock is there. One that cannot be examined counts as present.
-  private static func isPresent(_ path: String) -> Bool {
-    do {
-      _ = try FileStatus(of: path)
-      return true
-    } catch {
-      return error.code != ENOENT && error.code != ENOTDIR
-    }
   }
 }
 

@@ -35,7 +35,6 @@ final class InboxFolder: Sendable {
   /// What processes have noted in the inbox's instance file; empty when there is none.
   var notes: String { held.withLock { $0.lock }?.notes ?? "" }
 
-  /// Has later processes know something.
   func note(_ lines: String) throws(SystemError) { try held.withLock { $0.lock }?.note(lines) }
 
   /// Whether the instance file that this process wrote is in the folder that it holds open.

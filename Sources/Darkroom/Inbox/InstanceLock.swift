@@ -55,7 +55,6 @@ package final class InstanceLock: Sendable {
     return process + "\n" + RunID.make() + String(repeating: " ", count: max(0, 10 - process.utf8.count)) + "\n"
   }
 
-  /// What the file holds.
   private var text: String { head + notes }
 
   /// Lines that processes have noted in the file for later ones.

@@ -94,13 +94,11 @@ struct KnownOutboxes: Sendable, Equatable {
   /// The last used first.
   private var known: [Known]
 
-  /// Reads the lines of an instance file.
   init(notes: String) {
     let words = notes.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
     known = words.compactMap { $0.count == 3 && $0[0] == "outbox" ? Known(place: $0[1], marker: $0[2]) : nil }
   }
 
-  /// The lines for an instance file.
   var notes: String { known.map { "outbox \($0.place) \($0.marker)\n" }.joined() }
 
   /// The marker that the outbox had when it was last used; nil for one that is not known.

@@ -1,7 +1,7 @@
 import JSON
 
 /// What keeps a run from being faster.
-package struct Bottleneck: Hashable, Sendable, Codable {
+package struct Bottleneck: Hashable, Sendable, Codable, CustomStringConvertible {
   /// The kinds of it, as reports name them; `Documentation/report.md` says when each is found.
   package enum Cause: String, Sendable, Codable, CaseIterable {
     case pause, planning
@@ -44,9 +44,7 @@ package struct Bottleneck: Hashable, Sendable, Codable {
     }
     return .array(objects)
   }
-}
 
-extension Bottleneck: CustomStringConvertible {
   /// As `bounded by the limits of hosts (example.com) for 63 % of the time, see --per-host, now 6`.
   package var description: String {
     let share = share.map { " for \(Int(($0 * 100).rounded())) % of the time" } ?? ""

@@ -128,7 +128,6 @@ package struct Configuration: Sendable {
   /// How long running operations may take after a signal to stop, in seconds. Default: 20.
   package var grace = 20.0
 
-  /// The state folder unless another is named.
   package var defaultState: String { OutboxFolder(path: outbox).hidden }
 
   private static let defaultFilters: Recipe = {

@@ -21,6 +21,11 @@ struct EntryFailure: Error, Sendable, Equatable {
     case waitForMachine
     /// It says nothing of the entry, which is started again: the cache's copy was no good.
     case restart
+
+    /// What follows from an error with a file that only this program makes and removes.
+    init(ownFile cause: ErrorCause) {
+      self = cause == .space ? .waitForSpace : cause.isOfMachineForOwnFile ? .waitForMachine : .final
+    }
   }
 
   let code: FailureCode
@@ -51,13 +56,6 @@ struct EntryFailure: Error, Sendable, Equatable {
 
   /// Whether it is nobody's: no row says so, and the entry is started again.
   var isOfMachine: Bool { disposition == .waitForSpace || disposition == .waitForMachine }
-}
-
-extension EntryFailure.Disposition {
-  /// What follows from an error with a file that only this program makes and removes.
-  init(ownFile cause: ErrorCause) {
-    self = cause == .space ? .waitForSpace : cause.isOfMachineForOwnFile ? .waitForMachine : .final
-  }
 }
 
 extension EntryFailure {

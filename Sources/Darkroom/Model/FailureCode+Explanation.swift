@@ -8,7 +8,6 @@ extension FailureCode {
     package let cause: String
     package let remedy: String
 
-    /// The remedy without backquotes.
     package var plainRemedy: String { remedy.replacing("`", with: "") }
   }
 

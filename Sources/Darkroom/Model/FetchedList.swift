@@ -25,9 +25,7 @@ struct FetchedList: Sendable, Equatable, Codable {
 
   /// Whether files of a folder were left for the next time, because they were being written; nil when none was.
   var isIncomplete: Bool?
-}
 
-extension FetchedList {
   /// Whether a server has sent it, and no file of this machine has it.
   var isFromServer: Bool { (try? SourceLocation(parsing: finalURL))?.scheme != .file }
 

@@ -25,15 +25,5 @@ package struct HostHold: Sendable, Equatable, Codable {
 
 extension HostBreaker.Failure {
   /// As reports and the status have it.
-  var text: String {
-    switch self {
-    case .refused: "refused"
-    case .unresolved: "unresolved"
-    case .noNetwork: "no-network"
-    case .noProxy: "no-proxy"
-    case .unanswered: "unanswered"
-    case .silent: "silent"
-    case .broken: "broken"
-    }
-  }
+  var text: String { rawValue }
 }

@@ -17,6 +17,16 @@ package struct JobOutcome: Sendable, Equatable, Codable {
     package var failed = 0
     package var cancelled = 0
     package var reused = 0
+
+    var state: JobOutcome.State {
+      if cancelled > 0 {
+        .cancelled
+      } else if filtered == total {
+        .succeeded
+      } else {
+        filtered > 0 ? .partial : .failed
+      }
+    }
   }
 
   /// How many bytes went where.
@@ -123,19 +133,6 @@ extension JobOutcome {
   /// Whether the next run is compared with this one: not with one that was rejected or cancelled, which tells nothing of
   /// its entries.
   var countsForNext: Bool { state != .rejected && state != .superseded && counts.cancelled == 0 }
-}
-
-extension JobOutcome.Counts {
-  /// What the rows add up to.
-  var state: JobOutcome.State {
-    if cancelled > 0 {
-      .cancelled
-    } else if filtered == total {
-      .succeeded
-    } else {
-      filtered > 0 ? .partial : .failed
-    }
-  }
 }
 
 /// Adds up a job's rows as they end.

@@ -19,7 +19,6 @@ extension SQLiteError: LocalError {
 }
 
 extension Error {
-  /// The cause, if it is known.
   var localCause: ErrorCause? { (self as? any LocalError)?.cause }
 
   /// Whether the ledger failed, or is damaged.
@@ -57,7 +56,6 @@ extension Error {
   /// Whether the process or the machine has no descriptors, memory or other resources left.
   package var isExhaustion: Bool { localCause == .exhaustion }
 
-  /// Whether a file system has no room.
   package var isOutOfSpace: Bool { localCause == .space }
 }
 

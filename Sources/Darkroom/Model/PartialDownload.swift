@@ -6,7 +6,6 @@ import Transfer
 /// The beginning of a source whose download broke off, in staging until the entry's next try takes it. When nobody can take
 /// it any more, the file is removed.
 final class PartialDownload: Sendable {
-  /// Its size.
   let bytes: Int
 
   private let body: PartialBody

@@ -53,7 +53,6 @@ extension JSONValue {
 }
 
 extension JobOutcome.Counts {
-  /// The counts as the report has them.
   package var json: JSONValue {
     .object([
       "total": .integer(total), "filtered": .integer(filtered), "failed": .integer(failed),

@@ -59,7 +59,6 @@ package struct ReportRow: Sendable, Equatable {
     var filter: Double?
   }
 
-  /// Why the entry failed.
   package struct Failure: Sendable, Equatable {
     package let stage: String
     package let code: String
@@ -109,7 +108,6 @@ package struct ReportRow: Sendable, Equatable {
   var warnings: [Warning] = []
   var metadata: JSONValue?
 
-  /// What people call it.
   package var title: String { variant.map { "\(name) (\($0))" } ?? name }
 
   /// The bytes that were downloaded for this row: not for a file of the cache, or another entry's.

@@ -41,7 +41,6 @@ struct RunContext: Sendable {
 
   var job: String { folder.name }
 
-  /// Who is behind its pictures.
   var owner: PictureOwner { user.map(PictureOwner.user) ?? .run(runID) }
 }
 

@@ -15,7 +15,6 @@ struct SourceAnswer: Sendable, Equatable {
   /// What the server said that the source is, with its parameters; nil for pictures, and when it said nothing.
   let contentType: String?
 
-  /// The size of the source.
   let bytes: Int
 
   /// When it was asked, in milliseconds since 1970, UTC.

@@ -12,10 +12,8 @@ struct Staging: Sendable {
 
   func path(_ name: String) -> String { folder + "/" + name }
 
-  /// The name of an entry's downloaded source.
   func download(_ position: Int) -> String { "\(runID)-\(position).source" }
 
-  /// The name of an entry's encoded result.
   func result(_ position: Int) -> String { "\(runID)-\(position).result" }
 
   /// The name of an entry's source that is to be delivered.

@@ -34,9 +34,7 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
       "paused for \(seconds.formatted()) s, the limit of --lock-wait, by \(causes)"
     }
   }
-}
 
-extension StopError {
   var isMissing: Bool { if case .missing = self { true } else { false } }
 
   /// What is wrong with something that was named as an argument, and that may have been meant to be a URL: without its

@@ -16,6 +16,20 @@ package struct Transfers: Sendable, Equatable, Codable {
     package var bytes = 0
     /// Those over a connection that was open already.
     package var connections_reused = 0
+
+    fileprivate mutating func add(_ other: Self) {
+      requests += other.requests
+      retries += other.retries
+      bytes += other.bytes
+      connections_reused += other.connections_reused
+    }
+
+    fileprivate var members: [JSONValue.Member] {
+      [
+        .init("requests", .integer(requests)), .init("retries", .integer(retries)), .init("bytes", .integer(bytes)),
+        .init("connections_reused", .integer(connections_reused)),
+      ]
+    }
   }
 
   package struct Host: Sendable, Equatable, Codable {
@@ -30,6 +44,37 @@ package struct Transfers: Sendable, Equatable, Codable {
     package var firstByteMedian: Double? { firstByte.milliseconds }
 
     fileprivate init(host: String) { self.host = host }
+
+    fileprivate var json: JSONValue {
+      var members = [JSONValue.Member("host", .string(host))] + counts.members
+      if !failures.isEmpty {
+        let counts = failures.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .integer($0.value)) }
+        members.append(.init("failures", .object(counts)))
+      }
+      if holds > 0 { members.append(.init("holds", .integer(holds))) }
+      if let median = firstByteMedian { members.append(.init("first_byte_median_ms", .number(median))) }
+      return .object(members)
+    }
+
+    private enum Key: CodingKey { case host, failures, holds, first_byte_median_ms }
+
+    package init(from decoder: any Decoder) throws {
+      counts = try Transfers.Counts(from: decoder)
+      let container = try decoder.container(keyedBy: Key.self)
+      host = try container.decode(String.self, forKey: .host)
+      failures = try container.decodeIfPresent([String: Int].self, forKey: .failures) ?? [:]
+      holds = try container.decodeIfPresent(Int.self, forKey: .holds) ?? 0
+      firstByte = MedianTime(milliseconds: try container.decodeIfPresent(Double.self, forKey: .first_byte_median_ms))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+      try counts.encode(to: encoder)
+      var container = encoder.container(keyedBy: Key.self)
+      try container.encode(host, forKey: .host)
+      if !failures.isEmpty { try container.encode(failures, forKey: .failures) }
+      if holds > 0 { try container.encode(holds, forKey: .holds) }
+      try container.encodeIfPresent(firstByteMedian, forKey: .first_byte_median_ms)
+    }
   }
 
   package private(set) var total = Counts()
@@ -64,42 +109,11 @@ package struct Transfers: Sendable, Equatable, Codable {
     hosts.append(Host(host: host))
     return hosts.count - 1
   }
-}
 
-extension Transfers {
   /// The totals as reports and events have them; nil when no server was to be asked.
   package var json: JSONValue? {
     guard total.requests > 0 || !hosts.isEmpty else { return nil }
     return .object(total.members + [.init("hosts", .array(hosts.map(\.json)))])
-  }
-}
-
-extension Transfers.Host {
-  fileprivate var json: JSONValue {
-    var members = [JSONValue.Member("host", .string(host))] + counts.members
-    if !failures.isEmpty {
-      let counts = failures.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .integer($0.value)) }
-      members.append(.init("failures", .object(counts)))
-    }
-    if holds > 0 { members.append(.init("holds", .integer(holds))) }
-    if let median = firstByteMedian { members.append(.init("first_byte_median_ms", .number(median))) }
-    return .object(members)
-  }
-}
-
-extension Transfers.Counts {
-  fileprivate mutating func add(_ other: Self) {
-    requests += other.requests
-    retries += other.retries
-    bytes += other.bytes
-    connections_reused += other.connections_reused
-  }
-
-  fileprivate var members: [JSONValue.Member] {
-    [
-      .init("requests", .integer(requests)), .init("retries", .integer(retries)), .init("bytes", .integer(bytes)),
-      .init("connections_reused", .integer(connections_reused)),
-    ]
   }
 }
 
@@ -116,28 +130,6 @@ extension Transfers {
     try total.encode(to: encoder)
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(hosts, forKey: .hosts)
-  }
-}
-
-extension Transfers.Host {
-  private enum Key: CodingKey { case host, failures, holds, first_byte_median_ms }
-
-  package init(from decoder: any Decoder) throws {
-    counts = try Transfers.Counts(from: decoder)
-    let container = try decoder.container(keyedBy: Key.self)
-    host = try container.decode(String.self, forKey: .host)
-    failures = try container.decodeIfPresent([String: Int].self, forKey: .failures) ?? [:]
-    holds = try container.decodeIfPresent(Int.self, forKey: .holds) ?? 0
-    firstByte = MedianTime(milliseconds: try container.decodeIfPresent(Double.self, forKey: .first_byte_median_ms))
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    try counts.encode(to: encoder)
-    var container = encoder.container(keyedBy: Key.self)
-    try container.encode(host, forKey: .host)
-    if !failures.isEmpty { try container.encode(failures, forKey: .failures) }
-    if holds > 0 { try container.encode(holds, forKey: .holds) }
-    try container.encodeIfPresent(firstByteMedian, forKey: .first_byte_median_ms)
   }
 }
 

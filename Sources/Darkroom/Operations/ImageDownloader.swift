@@ -267,7 +267,6 @@ final class ImageDownloader: Operation, @unchecked Sendable {  // what changes i
 
   private var staging: Staging { record.run.staging }
 
-  /// The download's name in staging.
   private var download: String { staging.download(record.entry.position) }
 
   /// Ends a download that led. It is reported first, because a refusal is the host's and counts for those that waited, too;

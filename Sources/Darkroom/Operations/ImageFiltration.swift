@@ -184,7 +184,6 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
   }
 
-  /// Writes a copy into the result.
   private func write(_ copy: LosslessCopy, of file: OpenFile) throws -> OpenFile {
     let target = try staging.create(result)
     if copy.isWholeFile {
@@ -313,7 +312,6 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
 
   private var previews: PreviewStaging { PreviewStaging(staging: staging, position: record.entry.position) }
 
-  /// The names in staging.
   private var download: String { staging.download(record.entry.position) }
   private var result: String { staging.result(record.entry.position) }
 

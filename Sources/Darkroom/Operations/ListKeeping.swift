@@ -74,6 +74,5 @@ final class ListKeeping: Operation, @unchecked Sendable {  // what changes is in
 
   private var staging: Staging { record.run.staging }
 
-  /// The download's name in staging.
   private var download: String { staging.download(record.entry.position) }
 }

@@ -35,7 +35,7 @@ struct FolderListing {
       let now = Clock.monotonicSeconds
       let files = try files(in: folder)
       let settled = settling.settled(files, now: now, wallClock: Clock.wallSeconds) { place in
-        writers(of: files[place].name, folder)
+        (files[place].name.text.flatMap { try? folder.open(reading: $0) })?.writers ?? .unknown
       }
       if settled.count == files.count || now - began > settling.effectiveTime { return result(files, settled: settled) }
       // Not more often than it takes to look.
@@ -55,10 +55,6 @@ struct FolderListing {
       guard let status = try FileStatus(of: name, in: folder), status.kind == .file else { return nil }
       return (name, status.identity)
     }
-  }
-
-  private func writers(of name: FileName, _ folder: OpenFolder) -> OpenFile.Writers {
-    (name.text.flatMap { try? folder.open(reading: $0) })?.writers ?? .unknown
   }
 
   private func result(_ files: [(name: FileName, identity: FileIdentity)], settled: [Int]) -> Result {

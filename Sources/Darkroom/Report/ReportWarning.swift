@@ -17,7 +17,6 @@ struct ReportWarning: Sendable, Equatable {
   /// Where the first row that it concerns is in the report, or a place in the manifest.
   let place: String
 
-  /// The warning as the report has it.
   let json: JSONValue
 
   init(code: Code, message: String, place: String) {

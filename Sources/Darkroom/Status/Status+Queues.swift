@@ -60,7 +60,6 @@ extension Status.Queues {
 }
 
 extension PendingOperations {
-  /// What the two queues are doing.
   var status: Status.Queues {
     var counts: [Status.Queues.Stage: Int] = [:]
     for chain in inProgress.values {

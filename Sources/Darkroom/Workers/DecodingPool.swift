@@ -101,7 +101,6 @@ package final class DecodingPool: Sendable {
 
   var counts: Counts { state.withLock { $0.counts } }
 
-  /// Whether workers decode.
   var hasWorkers: Bool { state.withLock { $0.settings.program != nil } }
 
   /// Starts a worker on another thread, if there are fewer than places and than are about to be needed.

@@ -11,7 +11,6 @@ enum DecodingReply: Sendable, Equatable {
   case finished(ImagePassResult, previewBytes: Int)
   case failed(ImagingError)
 
-  /// The largest message.
   static let maxBytes = 1024
 
   /// The most bytes of text, in an error or of damage.

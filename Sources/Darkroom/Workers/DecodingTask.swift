@@ -42,12 +42,9 @@ package struct DecodingTask: Sendable {
 
   /// The preview that a result may have; nil when it has none.
   func preview(of result: ImagePassResult) -> PreviewScale? { PreviewScale(of: result.output, from: previewThreshold) }
-}
 
-// MARK: The message
+  // MARK: The message
 
-extension DecodingTask {
-  /// The message for a worker.
   var message: [UInt8] {
     var writer = MessageWriter()
     writer.write(maxPixels)

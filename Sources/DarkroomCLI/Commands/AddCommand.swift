@@ -1,7 +1,6 @@
 import Darkroom
 import Transfer
 
-/// Puts manifests, or URLs, into the inbox.
 struct AddCommand: Command {
   let name = "add"
   let operands = "FILE|URL…"

@@ -1,6 +1,5 @@
 import Darkroom
 
-/// Has jobs cancelled.
 struct CancelCommand: Command {
   let name = "cancel"
   let operands = "JOB…|--all"

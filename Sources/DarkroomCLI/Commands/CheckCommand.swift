@@ -3,7 +3,6 @@ import Foundation
 import JSON
 import Transfer
 
-/// Prints the plan of manifests, and changes nothing.
 struct CheckCommand: Command {
   let name = "check"
   let operands = "MANIFEST…"

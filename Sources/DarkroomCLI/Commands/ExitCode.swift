@@ -1,21 +1,15 @@
 import Darkroom
 
-/// The program's exit status. The numbers from 64 to 75 are those of `sysexits.h`, 130 and 143 those of a shell.
+/// The program's exit status. The numbers from 64 to 75 are those of `sysexits.h`, 130 and 143 those of a
+/// shell. `summary` says when each is returned; a manifest that was being written all the time is `tryAgain`, too.
 enum ExitCode: Int32, Sendable, CaseIterable {
-  /// Every entry succeeded, or there was nothing to do.
   case success = 0
-  /// At least one entry failed or was cancelled.
   case entriesFailed = 1
   case usage = 64
-  /// At least one manifest was rejected.
   case rejected = 65
-  /// A named manifest, folder or job does not exist or cannot be read.
   case missing = 66
   case internalError = 70
-  /// The outbox, or standard output, cannot be written.
   case cannotWrite = 73
-  /// Another instance owns the inbox, `--lock-wait` or `--max-duration` ran out, a manifest was being written all the time, or
-  /// the disk was full at the start.
   case tryAgain = 75
   case interrupted = 130
   case terminated = 143
@@ -34,9 +28,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     case .terminated: "stopped by SIGTERM (run)"
     }
   }
-}
 
-extension ExitCode {
   /// Of several codes that apply the first of these counts: what leaves work undone comes before what ended.
   private static let order: [ExitCode] = [
     .interrupted, .terminated, .usage, .internalError, .cannotWrite, .tryAgain, .missing, .rejected, .entriesFailed,
@@ -46,7 +38,6 @@ extension ExitCode {
   /// The one that counts of those that apply; success when none does.
   static func first(of codes: Set<ExitCode>) -> ExitCode { order.first(where: codes.contains) ?? .success }
 
-  /// The code of a run.
   init(_ summary: Darkroom.Summary) {
     var codes = Self.codes(of: summary.states)
     if summary.hadTrouble { codes.insert(.cannotWrite) }

@@ -1,6 +1,5 @@
 import Imaging
 
-/// Lists the filter functions, or explains a recipe.
 struct FiltersCommand: Command {
   let name = "filters"
   let operands = ""

@@ -1,6 +1,5 @@
 import Darkroom
 
-/// Creates a lock in the inbox. A lock that is already there is no error.
 struct PauseCommand: Command {
   let name = "pause"
   let operands = "[NAME]"

@@ -1,7 +1,6 @@
 import Darkroom
 import System
 
-/// Removes a lock from the inbox. A lock that is not there is no error.
 struct ResumeCommand: Command {
   let name = "resume"
   let operands = "[NAME]"

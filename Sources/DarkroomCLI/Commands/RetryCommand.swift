@@ -1,6 +1,5 @@
 import Darkroom
 
-/// Runs a job again.
 struct RetryCommand: Command {
   let name = "retry"
   let operands = "JOB"

@@ -2,7 +2,6 @@ import System
 import Darkroom
 import Foundation
 
-/// Processes what is in the inbox, then exits: the form for cron.
 struct RunCommand: Command {
   let name = "run"
   let operands = "[MANIFEST…]"

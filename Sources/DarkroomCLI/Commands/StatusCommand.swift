@@ -2,7 +2,6 @@ import Darkroom
 import Foundation
 import System
 
-/// Prints the status, whether or not an instance is running.
 struct StatusCommand: Command {
   let name = "status"
   let operands = ""

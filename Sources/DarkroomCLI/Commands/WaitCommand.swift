@@ -1,7 +1,6 @@
 import Darkroom
 import Foundation
 
-/// Waits until jobs have ended.
 struct WaitCommand: Command {
   let name = "wait"
   let operands = "JOB…"

@@ -1,6 +1,5 @@
 import Darkroom
 
-/// Watches the inbox until it is stopped: the form for a service.
 struct WatchCommand: Command {
   let name = "watch"
   let operands = ""

@@ -47,13 +47,12 @@ struct HelpCommand: Command {
   }
 
   private func print(_ topic: HelpTopic, _ operand: String?, _ invocation: Invocation) throws {
-    let manual = Manual(commands: invocation.commands)
     switch topic {
-    case .manifest: try invocation.output.print(manual.manifest.text)
-    case .report: try invocation.output.print(manual.report.text)
+    case .manifest: try invocation.output.print(ManifestPage.page.text)
+    case .report: try invocation.output.print(ReportPage.page.text)
     case .man:
-      let name = operand ?? manual.program.name
-      guard let page = manual.pages.first(where: { [$0.name, $0.file].contains(name) }) else {
+      let name = operand ?? Manual.names[0]
+      guard let page = Manual.pages(invocation.commands).first(where: { [$0.name, $0.file].contains(name) }) else {
         throw UsageError(NearestName.unknown("page", name, among: Manual.names))
       }
       try invocation.output.print(page.mdoc)

@@ -65,7 +65,6 @@ struct ManualPage: Sendable {
     /// A literal word with a value after it.
     case literalWithValue(String, String)
 
-    /// The term in plain text.
     var text: String {
       switch self {
       case .command(let name, ""), .variable(let name), .path(let name), .literal(let name): name
@@ -110,14 +109,10 @@ struct ManualPage: Sendable {
 }
 
 /// The manual, made from the definitions that the program works with.
-struct Manual {
+enum Manual {
   static let names = ["darkroom", "darkroom-manifest", "darkroom-report"]
 
-  let program: ManualPage
-  let manifest = ManifestPage.page
-  let report = ReportPage.page
-
-  init(commands: [CommandGroup]) { program = DarkroomPage.page(commands) }
-
-  var pages: [ManualPage] { [program, manifest, report] }
+  static func pages(_ commands: [CommandGroup]) -> [ManualPage] {
+    [DarkroomPage.page(commands), ManifestPage.page, ReportPage.page]
+  }
 }

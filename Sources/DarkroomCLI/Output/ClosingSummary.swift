@@ -25,6 +25,7 @@ struct ClosingSummary {
     let isRejected: Bool
     /// Whether none of its failures may be gone when it is tried again as it is.
     let needsRemedy: Bool
+    /// What bounded the run, and the option that would change it; nil if that says nothing.
     let advice: String?
 
     /// The job's folder, as the report's path names it.
@@ -59,10 +60,11 @@ struct ClosingSummary {
       if !hasFailed { failures[summary.job] = nil } else { failedJobs += 1 }
       // Those that did not fail are listed if there are few.
       guard jobs.count(where: { $0.hasFailed == hasFailed }) <= Self.maxJobs else { return }
+      let bottleneck = summary.bottlenecks.first.flatMap { $0.share ?? 0 >= Self.leastShare ? $0 : nil }
       jobs.append(
         Job(
           name: summary.job, report: summary.report, hasFailed: hasFailed, isRejected: summary.state == .rejected,
-          needsRemedy: needsRemedy, advice: Self.advice(summary)))
+          needsRemedy: needsRemedy, advice: bottleneck?.description))
     default: break
     }
   }
@@ -108,11 +110,6 @@ struct ClosingSummary {
     return lines
   }
 
-  /// What bounded the run, and the option that would change it; nil if that says nothing.
-  private static func advice(_ summary: JobSummary) -> String? {
-    summary.bottlenecks.first.flatMap { $0.share ?? 0 >= leastShare ? $0.description : nil }
-  }
-
   /// Where the results of a few jobs are.
   private func places(in folder: String, _ exists: (String) -> Bool) -> [Line] {
     let shown = jobs.filter { !$0.isRejected }
@@ -130,9 +127,7 @@ struct ClosingSummary {
       return [Line(text: line)] + (job.advice.map { ["\(job.name): \($0)"] } ?? [])
     }
   }
-}
 
-extension ClosingSummary {
   struct Line: Equatable, ExpressibleByStringInterpolation {
     let text: String
 
@@ -145,7 +140,6 @@ extension ClosingSummary {
 }
 
 extension String {
-  /// The word as a shell takes it.
   var shellQuoted: String {
     let isPlain =
       !isEmpty

@@ -27,8 +27,6 @@ struct JobsProgress: ProgressSource {
   private var began = 0.0
   private var window = RateWindow()
 
-  var isActive: Bool { !jobs.isEmpty }
-
   /// - Parameter now: Seconds of the monotonic clock.
   mutating func apply(_ event: Event, at now: @autoclosure () -> Double = Clock.monotonicSeconds) {
     switch event {
@@ -92,7 +90,7 @@ struct JobsProgress: ProgressSource {
   }
 
   mutating func snapshot(at now: Double) -> ProgressSnapshot? {
-    guard isActive else { return nil }
+    guard !jobs.isEmpty else { return nil }
     let live = jobs.values.sorted { $0.place < $1.place }
     var snapshot = ProgressSnapshot()
     snapshot.jobs = live.map(\.progress)

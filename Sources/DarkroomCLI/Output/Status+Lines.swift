@@ -22,7 +22,6 @@ extension Status {
     return lines
   }
 
-  /// What it is the status of.
   var heading: [String] {
     var lines = ["\(inbox) → \(outbox)"]
     lines.append(process.map { "process \($0) is running" } ?? "no process is running")
@@ -51,7 +50,11 @@ extension Status {
 
   var queueLines: [String] {
     guard let queues, !jobs.isEmpty else { return [] }
-    return ["downloads: \(queues.download.progress); filtrations: \(queues.filtration.progress)"]
+    func progress(_ queue: Status.Queue) -> String {
+      "\(queue.running) of \(queue.limit) running, " + (queue.slow.map { "\($0) slow, " } ?? "")
+        + "\(queue.waiting) waiting"
+    }
+    return ["downloads: \(progress(queues.download)); filtrations: \(progress(queues.filtration))"]
   }
 
   /// What is to be said of queued manifests, after a comma, by their files.
@@ -143,12 +146,6 @@ extension Status.Job {
   private static let endings = [
     "finishing": ", the report is being written", "replaced": " (replaced)", "cancelling": " (being cancelled)",
   ]
-}
-
-extension Status.Queue {
-  fileprivate var progress: String {
-    "\(running) of \(limit) running, " + (slow.map { "\($0) slow, " } ?? "") + "\(waiting) waiting"
-  }
 }
 
 extension Status.Finished {

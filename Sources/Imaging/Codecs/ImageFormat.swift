@@ -1,7 +1,7 @@
 /// A picture format: one value that describes it, from which everything else is derived. Compared, hashed and coded by name.
 ///
 /// Adding a format takes a folder with its codecs and a static member that describes it, and one line in `allCases`.
-package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, CustomStringConvertible {
+package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, CustomStringConvertible, CaseIterable {
   /// The name in options, manifests and reports: `jpeg`.
   package let rawValue: String
   /// The name in messages: `JPEG`.
@@ -71,9 +71,7 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
     guard let format = sniffed(from: header) else { throw ContentKind(of: header).error }
     return try format.decoder.init(descriptor, limits: limits)
   }
-}
 
-extension ImageFormat: CaseIterable {
   /// All formats, in the order in which contents are matched.
   package static let allCases: [ImageFormat] = [
     .jpeg,

@@ -41,7 +41,6 @@ protocol RowDecoder: AnyObject, SendableMetatype {
 }
 
 extension RowDecoder {
-  /// The stored size.
   var size: PictureSize { info.size }
   var hasFewColours: Bool { false }
   var isLossless: Bool { false }

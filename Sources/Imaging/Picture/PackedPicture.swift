@@ -22,7 +22,6 @@ final class PackedPicture {
 
   deinit { free(memory) }
 
-  /// The first byte of a row.
   func row(_ index: Int) -> UnsafeMutableRawPointer { memory + index * rowBytes }
 
   /// The first byte of a pixel of `bytes` bytes.

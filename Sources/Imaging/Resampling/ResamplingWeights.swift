@@ -11,7 +11,6 @@ final class ResamplingWeights {
   private let memory: UnsafeMutablePointer<Float>
   private let stride: Int
 
-  /// Computes the weights for a side.
   init(_ axis: ResamplingAxis, _ kernel: ResamplingKernel) {
     let (scale, widening) = (axis.scale, max(axis.scale, 1))
     let support = kernel.support * widening

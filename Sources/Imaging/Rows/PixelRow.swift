@@ -16,9 +16,7 @@ package struct PixelRow {
   let blue: UnsafeMutablePointer<SIMD8<Float>>
   /// Alpha, where 1 is opaque. Must not be accessed in rows without alpha.
   let alpha: UnsafeMutablePointer<SIMD8<Float>>
-}
 
-extension PixelRow {
   /// The number of planes: grey or red, green and blue, then alpha.
   var planeCount: Int { layout.channels }
 

@@ -12,7 +12,6 @@ struct DelimitedManifest: ManifestFormat {
     summary: "a table: a header row that names fields, then an entry on each row; columns that are no fields "
       + "are metadata", separators: [UInt8(ascii: ","), UInt8(ascii: ";")])
 
-  /// Tabs.
   static let tsv = DelimitedManifest(
     name: "tsv", summary: "a table whose cells are separated by tabs", separators: [UInt8(ascii: "\t")])
 

@@ -39,7 +39,6 @@ struct IgnoredOptions {
   private var firstLine: Int?
   private var mayHoldSecrets = false
 
-  /// Records an option line.
   mutating func add(_ name: String, value: Substring, line: Int) {
     firstLine = firstLine ?? line
     if !names.contains(name) { names.append(name) }

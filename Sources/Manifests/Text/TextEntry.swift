@@ -91,7 +91,6 @@ struct TextEntry {
     }
   }
 
-  /// Records what is wrong with it.
   mutating func report(_ problem: ManifestProblem) {
     // More are not reported, and an entry may have any number of lines.
     if problems.count < ManifestProblem.reportLimit { problems.append(problem) }

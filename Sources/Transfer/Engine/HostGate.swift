@@ -72,7 +72,6 @@ struct HostGate<Element> {
     return host.occupied > 0 && host.slow >= host.occupied && !host.isFree
   }
 
-  /// The elements that wait for a slot of a host.
   func waiting(_ host: String) -> [Element] { hosts[host]?.waiting ?? [] }
 
   /// The first waiting element that matches, whatever its host.
@@ -99,7 +98,6 @@ struct HostGate<Element> {
 /// a transfer had to open another connection, the open ones had no room, because the server allows fewer streams; then
 /// the number falls, and rises again only by one for each 128 answers.
 struct StreamLimit {
-  /// How many transfers may run.
   private(set) var transfers: Int
 
   /// Whether the last answer came with HTTP/2. `nil`: there was none.

@@ -44,7 +44,8 @@ final class RateLimiter<ID: Hashable> {
       if let known = hosts[host], known.running == 0 { hosts[host] = nil }
       return
     }
-    if hosts[host] == nil, hosts.count >= Self.maxIdleHosts {
+    // So many are remembered before those without transfers and debts are removed.
+    if hosts[host] == nil, hosts.count >= 1024 {
       hosts = hosts.filter { $0.value.running > 0 || $0.value.budget.opens > now }
     }
     hosts[host, default: Host(budget: ByteBudget(rate: limit, now: now))].budget.rate = max(1, limit)
@@ -120,9 +121,6 @@ final class RateLimiter<ID: Hashable> {
   }
 
   private func opens(_ host: String) -> Double { max(total?.opens ?? 0, hosts[host]?.budget.opens ?? 0) }
-
-  /// How many hosts are remembered before those without transfers and debts are removed.
-  private static var maxIdleHosts: Int { 1024 }
 }
 
 /// How many bytes may arrive at a rate: a token bucket. What arrives beyond it is a debt that time pays.

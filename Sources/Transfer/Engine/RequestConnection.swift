@@ -85,7 +85,6 @@ struct RequestConnection {
   /// Whether the connection to the proxy is encrypted.
   var isProxyOverTLS: Bool { proxy.flatMap(schemeText)?.lowercased() == "https" }
 
-  /// The layers between HTTP and the socket.
   private var layers: ConnectionLayers {
     guard scheme == .https || isProxyOverTLS else { return .none }
     guard let session = easy.tlsSession else { return .unknown }

@@ -326,7 +326,6 @@ final class TransferLoop {
     cancelStarted { ids.contains($0.queued.id) }
   }
 
-  /// Cancels transfers that have a slot.
   private func cancelStarted(where matches: (HTTPTransfer) -> Bool) {
     let stopped = names.removeWaiting(where: matches)
     names.forgetAbandoned(resolver.withdraw)

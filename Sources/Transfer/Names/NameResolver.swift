@@ -39,7 +39,10 @@ final class NameResolver: Sendable {
       return true
     }
     guard needsThread else { return }
-    if let thread = NativeThread(stackBytes: Self.stackBytes, { self.work() }) { return thread.detach() }
+    let thread = NativeThread(stackBytes: Self.stackBytes) { [self] in
+      while let name = nextName() { completion(name, lookUp(name)) }
+    }
+    if let thread { return thread.detach() }
     // The system cannot create a thread now. Another one takes the name when there is any.
     let isAlone = state.withLock { state in
       state.threads -= 1
@@ -64,10 +67,6 @@ final class NameResolver: Sendable {
       state.isClosed = true
       state.names = []
     }
-  }
-
-  private func work() {
-    while let name = nextName() { completion(name, lookUp(name)) }
   }
 
   /// The next name; `nil` when there is none: the thread ends.

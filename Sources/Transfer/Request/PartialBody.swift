@@ -33,7 +33,6 @@ package final class PartialBody: @unchecked Sendable {  // one transfer at a tim
   /// How many bytes the file begins with that need not be sent again; `nil` when everything must be.
   package var bytes: Int? { content?.bytes }
 
-  /// Keeps what a transfer has left.
   func keep(_ content: Content) { self.content = content }
 
   /// Hands out what there is: from then on it has nothing.

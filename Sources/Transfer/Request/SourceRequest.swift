@@ -15,6 +15,26 @@ package struct SourceRequest: Sendable, Hashable {
     case body(String)
     /// A form, as `multipart/form-data` (RFC 7578).
     case form([FormPart])
+
+    /// The field of a manifest's entry that holds it.
+    fileprivate var field: String {
+      switch self {
+      case .body: "body"
+      case .form: "form"
+      }
+    }
+
+    /// The length of its texts in UTF-8, without delimiters.
+    fileprivate var bytes: Int {
+      switch self {
+      case .body(let text): text.utf8.count
+      case .form(let parts):
+        parts.reduce(0) { sum, part in
+          let texts = [part.name, part.content, part.filename ?? "", part.type ?? ""]
+          return texts.reduce(sum) { $0 + $1.utf8.count }
+        }
+      }
+    }
   }
 
   /// Default: `GET`.
@@ -103,28 +123,6 @@ package struct SourceRequest: Sendable, Hashable {
 
     /// For people. Holds no values, which may be secrets.
     package let message: String
-  }
-}
-
-extension SourceRequest.Content {
-  /// The field of a manifest's entry that holds it.
-  fileprivate var field: String {
-    switch self {
-    case .body: "body"
-    case .form: "form"
-    }
-  }
-
-  /// The length of its texts in UTF-8, without delimiters.
-  fileprivate var bytes: Int {
-    switch self {
-    case .body(let text): text.utf8.count
-    case .form(let parts):
-      parts.reduce(0) { sum, part in
-        let texts = [part.name, part.content, part.filename ?? "", part.type ?? ""]
-        return texts.reduce(sum) { $0 + $1.utf8.count }
-      }
-    }
   }
 }
 

@@ -27,7 +27,6 @@ package final class TransferProgress: Sendable {
   /// Whether its speed says nothing of the server: a rate limits it, or there is none.
   package var isLimited: Bool { limited.load(ordering: .relaxed) }
 
-  /// Which rate holds it back now.
   package var rateHold: RateHold { held.load(ordering: .relaxed) }
 
   /// For how long bytes could arrive: the time of its requests, without what it waited for a slot of a host or a name.

@@ -44,7 +44,6 @@ final class JPEGFailure {
     return text.isEmpty ? nil : text
   }
 
-  /// The library's message.
   private var text: String {
     withUnsafeBytes(of: storage.pointee.message) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

@@ -37,7 +37,6 @@ final class PNGFailure {
     return PictureDamage(kind, text)
   }
 
-  /// The library's message.
   private var text: String {
     withUnsafeBytes(of: storage.pointee.message) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

@@ -129,7 +129,6 @@ struct WebPContainer {
 }
 
 extension ImagingError {
-  /// The error for an inconsistent WebP file.
   static func webp(_ what: String) -> ImagingError {
     ImagingError(code: .imageCorrupt, message: "the WebP cannot be decoded: \(what)")
   }
