@@ -21,7 +21,12 @@ package enum JSONValue: Sendable, Equatable {
 
   /// An object of the members that have a value.
   package static func object(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
-    .object(members.compactMap { member in member.value.map { Member(member.key, $0) } })
+    .object(Self.members(members))
+  }
+
+  /// The members that have a value.
+  package static func members(_ members: KeyValuePairs<String, JSONValue?>) -> [Member] {
+    members.compactMap { member in member.value.map { Member(member.key, $0) } }
   }
 
   /// The value under a key of an object; nil when there is none or this is no object.

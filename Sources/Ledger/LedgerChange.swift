@@ -145,8 +145,7 @@ package enum LedgerChange: Sendable {
         refreshOutput, [.optional(known.identity), .optional(known.origin), .text(job), .text(known.target)])
     }
     try entry.failure?.put(run: runID, database)
-    for delivery in [entry.original, entry.delivery, entry.preview] {
-      guard let delivery else { continue }
+    for delivery in entry.others + [entry.delivery].compactMap({ $0 }) {
       try database.run(LedgerTable.outputs.put, [.text(job)] + LedgerOutput(delivery).values)
     }
   }

@@ -8,11 +8,8 @@ package struct LedgerEntry: Sendable, Equatable, DatabaseRecord {
   /// The file that it delivers; nil when it has none, because it failed, and when it is read from the ledger after it has ended.
   package var delivery: Delivery?
 
-  /// The source of the file, when that was delivered beside it. Only `LedgerChange.finish` records it, as a file of the job.
-  package var original: Delivery?
-
-  /// The preview of the file, when it has one. Only `LedgerChange.finish` records it, as a file of the job.
-  package var preview: Delivery?
+  /// What was delivered besides. Only `LedgerChange.finish` records it, as files of the job.
+  package var others: [Delivery] = []
 
   /// A file that was delivered earlier and is still the same, although what is known of it is not.
   package struct Refreshed: Sendable, Equatable {

@@ -123,7 +123,7 @@ extension ManifestCheck.PlannedEntry {
     let format = entry.options.format
     self.init(
       position: entry.line ?? entry.position, name: entry.shownName, variant: entry.variant,
-      output: JobFolder.image(entry.name, extension: format?.fileExtension ?? "*"),
+      output: JobFolder.path(of: .result, entry.name, extension: format?.fileExtension ?? "*"),
       mirrors: entry.urls.map { Self.preflight($0, configuration) }, method: entry.request.method.rawValue,
       filters: entry.recipe.description, format: format?.rawValue ?? "keep", quality: entry.options.quality,
       priority: entry.priority.rawValue, after: after)

@@ -14,8 +14,7 @@ struct OrphanCleanup {
     for job in unfinished {
       for entry in try ledger.intended(run: job.runID) {
         if let delivery = entry.delivery { needed.insert(delivery.staged) }
-        needed.insert(Staging.original(entry.position, run: job.runID))
-        needed.insert(Staging.preview(entry.position, run: job.runID))
+        needed.formUnion(Artifact.Kind.allCases.map { Staging.file($0, of: entry.position, run: job.runID) })
       }
       needed.formUnion(job.documents.map(\.staged))
     }

@@ -71,14 +71,14 @@ struct Placement {
         : "\(delivery.target) was changed since this job delivered it; it was left as it is: move it away")
   }
 
-  /// Removes the preview that an earlier result of the same name had, if it is still what this job delivered: the result that
-  /// has taken its place has none.
+  /// Removes what was made of an earlier result of the same name, if it is still what this job delivered: the result that has
+  /// taken its place has none.
   /// - Parameter name: Of the result.
-  /// - Returns: The folder that has lost a name; nil when there was no such preview, and when it cannot be removed now.
+  /// - Returns: The folder that has lost a name; nil when there was no such file, and when it cannot be removed now.
   /// - Throws: `SQLiteError`.
-  func removePreview(of name: String) throws -> String? {
-    let target = JobFolder.preview(name)
-    guard let known = try ledger.output(job: self.folder.name, target: target), known.origin == Delivery.previewOrigin,
+  func remove(_ kind: Artifact.Kind, of name: String) throws -> String? {
+    let target = JobFolder.path(of: kind, name)
+    guard let known = try ledger.output(job: self.folder.name, target: target), known.origin == kind.origin,
       (try? self.folder.holds(target, bytes: known.bytes, sha256: known.sha256)) == true,
       (try? self.folder.open(Folder.parent(of: target)).remove(Folder.name(of: target))) != nil
     else { return nil }
@@ -118,16 +118,26 @@ struct Placement {
   }
 }
 
-extension Delivery {
-  /// Takes in that a file that was there is the delivered one.
-  mutating func adopt(_ file: FileIdentity) {
-    identity = file.text
-    if origin == Self.originalOrigin || origin == Self.previewOrigin { origin = nil }
-    guard var provenance = origin.flatMap(Provenance.init(text:)), !provenance.isAdopted else { return }
-    provenance.isAdopted = true
-    origin = provenance.text
+extension Artifact {
+  /// Records that it has its final name.
+  /// - Parameter isOwn: Whether this job has just put there what was adopted, for another entry.
+  mutating func record(_ outcome: Placement.Outcome, isOwn: Bool) {
+    isPlaced = true
+    guard case .adopted(let found) = outcome else {
+      let identity = try? file?.status().identity
+      // Not when it was changed already.
+      delivery.identity = identity?.size == delivery.bytes ? identity?.text : nil
+      return
+    }
+    delivery.identity = found.text
+    if isOwn { return }
+    var provenance = delivery.origin.flatMap(Provenance.init(text:))
+    provenance?.isAdopted = true
+    delivery.origin = provenance?.text ?? (kind == .result ? delivery.origin : nil)
   }
+}
 
+extension Delivery {
   /// The folder in which the target lies, relative to the job's.
   var subfolder: String { target.contains("/") ? Folder.parent(of: target) : "" }
 }

@@ -17,19 +17,12 @@ struct Recovery {
   /// - Returns: What the rows that are durable add up to.
   /// - Throws: `SystemError`, `SQLiteError`.
   func recover() throws -> JobTally {
-    let intended = try ledger.intended(run: run.runID)
-    let completed = try intended.map(complete)
-    let deliveries =
-      intended.compactMap(\.delivery) + completed.compactMap(\.original) + completed.compactMap(\.preview)
-    for folder in Set(deliveries.map(\.subfolder)) { try run.folder.syncIfThere(folder) }
+    var folders: Set<String> = []
+    let completed = try ledger.intended(run: run.runID).map { try complete($0, &folders) }
+    for folder in folders { try run.folder.syncIfThere(folder) }
     try ledger.commit(completed.map { .finish($0, run: run.runID, job: run.job) })
     // Not before: an intent whose staged file is gone means that the file was delivered.
-    for (entry, now) in zip(intended, completed) {
-      if now.preview == nil { run.staging.remove(run.staging.preview(entry.position)) }
-      guard now.delivery == nil else { continue }
-      if let delivery = entry.delivery { run.staging.remove(delivery.staged) }
-      run.staging.remove(run.staging.original(entry.position))
-    }
+    for entry in completed { run.staging.removeFiles(of: entry.position) }
     var tally = JobTally()
     let log = try run.staging.create(run.staging.document("entries.jsonl"))
     try ledger.eachEndedPage(run: run.runID) { page in
@@ -52,47 +45,30 @@ struct Recovery {
     return tally
   }
 
-  private func complete(_ entry: LedgerEntry) throws -> LedgerEntry {
-    guard let delivery = entry.delivery else { return entry }
-    var entry = entry
+  /// Completes the delivery of an entry.
+  /// - Parameter folders: Gets the subfolders in which names may have changed.
+  private func complete(_ entry: LedgerEntry, _ folders: inout Set<String>) throws -> LedgerEntry {
+    var artifacts = try entry.artifacts(run: run.runID)
+    for index in artifacts.indices where artifacts[index].kind == .original {
+      // Whether one that is placed was adopted is not known.
+      let isStaged = try run.staging.open().status(of: artifacts[index].delivery.staged) != nil
+      if !isStaged { artifacts[index].delivery.origin = nil }
+    }
+    var delivery = try EntryDelivery(entry: entry, row: ReportRow(parsing: entry.row), artifacts: artifacts)
+    folders.formUnion(delivery.subfolders)
+    let name = try index.entry(at: entry.position)?.name ?? ""
+    let placement = Placement(folder: run.folder, staging: run.staging, ledger: ledger)
     do {
-      let placement = Placement(folder: run.folder, staging: run.staging, ledger: ledger)
-      if var original = try entry.intendedOriginal(run: run.runID) {
-        try placement.check(delivery, before: original)
-        // Whether one that is placed was adopted is not known.
-        if try run.staging.open().status(of: original.staged) == nil { original.origin = nil }
-        if case .adopted(let identity) = try placement.recover(original) { original.adopt(identity) }
-        entry.original = original
-      }
-      if case .adopted(let identity) = try placement.recover(delivery) { entry.delivery?.adopt(identity) }
-      try completePreview(of: &entry, placement)
-      return entry
+      var placed: Set<String> = []
+      folders.formUnion(try delivery.place(name, by: placement, isAgain: true, placed: &placed))
     } catch let conflict as EntryFailure {
-      let name = try index.entry(at: entry.position)?.name ?? ""
       let last = hasFailures ? try index.failure(name) : nil
-      let row = try ReportRow(parsing: entry.row).failed(conflict, after: last)
-      var failed = LedgerEntry(
-        position: entry.position, delivery: nil, failure: row.ledgerFailure(name: name), row: row.json.text)
-      failed.original = entry.original
-      return failed
+      let row = delivery.row.failed(conflict, after: last)
+      delivery.fail(
+        LedgerEntry(
+          position: entry.position, delivery: nil, failure: row.ledgerFailure(name: name), row: row.json.text),
+        row)
     }
-  }
-
-  /// Completes the delivery of a preview; one that cannot be delivered is given up.
-  private func completePreview(of entry: inout LedgerEntry, _ placement: Placement) throws {
-    var row = try ReportRow(parsing: entry.row)
-    guard var preview = try entry.intendedPreview(run: run.runID) else {
-      if row.preview == nil, let name = try index.entry(at: entry.position)?.name {
-        _ = try placement.removePreview(of: name)
-      }
-      return
-    }
-    do {
-      if case .adopted(let identity) = try placement.recover(preview) { preview.adopt(identity) }
-      entry.preview = preview
-    } catch {
-      row.preview = nil
-      entry.dropPreview(row)
-    }
+    return delivery.recorded
   }
 }

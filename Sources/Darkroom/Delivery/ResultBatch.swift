@@ -6,56 +6,31 @@ import System
 
 /// The terminal records of a batch, on their way to the outbox, and those that were held by an earlier one.
 struct ResultBatch {
-  /// A record with its row.
+  /// A record with what is delivered of it.
   struct Item: Sendable {
     let record: PhotoRecord
-    var row: ReportRow
-    var entry: LedgerEntry
+    var delivery: EntryDelivery
 
-    /// The source that is delivered before the result; nil for most.
-    var original: Delivery?
-
-    /// What is delivered after the result; nil for most.
-    var preview: Delivery?
-
-    /// Staged files that could not be placed. They are removed when the ledger knows.
-    var unplaced: [String] = []
-
-    /// Why the file cannot be placed now, which is not its entry's fault; nil for most.
+    /// Why the files cannot be placed now, which is not their entry's fault.
     var obstacle: (any Error)?
 
-    /// Whether the ledger has its intent: its file may have its final name already, and no file in staging means that it
+    /// Whether the ledger has its intent: its files may have their final names already, and no file in staging means that it
     /// had.
     var isIntended = false
 
     init(_ record: PhotoRecord) {
       self.record = record
-      row = record.row()
-      entry = record.ledgerEntry(row)
-      original = record.snapshot.result == nil ? nil : record.originalDelivery
-      preview = record.previewDelivery
+      let row = record.row()
+      delivery = EntryDelivery(entry: record.ledgerEntry(row), row: row, artifacts: record.artifacts)
     }
 
-    /// Its files, in the order in which they are placed.
-    var deliveries: [Delivery] { [original, entry.delivery].compactMap { $0 } }
+    var hasFiles: Bool { !delivery.artifacts.isEmpty }
 
-    /// All its files in staging.
-    var staged: [String] { [original, entry.delivery, preview].compactMap { $0?.staged } }
+    /// The paths of the folders that its files go to.
+    var folders: [String] { delivery.subfolders.map(record.run.folder.file) }
 
-    /// Gives the preview up. Its staged file is removed when the ledger knows, if it has the intent.
-    mutating func dropPreview() {
-      guard let staged = preview?.staged else { return }
-      preview = nil
-      row.preview = nil
-      entry.dropPreview(row)
-      if isIntended { unplaced.append(staged) } else { record.run.staging.remove(staged) }
-    }
-
-    /// The folder that a file goes to.
-    func folder(of delivery: Delivery) -> String { Folder.parent(of: record.run.folder.file(delivery.target)) }
-
-    /// The folders that its files go to.
-    var folders: [String] { [original, entry.delivery, preview].compactMap { $0.map(folder) } }
+    /// Removes what it has in staging.
+    func removeStaged() { record.run.staging.removeFiles(of: record.entry.position) }
   }
 
   private var records: [PhotoRecord]
@@ -90,94 +65,79 @@ struct ResultBatch {
   }
 
   private static func sync(_ record: PhotoRecord) {
-    let live = record.snapshot
-    do {
-      try live.original?.file?.sync()
-      try live.result?.file.sync()
+    let staging = record.run.staging
+    for artifact in record.snapshot.artifacts {
       do {
-        try live.result?.preview?.file.sync()
+        try artifact.file?.sync()
       } catch {
-        if let staged = record.previewDelivery?.staged { record.run.staging.remove(staged) }
-        record.dropPreview()
+        if artifact.kind.isDerived {
+          staging.remove(artifact.delivery.staged)
+          record.drop(artifact.kind)
+        } else {
+          staging.removeFiles(of: record.entry.position)
+          return record.fail(EntryFailure(error))
+        }
       }
-    } catch {
-      for staged in [record.originalDelivery?.staged, live.result?.staged, record.previewDelivery?.staged] {
-        if let staged { record.run.staging.remove(staged) }
-      }
-      record.fail(EntryFailure(error))
     }
   }
 
   /// Creates the folders that results go to. A name that is taken fails the entries, what the machine is to blame for holds
-  /// them.
+  /// them; what is made of a result is dropped.
   /// - Returns: The folders that got a new name in them.
   mutating func createFolders() -> Set<String> {
     var changed: Set<String> = []
     var failures: [String: any Error] = [:]
     for index in items.indices where items[index].obstacle == nil {
-      for delivery in items[index].deliveries {
-        let folder = items[index].folder(of: delivery)
-        if opened[folder] == nil, failures[folder] == nil {
+      let folder = items[index].record.run.folder
+      for artifact in items[index].delivery.artifacts {
+        let subfolder = artifact.delivery.subfolder
+        let path = folder.file(subfolder)
+        if opened[path] == nil, failures[path] == nil {
           var new: [String] = []
           do throws(SystemError) {
-            opened[folder] = try items[index].record.run.folder.create(delivery.subfolder, changed: &new)
+            opened[path] = try folder.create(subfolder, changed: &new)
           } catch {
             let isTaken = error.cause == .occupied || error.cause == .other
-            failures[folder] = isTaken ? EntryFailure(creating: folder, error) : error
+            failures[path] = isTaken ? EntryFailure(creating: path, error) : error
           }
           changed.formUnion(new)
         }
-        guard let error = failures[folder] else { continue }
-        if let conflict = error as? EntryFailure { fail(index, conflict) } else { items[index].obstacle = error }
-        break
+        guard let error = failures[path] else { continue }
+        if artifact.kind.isDerived {
+          items[index].delivery.drop(artifact.kind)
+        } else if let conflict = error as? EntryFailure {
+          fail(index, conflict)
+        } else {
+          items[index].obstacle = error
+        }
+        if items[index].obstacle != nil || !items[index].hasFiles { break }
       }
-      createPreviewFolder(of: index, &changed)
     }
     return changed
   }
 
-  /// Creates the folder of a preview, which is given up where that cannot be.
-  private mutating func createPreviewFolder(of index: Int, _ changed: inout Set<String>) {
-    guard let preview = items[index].preview, items[index].obstacle == nil else { return }
-    let folder = items[index].folder(of: preview)
-    guard opened[folder] == nil else { return }
-    var new: [String] = []
-    do throws(SystemError) {
-      opened[folder] = try items[index].record.run.folder.create(preview.subfolder, changed: &new)
-    } catch {
-      items[index].dropPreview()
-    }
-    changed.formUnion(new)
-  }
-
-  /// Fails an entry for good. Its staged file is removed when the ledger knows, if it has the intent.
+  /// Fails an entry for good.
   private mutating func fail(_ index: Int, _ failure: EntryFailure) {
-    let (record, item) = (items[index].record, items[index])
-    // What has its final name by now stays there, and is the job's.
-    let placed = item.entry.original?.staged
-    let staged = item.staged.filter { $0 != placed }
+    let record = items[index].record
     var failure = failure
     failure.disposition = .final
     record.fail(failure)
-    items[index] = Item(record)
-    items[index].entry.original = item.entry.original
-    if item.isIntended {
-      items[index].unplaced = item.unplaced + staged
-    } else {
-      for file in staged { record.run.staging.remove(file) }
-    }
+    let row = record.row()
+    items[index].delivery.fail(record.ledgerEntry(row), row)
+    if !items[index].isIntended { items[index].removeStaged() }
+    items[index].isIntended = false
   }
 
   /// Has all results wait: nothing of the batch is recorded.
   mutating func hold(_ error: any Error) {
-    for index in items.indices where items[index].entry.delivery != nil { items[index].obstacle = error }
+    for index in items.indices where items[index].hasFiles { items[index].obstacle = error }
   }
 
   /// Takes out the results of which no intent is recorded, and removes their files: they are made again.
   mutating func reject() -> [PhotoRecord] {
     let rejected = items.filter { !$0.isIntended }
     items.removeAll { !$0.isIntended }
-    for item in rejected { for staged in item.staged { item.record.run.staging.remove(staged) } }
+    for item in rejected where item.hasFiles { item.removeStaged() }
     return rejected.map(\.record)
   }
 
@@ -186,8 +146,8 @@ struct ResultBatch {
   /// What is recorded before files are renamed.
   var intents: [LedgerChange] {
     items.compactMap { item in
-      item.entry.delivery == nil || item.obstacle != nil || item.isIntended
-        ? nil : .intend(item.entry, run: item.record.run.runID)
+      item.hasFiles && item.obstacle == nil && !item.isIntended
+        ? .intend(item.delivery.recorded, run: item.record.run.runID) : nil
     }
   }
 
@@ -196,49 +156,16 @@ struct ResultBatch {
   /// - Returns: The folders in which they are now.
   mutating func place() -> Set<String> {
     var folders: Set<String> = []
-    // The variants of an entry bring the same original.
-    var originals: Set<String> = []
-    for index in items.indices where items[index].obstacle == nil {
-      guard let delivery = items[index].entry.delivery else { continue }
-      let (record, wasIntended) = (items[index].record, items[index].isIntended)
+    var placed: Set<String> = []
+    for index in items.indices where items[index].obstacle == nil && items[index].hasFiles {
+      let (record, isAgain) = (items[index].record, items[index].isIntended)
       items[index].isIntended = true
+      folders.formUnion(items[index].folders)
+      let placement = Placement(folder: record.run.folder, staging: record.run.staging, ledger: ledger)
       do {
-        let (live, placement) = (
-          record.snapshot, Placement(folder: record.run.folder, staging: record.run.staging, ledger: ledger)
-        )
-        func place(_ delivery: Delivery, over occupant: Occupant? = nil) throws -> Placement.Outcome {
-          let folder = items[index].folder(of: delivery)
-          defer { folders.insert(folder) }
-          return try wasIntended
-            ? placement.recover(delivery) : placement.place(delivery, in: opened[folder], over: occupant)
-        }
-        if var original = items[index].original {
-          try placement.check(
-            delivery, before: original, in: opened[items[index].folder(of: delivery)], over: live.result?.occupant)
-          let path = record.run.folder.file(original.target)
-          if case .adopted(let identity) = try place(original) {
-            if originals.contains(path) { original.identity = identity.text } else { original.adopt(identity) }
-          } else {
-            originals.insert(path)
-            original.identity = live.original?.identity(bytes: original.bytes)
-          }
-          items[index].entry.original = original
-        }
-        let outcome = try place(delivery, over: live.result?.occupant)
-        if case .adopted(let identity) = outcome {
-          items[index].entry.delivery?.adopt(identity)
-        } else {
-          items[index].entry.delivery?.identity =
-            live.result?.identity ?? live.original?.identity(bytes: delivery.bytes)
-        }
-        if let preview = items[index].preview {
-          let outcome = Result { try place(preview) }
-          previewPlaced(of: index, live.result?.preview?.identity, outcome)
-        } else if outcome == .replaced, items[index].row.preview == nil,
-          let folder = try placement.removePreview(of: record.entry.name)
-        {
-          folders.insert(record.run.folder.file(folder))
-        }
+        let changed = try items[index].delivery.place(
+          record.entry.name, by: placement, isAgain: isAgain, in: opened, placed: &placed)
+        folders.formUnion(changed.map(record.run.folder.file))
       } catch let error where error.isOfMachineForOwnFile || error.isDamageOfLedger {
         items[index].obstacle = error
       } catch {
@@ -246,17 +173,6 @@ struct ResultBatch {
       }
     }
     return folders
-  }
-
-  /// Takes in what became of a preview. It is given up when it could not be placed: because its name is taken, most likely.
-  private mutating func previewPlaced(
-    of index: Int, _ identity: String?, _ outcome: Result<Placement.Outcome, any Error>
-  ) {
-    guard var preview = items[index].preview, let outcome = try? outcome.get() else {
-      return items[index].dropPreview()
-    }
-    if case .adopted(let found) = outcome { preview.adopt(found) } else { preview.identity = identity }
-    items[index].entry.preview = preview
   }
 
   /// Has results wait whose folder, or one above it, is not on disk.
@@ -276,25 +192,26 @@ struct ResultBatch {
     guard !held.isEmpty else { return [] }
     items.removeAll { $0.obstacle != nil }
     // It may take long: no descriptor is kept meanwhile.
-    for item in held { item.record.closeResult() }
-    return held
+    return held.map { item in
+      var item = item
+      item.record.forgetFiles()
+      item.delivery.close()
+      return item
+    }
   }
 
   /// What is recorded when files and folders are on disk.
   var ends: [LedgerChange] {
-    items.map { .finish($0.entry, run: $0.record.run.runID, job: $0.record.run.job) }
+    items.map { .finish($0.delivery.recorded, run: $0.record.run.runID, job: $0.record.run.job) }
   }
 
   /// The records, once `ends` are durable.
   var committed: [DeliveryQueue.Committed] {
-    items.map { DeliveryQueue.Committed(record: $0.record, row: $0.row, text: $0.entry.row) }
+    items.map { DeliveryQueue.Committed(record: $0.record, row: $0.delivery.row, text: $0.delivery.entry.row) }
   }
 
-  /// Removes what could not be placed. Not before `ends` are durable: an intent whose staged file is gone means that the
-  /// file was delivered.
-  func removeUnplaced() {
-    for item in items { for file in item.unplaced { item.record.run.staging.remove(file) } }
-  }
+  /// Removes what could not be placed. Not before `ends` are durable.
+  func removeUnplaced() { for item in items where item.delivery.hasLeftovers { item.removeStaged() } }
 }
 
 extension PhotoRecord {

@@ -189,7 +189,7 @@ final class EntryFlow {
 
   private func earlierResults(of entry: Entry, _ plan: Plan, withOriginals: Bool) throws -> EarlierResults? {
     guard plan.hasOutputs else { return nil }
-    let targets = EarlierResults.targets(of: entry) + (withOriginals ? EarlierResults.originals(of: entry) : [])
+    let targets = EarlierResults.targets(of: entry, withOriginals: withOriginals)
     let outputs = try targets.compactMap { try plan.index.output($0) }
     return EarlierResults(folder: plan.run.folder, outputs: outputs)
   }

@@ -21,6 +21,6 @@ struct DeliveredResult: Sendable, Equatable {
   /// What was kept of the source's metadata; nil when it is not known.
   var metadata: MetadataPolicy?
 
-  /// Path of its preview beneath the job's folder; nil when it has none.
-  var preview: String?
+  /// Paths of what was made of it, beneath the job's folder.
+  var derived: [Artifact.Kind: String] = [:]
 }

@@ -35,15 +35,13 @@ struct JobFolder: Sendable {
   /// The path of something whose path is relative to the job's folder.
   func file(_ target: String) -> String { path + "/" + target }
 
-  /// The relative path of a result.
-  static func image(_ name: String, extension suffix: String) -> String { "images/\(name).\(suffix)" }
-
-  /// The relative path of a result's source.
-  static func original(_ name: String, extension suffix: String) -> String { "originals/\(name).\(suffix)" }
-
-  /// The relative path of a result's preview.
-  /// - Parameter name: Of the result; no other of the job has it, whatever its format.
-  static func preview(_ name: String) -> String { "previews/\(name).jpg" }
+  /// The relative path of a file that an entry delivers.
+  /// - Parameters:
+  ///   - name: Of the result; no other of the job has it, whatever its format. For an original, the entry's.
+  ///   - suffix: Default: that of what is made of a result.
+  static func path(of kind: Artifact.Kind, _ name: String, extension suffix: String = "jpg") -> String {
+    "\(kind.folder)/\(name).\(suffix)"
+  }
 }
 
 /// The job's folder and those in it, opened beneath the outbox: no symbolic link is followed.
@@ -134,7 +132,7 @@ extension JobFolder {
     }
     let folder = try create(changed: &changed)
     if !changed.isEmpty { return folder }
-    for name in ["images", "originals", "previews", "history"] where try folder.status(of: name)?.kind == .link {
+    for name in Artifact.Kind.allCases.map(\.folder) + ["history"] where try folder.status(of: name)?.kind == .link {
       throw FolderObstacle(path: file(name), kind: .link)
     }
     if let kind = try folder.status(of: Folder.name(of: entriesLog))?.kind, kind != .file {

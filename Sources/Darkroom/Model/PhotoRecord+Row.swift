@@ -2,55 +2,30 @@ import Ledger
 import Transfer
 
 extension PhotoRecord {
-  /// The file that the record delivers; nil without a new result.
-  var delivery: Delivery? {
+  /// The files that the record delivers.
+  var artifacts: [Artifact] {
     let live = snapshot
-    guard let result = live.result else { return nil }
-    let provenance = live.source?.picture.map { source in
-      var provenance = Provenance(key: result.key, source: source, output: result.picture)
-      provenance.quality = result.quality
-      provenance.answer = live.source?.answer?.text
-      provenance.isAdopted = result.occupant?.kind == .equal
-      provenance.preview = result.preview.map { Provenance.Preview(bytes: $0.bytes, sha256: $0.sha256) }
-      return provenance.text
-    }
-    return Delivery(
-      staged: result.staged, target: target(of: result), bytes: result.bytes, sha256: result.sha256,
-      origin: provenance)
+    var artifacts = live.artifacts.filter { !$0.isPlaced }
+    guard let result = live.result, let source = live.source, let picture = source.picture,
+      let index = artifacts.firstIndex(where: { $0.kind == .result })
+    else { return artifacts }
+    var provenance = Provenance(key: result.key, source: picture, output: result.picture)
+    provenance.quality = result.quality
+    provenance.answer = source.answer?.text
+    provenance.isAdopted = artifacts[index].occupant?.kind == .equal
+    provenance.derived = artifacts.derived { Provenance.DerivedFile(bytes: $0.bytes, sha256: $0.sha256) }
+    artifacts[index].delivery.origin = provenance.text
+    return artifacts
   }
 
-  /// The source that the record delivers; nil when it is not kept, or there already.
-  var originalDelivery: Delivery? {
-    let live = snapshot
-    guard let original = live.original, original.isStaged, let source = live.source else { return nil }
-    return Delivery(
-      staged: run.staging.original(entry.position), target: original.target, bytes: source.bytes, sha256: source.sha256,
-      origin: Delivery.originalOrigin)
-  }
-
-  /// The preview that the record delivers; nil when its result has none.
-  var previewDelivery: Delivery? {
-    snapshot.result?.preview.map { preview in
-      Delivery(
-        staged: run.staging.preview(entry.position), target: JobFolder.preview(entry.name), bytes: preview.bytes,
-        sha256: preview.sha256, origin: Delivery.previewOrigin)
-    }
-  }
-
-  /// The path of a result beneath the job's folder.
-  func target(of result: Result) -> String {
-    JobFolder.image(entry.name, extension: result.picture.format.fileExtension)
-  }
-
-  /// What the ledger keeps of the record.
+  /// What the ledger keeps of the record, but for its files.
   /// - Parameter row: What `row()` gives.
   func ledgerEntry(_ row: ReportRow) -> LedgerEntry {
     let refreshed = snapshot.reused.flatMap { reused in
       LedgerEntry.Refreshed(target: reused.target, identity: reused.newIdentity, origin: reused.newOrigin)
     }
     return LedgerEntry(
-      position: entry.position, delivery: delivery ?? originalDelivery, refreshed: refreshed,
-      failure: row.ledgerFailure(name: entry.name),
+      position: entry.position, delivery: nil, refreshed: refreshed, failure: row.ledgerFailure(name: entry.name),
       row: row.json.text)
   }
 
@@ -70,11 +45,11 @@ extension PhotoRecord {
       isReused: live.reused != nil, isCoalesced: live.source?.isCoalesced == true, isRecovered: hasRecovered,
       priority: entry.priority.rawValue,
       attempts: live.attempts, output: output(live),
-      preview: live.result?.preview.map { _ in JobFolder.preview(entry.name) } ?? live.reused?.preview,
+      derived: live.reused?.derived ?? live.artifacts.derived(\.target),
       source: live.source.map {
         ReportRow.Source(
           picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, httpStatus: $0.httpStatus, isChanged: isChanged,
-          file: live.state == .filtered ? live.original?.target : nil)
+          file: live.state == .filtered ? live.artifacts[.original]?.delivery.target : nil)
       },
       filters: entry.recipe.description, timings: live.timings,
       failure: failure, warnings: live.result?.warnings ?? [],
@@ -87,11 +62,10 @@ extension PhotoRecord {
         file: reused.target, picture: reused.picture, bytes: reused.bytes, sha256: reused.sha256,
         quality: reused.quality, metadata: reused.metadata)
     }
-    return live.result.map {
-      .init(
-        file: target(of: $0), picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, quality: $0.quality,
-        metadata: $0.key.metadata)
-    }
+    guard let result = live.result, let file = live.artifacts[.result]?.delivery else { return nil }
+    return .init(
+      file: file.target, picture: result.picture, bytes: file.bytes, sha256: file.sha256, quality: result.quality,
+      metadata: result.key.metadata)
   }
 }
 

@@ -37,67 +37,14 @@ final class PhotoRecord: Sendable {
     var isShared: Bool { isCached || isCoalesced }
   }
 
-  /// What is to be delivered, complete in staging.
+  /// What was made.
   struct Result: Sendable {
-    /// File name in staging.
-    let staged: String
-
-    /// The same file, still open: it is to be synced.
-    let file: OpenFile
     let picture: ImageInfo
-    let bytes: Int
-    let sha256: String
     let key: ResultKey
     /// The quality with which it was encoded; nil when it is lossless or a copy.
     var quality: Int?
     /// What is doubtful about it.
     var warnings: [ReportRow.Warning] = []
-
-    /// nil for most.
-    var preview: Preview?
-
-    /// What had its final name when it was made; nil for most.
-    var occupant: Occupant?
-
-    /// Identifies the file once it has its final name; nil when it was changed already.
-    var identity: String? {
-      guard let identity = try? file.status().identity, identity.size == bytes else { return nil }
-      return identity.text
-    }
-  }
-
-  /// The preview of a result, complete in staging.
-  struct Preview: Sendable {
-    /// Still open: it is to be synced.
-    let file: OpenFile
-    let bytes: Int
-    let sha256: String
-
-    /// Identifies the file once it has its final name; nil when it was changed already.
-    var identity: String? {
-      guard let identity = try? file.status().identity, identity.size == bytes else { return nil }
-      return identity.text
-    }
-  }
-
-  /// The source of a result, which is kept in the outbox.
-  struct Original: Sendable {
-    /// Its path beneath the job's folder.
-    let target: String
-
-    /// The file in staging, still open: it is to be synced; nil when the source is in the outbox already.
-    var file: OpenFile?
-
-    let isStaged: Bool
-
-    /// - Parameter file: nil when the source is in the outbox already.
-    init(_ target: String, file: OpenFile?) { (self.target, self.file, isStaged) = (target, file, file != nil) }
-
-    /// Identifies the file once it has its final name; nil when it was changed already.
-    func identity(bytes: Int) -> String? {
-      guard let identity = try? file?.status().identity, identity.size == bytes else { return nil }
-      return identity.text
-    }
   }
 
   /// Everything that changes.
@@ -109,8 +56,8 @@ final class PhotoRecord: Sendable {
     var result: Result?
     /// What stands for a result that was not made again.
     var reused: DeliveredResult?
-    /// The source, if that is kept.
-    var original: Original?
+    /// The files that are delivered, complete in staging or in the outbox already.
+    var artifacts: [Artifact] = []
     var failure: EntryFailure?
     /// Whether the source of the result that was there before has another SHA-256; nil when there was none.
     var isSourceChanged: Bool?
@@ -252,10 +199,10 @@ final class PhotoRecord: Sendable {
 
   /// `downloaded → filtered`. In any other state nothing changes.
   /// - Parameters:
-  ///   - original: The source, if that is kept.
+  ///   - artifacts: The result and what is delivered with it.
   ///   - isChanged: Whether the source of the result that was there before has another SHA-256; nil when there was none.
   func filtered(
-    _ result: Result, from picture: ImageInfo, keeping original: Original? = nil, isChanged: Bool? = nil,
+    _ result: Result, from picture: ImageInfo, delivering artifacts: [Artifact], isChanged: Bool? = nil,
     taking time: Duration
   ) {
     live.withLock {
@@ -263,23 +210,23 @@ final class PhotoRecord: Sendable {
       $0.state = .filtered
       $0.source?.picture = picture
       $0.result = result
-      $0.original = original
+      $0.artifacts = artifacts
       $0.isSourceChanged = isChanged
       $0.timings.filter = time.milliseconds
     }
   }
 
-  /// Goes on without the preview of its result, which cannot be delivered.
-  func dropPreview() { live.withLock { $0.result?.preview = nil } }
+  /// Goes on without a file that cannot be delivered.
+  func drop(_ kind: Artifact.Kind) { live.withLock { $0.artifacts.removeAll { $0.kind == kind } } }
 
   /// `downloaded → filtered`, by a result that is there already. In any other state nothing changes.
-  func reuse(_ delivered: DeliveredResult, keeping original: Original? = nil, taking time: Duration) {
+  func reuse(_ delivered: DeliveredResult, delivering artifacts: [Artifact] = [], taking time: Duration) {
     live.withLock {
       guard $0.state == .downloaded else { return }
       $0.state = .filtered
       $0.source?.picture = delivered.sourcePicture
       $0.reused = delivered
-      $0.original = original
+      $0.artifacts = artifacts
       $0.isSourceChanged = false
       $0.timings.filter = time.milliseconds
     }
@@ -292,7 +239,7 @@ final class PhotoRecord: Sendable {
       $0.state = .failed
       $0.failure = failure
       $0.failedAt = Clock.monotonicSeconds
-      ($0.result, $0.reused, $0.original) = (nil, nil, nil)
+      ($0.result, $0.reused, $0.artifacts) = (nil, nil, [])
     }
   }
 
@@ -314,13 +261,8 @@ final class PhotoRecord: Sendable {
   /// used up.
   func hostRefused(_ count: Int) { live.withLock { $0.failure?.hostRefusals = count } }
 
-  /// Forgets the result's file, which is complete in staging and cannot be delivered yet.
-  func closeResult() {
-    live.withLock {
-      $0.result = nil
-      $0.original?.file = nil
-    }
-  }
+  /// Forgets the files, which are complete in staging and cannot be delivered yet.
+  func forgetFiles() { live.withLock { ($0.result, $0.artifacts) = (nil, []) } }
 
   /// To `cancelled`, unless the record is terminal.
   func cancel() {

@@ -16,14 +16,14 @@ struct Provenance: Sendable, Equatable {
   /// is never removed. Nothing is known of a file without provenance either.
   var isAdopted = false
 
-  /// The file of a preview.
-  struct Preview: Sendable, Equatable {
+  /// A file that is made of a result.
+  struct DerivedFile: Sendable, Equatable {
     let bytes: Int
     let sha256: String
   }
 
-  /// The preview that is delivered with the result; nil when it has none.
-  var preview: Preview?
+  /// What is delivered with the result, and was made of it.
+  var derived: [Artifact.Kind: DerivedFile] = [:]
 
   /// A `SourceAnswer`, as text: the one that brought the source, or confirmed it last; nil for files, and in ledgers of earlier
   /// versions.
@@ -37,12 +37,14 @@ struct Provenance: Sendable, Equatable {
 
   private var json: String {
     // The first name is that of the ledger's version 2.
-    JSONValue.object([
+    let members = JSONValue.members([
       "product": .string(key), "source": source.json, "output": output.json,
       "quality": quality.map { .integer($0) },
       "adopted": isAdopted ? .bool(true) : nil,
-      "preview": preview.map { .object(["bytes": .integer($0.bytes), "sha256": .string($0.sha256)]) },
-    ]).text
+    ])
+    return JSONValue.object(
+      members + derived.members { .object(["bytes": .integer($0.bytes), "sha256": .string($0.sha256)]) }
+    ).text
   }
 
   init(key: ResultKey, source: ImageInfo, output: ImageInfo) {
@@ -58,8 +60,9 @@ struct Provenance: Sendable, Equatable {
     (self.key, self.source, self.output) = (key, source, output)
     quality = value["quality"]?.integer
     isAdopted = value["adopted"] == .bool(true)
-    if let bytes = value["preview"]?["bytes"]?.integer, let sha256 = value["preview"]?["sha256"]?.string {
-      preview = Preview(bytes: bytes, sha256: sha256)
+    derived = Dictionary(value) { file in
+      guard let bytes = file["bytes"]?.integer, let sha256 = file["sha256"]?.string else { return nil }
+      return DerivedFile(bytes: bytes, sha256: sha256)
     }
     answer = parts.count > 1 ? String(parts[1]) : nil
   }

@@ -4,7 +4,7 @@ import JSON
 extension ReportRow {
   /// The row as reports and events have it. Keys without a value are left out.
   package var json: JSONValue {
-    .object([
+    let start = JSONValue.members([
       "index": .integer(index),
       "name": .string(name),
       "variant": variant.map { .string($0) },
@@ -17,7 +17,8 @@ extension ReportRow {
       "priority": .string(priority),
       "attempts": .integer(attempts),
       "output": output?.json,
-      "preview": preview.map { .string($0) },
+    ])
+    let end = JSONValue.members([
       "source": source?.json,
       "filters": .string(filters),
       "timings_ms": timings.json,
@@ -26,6 +27,7 @@ extension ReportRow {
         ? nil : .array(warnings.map { .object(["code": .string($0.code.rawValue), "message": .string($0.message)]) }),
       "metadata": metadata,
     ])
+    return .object(start + derived.members(JSONValue.string) + end)
   }
 
   /// Reads a row back.
@@ -41,7 +43,7 @@ extension ReportRow {
       isReused: json["reused"] == .bool(true), isCoalesced: json["coalesced"] == .bool(true),
       isRecovered: json["recovered"] == .bool(true),
       priority: json["priority"]?.string ?? Entry.Priority.normal.rawValue, attempts: attempts,
-      output: json["output"].flatMap(Output.init), preview: json["preview"]?.string,
+      output: json["output"].flatMap(Output.init), derived: Dictionary(json, \.string),
       source: json["source"].flatMap(Source.init),
       filters: json["filters"]?.string ?? "", timings: Timings(json["timings_ms"]),
       failure: json["error"].flatMap(Failure.init),

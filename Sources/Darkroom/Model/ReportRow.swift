@@ -99,8 +99,8 @@ package struct ReportRow: Sendable, Equatable {
   var priority: String
   let attempts: Int
   var output: Output?
-  /// Path of the result's preview beneath the job's folder; nil when it has none.
-  var preview: String?
+  /// Paths of what was made of the result, beneath the job's folder.
+  var derived: [Artifact.Kind: String] = [:]
   var source: Source?
   let filters: String
   let timings: Timings
@@ -120,7 +120,7 @@ package struct ReportRow: Sendable, Equatable {
   /// - Parameter last: Its failure in the last run; nil when it had none.
   func failed(_ failure: EntryFailure, after last: LedgerFailure? = nil) -> ReportRow {
     var row = self
-    (row.state, row.output, row.preview) = (.failed, nil, nil)
+    (row.state, row.output, row.derived) = (.failed, nil, [:])
     row.failure = Failure(failure, after: last)
     row.isRecovered = false
     row.source?.isChanged = nil

@@ -14,22 +14,17 @@ struct Staging: Sendable {
 
   func download(_ position: Int) -> String { "\(runID)-\(position).source" }
 
-  func result(_ position: Int) -> String { "\(runID)-\(position).result" }
+  /// The name of a file that an entry delivers.
+  func file(_ kind: Artifact.Kind, of position: Int) -> String { Self.file(kind, of: position, run: runID) }
 
-  /// The name of an entry's source that is to be delivered.
-  func original(_ position: Int) -> String { Self.original(position, run: runID) }
-
-  static func original(_ position: Int, run runID: String) -> String { "\(runID)-\(position).original" }
-
-  /// The name of the preview of an entry's result.
-  func preview(_ position: Int) -> String { Self.preview(position, run: runID) }
-
-  static func preview(_ position: Int, run runID: String) -> String { "\(runID)-\(position).preview" }
+  static func file(_ kind: Artifact.Kind, of position: Int, run runID: String) -> String {
+    "\(runID)-\(position).\(kind.rawValue)"
+  }
 
   /// The names of all files that an entry may have here, but for what a download that broke off has left: that is removed by
   /// its `PartialDownload`.
   func files(of position: Int) -> [String] {
-    [download(position), result(position), original(position), preview(position)]
+    [download(position)] + Artifact.Kind.allCases.map { file($0, of: position) }
   }
 
   /// The name of a file of the job itself, such as its report.

@@ -15,14 +15,12 @@ struct EarlierResults: Sendable {
   /// Whether they may stand for what is to be made.
   var mayBeReused = true
 
-  /// The paths at which results of an entry may lie: also those of another format, with which the entry is compared.
-  static func targets(of entry: Entry) -> [String] {
-    ImageFormat.allCases.map { JobFolder.image(entry.name, extension: $0.fileExtension) }
-  }
-
-  /// The paths at which the sources of results of an entry may lie.
-  static func originals(of entry: Entry) -> [String] {
-    ImageFormat.allCases.map { JobFolder.original(entry.lineName, extension: $0.fileExtension) }
+  /// The paths at which results of an entry, and their sources, may lie: also those of another format, with which the entry is
+  /// compared.
+  static func targets(of entry: Entry, withOriginals: Bool = false) -> [String] {
+    let suffixes = ImageFormat.allCases.map(\.fileExtension)
+    return suffixes.map { JobFolder.path(of: .result, entry.name, extension: $0) }
+      + (withOriginals ? suffixes.map { JobFolder.path(of: .original, entry.lineName, extension: $0) } : [])
   }
 
   /// Whether a source lies where it was delivered, and nobody has changed it since.
@@ -34,8 +32,9 @@ struct EarlierResults: Sendable {
   }
 
   /// Whether a file of our user with exactly the bytes of a source lies where that is to be delivered, on disk.
-  func hasEqual(_ target: String, _ source: PhotoRecord.Source, _ staging: Staging) throws(SystemError) -> Bool {
-    try folder.occupant(of: target, bytes: source.bytes, sha256: source.sha256, known: nil, staging: staging) != nil
+  func hasEqual(_ source: Delivery, _ staging: Staging) throws(SystemError) -> Bool {
+    try folder.occupant(of: source.target, bytes: source.bytes, sha256: source.sha256, known: nil, staging: staging)
+      != nil
   }
 
   /// The entry's result, if it would become the same again and nobody has changed or removed it since.
@@ -54,7 +53,7 @@ struct EarlierResults: Sendable {
         target: output.target, bytes: output.bytes, sha256: output.sha256, picture: provenance.output,
         sourcePicture: provenance.source, newIdentity: identity == output.identity ? nil : identity,
         newOrigin: news == nil ? nil : provenance.text, quality: provenance.quality, metadata: key.metadata,
-        preview: provenance.preview.flatMap { preview(entry.name, bytes: $0.bytes) })
+        derived: derived(provenance, entry.name))
     }
     return nil
   }
@@ -75,18 +74,22 @@ struct EarlierResults: Sendable {
         provenance.key == ResultKey(of: sha256, for: entry, metadata: metadata).text,
         (try? unchangedIdentity(output)) ?? nil != nil
       else { continue }
-      let original = JobFolder.original(entry.lineName, extension: provenance.source.format.fileExtension)
+      let original = JobFolder.path(of: .original, entry.lineName, extension: provenance.source.format.fileExtension)
       guard !keepsOriginals || hasOriginal(original, sha256: sha256) else { continue }
       return answer.source(sha256: sha256)
     }
     return nil
   }
 
-  /// The path of a preview, if it still is where it was put. A page can do without it: its bytes are not looked at.
-  private func preview(_ name: String, bytes: Int) -> String? {
-    let target = JobFolder.preview(name)
-    guard let found = try? status(of: target), found.kind == .file, found.size == bytes else { return nil }
-    return target
+  /// The paths of what was made of a result, where it still is where it was put. A page can do without it: its bytes are not
+  /// looked at.
+  private func derived(_ provenance: Provenance, _ name: String) -> [Artifact.Kind: String] {
+    var paths: [Artifact.Kind: String] = [:]
+    for (kind, file) in provenance.derived {
+      let target = JobFolder.path(of: kind, name)
+      if let found = try? status(of: target), found.kind == .file, found.size == file.bytes { paths[kind] = target }
+    }
+    return paths
   }
 
   /// Whether none of the results was made from a source.
@@ -97,12 +100,11 @@ struct EarlierResults: Sendable {
   }
 
   /// What has the final name of a result that was made, as far as it does not keep it from being delivered.
-  /// - Parameter target: The path of the result beneath the job's folder.
   /// - Throws: `SystemError` when that cannot be told now.
-  func occupant(of target: String, _ result: PhotoRecord.Result, _ staging: Staging) throws(SystemError) -> Occupant? {
+  func occupant(of result: Delivery, _ staging: Staging) throws(SystemError) -> Occupant? {
     try folder.occupant(
-      of: target, bytes: result.bytes, sha256: result.sha256, known: outputs.first { $0.target == target },
-      staging: staging)
+      of: result.target, bytes: result.bytes, sha256: result.sha256,
+      known: outputs.first { $0.target == result.target }, staging: staging)
   }
 
   /// - Returns: nil when the file is not what was delivered.

@@ -97,7 +97,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       try limits.checkMinimum(width: picture.width, height: picture.height)
       let original = try self.original(source, picture.format)
       staging.remove(download)
-      return record.reuse(delivered, keeping: original, taking: began.duration(to: .now))
+      return record.reuse(delivered, delivering: [original].compactMap { $0 }, taking: began.duration(to: .now))
     }
     if key.isCopy { return try keep(source, as: key, since: began) }
     if let leader, try copy(leader, as: key, since: began) { return staging.remove(download) }
@@ -122,8 +122,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
     let source = try record.snapshot.source.flatMap { try self.original($0, sourcePicture.format) }
     try finish(
-      file, original.picture, original.sha256, as: key, from: sourcePicture, keeping: source,
-      preview: makesPreviews ? previews.copy(leader, of: original.picture) : nil, since: began,
+      file, original.picture, original.sha256, as: key, from: sourcePicture,
+      with: [source, makesPreviews ? previews.copy(leader, of: original.picture) : nil], since: began,
       warnings: live.result?.warnings ?? [])
     return true
   }
@@ -138,14 +138,14 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       // Where the file system knows no modes there is nothing to be set.
       try? file.makePublic()
       return try finish(
-        file, copy.info, source.sha256, as: key, from: copy.info, keeping: original, staged: download, since: began,
+        file, copy.info, source.sha256, as: key, from: copy.info, with: [original], staged: download, since: began,
         warnings: ReportRow.Warning.of(copy))
     }
     let original = try self.original(source, copy.info.format, copying: file)
     staging.remove(download)
     let sha256 = copy.isWholeFile ? source.sha256 : try MessageDigest.hexDigest(ofDescriptor: copied.descriptor)
     try finish(
-      copied, copy.info, sha256, as: key, from: copy.info, keeping: original, since: began,
+      copied, copy.info, sha256, as: key, from: copy.info, with: [original], since: began,
       warnings: ReportRow.Warning.of(copy))
   }
 
@@ -224,8 +224,9 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let original = try record.snapshot.source.flatMap { try self.original($0, pictures.source.format) }
     let warnings = pictures.damage.map { [ReportRow.Warning($0)] } ?? []
     try finish(
-      file, pictures.output, sha256, as: key, from: pictures.source, keeping: original,
-      preview: pictures.preview.flatMap { previews.stage($0, of: pictures.output) }, since: began, warnings: warnings)
+      file, pictures.output, sha256, as: key, from: pictures.source,
+      with: [original, pictures.preview.flatMap { previews.stage($0, of: pictures.output) }], since: began,
+      warnings: warnings)
   }
 
   /// Reads a picture, and has it written down that the entry is inside a filtration meanwhile.
@@ -253,23 +254,29 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     return copy
   }
 
+  /// - Parameter others: What is delivered besides.
   private func finish(
     _ file: OpenFile, _ picture: ImageInfo, _ sha256: String, as key: ResultKey, from source: ImageInfo,
-    keeping original: PhotoRecord.Original? = nil, preview: PhotoRecord.Preview? = nil, staged: String? = nil,
-    since began: ContinuousClock.Instant, warnings: [ReportRow.Warning] = []
+    with others: [Artifact?], staged: String? = nil, since began: ContinuousClock.Instant,
+    warnings: [ReportRow.Warning]
   ) throws {
     // The delivery has to wait less for it.
     file.startWriting()
-    var result = PhotoRecord.Result(
-      staged: staged ?? result, file: file, picture: picture, bytes: try file.status().size, sha256: sha256,
-      key: key, quality: picture.format.isLossy(file.descriptor) ? key.quality : nil, warnings: warnings,
-      preview: preview)
+    let made = PhotoRecord.Result(
+      picture: picture, key: key, quality: picture.format.isLossy(file.descriptor) ? key.quality : nil,
+      warnings: warnings)
+    var artifact = Artifact(
+      .result, file, staged: staged ?? result,
+      target: JobFolder.path(of: .result, record.entry.name, extension: picture.format.fileExtension),
+      bytes: try file.status().size, sha256: sha256)
     // Large files may have to be read: the delivery is not to wait for that. What it cannot be told now, it asks again.
     if record.run.mayFindFiles {
-      result.occupant = try? access.earlier.occupant(of: record.target(of: result), result, staging)
+      artifact.occupant = try? access.earlier.occupant(of: artifact.delivery, staging)
     }
     let isChanged = record.snapshot.source.flatMap { access.earlier.isChanged($0.sha256) }
-    record.filtered(result, from: source, keeping: original, isChanged: isChanged, taking: began.duration(to: .now))
+    record.filtered(
+      made, from: source, delivering: others.compactMap { $0 } + [artifact], isChanged: isChanged,
+      taking: began.duration(to: .now))
   }
 
   /// Stages the source, to be delivered beside the result: what was downloaded for this entry, or a copy of what others have,
@@ -280,17 +287,18 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   /// - Returns: nil when it is not kept.
   private func original(
     _ source: PhotoRecord.Source, _ format: ImageFormat, copying whole: OpenFile? = nil
-  ) throws -> PhotoRecord.Original? {
+  ) throws -> Artifact? {
     guard keepsOriginals else { return nil }
-    let target = JobFolder.original(record.entry.lineName, extension: format.fileExtension)
-    if access.earlier.hasOriginal(target, sha256: source.sha256) { return PhotoRecord.Original(target, file: nil) }
+    let target = JobFolder.path(of: .original, record.entry.lineName, extension: format.fileExtension)
+    let name = staging.file(.original, of: record.entry.position)
+    var original = Artifact(
+      .original, nil, staged: name, target: target, bytes: source.bytes, sha256: source.sha256)
+    original.isPlaced = access.earlier.hasOriginal(target, sha256: source.sha256)
     // Another variant has delivered it. Those that are filtered at the same time as this one bring the same file.
-    if record.entry.variant != nil,
-      (try? access.earlier.hasEqual(target, source, staging)) == true
-    {
-      return PhotoRecord.Original(target, file: nil)
+    if !original.isPlaced, record.entry.variant != nil {
+      original.isPlaced = (try? access.earlier.hasEqual(original.delivery, staging)) == true
     }
-    let name = staging.original(record.entry.position)
+    if original.isPlaced { return original }
     let file: OpenFile
     if source.isShared || whole != nil {
       file = try staging.create(name)
@@ -303,17 +311,20 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       try? file.makePublic()
     }
     file.startWriting()
-    return PhotoRecord.Original(target, file: file)
+    original.file = file
+    return original
   }
 
   // MARK: Files
 
   private var staging: Staging { record.run.staging }
 
-  private var previews: PreviewStaging { PreviewStaging(staging: staging, position: record.entry.position) }
+  private var previews: PreviewStaging {
+    PreviewStaging(staging: staging, position: record.entry.position, name: record.entry.name)
+  }
 
   private var download: String { staging.download(record.entry.position) }
-  private var result: String { staging.result(record.entry.position) }
+  private var result: String { staging.file(.result, of: record.entry.position) }
 
   private func open(_ source: PhotoRecord.Source) throws -> OpenFile {
     guard source.isCached else { return try staging.open(download) }

@@ -41,8 +41,8 @@ extension ResultAccess.Original {
   /// The result of a filtration that has ended; nil when it has none.
   init?(_ record: PhotoRecord) {
     let live = record.snapshot
-    if let made = live.result {
-      self.init(file: made.file, picture: made.picture, bytes: made.bytes, sha256: made.sha256)
+    if let made = live.artifacts[.result], let file = made.file, let picture = live.result?.picture {
+      self.init(file: file, picture: picture, bytes: made.delivery.bytes, sha256: made.delivery.sha256)
     } else if let reused = live.reused,
       let file = try? record.run.folder.open(file: reused.target)
     {

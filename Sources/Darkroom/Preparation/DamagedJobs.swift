@@ -93,13 +93,8 @@ struct DamagedJobs {
   private func delivered(_ job: LedgerJob) throws -> [LedgerChange] {
     let folder = outbox.job(job.name)
     guard InboxFile.isJobName(job.name) else { return [] }
-    return try ledger.intended(run: job.runID).flatMap { entry -> [LedgerChange] in
-      let isThere = entry.delivery.map { (try? folder.holds($0)) == true } == true
-      let original = ((try? entry.intendedOriginal(run: job.runID)) ?? nil).flatMap {
-        (try? folder.holds($0)) == true ? $0 : nil
-      }
-      return (original.map { [.recall($0, job: job.name)] } ?? [])
-        + (isThere ? [.finish(entry, run: job.runID, job: job.name)] : [])
+    return try ledger.intended(run: job.runID).flatMap { entry in
+      entry.delivered(run: job.runID, job: job.name) { (try? folder.holds($0)) == true }
     }
   }
 }

@@ -33,17 +33,10 @@ extension JobPlanner {
   /// Records what was delivered of what was about to be. The rest is not delivered: that would be over what a later run has.
   private func endIntents(of job: LedgerJob) throws {
     let folder = outbox.job(job.name)
-    var ended: [LedgerChange] = []
-    for entry in try ledger.intended(run: job.runID) {
-      guard let delivery = entry.delivery else { continue }
-      if let original = try entry.intendedOriginal(run: job.runID), try folder.holds(original) {
-        ended.append(.recall(original, job: job.name))
-      }
-      if try folder.holds(delivery) {
-        ended.append(.finish(entry, run: job.runID, job: job.name))
-      }
-    }
-    try ledger.commit(ended)
+    try ledger.commit(
+      ledger.intended(run: job.runID).flatMap { entry in
+        try entry.delivered(run: job.runID, job: job.name) { try folder.holds($0) }
+      })
   }
 }
 

@@ -43,25 +43,27 @@ struct Pruning: @unchecked Sendable {  // the index has one owner at a time
 }
 
 extension ReportRow {
-  /// The result, its preview, and the file that its source has, or would have, in `originals`. One whose format is not known
-  /// has no extension.
-  fileprivate var keptFiles: [String] { keptPictures + (preview.map { [$0] } ?? []) }
-
-  private var keptPictures: [String] {
+  /// The result, what was made of it, and the file that its source has, or would have, in `originals`. One whose format is not
+  /// known has no extension.
+  fileprivate var keptFiles: [String] {
     guard let output else { return [] }
-    if let original = source?.file { return [output.file, original] }
+    return [output.file, source?.file ?? originalName(for: output)] + derived.values
+  }
+
+  private func originalName(for output: Output) -> String {
     let suffix = source?.picture?.format.fileExtension
     let image = output.file.drop { $0 != "/" }.dropFirst()
     var name = image.lastIndex(of: ".").map { image[..<$0] } ?? image
     if let variant, name.hasSuffix("." + variant) { name = name.dropLast(variant.count + 1) }
-    return [output.file, suffix.map { JobFolder.original(String(name), extension: $0) } ?? "originals/" + name]
+    return suffix.map { JobFolder.path(of: .original, String(name), extension: $0) }
+      ?? Artifact.Kind.original.folder + "/" + name
   }
 }
 
 extension LedgerOutput {
   /// Whether this program has put the file there, and not found it there.
   fileprivate var wasMade: Bool {
-    origin == Delivery.originalOrigin || origin == Delivery.previewOrigin
-      || origin.flatMap(Provenance.init(text:))?.isAdopted == false
+    guard let origin else { return false }
+    return Artifact.Kind(rawValue: origin) != nil || Provenance(text: origin)?.isAdopted == false
   }
 }

@@ -23,7 +23,7 @@ import Testing
       intents.append(LedgerEntry(position: position, delivery: delivery, row: row(position)))
     }
     try outbox.write("foreign", to: "images/1.jpg")
-    try Folder.rename(outbox.staging.path(outbox.staging.result(2)), to: outbox.folder.file("images/2.jpg"))
+    try Folder.rename(outbox.staging.path(outbox.staging.file(.result, of: 2)), to: outbox.folder.file("images/2.jpg"))
     try outbox.ledger.commit(intents.map { .intend($0, run: Outbox.runID) })
     let failed = LedgerEntry(position: 4, delivery: nil, row: ReportRow.sample(4, state: .failed).json.text)
     try outbox.ledger.commit([.finish(failed, run: Outbox.runID, job: "job")])
@@ -71,36 +71,38 @@ import Testing
     let name = { (position: Int) in try #require(try index.entry(at: position)).name }
     for position in 3...4 {
       let old = Delivery(
-        staged: "", target: JobFolder.preview(try name(position)), bytes: 3, sha256: Outbox.sha256("old"),
-        origin: Delivery.previewOrigin)
+        staged: "", target: JobFolder.path(of: .preview, try name(position)), bytes: 3, sha256: Outbox.sha256("old"),
+        origin: "preview")
       try outbox.ledger.commit([.recall(old, job: "job")])
     }
     try Folder.create(outbox.folder.file("previews"))
     for (position, text) in [1: "small", 2: "theirs", 3: "old", 4: "old"] {
-      try outbox.write(text, to: JobFolder.preview(try name(position)))
+      try outbox.write(text, to: JobFolder.path(of: .preview, try name(position)))
     }
-    for position in [0, 2] { try outbox.staging.create(outbox.staging.preview(position)).write("small") }
+    for position in [0, 2] { try outbox.staging.create(outbox.staging.file(.preview, of: position)).write("small") }
     for position in 0..<5 {
       var delivery = try outbox.delivery("new", to: "images/\(position).jpg", position: position)
       var provenance = Provenance(key: try .sample, source: .sample, output: .sample)
-      if position < 3 { provenance.preview = Provenance.Preview(bytes: 5, sha256: Outbox.sha256("small")) }
-      delivery.origin = position == 4 ? Delivery.originalOrigin : provenance.text
+      if position < 3 { provenance.derived[.preview] = .init(bytes: 5, sha256: Outbox.sha256("small")) }
+      delivery.origin = position == 4 ? "original" : provenance.text
       var row = ReportRow.sample(position, state: .filtered, output: .sample(), source: .sample())
-      if position != 3 { row.preview = JobFolder.preview(try name(position)) }
+      if position != 3 { row.derived[.preview] = JobFolder.path(of: .preview, try name(position)) }
       let entry = LedgerEntry(position: position, delivery: delivery, row: row.json.text)
       try outbox.ledger.commit([.intend(entry, run: Outbox.runID)])
     }
     let tally = try Recovery(run: outbox.run, ledger: outbox.ledger, index: index).recover()
     #expect(tally.counts.filtered == 5)
-    let found = try (0..<5).map { outbox.text(JobFolder.preview(try name($0))) }
+    let found = try (0..<5).map { outbox.text(JobFolder.path(of: .preview, try name($0))) }
     #expect(found == ["small", "small", "theirs", nil, "old"])
     #expect(try outbox.staged.isEmpty)
     var rows: [ReportRow] = []
     try outbox.ledger.eachEndedPage(run: Outbox.runID) { rows += try $0.map { try ReportRow(parsing: $0.row) } }
-    #expect(rows.map { $0.preview != nil } == [true, true, false, false, true])
-    let known = try (0..<3).map { try outbox.ledger.output(job: "job", target: JobFolder.preview(try name($0))) }
-    #expect(known.map { $0?.origin } == [Delivery.previewOrigin, Delivery.previewOrigin, nil])
+    #expect(rows.map { $0.derived[.preview] != nil } == [true, true, false, false, true])
+    let known = try (0..<3).map {
+      try outbox.ledger.output(job: "job", target: JobFolder.path(of: .preview, name($0)))
+    }
+    #expect(known.map { $0?.origin } == ["preview", "preview", nil])
     let origin = try outbox.ledger.output(job: "job", target: "images/2.jpg")?.origin
-    #expect(origin.flatMap(Provenance.init(text:))?.preview == nil && origin != nil)
+    #expect(origin.flatMap(Provenance.init(text:))?.derived == [:] && origin != nil)
   }
 }

@@ -62,7 +62,7 @@ import Transfer
     for event in path {
       switch event {
       case .downloaded: record.downloaded(.sample, taking: .zero)
-      case .filtered: try record.filtered(.sample, from: .sample, taking: .zero)
+      case .filtered: try record.filtered(.sample, from: .sample, delivering: [.sample], taking: .zero)
       case .fail: record.fail(EntryFailure(code: .filter(.filterFailed), message: ""))
       case .cancel: record.cancel()
       }
@@ -71,7 +71,7 @@ import Transfer
       #expect(live.state == expected)
       #expect((live.result != nil) == (expected == .filtered), "a result is there exactly when it is to be delivered")
       #expect((live.failure != nil) == (expected == .failed))
-      #expect((record.delivery != nil) == (expected == .filtered))
+      #expect((record.artifacts[.result] != nil) == (expected == .filtered))
       let row = record.row()
       #expect(row.state == Self.reported(expected))
       #expect((row.output != nil) == (expected == .filtered))
@@ -136,7 +136,7 @@ import Transfer
     let row = record.row()
     #expect(row.isReused && row.state == .filtered && row.output?.file == "images/a.jpg" && row.output?.bytes == 7)
     let entry = record.ledgerEntry(row)
-    #expect(entry.delivery == nil)
+    #expect(record.artifacts.isEmpty)
     #expect(entry.refreshed?.target == "images/a.jpg" && entry.refreshed?.identity == "i")
     #expect(entry.row == row.json.text)
   }

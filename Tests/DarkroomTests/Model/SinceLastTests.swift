@@ -11,7 +11,7 @@ import Testing
   private func row(after last: LedgerFailure?, isChanged: Bool? = nil, fails: Bool = false) throws -> ReportRow {
     let record = PhotoRecord(try .sample(), run: .sample, lastFailure: last)
     record.downloaded(.sample, taking: .zero)
-    record.filtered(try .sample, from: .sample, isChanged: isChanged, taking: .zero)
+    record.filtered(try .sample, from: .sample, delivering: [.sample], isChanged: isChanged, taking: .zero)
     if fails { record.fail(.conflict("taken")) }
     return record.row()
   }

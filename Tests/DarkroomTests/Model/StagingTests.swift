@@ -13,7 +13,7 @@ import Testing
 
   @Test("what an earlier attempt of the run left is made anew")
   func create() throws {
-    let name = outbox.staging.result(3)
+    let name = outbox.staging.file(.result, of: 3)
     try outbox.root.write("half of a picture", as: "staging/" + name)
     try outbox.staging.create(name).write("x")
     #expect(outbox.root.text("staging/" + name) == "x")
@@ -25,8 +25,8 @@ import Testing
   @Test("a link under a name in staging is not followed")
   func link() throws {
     try outbox.root.write("theirs", as: "precious")
-    try outbox.root.link("staging/" + outbox.staging.result(0), to: "../precious")
-    try outbox.staging.create(outbox.staging.result(0)).write("ours")
+    try outbox.root.link("staging/" + outbox.staging.file(.result, of: 0), to: "../precious")
+    try outbox.staging.create(outbox.staging.file(.result, of: 0)).write("ours")
     #expect(outbox.root.text("precious") == "theirs")
   }
 
@@ -49,7 +49,7 @@ import Testing
   func names() {
     let runs = ["a", "b"].map { Staging(folder: "/s", runID: $0) }
     let names = runs.flatMap { run in
-      (0..<20).flatMap { [run.download($0), run.result($0)] } + [
+      (0..<20).flatMap { [run.download($0), run.file(.result, of: $0)] } + [
         run.document("report.json"), run.document("x.failed.jsonl"),
       ]
     }

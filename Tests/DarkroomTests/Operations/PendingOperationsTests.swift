@@ -14,7 +14,7 @@ import Testing
     let live = record.snapshot
     #expect(live.state == .filtered && live.failure == nil && live.attempts == 1)
     #expect(live.source?.bytes == 64_389 && live.source?.picture?.format == .png)
-    let result = try #require(live.result)
+    let result = try #require(live.artifacts[.result]?.delivery)
     #expect(try chains.staged == [result.staged], "the download is not kept beside the result")
     #expect(try chains.staging.open().holds(result.staged, bytes: result.bytes, sha256: result.sha256))
     #expect((result.sha256 == live.source?.sha256) == (recipe == "none"))
@@ -28,19 +28,19 @@ import Testing
     try chains.folder.makeFolder("job/images")
     let record = try chains.start(0)
     _ = chains.ended(1)
-    let made = try #require(record.snapshot.result)
+    let made = try #require(record.artifacts[.result])
     #expect(made.occupant == nil)
-    let target = chains.folder.file("job/" + record.target(of: made))
-    if kind != "nothing" { try made.file.copy(to: OpenFile(creating: target)) }
+    let target = chains.folder.file("job/" + made.delivery.target)
+    if kind != "nothing" { try made.file?.copy(to: OpenFile(creating: target)) }
     if kind == "another" {
       try OpenFolder(Folder.parent(of: target)).open(updating: Folder.name(of: target)).write("x")
     }
     let again = try chains.start(0)
     _ = chains.ended(1)
-    let occupant = again.snapshot.result?.occupant
+    let occupant = again.artifacts[.result]?.occupant
     #expect(occupant?.kind == (kind == "equal" ? .equal : nil))
     #expect(try occupant == nil || occupant?.identity == FileStatus(of: target).identity)
-    let provenance = again.delivery?.origin.flatMap(Provenance.init(text:))
+    let provenance = again.artifacts[.result]?.delivery.origin.flatMap(Provenance.init(text:))
     #expect(provenance?.isAdopted == (kind == "equal"))
   }
 

@@ -226,7 +226,7 @@ import Transfer
     // The first was let go of by nobody.
     try chains.fetch(server.url("go?2"))
     #expect(chains.ended(1).map(\.state) == [.filtered])
-    #expect(try chains.staged == [#require(records[1].snapshot.result).staged])
+    #expect(try chains.staged == [#require(records[1].artifacts[.result]).delivery.staged])
   }
 
   @Test func `cancelled after it has finished, an operation stays what it is, and so does its result`() throws {
@@ -238,7 +238,7 @@ import Transfer
     record.cancel()
     #expect(chain.filtration.isFinished && record.state == .filtered)
     #expect(chains.ended(1).map(\.state) == [.filtered])
-    #expect(try chains.staged == [#require(record.snapshot.result).staged])
+    #expect(try chains.staged == [#require(record.artifacts[.result]).delivery.staged])
     #expect(chains.more().isEmpty)
   }
 

@@ -21,7 +21,7 @@ import Testing
     let (chains, server, records) = try start(8)
     try server.release(1)
     #expect(Set(chains.ended(8).map(\.state)) == [.filtered])
-    #expect(Set(records.compactMap { $0.snapshot.result?.sha256 }).count == 1)
+    #expect(Set(records.compactMap { $0.artifacts[.result]?.delivery.sha256 }).count == 1)
     #expect(records.map { $0.snapshot.source?.isCoalesced } == [false] + Array(repeating: true, count: 7))
     #expect(records.map { $0.snapshot.usage.requests.sent } == [1] + Array(repeating: 0, count: 7))
     let inodes = try chains.staged.map { try FileStatus(of: chains.staging.path($0)).identity.inode }

@@ -29,7 +29,7 @@ import Testing
     for record in records where record !== first.download.record { removeSources(of: [record], chains) }
     resume(chains)
     #expect(Set(chains.ended(6).map(\.state)) == [.filtered])
-    #expect(Set(records.compactMap { $0.snapshot.result?.sha256 }).count == 1)
+    #expect(Set(records.compactMap { $0.artifacts[.result]?.delivery.sha256 }).count == 1)
     #expect(records.allSatisfy { $0.snapshot.source?.picture != nil })
     let inodes = try chains.staged.map { try FileStatus(of: chains.staging.path($0)).identity.inode }
     #expect(Set(inodes).count == 6, "whoever changes one changes no other")

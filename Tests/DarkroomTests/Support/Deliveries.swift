@@ -85,14 +85,16 @@ final class Deliveries: Sendable {
   func filtered(_ position: Int, of run: RunContext, _ text: String = "picture") throws -> PhotoRecord {
     let record = PhotoRecord(try .sample(position), run: run)
     record.downloaded(.sample, taking: .zero)
-    let name = run.staging.result(position)
+    let name = run.staging.file(.result, of: position)
     let file = try run.staging.create(name)
     try file.write(text)
-    record.filtered(
-      PhotoRecord.Result(
-        staged: name, file: file, picture: .sample, bytes: text.utf8.count,
-        sha256: MessageDigest.hexDigest(of: text), key: try .sample),
-      from: .sample, taking: .zero)
+    try record.filtered(
+      .sample, from: .sample,
+      delivering: [
+        Artifact(
+          .result, file, staged: name, target: JobFolder.path(of: .result, record.entry.name), bytes: text.utf8.count,
+          sha256: MessageDigest.hexDigest(of: text))
+      ], taking: .zero)
     return record
   }
 

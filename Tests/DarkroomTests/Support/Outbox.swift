@@ -32,7 +32,7 @@ final class Outbox: Sendable {
   func delivery(_ text: String, to target: String = "images/a.jpg", position: Int = 0, isStaged: Bool = true) throws
     -> Delivery
   {
-    let name = staging.result(position)
+    let name = staging.file(.result, of: position)
     if isStaged { try root.write(text, as: "staging/" + name) }
     return Delivery(staged: name, target: target, bytes: text.utf8.count, sha256: Self.sha256(text))
   }

@@ -43,12 +43,12 @@ extension PhotoRecord.Source {
 
 extension PhotoRecord.Result {
   static var sample: PhotoRecord.Result {
-    get throws {
-      PhotoRecord.Result(
-        staged: "s", file: try OpenFile(reading: "/dev/null"), picture: .sample, bytes: 3, sha256: "cd",
-        key: try .sample)
-    }
+    get throws { PhotoRecord.Result(picture: .sample, key: try .sample) }
   }
+}
+
+extension Artifact {
+  static var sample: Artifact { Artifact(.result, nil, staged: "s", target: "images/s.jpg", bytes: 3, sha256: "cd") }
 }
 
 extension ResultKey {

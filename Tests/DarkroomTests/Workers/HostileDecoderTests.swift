@@ -92,13 +92,13 @@ import Testing
       Workers.source("false preview"), maxPixels: 2_000_000, makesPreviews: true
     ).pictures
     let staging = Staging(folder: workers.folder.path, runID: "run-0001")
-    let previews = PreviewStaging(staging: staging, position: 7)
+    let previews = PreviewStaging(staging: staging, position: 7, name: "a")
     #expect(previews.stage(try #require(pictures.preview), of: pictures.output) == nil)
     let picture = try Data(contentsOf: URL(fileURLWithPath: packageRoot + "/Samples/rocket.jpg"))
     let file = try OpenFile(reading: packageRoot + "/Samples/rocket.jpg")
     let header = try withExtendedLifetime(file) { try ImageInfo.probe(file.descriptor) }
     let size = (header.width * 4, header.height * 4)
-    func stage(_ bytes: some Sequence<UInt8>, _ width: Int, _ height: Int) -> PhotoRecord.Preview? {
+    func stage(_ bytes: some Sequence<UInt8>, _ width: Int, _ height: Int) -> Artifact? {
       previews.stage(Array(bytes), of: ImageInfo(format: .png, width: width, height: height))
     }
     #expect(stage(picture, size.0, size.1) == nil, "another size")
@@ -117,13 +117,14 @@ import Testing
     let pictures = try workers.filter(picture, maxPixels: 2_000_000, makesPreviews: true).pictures
     let staging = Staging(folder: workers.folder.path, runID: "run-0001")
     let preview = pictures.preview.flatMap {
-      PreviewStaging(staging: staging, position: 7).stage($0, of: pictures.output)
+      PreviewStaging(staging: staging, position: 7, name: "a").stage($0, of: pictures.output)
     }
     #expect((preview != nil) == isLarge && (pictures.preview != nil) == isLarge)
     guard let preview else { return }
-    let found = try ImageInfo.probe(preview.file.descriptor)
+    let found = try ImageInfo.probe(#require(preview.file).descriptor)
     #expect(found == ImageInfo(format: .jpeg, width: 501, height: 334))
-    #expect(try staging.open().holds("run-0001-7.preview", bytes: preview.bytes, sha256: preview.sha256))
+    let (bytes, sha256) = (preview.delivery.bytes, preview.delivery.sha256)
+    #expect(try staging.open().holds("run-0001-7.preview", bytes: bytes, sha256: sha256))
   }
 
   @Test func `a worker that loops is killed after its time of the processor, and has it no second time`() throws {
@@ -365,7 +366,7 @@ import Testing
     }
     let record = try chains.start(1, url: "keep", recipe: "sepia(1)")
     _ = chains.ended(1)
-    let result = try #require(record.snapshot.result)
+    let result = try #require(record.artifacts[.result]?.delivery)
     let altering = try chains.start(2, url: "alter", recipe: "sepia(1)")
     _ = chains.ended(1)
     #expect(altering.snapshot.failure?.message == "alter: done", "it has the file that was its result")
