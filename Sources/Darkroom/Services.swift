@@ -73,10 +73,7 @@ final class Services {
     if configuration.newFolders.contains(configuration.outbox) { try Folder.create(configuration.outbox) }
     let path = try Folder.resolved(configuration.outbox)
     outbox = OutboxFolder(path: path, handle: try OpenFolder(path))
-    let others = (try? ParkingFolder.all(in: inbox.folder).others) ?? []
-    warnings =
-      (trouble.map { ["the inbox has no file that says which process owns it: \($0)"] } ?? [])
-      + others.map { "something else has the name of darkroom's own folder in the inbox, and is left alone: \($0)" }
+    warnings = Self.warnings(of: inbox, trouble)
     var outboxes = inbox.knownOutboxes
     let known = configuration.replacesOutbox ? nil : outboxes.marker(of: path)
     if let known { try OutboxMarker.check(outbox, is: known) }
@@ -94,14 +91,7 @@ final class Services {
     let created: [String]
     (staging, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
     for folder in created { try Folder.sync(folder) }
-    // While the queues are suspended the ledger rests; then the status shows that the program lives.
-    let written: [FileStatus?] = [
-      try? state.openFolder().status(of: Folder.name(of: state.ledger)),
-      try? hidden.status(of: OutboxFolder.statusName),
-    ]
-    lastActive =
-      written.compactMap { $0 }
-      .map { Int($0.identity.modified.sinceEpoch * 1000) }.max() ?? 0
+    lastActive = Self.lastActive(state, hidden)
     opening = LedgerOpening(state: state, outbox: outbox)
     (ledger, notice) = try opening.open()
     let store = DamagedJobs(state: state, outbox: outbox, ledger: ledger)
@@ -134,6 +124,23 @@ final class Services {
     liveLimit = max(configuration.jobs, min(1024, DescriptorLimit.current / 16))
     // The last: nothing fails after it, so that its thread is not left behind.
     engine = TransferEngine(configuration: configuration.engine)
+  }
+
+  /// - Parameter trouble: Why the inbox cannot be owned; nil when it is.
+  private static func warnings(of inbox: Inbox, _ trouble: String?) -> [String] {
+    let others = (try? ParkingFolder.all(in: inbox.folder).others) ?? []
+    return (trouble.map { ["the inbox has no file that says which process owns it: \($0)"] } ?? [])
+      + others.map { "something else has the name of darkroom's own folder in the inbox, and is left alone: \($0)" }
+  }
+
+  /// As the property.
+  private static func lastActive(_ state: StateFolder, _ hidden: OpenFolder) -> Int {
+    // While the queues are suspended the ledger rests; then the status shows that the program lives.
+    let written = [
+      try? state.openFolder().status(of: Folder.name(of: state.ledger)),
+      try? hidden.status(of: OutboxFolder.statusName),
+    ]
+    return written.compactMap { $0 }.map { Int($0.identity.modified.sinceEpoch * 1000) }.max() ?? 0
   }
 
   /// Opens the inbox. One that is missing is created, unless the outbox is another instance's.

@@ -1,3 +1,5 @@
+import System
+
 /// What a host is doing for all jobs together.
 struct HostLoad: Sendable {
   /// A job's site that waits for room at a host.
@@ -60,7 +62,7 @@ struct HostLoad: Sendable {
   /// - Parameters:
   ///   - places: Those of a host without a rule.
   ///   - hasTrialRoom: Whether one more closed host may be tried.
-  func hasRoom(_ places: HostPlaces, hasTrialRoom: Bool, now: Int) -> Bool {
+  func hasRoom(_ places: HostLimit, hasTrialRoom: Bool, now: Int) -> Bool {
     guard number != HostScheduler.files, !breaker.isGivenUp else { return true }
     guard throttle.nextStart <= now, throttle.spacing == 0 || beginning == 0 else { return false }
     if breaker.isClosed { return hasTrialRoom && breaker.trialDue.map { $0 <= now } == true }
@@ -74,8 +76,8 @@ struct HostLoad: Sendable {
   private static let unknown = 2
 
   /// Downloads at once, whether or not it has refused requests.
-  private func room(_ places: HostPlaces) -> Int {
-    let places = perHost.map(HostPlaces.init(fixed:)) ?? places
+  private func room(_ places: HostLimit) -> Int {
+    let places = perHost.map(HostLimit.init(fixed:)) ?? places
     let room =
       breaker.responds || places.isFixed && breaker.silences == 0
       ? concurrency.room(places) : min(Self.unknown, places.connections)
@@ -135,7 +137,7 @@ struct HostConcurrency: Equatable, Sendable {
   /// With how many streams of one connection a host is asked first.
   static let firstStreams = 6
 
-  func room(_ places: HostPlaces) -> Int {
+  func room(_ places: HostLimit) -> Int {
     let most = isMultiplexed ? places.streams : places.connections
     return places.isFixed ? most : min(most, limit)
   }

@@ -1,3 +1,5 @@
+import System
+
 /// Decides which entry starts next, over all live jobs.
 ///
 /// First by priority; then the jobs take turns, also at each host; then comes the host whose downloads have exceeded the
@@ -119,7 +121,7 @@ package struct HostScheduler {
   /// - Parameters:
   ///   - perHost: Downloads at once from one host, unless its allowance has another number.
   ///   - lowest: The lowest priority that may start.
-  package mutating func choose(now: Int, perHost: HostPlaces, lowest: Int = .max) -> Choice? {
+  package mutating func choose(now: Int, perHost: HostLimit, lowest: Int = .max) -> Choice? {
     wake(now)
     var best: (place: Int, head: JobSites.Head)?
     for place in jobs.indices {
@@ -154,7 +156,7 @@ package struct HostScheduler {
   }
 
   /// Finds the first of a job's entries that may start. Hosts without room are out of the ranking until they have some.
-  private mutating func findHead(of place: Int, _ now: Int, _ perHost: HostPlaces) {
+  private mutating func findHead(of place: Int, _ now: Int, _ perHost: HostLimit) {
     while let first = jobs[place].first {
       let slot = jobs[place].sites[first.site].slot
       let quanta = hosts.loads[slot].quanta

@@ -56,14 +56,15 @@ import Testing
   @Test(arguments: ["watch", "run"])
   func `a SIGHUP that arrives while the program starts does not end it`(command: String) throws {
     var finished = DarkroomProcess.Finished(status: Self.tooLate, output: "", error: "")
-    // The lock of the inbox is taken once the outbox has its folder, and here some seconds later; a busy machine needs more.
+    // The lock of the outbox, the second, is taken once that has its folder, and here some seconds later; a busy machine
+    // needs more.
     for seconds in [4, 20, 100] where finished.status == Self.tooLate {
       let folders = try DarkroomFolders()
       let words = ([command] + folders.options + ["--filters", "none"]).map { "'\($0)'" }.joined(separator: " ")
       try folders.drop("job.txt", "coffee.jpg\n")
       finished = try DarkroomProcess.run(
         script: """
-          strace -f -qq -o /dev/null -e trace=flock -e inject=flock:delay_enter=\(seconds)000000:when=1 \
+          strace -f -qq -o /dev/null -e trace=flock -e inject=flock:delay_enter=\(seconds)000000:when=2 \
             darkroom \(words) 2>said &
           tracer=$!
           until [ -d outbox/.darkroom ]; do sleep 0.05; done

@@ -1,3 +1,4 @@
+import System
 import Testing
 
 @testable import Scheduling
@@ -9,7 +10,7 @@ import Testing
   private func key(_ position: Int) -> EntryKey { EntryKey(priority: 0, position: position) }
 
   /// A job that starts at hosts as often as it may.
-  private func filled(hosts: [Int] = [1], entries: Int, perHost: HostPlaces = 6) -> HostScheduler {
+  private func filled(hosts: [Int] = [1], entries: Int, perHost: HostLimit = 6) -> HostScheduler {
     var scheduler = HostScheduler()
     scheduler.add(job: 1)
     for host in hosts {
@@ -32,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: [1, 6]) func `a host that has as many downloads as it may is named`(perHost: Int) {
-    var scheduler = filled(entries: 100, perHost: HostPlaces(fixed: perHost))
+    var scheduler = filled(entries: 100, perHost: HostLimit(fixed: perHost))
     #expect(scheduler.backlogs()[1] == backlog(blocked: 1, host: 1))
   }
 

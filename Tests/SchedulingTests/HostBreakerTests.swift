@@ -1,3 +1,4 @@
+import System
 import Testing
 
 @testable import Scheduling
@@ -171,7 +172,7 @@ import Testing
 @Suite struct ClosedHostTests {
   private var scheduler = HostScheduler()
   private let answered = HostScheduler.Contact.answered(firstByte: 0.1, isMultiplexed: false)
-  private let places = HostPlaces(fixed: 4)
+  private let places = HostLimit(fixed: 4)
 
   private func key(_ position: Int) -> EntryKey { EntryKey(priority: 2, position: position) }
 

@@ -1,3 +1,4 @@
+import System
 import TestSupport
 import Testing
 
@@ -144,7 +145,7 @@ private struct RandomWork {
 
   private mutating func start() {
     let lowest = [Int.max, .max, 2, 0].randomElement(using: &random) ?? .max
-    let choice = scheduler.choose(now: now, perHost: HostPlaces(fixed: perHost), lowest: lowest)
+    let choice = scheduler.choose(now: now, perHost: HostLimit(fixed: perHost), lowest: lowest)
     let expected = naive.choose(now: now, lowest: lowest)
     guard choice == expected else {
       return difference = "\(String(describing: choice)), not \(String(describing: expected))"

@@ -1,9 +1,10 @@
+import System
 import Testing
 
 @testable import Scheduling
 
 @Suite struct SilentHostTests {
-  private let places = HostPlaces(connections: 6, streams: 32)
+  private let places = HostLimit(connections: 6, streams: 32)
 
   @Test func `downloads of silent hosts are counted after two seconds, until they end`() {
     var scheduler = HostScheduler()
@@ -80,7 +81,7 @@ import Testing
 @Suite struct HostConcurrencyTests {
   /// Has a host answer with so many at once as it may have.
   private func run(
-    _ host: inout HostConcurrency, _ places: HostPlaces, answers: Int = 2000, isMultiplexed: Bool = false,
+    _ host: inout HostConcurrency, _ places: HostLimit, answers: Int = 2000, isMultiplexed: Bool = false,
     firstByte: (Int) -> Double
   ) {
     for _ in 0..<answers {
@@ -89,7 +90,7 @@ import Testing
     }
   }
 
-  private let auto = HostPlaces(connections: 6, streams: 32)
+  private let auto = HostLimit(connections: 6, streams: 32)
 
   @Test(arguments: [0.001, 0.2, 3]) func `a host whose answers take as long as ever has all places`(seconds: Double) {
     var host = HostConcurrency()

@@ -1,4 +1,5 @@
 import Scheduling
+import System
 
 /// Works through the entries of jobs at hosts in simulated time, as `EntryScheduler` does with those of indexes.
 struct Simulation {
@@ -95,7 +96,7 @@ struct Simulation {
 
   /// Starts what may start.
   mutating func fill() {
-    while running.count < places, let choice = scheduler.choose(now: now, perHost: HostPlaces(fixed: perHost)) {
+    while running.count < places, let choice = scheduler.choose(now: now, perHost: HostLimit(fixed: perHost)) {
       switch choice.kind {
       case .retry(let retry):
         scheduler.startRetry(retry, job: choice.job, now: now)

@@ -1,3 +1,4 @@
+import System
 import Testing
 
 @testable import Scheduling
@@ -69,7 +70,7 @@ import Testing
   // MARK: Hosts
 
   /// How many downloads of one host run at once when so many of them are slow.
-  private func running(_ places: HostPlaces, slow: Int) -> Int {
+  private func running(_ places: HostLimit, slow: Int) -> Int {
     var scheduler = HostScheduler()
     scheduler.add(job: 1)
     scheduler.admit(job: 1, host: 1, next: EntryKey(priority: 2, position: 0), now: 0)
@@ -88,14 +89,14 @@ import Testing
 
   @Test(arguments: [(0, 6), (5, 6), (6, 7), (8, 9), (11, 12), (40, 12)])
   func `the slow downloads of a host leave one place to others`(slow: Int, expected: Int) {
-    #expect(running(HostPlaces(connections: 6, streams: 32), slow: slow) == expected)
+    #expect(running(HostLimit(connections: 6, streams: 32), slow: slow) == expected)
     #expect(running(2, slow: slow) == 2, "a number holds")
   }
 
   @Test func `a slow download that has ended leaves nothing behind`() {
     var scheduler = HostScheduler()
     scheduler.add(job: 1)
-    let places = HostPlaces(connections: 6, streams: 32)
+    let places = HostLimit(connections: 6, streams: 32)
     scheduler.admit(job: 1, host: 1, next: EntryKey(priority: 2, position: 0), now: 0)
     var position = 0
     func startAll() -> Int {

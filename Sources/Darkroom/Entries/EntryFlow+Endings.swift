@@ -64,19 +64,7 @@ extension EntryFlow {
   ) {
     let live = record.snapshot
     let now = Clock.monotonicMilliseconds
-    let started = scheduler.started(record.id)
-    let entry = EndedEntry(
-      state: live.state, failure: live.failure, attempts: live.attempts - scheduler.uncounted(record.id),
-      hasMirror: record.hasMirror && started?.history.wentBack != true,
-      throttle: scheduler.throttle(ofHostOf: record.id),
-      refusals: (started?.history.refusals ?? 0) + (live.failure?.isHostRefusal == true ? 1 : 0),
-      age: started.map { now - $0.firstTried } ?? 0, wasDeferred: started?.key.wasDeferred == true,
-      hadRetryableMirrorFailure: started?.history.hadRetryableMirrorFailure == true,
-      mayBePortal: mayBePortal,
-      mayRepeat: record.entry.request.isCacheable || configuration.backoff.isGiven || !wasSent(record, live),
-      timeLeft: timeLeft(record.id, configuration), host: hostState(record, live, wasTried: wasTried),
-      wasPassedOver: started?.history.passedOver != nil,
-      isMirrorOpen: record.entry.urls.dropFirst(record.mirror + 1).contains(where: scheduler.isOpen(hostOf:)))
+    let entry = endedEntry(record, live, configuration, mayBePortal: mayBePortal, wasTried: wasTried, now: now)
     let entries = runs[record.run.number]
     let isClosing = entries?.isClosing == true
     let verdict = Verdict(
@@ -110,43 +98,54 @@ extension EntryFlow {
       scheduler.retry(
         record.id, attempts: live.attempts, isRefused: live.failure?.isHostRefusal == true,
         hasHostFailed: live.failureOfHost != nil, failsByItself: entry.host == .answering,
-        due: now + Int((seconds * 1000).rounded(.up)),
-        now: now)
+        due: now + Int((seconds * 1000).rounded(.up)), now: now)
       scheduler.keep(partial, of: record.id)
-      if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
-      reportRetry(record, live, after: seconds)
-    case .goBack:
-      let url = record.entry.urls[started?.history.passedOver ?? 0]
-      do throws(EntryScheduler.IndexError) {
-        try scheduler.goBack(
-          record.id, to: url, attempts: live.attempts,
-          after: live.failure.map { .init($0, of: SourceLocation.redacted(record.url)) }, now: now)
-      } catch {
-        scheduler.finished(record.id, now: now)
-        return indexFailed(error)
-      }
-      if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
-      reportRetry(record, live, after: 0, mirror: SourceLocation.redacted(url))
+      tryAgain(record, live, configuration, after: seconds)
     case .postpone(let wait): postpone(record, live, wait: wait, now: now)
-    case .useMirror:
-      let mirror = record.entry.urls[record.mirror + 1]
+    case .useMirror, .goBack:
+      let passedOver = verdict == .goBack ? scheduler.started(record.id)?.history.passedOver : nil
+      let url = record.entry.urls[passedOver ?? record.mirror + 1]
+      let failure = live.failure.map { ReportRow.MirrorFailure($0, of: SourceLocation.redacted(record.url)) }
       do throws(EntryScheduler.IndexError) {
-        try scheduler.useMirror(
-          record.id, mirror, attempts: live.attempts,
-          after: live.failure.map { .init($0, of: SourceLocation.redacted(record.url)) },
-          isRetryable: live.failure?.isRetryable == true, isPassedOver: entry.host == .closed, now: now)
+        try scheduler.useMirror(record.id, url, now: now) { history in
+          if passedOver != nil { return history.goBack(attempts: live.attempts, after: failure) }
+          if entry.host == .closed { history.passOver() }
+          history.useMirror(attempts: live.attempts, after: failure, isRetryable: live.failure?.isRetryable == true)
+        }
       } catch {
         scheduler.finished(record.id, now: now)
         return indexFailed(error)
       }
-      if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
-      reportRetry(record, live, after: 0, mirror: SourceLocation.redacted(mirror))
+      tryAgain(record, live, configuration, after: 0, mirror: SourceLocation.redacted(url))
     }
   }
 
-  private func reportRetry(
-    _ record: PhotoRecord, _ live: PhotoRecord.Live, after seconds: Double, mirror: String? = nil
+  /// What `Verdict` has to know of an entry.
+  private func endedEntry(
+    _ record: PhotoRecord, _ live: PhotoRecord.Live, _ configuration: Configuration, mayBePortal: Bool, wasTried: Bool,
+    now: Int
+  ) -> EndedEntry {
+    let started = scheduler.started(record.id)
+    return EndedEntry(
+      state: live.state, failure: live.failure, attempts: live.attempts - scheduler.uncounted(record.id),
+      hasMirror: record.hasMirror && started?.history.wentBack != true,
+      throttle: scheduler.throttle(ofHostOf: record.id),
+      refusals: (started?.history.refusals ?? 0) + (live.failure?.isHostRefusal == true ? 1 : 0),
+      age: started.map { now - $0.firstTried } ?? 0, wasDeferred: started?.key.wasDeferred == true,
+      hadRetryableMirrorFailure: started?.history.hadRetryableMirrorFailure == true,
+      mayBePortal: mayBePortal,
+      mayRepeat: record.entry.request.isCacheable || configuration.backoff.isGiven || !wasSent(record, live),
+      timeLeft: timeLeft(record.id, configuration), host: hostState(record, live, wasTried: wasTried),
+      wasPassedOver: started?.history.passedOver != nil,
+      isMirrorOpen: record.entry.urls.dropFirst(record.mirror + 1).contains(where: scheduler.isOpen(hostOf:)))
+  }
+
+  /// Keeps the failure of an entry that is tried again, and reports it.
+  private func tryAgain(
+    _ record: PhotoRecord, _ live: PhotoRecord.Live, _ configuration: Configuration, after seconds: Double,
+    mirror: String? = nil
   ) {
+    if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
     guard let failure = live.failure else { return }
     observe(
       .entryRetry(

@@ -120,7 +120,7 @@ final class EntryFlow {
     guard mayStart else { return }
     pending.adjustPlaces(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
     admitSuspects(now: now, hasOthers: hasOthers)
-    let perHost = HostPlaces(configuration.transfer.perHost)
+    let perHost = configuration.transfer.perHost
     while mayStart, let lowest = pending.lowestPriorityWithRoom(besides: holders) {
       do throws(EntryScheduler.IndexError) {
         let next = try scheduler.next(now: Clock.monotonicMilliseconds, perHost: perHost, lowest: lowest)

@@ -94,7 +94,7 @@ final class EntryScheduler {
   ///   - perHost: Downloads at once from one host.
   ///   - lowest: The lowest priority that may start, as `Entry.Priority.rank`.
   /// - Throws: `IndexError`. Nothing of that job starts any more, and the others go on.
-  func next(now: Int, perHost: HostPlaces, lowest: Int) throws(IndexError) -> Next? {
+  func next(now: Int, perHost: HostLimit, lowest: Int) throws(IndexError) -> Next? {
     let passesUpcoming = hosts.isMachineHeld
     for (run, job) in jobs where !job.isStopped && (job.hasChanges(now: now) || passesUpcoming && job.mayPassUpcoming) {
       try withIndex(of: run, now: now) {
@@ -282,43 +282,18 @@ final class EntryScheduler {
     retry(id, entry, history, at: entry.retryHost ?? entry.host, of: job, due: now, now: now)
   }
 
-  /// Has an entry start again with its next mirror, at once.
-  /// - Parameters:
-  ///   - url: The mirror.
-  ///   - attempts: How often the entry has been tried.
-  ///   - failure: How the mirror before failed.
-  ///   - isRetryable: Whether that may succeed later.
-  ///   - isPassedOver: Whether the mirror before is left only because its host is closed.
+  /// Tries an entry at another of its URLs, at once.
+  /// - Parameter change: Changes what is known of its tries.
   /// - Throws: `IndexError`. Then the entry is in progress still.
   func useMirror(
-    _ id: PhotoRecord.ID, _ url: String, attempts: Int, after failure: ReportRow.MirrorFailure? = nil,
-    isRetryable: Bool = false, isPassedOver: Bool = false, now: Int
+    _ id: PhotoRecord.ID, _ url: String, now: Int, _ change: (inout AttemptHistory) -> Void
   ) throws(IndexError) {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     let host = try withIndex(of: id.run, now: now) {
       try job.number(ofHost: job.index.hostNumber(known: url), names: &names)
     }
     var history = entry.history
-    if isPassedOver { history.passOver() }
-    history.useMirror(attempts: attempts, after: failure, isRetryable: isRetryable)
-    retry(id, entry, history, at: host, of: job, due: now, now: now)
-  }
-
-  /// Has an entry wait again for the host that it was passed over at, since its mirrors have failed.
-  /// - Parameters:
-  ///   - url: Of that host.
-  ///   - attempts: How often the entry has been tried.
-  ///   - failure: How the last mirror failed.
-  /// - Throws: `IndexError`. Then the entry is in progress still.
-  func goBack(
-    _ id: PhotoRecord.ID, to url: String, attempts: Int, after failure: ReportRow.MirrorFailure?, now: Int
-  ) throws(IndexError) {
-    guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
-    let host = try withIndex(of: id.run, now: now) {
-      try job.number(ofHost: job.index.hostNumber(known: url), names: &names)
-    }
-    var history = entry.history
-    history.goBack(attempts: attempts, after: failure)
+    change(&history)
     retry(id, entry, history, at: host, of: job, due: now, now: now)
   }
 

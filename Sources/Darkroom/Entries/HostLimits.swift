@@ -1,14 +1,6 @@
 import Scheduling
 import Transfer
 
-extension HostPlaces {
-  /// The places that the configuration allows.
-  init(_ limit: HostLimit) {
-    self =
-      limit == .auto ? .init(connections: limit.connections, streams: limit.streams) : .init(fixed: limit.connections)
-  }
-}
-
 extension HostSettings {
   /// The settings of a try that may take less time than others.
   /// - Parameter left: What is left of the time for all tries of the entry, in seconds; nil when that has no limit.

@@ -1,5 +1,6 @@
 import Dispatch
 import Ledger
+import Synchronization
 import System
 
 /// What is done for runs on threads of its own, so that nothing else waits: planning, recording what was not done, writing
@@ -122,5 +123,28 @@ final class BackgroundWork {
   func shutDown() {
     stop()
     _ = group.wait(timeout: .now() + 5)
+  }
+}
+
+/// Tells threads of their own that the program is to stop.
+final class StopFlag: Sendable {
+  private let flag = Atomic(false)
+
+  var isSet: Bool { flag.load(ordering: .relaxed) }
+
+  func set() { flag.store(true, ordering: .relaxed) }
+}
+
+extension GalleryWriter {
+  /// Records a run whose report was delivered.
+  func ended(_ reporting: JobRun.Reporting, _ outcome: JobOutcome) {
+    let plan = reporting.plan
+    // The page shows what a later run says of the job.
+    guard outcome.state != .superseded else { return }
+    if plan.report != nil, !plan.run.isInHistory { check(plan.run.job) }
+    ended(
+      EndedRun(
+        name: plan.run.job, runID: plan.run.runID, outcome: outcome, started: plan.manifest.accepted,
+        isInHistory: plan.run.isInHistory))
   }
 }

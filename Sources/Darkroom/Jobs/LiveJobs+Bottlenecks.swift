@@ -39,7 +39,7 @@ extension LiveJobs {
     sample.isDownloadLimitAutomatic = configuration.downloads == .auto
     sample.maxRate = configuration.transfer.maxRate
     sample.isLoopBusy = isLoopBusy
-    let (backlogs, perHost) = (scheduler.hosts.backlogs(), HostPlaces(configuration.transfer.perHost))
+    let (backlogs, perHost) = (scheduler.hosts.backlogs(), configuration.transfer.perHost)
     let pause = suspension.pauses.open(since: 0).min { ($0.began, $0.lock) < ($1.began, $1.lock) }
       .map { Bottleneck(.pause, name: $0.lock.isEmpty ? $0.cause : $0.lock) }
     // Not the dictionary itself, which would be copied when a run changes.
@@ -52,7 +52,7 @@ extension LiveJobs {
   }
 
   /// - Parameter sample: Has what does not come from the run.
-  private func bottleneck(of run: JobRun, _ sample: inout OccupancySample, _ perHost: HostPlaces) -> Bottleneck? {
+  private func bottleneck(of run: JobRun, _ sample: inout OccupancySample, _ perHost: HostLimit) -> Bottleneck? {
     switch run.phase {
     case .planning(.manifest): return Bottleneck(.planning)
     case .planning(.unlisted), .waiting: return Bottleneck(.otherJobs, option: "--jobs")

@@ -1,4 +1,5 @@
 import Scheduling
+import System
 
 /// What the queues have of a run, and what of it is left to start, at one moment.
 struct OccupancySample: Sendable {
@@ -79,7 +80,7 @@ extension Bottleneck {
   /// What keeps a host from having room for another download.
   /// - Parameter name: nil when there are other such hosts, too.
   init(
-    atHost name: String?, _ throttle: Throttle, _ breaker: HostBreaker, _ allowance: HostAllowance, _ places: HostPlaces
+    atHost name: String?, _ throttle: Throttle, _ breaker: HostBreaker, _ allowance: HostAllowance, _ places: HostLimit
   ) {
     let isFixed = allowance.downloads != nil || places.isFixed
     if breaker.isClosed || !breaker.responds && (!isFixed || breaker.silences > 0) {

@@ -55,9 +55,7 @@ extension FailureCode {
     switch code {
     case .io, .cancelled: FailureCode.io.explanation
     case .urlInvalid:
-      Explanation(
-        cause: "the text, or where it redirects to, is not a URL",
-        remedy: "correct the URL in the manifest")
+      Explanation(cause: "the text, or where it redirects to, is not a URL", remedy: "correct the URL in the manifest")
     case .schemeNotAllowed:
       Explanation(
         cause: "neither http nor https; or a file, and there is no `--file-root`, or a server's list names it",
@@ -73,17 +71,12 @@ extension FailureCode {
         cause: "the file is missing, unreadable or no regular file",
         remedy: "correct the path, or who may read the file")
     case .hostNotFound:
-      Explanation(
-        cause: "there is no host of this name",
-        remedy: "check the host's name for a typing error")
+      Explanation(cause: "there is no host of this name", remedy: "check the host's name for a typing error")
     case .dns:
       Explanation(
-        cause: "the host's name cannot be resolved now",
-        remedy: "the name server does not answer now; retry later")
+        cause: "the host's name cannot be resolved now", remedy: "the name server does not answer now; retry later")
     case .connect:
-      Explanation(
-        cause: "no connection could be made",
-        remedy: "the server does not answer; check it, or retry later")
+      Explanation(cause: "no connection could be made", remedy: "the server does not answer; check it, or retry later")
     case .tls:
       Explanation(
         cause: "the handshake failed, or the certificate is not trusted",
@@ -99,21 +92,16 @@ extension FailureCode {
           "404 and 410: the picture is gone; 401 and 403: it needs `headers`; 429 and 5xx: retry later, or `--per-host 1`"
       )
     case .tooManyRedirects:
-      Explanation(
-        cause: "more than `--max-redirects`",
-        remedy: "give the final URL, or a higher `--max-redirects`")
+      Explanation(cause: "more than `--max-redirects`", remedy: "give the final URL, or a higher `--max-redirects`")
     case .tooLarge:
       Explanation(
         cause: "more than `--max-bytes`, or headers of more than 256 KiB",
         remedy: "if it is wanted, a higher `--max-bytes`")
     case .truncated:
-      Explanation(
-        cause: "fewer or more bytes came than were announced",
-        remedy: "the server breaks off; retry later")
+      Explanation(cause: "fewer or more bytes came than were announced", remedy: "the server breaks off; retry later")
     case .network:
       Explanation(
-        cause: "any other failure of the connection, such as a reset",
-        remedy: "the connection broke; retry later")
+        cause: "any other failure of the connection, such as a reset", remedy: "the connection broke; retry later")
     case .checksumMismatch:
       Explanation(
         cause: "the bytes have another digest than `checksum` demands; both are named",
@@ -132,10 +120,7 @@ extension FailureCode {
       Explanation(
         cause: "a picture in a format or kind that is not read, such as GIF or TIFF",
         remedy: "give the URL of a JPEG, PNG or WebP picture, or convert it before")
-    case .imageCorrupt:
-      Explanation(
-        cause: "the picture's data are inconsistent",
-        remedy: "get an intact copy")
+    case .imageCorrupt: Explanation(cause: "the picture's data are inconsistent", remedy: "get an intact copy")
     case .imageTruncated:
       Explanation(
         cause: "the file ends before the picture does; found when a picture is decoded, not when it is copied "

@@ -49,26 +49,18 @@ final class PendingOperations {
   private(set) var inProgress: [PhotoRecord.ID: Chain] = [:]
   private var occupancy = Array(repeating: AdmissionWindow.Occupancy(), count: Entry.Priority.allCases.count)
   private var engine: TransferEngine
+  private var configuration: Configuration
   private var limits: ImageLimits
-  private var metadata: MetadataPolicy
-  private var isRefreshing: Bool
-  private var keepsOriginals: Bool
-  private var makesPreviews: Bool
-  private var maxBytes: Int
-  private var minFree: Int
-  private var rules: HostRules
   private var window: AdmissionWindow
   private let downloadBegan: @Sendable (PhotoRecord, Int?) -> Void
   private let hostAnswered: @Sendable (PhotoRecord) -> Void
 
   /// How many downloads run at once, but for those of hosts that do not answer.
   private var places: DownloadWindow
-  private var downloadLimit: DownloadLimit
   private var silent = 0
 
   /// The limits of the queues, unless operations go on one by one.
   private var downloads: Int
-  private var filtrations: Int
   private var isOneByOne = false
 
   /// The downloads that are too slow, and when they are to be looked for again.
@@ -96,18 +88,11 @@ final class PendingOperations {
     self.hostAnswered = hostAnswered
     self.downloadEnded = downloadEnded
     self.ended = ended
+    self.configuration = configuration
     limits = ImageLimits(maxPixels: configuration.maxPixels)
-    metadata = configuration.output.metadata
-    isRefreshing = configuration.refresh
-    keepsOriginals = configuration.keepOriginals
-    makesPreviews = configuration.gallery == .on
-    maxBytes = configuration.transfer.maxBytes
-    minFree = configuration.minFree
-    rules = configuration.hosts
-    downloadLimit = configuration.downloads
-    places = downloadLimit.window
-    (downloads, filtrations) = (places.limit, configuration.filtrations)
-    window = AdmissionWindow(downloads, filtrations)
+    places = configuration.downloads.window
+    downloads = places.limit
+    window = AdmissionWindow(downloads, configuration.filtrations)
     slow = SlowDownloads(limit: configuration.slowLimit)
     downloadQueue.name = "Download queue"
     downloadQueue.underlyingQueue = downloadStarts
@@ -117,22 +102,11 @@ final class PendingOperations {
 
   /// Sets the limits, for entries that start from now on.
   func configure(_ configuration: Configuration, engine: TransferEngine) {
-    self.engine = engine
+    if configuration.downloads != self.configuration.downloads { places = configuration.downloads.window }
+    (self.engine, self.configuration) = (engine, configuration)
     limits.maxPixels = configuration.maxPixels
     limits.minPixels = configuration.minPixels ?? 0
-    metadata = configuration.output.metadata
-    isRefreshing = configuration.refresh
-    keepsOriginals = configuration.keepOriginals
-    makesPreviews = configuration.gallery == .on
-    maxBytes = configuration.transfer.maxBytes
-    minFree = configuration.minFree
-    rules = configuration.hosts
     slow.limit = configuration.slowLimit
-    if configuration.downloads != downloadLimit {
-      downloadLimit = configuration.downloads
-      places = downloadLimit.window
-    }
-    filtrations = configuration.filtrations
     decoding.pool.configure(configuration)
     setPlaces()
   }
@@ -153,9 +127,9 @@ final class PendingOperations {
 
   private func setPlaces() {
     downloads = downloadLimitNow
-    window = AdmissionWindow(downloads, filtrations)
+    window = AdmissionWindow(downloads, configuration.filtrations)
     downloadQueue.maxConcurrentOperationCount = isOneByOne ? 1 : downloads
-    filtrationQueue.maxConcurrentOperationCount = isOneByOne ? 1 : filtrations
+    filtrationQueue.maxConcurrentOperationCount = isOneByOne ? 1 : configuration.filtrations
   }
 
   // MARK: Slow downloads
@@ -229,7 +203,7 @@ final class PendingOperations {
   }
 
   /// How many downloads and filtrations may run, unless operations go on one by one.
-  var placeLimits: (downloads: Int, filtrations: Int) { (downloads, filtrations) }
+  var placeLimits: (downloads: Int, filtrations: Int) { (downloads, configuration.filtrations) }
 
   var isIdle: Bool { inProgress.values.allSatisfy { !$0.download.isExecuting && !$0.filtration.isExecuting } }
 
@@ -246,7 +220,8 @@ final class PendingOperations {
     reportsAnswer: Bool = false, keepingIn state: StateFolder? = nil
   ) {
     var earlier = earlier ?? EarlierResults(folder: record.run.folder, outputs: [])
-    let isRefreshing = isRefreshing || record.run.isRefreshing
+    let isRefreshing = configuration.refresh || record.run.isRefreshing
+    let (metadata, keepsOriginals) = (configuration.output.metadata, configuration.keepOriginals)
     earlier.mayBeReused = !isRefreshing
     earlier.folders = resultFolders
     let results = ResultAccess(cache: cache, earlier: earlier, shared: sharedFiltrations)
@@ -254,19 +229,19 @@ final class PendingOperations {
       state == nil
       ? ImageFiltration(
         record, access: results, decoding: decoding, limits: limits, metadata: metadata, keepsOriginals: keepsOriginals,
-        makesPreviews: makesPreviews)
+        makesPreviews: configuration.gallery == .on)
       : nil
-    let list = state.map { ListKeeping(record, cache: cache, state: $0, minFree: minFree) }
+    let list = state.map { ListKeeping(record, cache: cache, state: $0, minFree: configuration.minFree) }
     guard let filtration: Operation = picture ?? list else { return }
     let access = CacheAccess(
-      cache: cache, isRefreshing: isRefreshing, maxBytes: maxBytes, runID: record.run.runID,
+      cache: cache, isRefreshing: isRefreshing, maxBytes: configuration.transfer.maxBytes, runID: record.run.runID,
       since: record.run.accepted)
     let download = ImageDownloader(
       record, engine: engine, access: access,
-      delivered: { [earlier, metadata, keepsOriginals] request in
+      delivered: { [earlier] request in
         record.needsBytes
           ? nil : earlier.source(of: record.entry, by: request, metadata: metadata, keepsOriginals: keepsOriginals)
-      }, shared: shared, rules: rules, endings: downloadEndings,
+      }, shared: shared, rules: configuration.hosts, endings: downloadEndings,
       began: reportsBeginning ? downloadBegan : nil, answered: reportsAnswer ? hostAnswered : nil
     ) {
       [downloadEnded, sharedFiltrations, weak picture] record in

@@ -52,20 +52,9 @@ struct Planner {
             if !reader.after.isEmpty { for row in rows { try index.insert(after: reader.after, of: row) } }
             lacksNames = lacksNames || entry == nil && reader.givenName == nil
             // Also of an entry with a problem, so that all names are told that clash.
-            if let name = reader.givenName, let holder = try index.claim(name.claim, for: position) {
+            if let name = reader.givenName {
               let written = value["name"]?.string ?? key ?? name.path
-              let problem = clashes.add(written, holder: holder, problem: reader.problems.count, at: place)
-              reader.report(problem)
-            }
-            if let name = reader.givenName, name.replacedClaim == nil {
-              for (row, variant) in zip(rows, reader.variants) {
-                let output = Entry.name(name.path, variant.name)
-                guard let holder = try index.claim(OutputName.claim(output), for: row), !rows.contains(holder) else {
-                  continue
-                }
-                let problem = clashes.add(output, holder: holder, problem: reader.problems.count, at: place)
-                reader.report(problem)
-              }
+              try claim(name, written, rows, at: place, in: index, &reader, &clashes)
             }
             (position, line) = (rows.upperBound, line + 1)
           case .source(let value, let place):
@@ -104,6 +93,23 @@ struct Planner {
     findings.problems = findings.problems.map(\.redacted)
     findings.warnings = findings.warnings.prefix(ManifestWarning.reportLimit).map(\.redacted)
     return findings
+  }
+
+  /// Claims the names of an entry's results, and reports those that other entries have.
+  /// - Parameter written: The entry's name as it is written.
+  private func claim(
+    _ name: OutputName, _ written: String, _ rows: Range<Int>, at place: ManifestProblem.Place, in index: JobIndex,
+    _ reader: inout EntryReader, _ clashes: inout NameClashes
+  ) throws {
+    if let holder = try index.claim(name.claim, for: rows.lowerBound) {
+      reader.report(clashes.add(written, holder: holder, problem: reader.problems.count, at: place))
+    }
+    guard name.replacedClaim == nil else { return }
+    for (row, variant) in zip(rows, reader.variants) {
+      let output = Entry.name(name.path, variant.name)
+      guard let holder = try index.claim(OutputName.claim(output), for: row), !rows.contains(holder) else { continue }
+      reader.report(clashes.add(output, holder: holder, problem: reader.problems.count, at: place))
+    }
   }
 
   /// Reads where the entries are listed: that is downloaded as an entry's source is, and nothing is made of it.

@@ -72,14 +72,6 @@ struct JobPlanner: Sendable {
 
   // MARK: Planning
 
-  /// A job as it is in the ledger, or as one that runs when that cannot be read now.
-  func recorded(_ job: LedgerJob) -> LedgerJob {
-    if let recorded = (try? ledger.liveJobs())?.first(where: { $0.runID == job.runID }) { return recorded }
-    var job = job
-    job.state = .running
-    return job
-  }
-
   /// Reads the manifest of an accepted job.
   /// - Throws: `DamagedJob`.
   func manifest(of job: LedgerJob) throws -> JobManifest { try DamagedJobs.manifest(of: job) }

@@ -33,3 +33,47 @@ struct MemoryWatch {
     pressure.update(read(), now: now)
   }
 }
+
+/// Decides, from readings in their order, whether memory is so scarce that the queues are suspended.
+struct MemoryPressure: Sendable, Equatable {
+  /// Memory is scarce when tasks wait for it for a larger share of the time, in percent…
+  static let begins = 10.0
+
+  /// …until they do so for a smaller one.
+  static let ends = 5.0
+
+  /// Memory is scarce when a control group uses this share of its limit, in percent.
+  static let fullness = 95.0
+
+  /// How long nothing at all goes on, in milliseconds: what is short of memory may be another program, and stay so.
+  var patience = 60_000
+
+  /// Since when memory is scarce, in milliseconds; nil while there is enough.
+  private(set) var since: Int?
+
+  /// What was short when it began to be scarce.
+  private var what = ""
+  private var isPressed = false
+
+  /// Takes in a reading.
+  /// - Parameter now: In milliseconds, of a clock that does not jump.
+  mutating func update(_ reading: MemoryReading, now: Int) {
+    isPressed = reading.pressure.map { $0 > Self.begins || isPressed && $0 >= Self.ends } ?? false
+    let full = reading.groups.first { Double($0.used) * 100 >= Double($0.limit) * Self.fullness }
+    guard isPressed || full != nil else { return since = nil }
+    guard since == nil else { return }
+    since = now
+    what =
+      full.map { "\(ByteCount($0.used)) of the \(ByteCount($0.limit)) of a control group are in use" }
+      ?? "programs wait for memory \(Int((reading.pressure ?? 0).rounded())) % of the time"
+  }
+
+  /// Whether one operation at a time goes on, although memory is scarce.
+  func allowsOne(now: Int) -> Bool { since.map { now - $0 >= patience } ?? false }
+
+  /// Why the queues are suspended; nil while there is enough memory.
+  func reason(now: Int) -> String? {
+    guard since != nil else { return nil }
+    return what + (allowsOne(now: now) ? "; one operation at a time goes on" : "")
+  }
+}

@@ -44,11 +44,11 @@ final class Console {
     if display.isEnabled { display.update { $0.apply(event) } }
     switch event {
     case .watching(let inbox, let outbox, let beginning):
-      let text = "watching \(inbox), writing to \(outbox)"
+      let folders = "\(inbox), writing to \(outbox)"
       switch beginning {
-      case .run: log(.verbose, "processing \(inbox), writing to \(outbox)")
-      case .watch: log(.normal, text)
-      case .inboxReturned: log(.quiet, "the inbox is back: " + text)
+      case .run: log(.verbose, "processing " + folders)
+      case .watch: log(.normal, "watching " + folders)
+      case .inboxReturned: log(.quiet, "the inbox is back: watching " + folders)
       }
     case .fileIgnored(let name, let why): log(.quiet, "\(name) in the inbox is ignored: \(why)")
     case .inboxUnreadable(let error): log(.quiet, "the inbox cannot be read: \(error)")
@@ -57,13 +57,10 @@ final class Console {
       log(.normal, "\(entry.isEmpty ? "" : entry + ": ")a worker was lost: \(why)")
     case .warning(let text): log(.quiet, "warning: \(text)")
     case .configured: log(.normal, "the configuration was reloaded")
-    case .stopping(let isOutOfTime):
+    case .stopping(isOutOfTime: true):
       // Otherwise a list that never ends within its time would be silent in each run of cron.
-      log(
-        isOutOfTime ? .quiet : .normal,
-        isOutOfTime
-          ? "the time of --max-duration is over; running operations may finish, the next start does the rest"
-          : "stopping; running operations may finish, a second signal ends them at once")
+      log(.quiet, "the time of --max-duration is over; running operations may finish, the next start does the rest")
+    case .stopping: log(.normal, "stopping; running operations may finish, a second signal ends them at once")
     case .jobAccepted(let job, let file): log(.verbose, "\(job): planning \(file)")
     case .manifestDoubtful(let job, let warnings):
       for warning in warnings.prefix(Self.shownProblems) { log(.normal, "\(job): warning: \(warning)") }
@@ -95,11 +92,7 @@ final class Console {
       log(.normal, "\(job): cancelled, \(why); what is done stays done")
     case .paused(let cause): log(.normal, "paused: \(cause.description)")
     case .causeGone(let cause, let remaining):
-      let gone =
-        switch cause {
-        case .memory: "there is memory again"
-        case .disk, .lock: "\(cause.description) is gone"
-        }
+      let gone = cause.kind == "memory" ? "there is memory again" : "\(cause.description) is gone"
       log(.normal, remaining.isEmpty ? "resumed: \(gone)" : "\(gone); still paused: \(remaining)")
     case .jobEnded(let summary): end(summary)
     }

@@ -30,5 +30,24 @@ extension FilterFunction {
   package var makesTranslucent: Bool { false }
 }
 
-/// The syntax of most functions.
-let amountSyntax = "[<number> | <percentage>]?"
+/// A function of one amount, a number or a percentage; 1 without an argument.
+protocol AmountFilter: FilterFunction {
+  /// The largest amount: a larger one is taken for it. Default: 1.
+  static var ceiling: Double { get }
+
+  /// From 0 to `ceiling`.
+  var amount: Double { get }
+
+  init(amount: Double)
+}
+
+extension AmountFilter {
+  static var syntax: String { "[<number> | <percentage>]?" }
+  static var defaultArgument: String? { "1" }
+  static var ceiling: Double { 1 }
+  var argument: String { amount.cssText }
+
+  init(arguments: inout ArgumentReader) throws(RecipeError) {
+    self.init(amount: try arguments.amount(default: 1, ceiling: Self.ceiling))
+  }
+}

@@ -1,18 +1,9 @@
 /// `grayscale(amount)`: towards luminance (Filter Effects Module Level 1 § 12.1.1); 0 changes nothing, 1 gives grey.
-struct Grayscale: FilterFunction {
+struct Grayscale: AmountFilter {
   static let name = "grayscale"
-  static let syntax = amountSyntax
-  static let defaultArgument: String? = "1"
   static let summary = "towards grey of the same luminance; 0 changes nothing, 1 is all grey"
 
-  /// 0…1.
   let amount: Double
-
-  init(arguments: inout ArgumentReader) throws(RecipeError) {
-    amount = try arguments.amount(default: 1, ceiling: 1)
-  }
-
-  var argument: String { amount.cssText }
 
   var stage: any RowStage {
     let rest = 1 - amount

@@ -1,18 +1,10 @@
 /// `saturate(amount)`: more or less colour (Filter Effects Module Level 1 § 12.1.3); 0 is grey, 1 changes nothing.
-struct Saturate: FilterFunction {
+struct Saturate: AmountFilter {
   static let name = "saturate"
-  static let syntax = amountSyntax
-  static let defaultArgument: String? = "1"
   static let summary = "less colour below 1, more above; 0 is all grey, 1 changes nothing"
+  static let ceiling = 1e6
 
-  /// 0 and above.
   let amount: Double
-
-  init(arguments: inout ArgumentReader) throws(RecipeError) {
-    amount = try arguments.amount(default: 1)
-  }
-
-  var argument: String { amount.cssText }
 
   var stage: any RowStage {
     ColourMatrix(

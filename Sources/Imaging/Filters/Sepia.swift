@@ -1,21 +1,12 @@
 /// `sepia(amount)`: towards brown tones (Filter Effects Module Level 1 § 12.1.2); 0 changes nothing, 1 is all sepia.
 /// `CISepiaTone(intensity)`, the name of Core Image, means the same.
-struct Sepia: FilterFunction {
+struct Sepia: AmountFilter {
   static let name = "sepia"
   static let aliases = ["CISepiaTone"]
-  static let syntax = amountSyntax
-  static let defaultArgument: String? = "1"
   static let summary = "towards brown tones; 0 changes nothing, 1 is all sepia"
   let coloursGrey = true
 
-  /// 0…1.
   let amount: Double
-
-  init(arguments: inout ArgumentReader) throws(RecipeError) {
-    amount = try arguments.amount(default: 1, ceiling: 1)
-  }
-
-  var argument: String { amount.cssText }
 
   var stage: any RowStage {
     let rest = 1 - amount

@@ -1,3 +1,5 @@
+import System
+
 /// Limits how many elements of a host occupy a slot at once; the others wait in order.
 ///
 /// libcurl has such a limit, too, but counts the time that a handle waits against its timeout.

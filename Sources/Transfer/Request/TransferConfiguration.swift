@@ -1,3 +1,5 @@
+import System
+
 /// The limits and settings of all transfers of an engine.
 package struct TransferConfiguration: Sendable {
   /// The `User-Agent` header. Default: `darkroom`.

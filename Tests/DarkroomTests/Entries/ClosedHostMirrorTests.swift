@@ -29,10 +29,12 @@ import Testing
     for next in passed {
       #expect(next.hostFailure != nil)
       jobs.downloadEnded(next.entry.position, .none, now: now)
-      try jobs.scheduler.useMirror(
-        next.id, next.entry.urls[next.history.mirror + 1], attempts: 0,
-        after: .init(url: next.entry.urls[next.history.mirror], code: "connect", httpStatus: nil), isPassedOver: true,
-        now: now)
+      let (urls, mirror) = (next.entry.urls, next.history.mirror)
+      try jobs.scheduler.useMirror(next.id, urls[mirror + 1], now: now) {
+        $0.passOver()
+        let failure = ReportRow.MirrorFailure(url: urls[mirror], code: "connect", httpStatus: nil)
+        $0.useMirror(attempts: 0, after: failure, isRetryable: false)
+      }
     }
     return passed.map(\.entry.position)
   }
@@ -190,7 +192,7 @@ import Testing
     #expect(try url(now: 30) == "http://b/2" && jobs.scheduler.started(id)?.history.passedOver == 0)
     jobs.downloadEnded(2, .none, now: 40)
     let failure = ReportRow.MirrorFailure(url: "http://b/2", code: "http-status", httpStatus: 404)
-    try jobs.scheduler.goBack(id, to: "http://a/2", attempts: 1, after: failure, now: 40)
+    try jobs.scheduler.useMirror(id, "http://a/2", now: 40) { $0.goBack(attempts: 1, after: failure) }
     #expect(try passOn(now: 50).isEmpty, "its mirrors are not tried again")
     #expect(try jobs.start(perHost: 1, now: 1020) == [2])
     let history = try #require(jobs.scheduler.started(id)).history

@@ -1,4 +1,5 @@
 import Scheduling
+import System
 import Testing
 
 @testable import Darkroom
@@ -122,8 +123,8 @@ import Testing
 
   // MARK: Hosts
 
-  private static let two = HostPlaces(fixed: 2)
-  private static let automatic = HostPlaces(connections: 6, streams: 32)
+  private static let two = HostLimit(fixed: 2)
+  private static let automatic = HostLimit(connections: 6, streams: 32)
 
   private static var answering: HostBreaker {
     var breaker = HostBreaker()
@@ -137,7 +138,7 @@ import Testing
     return throttle
   }
 
-  private static let hosts: [(Throttle, HostBreaker, HostAllowance, HostPlaces, Bottleneck)] = [
+  private static let hosts: [(Throttle, HostBreaker, HostAllowance, HostLimit, Bottleneck)] = [
     (Throttle(), answering, .standard, two, Bottleneck(.host, name: "a", option: "--per-host", limit: 2)),
     (Throttle(), answering, .standard, automatic, Bottleneck(.host, name: "a", option: "--per-host")),
     (Throttle(), answering, HostAllowance(downloads: 1), two, Bottleneck(.host, name: "a", option: "hosts", limit: 1)),
@@ -149,7 +150,7 @@ import Testing
 
   @Test(arguments: hosts)
   func `a host has no room by a limit, for what it refused, or because it is silent`(
-    throttle: Throttle, breaker: HostBreaker, allowance: HostAllowance, places: HostPlaces, bottleneck: Bottleneck
+    throttle: Throttle, breaker: HostBreaker, allowance: HostAllowance, places: HostLimit, bottleneck: Bottleneck
   ) {
     #expect(Bottleneck(atHost: "a", throttle, breaker, allowance, places) == bottleneck)
   }

@@ -1,4 +1,5 @@
 import Scheduling
+import System
 import Transfer
 
 @testable import Darkroom
@@ -40,12 +41,12 @@ final class ScheduledJobs {
   }
 
   /// Starts one entry.
-  func next(perHost: HostPlaces = 2, now: Int = 0, lowest: Int = 4) throws -> EntryScheduler.Next? {
+  func next(perHost: HostLimit = 2, now: Int = 0, lowest: Int = 4) throws -> EntryScheduler.Next? {
     try scheduler.next(now: now, perHost: perHost, lowest: lowest)
   }
 
   /// Starts all that may start now: runs and positions.
-  func startAll(perHost: HostPlaces = 2, now: Int = 0, lowest: Int = 4) throws -> [PhotoRecord.ID] {
+  func startAll(perHost: HostLimit = 2, now: Int = 0, lowest: Int = 4) throws -> [PhotoRecord.ID] {
     var started: [PhotoRecord.ID] = []
     repeat {
       while let next = try next(perHost: perHost, now: now, lowest: lowest) { started.append(next.id) }
@@ -55,7 +56,7 @@ final class ScheduledJobs {
   }
 
   /// The same for one job: positions.
-  func start(perHost: HostPlaces = 2, now: Int = 0) throws -> [Int] {
+  func start(perHost: HostLimit = 2, now: Int = 0) throws -> [Int] {
     try startAll(perHost: perHost, now: now).map(\.position)
   }
 
@@ -93,7 +94,9 @@ final class ScheduledJobs {
 
   /// An entry whose download has ended goes on to its next mirror.
   func useMirror(_ position: Int, run: Int = 1, _ url: String, attempts: Int, now: Int = 0) throws {
-    try scheduler.useMirror(PhotoRecord.ID(run: run, position: position), url, attempts: attempts, now: now)
+    try scheduler.useMirror(PhotoRecord.ID(run: run, position: position), url, now: now) {
+      $0.useMirror(attempts: attempts, after: nil, isRetryable: false)
+    }
   }
 
   func uncounted(_ position: Int, run: Int = 1) -> Int {
