@@ -118,7 +118,6 @@ final class Services {
       folder: state.cache, limit: configuration.cacheSize, unfinished: Set(unfinished.map(\.job.runID)),
       cleared: { send(.cacheCleared) }, report: { send(.cacheFailed("\($0)")) })
     cacheSize = configuration.cacheSize
-    try state.adoptOlderLayout()
     try OrphanCleanup(staging: staging, state: state).run(
       keeping: unfinished.map(\.job) + damaged.filter { $0.folder == nil }.map(\.job), ledger: ledger)
     liveLimit = max(configuration.jobs, min(1024, DescriptorLimit.current / 16))

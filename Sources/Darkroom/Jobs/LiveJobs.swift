@@ -201,26 +201,22 @@ final class LiveJobs {
       runEnded(reporting.plan.run.runID)
     case .ended(let runID): runEnded(runID)
     case .record(let changes): delivery.record(changes)
-    case .hold(let subject, let reason, let space, let what): hold(subject, reason, space: space, what)
-    case .holdIndex(let runID, let job, let reason, let what):
-      // The attempts of more jobs are not counted.
-      flow.holds.limitIndexes(to: 1000)
-      hold(.index(runID), reason, what)
-      flow.holds.hold(.planning(job), as: .index(runID))
-    case .holdManifest(let run, let job, let reason, let latest):
-      guard flow.holds.hold(.ending(run), reason, isOfManifest: true, latest: latest, now: Clock.monotonicSeconds)
-      else { return }
-      observe(.warning("job \(job) cannot end now, which is tried again: \(reason)"))
+    case .hold(let subject, let reason, let what, let space, let latest):
+      hold(subject, reason, what, space: space, latest: latest)
+    case .holdPlanning(let job, let runID): flow.holds.hold(.planning(job), as: .index(runID))
     case .release(let subject): flow.holds.release(subject)
     case .observe(let event): observe(event)
     }
   }
 
   /// Holds something of a run, and says so once.
-  /// - Parameter space: As for `Holds.hold`.
-  private func hold(_ subject: Holds.Subject, _ reason: String, space: Int? = nil, _ what: String) {
+  private func hold(_ subject: Holds.Subject, _ reason: String, _ what: String, space: Int?, latest: Double?) {
     let now = Clock.monotonicSeconds
-    guard flow.holds.hold(subject, reason, space: space, now: now) else { return }
+    guard
+      flow.holds.hold(
+        subject, reason, space: space, isOfManifest: latest != nil, latest: latest ?? .infinity, now: now)
+    else { return }
+    if latest != nil { return observe(.warning("\(what) cannot end now, which is tried again: \(reason)")) }
     let seconds = Int((flow.holds[subject]?.due ?? now) - now)
     let again = space == nil ? "in \(seconds) s, and then again" : "when there is room"
     observe(.warning("\(what) cannot be worked on now, and is tried again \(again): \(reason)"))

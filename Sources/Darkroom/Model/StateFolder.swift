@@ -69,24 +69,4 @@ struct StateFolder: Sendable {
 
   /// Removes what was planned of a run.
   func removeIndex(_ runID: String) { try? openJobs().remove(runID + ".index") }
-
-  /// Moves what a version up to 0.1 has left, with a folder for each run, to where it lies now.
-  func adoptOlderLayout() throws(SystemError) {
-    var hasMoved = false
-    for name in try Folder.names(in: jobs).compactMap(\.text) where !name.contains(".") {
-      let folder = jobs + "/" + name
-      guard (try? FileStatus(of: folder))?.kind == .folder else { continue }
-      for file in try Folder.names(in: folder).compactMap(\.text) {
-        let prefix = "manifest."
-        if file.hasPrefix(prefix) {
-          try Folder.rename(folder + "/" + file, to: snapshot(name, extension: String(file.dropFirst(prefix.count))))
-        } else {
-          try Folder.removeFile(folder + "/" + file)
-        }
-      }
-      rmdir(folder)
-      hasMoved = true
-    }
-    if hasMoved { try Folder.sync(jobs) }
-  }
 }

@@ -170,49 +170,35 @@ struct JobRun {
     }
   }
 
-  /// Whether it waits for a place.
-  var waits: Bool {
+  /// A phase without what it needs, to be compared.
+  enum Stage { case planning, unlisted, list, waiting, running, done, closing, reporting }
+
+  var stage: Stage {
     switch phase {
-    case .waiting, .planning(.unlisted): true
-    case .planning, .running, .closing, .reporting: false
+    case .planning(.manifest): .planning
+    case .planning(.unlisted): .unlisted
+    case .planning(.list): .list
+    case .waiting: .waiting
+    case .running(let entries): entries.isDone ? .done : .running
+    case .closing: .closing
+    case .reporting: .reporting
     }
   }
+
+  /// Whether it waits for a place.
+  var waits: Bool { stage == .waiting || stage == .unlisted }
 
   /// Whether its entries are worked on, or the list of them is.
-  var isWorkedOn: Bool {
-    switch phase {
-    case .running(let entries): !entries.isDone
-    case .planning(.list): true
-    case .planning, .waiting, .closing, .reporting: false
-    }
-  }
+  var isWorkedOn: Bool { stage == .running || stage == .list }
 
   /// Whether the list of its entries is downloaded, or is to be.
-  var isFetching: Bool {
-    switch phase {
-    case .planning(.unlisted), .planning(.list): true
-    case .planning, .waiting, .running, .closing, .reporting: false
-    }
-  }
-
-  /// Whether its manifest is being planned.
-  var isBeingPlanned: Bool { if case .planning(.manifest) = phase { true } else { false } }
+  var isFetching: Bool { stage == .unlisted || stage == .list }
 
   /// Whether there may be something of it to be cancelled.
-  var isUnfinished: Bool {
-    switch phase {
-    case .planning, .waiting, .running: true
-    case .closing, .reporting: false
-    }
-  }
+  var isUnfinished: Bool { stage != .closing && stage != .reporting }
 
   /// Whether it has nothing to do while hosts do not answer.
-  var mayWaitForHosts: Bool {
-    switch phase {
-    case .planning(.manifest), .closing, .reporting: false
-    case .planning, .waiting, .running: true
-    }
-  }
+  var mayWaitForHosts: Bool { isUnfinished && stage != .planning }
 
   /// Whether its index is in use on another thread.
   var isUnderWay: Bool {

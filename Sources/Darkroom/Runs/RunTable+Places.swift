@@ -16,13 +16,6 @@ struct JobLimits: Equatable {
 
   /// All live jobs.
   var total: Int
-
-  /// - Parameter total: Default: as many as `live`.
-  init(places: Int, live: Int, total: Int? = nil) {
-    self.places = places
-    self.live = live
-    self.total = total ?? live
-  }
 }
 
 /// What is to be done about runs.
@@ -73,13 +66,13 @@ extension RunTable {
     let cancelled = live.filter {
       gate.mayCancel && $0.unwanted != nil && !isToReplace($0) && ($0.waits || $0.isWorkedOn)
     }
-    let replaced = live.compactMap { $0.isReady ? $0.replaces : nil }
+    let replaced = live.compactMap { $0.stage == .waiting ? $0.replaces : nil }
     let ready = live.filter {
       $0.waits && $0.unwanted == nil && $0.replaces == nil && !replaced.contains($0.number)
     }
     // The source of a replacement is downloaded beside the run that it replaces, which has the place.
-    let sources = live.filter { gate.mayPlan && $0.isUnlisted && $0.replaces != nil }
-    let free = gate.mayPlan ? max(0, limits.places - held.count { !$0.isBeingPlanned }) : 0
+    let sources = live.filter { gate.mayPlan && $0.stage == .unlisted && $0.replaces != nil }
+    let free = gate.mayPlan ? max(0, limits.places - held.count { $0.stage != .planning }) : 0
     let begun = ready.prefix(free) + sources
     var actions = done.map { Action.finish($0.number) } + unrecorded.map { Action.record($0.number) }
     actions += cancelled.map { Action.cancel($0.number) }
@@ -88,7 +81,7 @@ extension RunTable {
     var names = Set(live.map(\.name))
     func isHeld(_ job: String) -> Bool { context.holds.isHeld(.planning(job), now: context.now) }
     func isTaken(_ job: String) -> Bool { names.contains(job) || isHeld(job) }
-    var planned = ready.count - begun.count + sources.count + held.count(where: \.isBeingPlanned)
+    var planned = ready.count - begun.count + sources.count + held.count { $0.stage == .planning }
     var count = live.count { !places.rests($0) }
     var total = live.count
     while total < limits.total, let next = queue.nextCancelled(isLive: isTaken) {
@@ -123,7 +116,7 @@ extension RunTable {
       }
       // An earlier one may be ending that what it was to replace had replaced.
       let hasEarlierRun = live.contains { $0.order < run.order && $0.name == run.name }
-      return gate.mayPlan && run.isReady && !hasEarlierRun ? .separate(run.number) : nil
+      return gate.mayPlan && run.stage == .waiting && !hasEarlierRun ? .separate(run.number) : nil
     }
   }
 
@@ -153,7 +146,7 @@ private struct Places {
   init(_ context: RunTable.Context, resumedAt: Double) { (self.context, self.resumedAt) = (context, resumedAt) }
 
   func has(_ run: JobRun) -> Bool {
-    guard run.isWorkedOn || run.isBeingPlanned else { return false }
+    guard run.isWorkedOn || run.stage == .planning else { return false }
     if run.unwanted != nil || run.isFetching && run.replaces != nil || activity(of: run) == .deferred { return false }
     if isPaused { return true }
     return !isIdle(run) && context.now - max(run.since, resumedAt) < JobLimits.turnTime
@@ -180,11 +173,6 @@ private struct Places {
 }
 
 extension JobRun {
-  /// Whether it is planned, and waits for a place.
-  fileprivate var isReady: Bool { if case .waiting = phase { true } else { false } }
-
-  fileprivate var isUnlisted: Bool { if case .planning(.unlisted) = phase { true } else { false } }
-
   /// Whether it closes, and neither a row of it is being delivered nor what was not done recorded.
   fileprivate var isClosed: Bool {
     if case .closing(let closing) = phase { !closing.isUnderWay && closing.entries.undelivered == 0 } else { false }
@@ -204,6 +192,6 @@ extension JobRun {
   fileprivate func mayReplace(_ old: JobRun) -> Bool {
     guard old.unwanted == nil, old.waits || old.isWorkedOn else { return false }
     // No list is waited for, and no host is asked for one, that a later manifest makes needless.
-    return old.isFetching || isReady
+    return old.isFetching || stage == .waiting
   }
 }

@@ -46,12 +46,6 @@ extension RunTable {
   }
 
   mutating func planned(_ run: JobRun, _ result: JobPlanning.Result, _ context: Context) -> [Effect] {
-    // What holds it may be about an earlier run.
-    let isHeld = !queue.earlierRuns(than: run.order, of: run.name).isEmpty
-    return (isHeld ? [] : [.release(.planning(run.name))]) + end(planningOf: run, result, context)
-  }
-
-  private mutating func end(planningOf run: JobRun, _ result: JobPlanning.Result, _ context: Context) -> [Effect] {
     switch result {
     case .planned(let plan) where !context.gate.isStopping: return adopt(plan, for: run, context)
     case .planned, .cancelled: runs[run.number] = nil

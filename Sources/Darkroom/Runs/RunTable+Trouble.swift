@@ -42,7 +42,7 @@ extension RunTable {
     case .noSpace: return isPlanning ? planLater(number) : []
     case .temporary(let reason, let space):
       let subject = isPlanning ? Holds.Subject.planning(run.name) : .ending(number)
-      return [.hold(subject, reason, space: space, what: run.what(work))] + (isPlanning ? planLater(number) : [])
+      return [.hold(subject, reason, what: run.what(work), space: space)] + (isPlanning ? planLater(number) : [])
     case .permanent(let reason):
       summary.hadTrouble = true
       if run.accepted != nil {
@@ -59,7 +59,7 @@ extension RunTable {
       let since = hold?.isOfManifest == true ? hold?.since ?? context.now : context.now
       let latest = queue.goal == .watch ? .infinity : since + Self.manifestWait
       let reason = "the manifest cannot be moved out of the inbox: \(obstacle)"
-      return [.holdManifest(run: number, job: run.name, reason, latest: latest)]
+      return [.hold(.ending(number), reason, what: "job \(run.name)", latest: latest)]
     case .indexUnreadable(let reason): return planAnew(number, reason, context)
     }
   }
@@ -91,7 +91,8 @@ extension RunTable {
     guard var run = runs[number], var job = run.accepted?.job else { return remove(number) }
     run.sourceTransfers = transfers(of: run, context)
     let effects: [Effect] = [
-      .holdIndex(runID: job.runID, job: run.name, reason, what: run.what(.planning)), .removeEntries(run: number),
+      .hold(.index(job.runID), reason, what: run.what(.planning)), .holdPlanning(of: run.name, runID: job.runID),
+      .removeEntries(run: number),
     ]
     job.state = .running
     defer { retry(run, job) }

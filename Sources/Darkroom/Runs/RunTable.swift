@@ -71,9 +71,14 @@ struct RunTable {
     /// Nothing of a run is needed any more.
     case ended(runID: String)
     case record([LedgerChange])
-    case hold(Holds.Subject, String, space: Int?, what: String)
-    case holdIndex(runID: String, job: String, String, what: String)
-    case holdManifest(run: Int, job: String, String, latest: Double)
+    /// Something is held.
+    /// - Parameters:
+    ///   - what: What messages call it.
+    ///   - space: As `Holds.Hold.space`. Default: nil.
+    ///   - latest: When it is tried again at the latest, because a manifest is all that is in the way. Default: nil, it is not.
+    case hold(Holds.Subject, String, what: String, space: Int? = nil, latest: Double? = nil)
+    /// The planning of a job is held for as long as its index.
+    case holdPlanning(of: String, runID: String)
     case release(Holds.Subject)
     case observe(Event)
   }
@@ -130,7 +135,10 @@ struct RunTable {
       runs[number]?.accepted = (job, manifest)
       runs[number]?.known.fetched = nil
       return []
-    case .planned(let result): return planned(run, result, context)
+    case .planned(let result):
+      // What holds it may be about an earlier run.
+      let isHeld = !queue.earlierRuns(than: run.order, of: run.name).isEmpty
+      return (isHeld ? [] : [.release(.planning(run.name))]) + planned(run, result, context)
     case .fetched(let list):
       guard case .planning(.list) = run.phase, let job = run.accepted?.job else { return [] }
       let effects = forgetSource(of: number, context)
@@ -205,7 +213,7 @@ struct RunTable {
   // MARK: Queries
 
   /// Whether a manifest is being planned.
-  var isPlanning: Bool { runs.values.contains(where: \.isBeingPlanned) }
+  var isPlanning: Bool { runs.values.contains { $0.stage == .planning } }
 
   /// What was asked of servers for a run, also by earlier processes.
   func transfers(of run: JobRun, _ context: Context) -> Transfers {

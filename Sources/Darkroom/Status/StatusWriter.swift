@@ -17,7 +17,7 @@ final class StatusWriter {
 
   /// What was written last; nil before that.
   private(set) var last: Status?
-  private var lastPhases: [Int: Int] = [:]
+  private var lastStages: [Int: JobRun.Stage] = [:]
 
   /// - Parameter folder: Where the file lies.
   init(in folder: OpenFolder, inbox: String, outbox: String) {
@@ -36,14 +36,14 @@ final class StatusWriter {
     _ jobs: LiveJobs, ignored: [InboxScan.Ignored], open: Set<FileName>, inboxError: String?, now: Double,
     isLast: Bool = false
   ) {
-    let phases = jobs.runs.mapValues(\.phaseNumber)
-    let isUrgent = phases.count <= Self.few && phases != lastPhases || jobs.runs.values.contains(where: isMissing)
+    let stages = jobs.runs.mapValues(\.stage)
+    let isUrgent = stages.count <= Self.few && stages != lastStages || jobs.runs.values.contains(where: isMissing)
     guard now >= next || isUrgent || isLast else {
       due = next
       return
     }
     due = nil
-    lastPhases = phases
+    lastStages = stages
     next = now + 1
     var status = status(of: jobs, ignored: ignored, open: open)
     status.inbox_error = inboxError
@@ -205,27 +205,9 @@ extension Status.Job {
 }
 
 extension JobRun {
-  /// Tells its phase from others.
-  fileprivate var phaseNumber: Int {
-    switch phase {
-    case .planning(.manifest): 0
-    case .planning(.unlisted): 1
-    case .planning(.list): 2
-    case .waiting: 3
-    case .running(let running): running.isDone ? 5 : 4
-    case .closing: 6
-    case .reporting: 7
-    }
-  }
-
   /// The name of its manifest, if another file of that name takes its place; nil when it comes to its end, or has come from
   /// elsewhere.
   fileprivate var replaceableFile: String? {
-    guard unwanted == nil, let file else { return nil }
-    switch phase {
-    case .planning, .waiting: return file.description
-    case .running(let running): return running.isDone ? nil : file.description
-    case .closing, .reporting: return nil
-    }
+    unwanted == nil && isUnfinished && stage != .done ? file?.description : nil
   }
 }

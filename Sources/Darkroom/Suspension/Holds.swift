@@ -52,6 +52,7 @@ struct Holds {
     _ subject: Subject, _ reason: String, space: Int? = nil, isOfManifest: Bool = false, latest: Double = .infinity,
     now: Double
   ) -> Bool {
+    if case .index = subject { limitIndexes() }
     let last = holds[subject]
     let attempts = (last?.attempts ?? 0) + 1
     let wait = space == nil ? LocalBackoff.seconds(attempts: attempts) : 0
@@ -105,11 +106,10 @@ struct Holds {
     holds = holds.filter { subject, _ in if case .planning(let job) = subject { jobs.contains(job) } else { true } }
   }
 
-  /// Forgets the attempts of indexes once there are so many.
-  mutating func limitIndexes(to count: Int) {
+  /// Forgets the attempts of indexes once there are many.
+  private mutating func limitIndexes() {
     let isIndex = { (subject: Subject) in if case .index = subject { true } else { false } }
-    guard holds.keys.count(where: isIndex) >= count else { return }
-    holds = holds.filter { !isIndex($0.key) }
+    if holds.keys.count(where: isIndex) >= 1000 { holds = holds.filter { !isIndex($0.key) } }
   }
 
   // MARK: The machine

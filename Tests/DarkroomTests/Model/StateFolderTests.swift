@@ -29,36 +29,14 @@ import Testing
     #expect(try names == ["r-2.json"])
   }
 
-  @Test(arguments: [("manifest.json", "json"), ("manifest.csv.gz", "csv.gz"), ("manifest.TXT", "txt")])
-  func `the snapshot of a job of version 0-1 is moved to where it lies now`(file: String, suffix: String) throws {
-    try folder.makeFolder("state/jobs/run-0001")
-    try folder.write("snapshot", as: "state/jobs/run-0001/" + file)
-    for name in ["index.sqlite", "index.sqlite-journal"] { try folder.write("x", as: "state/jobs/run-0001/" + name) }
-    for _ in 0..<2 {
-      try state.adoptOlderLayout()
-      #expect(try names == ["run-0001." + suffix])
-    }
-    #expect(try String(contentsOfFile: state.snapshot("run-0001", extension: suffix), encoding: .utf8) == "snapshot")
-  }
-
-  @Test func `an interrupted move is gone on with, and what lies there already stays`() throws {
-    try folder.makeFolder("state/jobs/run-0001")
-    try folder.write("moved", as: "state/jobs/run-0001.json")
-    try folder.write("x", as: "state/jobs/run-0002.json")
-    try folder.write("x", as: "state/jobs/stray")
-    try state.adoptOlderLayout()
-    #expect(try names == ["run-0001.json", "run-0002.json", "stray"])
-    #expect(folder.text("state/jobs/run-0001.json") == "moved")
-  }
-
-  @Test func `a job of version 0-1 that was in flight goes on`() throws {
-    for name in ["inbox", "out", "state/jobs/run-0001"] { try folder.makeFolder(name) }
+  @Test func `a job that was in flight goes on from its snapshot`() throws {
+    for name in ["inbox", "out", "state/jobs"] { try folder.makeFolder(name) }
     var configuration = Configuration(
       inbox: folder.file("inbox"), outbox: folder.file("out"), filters: nil, processors: 1)
     configuration.state = state.path
     configuration.minFree = 0
     configuration.transfer.fileRoot = packageRoot + "/Samples"
-    try folder.write("chelsea-small.png\nmissing.png\n", as: "state/jobs/run-0001/manifest.txt")
+    try folder.write("chelsea-small.png\nmissing.png\n", as: "state/jobs/run-0001.txt")
     do {
       let ledger = try Ledger(path: state.ledger)
       let manifest = JobManifest(

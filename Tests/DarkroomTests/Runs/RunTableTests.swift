@@ -32,9 +32,10 @@ import Transfer
     case .reported(_, let outcome): "reported \(outcome.state)"
     case .ended(let runID): "ended \(runID)"
     case .record: "record"
-    case .hold(let subject, let reason, let space, _): "hold \(subject): \(reason)" + (space.map { " \($0)" } ?? "")
-    case .holdIndex(let runID, _, _, _): "hold index of \(runID)"
-    case .holdManifest(_, _, _, let latest): "hold manifest until \(latest)"
+    case .hold(_, _, _, _, let latest?): "hold manifest until \(latest)"
+    case .hold(let subject, let reason, _, let space, nil):
+      "hold \(subject): \(reason)" + (space.map { " \($0)" } ?? "")
+    case .holdPlanning(let job, let runID): "hold \(job) as \(runID)"
     case .release: "release"
     case .observe(let event):
       switch event {
@@ -267,7 +268,7 @@ import Transfer
     add(try .sample(1))
     #expect(
       step(.indexUnreadable("malformed")) == [
-        "hold index of run-1", "remove entries of 1", "release", "close log of 1",
+        "hold index(\"run-1\"): malformed", "hold job as run-1", "remove entries of 1", "release", "close log of 1",
       ], "its index serves nobody any more")
     guard case .unfinished(let job)? = table.queue.next(isLive: { _ in false }) else { return #expect(Bool(false)) }
     #expect(job.runID == "run-1" && job.state == .running)

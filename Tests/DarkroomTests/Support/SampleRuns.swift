@@ -66,3 +66,7 @@ extension JobRun {
     }
   }
 }
+
+extension JobLimits {
+  init(places: Int, live: Int) { self.init(places: places, live: live, total: live) }
+}
