@@ -146,7 +146,7 @@ package final class Darkroom {
   /// To be called, on any thread, before the process is ended at once: what is inside a filtration is not to blame for that.
   package var forgetFiltrations: @Sendable () -> Void { { [journal = services.journal] in journal?.close() } }
 
-  /// Has the program read its configuration again, from any thread. The folders stay; what has begun continues as it was;
+  /// Makes the program read its configuration again, from any thread. The folders stay; what has begun continues as it was;
   /// a configuration that makes no sense changes nothing.
   package var configure: @Sendable (@escaping @Sendable () throws -> Configuration) -> Void {
     { [mailbox] read in mailbox.post(.configure(read)) }

@@ -18,7 +18,7 @@ final class Services {
   /// under which a share is to be mounted has not been.
   let knowsInbox: Bool
 
-  /// What is to be said about the ledger; nil for most.
+  /// What is to be said about the ledger; nil when it was opened as usual.
   let notice: String?
   private let opening: LedgerOpening
 
@@ -209,7 +209,7 @@ final class Services {
       indexes: indexes, configuration: configuration, journal: journal)
   }
 
-  /// Has entries and jobs that start from now on use another configuration.
+  /// Sets the configuration for entries and jobs that start from now on.
   func configure(_ configuration: Configuration, _ jobs: LiveJobs) {
     earlierEngines = earlierEngines.filter { $0.engine != nil } + [EarlierEngine(engine: engine)]
     engine = TransferEngine(configuration: configuration.engine)

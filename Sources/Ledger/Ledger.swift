@@ -45,7 +45,7 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
   /// A file up to this size, in pages of 4 KiB, is rewritten when its form has to change.
   private static let rewrittenPages = 16 << 10
 
-  /// Has what becomes free be given back to the file system, by `release`. In a file that has pages that takes effect when it
+  /// Lets what becomes free be given back to the file system, by `release`. In a file that has pages that takes effect when it
   /// is rewritten.
   /// - Returns: Whether the file is to be rewritten.
   private static func makeShrinkable(_ database: Database) throws -> Bool {

@@ -21,14 +21,14 @@ package enum LedgerChange: Sendable {
   /// Changes what the caller wants to know of a run again, and nothing else.
   case note(_ runID: String, details: String)
 
-  /// Has the next run of a job compare itself with this one, which is about to end. Without it an ended run's failures are
+  /// Makes the next run of a job compare itself with this one, which is about to end. Without it an ended run's failures are
   /// forgotten, and those of the run before are kept.
   case remember(_ runID: String, job: String)
 
   /// Records some of the names that were derived in a run. They count from `name` on.
   case addNames(LedgerNames, run: String)
 
-  /// Has the names of a run, so many pages, be those that its job's next run finds. Those of earlier runs that have ended are
+  /// Makes the names of a run, so many pages, those that its job's next run finds. Those of earlier runs that have ended are
   /// removed.
   case name(_ runID: String, job: String, pages: Int)
 

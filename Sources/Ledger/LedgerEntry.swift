@@ -11,7 +11,7 @@ package struct LedgerEntry: Sendable, Equatable, DatabaseRecord {
   /// What was delivered besides. Only `LedgerChange.finish` records it, as files of the job.
   package var others: [Delivery] = []
 
-  /// A file that was delivered earlier and is still the same, although what is known of it is not.
+  /// A file that was delivered earlier and is still the same, although what is known about it is not.
   package struct Refreshed: Sendable, Equatable {
     /// Path beneath the job's folder.
     package let target: String
@@ -29,7 +29,7 @@ package struct LedgerEntry: Sendable, Equatable, DatabaseRecord {
     }
   }
 
-  /// nil for most. Only `LedgerChange.finish` records it.
+  /// Default: nil. Only `LedgerChange.finish` records it.
   package let refreshed: Refreshed?
 
   /// nil unless it failed. Only `LedgerChange.finish` records it.

@@ -42,7 +42,7 @@ extension LedgerNamedRun {
   /// Holds for a row that belongs to a run of job ?1 that has not ended.
   private static let isLive = "run_id IN (SELECT run_id FROM jobs WHERE name = ?1 AND state != 'ended')"
 
-  /// Has the names of a run count, all pages of which are there, as those of its job's last run. Those of earlier runs that
+  /// Makes the names of a run, all pages of which are there, those of its job's last run. Those of earlier runs that
   /// have ended are removed.
   static func put(_ runID: String, job: String, pages: Int, _ database: Database) throws {
     let values = [SQLiteValue.text(job), .text(runID)]

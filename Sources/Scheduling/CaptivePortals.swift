@@ -19,7 +19,7 @@ package struct CaptivePortals: Sendable {
 
     var arePortals: Bool { hosts.count >= CaptivePortals.hostLimit }
 
-    /// Whether it was so long ago that it says nothing of now.
+    /// Whether it was so long ago that it says nothing about now.
     func isOld(_ now: Int) -> Bool { now - (arePortals ? last : since) > CaptivePortals.lifetime }
   }
 

@@ -112,7 +112,7 @@ package struct HostBreaker: Equatable, Sendable {
   package var isClosed: Bool { if case .closed = state { true } else { false } }
   package var isGivenUp: Bool { if case .givenUp = state { true } else { false } }
 
-  /// What is known of a closed host. Default: nil, it is not closed.
+  /// What is known about a closed host. Default: nil, it is not closed.
   package var closed: Closed? { if case .closed(let closed) = state { closed } else { nil } }
 
   /// When the next trial may begin; nil while one is under way, and for an open host.

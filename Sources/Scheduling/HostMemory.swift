@@ -1,4 +1,4 @@
-/// What is known of hosts that have no entries left, so that the next job continues where the last one was: what they allow,
+/// What is known about hosts that have no entries left, so that the next job continues where the last one was: what they allow,
 /// and whether they answer. Times are milliseconds of any clock.
 struct HostMemory {
   /// How long what a host allows is remembered after it could have been asked again.
@@ -34,7 +34,7 @@ struct HostMemory {
 
   func contains(_ host: Int) -> Bool { hosts[host] != nil }
 
-  /// Removes and returns what is known of a host; nil when that is nothing.
+  /// Removes and returns what is known about a host; nil when that is nothing.
   mutating func take(_ host: Int, now: Int) -> Known? {
     guard var known = hosts.removeValue(forKey: host) else { return nil }
     known.throttle = now - known.opened < Self.lifetime ? known.throttle.ofEarlierJob : Throttle()

@@ -54,7 +54,7 @@ extension HostScheduler {
     unblock(slot)
   }
 
-  /// Has an entry tried again from `due` on. `finished` is to be called for its last try afterwards.
+  /// Tries an entry again from `due` on. `finished` is to be called for its last try afterwards.
   /// - Parameter allowance: What the operator allows at the host; evaluated when no job has anything there yet.
   package mutating func retry(
     _ retry: Retry, job: Int, due: Int, now: Int, allowance: @autoclosure () -> HostAllowance = .standard
@@ -168,7 +168,7 @@ extension HostScheduler {
   /// How many entries of a job wait to be tried again.
   package func waitingRetries(job: Int) -> Int { place(of: job).map { jobs[$0].waitingRetries } ?? 0 }
 
-  /// Has a host at which no download may start now change when one may.
+  /// Makes a host at which no download may start now change when one may.
   mutating func setTimer(for slot: Int, _ now: Int) {
     var nextStart = hosts.loads[slot].nextStart
     if hosts.loads[slot].breaker.isClosed, !hosts.hasTrialRoom {

@@ -243,7 +243,7 @@ package struct HostScheduler {
     rank(place, site)
   }
 
-  /// Has an entry start that waited for others.
+  /// Starts an entry that waited for others.
   /// - Parameter allowance: What the operator allows at the host; evaluated when no job has anything there yet.
   package mutating func release(
     _ key: EntryKey, job: Int, host: Int, now: Int, allowance: @autoclosure () -> HostAllowance = .standard
@@ -254,7 +254,7 @@ package struct HostScheduler {
     if jobs[place].release(key, at: site) { rank(place, site) }
   }
 
-  /// Has a host's next new entry wait apart from those behind it.
+  /// Sets a host's next new entry aside from those behind it.
   /// - Parameter next: The host's next entry after it.
   package mutating func setAside(_ entry: Retry, job: Int, next: EntryKey?) {
     guard let place = place(of: job), let site = jobs[place].site(at: entry.host) else { return }
@@ -263,7 +263,7 @@ package struct HostScheduler {
     rank(place, site)
   }
 
-  /// Has the first of a host's entries that had waited for others wait apart from those behind it.
+  /// Sets the first of a host's entries that had waited for others aside from those behind it.
   package mutating func setAsideReleased(_ entry: Retry, job: Int) {
     guard let place = place(of: job), let site = jobs[place].site(at: entry.host) else { return }
     jobs[place].popReleased(at: site)

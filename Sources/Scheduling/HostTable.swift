@@ -73,7 +73,7 @@ struct HostTable {
     removeIfUnused(slot, now: now)
   }
 
-  /// Removes a host that has neither a job nor a download. What is known of it is remembered.
+  /// Removes a host that has neither a job nor a download. What is known about it is remembered.
   mutating func removeIfUnused(_ slot: Int, now: Int) {
     guard loads[slot].jobs == 0, loads[slot].downloading == 0 else { return }
     let number = loads[slot].number
@@ -168,7 +168,7 @@ struct HostTable {
       } else if !wasGivenUp, loads[slot].breaker.isGivenUp {
         changes.append(.init(host: number, kind: .givenUp))
       }
-      // Lists may name many hosts that have never been there, which says nothing of the network.
+      // Lists may name many hosts that have never been there, which says nothing about the network.
       if hadAnswered { news.record(number, isAnswer: false) }
     case .unknown: if isTrial { loads[slot].breaker.trialEnded() }
     }

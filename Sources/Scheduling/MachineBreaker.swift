@@ -37,7 +37,7 @@ struct MachineBreaker {
     trial = (host, now)
   }
 
-  /// Has hosts asked that have never answered, although this machine seems to have no network still.
+  /// Lets hosts be asked that have never answered, although this machine seems to have no network still.
   mutating func giveUp(now: Int) { breaker.giveUp(now: now) }
 
   /// Whether hosts were reached by requests that began at that time or later, in spite of a failure.

@@ -6,7 +6,7 @@ import System
 /// is settled when the kernel has reported that it was renamed in or closed by its writer, when its mtime and ctime are older
 /// than the settling time, or when it was seen unchanged for that long. On a network file system only the last two hold.
 package struct Settling: Sendable {
-  /// The least time on a network file system, in seconds: what is known of a file there may be some seconds old.
+  /// The least time on a network file system, in seconds: what is known about a file there may be some seconds old.
   package static let networkTime = 10.0
 
   /// How long a file must be unchanged, in seconds.
@@ -15,7 +15,7 @@ package struct Settling: Sendable {
   /// Whether other machines may write to the files.
   package var isOnNetwork = false
 
-  /// What is known of a file.
+  /// What is known about a file.
   private struct Seen {
     var identity: FileIdentity
     /// When it was first seen like this, in seconds of a clock that never jumps.
@@ -44,7 +44,7 @@ package struct Settling: Sendable {
     }
   }
 
-  /// Has a file that was settled examined again.
+  /// Examines a file again that was settled.
   package mutating func doubt(_ name: FileName) {
     reported.remove(name)
     seen[name]?.isSettled = false
@@ -112,7 +112,7 @@ package struct MissingFiles: Sendable {
   /// Whether the last scan found everything that it looked for.
   package var isEmpty: Bool { since.isEmpty }
 
-  /// Takes in a scan that found everything that is there.
+  /// Records a scan that found everything that is there.
   /// - Parameters:
   ///   - missing: The files that it did not find, by numbers.
   ///   - now: In seconds, of any clock.
@@ -125,6 +125,6 @@ package struct MissingFiles: Sendable {
     return Set(known.filter { now - $0.value >= time }.keys)
   }
 
-  /// Takes in that a scan failed, or looked at another folder.
+  /// Records that a scan failed, or looked at another folder.
   package mutating func scanFailed() { since = [:] }
 }

@@ -2,7 +2,7 @@ import CLinux
 
 /// How the C library's allocator keeps memory.
 package enum Allocator {
-  /// Has freed memory given back (`mallopt`). By default malloc learns from every large block that is freed to keep more
+  /// Gives freed memory back (`mallopt`). By default malloc learns from every large block that is freed to keep more
   /// for later: with 20 000 entries instead of 1000 the peak grew by 15 MiB, now by 2; the time is the same.
   package static func giveBackMemory() { mallopt(M_TRIM_THRESHOLD, 256 << 10) }
 
@@ -10,7 +10,7 @@ package enum Allocator {
   /// allocated in small blocks and freed. Whoever allocates meanwhile may wait some milliseconds.
   package static func giveBackFreed() { malloc_trim(0) }
 
-  /// Has freed memory kept, up to 8 MiB, and blocks up to 4 MiB taken from it: for a process that does the same again and
+  /// Keeps freed memory, up to 8 MiB, and takes blocks up to 4 MiB from it: for a process that does the same again and
   /// again, to map and clear pages takes longer than what is done with them.
   package static func keepMemory() {
     mallopt(M_MMAP_THRESHOLD, 4 << 20)

@@ -233,7 +233,7 @@ package final class OpenFile: Sendable {
     return copied
   }
 
-  /// Has the system begin to write what is not on the disk yet (`sync_file_range`), so that a later sync of this file waits
+  /// Starts writing what is not on the disk yet (`sync_file_range`), so that a later sync of this file waits
   /// less. It promises nothing, and a file system that cannot do it is no error.
   package func startWriting() { _ = clinux_start_writing(descriptor) }
 

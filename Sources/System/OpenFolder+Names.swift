@@ -18,7 +18,7 @@ extension OpenFolder {
       descriptor, name, to: folder.descriptor, newName, path: folder.path + "/" + newName)
   }
 
-  /// Has two names in the folder stand for each other's file.
+  /// Exchanges the files of two names in the folder.
   /// - Throws: On file systems that cannot do it, too.
   package func exchange(_ name: String, with other: String) throws(SystemError) {
     guard uninterrupted({ clinux_exchange(descriptor, name, descriptor, other) }) == 0 else {

@@ -209,7 +209,7 @@ package final class OpenFolder: Sendable {
       guard status.kind == .file, status.size == bytes else { return false }
       return try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path) == sha256
     } catch  where error.cause == .permission {
-      // Not when its folder may not be searched now: that says nothing of the file.
+      // Not when its folder may not be searched now: that says nothing about the file.
       _ = try self.status(of: path)
       return false
     } catch  where [.missing, .occupied].contains(error.cause) || error.code == ENXIO {

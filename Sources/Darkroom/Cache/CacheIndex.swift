@@ -166,7 +166,7 @@ final class CacheIndex {
     }
   }
 
-  /// Has a file take room, or none when an answer for one run only has returned it.
+  /// Counts the room that a file takes, or none when an answer for one run only has returned it.
   private func countObject(_ sha256: String) throws {
     let query = """
       SELECT bytes, exempt, EXISTS (SELECT 1 FROM sources WHERE sources.sha256 = objects.sha256 AND once IS NOT NULL)

@@ -123,7 +123,7 @@ final class DownloadCache: @unchecked Sendable {  // the index is used on the qu
   /// Removes bytes that are not what they should be, or are not there.
   func drop(_ sha256: String) { send { [self] in try remove(sha256, in: $0) } }
 
-  /// Has everything removed but the answers for live runs only, and then calls `cleared`.
+  /// Removes everything but the answers for live runs only, and then calls `cleared`.
   func clear() {
     queue.async { [self] in
       removeEverything()

@@ -28,7 +28,7 @@ struct JobRuns {
   /// The folders of `history` that had no report: when a run is put aside, its report comes last.
   private var unread: [String] = []
 
-  /// Takes in what has ended before.
+  /// Records what has ended before.
   /// - Throws: `SystemError`.
   init(_ job: String, _ configuration: Configuration) throws {
     self.job = job
@@ -39,7 +39,7 @@ struct JobRuns {
     found = []
   }
 
-  /// Takes in what has ended since.
+  /// Records what has ended since.
   /// - Parameters:
   ///   - isOver: Whether the job has ended: then it must have a report.
   ///   - open: Those of its runs that are open. Default: none.
@@ -97,7 +97,7 @@ struct JobRuns {
     return isAccepted == true ? .succeeded : state
   }
 
-  /// Takes in a run that was put aside, if its report is there.
+  /// Records a run that was put aside, if its report is there.
   private mutating func takeEarlier(_ run: String) {
     let read: ReportHead?
     do {

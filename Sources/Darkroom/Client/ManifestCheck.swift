@@ -48,7 +48,7 @@ package struct ManifestCheck {
     /// The names of the entries that must succeed first.
     package let after: [String]
 
-    /// Why the entry would fail: the reason of the last mirror, if there is one for each; nil for most.
+    /// Why the entry would fail: the reason of the last mirror, if there is one for each; nil when it would not.
     package var error: TransferError? { mirrors.contains { $0.error == nil } ? nil : mirrors.last?.error }
   }
 

@@ -220,7 +220,7 @@ final class DeliveryQueue: Sendable {
     }
   }
 
-  /// Has changes made and folders synced with the next batch, which nothing asks for.
+  /// Makes changes and syncs folders with the next batch, which nothing asks for.
   func putBack(_ changes: [LedgerChange], _ folders: Set<String>) {
     waiting.withLock { waiting in
       waiting.batch.changes = changes + waiting.batch.changes
@@ -228,7 +228,7 @@ final class DeliveryQueue: Sendable {
     }
   }
 
-  /// Has what could not be delivered tried again after a while.
+  /// Tries what could not be delivered again after a while.
   /// - Parameter wasTried: Whether it had been held before.
   func hold(_ items: [ResultBatch.Item], unsynced: Set<String>, wasTried: Bool) {
     let logs = logs.waiting

@@ -35,7 +35,7 @@ final class EntriesLogs: Sendable {
     try append(log.backlog, to: log, run).sync()
   }
 
-  /// Has rows of one run wait for which there was no room: its report is not written before they are.
+  /// Keeps rows of one run for which there was no room: its report is not written before they are.
   func keep(_ rows: [DeliveryQueue.Committed], _ error: SystemError) {
     guard let run = rows.first?.record.run.number else { return }
     logs.withLock { logs in

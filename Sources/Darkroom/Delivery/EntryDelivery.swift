@@ -79,7 +79,7 @@ struct EntryDelivery: Sendable {
     artifacts[index].delivery.origin = provenance.text
   }
 
-  /// Has the entry come to something else. What has its final name by now stays there, and is the job's.
+  /// Changes what the entry comes to. What has its final name by now stays there, and is the job's.
   mutating func fail(_ failed: LedgerEntry, _ row: ReportRow) {
     let placed = artifacts.filter(\.isPlaced).map(\.delivery)
     (entry, self.row, artifacts) = (failed, row, [])

@@ -10,7 +10,7 @@ struct ReportDelivery: Sendable {
   /// What was delivered, and what went wrong without consequences for it.
   struct Outcome: Sendable {
     let job: JobOutcome
-    /// Why the manifest is still in the inbox; nil for most.
+    /// Why the manifest is still in the inbox; nil when it is not.
     var manifestTrouble: String?
   }
 

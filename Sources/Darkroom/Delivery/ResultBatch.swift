@@ -128,7 +128,7 @@ struct ResultBatch {
     items[index].isIntended = false
   }
 
-  /// Has all results wait: nothing of the batch is recorded.
+  /// Holds all results: nothing of the batch is recorded.
   mutating func hold(_ error: any Error) {
     for index in items.indices where items[index].hasFiles { items[index].obstacle = error }
   }
@@ -175,7 +175,7 @@ struct ResultBatch {
     return folders
   }
 
-  /// Has results wait whose folder, or one above it, is not on disk.
+  /// Holds results whose folder, or one above it, is not on disk.
   mutating func hold(beneath unsynced: [String: any Error]) {
     guard !unsynced.isEmpty else { return }
     for index in items.indices where items[index].obstacle == nil {

@@ -1,6 +1,6 @@
 import Scheduling
 
-/// What is known of the tries of an entry: one value, which goes along whole while the entry waits, is in progress, is
+/// What is known about the tries of an entry: one value, which goes along whole while the entry waits, is in progress, is
 /// deferred or changes to its next mirror. Times are milliseconds of the monotonic clock.
 struct AttemptHistory {
   /// How often it was tried, at all of its URLs: what its row says.

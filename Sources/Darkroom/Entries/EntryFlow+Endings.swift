@@ -6,7 +6,7 @@ import Transfer
 /// What becomes of entries whose operations have ended.
 extension EntryFlow {
   /// Handles that an entry's download begins its request, or makes none. What is reported of an earlier try, which has ended
-  /// meanwhile, says nothing of the present one.
+  /// meanwhile, says nothing about the present one.
   /// - Parameter time: When it begins its request; nil when it makes none.
   func downloadBegan(_ record: PhotoRecord, at time: Int?) {
     guard pending.inProgress[record.id]?.download.record === record else { return }
@@ -37,7 +37,7 @@ extension EntryFlow {
     reportHosts()
     if live.usage.isOwn {
       if live.source != nil { pending.measureSpeed(record.id, bytes: live.usage.bytes) }
-      // A host that fails says nothing of how many downloads there may be.
+      // A host that fails says nothing about how many downloads there may be.
       pending.measureEnd(
         isFailure: wasAnswering && !wasSlow && live.failure?.code.mayComeOfLoad == true,
         isSuspect: scheduler.breaker(ofHostOf: record.id).state != .open)

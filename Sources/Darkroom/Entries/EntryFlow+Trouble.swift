@@ -7,7 +7,7 @@ extension EntryFlow {
   func waitForSpace(_ record: PhotoRecord) {
     let now = Clock.monotonicMilliseconds
     scheduler.retry(record.id, attempts: nil, due: now, now: now)
-    // What failed before the last pause was over may be reported only when the queues go on; that says nothing of now.
+    // What failed before the last pause was over may be reported only when the queues go on; that says nothing about now.
     let seconds = Clock.monotonicSeconds
     if record.snapshot.failedAt ?? seconds >= suspension.diskFullUntil { suspension.waitForSpace(now: seconds) }
   }

@@ -2,7 +2,7 @@ import Scheduling
 
 /// Entries that are deferred: out of the ranking, in a queue of their job, until they are due.
 extension EntryScheduler {
-  /// Has an entry in progress tried again later.
+  /// Defers an entry in progress: it is tried again later.
   /// - Parameters:
   ///   - attempts: How often it has been tried.
   ///   - wait: How long it is deferred, in milliseconds.

@@ -17,7 +17,7 @@ extension EntryScheduler {
     jobs[id.run]?.dependencies?.ended(id.position, hasSucceeded: hasSucceeded)
   }
 
-  /// Has a page of those start that come after an entry that has ended, or has them fail.
+  /// Starts a page of those that come after an entry that has ended, or fails them.
   func tellDependents(_ run: Int, _ job: JobEntries, now: Int) throws {
     let released =
       try job.dependencies?.advance(

@@ -19,7 +19,7 @@ extension EntryScheduler {
     }
   }
 
-  /// Has nothing of a job start any more; what is in progress ends as it would.
+  /// Stops starting entries of a job; what is in progress ends as it would.
   /// - Returns: How often entries were tried that have waited to be tried again, by position.
   @discardableResult
   func stop(run: Int, now: Int) -> [Int: Int] {
@@ -41,7 +41,7 @@ extension EntryScheduler {
     finished(id, now: now)
   }
 
-  /// Has an entry start that was taken out of the index, because it is to be the last.
+  /// Starts an entry that was taken out of the index, because it is to be the last.
   func admit(_ position: Int, of run: Int, now: Int) throws(IndexError) {
     guard let job = jobs[run] else { return }
     try withIndex(of: run, now: now) {

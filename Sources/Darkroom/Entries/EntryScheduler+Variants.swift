@@ -1,6 +1,6 @@
 import Scheduling
 
-/// What is known of the variants of a job's entries that wait for the download of another one.
+/// What is known about the variants of a job's entries that wait for the download of another one.
 struct HeldVariants {
   /// What a variant has downloaded for another.
   struct Inheritance {
@@ -36,7 +36,7 @@ extension EntryScheduler {
     return try job.index.heldVariants(of: entry)
   }
 
-  /// Has the variants start that wait for one whose download has succeeded: they ask no host.
+  /// Starts the variants that wait for one whose download has succeeded: they ask no host.
   func startVariants(of record: PhotoRecord, _ source: PhotoRecord.Source, now: Int) throws(IndexError) {
     var shared = source
     shared.isCoalesced = true
@@ -48,7 +48,7 @@ extension EntryScheduler {
     }
   }
 
-  /// Has the variants fail that wait for one that could not be downloaded.
+  /// Fails the variants that wait for one that could not be downloaded.
   /// - Parameter record: Of the one that they wait for.
   func failVariants(of record: PhotoRecord, now: Int) throws(IndexError) {
     let live = record.snapshot

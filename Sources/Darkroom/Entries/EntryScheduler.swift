@@ -253,7 +253,7 @@ final class EntryScheduler {
     }
   }
 
-  /// Has an entry start again, from `due` on.
+  /// Tries an entry again, from `due` on.
   /// - Parameters:
   ///   - attempts: How often it has been tried; nil when the last time does not count.
   ///   - isRefused: Whether its host refused it the last time.
@@ -274,7 +274,7 @@ final class EntryScheduler {
     retry(id, entry, history, at: entry.retryHost ?? entry.host, of: job, due: due, now: now)
   }
 
-  /// Has an entry wait whose host was closed by its last try, or before that ended: the try does not count.
+  /// Holds an entry whose host was closed by its last try, or before that ended: the try does not count.
   func hold(_ id: PhotoRecord.ID, now: Int) {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     var history = entry.history
@@ -283,7 +283,7 @@ final class EntryScheduler {
   }
 
   /// Tries an entry at another of its URLs, at once.
-  /// - Parameter change: Changes what is known of its tries.
+  /// - Parameter change: Changes what is known about its tries.
   /// - Throws: `IndexError`. Then the entry is in progress still.
   func useMirror(
     _ id: PhotoRecord.ID, _ url: String, now: Int, _ change: (inout AttemptHistory) -> Void
@@ -328,7 +328,7 @@ final class EntryScheduler {
     _ = downloadEnded(id, HostUsage(), .none, now: now, backoff: backoff)
   }
 
-  /// Has the time for all tries of an entry that has just started count from now on, unless it does already.
+  /// Starts the time for all tries of an entry that has just started, unless it runs already.
   func startTimer(_ id: PhotoRecord.ID, now: Int) {
     guard let entry = started(id), entry.history.roundBegan == nil else { return }
     jobs[id.run]?[started: id.position]?.history.roundBegan = now

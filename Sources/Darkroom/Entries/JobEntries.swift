@@ -5,7 +5,7 @@ final class JobEntries {
   /// What an entry does that has neither ended nor been deferred. Of others the table has nothing: the index says which of
   /// them are to be started or held, and the deferred queue when those are tried again.
   enum EntryState {
-    /// To be started again, or for the first time in this run. What is known of its tries is not to be lost.
+    /// To be started again, or for the first time in this run. What is known about its tries is not to be lost.
     case waiting(AttemptHistory)
     case inProgress(Started)
   }
@@ -168,7 +168,7 @@ extension JobEntries {
     }
   }
 
-  /// What is known of the tries of an entry that waits.
+  /// What is known about the tries of an entry that waits.
   subscript(waiting position: Int) -> AttemptHistory? {
     if case .waiting(let history)? = states[position] { history } else { nil }
   }
@@ -176,7 +176,7 @@ extension JobEntries {
   /// The positions of entries in progress.
   var startedPositions: Set<Int> { Set(states.keys.filter { self[started: $0] != nil }) }
 
-  /// What is known of the tries of entries that wait, by position.
+  /// What is known about the tries of entries that wait, by position.
   var waiting: [Int: AttemptHistory] {
     states.compactMapValues { if case .waiting(let history) = $0 { history } else { nil } }
   }
@@ -186,13 +186,13 @@ extension JobEntries {
     states.values.compactMap { if case .waiting(let history) = $0 { history.partial } else { nil } }
   }
 
-  /// Starts an entry with what is known of its tries.
+  /// Starts an entry with what is known about its tries.
   func start(_ started: Started) {
     if self[started: started.key.position] == nil { inProgress += 1 }
     states[started.key.position] = .inProgress(started)
   }
 
-  /// Has an entry wait. If it was in progress, it is so no more.
+  /// Makes an entry wait. If it was in progress, it is so no more.
   func wait(_ position: Int, _ history: AttemptHistory) {
     self[started: position] = nil
     states[position] = .waiting(history)

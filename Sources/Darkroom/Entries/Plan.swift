@@ -60,12 +60,12 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
   /// The report that an earlier process was delivering: nothing else is left to be done then.
   var report: ReportDelivery?
 
-  /// What the run came to, when there is nothing left to do but its report; nil for most.
+  /// What the run came to, when there is nothing left to do but its report; nil otherwise.
   var outcome: JobOutcome?
 
-  /// Where its entries are listed: that is to be downloaded first, and then it is planned again. nil for most.
+  /// Where its entries are listed: that is downloaded first, and then it is planned again; nil when the manifest lists them.
   var source: Entry?
 
-  /// Why its source, which is a folder, cannot be listed; nil for most.
+  /// Why its source, which is a folder, cannot be listed; nil when it can, or is none.
   var sourceFailure: EntryFailure?
 }

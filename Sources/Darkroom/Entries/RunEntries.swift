@@ -49,7 +49,7 @@ final class RunEntries {
 
   /// - Parameters:
   ///   - activeTime: Milliseconds of the clock that stands still during pauses.
-  ///   - hosts: What is known of its hosts already. Default: nothing.
+  ///   - hosts: What is known about its hosts already. Default: nothing.
   init(_ plan: Plan, activeTime: Int, now: Double, hosts: ClosedHosts = ClosedHosts()) {
     self.plan = plan
     tally = plan.tally

@@ -68,7 +68,7 @@ extension Event {
     case inboxReturned
   }
 
-  /// What is known of workers.
+  /// What is known about workers.
   init(_ notice: DecodingPool.Notice, _ counts: DecodingPool.Counts) {
     switch notice {
     case .lost(let job, let entry, let why): self = .workerLost(job: job, name: entry, why: why, workers: counts)

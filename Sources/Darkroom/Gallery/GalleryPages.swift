@@ -119,7 +119,7 @@ final class GalleryPages: @unchecked Sendable {  // what changes and is in no mu
     checkedTo.withLock { $0 = nil }
   }
 
-  /// Has the page of a job not made again.
+  /// Keeps the page of a job from being made again.
   func began(_ job: String) { begun.withLock { _ = $0?.insert(job) } }
 
   /// Makes the page of a job again that is missing or not whole. On the queue of checks.

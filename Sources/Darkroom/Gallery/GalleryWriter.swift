@@ -72,7 +72,7 @@ final class GalleryWriter: Sendable {
     }
   }
 
-  /// Has pages written, unless they were written too shortly before.
+  /// Writes pages, unless they were written too shortly before.
   func write(_ update: Update) {
     shared.withLock { shared in
       shared.isBusy = true
@@ -84,7 +84,7 @@ final class GalleryWriter: Sendable {
     }
   }
 
-  /// Has the pages written as they are to stay while no process runs, and waits for that.
+  /// Writes the pages as they are to stay while no process runs, and waits for that.
   func close(_ update: Update) {
     pages.isClosing.withLock { $0 = true }
     // The checks come after what is read at the start.
@@ -112,13 +112,13 @@ final class GalleryWriter: Sendable {
     queue.sync { pages.endLivePage(of: number) }
   }
 
-  /// Has the page of a run, which could not be made, made again when the run has ended: from the report.
+  /// Makes the page of a run, which could not be made, again when the run has ended: from the report.
   func lostPage(of run: RunContext) { shared.withLock { _ = $0.lost.insert(run.job) } }
 
-  /// Has no page of a job made again that was found to be not whole: it gets another.
+  /// Leaves a page of a job alone that was found to be not whole: it gets another.
   func willEnd(_ job: String) { pages.began(job) }
 
-  /// Has the page of a job whose report an earlier process wrote made again, if need be.
+  /// Makes the page of a job whose report an earlier process wrote again, if need be.
   func check(_ job: String) { checks.async { self.pages.check(job) } }
 
   /// Tells of trouble.

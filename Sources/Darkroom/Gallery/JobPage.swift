@@ -21,7 +21,7 @@ final class JobPage {
     let ended: Int
     let total: Int
 
-    /// Why nothing starts, in words; nil for most.
+    /// Why nothing starts, in words; nil while entries may start.
     var paused: String?
 
     /// Whether the program has ended, so that nobody writes the page again.

@@ -49,7 +49,7 @@ struct RowPlaces {
     return end > before
   }
 
-  /// Takes in the whole lines of a piece of the file.
+  /// Reads the whole lines of a piece of the file.
   /// - Returns: How many bytes they have.
   private mutating func add(_ bytes: inout [UInt8]) -> Int {
     let count = bytes.count

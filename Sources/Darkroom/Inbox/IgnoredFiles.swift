@@ -71,7 +71,7 @@ struct IgnoredFiles {
     return new
   }
 
-  /// Has later processes know what was reported. If that cannot be written, they report it again.
+  /// Saves for later processes what was reported. If that cannot be written, they report it again.
   mutating func save() {
     guard !isRecorded, let path else { return }
     isRecorded = true

@@ -27,21 +27,21 @@ struct Inbox: Sendable {
   func file(_ name: String) -> String { path + "/" + name }
 
   /// Becomes the one instance on the inbox.
-  /// - Returns: Why the file that says so is not to be had; nil for most.
+  /// - Returns: Why the file that says so cannot be used; nil when it can.
   /// - Throws: `StopError.busy`, `SystemError`.
   func own() throws -> String? { try handle.own() }
 
   /// The outboxes that were used with it, as far as its instance file is to be had.
   var knownOutboxes: KnownOutboxes { KnownOutboxes(notes: handle.notes) }
 
-  /// Has later processes know its outboxes.
+  /// Saves its outboxes for later processes.
   func remember(_ outboxes: KnownOutboxes) throws(SystemError) { try handle.note(outboxes.notes) }
 
   /// Whether the instance file is there that this process wrote: without it nothing that is missing counts as removed.
   var hasInstanceFile: Bool { handle.hasInstanceFile }
 
   /// Looks at everything in the folder.
-  /// - Throws: `SystemError` when the folder cannot be read, or is another one. That says nothing of what is in it.
+  /// - Throws: `SystemError` when the folder cannot be read, or is another one. That says nothing about what is in it.
   func scan() throws(SystemError) -> InboxScan {
     var scan = InboxScan()
     let folder = try handle.present()

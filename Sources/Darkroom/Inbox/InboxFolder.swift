@@ -24,7 +24,7 @@ final class InboxFolder: Sendable {
   var current: OpenFolder { held.withLock { $0.folder } }
 
   /// Becomes the one instance on the inbox.
-  /// - Returns: Why the file that says so is not to be had; nil for most.
+  /// - Returns: Why the file that says so cannot be used; nil when it can.
   /// - Throws: `StopError.busy`, `SystemError`.
   func own() throws -> String? {
     let lock = try InstanceLock(Inbox.instanceFile, in: current, isHostile: true)

@@ -78,19 +78,19 @@ final class InboxWatcher {
   /// When the next scan is due, as `Clock.monotonicSeconds`.
   var due: Double { schedule.due }
 
-  /// Has files examined again that turned out not to be settled.
+  /// Examines files again that turned out not to be settled.
   func doubt(_ files: [FileName]) { for file in files { settling.doubt(file) } }
 
   /// The manifests that somebody has had open for writing for at least so many seconds, as of the last scan.
   func open(for seconds: Double, now: Double) -> Set<FileName> { settling.open(for: seconds, now: now) }
 
-  /// Has later processes know what was reported as ignored.
+  /// Saves for later processes what was reported as ignored.
   func recordIgnored() { ignoredFiles.save() }
 
-  /// Has the next scan come at once.
+  /// Makes the next scan due at once.
   func scanNow() { schedule.scanNow() }
 
-  /// Takes in what the kernel has noticed.
+  /// Handles what the kernel has noticed.
   /// - Returns: Whether a scan is due.
   func isScanDue(now: Double) -> Bool {
     for notice in watch.notices() {

@@ -16,10 +16,10 @@ struct EntryFailure: Error, Sendable, Equatable {
     case hostRefused(after: Double?)
     /// There was no room for a file of ours: the entry waits until there is.
     case waitForSpace
-    /// The machine failed, and it says nothing of the entry, which is started again: a disk error, a read-only file system,
+    /// The machine failed, and it says nothing about the entry, which is started again: a disk error, a read-only file system,
     /// no memory or descriptor left, permissions that were taken away.
     case waitForMachine
-    /// It says nothing of the entry, which is started again: the cache's copy was no good.
+    /// It says nothing about the entry, which is started again: the cache's copy was no good.
     case restart
 
     /// What follows from an error with a file that only this program makes and removes.

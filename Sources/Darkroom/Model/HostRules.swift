@@ -39,7 +39,7 @@ package struct HostRules: Sendable, Equatable {
 
   // MARK: Matching
 
-  /// The rule for a location; nil for most. The rate, which is a host's whatever the port, is that of the rule that holds
+  /// The rule for a location; nil without one. The rate, which is a host's whatever the port, is that of the rule that holds
   /// without one.
   package func rule(for location: SourceLocation) -> HostRule? {
     guard !isEmpty, let host = location.canonicalHost, var rule = rule(forHost: host, port: location.port)

@@ -44,7 +44,7 @@ struct Occupant: Sendable, Equatable {
         return nil
       }
     } catch  where error.cause == .permission {
-      // Not when its folder may not be searched now: that says nothing of the file.
+      // Not when its folder may not be searched now: that says nothing about the file.
       _ = try folder.status(of: path)
       return nil
     } catch  where [.missing, .occupied].contains(error.cause) || error.code == ENXIO {

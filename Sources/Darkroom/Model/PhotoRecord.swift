@@ -100,7 +100,7 @@ final class PhotoRecord: Sendable {
   /// Whether its last try found out that the bytes of its source are not there: its result does not stand for them.
   let needsBytes: Bool
 
-  /// What another variant of its entry has downloaded for it; nil for most.
+  /// What another variant of its entry has downloaded for it; nil when it downloads by itself.
   let inherited: Source?
 
   /// The positions of the variants of its entry that wait for its download.

@@ -53,7 +53,7 @@ extension SourceAnswer {
       request: lines[3], validators: validators, finalURL: lines[1], contentType: value(2), bytes: bytes, time: time)
   }
 
-  /// What is known of a source.
+  /// What is known about a source.
   init(_ source: CachedSource, of request: CacheKey) {
     self.init(
       request: request.text, validators: source.asked.isOnce ? nil : source.validators, finalURL: source.finalURL,

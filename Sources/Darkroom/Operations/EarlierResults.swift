@@ -9,7 +9,7 @@ struct EarlierResults: Sendable {
   /// The files that may be the entry's.
   let outputs: [LedgerOutput]
 
-  /// Has the files looked at; nil to open their folder each time.
+  /// Looks at the files; nil to open their folder each time.
   var folders: ResultFolders?
 
   /// Whether they may stand for what is to be made.

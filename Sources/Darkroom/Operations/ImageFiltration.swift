@@ -51,10 +51,10 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     return ResultKey(of: source.sha256, for: record.entry, metadata: metadata)
   }
 
-  /// Has others that make the same result begin after this one.
+  /// Makes others that make the same result begin after this one.
   func lead(_ key: ResultKey) { shared.withLock { $0.led = key } }
 
-  /// Has the filtration begin after another that makes the same result, and then copy what that has made. The other one gets
+  /// Makes the filtration begin after another that makes the same result, and then copy what that has made. The other one gets
   /// at least the priority of this one, which would wait for what comes before it otherwise.
   func follow(_ leader: ImageFiltration) {
     shared.withLock { $0.leader = leader.record }

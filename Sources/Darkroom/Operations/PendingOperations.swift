@@ -111,7 +111,7 @@ final class PendingOperations {
     setPlaces()
   }
 
-  /// Has the download queue and the window follow the number of places.
+  /// Adjusts the download queue and the window to the number of places.
   /// - Parameter silent: How many downloads do nothing but wait for hosts that do not answer: others run beside them, unless
   ///   the number is fixed.
   func adjustPlaces(silent: Int) {
@@ -313,7 +313,7 @@ final class PendingOperations {
     filtrationQueue.isSuspended = false
   }
 
-  /// Has a single operation start in the suspended queues once nothing runs: a filtration, if one waits. To be called again
+  /// Starts a single operation in the suspended queues once nothing runs: a filtration, if one waits. To be called again
   /// and again; `suspendAll` ends it.
   func continueOneByOne() {
     setOneByOne(true)

@@ -57,7 +57,7 @@ extension ResultAccess.Original {
 final class SharedFiltrations: Sendable {
   private let leaders = Mutex<[ResultKey: ImageFiltration]>([:])
 
-  /// Has a filtration begin after another that makes the same, if there is one. To be called when its source is known, and
+  /// Makes a filtration begin after another that makes the same, if there is one. To be called when its source is known, and
   /// before its download has finished: until then it cannot begin.
   func join(_ filtration: ImageFiltration) {
     // A copy of the source is as cheap as one of the result.

@@ -37,7 +37,7 @@ extension JobIndex {
     try database.execute("CREATE TABLE IF NOT EXISTS kept (file TEXT PRIMARY KEY) STRICT, WITHOUT ROWID")
   }
 
-  /// Has a result, or an original, kept.
+  /// Keeps a result, or an original.
   /// - Parameter file: Its path beneath the job's folder; that of an original without its extension keeps it with any.
   func keep(_ file: String) throws { try database.run("INSERT OR IGNORE INTO kept VALUES (?)", [.text(file)]) }
 

@@ -66,7 +66,7 @@ extension JobIndex {
     return true
   }
 
-  /// Has what comes after an entry with variants come after all of them. The name of a variant's result is no entry's.
+  /// Makes what comes after an entry with variants come after all of them. The name of a variant's result is no entry's.
   func resolveVariants() throws {
     let outputs = try database.all(
       """

@@ -38,7 +38,7 @@ struct ManifestSize {
     return "the file is sparse: it has \(size) bytes, and nothing at byte \(hole), where a manifest has text"
   }
 
-  /// Takes in the next piece of the file.
+  /// Counts the next piece of the file.
   /// - Returns: Why it is rejected; nil when it is not yet.
   mutating func take(_ piece: UnsafeRawBufferPointer) -> String? {
     guard !isWhole, !isCompressed, let start = piece.baseAddress, !piece.isEmpty else { return nil }

@@ -39,7 +39,7 @@ extension JobPlanner {
   private func open(_ location: FolderLocation) throws -> OpenFolder {
     switch Result(catching: { () throws(TransferError) in try location.open(configuration.transfer) }) {
     case .success(let folder): return folder
-    // It says nothing of the folder.
+    // It says nothing about the folder.
     case .failure(let error) where error.code == .io:
       throw SystemError("open", location.redacted, code: error.systemError ?? EIO)
     case .failure(let error): throw error

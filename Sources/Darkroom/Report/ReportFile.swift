@@ -103,7 +103,7 @@ struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
       staged: name, target: Folder.name(of: target), bytes: try file.status().size, sha256: manifest.sha256)
   }
 
-  /// Has those read the manifest who could read what was dropped, unless it holds secrets. Where the file system knows no
+  /// Gives the manifest the permissions of the file that was dropped, unless it holds secrets. Where the file system knows no
   /// permissions, as CIFS, it decides itself.
   private func setAccess(of file: OpenFile) throws {
     guard let mode = manifest.mode else { return }

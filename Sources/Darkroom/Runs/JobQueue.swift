@@ -124,7 +124,7 @@ struct JobQueue {
     isToBeScanned = false
   }
 
-  /// Has a file, as it is, looked at no more.
+  /// Ignores a file from now on, as long as it is the same.
   mutating func pass(_ file: String, identity: String) {
     let key = FileName(file)
     passed[key] = identity
@@ -132,7 +132,7 @@ struct JobQueue {
     if open[key]?.text == identity { open[key] = nil }
   }
 
-  /// Has files that were dealt with looked at again: the inbox was away, and what was to be removed from it could not be.
+  /// Looks again at files that were dealt with: the inbox was away, and what was to be removed from it could not be.
   mutating func inboxReturned() { (passed, stuck) = ([:], [:]) }
 
   /// Files that were settled, and turned out not to be when they were to be accepted.
@@ -238,7 +238,7 @@ struct JobQueue {
 
   private func hasUnfinished(_ job: String) -> Bool { unfinished.contains { $0.name == job } }
 
-  /// Has the manifest of a run that was set aside looked at again.
+  /// Looks again at the manifest of a run that was set aside.
   mutating func forget(_ manifest: JobManifest) {
     guard manifest.inboxPath != nil else { return }
     let key = FileName(manifest.file)
@@ -271,7 +271,7 @@ struct JobQueue {
     for manifest in present ?? [] where manifest.job == job { open[manifest.key] = nil }
   }
 
-  /// Has a job tried again.
+  /// Puts a job back, to be tried again.
   /// - Parameter order: Its `order`, when it was accepted. Default: nil.
   mutating func retry(_ source: JobPlanning.Source, order: Int? = nil) {
     switch source {

@@ -47,7 +47,7 @@ struct JobRun {
 
   /// What this process knows of a run and the ledger does not.
   struct Known {
-    /// Why nobody wants it any more; nil for most.
+    /// Why nobody wants it any more; nil while somebody does.
     var unwanted: CancelReason?
 
     /// What was asked of servers before it was planned: for its source, and by earlier processes.
@@ -56,7 +56,7 @@ struct JobRun {
     /// The number that it had when it first became live; nil for one that is live for the first time.
     var order: Int?
 
-    /// What its source has listed, which is in the state folder, until the ledger has it; nil for most.
+    /// What its source has listed, which is in the state folder, until the ledger has it; nil without such a list.
     var fetched: JobPlanner.Fetched?
   }
 
@@ -114,13 +114,13 @@ struct JobRun {
   /// What stays when it is planned again.
   var known = Known()
 
-  /// Why nobody wants it any more; nil for most.
+  /// Why nobody wants it any more; nil while somebody does.
   var unwanted: CancelReason? {
     get { known.unwanted }
     set { known.unwanted = newValue }
   }
 
-  /// The number of the run whose manifest its own is to replace, which may have ended meanwhile; nil for most.
+  /// The number of the run whose manifest its own is to replace, which may have ended meanwhile; nil when it replaces none.
   var replaces: Int?
 
   /// What was asked of servers before it was planned: for its source, and by earlier processes.

@@ -78,7 +78,7 @@ extension RunTable {
     return effects
   }
 
-  /// Puts the job of a run back into the queue. What is known of the run is kept.
+  /// Puts the job of a run back into the queue. What is known about the run is kept.
   private mutating func retry(_ run: JobRun, _ job: LedgerJob) {
     knownRuns[job.runID] = run.known
     knownRuns[job.runID]?.order = run.order

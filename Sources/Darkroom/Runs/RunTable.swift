@@ -117,7 +117,7 @@ struct RunTable {
   /// Runs of earlier processes from an inbox that need not be this one: that their manifests are missing says nothing.
   var unknownRuns: Set<String> = []
 
-  /// What is known of runs that are not live because they wait to be planned again.
+  /// What is known about runs that are not live because they wait to be planned again.
   var knownRuns: [String: JobRun.Known] = [:]
 
   init(queue: JobQueue) { self.queue = queue }

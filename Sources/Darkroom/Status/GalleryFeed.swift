@@ -26,7 +26,7 @@ final class GalleryFeed {
     next = now + GalleryPages.spacing
   }
 
-  /// Has pages written or not from now on.
+  /// Turns the writing of pages on or off.
   func configure(_ gallery: Gallery) {
     guard (writer != nil) != (gallery == .on) else { return }
     writer = gallery == .on ? make() : nil
@@ -39,7 +39,7 @@ final class GalleryFeed {
     return next
   }
 
-  /// Has the pages written that show something else now.
+  /// Writes the pages that show something else now.
   /// - Parameter status: As it was written last.
   func update(_ jobs: LiveJobs, _ status: Status?, now: Double) {
     guard let writer, let status, now >= next else { return }
@@ -57,7 +57,7 @@ final class GalleryFeed {
     writer.write(.init(page: page, jobs: live))
   }
 
-  /// Has the pages written as they are to stay while no process runs.
+  /// Writes the pages as they are to stay while no process runs.
   func close(_ jobs: LiveJobs, _ status: Status?, now: Double) {
     guard let writer, let status else { return }
     var page = page(jobs, status)

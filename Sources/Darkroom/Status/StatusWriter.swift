@@ -192,7 +192,7 @@ extension Status.Job {
   }
 
   private mutating func addRate(_ running: RunEntries, active: Int?) {
-    // A rate from before a hold or a pause says nothing of how long that lasts.
+    // A rate from before a hold or a pause says nothing about how long that lasts.
     guard held_hosts == nil, let active else { return }
     let ended = running.tally.counts.total
     let rate = Double(ended - running.began.ended) * 1000 / Double(max(1, active - running.began.milliseconds))

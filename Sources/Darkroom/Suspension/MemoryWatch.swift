@@ -55,7 +55,7 @@ struct MemoryPressure: Sendable, Equatable {
   private var what = ""
   private var isPressed = false
 
-  /// Takes in a reading.
+  /// Updates the state with a reading.
   /// - Parameter now: In milliseconds, of a clock that does not jump.
   mutating func update(_ reading: MemoryReading, now: Int) {
     isPressed = reading.pressure.map { $0 > Self.begins || isPressed && $0 >= Self.ends } ?? false

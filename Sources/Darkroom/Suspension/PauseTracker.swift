@@ -22,7 +22,7 @@ struct PauseTracker {
   /// The causes that hold now, in words.
   var description: String { current.values.map(\.cause.description).sorted().joined(separator: ", ") }
 
-  /// Takes in the causes that hold now.
+  /// Updates the causes that hold now.
   mutating func update(_ causes: [PauseCause], at now: Int) -> Change {
     var change = Change()
     let wanted = Dictionary(causes.map { (Self.key($0), $0) }, uniquingKeysWith: { first, _ in first })

@@ -45,7 +45,7 @@ final class Suspension {
 
   var isPaused: Bool { pauses.isPaused }
 
-  /// Takes in the locks that hold, and looks at the disk.
+  /// Updates the causes of pauses: the locks that hold, and the disk.
   /// - Parameter locks: nil when the inbox could not be read: those that held are taken to hold.
   /// - Returns: What has changed.
   func update(locks: [Lock]?, now: Double) -> PauseTracker.Change {
@@ -104,8 +104,8 @@ final class Suspension {
   /// Whether it is open still if there will be room: nothing begins until then.
   var awaitsRoom: Bool { room == .clearing }
 
-  /// Takes in that less is free than should be. What was downloaded before is worth less than what is to be done: only when
-  /// that has been removed is it known.
+  /// Handles low disk space: clears the cache, then pauses. What was downloaded before is worth less than what is to be done:
+  /// only when that has been removed is it known whether there is room.
   private func isShortOfRoom() -> Bool {
     switch room {
     case .enough:
@@ -124,7 +124,7 @@ final class Suspension {
     downloads.clear()
   }
 
-  /// Takes in that the cache was emptied.
+  /// Records that the cache was emptied.
   func cacheWasCleared() {
     isClearing = false
     if room == .clearing { needsScan = true }

@@ -51,7 +51,7 @@ final class DecodingClient: Sendable {
   /// Kills it.
   func end() { process.child.end() }
 
-  /// Has it do a task.
+  /// Sends it a task, and waits for the reply.
   /// - Parameters:
   ///   - owner: Whose task it is.
   ///   - result: An empty file.

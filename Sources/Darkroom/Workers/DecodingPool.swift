@@ -78,7 +78,7 @@ package final class DecodingPool: Sendable {
     self.init(Settings(configuration, WorkerLimits(memory: memory)), notify: notify)
   }
 
-  /// Has tasks that begin from now on use another configuration, and the memory that there is now. Workers that it is not
+  /// Sets the configuration for tasks that begin from now on, and the memory that there is now. Workers that it is not
   /// for end when they are idle.
   /// - Parameter available: Bytes of memory.
   func configure(_ configuration: Configuration, available: Int = MemoryBudget.available) {
@@ -145,7 +145,7 @@ package final class DecodingPool: Sendable {
     var owner = PictureOwner.run("")
   }
 
-  /// Has a task done, again in a fresh worker when one is lost (`WorkerLoss.next`).
+  /// Does a task, again in a fresh worker when one is lost (`WorkerLoss.next`).
   /// - Parameters:
   ///   - source: Open for reading only.
   ///   - create: Creates the empty file for the result, again for the second time; it is closed when this returns.

@@ -22,7 +22,7 @@ package struct DecodingWorker {
   private let perform: Perform
   private var lastRecipe: (text: String, recipe: Recipe)?
 
-  /// Has workers forked of the process, and works as each of them, confined, until its parent has ended.
+  /// Forks workers of the process, and works as each of them, confined, until its parent has ended.
   /// - Parameter arguments: Those after the command.
   package static func run(
     _ arguments: [String],

@@ -63,7 +63,7 @@ final class FiltrationJournal: @unchecked Sendable {  // all state is guarded by
   /// Learns over what an earlier process ended.
   /// - Parameters:
   ///   - folder: Where the files are.
-  ///   - runs: Which runs go on. What is known of others is forgotten.
+  ///   - runs: Which runs go on. What is known about others is forgotten.
   /// - Throws: `SystemError`.
   init(in folder: OpenFolder, runs: Set<String>) throws {
     self.folder = folder

@@ -24,7 +24,7 @@ struct TaskClock: Sendable {
     (limit, last, self.earlier, elapsed) = (limits.time(pixels: 0), now, earlier, earlier)
   }
 
-  /// Begins another try. What is known of the picture stays known.
+  /// Begins another try. What is known about the picture stays known.
   mutating func tryAgain(now: Double) { (earlier, last) = (elapsed, now) }
 
   /// Leaves out the time since the last check: the worker waited for this process.

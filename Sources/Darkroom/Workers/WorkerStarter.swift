@@ -30,7 +30,7 @@ final class WorkerStarter: @unchecked Sendable {  // all state is guarded by `ch
     }
   }
 
-  /// Has the next worker come from a new server: forks of one have the same addresses, and one that was lost may have
+  /// Forks the next worker of a new server: forks of one have the same addresses, and one that was lost may have
   /// been a try to find them out.
   func renew() { replaceServer { server = nil } }
 

@@ -56,7 +56,7 @@ final class Signals: Sendable {
     return try body()
   }
 
-  /// Takes in the signals from now on; `block` was called before.
+  /// Handles the signals from now on; `block` was called before.
   /// - Parameter screen: Cleared before the second signal ends the program, and while it is stopped.
   init(screen: TerminalScreen) {
     Thread.detachNewThread { [self] in
@@ -70,7 +70,7 @@ final class Signals: Sendable {
     }
   }
 
-  /// Has the commands that finish nothing end by these signals as if they had no thread for them, but for the screen, which
+  /// Ends the commands that finish nothing by these signals as if they had no thread for them, but for the screen, which
   /// is ended before, and cleared while the program is stopped. To be called before other threads are created.
   /// - Parameter keepsLines: Whether what is on the screen stays there. Default: no.
   static func clear(_ screen: TerminalScreen, keepsLines: Bool = false) {
@@ -100,7 +100,7 @@ final class Signals: Sendable {
 
   private static func stopProcess() { deliver(SIGTSTP) }
 
-  /// Has the system do what the signal does by default; returns if that does not end the process.
+  /// Lets the system do what the signal does by default; returns if that does not end the process.
   private static func deliver(_ number: Int32) {
     raise(number)
     var one = set(of: [number])
@@ -115,7 +115,7 @@ final class Signals: Sendable {
       && unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
 
-  /// Has the signals handled, those included that have come already.
+  /// Handles the signals, those included that have come already.
   func handle(by handlers: Handlers) {
     let (isStopped, mustReload) = state.withLock { state in
       state.handlers = handlers

@@ -11,7 +11,7 @@ struct ConfigFile {
   /// The values by the option's name, in the file's order. An array is joined by commas.
   let values: [(name: String, value: String)]
 
-  /// Why a standard one that is there is not used; nil for most.
+  /// Why a standard one that is there is not used; nil when it is.
   let obstacle: String?
 
   /// The value of the key `hosts`, which is no option: rules for hosts.

@@ -77,7 +77,7 @@ extension Settings {
     } catch  where error.cause == .permission && use == .reading {
       return (try? Folder.resolved(folder.path)) ?? folder.path
     } catch  where error.cause.isOfMachine && error.cause != .permission {
-      // That says nothing of the folder.
+      // That says nothing about the folder.
       throw error
     } catch {
       guard error.code == ENOENT else { throw StopError.missing("\(name): \(error)") }

@@ -29,7 +29,7 @@ struct Settings: Sendable {
   var config: String?
   /// The configuration file that was read; nil without any.
   var configPath: String?
-  /// Why that was not used; nil for most.
+  /// Why that was not used; nil when it was.
   var configObstacle: String?
   /// The environment that the settings are from.
   var environment: [String: String] = [:]

@@ -80,6 +80,6 @@ struct RateWindow: Sendable {
     return (Double(max(0, ended - first.ended)) / seconds, Double(max(0, bytes - first.bytes)) / seconds)
   }
 
-  /// Forgets what was: a pause says nothing of the time after it.
+  /// Forgets what was: a pause says nothing about the time after it.
   mutating func reset() { samples = [] }
 }

@@ -141,7 +141,7 @@ extension TerminalScreen {
         new.map { $0.rendered(hasColour: hasColour) }.joined(separator: "\u{1B}[K\r\n") + "\u{1B}[J\r")
   }
 
-  /// Has the terminal cut what is wider than it (DECAWM): one that is becoming narrower may not have said so yet, and some
+  /// Makes the terminal cut what is wider than it (DECAWM): one that is becoming narrower may not have said so yet, and some
   /// show characters wider than others.
   private static func withoutWrapping(_ text: String) -> String { "\u{1B}[?7l" + text + "\u{1B}[?7h" }
 }

@@ -52,7 +52,7 @@ struct CopiedParts {
   /// Leaves out the bytes up to an offset.
   mutating func drop(upTo end: Int64) { offset = max(offset, end) }
 
-  /// Has other bytes take the place of those up to an offset.
+  /// Puts other bytes in place of those up to an offset.
   mutating func replace(upTo end: Int64, by bytes: [UInt8]) throws(ImagingError) {
     drop(upTo: end)
     try append(.bytes(bytes))

@@ -27,7 +27,7 @@ final class PlanePreview {
 
     deinit { sums.deallocate() }
 
-    /// Takes in rows of a band.
+    /// Adds rows of a band.
     func add(_ band: PlaneBand.Plane, into result: PlaneBand.Plane) {
       var row = 0
       let count = min(band.count, size.height - passed)
@@ -64,7 +64,7 @@ final class PlanePreview {
     encoder = try? JPEGEncoder(destination, scale.encodeSettings(isGrey: false), planes: true)
   }
 
-  /// Takes in the next band of the picture.
+  /// Adds the next band of the picture.
   func add(_ passing: PlaneBand) {
     guard let encoder else { return }
     for (index, plane) in planes.enumerated() { plane.add(passing.planes[index], into: band.planes[index]) }

@@ -31,7 +31,7 @@ final class RowPreview {
     encoder = try? JPEGEncoder(destination, scale.encodeSettings(isGrey: layout.isGrey), planes: false)
   }
 
-  /// Takes in the next row.
+  /// Adds the next row.
   func add(_ row: PixelRow) {
     guard encoder != nil else { return }
     if inSquare % step == 0 {

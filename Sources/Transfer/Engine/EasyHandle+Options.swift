@@ -40,7 +40,7 @@ extension EasyHandle {
     return list
   }
 
-  /// Has user name and password read from a file, if it names the host; not when the URL has them.
+  /// Reads user name and password from a file, if it names the host; not when the URL has them.
   /// - Parameter file: `nil`: no file.
   func setNetrc(_ file: String?) {
     set(CURLOPT_NETRC, Int(file == nil ? CURL_NETRC_IGNORED.rawValue : CURL_NETRC_OPTIONAL.rawValue))

@@ -182,7 +182,7 @@ final class HTTPTransfer {
     min(queued.request.settings.connectTimeout ?? configuration.connectTimeout, timeLeft)
   }
 
-  /// Has rates hold the current request back.
+  /// Holds the current request back as rates demand.
   /// - Parameter isShared: Whether it can wait behind others of its host.
   func limit(by limiter: RateLimiter<UnsafeMutableRawPointer>, isShared: Bool, now: Double) {
     easy.set(CURLOPT_TIMEOUT_MS, 0)
@@ -227,7 +227,7 @@ final class HTTPTransfer {
       ?? TransferConfiguration.usualFirstByteTimeout
   }
 
-  /// Adopts what is known of the name of the current request.
+  /// Adopts what is known about the name of the current request.
   /// - Parameter now: As `Clock.monotonicSeconds`; `nil` when the transfer did not wait for it.
   /// - Throws: Why the request cannot be sent.
   func adopt(_ lookup: NameLookup, now: Double?) throws(TransferError) {
@@ -304,7 +304,7 @@ final class HTTPTransfer {
     if response.isBodyComplete, connection.hasUnreadBytes { response.countArrived(1) }
   }
 
-  /// Takes in that a part of the request was sent: the wait for the answer begins.
+  /// Records that a part of the request was sent: the wait for the answer begins.
   func hasSent() {
     hasSentBytes = true
     if beginsRequest { timesSent += 1 }
@@ -461,7 +461,7 @@ final class HTTPTransfer {
     }
   }
 
-  /// The error with what is known of the transfer.
+  /// The error with what is known about the transfer.
   private func completed(_ error: TransferError) -> TransferError {
     var error = error
     let header = response.header

@@ -82,7 +82,7 @@ struct ResponseReceiver {
   /// Whether the response is the rest of a body that an earlier transfer has begun.
   var isContinuation: Bool { continued != nil && header.status == 206 && !isUnfit }
 
-  /// Has the body begin again, whatever there is.
+  /// Begins the body again, whatever there is.
   /// - Throws: `io`.
   mutating func restart() throws(TransferError) {
     begun = nil
@@ -100,7 +100,7 @@ struct ResponseReceiver {
         let limit = TransferConfiguration.maxHeaderBytes
         throw TransferError(.tooLarge, "headers may have \(limit) bytes; those of \(source) have more")
       }
-      // What comes after a body says nothing of it any more.
+      // What comes after a body says nothing about it any more.
       if isHeaderComplete, !ResponseHeader.isStatus(line) { return true }
       switch header.parse(line) {
       case .status: isHeaderComplete = false

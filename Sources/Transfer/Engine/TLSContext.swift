@@ -33,7 +33,7 @@ final class TLSContext {
     return true
   }
 
-  /// Has a certificate verified as OpenSSL does it, with the folder's certificates trusted as well. The store is one for
+  /// Verifies a certificate as OpenSSL does it, with the folder's certificates trusted as well. The store is one for
   /// all connections; OpenSSL adds the folder only once.
   fileprivate func verify(_ verification: OpaquePointer) -> Int32 {
     if let certificateFolder { X509_STORE_load_path(X509_STORE_CTX_get0_store(verification), certificateFolder) }

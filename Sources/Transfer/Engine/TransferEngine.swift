@@ -4,7 +4,7 @@ import System
 
 /// Runs any number of transfers on one thread, with libcurl's multi interface.
 ///
-/// All transfers share connections, TLS sessions and what is known of host names. The thread sleeps while nothing happens.
+/// All transfers share connections, TLS sessions and what is known about host names. The thread sleeps while nothing happens.
 package final class TransferEngine: Sendable {
   private struct State {
     var lastNumber: UInt64 = 0
@@ -66,7 +66,7 @@ package final class TransferEngine: Sendable {
     mailbox.post(.cancel(id))
   }
 
-  /// Has a transfer that is too slow keep others of its host waiting no more, unless the limit for hosts is a number.
+  /// Stops a transfer that is too slow from keeping others of its host waiting, unless the limit for hosts is a number.
   package func leaveSlot(_ id: TransferID) { mailbox.post(.leaveSlot(id)) }
 
   /// Cancels all transfers, waits until each has completed, and ends the engine's thread. Later transfers complete at

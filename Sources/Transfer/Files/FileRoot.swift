@@ -24,7 +24,7 @@ struct FileRoot {
   /// the result (`/proc/self/fd`) is checked, and the same file opened by its descriptor, so that renames and links made
   /// in the meantime cannot lead out of the folder.
   /// - Throws: `file-not-found` for a file that is missing, unreadable, or not regular; `address-not-allowed` for one that
-  ///   is not beneath the folder; `io` when the system fails, which says nothing of the file.
+  ///   is not beneath the folder; `io` when the system fails, which says nothing about the file.
   func open(_ location: SourceLocation) throws(TransferError) -> Opened {
     let shown = location.redacted
     let given = location.requestText
@@ -82,7 +82,7 @@ struct FileRoot {
   ///   - path: Absolute, or relative to the file root; empty for that itself.
   ///   - shown: What messages call it.
   /// - Throws: `file-not-found` for what is missing, unreadable, or no folder; `address-not-allowed` for what is not beneath
-  ///   the file root; `io` when the system fails, which says nothing of the folder.
+  ///   the file root; `io` when the system fails, which says nothing about the folder.
   func openFolder(_ path: String, shown: String) throws(TransferError) -> OpenFolder {
     let fullPath = path.utf8.first == UInt8(ascii: "/") ? path : self.path + "/" + path
     let found = uninterrupted { Glibc.open(fullPath, O_PATH | O_CLOEXEC | O_DIRECTORY) }

@@ -47,7 +47,7 @@ struct NameRequests<Element> {
     return waiting.removeValue(forKey: name)?.map(\.element) ?? []
   }
 
-  /// Has a name looked up again that has no address that can be connected to.
+  /// Looks a name up again that has no address that can be connected to.
   mutating func shortenLifetime(of name: String) { cache.shortenLifetime(of: name) }
 
   /// When `removeOverdue` is to be called: not later than the next element has waited for too long. `nil` when that will not
@@ -92,7 +92,7 @@ struct NameRequests<Element> {
   }
 }
 
-/// What is known of host names: their addresses, and which do not exist. Failures of the resolver are not remembered, nor that
+/// What is known about host names: their addresses, and which do not exist. Failures of the resolver are not remembered, nor that
 /// a name does not exist which had addresses before: that may be an outage, whose end is to be noticed.
 struct NameCache {
   private struct Entry {
@@ -113,7 +113,7 @@ struct NameCache {
   /// - Parameter capacity: How many names are remembered. Default: 16384.
   init(capacity: Int = 16384) { self.capacity = max(2, capacity) }
 
-  /// What is known of a name; `nil`: nothing.
+  /// What is known about a name; `nil`: nothing.
   /// - Parameter now: In seconds, of any clock that does not jump.
   func lookup(_ name: String, now: Double) -> NameLookup? {
     guard let entry = entries[name], now < entry.end else { return nil }
@@ -133,7 +133,7 @@ struct NameCache {
     entries[name] = Entry(lookup: lookup, began: now, end: now + lifetime)
   }
 
-  /// Has a name looked up again that has no address that can be connected to; not more often than once in
+  /// Looks a name up again that has no address that can be connected to; not more often than once in
   /// `shortLifetime`, as many transfers may fail for the same reason.
   mutating func shortenLifetime(of name: String) {
     guard let entry = entries[name] else { return }

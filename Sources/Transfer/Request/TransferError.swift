@@ -36,7 +36,7 @@ package struct TransferError: Error, Sendable, Hashable {
     case unreachable
   }
 
-  /// Set when it is the proxy that failed, which says nothing of the host. Default: `nil`.
+  /// Set when it is the proxy that failed, which says nothing about the host. Default: `nil`.
   package var proxyFailure: ProxyFailure?
 
   /// The system's error number (`errno`), with `io`, `file-not-found` and `connect`. Default: `nil`, no system call

@@ -24,7 +24,7 @@ package final class TransferProgress: Sendable {
   /// Bytes of bodies that have arrived, redirects and error pages included.
   package var bytes: Int { received.load(ordering: .relaxed) }
 
-  /// Whether its speed says nothing of the server: a rate limits it, or there is none.
+  /// Whether its speed says nothing about the server: a rate limits it, or there is none.
   package var isLimited: Bool { limited.load(ordering: .relaxed) }
 
   package var rateHold: RateHold { held.load(ordering: .relaxed) }
