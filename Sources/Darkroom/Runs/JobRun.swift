@@ -91,28 +91,16 @@ struct JobRun {
   let source: JobPlanning.Source
   var phase: Phase
 
-  /// Its job and manifest in the ledger. Boxed, since runs are copied often.
-  private indirect enum Record {
-    case none
-    case accepted(LedgerJob, JobManifest)
-  }
-
-  private var record = Record.none
-
   /// nil until the job is in the ledger.
-  var accepted: (job: LedgerJob, manifest: JobManifest)? {
-    get { if case .accepted(let job, let manifest) = record { (job, manifest) } else { nil } }
-    set {
-      record = newValue.map { .accepted($0, $1) } ?? .none
-      file = newValue.flatMap { $1.inboxPath == nil ? nil : FileName($1.file) }
-    }
+  @Boxed var accepted: (job: LedgerJob, manifest: JobManifest)? = nil {
+    didSet { file = accepted.flatMap { $1.inboxPath == nil ? nil : FileName($1.file) } }
   }
 
   /// The name of its manifest in the inbox; nil when that does not lie there.
   private(set) var file: FileName?
 
   /// What stays when it is planned again.
-  var known = Known()
+  @Boxed var known = Known()
 
   /// Why nobody wants it any more; nil while somebody does.
   var unwanted: CancelReason? {
@@ -136,9 +124,9 @@ struct JobRun {
   var isPlannedAgain = false
 
   /// When the hosts of its source did not answer.
-  var sourceHosts = ClosedHosts()
+  @Boxed var sourceHosts = ClosedHosts()
 
-  private var pauseLog = PauseLog()
+  @Boxed private var pauseLog = PauseLog()
 
   /// Its pauses, the oldest first.
   var pauses: [LedgerPause] { pauseLog.pauses }
@@ -147,7 +135,7 @@ struct JobRun {
   var time: RunTime?
 
   /// Its bottlenecks in this process; nil until the job is in the ledger.
-  var bottlenecks: BottleneckTime?
+  @Boxed var bottlenecks: BottleneckTime? = nil
 
   /// When its planning or, since then, the work on its entries began, as `Clock.monotonicSeconds`.
   var since: Double
@@ -272,6 +260,27 @@ extension JobPlanning.Source {
     case .unfinished(let job): "job \(job.name)"
     case .named(let file): file.description
     case .dropped(let manifest): manifest.file
+    }
+  }
+}
+
+/// Keeps a value in a box of its own, so that what has it is copied quickly. The box is copied when a shared one is changed.
+@propertyWrapper
+struct Boxed<Value> {
+  private final class Box {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+  }
+
+  private var box: Box
+
+  init(wrappedValue: Value) { box = Box(wrappedValue) }
+
+  var wrappedValue: Value {
+    get { box.value }
+    _modify {
+      if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
+      yield &box.value
     }
   }
 }

@@ -4,7 +4,7 @@ import System
 import Transfer
 
 /// What has happened to a run.
-enum RunEvent {
+indirect enum RunEvent {
   /// Its manifest is in the ledger.
   case accepted(LedgerJob, JobManifest)
   /// What its source has listed is in the ledger.
@@ -45,8 +45,8 @@ struct RunTable {
   /// What was being done for a run on another thread.
   enum Work { case planning, closing, reporting }
 
-  /// What is to be done.
-  enum Effect {
+  /// What is to be done. Boxed, since plans and outcomes are large.
+  indirect enum Effect {
     case plan(run: Int, JobPlanning.Request)
     /// Entries of a run may start.
     case add(run: Int, RunEntries, Transfers)
