@@ -38,7 +38,7 @@ struct EntryDelivery: Sendable {
     func folder(of artifact: Artifact) -> OpenFolder? { opened[placement.folder.file(artifact.delivery.subfolder)] }
     let main = artifacts.main
     var changed: [String] = []
-    var isReplaced = isAgain
+    var isReplaced = isAgain && main?.kind == .result
     for kind in Artifact.Kind.allCases {
       guard let index = artifacts.firstIndex(where: { $0.kind == kind }) else {
         if kind.isDerived, isReplaced, row.derived[kind] == nil {

@@ -118,13 +118,14 @@ final class LedgerRetention: Sendable {
     do {
       // What else is due gets its time, however many entries there are.
       let hasEntries = try removeEntries(until: began + Self.stepTime / 2)
+      if hasEntries { schedule(after: Self.spacing) }
       if due.results > 0 { try sweep(&due, &position, until: began + Self.stepTime) }
       shared.withLock { shared in
         shared.position = position
         shared.due.results += due.results
         shared.due.lastRuns += due.lastRuns
       }
-      if hasEntries || due.results > 0 { schedule(after: Self.spacing) }
+      if due.results > 0 { schedule(after: Self.spacing) }
       try shrink(until: began + Self.stepTime)
     } catch {
       if error.isDamageOfLedger { shared.withLock { $0.isClosed = true } }

@@ -42,12 +42,12 @@ extension LiveJobs {
     let (backlogs, perHost) = (scheduler.hosts.backlogs(), configuration.transfer.perHost)
     let pause = suspension.pauses.open(since: 0).min { ($0.began, $0.lock) < ($1.began, $1.lock) }
       .map { Bottleneck(.pause, name: $0.lock.isEmpty ? $0.cause : $0.lock) }
-    // Not the dictionary itself, which would be copied when a run changes.
-    for number in Array(table.runs.keys) {
-      guard let run = table.runs[number], run.bottlenecks != nil else { continue }
-      sample.own = own[run.number] ?? .init()
-      sample.backlog = backlogs[run.number] ?? .init()
-      table.runs[number]?.bottlenecks?.add(pause ?? bottleneck(of: run, &sample, perHost), until: now)
+    // Neither the dictionary nor a run is held while it changes: it would be copied.
+    for number in Array(table.runs.keys) where table.runs[number]?.bottlenecks != nil {
+      sample.own = own[number] ?? .init()
+      sample.backlog = backlogs[number] ?? .init()
+      let found = pause ?? table.runs[number].flatMap { bottleneck(of: $0, &sample, perHost) }
+      table.runs[number]?.bottlenecks?.add(found, until: now)
     }
   }
 

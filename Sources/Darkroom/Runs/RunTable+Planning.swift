@@ -16,10 +16,10 @@ extension RunTable {
     run.bottlenecks = run.bottlenecks ?? BottleneckTime(now: context.milliseconds)
     run.sourceTransfers = manifest.transfers ?? Transfers()
     if let known = knownRuns.removeValue(forKey: job.runID) { run.known = known }
+    runs[run.number] = run
     // The file may be a later one, when this is accepted again.
     let isLast = !runs.values.contains { $0.order > run.order && $0.name == run.name }
     if isLast, manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
-    runs[run.number] = run
     findRequest(for: run)
     return [.observe(.jobAccepted(job: job.name, file: manifest.file))]
   }

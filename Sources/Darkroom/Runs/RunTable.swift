@@ -219,7 +219,8 @@ struct RunTable {
   func transfers(of run: JobRun, _ context: Context) -> Transfers {
     if case .reporting(let reporting) = run.phase { return reporting.outcome.transfers }
     let transfers = context.transfers(run.number)
-    return transfers.total.requests > 0 ? transfers : run.sourceTransfers
+    // A host that could not be reached was asked nothing, and is there for its failures.
+    return transfers.hosts.isEmpty ? run.sourceTransfers : transfers
   }
 
   /// Records what was asked of servers for a run that the next start goes on with.

@@ -231,6 +231,17 @@ import Transfer
     }
   }
 
+  @Test mutating func `a report has the failures of hosts that could not be reached, which were asked nothing`() throws
+  {
+    add(try .sample(1, .done))
+    var transfers = Transfers()
+    transfers.add(.init(), of: "h", failure: .connect)
+    context.transfers = { [transfers] _ in transfers }
+    _ = perform(.finish(1))
+    guard case .reporting(let reporting)? = table.runs[1]?.phase else { return #expect(Bool(false)) }
+    #expect(reporting.outcome.transfers == transfers && transfers.total.requests == 0)
+  }
+
   // MARK: Trouble
 
   @Test(arguments: [
@@ -251,6 +262,20 @@ import Transfer
     let (job, manifest) = try #require(try JobRun.sample(1).accepted)
     _ = step(.accepted(job, manifest))
     #expect(table.runs[1]?.unwanted == .removed && table.runs[1]?.known.order == 1)
+  }
+
+  @Test mutating func `the manifest of a run that is accepted again is not taken for a later one`() throws {
+    add(try .sample(3, .reading, file: "a.txt"))
+    _ = table.step(.failed(.planning, .noSpace), of: 3, context)
+    // The inbox was away, and is there again.
+    table.inboxReturned()
+    let manifest = InboxScan.Manifest(file: "a.txt", job: "job", identity: .sample(size: 2))
+    #expect(table.queue.fresh(of: [manifest]).count == 1)
+    guard case .unfinished(let job)? = table.queue.next(isLive: { _ in false }) else { return #expect(Bool(false)) }
+    add(JobRun(number: 9, source: .unfinished(job), now: 0))
+    let accepted = try JobManifest.sample(file: "a.txt", inboxPath: "/in/a.txt", identity: manifest.identity.text)
+    _ = table.step(.accepted(job, accepted), of: 9, context)
+    #expect(table.runs[9]?.order == 3 && table.queue.fresh(of: [manifest]).isEmpty)
   }
 
   @Test
