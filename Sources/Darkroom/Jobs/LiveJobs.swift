@@ -283,7 +283,7 @@ final class LiveJobs {
   /// Whether nothing is left to do but to wait for closed hosts, while no host has answered for so many seconds.
   func isCutOff(for seconds: Double) -> Bool {
     scheduler.hosts.unansweredTime >= Int(seconds * 1000) && flow.undelivered == 0 && scheduler.hosts.isCutOff
-      && runs.values.allSatisfy { $0.mayWaitForHosts }
+      && runs.values.allSatisfy { $0.isUnfinished && $0.stage != .planning }
   }
 
   /// Whether nothing is being delivered.
@@ -305,12 +305,5 @@ final class LiveJobs {
       }
     let wait = table.nextWaitEnd { pending.isInProgress(run: $0) }
     return [hold, wait].compactMap { $0 }
-  }
-}
-
-extension JobRun {
-  /// Whether its documents are written.
-  fileprivate var hasReport: Bool {
-    if case .reporting(let reporting) = phase { reporting.report != nil } else { false }
   }
 }

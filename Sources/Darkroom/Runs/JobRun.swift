@@ -185,9 +185,6 @@ struct JobRun {
   /// Whether there may be something of it to be cancelled.
   var isUnfinished: Bool { stage != .closing && stage != .reporting }
 
-  /// Whether it has nothing to do while hosts do not answer.
-  var mayWaitForHosts: Bool { isUnfinished && stage != .planning }
-
   /// Whether its index is in use on another thread.
   var isUnderWay: Bool {
     switch phase {
@@ -200,6 +197,11 @@ struct JobRun {
   /// Whether it is superseded and has not begun.
   var leavesNothing: Bool {
     if case .closing(let closing) = phase { closing.isSuperseded && !closing.hasBegun } else { false }
+  }
+
+  /// Whether its documents are written.
+  var hasReport: Bool {
+    if case .reporting(let reporting) = phase { reporting.report != nil } else { false }
   }
 
   /// What it has in the outbox and elsewhere, once it is planned.

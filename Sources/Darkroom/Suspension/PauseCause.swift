@@ -27,6 +27,14 @@ package enum PauseCause: Sendable, Hashable {
     }
   }
 
+  /// Its end in words, e.g. `deploy.lock (until the backup is done) is gone`.
+  package var end: String {
+    switch self {
+    case .lock, .disk: description + " is gone"
+    case .memory: "there is memory again"
+    }
+  }
+
   /// The cause in words, e.g. `deploy.lock (until the backup is done)`.
   package var description: String {
     let what =

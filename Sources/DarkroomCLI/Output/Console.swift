@@ -92,8 +92,7 @@ final class Console {
       log(.normal, "\(job): cancelled, \(why); what is done stays done")
     case .paused(let cause): log(.normal, "paused: \(cause.description)")
     case .causeGone(let cause, let remaining):
-      let gone = cause.kind == "memory" ? "there is memory again" : "\(cause.description) is gone"
-      log(.normal, remaining.isEmpty ? "resumed: \(gone)" : "\(gone); still paused: \(remaining)")
+      log(.normal, remaining.isEmpty ? "resumed: \(cause.end)" : "\(cause.end); still paused: \(remaining)")
     case .jobEnded(let summary): end(summary)
     }
   }

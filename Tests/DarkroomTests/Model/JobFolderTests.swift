@@ -22,7 +22,7 @@ import Testing
     try outbox.root.link("out/" + name, to: elsewhere.path)
   }
 
-  @Test(arguments: ["job", "job/images", "job/originals", "job/previews", "job/history", "job/entries.jsonl"])
+  @Test(arguments: ["job", "job/history", "job/entries.jsonl"] + Artifact.Kind.allCases.map { "job/" + $0.folder })
   func `a symbolic link keeps the job from beginning, by its name`(name: String) throws {
     try replace(name)
     var changed: [String] = []
