@@ -19,22 +19,33 @@ struct Occupant: Sendable, Equatable {
 
   private init(_ kind: Kind, _ identity: FileIdentity) { (self.kind, self.identity) = (kind, identity) }
 
+  /// How often a file is read that changes meanwhile.
+  private static let attempts = 3
+
   /// Reads the file that has a name and as many bytes as it must have. No symbolic link is followed.
   /// - Parameters:
   ///   - known: What this job last delivered under the name; nil when it never did.
   ///   - staging: Tells whose files this process makes.
+  ///   - digest: Reads the file. Default: as a SHA-256.
   /// - Returns: nil when nothing has the name, or something that is neither.
   /// - Throws: `SystemError` when nothing can be told of it now.
   init?(
-    _ path: String, in folder: OpenFolder, bytes: Int, sha256: String, known: LedgerOutput?, staging: Staging
+    _ path: String, in folder: OpenFolder, bytes: Int, sha256: String, known: LedgerOutput?, staging: Staging,
+    digest: (OpenFile) throws(SystemError) -> String = {
+      (file) throws(SystemError) in try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path)
+    }
   ) throws(SystemError) {
     do {
       let file = try folder.open(reading: path)
-      let status = try file.status()
-      guard status.kind == .file, [bytes, known?.bytes].contains(status.size) else { return nil }
-      let found = try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path)
-      // It may be changed while it is read.
-      guard try file.status().identity == status.identity else { return nil }
+      var (status, found) = (try file.status(), "")
+      // It may be changed while it is read: also by another name of it that goes, as those of a download for several variants.
+      for _ in 0..<Self.attempts {
+        guard status.kind == .file, [bytes, known?.bytes].contains(status.size) else { return nil }
+        found = try digest(file)
+        let now = try file.status()
+        if now.identity == status.identity { break }
+        (status, found) = (now, "")
+      }
       if let known, known.bytes == status.size, known.sha256 == found {
         self.init(.ours, status.identity)
       } else if status.size == bytes, found == sha256, try staging.makesFiles(of: status) {

@@ -19,6 +19,28 @@ import Testing
   }
 
   @Test(
+    "a file that has another name which goes while it is read is read again, one that changes each time is not taken",
+    arguments: [1, 3])
+  func changing(times: Int) throws {
+    let target = outbox.folder.file("images/a.jpg")
+    try outbox.write("new", to: "images/a.jpg")
+    let delivery = try outbox.delivery("new", isStaged: false)
+    var reads = 0
+    let occupant = try Occupant(
+      "a.jpg", in: OpenFolder(Folder.parent(of: target)), bytes: 3, sha256: delivery.sha256, known: nil,
+      staging: outbox.placement.staging
+    ) { (file) throws(SystemError) in
+      reads += 1
+      if reads <= times {
+        link(target, target + ".other")
+        unlink(target + ".other")
+      }
+      return try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path)
+    }
+    #expect(occupant?.kind == (times == 1 ? .equal : nil) && reads == times + (times == 1 ? 1 : 0))
+  }
+
+  @Test(
     "whatever is not ours stays",
     arguments: ["file", "folder", "link", "dangling", "pipe", "changed", "of another job"])
   func foreign(kind: String) throws {
