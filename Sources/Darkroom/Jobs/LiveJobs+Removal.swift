@@ -14,7 +14,7 @@ extension LiveJobs {
     table.queue.liveFiles = Set(runs.values.compactMap(\.file))
     takeRequests(scan, inbox)
     let removed = missing.update(missingManifests(scan, inbox), now: now, time: Self.time(settleTime, inbox, missing))
-    for number in removed { table.runs[number]?.unwanted = .removed }
+    for number in removed { table.runs[number]?.known.unwanted = .removed }
   }
 
   private static func time(_ settleTime: Double, _ inbox: Inbox, _ missing: MissingFiles) -> Double {
@@ -24,7 +24,7 @@ extension LiveJobs {
   /// The runs whose manifests are missing, by their numbers.
   private func missingManifests(_ scan: InboxScan, _ inbox: Inbox) -> Set<Int> {
     var files: [FileName: [Int]] = [:]
-    for run in runs.values where run.unwanted == nil && run.isUnfinished {
+    for run in runs.values where run.known.unwanted == nil && run.isUnfinished {
       guard let (job, manifest) = run.accepted, manifest.lies(in: inbox.path), !table.unknownRuns.contains(job.runID)
       else {
         continue
@@ -66,7 +66,7 @@ extension LiveJobs {
   /// Removes the requests to cancel a run that has ended. The next scan removes what cannot be removed now.
   func removeRequests(for run: JobRun) {
     // There may be one of its manifest, too, which no scan has seen yet.
-    for key in run.cancelKeys where run.unwanted == .requested || table.queue.cancelled.contains(key) {
+    for key in run.cancelKeys where run.known.unwanted == .requested || table.queue.cancelled.contains(key) {
       try? planner.inbox.folder.remove(CancelRequest.name(key))
     }
   }

@@ -52,9 +52,6 @@ final class LiveJobs {
   var pending: PendingOperations { flow.pending }
   var planner: JobPlanner { work.planner }
 
-  /// Milliseconds of a clock that stands still during pauses.
-  var activeTime: Int { suspension.activity.now(Clock.monotonicMilliseconds) }
-
   /// What the table has to know now.
   var context: RunTable.Context {
     let now = Clock.monotonicMilliseconds

@@ -102,20 +102,8 @@ struct JobRun {
   /// What stays when it is planned again.
   @Boxed var known = Known()
 
-  /// Why nobody wants it any more; nil while somebody does.
-  var unwanted: CancelReason? {
-    get { known.unwanted }
-    set { known.unwanted = newValue }
-  }
-
   /// The number of the run whose manifest its own is to replace, which may have ended meanwhile; nil when it replaces none.
   var replaces: Int?
-
-  /// What was asked of servers before it was planned: for its source, and by earlier processes.
-  var sourceTransfers: Transfers {
-    get { known.sourceTransfers }
-    set { known.sourceTransfers = newValue }
-  }
 
   /// The number that it had when it first became live: later runs of its job are of later manifests.
   var order: Int { known.order ?? number }

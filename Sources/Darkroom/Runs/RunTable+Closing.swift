@@ -15,7 +15,7 @@ extension RunTable {
   /// Cancels what has not been done of a run.
   mutating func cancel(_ number: Int, _ context: Context) -> [Effect] {
     guard let run = runs[number], let effects = close(number, context) else { return [] }
-    return effects + [.observe(.jobCancelled(job: run.name, isRemoved: run.unwanted == .removed))]
+    return effects + [.observe(.jobCancelled(job: run.name, isRemoved: run.known.unwanted == .removed))]
   }
 
   /// Ends a run that is planned or runs: what waits does not begin, and what runs is cancelled.
@@ -65,7 +65,7 @@ extension RunTable {
   /// A planned manifest that lists the same as the one that it was to replace, whose run goes on, leaves nothing: its file is
   /// that of the other one from now on.
   mutating func leaveToSame(_ number: Int, _ context: Context) -> [Effect] {
-    guard let run = runs[number], let old = run.replaces.flatMap({ runs[$0] }), old.unwanted == nil,
+    guard let run = runs[number], let old = run.replaces.flatMap({ runs[$0] }), old.known.unwanted == nil,
       var (job, manifest) = old.accepted, let new = run.accepted?.manifest, manifest.isSame(as: new)
     else { return [] }
     manifest.identity = new.identity
@@ -107,7 +107,7 @@ extension RunTable {
     runs.values.compactMap { run in
       guard case .closing(var closing) = run.phase, let end = closing.waitEnd else { return nil }
       let isWanted = runs.values.contains {
-        $0.name == run.name && $0.order > run.order && $0.unwanted == nil && $0.isUnfinished
+        $0.name == run.name && $0.order > run.order && $0.known.unwanted == nil && $0.isUnfinished
       }
       guard now >= end || !isWanted else { return nil }
       closing.waitEnd = nil

@@ -64,11 +64,11 @@ extension RunTable {
         && (firstNumbers[run.name] == run.number || run.leavesNothing)
     }
     let cancelled = live.filter {
-      gate.mayCancel && $0.unwanted != nil && !isToReplace($0) && ($0.waits || $0.isWorkedOn)
+      gate.mayCancel && $0.known.unwanted != nil && !isToReplace($0) && ($0.waits || $0.isWorkedOn)
     }
     let replaced = live.compactMap { $0.stage == .waiting ? $0.replaces : nil }
     let ready = live.filter {
-      $0.waits && $0.unwanted == nil && $0.replaces == nil && !replaced.contains($0.number)
+      $0.waits && $0.known.unwanted == nil && $0.replaces == nil && !replaced.contains($0.number)
     }
     // The source of a replacement is downloaded beside the run that it replaces, which has the place.
     let sources = live.filter { gate.mayPlan && $0.stage == .unlisted && $0.replaces != nil }
@@ -125,7 +125,7 @@ extension RunTable {
   private func replaceable(_ live: [JobRun]) -> [FileName: JobRun] {
     let last = Dictionary(
       live.lazy.filter(\.isUnfinished).map { ($0.name, $0) }, uniquingKeysWith: { $0.order < $1.order ? $1 : $0 })
-    let runs = last.values.filter { $0.unwanted == nil && ($0.waits || $0.isWorkedOn) }
+    let runs = last.values.filter { $0.known.unwanted == nil && ($0.waits || $0.isWorkedOn) }
     return Dictionary(runs.compactMap { run in run.file.map { ($0, run) } }, uniquingKeysWith: { first, _ in first })
   }
 
@@ -147,7 +147,9 @@ private struct Places {
 
   func has(_ run: JobRun) -> Bool {
     guard run.isWorkedOn || run.stage == .planning else { return false }
-    if run.unwanted != nil || run.isFetching && run.replaces != nil || activity(of: run) == .deferred { return false }
+    if run.known.unwanted != nil || run.isFetching && run.replaces != nil || activity(of: run) == .deferred {
+      return false
+    }
     if isPaused { return true }
     return !isIdle(run) && context.now - max(run.since, resumedAt) < JobLimits.turnTime
   }
@@ -190,7 +192,7 @@ extension JobRun {
 
   /// Whether it takes the place of a run now.
   fileprivate func mayReplace(_ old: JobRun) -> Bool {
-    guard old.unwanted == nil, old.waits || old.isWorkedOn else { return false }
+    guard old.known.unwanted == nil, old.waits || old.isWorkedOn else { return false }
     // No list is waited for, and no host is asked for one, that a later manifest makes needless.
     return old.isFetching || stage == .waiting
   }

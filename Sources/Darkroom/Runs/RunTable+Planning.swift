@@ -14,7 +14,7 @@ extension RunTable {
     run.accepted = (job, manifest)
     run.time = RunTime(now: context.milliseconds, paused: context.paused)
     run.bottlenecks = run.bottlenecks ?? BottleneckTime(now: context.milliseconds)
-    run.sourceTransfers = manifest.transfers ?? Transfers()
+    run.known.sourceTransfers = manifest.transfers ?? Transfers()
     if let known = knownRuns.removeValue(forKey: job.runID) { run.known = known }
     runs[run.number] = run
     // The file may be a later one, when this is accepted again.
@@ -26,10 +26,10 @@ extension RunTable {
 
   /// Finds out whether a run is to be cancelled.
   mutating func findRequest(for run: JobRun) {
-    guard run.unwanted == nil, !queue.cancelled.isEmpty, !queue.cancelled.isDisjoint(with: run.cancelKeys) else {
+    guard run.known.unwanted == nil, !queue.cancelled.isEmpty, !queue.cancelled.isDisjoint(with: run.cancelKeys) else {
       return
     }
-    runs[run.number]?.unwanted = .requested
+    runs[run.number]?.known.unwanted = .requested
   }
 
   /// Plans a live run that was planned before.
@@ -139,7 +139,7 @@ extension RunTable {
     case .planning, .running, .closing, .reporting: return []
     }
     runs[number]?.since = context.now
-    return [.add(run: number, entries, run.sourceTransfers)] + effects
+    return [.add(run: number, entries, run.known.sourceTransfers)] + effects
   }
 
   // MARK: Lists
@@ -156,7 +156,7 @@ extension RunTable {
 
   /// Ends what was asked for of a run's source, and notes what that was.
   mutating func forgetSource(of number: Int, _ context: Context) -> [Effect] {
-    runs[number]?.sourceTransfers = context.transfers(number)
+    runs[number]?.known.sourceTransfers = context.transfers(number)
     if let hosts = runs[number]?.entries?.hosts { runs[number]?.sourceHosts = hosts }
     return [.removeEntries(run: number)]
   }
@@ -187,7 +187,7 @@ extension JobOutcome {
   /// The outcome of a job whose entries nobody knows.
   init(withoutEntries state: State, _ run: JobRun, _ context: RunTable.Context, problems: [Problem] = []) {
     self.init(
-      state: state, counts: Counts(), bytes: Bytes(), transfers: run.sourceTransfers, problems: problems,
+      state: state, counts: Counts(), bytes: Bytes(), transfers: run.known.sourceTransfers, problems: problems,
       finished: context.wall, elapsed: run.elapsed(context))
   }
 }

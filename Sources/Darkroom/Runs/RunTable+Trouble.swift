@@ -89,7 +89,7 @@ extension RunTable {
   /// cannot be read. If the snapshot cannot be read either, that sets it aside.
   mutating func planAnew(_ number: Int, _ reason: String, _ context: Context) -> [Effect] {
     guard var run = runs[number], var job = run.accepted?.job else { return remove(number) }
-    run.sourceTransfers = transfers(of: run, context)
+    run.known.sourceTransfers = transfers(of: run, context)
     let effects: [Effect] = [
       .hold(.index(job.runID), reason, what: run.what(.planning)), .holdPlanning(of: run.name, runID: job.runID),
       .removeEntries(run: number),

@@ -220,7 +220,7 @@ struct RunTable {
     if case .reporting(let reporting) = run.phase { return reporting.outcome.transfers }
     let transfers = context.transfers(run.number)
     // A host that could not be reached was asked nothing, and is there for its failures.
-    return transfers.hosts.isEmpty ? run.sourceTransfers : transfers
+    return transfers.hosts.isEmpty ? run.known.sourceTransfers : transfers
   }
 
   /// Records what was asked of servers for a run that the next start goes on with.

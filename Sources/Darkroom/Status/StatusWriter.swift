@@ -62,7 +62,9 @@ final class StatusWriter {
   private static let few = 4
 
   private func isMissing(_ run: JobRun) -> Bool {
-    guard let (job, manifest) = run.accepted, manifest.inboxPath == nil || run.unwanted != nil else { return false }
+    guard let (job, manifest) = run.accepted, manifest.inboxPath == nil || run.known.unwanted != nil else {
+      return false
+    }
     return last?.jobs.contains { $0.run_id == job.runID } != true
   }
 
@@ -71,7 +73,7 @@ final class StatusWriter {
     status.running = true
     status.process = Int(getpid())
     status.process_start = start
-    let active = jobs.activeTime
+    let active = jobs.suspension.activity.now(Clock.monotonicMilliseconds)
     status.jobs = jobs.table.inOrder.compactMap {
       Status.Job($0, jobs.scheduler, active: jobs.suspension.isPaused ? nil : active)
     }
@@ -167,7 +169,7 @@ extension Status.Job {
         failed: counts.failed, cancelled: counts.cancelled, transfers: reporting.outcome.transfers)
     }
     if !["replaced", "finishing"].contains(state) { bounded_by_now = run.bottlenecks?.last }
-    if run.unwanted != nil, !["replaced", "finishing"].contains(state) { state = "cancelling" }
+    if run.known.unwanted != nil, !["replaced", "finishing"].contains(state) { state = "cancelling" }
   }
 
   private mutating func addHeldHosts(_ run: JobRun, _ scheduler: EntryScheduler) {
@@ -208,6 +210,6 @@ extension JobRun {
   /// The name of its manifest, if another file of that name takes its place; nil when it comes to its end, or has come from
   /// elsewhere.
   fileprivate var replaceableFile: String? {
-    unwanted == nil && isUnfinished && stage != .done ? file?.description : nil
+    known.unwanted == nil && isUnfinished && stage != .done ? file?.description : nil
   }
 }

@@ -10,17 +10,17 @@ import Testing
 /// Runs whose manifests are to replace others.
 extension LiveJobsTests {
   @Test func `a run that nobody wants any more is planned again as one that nobody wants`() throws {
-    try plan(.failure(SystemError("write", "index", code: ENOSPC))) { $0.unwanted = .removed }
+    try plan(.failure(SystemError("write", "index", code: ENOSPC))) { $0.known.unwanted = .removed }
     #expect(jobs.runs.isEmpty)
     // Here what it was to replace has ended meanwhile.
     try plan(replacing: 99)
     let run = try #require(jobs.runs.values.first)
-    #expect(run.unwanted == .removed && run.samplePhase == .waiting && run.replaces == 99)
+    #expect(run.known.unwanted == .removed && run.samplePhase == .waiting && run.replaces == 99)
     jobs.act(.separate(run.number))
     try handleMessages()
     #expect(jobs.runs.values.map(\.number) == [run.number] && jobs.table.queue.isEmpty)
     let again = try #require(jobs.runs[run.number])
-    #expect(again.unwanted == .removed && again.samplePhase == .waiting && again.replaces == nil)
+    #expect(again.known.unwanted == .removed && again.samplePhase == .waiting && again.replaces == nil)
     #expect(try deliveries.ledger.liveJobs().count == 1)
     engine.shutdown()
   }
@@ -48,7 +48,7 @@ extension LiveJobsTests {
   {
     let old = try begin()
     let (first, second) = (try startEntry(), try startEntry())
-    jobs.table.runs[1]?.unwanted = .requested
+    jobs.table.runs[1]?.known.unwanted = .requested
     jobs.act(.cancel(1))
     #expect([first, second].allSatisfy { $0.state == .cancelled } && jobs.pending.inProgress.isEmpty)
     #expect(jobs.runs[1]?.samplePhase == .unrecorded && old.entries?.isClosing == true)

@@ -89,7 +89,7 @@ import Testing
   ) throws {
     var queue = try Self.queue()
     var (cancelled, new) = (try Self.live(3), try Self.live(6, .waiting))
-    cancelled.unwanted = .removed
+    cancelled.known.unwanted = .removed
     new.replaces = 5
     let live = try [Self.live(1, .done), Self.live(2, .unrecorded), cancelled, Self.live(5), new]
     #expect(try Self.actions(&queue, live, limits: Self.one, gate) == expected)
@@ -172,7 +172,7 @@ import Testing
     ]
     let live = try phases.enumerated().map { number, phase in
       var job = try Self.live(number, phase)
-      job.unwanted = .removed
+      job.known.unwanted = .removed
       return job
     }
     let actions = try Self.actions(&queue, live, limits: JobLimits(places: 0, live: 0), isPaused: isPaused)
@@ -344,7 +344,7 @@ import Testing
   @Test func `a source that nobody wants any more is cancelled, once what it was to replace has ended`() throws {
     var queue = try Self.queue()
     var job = try Self.source(2, .list)
-    job.unwanted = .removed
+    job.known.unwanted = .removed
     #expect(try Self.actions(&queue, [job]) == ["cancel 2"])
     job.replaces = 1
     #expect(try Self.actions(&queue, [Self.live(1, .ends), job]) == [])

@@ -135,7 +135,7 @@ import Transfer
     add(try .sample(1, file: "a.txt"))
     add(try .sample(2, .waiting, file: "a.txt", replacing: 1))
     _ = perform(.replace(1, by: 2))
-    table.runs[2]?.unwanted = .removed
+    table.runs[2]?.known.unwanted = .removed
     #expect(table.endWaits(now: 101).map(Self.name) == ["cancel 1"])
   }
 
@@ -253,7 +253,7 @@ import Transfer
     trouble: RunTable.Trouble, effects: [String]
   ) throws {
     add(try .sample(1, .reading))
-    table.runs[1]?.unwanted = .removed
+    table.runs[1]?.known.unwanted = .removed
     #expect(step(.failed(.planning, trouble)) == effects)
     #expect(table.runs.isEmpty)
     let next = try #require(table.queue.next { _ in false })
@@ -261,7 +261,7 @@ import Transfer
     #expect(table.start(next, context).map(Self.name) == ["plan 1"])
     let (job, manifest) = try #require(try JobRun.sample(1).accepted)
     _ = step(.accepted(job, manifest))
-    #expect(table.runs[1]?.unwanted == .removed && table.runs[1]?.known.order == 1)
+    #expect(table.runs[1]?.known.unwanted == .removed && table.runs[1]?.known.order == 1)
   }
 
   @Test mutating func `the manifest of a run that is accepted again is not taken for a later one`() throws {
