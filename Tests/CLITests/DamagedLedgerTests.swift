@@ -8,7 +8,7 @@ import Testing
   private static let count = 40
 
   /// How often it is damaged, each time in another way.
-  private static let damages: UInt64 = 25
+  private static let damages: UInt64 = 40
   private static let names = ["coffee.jpg", "chelsea-small.png", "rocket.jpg"]
 
   @Test(arguments: [true, false])
@@ -42,7 +42,7 @@ import Testing
       try FileManager.default.removeItem(atPath: folders.outbox)
     }
     // Whatever is not noticed hit bytes that nothing is read from; after a clean end only rows that are needed are read.
-    #expect(found > (isKilled ? 4 : 1))
+    #expect(found > (isKilled ? 4 : 0))
     #expect(rows == Int(Self.damages) * (Self.count + 1))
   }
 
