@@ -179,7 +179,8 @@ final class Services {
   /// Makes the live jobs: none yet.
   func jobs(configuration: Configuration, observe: @escaping (Event) -> Void) -> LiveJobs {
     let delivery = DeliveryQueue(
-      outbox: outbox, staging: outbox.staging(of: state), state: state, ledger: ledger, cache: downloads
+      outbox: outbox, staging: outbox.staging(of: state), state: state, ledger: ledger,
+      resultsCommitted: { [downloads] in downloads.commit() }
     ) { [send] in send(.delivery($0)) }
     let pool = DecodingPool(configuration) { [send] in send(.worker($0)) }
     let pending = PendingOperations(

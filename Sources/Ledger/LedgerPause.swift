@@ -39,3 +39,16 @@ package struct LedgerPause: Sendable, Equatable, DatabaseRecord {
     [.text(cause), .text(lock), .optional(reason), .integer(began), .optional(ended)]
   }
 }
+
+extension [LedgerPause] {
+  /// The length of time, in seconds, that at least one of these pauses lasted.
+  package func paused(until now: Int) -> Double {
+    var (total, reached) = (0, Int.min)
+    for pause in sorted(by: { $0.began < $1.began }) {
+      let end = Swift.max(pause.began, pause.ended ?? now)
+      total += Swift.max(0, end - Swift.max(pause.began, reached))
+      reached = Swift.max(reached, end)
+    }
+    return Double(total) / 1000
+  }
+}

@@ -14,7 +14,7 @@ extension DeliveryQueue {
     let reports = prepare(batch.reports, &results)
     var folders = batch.folders.union(results.createFolders())
     // Before rows say who has brought a source.
-    if !results.isEmpty { cache.commit() }
+    if !results.isEmpty { resultsCommitted() }
     let changes = batch.changes + acceptances.flatMap(\.changes) + results.intents + reports.map(\.intent)
     do {
       var isAgain = false

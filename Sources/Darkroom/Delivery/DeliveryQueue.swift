@@ -102,7 +102,7 @@ final class DeliveryQueue: Sendable {
   let staging: String
   let state: StateFolder
   let ledger: Ledger
-  let cache: DownloadCache
+  let resultsCommitted: @Sendable () -> Void
   let send: @Sendable (Message) -> Void
   let logs = EntriesLogs()
   private let waiting = Mutex(Waiting())
@@ -116,17 +116,17 @@ final class DeliveryQueue: Sendable {
   /// - Parameters:
   ///   - outbox: In which results and reports get their names.
   ///   - staging: The folder in which results and reports are written.
-  ///   - cache: What is to know the sources of what is delivered.
+  ///   - resultsCommitted: Called on the queue's thread when the rows of results are durable.
   ///   - send: Called on the queue's thread.
   init(
-    outbox: OutboxFolder, staging: String, state: StateFolder, ledger: Ledger, cache: DownloadCache,
-    send: @escaping @Sendable (Message) -> Void
+    outbox: OutboxFolder, staging: String, state: StateFolder, ledger: Ledger,
+    resultsCommitted: @escaping @Sendable () -> Void, send: @escaping @Sendable (Message) -> Void
   ) {
     self.outbox = outbox
     self.staging = staging
     self.state = state
     self.ledger = ledger
-    self.cache = cache
+    self.resultsCommitted = resultsCommitted
     self.send = send
   }
 

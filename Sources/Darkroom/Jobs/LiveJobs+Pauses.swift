@@ -30,7 +30,7 @@ extension LiveJobs {
     for pause in tracked { if let change = run.record(pause) { changes.append(change) } }
     if case .unfinished = run.source {
       let (now, wall) = (Clock.monotonicMilliseconds, Clock.wallMilliseconds)
-      let paused = Int(PauseTracker.paused(run.pauses, until: wall) * 1000)
+      let paused = Int(run.pauses.paused(until: wall) * 1000)
       run.time = RunTime(
         now: now, paused: suspension.activity.paused(now), earlier: .init(from: started, to: wall, paused: paused))
     }

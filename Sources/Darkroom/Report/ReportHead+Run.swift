@@ -24,7 +24,7 @@ extension ReportHead {
       "duration_s": .number(Double(outcome.duration(since: started)) / 1000),
       "paused_s": .number(
         outcome.elapsed.map { Double(min($0.paused, outcome.duration(since: started))) / 1000 }
-          ?? PauseTracker.paused(pauses, until: finished)),
+          ?? pauses.paused(until: finished)),
       "pauses": pauses.isEmpty ? nil : .array(pauses.map { $0.json(until: finished) }),
       "holds": outcome.holds.map { .array($0.map(\.json)) },
       "bounded_by": Bottleneck.json(outcome.bottlenecks),

@@ -68,17 +68,6 @@ struct PauseTracker {
   }
 
   private static func key(_ cause: PauseCause) -> String { cause.kind + "/" + cause.lock }
-
-  /// The length of time, in seconds, that at least one of some pauses lasted.
-  static func paused(_ pauses: [LedgerPause], until now: Int) -> Double {
-    var (total, reached) = (0, Int.min)
-    for pause in pauses.sorted(by: { $0.began < $1.began }) {
-      let end = max(pause.began, pause.ended ?? now)
-      total += max(0, end - max(pause.began, reached))
-      reached = max(reached, end)
-    }
-    return Double(total) / 1000
-  }
 }
 
 /// A clock that stands still during pauses, in milliseconds.

@@ -54,7 +54,7 @@ final class Deliveries: Sendable {
     ledger = try Ledger(path: state.ledger)
     queue = DeliveryQueue(
       outbox: OutboxFolder(path: root.file("out")), staging: root.file("staging"), state: state, ledger: ledger,
-      cache: DownloadCache(folder: root.file("cache"), limit: 0)
+      resultsCommitted: {}
     ) { message in
       mailbox.post(message)
       gate.pass()

@@ -80,8 +80,8 @@ import Testing
     ] as [([(Int, Int?)], Double)])
   func union(pauses: [(Int, Int?)], seconds: Double) {
     let pauses = pauses.map { LedgerPause(cause: "lock", lock: "x", reason: nil, began: $0.0, ended: $0.1) }
-    #expect(PauseTracker.paused(pauses, until: 10_000) == seconds)
-    #expect(PauseTracker.paused(pauses.reversed(), until: 10_000) == seconds)
+    #expect(pauses.paused(until: 10_000) == seconds)
+    #expect(Array(pauses.reversed()).paused(until: 10_000) == seconds)
   }
 
   @Test func `a job that was not at hand is told of the pauses that ended since it began, and of no others`() {
