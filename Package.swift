@@ -6,8 +6,7 @@ import PackageDescription
 let optimised: [SwiftSetting] =
   Context.environment["DARKROOM_SANITIZE"] != nil ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
-/// `DarkroomCLI → Darkroom → {Imaging, Transfer, Ledger, Manifests, Scheduling, Sandbox} → {System, JSON, Database} → C*`. Modules of
-/// one level never import one another.
+/// Modules depend on those of lower levels only, and modules of one level never import one another; `StructureTests` has the levels.
 let package = Package(
   name: "darkroom",
   products: [
@@ -43,15 +42,54 @@ let package = Package(
     .target(name: "Sandbox", dependencies: ["CSandbox", "System"]),
 
     .target(
+      name: "Model",
+      dependencies: [
+        "Database", "Imaging", "JSON", "Ledger", "Manifests", "Scheduling", "System", "Transfer",
+      ]),
+    .target(
+      name: "Inbox",
+      dependencies: [
+        "CLinux", "Manifests", "Model", "Scheduling", "System",
+      ]),
+    .target(
+      name: "JobIndex",
+      dependencies: [
+        "Database", "Imaging", "JSON", "Ledger", "Manifests", "Model", "Scheduling", "System", "Transfer",
+      ]),
+    .target(
+      name: "Gallery",
+      dependencies: [
+        "JSON", "Ledger", "Model", "System",
+      ],
+      resources: [.embedInCode("job.html"), .embedInCode("outbox.html")]),
+    .target(
+      name: "Planning",
+      dependencies: [
+        "Imaging", "Inbox", "JSON", "JobIndex", "Ledger", "Manifests", "Model", "Scheduling", "System", "Transfer",
+      ]),
+    .target(
+      name: "Operations",
+      dependencies: [
+        "Database", "Imaging", "Ledger", "Model", "Sandbox", "Scheduling", "System", "Transfer",
+      ]),
+    .target(
+      name: "Delivery",
+      dependencies: [
+        "CLinux", "Database", "Gallery", "JSON", "JobIndex", "Ledger", "Manifests", "Model", "Scheduling", "System",
+        "Transfer",
+      ]),
+
+    .target(
       name: "Darkroom",
       dependencies: [
-        "CLinux", "Database", "Imaging", "JSON", "Ledger", "Manifests", "Sandbox", "Scheduling", "System", "Transfer",
-      ],
-      resources: [.embedInCode("Gallery/job.html"), .embedInCode("Gallery/outbox.html")]),
+        "Database", "Delivery", "Gallery", "Imaging", "Inbox", "JSON", "JobIndex", "Ledger", "Manifests", "Model",
+        "Operations", "Planning", "Sandbox", "Scheduling", "System", "Transfer",
+      ]),
     .executableTarget(
       name: "DarkroomCLI",
       dependencies: [
-        "Darkroom", "Database", "Imaging", "JSON", "Ledger", "Manifests", "Scheduling", "System", "Transfer",
+        "Darkroom", "Database", "Imaging", "Inbox", "JSON", "JobIndex", "Ledger", "Manifests", "Model", "Operations",
+        "Planning", "System", "Transfer",
       ],
       // The manual's keys of a report are those of the schema.
       resources: [.embedInCode("report.schema.json")]),
@@ -60,7 +98,7 @@ let package = Package(
     .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
     .target(name: "TestSupport", dependencies: ["CSpawn", "CZlib"], path: "Tests/TestSupport"),
     // A decoding worker that does what a hijacked one would try.
-    .executableTarget(name: "HostileWorker", dependencies: ["Darkroom"], path: "Tests/HostileWorker"),
+    .executableTarget(name: "HostileWorker", dependencies: ["Operations"], path: "Tests/HostileWorker"),
     .testTarget(name: "SystemTests", dependencies: ["System", "TestSupport"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
@@ -84,7 +122,7 @@ if Context.environment["DARKROOM_FUZZ"] != nil {
   package.targets.append(.systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"))
   package.targets += ["ManifestFuzz", "NameFuzz", "PictureFuzz", "RecipeFuzz"].map {
     .executableTarget(
-      name: $0, dependencies: ["CFuzzer", "Darkroom", "Imaging", "Manifests"], path: "Tests/Fuzz/" + $0)
+      name: $0, dependencies: ["CFuzzer", "Imaging", "JobIndex", "Manifests", "Planning"], path: "Tests/Fuzz/" + $0)
   }
 }
 

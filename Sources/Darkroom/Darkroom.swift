@@ -1,5 +1,9 @@
+import Delivery
 import Foundation
+import Inbox
 import Ledger
+import Model
+import Operations
 import System
 import Transfer
 

@@ -1,4 +1,5 @@
 import Ledger
+import Model
 
 extension Darkroom {
   /// Does the work of a command, and starts it once more when the ledger turns out to be damaged: after a clean end it is not

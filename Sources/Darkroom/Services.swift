@@ -1,5 +1,12 @@
+import Delivery
 import Foundation
+import Gallery
+import Inbox
+import JobIndex
 import Ledger
+import Model
+import Operations
+import Planning
 import Sandbox
 import System
 import Transfer

@@ -2,6 +2,7 @@ import Darkroom
 import Database
 import Foundation
 import Ledger
+import Model
 import System
 
 /// The program from the command line to the exit code, without what belongs to its process, see `ProgramProcess`.

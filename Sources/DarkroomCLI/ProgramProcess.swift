@@ -1,5 +1,5 @@
-import Darkroom
 import Foundation
+import Operations
 import System
 
 /// What belongs to the program's process: how it takes signals, its limits, and how it ends.

@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-PAGES = pathlib.Path(__file__).resolve().parents[2] / "Sources/Darkroom/Gallery"
+PAGES = pathlib.Path(__file__).resolve().parents[2] / "Sources/Gallery"
 
 
 def with_digests(text):

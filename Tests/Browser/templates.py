@@ -7,7 +7,7 @@ import urllib.parse
 
 from PIL import Image
 
-PAGES = pathlib.Path(__file__).resolve().parents[2] / "Sources/Darkroom/Gallery"
+PAGES = pathlib.Path(__file__).resolve().parents[2] / "Sources/Gallery"
 ESCAPES = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 

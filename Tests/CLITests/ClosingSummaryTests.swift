@@ -4,6 +4,7 @@ import Transfer
 
 @testable import Darkroom
 @testable import DarkroomCLI
+@testable import Model
 
 /// What `run` says at its end.
 @Suite struct ClosingSummaryTests {

@@ -1,10 +1,12 @@
-import Darkroom
 import Foundation
 import Imaging
 import Manifests
-import TestSupport
 import Testing
+import TestSupport
 import Transfer
+
+@testable import Model
+@testable import Planning
 
 /// What the documentation says is what the program does.
 @Suite("The documentation", .blocking)

@@ -1,11 +1,9 @@
 import Foundation
 import Imaging
 import Manifests
-import TestSupport
 import Testing
+import TestSupport
 import Transfer
-
-@testable import Darkroom
 
 /// Every error code comes out of the real program, where it belongs.
 @Suite(.blocking) struct ErrorCodeTests {

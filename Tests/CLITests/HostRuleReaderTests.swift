@@ -1,10 +1,10 @@
-import Darkroom
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 import Transfer
 
 @testable import DarkroomCLI
+@testable import Model
 
 /// The key `hosts` of the configuration file, and the files that it names.
 @Suite struct HostRuleReaderTests {

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Darkroom
 @testable import DarkroomCLI
+@testable import Model
 
 /// The progress of the live jobs, made of events.
 @Suite struct JobsProgressTests {

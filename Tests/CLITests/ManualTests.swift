@@ -1,11 +1,12 @@
-import Darkroom
 import Foundation
 import Imaging
 import Manifests
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import DarkroomCLI
+@testable import Model
+@testable import Planning
 
 /// The pages of the manual that `darkroom help man` prints.
 @Suite(.blocking) struct ManualTests {

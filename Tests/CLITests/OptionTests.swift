@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DarkroomCLI
+@testable import Model
 
 @Suite struct OptionTests {
   @Test func `a default that the help prints is a value that the option takes`() throws {

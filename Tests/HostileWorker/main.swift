@@ -1,6 +1,6 @@
-import Darkroom
 import Glibc
 import Imaging
+import Operations
 import System
 
 // A decoding worker that does what a picture would have it do that has taken it over. Such a picture says so: it begins with

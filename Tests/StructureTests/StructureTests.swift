@@ -1,58 +1,56 @@
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
-/// The modules of the package, and the folders of each, depend on one another in one direction.
-///
-/// `DARKROOM_TEST_REPORT=1 script/test --filter StructureTests` prints which folders use which types of which others.
+/// The modules depend on one another in one direction.
 @Suite struct StructureTests {
-  /// A module depends on modules of lower layers only. C modules are below all of them.
-  static let layers = [
+  /// A module depends on modules of lower levels only. C modules are below all of them.
+  static let levels = [
     ["DarkroomCLI"],
     ["Darkroom"],
+    ["Planning", "Operations", "Delivery"],
+    ["Inbox", "JobIndex", "Gallery"],
+    ["Model"],
     ["Imaging", "Transfer", "Ledger", "Manifests", "Scheduling", "Sandbox"],
     ["System", "JSON", "Database"],
   ]
 
-  /// Modules whose folders still use one another in cycles. The test fails when one of them has no cycles any more,
-  /// so that it is taken out of the list.
-  static let modulesWithCycles: Set<String> = []
-
-  static let sources = packageRoot + "/Sources"
-  static let modules = (try? FileManager.default.contentsOfDirectory(atPath: sources).sorted()) ?? []
-
-  private static let files = Result {
-    try Dictionary(uniqueKeysWithValues: modules.map { ($0, try SourceFile.files(in: sources + "/" + $0)) })
+  /// What each module of `Package.swift` depends on.
+  private static let dependencies = Result {
+    let manifest = try String(contentsOfFile: packageRoot + "/Package.swift", encoding: .utf8)
+    let target = /\.(?:target|executableTarget)\(\s*name:\s*"([^"]+)"(?:,\s*dependencies:\s*\[([^\]]*)\])?/
+    return Dictionary(
+      manifest.matches(of: target).map { match in
+        (String(match.1), (match.2 ?? "").matches(of: /"([^"]+)"/).map { String($0.1) })
+      }, uniquingKeysWith: +)
   }
 
-  private static let packageModules = Result {
-    PackageModules(manifest: try String(contentsOfFile: packageRoot + "/Package.swift", encoding: .utf8))
-  }
-
-  @Test(arguments: modules)
-  func `folders of a module have no dependency cycle`(module: String) throws {
-    let graph = FolderGraph(module: module, files: try Self.files.get()[module] ?? [])
-    if ProcessInfo.processInfo.environment["DARKROOM_TEST_REPORT"] != nil, !graph.folders.isEmpty {
-      print(graph.report)
+  @Test(arguments: levels.indices)
+  func `modules of a level depend on lower levels only`(level: Int) throws {
+    let lower = Set(Self.levels[(level + 1)...].joined())
+    for module in Self.levels[level] {
+      let dependencies = try #require(try Self.dependencies.get()[module])
+      #expect(dependencies.filter { !lower.contains($0) && !$0.starts(with: /C[A-Z]/) } == [], "\(module)")
     }
-    let cycles = graph.cycles
-    if Self.modulesWithCycles.contains(module) {
-      #expect(!cycles.isEmpty, "\(module) has no cycles any more: remove it from modulesWithCycles")
-    } else {
-      #expect(cycles.isEmpty, "\(module):\n\(cycles.map(graph.description(of:)).joined(separator: "\n"))")
-    }
-  }
-
-  @Test func `modules depend on lower layers only`() throws {
-    try #require(!Self.modules.isEmpty)
-    #expect(try Self.packageModules.get().violations(of: Self.layers, in: Self.modules) == [])
   }
 
   /// A module that another target has built is found by the compiler even when the importing target does not name it.
-  @Test(arguments: modules)
+  @Test(arguments: levels.joined())
   func `a module imports only what Package.swift says`(module: String) throws {
-    let dependencies = try #require(try Self.packageModules.get().dependencies[module])
-    let imports = try Self.files.get()[module, default: []].flatMap(\.outline.imports)
-    #expect(Set(imports).intersection(Self.modules).subtracting(dependencies).sorted() == [])
+    let folder = packageRoot + "/Sources/" + module
+    let files = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".swift") }
+    try #require(!files.isEmpty)
+    let imports = try files.flatMap { file in
+      try String(contentsOfFile: folder + "/" + file, encoding: .utf8).matches(of: /(?m)^import (\w+)$/)
+        .map { String($0.1) }
+    }
+    let modules = Set(Self.levels.joined())
+    let dependencies = try #require(try Self.dependencies.get()[module])
+    #expect(Set(imports).intersection(modules).subtracting(dependencies).sorted() == [])
+  }
+
+  @Test func `every module has a level`() throws {
+    let folders = try FileManager.default.contentsOfDirectory(atPath: packageRoot + "/Sources")
+    #expect(folders.filter { !$0.starts(with: /C[A-Z]/) }.sorted() == Self.levels.joined().sorted())
   }
 }

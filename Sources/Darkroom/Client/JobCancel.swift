@@ -1,4 +1,6 @@
 import Glibc
+import Inbox
+import Model
 import System
 
 /// Asks for jobs to be cancelled: an instance does it at its next scan, or the next that starts.

@@ -1,3 +1,4 @@
+import Model
 import System
 
 /// The runs of a job that end while it is watched: what their reports say, wherever these are meanwhile.

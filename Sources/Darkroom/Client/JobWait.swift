@@ -1,5 +1,7 @@
 import Foundation
+import Inbox
 import Manifests
+import Model
 import System
 
 /// Waits until jobs have ended, whichever process works on them.

@@ -1,4 +1,6 @@
 import Foundation
+import Inbox
+import Model
 import System
 
 /// The names of jobs and locks that a command line can be about, for shells that complete it. They are read quickly, without

@@ -1,4 +1,6 @@
 import Glibc
+import Inbox
+import Model
 import System
 
 /// A lock in an inbox, for those who make and remove it: it suspends the queues of whatever instance works there.

@@ -1,5 +1,8 @@
 import Foundation
+import JobIndex
 import Manifests
+import Model
+import Planning
 import System
 import Transfer
 

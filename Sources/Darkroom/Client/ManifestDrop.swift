@@ -1,6 +1,8 @@
 import Glibc
+import Inbox
 import JSON
 import Manifests
+import Model
 import System
 import Transfer
 

@@ -1,5 +1,6 @@
 import Foundation
 import Manifests
+import Model
 import System
 
 /// A manifest from standard input, in a temporary file without a name, which goes with the process, whatever ends it. What it

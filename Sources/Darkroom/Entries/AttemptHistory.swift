@@ -1,3 +1,4 @@
+import Model
 import Scheduling
 
 /// What is known about the tries of an entry: one value, which goes along whole while the entry waits, is in progress, is

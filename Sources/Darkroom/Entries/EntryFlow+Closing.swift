@@ -1,3 +1,6 @@
+import JobIndex
+import Model
+import Operations
 import Scheduling
 import System
 

@@ -1,3 +1,5 @@
+import JobIndex
+import Model
 import Scheduling
 import System
 

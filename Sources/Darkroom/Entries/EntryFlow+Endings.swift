@@ -1,4 +1,6 @@
 import Ledger
+import Model
+import Operations
 import Scheduling
 import System
 import Transfer

@@ -1,3 +1,4 @@
+import Model
 import Scheduling
 import System
 import Transfer

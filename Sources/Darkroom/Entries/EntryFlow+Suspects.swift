@@ -1,3 +1,4 @@
+import Operations
 import System
 
 /// Entries over which the program has ended again and again: they start last, one at a time, so that it costs the others

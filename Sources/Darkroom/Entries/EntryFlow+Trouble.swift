@@ -1,3 +1,5 @@
+import Model
+import Operations
 import Scheduling
 import System
 

@@ -1,4 +1,8 @@
+import Delivery
+import JobIndex
 import Ledger
+import Model
+import Operations
 import Scheduling
 import System
 import Transfer

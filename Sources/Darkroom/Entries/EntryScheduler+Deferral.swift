@@ -1,3 +1,5 @@
+import JobIndex
+import Model
 import Scheduling
 
 /// Entries that are deferred: out of the ranking, in a queue of their job, until they are due.

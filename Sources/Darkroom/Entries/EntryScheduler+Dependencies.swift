@@ -1,3 +1,5 @@
+import JobIndex
+import Model
 import Scheduling
 
 /// Entries that come after others: held outside the ranking until these have succeeded.

@@ -1,3 +1,5 @@
+import JobIndex
+import Model
 import Scheduling
 
 /// What follows when a job's index cannot be read, and entries that start later than their places say.

@@ -1,3 +1,5 @@
+import Model
+
 /// What downloads that broke off have left for the next tries of their entries.
 extension EntryScheduler {
   /// How many are kept, and how many bytes they may have together: a server that breaks off everything is not to fill the

@@ -1,3 +1,4 @@
+import Model
 import Scheduling
 
 /// The rules for hosts, as far as they are the scheduler's: how many downloads at once, and how far apart.

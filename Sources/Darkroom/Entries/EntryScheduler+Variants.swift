@@ -1,3 +1,5 @@
+import JobIndex
+import Model
 import Scheduling
 
 /// What is known about the variants of a job's entries that wait for the download of another one.

@@ -1,3 +1,5 @@
+import JobIndex
+import Model
 import Scheduling
 
 /// What `EntryScheduler` keeps of one job.

@@ -1,5 +1,8 @@
+import Delivery
+import JobIndex
 import Ledger
 import Manifests
+import Model
 import Scheduling
 
 /// A job that can be worked on.

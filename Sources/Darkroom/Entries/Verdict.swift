@@ -1,3 +1,4 @@
+import Model
 import Scheduling
 
 /// What becomes of an entry both of whose operations have ended.

@@ -1,4 +1,6 @@
 import Manifests
+import Model
+import Operations
 
 /// Something that a person or a script may want to know while it happens.
 package enum Event: Sendable {

@@ -1,3 +1,5 @@
+import Model
+
 /// How a job ended.
 package struct JobSummary: Sendable, Equatable {
   package let job: String

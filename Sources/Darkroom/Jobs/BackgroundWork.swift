@@ -1,5 +1,8 @@
+import Delivery
 import Dispatch
+import Gallery
 import Ledger
+import Model
 import Synchronization
 import System
 

@@ -1,4 +1,7 @@
+import Delivery
+import JobIndex
 import Ledger
+import Model
 import System
 
 /// Writes the rows of what was not done of a cancelled run, on a thread of its own: there may be very many.

@@ -1,7 +1,10 @@
+import Delivery
 import Dispatch
 import Foundation
 import Glibc
+import Inbox
 import Ledger
+import Model
 import Synchronization
 import System
 

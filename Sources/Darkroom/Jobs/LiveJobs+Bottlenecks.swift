@@ -1,4 +1,6 @@
 import Foundation
+import Model
+import Operations
 import Scheduling
 import System
 

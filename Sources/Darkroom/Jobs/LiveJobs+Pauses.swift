@@ -1,4 +1,6 @@
+import Delivery
 import Ledger
+import Model
 import System
 
 /// What pauses mean for the live jobs.

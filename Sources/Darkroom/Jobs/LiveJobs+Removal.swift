@@ -1,4 +1,6 @@
+import Inbox
 import Ledger
+import Model
 import Scheduling
 import System
 

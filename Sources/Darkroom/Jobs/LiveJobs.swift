@@ -1,5 +1,9 @@
 import Database
+import Delivery
+import JobIndex
 import Ledger
+import Model
+import Operations
 import Scheduling
 import System
 

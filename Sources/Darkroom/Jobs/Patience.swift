@@ -1,8 +1,10 @@
 import Foundation
+import Model
+import Operations
 import System
 
 /// How long `run` waits while nothing goes on. `watch` has all the time there is.
-struct Patience {
+package struct Patience {
   private let limit: Double?
 
   /// A file that is not written any more settles within this time, in seconds.
@@ -15,7 +17,7 @@ struct Patience {
   private var troubleSince: Double?
 
   /// How long that may be, in seconds.
-  static let troubleLimit = 60.0
+  package static let troubleLimit = 60.0
 
   /// How long a manifest may be open for writing when nothing else is to be done and there is no `--lock-wait`, in seconds.
   static let openLimit = 60.0

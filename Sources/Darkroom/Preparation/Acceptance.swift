@@ -1,6 +1,8 @@
 import Foundation
 import Ledger
 import Manifests
+import Model
+import Planning
 import System
 
 /// Takes a manifest over: from then on it is not lost, whatever dies and when.

@@ -1,7 +1,10 @@
 import Foundation
+import Inbox
 import JSON
 import Ledger
 import Manifests
+import Model
+import Planning
 import System
 
 /// Sets aside the jobs that cannot be read, so that the others go on: what is left of one lies in `damaged/RUNID`, and

@@ -1,4 +1,6 @@
+import JobIndex
 import Ledger
+import Model
 import Scheduling
 import System
 

@@ -2,6 +2,8 @@ import Glibc
 import JSON
 import Ledger
 import Manifests
+import Model
+import Planning
 import System
 import Transfer
 

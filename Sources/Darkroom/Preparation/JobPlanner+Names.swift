@@ -1,4 +1,7 @@
+import Delivery
+import JobIndex
 import Ledger
+import Planning
 
 /// Names that are derived, which a request keeps from one run of its job to the next.
 extension JobPlanner {

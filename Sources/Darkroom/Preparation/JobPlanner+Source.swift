@@ -1,5 +1,8 @@
+import JobIndex
 import Ledger
 import Manifests
+import Model
+import Planning
 import System
 import Transfer
 

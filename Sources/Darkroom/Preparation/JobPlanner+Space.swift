@@ -1,6 +1,9 @@
 import Database
+import JobIndex
 import Ledger
 import Manifests
+import Model
+import Planning
 import System
 
 /// The room that a job's plan takes in the state folder.

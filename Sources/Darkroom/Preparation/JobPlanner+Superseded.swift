@@ -1,7 +1,10 @@
+import Delivery
 import Foundation
 import Imaging
+import JobIndex
 import JSON
 import Ledger
+import Model
 import System
 import Transfer
 

@@ -1,6 +1,12 @@
+import Delivery
 import Foundation
+import Inbox
+import JobIndex
 import Ledger
 import Manifests
+import Model
+import Operations
+import Planning
 import System
 import Transfer
 

@@ -1,7 +1,10 @@
 import Dispatch
 import Foundation
+import Inbox
 import Ledger
 import Manifests
+import Model
+import Planning
 import Scheduling
 import Synchronization
 import System

@@ -1,4 +1,6 @@
+import Inbox
 import Manifests
+import Model
 import System
 import Transfer
 

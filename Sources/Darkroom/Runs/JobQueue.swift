@@ -1,5 +1,7 @@
+import Inbox
 import Ledger
 import Manifests
+import Model
 import System
 
 /// The jobs that are wanted and not live, in the order in which they are to become live. It knows values only: no files,

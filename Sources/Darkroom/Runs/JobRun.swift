@@ -1,4 +1,7 @@
+import Delivery
+import Inbox
 import Ledger
+import Model
 import Scheduling
 import System
 

@@ -1,4 +1,5 @@
 import Ledger
+import Model
 import Scheduling
 import System
 

@@ -1,4 +1,6 @@
+import Delivery
 import Ledger
+import Model
 import Scheduling
 import System
 

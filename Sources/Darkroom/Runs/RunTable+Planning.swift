@@ -1,5 +1,9 @@
+import Delivery
+import Inbox
 import Ledger
 import Manifests
+import Model
+import Planning
 import Scheduling
 import System
 import Transfer

@@ -1,3 +1,4 @@
+import Inbox
 import Ledger
 import Scheduling
 import System

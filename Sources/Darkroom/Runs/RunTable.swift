@@ -1,4 +1,7 @@
+import Delivery
+import JobIndex
 import Ledger
+import Model
 import Scheduling
 import System
 import Transfer

@@ -1,3 +1,5 @@
+import Gallery
+import Model
 import System
 
 /// The jobs whose reports are in the outbox.

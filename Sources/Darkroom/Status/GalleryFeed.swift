@@ -1,5 +1,8 @@
+import Delivery
+import Gallery
 import JSON
 import Ledger
+import Model
 import System
 
 /// Tells `GalleryWriter` what the pages are to show. It belongs to the thread of `Darkroom`.

@@ -1,5 +1,7 @@
 import Foundation
 import Manifests
+import Model
+import Operations
 import System
 
 extension Status {

@@ -1,4 +1,6 @@
 import Foundation
+import Inbox
+import Model
 
 /// What the program is doing, as `status.json` has it and `darkroom status --json` prints it. Keys without a value are
 /// left out; times are RFC 3339 in UTC with milliseconds.

@@ -1,8 +1,10 @@
 import Foundation
 import Glibc
+import Inbox
 import JSON
 import Ledger
 import Manifests
+import Model
 import System
 
 /// Finds out what an instance is doing or, when none runs, what the last one left to be done. For a user who may read the

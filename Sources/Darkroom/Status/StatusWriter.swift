@@ -1,6 +1,9 @@
 import Glibc
+import Inbox
 import JSON
 import Ledger
+import Model
+import Operations
 import System
 
 /// Writes `status.json`: what the program is doing, for `darkroom status` and for scripts. It belongs to the thread of

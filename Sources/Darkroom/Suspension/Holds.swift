@@ -1,3 +1,4 @@
+import Model
 import Scheduling
 
 /// Whatever waits for better times, why, and until when it is tried again. What fails again in a row waits longer.

@@ -1,3 +1,5 @@
+import Inbox
+
 /// Something for which both queues are suspended.
 package enum PauseCause: Sendable, Hashable {
   case lock(Lock)

@@ -1,4 +1,7 @@
+import Inbox
 import Ledger
+import Model
+import Operations
 import Sandbox
 import System
 

@@ -1,6 +1,8 @@
 import Darkroom
 import Foundation
+import JobIndex
 import JSON
+import Model
 import Transfer
 
 struct CheckCommand: Command {

@@ -1,4 +1,5 @@
 import Darkroom
+import Model
 
 /// The program's exit status. The numbers from 64 to 75 are those of `sysexits.h`, 130 and 143 those of a shell. `summary` says
 /// when each is returned; a manifest that was being written all the time is `tryAgain`, too.

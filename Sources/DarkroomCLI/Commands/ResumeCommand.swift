@@ -1,4 +1,5 @@
 import Darkroom
+import Model
 import System
 
 struct ResumeCommand: Command {

@@ -1,6 +1,7 @@
-import System
 import Darkroom
 import Foundation
+import Model
+import System
 
 struct RunCommand: Command {
   let name = "run"

@@ -1,5 +1,3 @@
-import Darkroom
-
 /// `darkroom(1)`: the commands, options, variables, keys and exit codes.
 enum DarkroomPage {
   static let summary = "drop a list of picture URLs into a folder, get filtered pictures and a report in another"

@@ -1,6 +1,6 @@
-import Darkroom
 import Imaging
 import Manifests
+import Planning
 
 /// `darkroom-manifest(5)`: formats, fields, recipes and the codes of what is rejected.
 enum ManifestPage {

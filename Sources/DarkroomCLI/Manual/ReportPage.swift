@@ -1,4 +1,4 @@
-import Darkroom
+import Model
 
 /// `darkroom-report(5)`: the files of a job in the outbox, the keys of its report, and the codes of entries that failed.
 enum ReportPage {

@@ -1,7 +1,7 @@
-import Darkroom
 import Foundation
 import Imaging
 import JSON
+import Model
 import System
 
 /// The configuration file: a JSON object whose keys are the names of options. Keys that begin with `_` are ignored.

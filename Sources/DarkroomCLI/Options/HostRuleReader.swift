@@ -1,6 +1,6 @@
-import Darkroom
 import Foundation
 import JSON
+import Model
 import System
 
 /// Reads the key `hosts` of the configuration file: an object of rules by pattern. Files that rules name are read later,

@@ -1,5 +1,5 @@
-import Darkroom
 import Foundation
+import Model
 import System
 import Transfer
 

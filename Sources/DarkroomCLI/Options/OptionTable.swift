@@ -1,5 +1,6 @@
-import Darkroom
 import Imaging
+import Model
+import Planning
 import Transfer
 
 /// The options, in the order of the help.

@@ -1,4 +1,4 @@
-import Darkroom
+import Model
 
 extension OptionValue where Value == Int {
   static func whole(_ range: ClosedRange<Int>) -> OptionValue {

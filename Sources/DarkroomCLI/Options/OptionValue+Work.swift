@@ -1,7 +1,9 @@
-import System
 import Darkroom
 import Foundation
 import Imaging
+import Model
+import Planning
+import System
 import Transfer
 
 extension OptionValue where Value == Recipe {

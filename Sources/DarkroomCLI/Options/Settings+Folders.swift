@@ -1,6 +1,7 @@
-import System
-import Darkroom
 import Foundation
+import Inbox
+import Model
+import System
 
 extension Settings {
   /// The options of the command line that tell commands such as `retry` the same folders, as words.

@@ -1,4 +1,4 @@
-import Darkroom
+import Model
 
 extension Settings {
   /// Reads the configuration file, the environment and the command line; the later wins.

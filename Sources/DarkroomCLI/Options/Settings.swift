@@ -1,5 +1,5 @@
-import Darkroom
 import Imaging
+import Model
 
 /// What the configuration file, the environment and the command line set. Defaults are those of the properties.
 struct Settings: Sendable {

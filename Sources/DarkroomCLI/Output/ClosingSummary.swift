@@ -1,5 +1,6 @@
 import Darkroom
 import Foundation
+import Model
 
 /// What is said at the end of `run`: which failures there were and what can be done about them, where the results are, and how
 /// to try again. It has the events of one process; the report has all.

@@ -1,6 +1,7 @@
 import Darkroom
 import Foundation
 import JSON
+import Model
 import System
 
 /// Prints results (the path of each report, or events as JSON) on standard output, and the log on standard error: on a

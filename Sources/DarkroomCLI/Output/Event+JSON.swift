@@ -1,6 +1,9 @@
 import Darkroom
 import Foundation
+import JobIndex
 import JSON
+import Model
+import Operations
 
 extension Event {
   /// The event as `--json` prints it, on one line; described by `Documentation/events.schema.json`.

@@ -1,4 +1,5 @@
 import Darkroom
+import Model
 import System
 
 /// The progress of the live jobs, as events tell it.

@@ -1,4 +1,3 @@
-import Darkroom
 import Glibc
 import System
 

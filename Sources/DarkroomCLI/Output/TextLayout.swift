@@ -1,4 +1,3 @@
-import Darkroom
 import System
 
 /// Texts in lines of 80 columns.

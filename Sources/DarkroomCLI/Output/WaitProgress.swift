@@ -1,5 +1,6 @@
 import Darkroom
 import Foundation
+import Model
 
 /// The progress of jobs that some instance works on, as its status tells it.
 struct WaitProgress: ProgressSource {

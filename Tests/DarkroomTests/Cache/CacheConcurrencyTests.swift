@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 @Suite(.blocking) struct CacheConcurrencyTests {
   private let fixture: CacheFixture

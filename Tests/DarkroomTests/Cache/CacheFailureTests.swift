@@ -1,9 +1,10 @@
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 @Suite struct CacheFailureTests {
   private let fixture: CacheFixture

@@ -1,9 +1,10 @@
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 import Transfer
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 /// A cache's folder, and downloads to put into it.
 struct CacheFixture: Sendable {

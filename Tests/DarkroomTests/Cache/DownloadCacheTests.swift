@@ -1,9 +1,10 @@
 import Database
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 @Suite(.blocking) struct DownloadCacheTests {
   private let fixture: CacheFixture

@@ -1,8 +1,9 @@
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 /// Answers that are for one run only, as those to POST.
 @Suite(.blocking) struct OnceTests {

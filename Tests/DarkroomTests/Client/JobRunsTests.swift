@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import Imaging
 import System
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import Model
 
 /// How the runs of a job end while somebody waits for it.
 @Suite struct JobRunsTests {

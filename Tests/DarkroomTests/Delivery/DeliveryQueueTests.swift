@@ -2,10 +2,11 @@ import Foundation
 import Ledger
 import Synchronization
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Delivery
+@testable import Model
 
 @Suite(.blocking) struct DeliveryQueueTests {
   private let deliveries: Deliveries

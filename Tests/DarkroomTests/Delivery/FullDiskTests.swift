@@ -2,10 +2,12 @@ import Database
 import Glibc
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import Delivery
+@testable import Model
 
 /// Deliveries for which there is no room.
 @Suite(

@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Delivery
+@testable import Model
 
 /// Results that cannot be delivered now, through no fault of theirs.
 @Suite(

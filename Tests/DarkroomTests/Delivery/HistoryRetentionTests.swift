@@ -1,9 +1,10 @@
 import Glibc
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Delivery
+@testable import Model
 
 @Suite struct HistoryRetentionTests {
   private let outbox: Outbox

@@ -1,9 +1,10 @@
 import Foundation
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Delivery
+@testable import Model
 
 @Suite struct HistoryTests {
   private let outbox: Outbox

@@ -1,10 +1,11 @@
 import Foundation
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Delivery
+@testable import Model
 
 /// What symbolic links in the outbox make of a ledger that is made anew.
 @Suite struct LedgerRebuildTests {

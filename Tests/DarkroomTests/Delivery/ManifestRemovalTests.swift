@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Delivery
 
 @Suite struct ManifestRemovalTests {
   private let inbox: TemporaryFolder

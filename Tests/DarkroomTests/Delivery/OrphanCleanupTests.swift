@@ -1,8 +1,9 @@
 import Ledger
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Delivery
+@testable import Model
 
 @Suite struct OrphanCleanupTests {
   private let outbox: Outbox

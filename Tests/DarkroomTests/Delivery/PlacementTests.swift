@@ -1,10 +1,11 @@
 import Glibc
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Delivery
+@testable import Model
 
 @Suite struct PlacementTests {
   private let outbox: Outbox

@@ -1,10 +1,12 @@
 import Imaging
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Delivery
+@testable import JobIndex
+@testable import Model
 
 /// What a process that died left of the delivery of a report.
 @Suite struct ReportDeliveryTests {

@@ -2,6 +2,8 @@ import Scheduling
 import Testing
 
 @testable import Darkroom
+@testable import JobIndex
+@testable import Model
 
 /// Entries of closed hosts that have mirrors at others.
 @Suite struct ClosedHostMirrorTests {

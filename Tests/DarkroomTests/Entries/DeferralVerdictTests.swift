@@ -2,6 +2,7 @@ import Scheduling
 import Testing
 
 @testable import Darkroom
+@testable import Model
 
 /// What becomes of failed entries with `--retry-for 1000` and `--retries 3`.
 @Suite struct DeferralVerdictTests {

@@ -2,6 +2,8 @@ import Scheduling
 import Testing
 
 @testable import Darkroom
+@testable import JobIndex
+@testable import Model
 
 /// Deferred entries among the others.
 @Suite struct DeferredEntriesTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Darkroom
+@testable import Model
 
 /// One job's entries.
 @Suite struct EntrySchedulerTests {

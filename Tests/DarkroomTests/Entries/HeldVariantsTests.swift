@@ -1,10 +1,13 @@
 import Foundation
 import Manifests
 import Scheduling
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import JobIndex
+@testable import Model
+@testable import Planning
 
 /// Variants that wait for another of their entry.
 @Suite struct HeldVariantsTests {

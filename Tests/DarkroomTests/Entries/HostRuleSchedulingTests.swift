@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Darkroom
+@testable import Model
 
 /// Rules for hosts, as `EntryScheduler` obeys them.
 @Suite struct HostRuleSchedulingTests {

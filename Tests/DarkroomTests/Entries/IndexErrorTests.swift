@@ -1,8 +1,10 @@
 import Scheduling
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import JobIndex
+@testable import Model
 
 /// An index that cannot be read is its job's affair.
 @Suite struct IndexErrorTests {

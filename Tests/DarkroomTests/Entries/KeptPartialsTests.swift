@@ -1,7 +1,8 @@
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import Model
 @testable import Transfer
 
 /// What broken downloads have left, while their entries wait for the next try.

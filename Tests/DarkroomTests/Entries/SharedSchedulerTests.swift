@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Darkroom
+@testable import Model
 
 /// Several jobs share one `EntryScheduler`.
 @Suite struct SharedSchedulerTests {

@@ -2,6 +2,7 @@ import Scheduling
 import Testing
 
 @testable import Darkroom
+@testable import Model
 
 @Suite struct VerdictTests {
   private typealias Disposition = EntryFailure.Disposition

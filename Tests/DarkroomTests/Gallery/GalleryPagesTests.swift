@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Gallery
+@testable import Model
 
 /// The pages, without the program around them.
 @Suite struct GalleryPagesTests {

@@ -1,10 +1,11 @@
 import Foundation
 import JSON
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Gallery
+@testable import Model
 
 @Suite struct JobPageTests {
   private let folder: TemporaryFolder

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-@testable import Darkroom
+@testable import Gallery
 
 @Suite struct PageTextTests {
   @Test(arguments: [

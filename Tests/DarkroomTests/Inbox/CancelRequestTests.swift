@@ -1,9 +1,9 @@
 import Glibc
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Inbox
 
 @Suite struct CancelRequestTests {
   private let folder: TemporaryFolder

@@ -1,8 +1,8 @@
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Inbox
 
 /// Which ignored files are reported when.
 @Suite struct IgnoredFilesTests {

@@ -1,7 +1,7 @@
 import System
 import Testing
 
-@testable import Darkroom
+@testable import Inbox
 
 @Suite struct InboxFileTests {
   @Test(

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Inbox
+@testable import Model
 
 /// The inbox's path leads to another folder for a while.
 @Suite struct InboxFolderTests {

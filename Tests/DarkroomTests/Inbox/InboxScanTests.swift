@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Inbox
 
 @Suite struct InboxScanTests {
   private let folder: TemporaryFolder

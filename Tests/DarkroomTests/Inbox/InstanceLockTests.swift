@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import Synchronization
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Inbox
+@testable import Model
 
 @Suite(.blocking) struct InstanceLockTests {
   private let folder: TemporaryFolder

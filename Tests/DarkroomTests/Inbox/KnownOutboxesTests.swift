@@ -1,9 +1,10 @@
 import Glibc
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Inbox
+@testable import Model
 
 /// What the inbox remembers of its outboxes.
 @Suite struct KnownOutboxesTests {

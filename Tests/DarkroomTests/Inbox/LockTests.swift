@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Inbox
 
 @Suite struct LockTests {
   private let folder: TemporaryFolder

@@ -1,9 +1,12 @@
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import Delivery
+@testable import JobIndex
+@testable import Model
 
 @Suite struct JobCancellationTests {
   private let deliveries: Deliveries

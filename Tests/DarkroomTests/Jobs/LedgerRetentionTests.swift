@@ -1,10 +1,13 @@
 import Foundation
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import Delivery
+@testable import Inbox
+@testable import Model
 
 @Suite(.blocking) struct LedgerRetentionTests {
   private static let day = 86_400.0

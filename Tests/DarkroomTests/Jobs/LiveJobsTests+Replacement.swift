@@ -2,10 +2,14 @@ import Glibc
 import Imaging
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import Inbox
+@testable import JobIndex
+@testable import Model
+@testable import Operations
 
 /// Runs whose manifests are to replace others.
 extension LiveJobsTests {

@@ -5,11 +5,16 @@ import Imaging
 import Ledger
 import Scheduling
 import System
-import TestSupport
 import Testing
+import TestSupport
 import Transfer
 
 @testable import Darkroom
+@testable import Delivery
+@testable import Inbox
+@testable import JobIndex
+@testable import Model
+@testable import Operations
 
 @Suite(.blocking) struct LiveJobsTests {
   let deliveries: Deliveries

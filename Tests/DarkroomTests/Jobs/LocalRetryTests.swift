@@ -1,10 +1,11 @@
 import Database
 import Glibc
 import System
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import Model
 
 /// What the start does when the machine fails it.
 @Suite(.blocking) struct LocalRetryTests {

@@ -3,6 +3,7 @@ import System
 import Testing
 
 @testable import Darkroom
+@testable import Model
 
 /// What keeps a run from being faster follows from what the queues have of it, and what it waits for.
 @Suite struct OccupancySampleTests {

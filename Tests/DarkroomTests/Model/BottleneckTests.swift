@@ -1,9 +1,9 @@
 import Foundation
 import JSON
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
 
 @Suite struct BottleneckTests {
   @Test(arguments: [

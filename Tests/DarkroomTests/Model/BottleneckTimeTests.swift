@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Darkroom
+@testable import Model
 
 @Suite struct BottleneckTimeTests {
   private let host = Bottleneck(.host, name: "a", option: "--per-host", limit: 6)

@@ -5,7 +5,7 @@ import System
 import Testing
 import Transfer
 
-@testable import Darkroom
+@testable import Model
 
 @Suite struct EntryFailureTests {
   private static func httpStatus(_ status: Int, retryAfter: Double? = nil) -> TransferError {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Darkroom
+@testable import Model
 
 @Suite struct FailureAcceptanceTests {
   private func accepts(

@@ -1,10 +1,10 @@
 import Foundation
 import Imaging
-import TestSupport
 import Testing
+import TestSupport
 import Transfer
 
-@testable import Darkroom
+@testable import Model
 
 @Suite struct FailureCodeTests {
   /// Every code that an entry can fail with. A cancelled entry has no failure, and `io` is one code for all stages.

@@ -2,7 +2,7 @@ import Scheduling
 import Testing
 import Transfer
 
-@testable import Darkroom
+@testable import Model
 
 @Suite struct HostRulesTests {
   private func rules(_ patterns: [String]) throws -> HostRules {

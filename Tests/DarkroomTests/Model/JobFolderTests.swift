@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Delivery
+@testable import Model
 
 /// What has the names of a job's folders is something else.
 @Suite struct JobFolderTests {

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@testable import Darkroom
+@testable import Model
 
 @Suite struct JobOutcomeTests {
   private static func outcome(finished: Int, elapsed: Int?) -> JobOutcome {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Darkroom
+@testable import Model
 
 @Suite struct JobTallyTests {
   @Test(
@@ -31,7 +31,8 @@ import Testing
           priority: "normal", attempts: 1, output: .sample(bytes: 4), source: .sample(bytes: 800), filters: "",
           timings: .init(), failure: nil, metadata: nil))
     }
-    #expect(tally.bytes == JobOutcome.Bytes(downloaded: 100 + 400 + 800, written: 1 + 2 + 4))
+    #expect(tally.bytes.downloaded == 100 + 400 + 800)
+    #expect(tally.bytes.written == 1 + 2 + 4)
     #expect(tally.counts.reused == 1)
   }
 }

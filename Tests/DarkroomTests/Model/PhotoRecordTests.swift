@@ -4,6 +4,7 @@ import Transfer
 
 @testable import Darkroom
 @testable import Imaging
+@testable import Model
 @testable import Scheduling
 
 @Suite struct PhotoRecordTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Darkroom
+@testable import Model
 
 /// Names that Windows, its shares and memory cards can store, too.
 @Suite struct PortableNameTests {

@@ -1,10 +1,12 @@
 import JSON
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Delivery
+@testable import JobIndex
+@testable import Model
 
 @Suite struct ReportHeadTests {
   private let outbox: Outbox

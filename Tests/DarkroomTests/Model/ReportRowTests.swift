@@ -1,10 +1,10 @@
 import Imaging
 import JSON
-import TestSupport
 import Testing
+import TestSupport
 import Transfer
 
-@testable import Darkroom
+@testable import Model
 
 @Suite struct ReportRowTests {
   enum Kind: CaseIterable {

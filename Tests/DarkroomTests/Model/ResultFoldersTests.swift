@@ -1,9 +1,9 @@
 import Foundation
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
 
 @Suite struct ResultFoldersTests {
   private let outbox: Outbox

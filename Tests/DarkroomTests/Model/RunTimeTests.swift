@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Darkroom
+@testable import Model
 
 @Suite struct RunTimeTests {
   @Test func `a run takes as long as the monotonic clock says, pauses of the time before it not counted`() {

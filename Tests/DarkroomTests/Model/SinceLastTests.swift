@@ -2,7 +2,7 @@ import JSON
 import Ledger
 import Testing
 
-@testable import Darkroom
+@testable import Model
 
 @Suite struct SinceLastTests {
   private static let last = LedgerFailure(name: "entry 0", firstSeen: "2026-03-01T06:30:00.012Z", runs: 2, code: "dns")

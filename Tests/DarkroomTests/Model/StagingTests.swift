@@ -1,10 +1,11 @@
 import Foundation
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Inbox
+@testable import Model
 
 @Suite struct StagingTests {
   private let outbox: Outbox

@@ -2,10 +2,11 @@ import Database
 import Foundation
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import Model
 
 @Suite struct StateFolderTests {
   private let folder: TemporaryFolder

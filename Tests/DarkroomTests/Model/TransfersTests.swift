@@ -3,7 +3,7 @@ import JSON
 import Testing
 import Transfer
 
-@testable import Darkroom
+@testable import Model
 
 @Suite struct TransfersTests {
   private var transfers = Transfers()

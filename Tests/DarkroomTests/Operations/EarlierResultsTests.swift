@@ -2,11 +2,12 @@ import Foundation
 import Imaging
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 import Transfer
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 @Suite struct EarlierResultsTests {
   private let outbox: Outbox

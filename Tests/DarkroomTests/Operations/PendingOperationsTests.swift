@@ -1,9 +1,10 @@
 import Foundation
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 @Suite(.blocking) struct PendingOperationsTests {
   @Test("an entry is downloaded, then filtered", arguments: ["none", "sepia(0.8)"])

@@ -1,7 +1,7 @@
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
 
 @Suite struct PreviewStagingTests {
   @Test(arguments: [true, false])

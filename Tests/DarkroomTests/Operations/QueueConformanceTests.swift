@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 import System
-import TestSupport
 import Testing
+import TestSupport
 import Transfer
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 /// What the documentation of Foundation's `OperationQueue` and `Operation` promises, for the two queues and their chains.
 ///

@@ -1,9 +1,10 @@
 import Foundation
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 @Suite(.blocking) struct SharedDownloadsTests {
   /// Starts one download that the server holds back, and others that wait for it.

@@ -1,10 +1,11 @@
 import Foundation
 import Imaging
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 @Suite(.blocking) struct SharedFiltrationsTests {
   /// Starts entries of the same source and recipe, and has them wait at the filtrations' door.

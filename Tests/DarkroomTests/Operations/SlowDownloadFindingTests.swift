@@ -1,10 +1,11 @@
 import Foundation
 import System
-import TestSupport
 import Testing
+import TestSupport
 import Transfer
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 /// Which downloads are found to be slow: those to which bytes could have come for a minute, and what waits for these.
 @Suite(.blocking) struct SlowDownloadFindingTests {

@@ -5,10 +5,12 @@ import Imaging
 import Ledger
 import Synchronization
 import System
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import Model
+@testable import Planning
 
 @Suite struct AcceptanceTests {
   private let folder: TemporaryFolder

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import Transfer
 
-@testable import Darkroom
 @testable import Manifests
+@testable import Model
 
 /// Tables: `.csv` and `.tsv`.
 @Suite struct DelimitedManifestTests {

@@ -1,10 +1,13 @@
 import Foundation
 import Manifests
 import Scheduling
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import JobIndex
+@testable import Model
+@testable import Planning
 
 /// `after`: which entries are meant, and what rejects the manifest.
 @Suite struct DependencyPlanningTests {

@@ -1,9 +1,10 @@
 import Foundation
 import JSON
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import JobIndex
+@testable import Model
 
 /// Names that nobody gave never clash.
 @Suite struct DerivedNameTests {

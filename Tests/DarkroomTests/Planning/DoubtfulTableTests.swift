@@ -1,9 +1,9 @@
 import Foundation
 import Manifests
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
 
 /// Tables that are read although something about them is doubtful.
 @Suite struct DoubtfulTableTests {

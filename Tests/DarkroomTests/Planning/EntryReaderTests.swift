@@ -2,7 +2,8 @@ import Imaging
 import JSON
 import Testing
 
-@testable import Darkroom
+@testable import Model
+@testable import Planning
 
 @Suite struct EntryReaderTests {
   @Test func `of another recipe in every entry few are kept, and each entry has its own`() throws {

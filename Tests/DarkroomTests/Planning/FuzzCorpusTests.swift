@@ -1,9 +1,11 @@
 import Foundation
 import Manifests
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import JobIndex
+@testable import Model
+@testable import Planning
 
 /// What the fuzzers begin with, and what they have found.
 @Suite struct FuzzCorpusTests {

@@ -1,7 +1,8 @@
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import JobIndex
+@testable import Model
 
 @Suite struct JobIndexTests {
   private let folder: TemporaryFolder

@@ -2,10 +2,15 @@ import Foundation
 import Imaging
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import Delivery
+@testable import Inbox
+@testable import JobIndex
+@testable import Model
+@testable import Planning
 
 @Suite(.timeLimit(.minutes(30))) struct JobPlannerTests {
   private let deliveries: Deliveries

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-@testable import Darkroom
+@testable import Model
 
 /// A request whose name was derived in the job's last run has the same in the next.
 @Suite struct LastNameTests {

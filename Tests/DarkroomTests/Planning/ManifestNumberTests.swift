@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TestSupport
 
-@testable import Darkroom
+@testable import Model
 
 /// Numbers reach the report as they are, or the manifest is rejected: none is rounded or wrapped without a word.
 @Suite struct ManifestNumberTests {

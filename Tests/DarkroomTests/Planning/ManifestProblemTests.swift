@@ -3,8 +3,8 @@ import JSON
 import Testing
 import TestSupport
 
-@testable import Darkroom
 @testable import Manifests
+@testable import Model
 
 /// What makes a whole manifest rejected, and where it says the problem is.
 @Suite struct ManifestProblemTests {

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import TestSupport
 
-@testable import Darkroom
 @testable import Manifests
+@testable import Model
 
 /// The same entries, however they are written down.
 @Suite struct ManifestShapeTests {

@@ -1,9 +1,7 @@
 import Foundation
 import Manifests
-import TestSupport
 import Testing
-
-@testable import Darkroom
+import TestSupport
 
 /// Dictionaries that were meant otherwise.
 @Suite struct MistakenShapeTests {

@@ -2,7 +2,7 @@ import JSON
 import Manifests
 import Testing
 
-@testable import Darkroom
+@testable import Model
 
 /// Names that claim the same output.
 @Suite struct NameClashTests {

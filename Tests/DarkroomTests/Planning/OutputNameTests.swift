@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Darkroom
+@testable import JobIndex
 
 @Suite struct OutputNameTests {
   @Test(

@@ -1,7 +1,5 @@
 import Testing
 
-@testable import Darkroom
-
 /// A line that cannot be read does not hide what is wrong with the others.
 @Suite struct ReadingOnTests {
   private static let bad = "\u{0}\u{0}"

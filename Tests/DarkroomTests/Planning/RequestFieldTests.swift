@@ -1,7 +1,8 @@
 import Testing
 import Transfer
 
-@testable import Darkroom
+@testable import JobIndex
+@testable import Model
 
 /// The fields `url`, `method`, `headers`, `body` and `form` of an entry.
 @Suite struct RequestFieldTests {

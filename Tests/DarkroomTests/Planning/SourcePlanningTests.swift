@@ -1,11 +1,13 @@
 import Foundation
 import Manifests
 import System
-import TestSupport
 import Testing
+import TestSupport
 import Transfer
 
-@testable import Darkroom
+@testable import JobIndex
+@testable import Model
+@testable import Planning
 
 /// Manifests that only say where their entries are listed, and what is listed there.
 @Suite struct SourcePlanningTests {

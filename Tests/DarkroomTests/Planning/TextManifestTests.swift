@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Darkroom
+@testable import Model
 
 /// Lists of URLs, with the option lines of aria2.
 @Suite struct TextManifestTests {

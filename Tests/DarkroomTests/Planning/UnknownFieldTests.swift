@@ -1,9 +1,10 @@
 import Foundation
 import JSON
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
+@testable import Planning
 
 /// What manifests say of entries beside the fields that there are.
 @Suite struct UnknownFieldTests {

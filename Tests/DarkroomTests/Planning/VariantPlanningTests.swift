@@ -1,8 +1,8 @@
 import Manifests
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
 
 /// `variants`: the rows of an entry, and what rejects the manifest.
 @Suite struct VariantPlanningTests {

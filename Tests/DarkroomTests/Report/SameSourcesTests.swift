@@ -2,7 +2,8 @@ import Foundation
 import System
 import Testing
 
-@testable import Darkroom
+@testable import Delivery
+@testable import Model
 
 @Suite struct SameSourcesTests {
   private func digest(_ number: Int) -> String { MessageDigest.hexDigest(of: "\(number)") }

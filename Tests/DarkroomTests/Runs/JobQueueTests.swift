@@ -1,10 +1,12 @@
 import Glibc
 import Ledger
 import System
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import Inbox
+@testable import Model
 
 @Suite struct JobQueueTests {
   private let folder: TemporaryFolder

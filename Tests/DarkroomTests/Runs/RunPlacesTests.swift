@@ -1,9 +1,11 @@
 import System
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import Inbox
 @testable import Ledger
+@testable import Model
 
 @Suite struct RunPlacesTests {
   private static let limits = JobLimits(places: 2, live: 4)

@@ -3,7 +3,10 @@ import Testing
 import Transfer
 
 @testable import Darkroom
+@testable import Delivery
+@testable import Inbox
 @testable import Ledger
+@testable import Model
 
 /// What becomes of a run, on values alone.
 @Suite struct RunTableTests {

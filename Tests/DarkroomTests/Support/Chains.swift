@@ -4,7 +4,8 @@ import System
 import TestSupport
 import Transfer
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 /// The two queues with a real engine that reads the sample pictures as files, and loopback servers.
 final class Chains {

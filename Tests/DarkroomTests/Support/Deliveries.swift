@@ -4,7 +4,10 @@ import Synchronization
 import System
 import TestSupport
 
-@testable import Darkroom
+@testable import Delivery
+@testable import Inbox
+@testable import JobIndex
+@testable import Model
 
 /// A delivery queue with a real outbox, state and ledger, and what it has sent.
 final class Deliveries: Sendable {

@@ -4,7 +4,8 @@ import System
 import TestSupport
 import Transfer
 
-@testable import Darkroom
+@testable import Delivery
+@testable import Model
 
 /// A job's folder, staging and a ledger that has accepted the job `job` as run `run-0001`.
 final class Outbox: Sendable {

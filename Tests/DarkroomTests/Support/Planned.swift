@@ -2,10 +2,12 @@ import Foundation
 import Imaging
 import Manifests
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import JobIndex
+@testable import Model
+@testable import Planning
 
 /// What a manifest's bytes become: its problems, or its entries in manifest order.
 struct Planned {

@@ -2,7 +2,9 @@ import Manifests
 import System
 
 @testable import Darkroom
+@testable import JobIndex
 @testable import Ledger
+@testable import Model
 
 extension JobRun {
   /// A phase, without what it needs.

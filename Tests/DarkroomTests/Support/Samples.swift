@@ -3,7 +3,7 @@ import Manifests
 import System
 import TestSupport
 
-@testable import Darkroom
+@testable import Model
 
 extension Entry {
   static func sample(

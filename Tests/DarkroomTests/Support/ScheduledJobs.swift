@@ -3,6 +3,8 @@ import System
 import Transfer
 
 @testable import Darkroom
+@testable import JobIndex
+@testable import Model
 
 /// An `EntryScheduler` over indexes in memory. Downloads end when the test says so.
 final class ScheduledJobs {
@@ -114,6 +116,9 @@ extension HostUsage {
 
   /// What a download with one request took.
   static func request(reused: Int = 0, bytes: Int = 0, milliseconds: Int = 0) -> HostUsage {
-    HostUsage(milliseconds: milliseconds, requests: RequestCount(sent: 1, reused: reused), bytes: bytes)
+    var usage = HostUsage()
+    (usage.milliseconds, usage.bytes) = (milliseconds, bytes)
+    usage.requests = RequestCount(sent: 1, reused: reused)
+    return usage
   }
 }

@@ -5,7 +5,8 @@ import Synchronization
 import System
 import TestSupport
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 /// A pool of workers that do what their pictures say, see `HostileWorker`.
 final class Workers: Sendable {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Darkroom
+@testable import Model
 
 @Suite struct HoldsTests {
   private var holds = Holds()

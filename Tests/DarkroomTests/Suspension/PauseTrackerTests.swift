@@ -1,8 +1,9 @@
 import Ledger
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Darkroom
+@testable import Inbox
 
 @Suite struct PauseTrackerTests {
   private let folder: TemporaryFolder

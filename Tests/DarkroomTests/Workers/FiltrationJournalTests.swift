@@ -2,10 +2,10 @@ import Foundation
 import Imaging
 import Synchronization
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Operations
 
 /// A picture that ends the whole program costs its own row.
 @Suite(.blocking) struct FiltrationJournalTests {

@@ -3,10 +3,11 @@ import Imaging
 import Sandbox
 import Synchronization
 import System
-import TestSupport
 import Testing
+import TestSupport
 
-@testable import Darkroom
+@testable import Model
+@testable import Operations
 
 /// A picture that takes a decoder over gets no further, and costs itself only.
 @Suite(.blocking) struct HostileDecoderTests {

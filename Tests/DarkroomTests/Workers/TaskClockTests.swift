@@ -1,7 +1,7 @@
 import Sandbox
 import Testing
 
-@testable import Darkroom
+@testable import Operations
 
 /// When a worker is given up: 30 s of processor time, 300 s on the wall, a minute without work.
 @Suite struct TaskClockTests {

@@ -2,8 +2,8 @@ import CFuzzer
 import Foundation
 import Imaging
 
-@testable import Darkroom
 @testable import Manifests
+@testable import Planning
 
 /// One manifest: the first byte picks the format and whether it is packed, the rest is the file. It ends in entries or
 /// problems, and in nothing else.

@@ -1,7 +1,7 @@
 import CFuzzer
 import Foundation
 
-@testable import Darkroom
+@testable import JobIndex
 
 /// One name, or one URL that a name is taken from. What comes of it stays below its folder on every file system, and
 /// is itself when it is given as a name.

@@ -1,0 +1,94 @@
+import Model
+import Synchronization
+import System
+
+/// The files `entries.jsonl` of live runs: a line for each row, as rows end.
+final class EntriesLogs: Sendable {
+  private struct Log {
+    var file: OpenFile?
+    /// Lines that could not be written when it was their turn.
+    var backlog = ""
+    /// Why not; nil when there is no backlog.
+    var error: SystemError?
+    /// Where it lies.
+    let folder: JobFolder
+  }
+
+  private let logs = Mutex<[Int: Log]>([:])
+
+  /// Appends rows of one run, all or none, after those that wait. When the machine is to blame they wait for the next call
+  /// or for `flush`.
+  /// - Throws: `SystemError`.
+  func append(_ rows: [DeliveryQueue.Committed]) throws(SystemError) {
+    guard let run = rows.first?.record.run else { return }
+    let log = logs.withLock { logs in
+      let log = logs[run.number] ?? Log(folder: run.folder)
+      logs[run.number] = log
+      return log
+    }
+    _ = try append(log.backlog + Self.lines(rows), to: log, run.number)
+  }
+
+  /// Writes what waits of a run, and syncs it: what is written in time is synced before the report is written.
+  /// - Throws: `SystemError`; it waits still then, unless it is only not on disk.
+  func flush(_ run: Int) throws(SystemError) {
+    guard let log = logs.withLock({ $0[run] }), !log.backlog.isEmpty else { return }
+    try append(log.backlog, to: log, run).sync()
+  }
+
+  /// Keeps rows of one run for which there was no room: its report is not written before they are.
+  func keep(_ rows: [DeliveryQueue.Committed], _ error: SystemError) {
+    guard let run = rows.first?.record.run.number else { return }
+    logs.withLock { logs in
+      logs[run]?.backlog += Self.lines(rows)
+      logs[run]?.error = error
+    }
+  }
+
+  private static func lines(_ rows: [DeliveryQueue.Committed]) -> String { rows.map { $0.text + "\n" }.joined() }
+
+  /// The runs with lines that wait, and why.
+  var waiting: [Int: SystemError] { logs.withLock { $0.compactMapValues(\.error) } }
+
+  /// Closes a run's file.
+  func close(_ run: Int) { logs.withLock { $0[run] = nil } }
+
+  /// Closes a run's file until there is another line.
+  func rest(_ run: Int) { logs.withLock { $0[run]?.file = nil } }
+
+  private func append(_ lines: String, to log: Log, _ run: Int) throws(SystemError) -> OpenFile {
+    do throws(SystemError) {
+      let file = try Self.open(log)
+      try Self.append(lines, to: file)
+      logs.withLock { logs in
+        logs[run]?.file = file
+        logs[run]?.backlog = ""
+        logs[run]?.error = nil
+      }
+      return file
+    } catch {
+      logs.withLock { logs in
+        logs[run]?.file = nil
+        guard error.cause.isOfMachine, error.cause != .space else { return }
+        logs[run]?.backlog = lines
+        logs[run]?.error = error
+      }
+      throw error
+    }
+  }
+
+  private static func open(_ log: Log) throws(SystemError) -> OpenFile {
+    if let file = log.file { return file }
+    return try log.folder.open().open(appending: Folder.name(of: log.folder.entriesLog))
+  }
+
+  private static func append(_ lines: String, to file: OpenFile) throws(SystemError) {
+    let size = try file.status().size
+    do {
+      try file.write(lines)
+    } catch {
+      try? file.truncate(to: size)
+      throw error
+    }
+  }
+}

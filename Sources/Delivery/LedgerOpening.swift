@@ -1,0 +1,112 @@
+import Glibc
+import Ledger
+import Model
+import System
+
+/// Opens the ledger at the start. After an unclean end, and when jobs are to be continued, it is checked; one that is damaged
+/// is set aside, and a new one is made from what is left: its rows that are what was written, reports and pictures.
+package struct LedgerOpening {
+  /// How long the check may take, in seconds. What it leaves is checked when it is read.
+  static let checkTime = 10.0
+
+  package let state: StateFolder
+  package let outbox: OutboxFolder
+
+  package init(state: StateFolder, outbox: OutboxFolder) {
+    self.state = state
+    self.outbox = outbox
+  }
+
+  /// Where the new ledger is made.
+  private var new: String { state.path + "/ledger-new.sqlite" }
+
+  /// - Returns: The ledger, and what is to be said about it, if anything is.
+  /// - Throws: `StopError.outbox` when a link or a folder has the ledger's name; `SQLiteError`, `LedgerError`,
+  ///   `SystemError`.
+  package func open() throws -> (ledger: Ledger, notice: String?) {
+    let folder = try state.openFolder()
+    if let kind = try folder.status(of: Folder.name(of: state.ledger))?.kind, kind != .file {
+      throw StopError.outbox("\(state.ledger) is a \(kind == .link ? "symbolic link" : "\(kind)"): move it away")
+    }
+    let wasUnclean = try folder.status(of: StateFolder.useMark) != nil || hasJournal
+    var notice: String?
+    let ledger: Ledger
+    do {
+      ledger = try checkedTwice(wasUnclean)
+    } catch  where error.isDamageOfLedger {
+      notice = try replace(because: error)
+      ledger = try Ledger(path: state.ledger)
+    }
+    // Not synced: a commit of the ledger syncs the folder, too, or the journal that it leaves tells as much. And where there
+    // is no room for it the program works without.
+    _ = try? state.openFolder().open(updating: StateFolder.useMark, mode: 0o600)
+    return (ledger, notice)
+  }
+
+  /// Records that nothing uses the ledger any more, and that it is in order.
+  package func close() { try? state.openFolder().remove(StateFolder.useMark) }
+
+  private var hasJournal: Bool { ((try? FileStatus(of: state.ledger + "-journal"))?.size ?? 0) > 0 }
+
+  /// What seems to be damage may be an error that passes: it counts when a new connection finds it as well.
+  private func checkedTwice(_ wasUnclean: Bool) throws -> Ledger {
+    do {
+      return try checked(wasUnclean)
+    } catch  where error.isDamageOfLedger {
+      return try checked(true)
+    }
+  }
+
+  private func checked(_ wasUnclean: Bool) throws -> Ledger {
+    let ledger = try Ledger(path: state.ledger)
+    guard try wasUnclean || !ledger.liveJobs().isEmpty else { return ledger }
+    let end = Clock.monotonicSeconds + Self.checkTime
+    _ = try ledger.check(bytes: FileStatus(of: state.ledger).size) { Clock.monotonicSeconds >= end }
+    return ledger
+  }
+
+  /// Makes a new ledger, and puts it in the place of the damaged one, which keeps another name. Until that is done the
+  /// damaged one is where it was, and the next start does it again.
+  private func replace(because damage: any Error) throws -> String {
+    let folder = state.damaged + "/" + RunID.make()
+    try Folder.createDurably(folder, mode: 0o700)
+    for path in [new, new + "-journal"] { try Folder.removeFile(path) }
+    let rebuilt: LedgerRebuild.Result
+    do {
+      // Both are closed before the files are moved.
+      let ledger = try Ledger(path: new)
+      rebuilt = try LedgerRebuild(state: state, outbox: outbox, ledger: ledger).run()
+    }
+    try Folder.removeFile(new + "-journal")
+    let lost = try rebuilt.orphans.filter { name in
+      try Folder.renameWithoutReplacing(state.jobs + "/" + name, to: folder + "/" + name)
+    }
+    for name in ["", "-journal", "-wal", "-shm"] {
+      let path = state.ledger + name
+      guard try FileStatus.exists(path) else { continue }
+      guard Folder.link(path, orCopyTo: folder + "/" + Folder.name(of: path)) else {
+        throw SystemError("link", folder + "/" + Folder.name(of: path))
+      }
+      // A journal would be taken for the new ledger's.
+      if !name.isEmpty { try Folder.removeFile(path) }
+    }
+    try Folder.sync(folder)
+    try Folder.rename(new, to: state.ledger)
+    try Folder.sync(state.path)
+    return notice(damage, folder, rebuilt, lost: lost.count)
+  }
+
+  private func notice(_ damage: any Error, _ folder: String, _ rebuilt: LedgerRebuild.Result, lost: Int) -> String {
+    let why = if case .damaged(_, let why)? = damage as? LedgerError { why } else { "\(damage)" }
+    var text = """
+      the ledger was damaged, and lies in \(folder) now (\(why)); a new one was made from \(rebuilt.rows) of its rows \
+      and \(rebuilt.reports) reports
+      """
+    if lost > 0 {
+      text += """
+        ; the manifests of \(lost) jobs that it lost lie beside it: those that are still in the inbox are processed anew
+        """
+    }
+    return text
+  }
+}

@@ -1,0 +1,86 @@
+import JobIndex
+import Ledger
+import Model
+import System
+
+/// Continues a job over which an earlier process died.
+package struct Recovery {
+  package let run: RunContext
+  package let ledger: Ledger
+  package let index: JobIndex
+
+  /// Whether the index has failures of the job's last run.
+  package var hasFailures = false
+
+  /// What counts the sources of the rows that are durable.
+  package var sources: SourceCounts?
+
+  package init(
+    run: RunContext, ledger: Ledger, index: JobIndex, hasFailures: Bool = false, sources: SourceCounts? = nil
+  ) {
+    self.run = run
+    self.ledger = ledger
+    self.index = index
+    self.hasFailures = hasFailures
+    self.sources = sources
+  }
+
+  /// Completes deliveries that had begun, and takes what has ended out of the index.
+  /// - Returns: What the rows that are durable add up to.
+  /// - Throws: `SystemError`, `SQLiteError`.
+  package func recover() throws -> JobTally {
+    var folders: Set<String> = []
+    let completed = try ledger.intended(run: run.runID).map { try complete($0, &folders) }
+    for folder in folders { try run.folder.syncIfThere(folder) }
+    try ledger.commit(completed.map { .finish($0, run: run.runID, job: run.job) })
+    // Not before: an intent whose staged file is gone means that the file was delivered.
+    for entry in completed { run.staging.removeFiles(of: entry.position) }
+    var tally = JobTally()
+    let log = try run.staging.create(run.staging.document("entries.jsonl"))
+    try ledger.eachEndedPage(run: run.runID) { page in
+      var succeeded: [Int] = []
+      for entry in page {
+        let row = try ReportRow(parsing: entry.row)
+        tally.add(row)
+        sources?.add(row)
+        if index.hasDependencies, row.state == .filtered { succeeded.append(entry.position) }
+      }
+      try log.write(page.map { $0.row + "\n" }.joined())
+      try index.fill {
+        for entry in page { try index.markEnded(entry.position) }
+        for position in succeeded { try index.dependencySucceeded(position) }
+      }
+    }
+    // The last lines may be missing or torn.
+    try run.staging.open().rename(
+      Folder.name(of: log.path), to: run.folder.createDurably(), as: Folder.name(of: run.folder.entriesLog))
+    return tally
+  }
+
+  /// Completes the delivery of an entry.
+  /// - Parameter folders: Gets the subfolders in which names may have changed.
+  private func complete(_ entry: LedgerEntry, _ folders: inout Set<String>) throws -> LedgerEntry {
+    var artifacts = try entry.artifacts(run: run.runID)
+    for index in artifacts.indices where artifacts[index].kind == .original {
+      // Whether one that is placed was adopted is not known.
+      let isStaged = try run.staging.open().status(of: artifacts[index].delivery.staged) != nil
+      if !isStaged { artifacts[index].delivery.origin = nil }
+    }
+    var delivery = try EntryDelivery(entry: entry, row: ReportRow(parsing: entry.row), artifacts: artifacts)
+    folders.formUnion(delivery.subfolders)
+    let name = try index.entry(at: entry.position)?.name ?? ""
+    let placement = Placement(folder: run.folder, staging: run.staging, ledger: ledger)
+    do {
+      var placed: Set<String> = []
+      folders.formUnion(try delivery.place(name, by: placement, isAgain: true, placed: &placed))
+    } catch let conflict as EntryFailure {
+      let last = hasFailures ? try index.failure(name) : nil
+      let row = delivery.row.failed(conflict, after: last)
+      delivery.fail(
+        LedgerEntry(
+          position: entry.position, delivery: nil, failure: row.ledgerFailure(name: name), row: row.json.text),
+        row)
+    }
+    return delivery.recorded
+  }
+}

@@ -1,0 +1,112 @@
+import JobIndex
+import JSON
+import Ledger
+import Model
+import Scheduling
+
+/// The lines of `JOB.failed.jsonl`: the entries that have failed, as a manifest. Of a cancelled run also those that were not
+/// done and that a failed one comes after, itself or by way of others: without them the manifest would name unknown entries,
+/// or forget that they come first.
+struct FailureList {
+  let run: String
+  let index: JobIndex
+  let ledger: Ledger
+
+  /// Whether rows of the run are cancelled.
+  let hasCancelled: Bool
+
+  /// Calls a function with each line, without its end, in the manifest's order.
+  /// - Throws: What the function throws; `SQLiteError`, `ReportRow.RowError`, `JSONError`.
+  func eachLine(_ body: (String) throws -> Void) throws {
+    let (included, needed) = try index.hasDependencies ? positions() : (PositionSet(), PositionSet())
+    // The rows of an entry with variants come one after the other, and have one line.
+    var rows: [FailedRow] = []
+    func writeLine() throws {
+      guard let first = rows.first else { return }
+      let after = try index.dependencyNames(of: first.entry.position, where: included.contains)
+      try body(FailedRow.manifestLine(rows, after: after).text)
+      rows = []
+    }
+    try ledger.eachEndedPage(run: run) { page in
+      for ended in page {
+        let failure = try ReportRow(parsing: ended.row).failure
+        guard failure != nil || needed.contains(ended.position), let entry = try index.entry(at: ended.position)
+        else { continue }
+        if entry.firstRow == nil || entry.firstRow != rows.first?.entry.firstRow { try writeLine() }
+        rows.append(FailedRow(entry: entry, failure: failure))
+      }
+    }
+    try writeLine()
+  }
+
+  /// - Returns: The places of all rows in the list, and of those among them that are cancelled.
+  private func positions() throws -> (included: PositionSet, needed: PositionSet) {
+    var (included, cancelled, needed) = (PositionSet(), PositionSet(), PositionSet())
+    // Those whose dependencies have not been looked at.
+    var open: [Int] = []
+    try ledger.eachEndedPage(run: run) { page in
+      for ended in page {
+        let row = try ReportRow(parsing: ended.row)
+        if row.failure != nil {
+          included.insert(ended.position)
+          if hasCancelled { open.append(ended.position) }
+        } else if row.state == .cancelled {
+          cancelled.insert(ended.position)
+        }
+      }
+    }
+    while let position = open.popLast() {
+      for dependency in try index.dependencies(of: position) where cancelled.contains(dependency.position) {
+        guard included.insert(dependency.position) else { continue }
+        needed.insert(dependency.position)
+        open.append(dependency.position)
+      }
+    }
+    return (included, needed)
+  }
+}
+
+/// A row of the list of failures, which is a manifest.
+struct FailedRow {
+  let entry: Entry
+  /// nil for a row that was cancelled, and that one that has failed comes after.
+  let failure: ReportRow.Failure?
+
+  /// The rows of one entry as a line.
+  /// - Parameters:
+  ///   - rows: At least one; several of an entry with variants.
+  ///   - after: The names of the entries in the list that it comes after.
+  static func manifestLine(_ rows: [FailedRow], after: [String]) -> JSONValue {
+    guard let first = rows.first else { return .object([]) }
+    let entry = first.entry
+    let source = JSONValue.Member(
+      "url", entry.urls.count == 1 ? .string(entry.urls[0]) : .array(entry.urls.map(JSONValue.string)))
+    let made = entry.variant == nil ? entry.outputMembers : []
+    let rest = JSONValue.object([
+      "priority": .string(entry.priority.rawValue), "checksum": entry.checksum.map { .string($0.description) },
+      "after": after.isEmpty ? nil : .array(after.map(JSONValue.string)),
+      "variants": entry.variant == nil ? nil : .array(rows.map(\.variant)), "metadata": entry.metadata,
+      "_error": rows.lazy.compactMap(\.failure).first?.json,
+    ])
+    let names = JSONValue.object(["name": .string(entry.shownName), "cache-key": entry.key.map { .string($0) }])
+    guard case .object(let named) = names, case .object(let members) = rest else { return rest }
+    return .object([source] + entry.request.members + named + made + members)
+  }
+
+  /// The row as one of the variants of its entry.
+  private var variant: JSONValue {
+    .object(
+      [.init("name", .string(entry.variant ?? ""))] + entry.outputMembers
+        + (failure.map { [.init("_error", $0.json)] } ?? []))
+  }
+}
+
+extension Entry {
+  /// What is made of its source, as fields.
+  fileprivate var outputMembers: [JSONValue.Member] {
+    [
+      .init("filters", .string(recipe.description)), .init("format", .string(options.format?.rawValue ?? "keep")),
+      .init("quality", .integer(options.quality)),
+    ]
+  }
+}

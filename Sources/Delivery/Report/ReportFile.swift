@@ -1,0 +1,230 @@
+import Gallery
+import Glibc
+import JobIndex
+import JSON
+import Ledger
+import Manifests
+import Model
+import Scheduling
+import System
+
+/// Writes the documents of a finished run to staging: its failures, its manifest and its report. Rows are streamed from the
+/// ledger.
+package struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
+  package let run: RunContext
+  package let manifest: JobManifest
+  package let outcome: JobOutcome
+
+  /// The oldest first, all of them ended.
+  package let pauses: [LedgerPause]
+  package let index: JobIndex
+  package let ledger: Ledger
+  package let state: StateFolder
+
+  /// How often the sources of the rows occur; nil when that does not matter.
+  package var sources: SourceCounts?
+
+  /// Called when the file system has refused to give the manifest its permissions. Default: nothing is done.
+  package var accessRefused: @Sendable (SystemError) -> Void = { _ in }
+
+  /// What is doubtful about the manifest.
+  package var manifestWarnings: [ManifestWarning] = []
+
+  /// Whether the manifest's `defaults` have something that only its owner is to read.
+  package var hasSecretDefaults = false
+
+  /// What is to know that a page of the run is made, from the same rows; nil when none is. Default: nil.
+  package var gallery: GalleryWriter?
+
+  package init(
+    run: RunContext, manifest: JobManifest, outcome: JobOutcome, pauses: [LedgerPause], index: JobIndex, ledger: Ledger,
+    state: StateFolder, sources: SourceCounts? = nil,
+    accessRefused: @escaping @Sendable (SystemError) -> Void = { _ in }, manifestWarnings: [ManifestWarning] = [],
+    hasSecretDefaults: Bool = false, gallery: GalleryWriter? = nil
+  ) {
+    self.run = run
+    self.manifest = manifest
+    self.outcome = outcome
+    self.pauses = pauses
+    self.index = index
+    self.ledger = ledger
+    self.state = state
+    self.sources = sources
+    self.accessRefused = accessRefused
+    self.manifestWarnings = manifestWarnings
+    self.hasSecretDefaults = hasSecretDefaults
+    self.gallery = gallery
+  }
+
+  /// Writes and syncs everything, and syncs the log of the rows. Done again after a crash, it writes the same.
+  /// - Throws: `SystemError`, `SQLiteError`.
+  package func write() throws -> ReportDelivery {
+    do {
+      return try writeAll()
+    } catch {
+      // On a full disk it takes room that others need, and it is written again.
+      for name in ["failed.jsonl", "manifest", "report.json", PagePlace.name] {
+        run.staging.remove(run.staging.document(name))
+      }
+      throw error
+    }
+  }
+
+  private func writeAll() throws -> ReportDelivery {
+    if outcome.counts.total > 0 { try syncEntriesLog() }
+    var documents: [Delivery] = []
+    if outcome.counts.failed > 0 {
+      documents.append(
+        try write("failed.jsonl", to: run.folder.failedManifest, mode: 0o600) { file in
+          try FailureList(run: run.runID, index: index, ledger: ledger, hasCancelled: outcome.counts.cancelled > 0)
+            .eachLine { try file.write($0 + "\n") }
+        })
+    }
+    if let manifest = try stageManifest() { documents.append(manifest) }
+    let page = gallery.flatMap { FinalPage(of: run, by: $0) }
+    documents.append(try write("report.json", to: run.folder.report, mode: 0o666) { try writeReport($0, page) })
+    page?.place()
+    return try ReportDelivery(run: run, manifest: manifest, outcome: outcome, documents: documents)
+  }
+
+  /// All rows are in the log, whoever wrote them: before the report tells that the run is done they are on disk.
+  private func syncEntriesLog() throws(SystemError) {
+    do {
+      try run.folder.open(file: Folder.name(of: run.folder.entriesLog)).sync()
+    } catch  where error.code == ENOENT {
+      // Whoever waited for the results may have taken the folder away.
+    }
+  }
+
+  private func write(
+    _ name: String, to path: String, mode: UInt32, _ body: (DigestedFile) throws -> Void
+  ) throws -> Delivery {
+    let staged = run.staging.document(name)
+    let file = DigestedFile(try run.staging.create(staged, mode: mode))
+    try body(file)
+    try file.sync()
+    return Delivery(staged: staged, target: Folder.name(of: path), bytes: file.size, sha256: file.digest.hexDigest())
+  }
+
+  /// The snapshot is on disk already: it gets a second name where the file system allows it.
+  /// - Returns: nil when there is no snapshot, and no room for the file either.
+  private func stageManifest() throws -> Delivery? {
+    if manifest.tooLarge != nil { return try stageUncopied() }
+    let (staging, name) = (try run.staging.open(), run.staging.document("manifest"))
+    try staging.remove(name)
+    let snapshot = state.snapshot(run.runID, extension: manifest.fileExtension)
+    guard staging.link(snapshot, orCopyTo: name) else { throw SystemError("link", run.staging.path(name)) }
+    let file = try staging.open(reading: name)
+    try setAccess(of: file)
+    return try delivery(of: file, staged: name)
+  }
+
+  private func delivery(of file: OpenFile, staged name: String) throws -> Delivery {
+    try file.sync()
+    let target = run.folder.manifest(extension: manifest.fileExtension)
+    return Delivery(
+      staged: name, target: Folder.name(of: target), bytes: try file.status().size, sha256: manifest.sha256)
+  }
+
+  /// Gives the manifest the permissions of the file that was dropped, unless it holds secrets. Where the file system knows no
+  /// permissions, as CIFS, it decides itself.
+  private func setAccess(of file: OpenFile) throws {
+    guard let mode = manifest.mode else { return }
+    let isPlanned = outcome.state != .rejected && outcome.state != .superseded && manifest.list == nil
+    let isSecret =
+      try isPlanned
+      ? hasSecretDefaults || index.hasSecrets()
+      : ManifestFile(path: file.path, isCompressed: ManifestFile.isCompressed(manifest.fileExtension)).mayHoldSecrets
+    do throws(SystemError) {
+      if isSecret { try file.makePrivate() } else { try file.setAccess(mode: mode, group: manifest.group) }
+    } catch {
+      guard [EPERM, ENOTSUP, ENOSYS].contains(error.code) else { throw error }
+      accessRefused(error)
+    }
+  }
+
+  /// The file of which there is no snapshot gets a second name, or is copied where that is refused, if it was read to its end.
+  private func stageUncopied() throws -> Delivery? {
+    let (staging, name) = (try run.staging.open(), run.staging.document("manifest"))
+    try staging.remove(name)
+    guard let path = manifest.inboxPath else { return nil }
+    let isRead = !manifest.sha256.isEmpty
+    guard isRead ? staging.link(path, orCopyTo: name) : staging.link(path, as: name) else { return nil }
+    let file: OpenFile
+    do {
+      file = try staging.open(reading: name)
+      let status = try file.status()
+      let isUnchanged =
+        isRead
+        ? try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path) == manifest.sha256
+        : ManifestRemoval.isSameFile(status.identity, manifest.identity)
+      guard status.kind == .file, isUnchanged else {
+        try staging.remove(name)
+        return nil
+      }
+    } catch  where error.cause == .occupied {
+      // Somebody has put a symbolic link in its place.
+      try staging.remove(name)
+      return nil
+    }
+    return try delivery(of: file, staged: name)
+  }
+
+  private func writeReport(_ file: DigestedFile, _ page: FinalPage?) throws {
+    let obstacle = page?.obstacle.map { obstacle in
+      ReportWarning(
+        code: .pageObstacle, message: "\(PagePlace.name) is \(obstacle) and stays: the job has no page",
+        place: PagePlace.name)
+    }
+    let head = ReportHead(
+      run: run, manifest: manifest, outcome: outcome, pauses: pauses,
+      warnings: try manifestWarnings.map(ReportWarning.init) + sameSources() + [obstacle].compactMap { $0 })
+    page?.begin(head, outcome.counts)
+    var text = "{"
+    for member in head.members { text += "\n\(JSONValue.string(member.key).text):\(member.value.text)," }
+    text += "\n\(ReportHead.rowsBegin)"
+    var separator = "\n"
+    try ledger.eachEndedPage(run: run.runID) { rows in
+      for row in rows {
+        text += separator + row.row
+        page?.add(row.row)
+        separator = ",\n"
+      }
+      try file.write(text)
+      text = ""
+    }
+    try file.write(text + "\n]}\n")
+  }
+
+  /// Rows are read for it only if a source may have occurred often enough.
+  private func sameSources() throws -> [ReportWarning] {
+    guard let sources, sources.isAnyFrequent else { return [] }
+    var same = SameSources(threshold: sources.threshold)
+    try ledger.eachEndedPage(run: run.runID) { rows in
+      for row in rows {
+        guard let sha256 = ReportRow.sourceSHA256(ofFiltered: row.row), sources.isFrequent(sha256),
+          let request = try index.requestIdentity(at: row.position)
+        else { continue }
+        try same.add(sha256, index: row.position, request: request) { try ReportRow(parsing: row.row).name }
+      }
+    }
+    return same.warnings
+  }
+}
+
+/// A file that is written from its beginning, with the digest of what was written.
+private final class DigestedFile {
+  let digest = MessageDigest()
+  private(set) var size = 0
+  private let file: OpenFile
+
+  init(_ file: OpenFile) { self.file = file }
+
+  func write(_ text: String) throws(SystemError) {
+    try file.write(text)
+    digest.update(text)
+    size += text.utf8.count
+  }
+
+  func sync() throws(SystemError) { try file.sync() }
+}

@@ -1,0 +1,63 @@
+import Ledger
+import Model
+import System
+
+/// Ends a run that a later one has superseded, and of which nothing runs any more. It may be done again when it was
+/// interrupted. What has no row is counted, and gets none.
+package struct Supersession {
+  package let run: RunContext
+  package let manifest: JobManifest
+
+  /// How many entries the manifest has.
+  package let total: Int
+  package let ledger: Ledger
+  package let state: StateFolder
+
+  /// Whether the log beside the job's results is this run's, if there is one. Default: it is.
+  package var hasLog = true
+
+  package init(
+    run: RunContext, manifest: JobManifest, total: Int, ledger: Ledger, state: StateFolder, hasLog: Bool = true
+  ) {
+    self.run = run
+    self.manifest = manifest
+    self.total = total
+    self.ledger = ledger
+    self.state = state
+    self.hasLog = hasLog
+  }
+
+  /// Writes the run's log to `history`. A run without rows leaves nothing.
+  /// - Returns: What all entries of the run add up to; nothing without rows.
+  /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`.
+  package func record() throws -> JobTally {
+    run.staging.removeFilesOfEntries()
+    var tally = JobTally()
+    let log = try run.staging.create(run.staging.document("entries.jsonl"))
+    try ledger.eachEndedPage(run: run.runID) { page in
+      for entry in page { tally.add(try ReportRow(parsing: entry.row)) }
+      try log.write(page.map { $0.row + "\n" }.joined())
+    }
+    guard tally.counts.total > 0 else {
+      run.staging.remove(Folder.name(of: log.path))
+      try ledger.commit([.remove(run.runID)])
+      state.remove(run.runID, extension: manifest.fileExtension, hasList: true)
+      try removeLog()
+      return tally
+    }
+    tally.addCancelled(total - tally.counts.total)
+    let folder = run.inHistory.folder
+    try run.staging.open().rename(
+      Folder.name(of: log.path), to: folder.createDurably(), as: Folder.name(of: folder.entriesLog))
+    try removeLog()
+    return tally
+  }
+
+  /// Removes the log beside the job's results.
+  private func removeLog() throws(SystemError) {
+    guard hasLog else { return }
+    do throws(SystemError) {
+      try run.folder.open().remove(Folder.name(of: run.folder.entriesLog))
+    } catch  where error.cause == .missing {}
+  }
+}

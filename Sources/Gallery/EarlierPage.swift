@@ -1,0 +1,36 @@
+import JSON
+import Model
+import System
+
+/// What the outbox's page shows that an earlier process has written.
+struct EarlierPage {
+  /// A page is not longer than so many bytes.
+  private static let limit = 64 << 20
+  private static let dataBegins = #"id="data">"#
+
+  /// Tells the start of the machine in which it was written from others.
+  let boot: String
+
+  let ended: [String: EndedJob]
+
+  let hasOlder: Bool
+
+  /// Up to which job it was known that pages are whole; nil when it was of all.
+  let checkedTo: String?
+
+  /// - Returns: nil when there is none, or it is not whole.
+  init?(of outbox: OutboxFolder) {
+    guard let folder = try? outbox.open(), (try? PagePlace(in: folder)) == .ours,
+      let file = try? folder.open(reading: PagePlace.name), let size = try? file.status().size, size <= Self.limit,
+      let bytes = try? file.readStart(size), let begin = bytes.firstRange(of: Array(Self.dataBegins.utf8))?.upperBound,
+      let end = bytes[begin...].firstIndex(of: UInt8(ascii: "<")),
+      let data = try? JSONValue(parsing: String(decoding: bytes[begin..<end], as: UTF8.self)),
+      case .array(let jobs)? = data["jobs"]
+    else { return nil }
+    boot = data["instance"]?["boot_id"]?.string ?? ""
+    checkedTo = data["instance"]?["checked_to"]?.string
+    let known = jobs.compactMap { EndedJob($0) }
+    ended = Dictionary(known.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    hasOlder = data["has_older"] == .bool(true)
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import JSON
+import Model
+
+/// A job that has ended, as the outbox's page shows it.
+package struct EndedJob: Sendable {
+  let name: String
+  let runID: String
+
+  /// When it ended: RFC 3339, UTC, with milliseconds.
+  let finished: String
+
+  /// Its report's path, relative to the outbox.
+  let report: String
+
+  /// As the page has it.
+  let json: String
+
+  /// What others of the same key take the place of: a run that of the last run of its job, and a manifest that was rejected
+  /// while another of its job was live only that of such a one.
+  var key: String { report == Self.report(of: name) ? name : name + "/" }
+
+  private static func report(of name: String) -> String { name + "/report.json" }
+
+  private init(_ job: OutboxPage.Job, report: String) {
+    (name, runID, finished) = (job.name, job.runID, job.finished ?? "")
+    self.report = report
+    var job = job
+    job.report = report
+    json = job.json.text
+  }
+
+  /// - Parameter hasPage: Whether there is a page of the job.
+  init(_ run: EndedRun, hasPage: Bool) {
+    let counts = run.outcome.counts
+    self.init(
+      OutboxPage.Job(
+        name: run.name, runID: run.runID, state: run.outcome.state.rawValue,
+        started: JSONValue.time(run.started).string,
+        finished: JSONValue.time(run.outcome.finished(since: run.started)).string,
+        counts: counts, ended: counts.total, total: counts.total, failed: counts.failed,
+        page: hasPage ? run.name + "/" + PagePlace.name : nil,
+        problems: run.outcome.problems.map { .init(code: $0.code, message: $0.message, place: $0.place) }),
+      report: run.isInHistory ? "\(run.name)/history/\(run.runID)/report.json" : Self.report(of: run.name))
+  }
+
+  /// A job whose report was read.
+  /// - Returns: nil for a report that lacks something.
+  package init?(_ name: String, _ head: ReportHead, hasPage: Bool) {
+    guard let state = head.state, let runID = head.runID else { return nil }
+    let json = JSONValue.object(head.members)
+    var problems: [OutboxPage.Problem] = []
+    if case .array(let errors)? = json["errors"] {
+      problems = errors.compactMap { error in
+        guard let code = error["code"]?.string else { return nil }
+        return .init(code: code, message: error["message"]?.string ?? "", place: error["where"]?.string)
+      }
+    }
+    self.init(
+      OutboxPage.Job(
+        name: name, runID: runID, state: state.rawValue, started: json["started_at"]?.string, finished: head.finished,
+        counts: head.counts, ended: head.counts?.total, total: head.counts?.total, failed: head.counts?.failed,
+        page: hasPage ? name + "/" + PagePlace.name : nil, problems: problems),
+      report: Self.report(of: name))
+  }
+
+  /// A job of an earlier page.
+  /// - Returns: nil when it had not ended then.
+  init?(_ json: JSONValue) {
+    guard let name = json["name"]?.string, let runID = json["run_id"]?.string,
+      let finished = json["finished_at"]?.string, let report = (json["report"]?.string)?.removingPercentEncoding
+    else { return nil }
+    (self.name, self.runID, self.finished, self.report) = (name, runID, finished, report)
+    self.json = json.text
+  }
+}
+
+/// A run that has ended just now.
+package struct EndedRun: Sendable {
+  package let name: String
+  package let runID: String
+  package let outcome: JobOutcome
+
+  /// In milliseconds since 1970.
+  package let started: Int
+
+  /// Whether its report went to `history`.
+  package let isInHistory: Bool
+
+  package init(name: String, runID: String, outcome: JobOutcome, started: Int, isInHistory: Bool) {
+    self.name = name
+    self.runID = runID
+    self.outcome = outcome
+    self.started = started
+    self.isInHistory = isInHistory
+  }
+}

@@ -1,0 +1,220 @@
+import Foundation
+import JSON
+import Ledger
+import Model
+import Synchronization
+import System
+
+/// The pages of live jobs and of the outbox, as `GalleryWriter` writes them: on its queue.
+package final class GalleryPages: @unchecked Sendable {  // what changes and is in no mutex belongs to one queue
+  /// What went wrong.
+  struct Trouble {
+    let kind: String
+    let message: String
+  }
+
+  /// Pages are written at most every so many seconds, and take at most a fiftieth of the time.
+  package static let spacing = 2.0
+  static let share = 50.0
+
+  /// How long the end of the program waits for pages that are made again, in seconds.
+  private static let checkTime = 1.0
+
+  /// Whether what can be done at another start is left.
+  let isClosing = Mutex(false)
+
+  private let outbox: OutboxFolder
+  private let staging: Staging
+  private let ledger: Ledger
+  private let boot: String
+  private let latest: @Sendable (Int) -> (jobs: [EndedJob], hasOlder: Bool)
+  /// On the queue of checks.
+  private let checkedPage: RemadePage
+  /// On the queue on which pages are written.
+  private let lostPage: RemadePage
+
+  /// The jobs that have ended, by their keys, and whether there are more.
+  private var ended: [String: EndedJob] = [:]
+  private var hasOlder = false
+
+  /// The same in the order of the page; nil when it has to be found.
+  private var sorted: [EndedJob]?
+
+  /// Up to which job no page can be there of which a power cut has left less than all; nil when that is so for all.
+  private let checkedTo = Mutex<String?>("")
+  private var live: [Int: LivePage] = [:]
+  private var due = 0.0
+
+  /// What the outbox's page shows of what has not ended; nil when another is to be written.
+  private var shown: OutboxPage?
+
+  /// Whether the outbox's page was to be written and was not due.
+  private(set) var isBehind = false
+
+  /// Jobs whose pages are not to be made again; nil once no page is.
+  private let begun = Mutex<Set<String>?>([])
+
+  /// - Parameters:
+  ///   - staging: The folder in which pages are written.
+  ///   - boot: Tells this start of the machine from others.
+  ///   - latest: The jobs that ended last, and whether there are more, when no earlier page has them.
+  package init(
+    outbox: OutboxFolder, staging: Staging, ledger: Ledger, boot: String,
+    latest: @escaping @Sendable (Int) -> (jobs: [EndedJob], hasOlder: Bool)
+  ) {
+    self.outbox = outbox
+    self.staging = staging
+    self.ledger = ledger
+    self.boot = boot
+    self.latest = latest
+    checkedPage = RemadePage(outbox: outbox, staging: staging, name: "checked-" + PagePlace.name)
+    lostPage = RemadePage(outbox: outbox, staging: staging, name: "lost-" + PagePlace.name)
+  }
+
+  // MARK: The start
+
+  /// Reads which jobs have ended: from the page that is there, and from the ledger those that ended after it was written.
+  func load() {
+    if let earlier = EarlierPage(of: outbox) {
+      if !earlier.boot.isEmpty, earlier.boot == boot { checkedTo.withLock { $0 = earlier.checkedTo } }
+      (ended, hasOlder) = (earlier.ended, earlier.hasOlder)
+    } else {
+      let found = latest(OutboxPage.limit)
+      ended = Dictionary(found.jobs.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+      hasOlder = found.hasOlder
+    }
+    guard let folder = try? outbox.open() else { return }
+    let known = Set(ended.values.map(\.runID))
+    for job in ((try? ledger.ended(limit: OutboxPage.limit)) ?? []).reversed() where !known.contains(job.runID) {
+      guard let outcome = try? JobOutcome(text: job.outcome ?? ""), outcome.state != .superseded,
+        let manifest = try? JobManifest(text: job.details)
+      else { continue }
+      let run = EndedRun(
+        name: job.name, runID: job.runID, outcome: outcome, started: manifest.accepted,
+        isInHistory: outcome.isRejectedReplacement == true)
+      // The ledger may still have a run of a job of which the page has a later one.
+      let job = EndedJob(run, hasPage: false)
+      if let shown = ended[job.key], shown.finished >= job.finished { continue }
+      add(run, in: folder)
+    }
+    for (key, job) in ended {
+      // One that somebody has taken away has nothing to show.
+      do { if try folder.status(of: job.report) == nil { ended[key] = nil } } catch {}
+    }
+  }
+
+  /// Makes pages again of which a power cut has left less than all.
+  func checkPages() {
+    defer { begun.withLock { $0 = nil } }
+    guard let last = checkedTo.withLock({ $0 }), let folder = try? outbox.open(), let names = try? folder.names()
+    else { return }
+    let began = Clock.monotonicSeconds
+    for name in names.compactMap(\.text).filter({ $0 > last && !$0.hasPrefix(".") && $0 != PagePlace.name }).sorted() {
+      // The next start goes on.
+      if isClosing.withLock({ $0 }), Clock.monotonicSeconds - began > Self.checkTime { return }
+      if (try? PagePlace(in: folder, name + "/" + PagePlace.name)) == .broken {
+        checkedPage.make(name) { begun.withLock { $0?.contains(name) == false } }
+      }
+      checkedTo.withLock { $0 = name }
+    }
+    checkedTo.withLock { $0 = nil }
+  }
+
+  /// Keeps the page of a job from being made again.
+  func began(_ job: String) { begun.withLock { _ = $0?.insert(job) } }
+
+  /// Makes the page of a job again that is missing or not whole. On the queue of checks.
+  func check(_ job: String) { make(checkedPage, of: job) }
+
+  private func make(_ page: RemadePage, of job: String) {
+    guard let folder = try? outbox.open(),
+      (try? PagePlace(in: folder, job + "/" + PagePlace.name))?.isVacant == true
+    else { return }
+    page.make(job) { true }
+  }
+
+  // MARK: Writing
+
+  func endLivePage(of run: Int) { live[run] = nil }
+
+  /// Writes what is due.
+  /// - Parameters:
+  ///   - runs: That have ended since the last call.
+  ///   - lost: Those of their jobs whose pages could not be written.
+  func write(_ update: GalleryWriter.Update, ended runs: [EndedRun], lost: Set<String> = []) -> [Trouble] {
+    for job in lost { make(lostPage, of: job) }
+    let numbers = Set(update.jobs.map(\.run.number))
+    live = live.filter { numbers.contains($0.key) }
+    var troubles: [Trouble] = []
+    for job in update.jobs {
+      do {
+        try live[job.run.number, default: LivePage()].write(job)
+      } catch {
+        troubles.append(Trouble(kind: "job", message: "the page of job \(job.run.job) is not written: \(error)"))
+      }
+    }
+    do {
+      let folder = try outbox.open()
+      for run in runs.suffix(OutboxPage.limit) { add(run, in: folder) }
+      hasOlder = hasOlder || runs.count > OutboxPage.limit
+      trim()
+      if let trouble = try write(update, to: folder) { troubles.append(trouble) }
+    } catch {
+      troubles.append(Trouble(kind: "outbox", message: "the outbox's \(PagePlace.name) is not written: \(error)"))
+    }
+    return troubles
+  }
+
+  private func add(_ run: EndedRun, in folder: OpenFolder) {
+    let hasPage =
+      !run.isInHistory && (try? PagePlace(in: folder, run.name + "/" + PagePlace.name)) == .ours
+    let job = EndedJob(run, hasPage: hasPage)
+    ended[job.key] = job
+    // What was rejected is in the past when its job has ended.
+    if !run.isInHistory { ended[job.key + "/"] = nil }
+    (sorted, shown) = (nil, nil)
+  }
+
+  /// Keeps the latest.
+  private func trim() {
+    guard sorted == nil else { return }
+    let all = ended.values.sorted { ($0.finished, $0.key) > ($1.finished, $1.key) }
+    for job in all.dropFirst(OutboxPage.limit) { ended[job.key] = nil }
+    hasOlder = hasOlder || all.count > OutboxPage.limit
+    sorted = Array(all.prefix(OutboxPage.limit))
+  }
+
+  private func write(_ update: GalleryWriter.Update, to folder: OpenFolder) throws(SystemError) -> Trouble? {
+    let began = Clock.monotonicSeconds
+    var page = update.page
+    for place in page.live.indices.prefix(OutboxPage.limit) {
+      let path = page.live[place].name + "/" + PagePlace.name
+      if (try? PagePlace(in: folder, path)) == .ours { page.live[place].page = path }
+    }
+    guard update.isLast || page != shown else { return nil }
+    isBehind = !update.isLast && began < due
+    if isBehind { return nil }
+    if let obstacle = try PagePlace(in: folder).obstacle {
+      let path = outbox.path + "/" + PagePlace.name
+      return Trouble(kind: "outbox", message: "\(path) is \(obstacle) and stays: the outbox has no page")
+    }
+    let names = Set(page.live.map(\.name))
+    let others = (sorted ?? []).filter { !names.contains($0.key) }
+    let name = "outbox-" + PagePlace.name
+    do throws(SystemError) {
+      let file = PageFile(try staging.create(name), .outbox, title: Folder.name(of: outbox.path))
+      try page.write(
+        to: file, ended: others.map(\.json), hasOlder: hasOlder || page.live.count + others.count > OutboxPage.limit,
+        boot: boot, checkedTo: checkedTo.withLock { $0 }, now: .time(Clock.wallMilliseconds))
+      try file.end()
+      try staging.open().rename(name, to: folder, as: PagePlace.name)
+    } catch {
+      staging.remove(name)
+      throw error
+    }
+    let end = Clock.monotonicSeconds
+    due = began + max(Self.spacing, Self.share * (end - began))
+    shown = page
+    return nil
+  }
+}

@@ -1,0 +1,37 @@
+import Model
+import System
+
+/// The page of a live job: what was read for it, and when it may be written again.
+struct LivePage {
+  private var rows = RowPlaces()
+
+  /// When it may be written again, as `Clock.monotonicSeconds`.
+  private var due = 0.0
+  private var last: JobPage.Live?
+
+  /// Writes the page, if it is due and shows something else than the one that is there.
+  /// - Throws: `SystemError`.
+  mutating func write(_ job: GalleryWriter.LiveJob) throws {
+    let began = Clock.monotonicSeconds
+    guard began >= due || job.live.isLast else { return }
+    defer { due = began + max(GalleryPages.spacing, GalleryPages.share * (Clock.monotonicSeconds - began)) }
+    let (folder, staging) = (try job.run.folder.open(), job.run.staging)
+    guard try PagePlace(in: folder).obstacle == nil else { return }
+    let log = try folder.open(reading: Folder.name(of: job.run.folder.entriesLog))
+    let hasChanged = try rows.update(from: log)
+    guard hasChanged || job.live != last else { return }
+    let name = staging.document("live.html")
+    do {
+      let page = try JobPage(
+        to: staging.create(name), job: job.run.job, head: job.head(), live: job.live, total: rows.counts.total,
+        failed: rows.counts.failed)
+      try rows.each(of: log) { (row, count) throws(SystemError) in try page.add(row, count) }
+      try page.end()
+      try staging.open().rename(name, to: folder, as: PagePlace.name)
+    } catch {
+      staging.remove(name)
+      throw error
+    }
+    last = job.live
+  }
+}

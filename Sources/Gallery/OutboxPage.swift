@@ -1,0 +1,138 @@
+import JSON
+import Model
+import System
+
+/// What the outbox's page shows: the jobs, and what was left alone in the inbox. It holds no URLs: others may read it.
+package struct OutboxPage: Sendable, Equatable {
+  /// So many jobs are on it at most.
+  package static let limit = 1000
+
+  /// A job, live or not.
+  package struct Job: Sendable, Equatable {
+    package let name: String
+    package let runID: String
+    /// As `status` has it of a live job, else as in its report.
+    package var state: String
+    package var started: String?
+    var finished: String?
+    var counts: JobOutcome.Counts?
+    package var ended: Int?
+    package var total: Int?
+    package var failed: Int?
+    /// Rows a second.
+    package var rate: Double?
+    /// Seconds.
+    package var remaining: Double?
+    /// The path of its page, relative to the outbox; nil when there is none.
+    var page: String?
+    /// The same of its report.
+    var report: String?
+    /// What made its manifest rejected.
+    var problems: [Problem] = []
+
+    package init(
+      name: String, runID: String, state: String, started: String? = nil, finished: String? = nil,
+      counts: JobOutcome.Counts? = nil, ended: Int? = nil, total: Int? = nil, failed: Int? = nil, rate: Double? = nil,
+      remaining: Double? = nil, page: String? = nil, report: String? = nil, problems: [Problem] = []
+    ) {
+      self.name = name
+      self.runID = runID
+      self.state = state
+      self.started = started
+      self.finished = finished
+      self.counts = counts
+      self.ended = ended
+      self.total = total
+      self.failed = failed
+      self.rate = rate
+      self.remaining = remaining
+      self.page = page
+      self.report = report
+      self.problems = problems
+    }
+
+    var json: JSONValue {
+      .object([
+        "name": .string(name), "run_id": .string(runID), "state": .string(state),
+        "started_at": started.map { .string($0) },
+        "finished_at": finished.map { .string($0) }, "counts": counts?.json, "ended": ended.map { .integer($0) },
+        "total": total.map { .integer($0) }, "failed": failed.map { .integer($0) }, "rate": rate.map { .number($0) },
+        "remaining_s": remaining.map { .number($0) }, "page": page.map { .string(PageText.link($0)) },
+        "report": report.map { .string(PageText.link($0)) },
+        "problems": problems.isEmpty ? nil : .array(problems.prefix(OutboxPage.problemLimit).map(\.json)),
+      ])
+    }
+  }
+
+  /// Something that made a manifest rejected.
+  package struct Problem: Sendable, Equatable {
+    let code: String
+    let message: String
+    var place: String?
+
+    fileprivate var json: JSONValue {
+      .object([
+        "code": .string(code), "message": .string(PageText.withoutURLs(message)),
+        "where": place.flatMap { $0.isEmpty ? nil : .string(PageText.withoutURLs($0)) },
+      ])
+    }
+  }
+
+  /// A file or folder in the inbox that is ignored.
+  package struct Ignored: Sendable, Equatable {
+    package let file: String
+    package let why: String
+
+    package init(file: String, why: String) {
+      self.file = file
+      self.why = why
+    }
+  }
+
+  /// So many problems of a job are on it at most.
+  static let problemLimit = 20
+
+  package var isRunning = true
+  package var paused: String?
+
+  /// The jobs that have not ended.
+  package var live: [Job] = []
+  package var ignored: [Ignored] = []
+
+  package init() {}
+
+  package var inbox: String?
+
+  /// Why the inbox cannot be read; nil when it can.
+  package var inboxError: String?
+
+  /// The page's data.
+  /// - Parameters:
+  ///   - ended: The other jobs that are shown, as JSON, the latest first.
+  ///   - hasOlder: Whether there are more.
+  ///   - boot: Tells this start of the machine from others.
+  ///   - checkedTo: Up to which job it is known since then that pages are whole; nil when it is of all.
+  ///   - now: When it is written.
+  func write(
+    to page: PageFile, ended: [String], hasOlder: Bool, boot: String, checkedTo: String?, now: JSONValue
+  ) throws(SystemError) {
+    let head = JSONValue.object([
+      "page": .string("outbox"), "version": .integer(1), "written_at": now,
+      "instance": .object([
+        "is_running": .bool(isRunning), "boot_id": .string(boot), "checked_to": checkedTo.map { .string($0) },
+      ]),
+      "paused": paused.map { .string(PageText.withoutURLs($0)) }, "has_older": .bool(hasOlder),
+      "ignored": .array(
+        ignored.map { .object(["file": .string($0.file), "why": .string(PageText.withoutURLs($0.why))]) }),
+      "inbox": inbox.map { .string($0) }, "inbox_error": inboxError.map { .string(PageText.withoutURLs($0)) },
+    ])
+    try page.append(head.text.dropLast() + #","jobs":["#)
+    var separator = ""
+    for job in live.prefix(Self.limit).map(\.json.text) + ended.prefix(max(0, Self.limit - live.count)) {
+      try page.append(separator)
+      try page.append(job)
+      separator = ","
+    }
+    try page.append("]}")
+  }
+}

@@ -1,0 +1,109 @@
+import Glibc
+import Model
+import System
+
+/// Where the rows that a page shows lie in a file that has them, one on a line: a live job's `entries.jsonl`, which has them as
+/// they end, or a report. What was read once is not read again, and what is kept of a row are three numbers.
+struct RowPlaces {
+  private struct Place {
+    let index: Int
+    let offset: Int
+    let count: Int
+  }
+
+  private static let chunk = 256 << 10
+
+  private let limit: Int
+  private var failed: [Place] = []
+  private var others: [Place] = []
+
+  /// Up to where the file was read, and which it was.
+  private var end = 0
+  private var node: FileIdentity?
+
+  /// How many rows there are, and how many of them failed.
+  private(set) var counts = (total: 0, failed: 0)
+
+  /// - Parameter limit: How many rows are shown at most. Default: `JobPage.limit`.
+  init(limit: Int = JobPage.limit) { self.limit = limit }
+
+  /// Reads what was added to the file. Another file in its place, or a shorter one, is read from its beginning.
+  /// - Returns: Whether there was anything.
+  mutating func update(from file: OpenFile) throws(SystemError) -> Bool {
+    let found = try file.status()
+    guard found.kind == .file else { return false }
+    if node.map({ !$0.isSameNode(as: found.identity) }) ?? true || found.size < end { self = RowPlaces(limit: limit) }
+    node = found.identity
+    let before = end
+    var size = Self.chunk
+    while end < found.size {
+      var bytes = try file.bytes(min(size, found.size - end), at: end)
+      if bytes.isEmpty { break }
+      let read = add(&bytes)
+      end += read
+      // A row that is longer than a chunk, or one that is being written.
+      if read == 0 {
+        if end + bytes.count >= found.size { break }
+        size *= 2
+      }
+    }
+    return end > before
+  }
+
+  /// Reads the whole lines of a piece of the file.
+  /// - Returns: How many bytes they have.
+  private mutating func add(_ bytes: inout [UInt8]) -> Int {
+    let count = bytes.count
+    return bytes.withUnsafeMutableBytes { buffer in
+      guard let base = buffer.baseAddress else { return 0 }
+      var start = 0
+      while start < count, let newline = memchr(base + start, 0x0a, count - start) {
+        newline.storeBytes(of: 0, as: UInt8.self)
+        let length = newline - (base + start)
+        add((base + start).assumingMemoryBound(to: CChar.self), length, at: end + start)
+        start += length + 1
+      }
+      return start
+    }
+  }
+
+  private mutating func add(_ line: UnsafePointer<CChar>, _ count: Int, at offset: Int) {
+    // In a report a comma follows.
+    let count = count > 0 && line[count - 1] == 0x2c ? count - 1 : count
+    guard count > 0, line[count - 1] == 0x7d, let index = ReportRow.index(line) else { return }
+    let place = Place(index: index, offset: offset, count: count)
+    counts.total += 1
+    if ReportRow.isFailed(line) {
+      counts.failed += 1
+      Self.add(place, to: &failed, limit)
+    } else {
+      Self.add(place, to: &others, limit)
+    }
+  }
+
+  /// Keeps those that come first in the manifest.
+  private static func add(_ place: Place, to places: inout [Place], _ limit: Int) {
+    places.append(place)
+    guard places.count >= 2 * limit else { return }
+    places.sort { $0.index < $1.index }
+    places.removeLast(places.count - limit)
+  }
+
+  /// Calls `body` with the rows that are shown, in the order of the manifest; each ends with a zero.
+  /// - Throws: `SystemError`, and what `body` throws.
+  mutating func each(
+    of file: OpenFile, _ body: (UnsafePointer<CChar>, _ count: Int) throws(SystemError) -> Void
+  ) throws(SystemError) {
+    failed.sort { $0.index < $1.index }
+    others.sort { $0.index < $1.index }
+    let shown = failed.prefix(limit) + others.prefix(max(0, limit - failed.count))
+    for place in shown.sorted(by: { $0.index < $1.index }) {
+      let row = try file.bytes(place.count, at: place.offset)
+      guard row.count == place.count else { continue }
+      let text = row.map(CChar.init(bitPattern:)) + [0]
+      try text.withUnsafeBufferPointer { text throws(SystemError) in
+        if let start = text.baseAddress { try body(start, place.count) }
+      }
+    }
+  }
+}

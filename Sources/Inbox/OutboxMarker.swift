@@ -1,0 +1,116 @@
+import Model
+import System
+
+/// What tells an outbox from another folder under its path, such as the empty one where its share is to be mounted: a line
+/// of its instance file.
+package enum OutboxMarker {
+  /// Checks that an outbox is the one that was used before. One that has jobs and no marker has only lost its state.
+  /// - Parameter known: Its marker.
+  /// - Throws: `StopError.outbox` when it is not; `SystemError`.
+  package static func check(_ outbox: OutboxFolder, is known: String) throws {
+    guard let difference = try difference(of: outbox, from: known) else { return }
+    throw StopError.outbox(
+      "\(outbox.path): \(difference.text). Is the outbox mounted? With --create on the command line "
+        + (difference == .missing ? "a new one begins here" : "this one is used from now on"))
+  }
+
+  /// What an outbox is that is not the one that was used before.
+  package enum Difference {
+    /// A folder in which nothing is, or nothing of ours.
+    case missing
+    /// Another outbox.
+    case other
+
+    package var text: String {
+      switch self {
+      case .missing: "the outbox that was used with this inbox is not here"
+      case .other: "this is not the outbox that was used with this inbox, but another one"
+      }
+    }
+  }
+
+  /// How an outbox differs from the one that was used before; nil when it is that one.
+  /// - Parameter known: Its marker.
+  package static func difference(of outbox: OutboxFolder, from known: String) throws(SystemError) -> Difference? {
+    let folder = try outbox.open()
+    let found = try read(folder)
+    if found == known { return nil }
+    guard found == nil else { return .other }
+    return try hasJobs(folder) ? nil : .missing
+  }
+
+  /// The outbox's marker, which is made if there is none, and lasts when this returns.
+  /// - Parameters:
+  ///   - lock: Of the outbox.
+  ///   - hidden: Where the lock's file lies.
+  ///   - known: The one that an outbox without a marker gets back, which has lost its state; nil for a new one. With another
+  ///     it would be unknown until the inbox remembers that.
+  package static func take(
+    _ lock: InstanceLock, in hidden: OpenFolder, known: String?
+  ) throws(SystemError) -> String {
+    if let marker = marker(lock.notes) { return marker }
+    let marker = known ?? RunID.make()
+    try lock.note("marker \(marker)\n")
+    try hidden.sync()
+    return marker
+  }
+
+  private static func read(_ outbox: OpenFolder) throws(SystemError) -> String? {
+    do {
+      let file = try outbox.open(reading: ".darkroom/" + OutboxFolder.instanceName)
+      return marker(try InstanceLock.notes(of: file))
+    } catch  where error.cause == .missing {
+      return nil
+    }
+  }
+
+  private static func marker(_ notes: String) -> String? {
+    let prefix = "marker "
+    let line = notes.split(separator: "\n").first { $0.hasPrefix(prefix) }
+    return line.map { String($0.dropFirst(prefix.count)) }
+  }
+
+  private static func hasJobs(_ outbox: OpenFolder) throws(SystemError) -> Bool {
+    for name in try outbox.names().compactMap(\.text) where !name.hasPrefix(".") {
+      guard try outbox.status(of: name)?.kind == .folder, let job = try? outbox.folder(name) else { continue }
+      let left = ["report.json", "entries.jsonl", "history", "images"]
+      if left.contains(where: { (try? job.status(of: $0)) != nil }) { return true }
+    }
+    return false
+  }
+}
+
+/// The outboxes that were used with an inbox, as its instance file has them: the state may lie in an outbox, and is gone
+/// with it when that is not mounted.
+package struct KnownOutboxes: Sendable, Equatable {
+  /// So many are remembered.
+  static let limit = 16
+
+  /// A digest of the path, which may hold anything, and the marker.
+  private struct Known: Equatable {
+    let place: String
+    let marker: String
+  }
+
+  /// The last used first.
+  private var known: [Known]
+
+  package init(notes: String) {
+    let words = notes.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    known = words.compactMap { $0.count == 3 && $0[0] == "outbox" ? Known(place: $0[1], marker: $0[2]) : nil }
+  }
+
+  var notes: String { known.map { "outbox \($0.place) \($0.marker)\n" }.joined() }
+
+  /// The marker that the outbox had when it was last used; nil for one that is not known.
+  /// - Parameter path: Of the outbox, symbolic links resolved.
+  package func marker(of path: String) -> String? { known.first { $0.place == Self.place(path) }?.marker }
+
+  /// Remembers an outbox as the one that was used last.
+  package mutating func remember(_ marker: String, of path: String) {
+    let new = Known(place: Self.place(path), marker: marker)
+    known = Array(([new] + known.filter { $0.place != new.place }).prefix(Self.limit))
+  }
+
+  private static func place(_ path: String) -> String { String(MessageDigest.hexDigest(of: path).prefix(16)) }
+}

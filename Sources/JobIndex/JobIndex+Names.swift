@@ -1,0 +1,172 @@
+import Database
+import Manifests
+import Model
+
+/// The final names of entries.
+extension JobIndex {
+  /// An entry whose name is to be settled. One with variants has the position of the first.
+  private struct Named {
+    let position: Int
+
+    /// Without that of a variant.
+    let name: String
+    let hasVariants: Bool
+
+    /// nil unless the name is derived.
+    let requestDigest: Int?
+  }
+
+  /// Gives every entry its final name, in order: the first keeps it, later ones get `-2`, `-3`…. Names as they were given
+  /// are final already; those that were partly replaced come first, then those that requests had in the job's last run, and
+  /// at last those that are derived.
+  /// - Returns: The first of the names, replaced or of the last run, that another entry has.
+  package func settleNames() throws -> [NameClashes.Renamed] {
+    var renamed: [NameClashes.Renamed] = []
+    try eachNamed("WHERE explicit = 2") { entry in
+      let name = try takeFreeName(for: entry)
+      guard name != entry.name, renamed.count < ManifestWarning.reportLimit else { return }
+      renamed.append(.init(cause: .replaced, position: entry.position, taken: entry.name, name: name))
+    }
+    if hasLastNames {
+      let lost = try settleLastNames(limit: ManifestWarning.reportLimit - renamed.count)
+      try eachNamed("JOIN unnamed USING (position) WHERE true") { entry in
+        let name = try takeFreeName(for: entry)
+        guard let taken = lost[entry.position] else { return }
+        renamed.append(.init(cause: .lastRun, position: entry.position, taken: taken, name: name))
+      }
+      try database.execute("DROP TABLE last_names; DROP TABLE unnamed")
+    } else if hasDerivedNames {
+      try eachNamed("WHERE explicit = 0") { _ = try takeFreeName(for: $0) }
+    }
+    if hasDependencies { try resolveDependencies() }
+    if isInMemory { return renamed }
+    try database.execute("DROP TABLE claims")
+    // From here on the index is read from its beginning to its end: pages that were read are not needed again.
+    try database.execute("PRAGMA cache_size = -256; PRAGMA shrink_memory")
+    return renamed
+  }
+
+  /// Calls `body` with entries, in the manifest's order.
+  /// - Parameter clause: Which ones, up to a condition that more can be added to.
+  private func eachNamed(_ clause: String, _ body: (Named) throws -> Void) throws {
+    var after = -1
+    while true {
+      let page = try database.all(
+        """
+        SELECT position, name, variant, request_digest FROM entries \(clause)
+        AND position > ? AND (first_row IS NULL OR first_row = position) ORDER BY position LIMIT 1000
+        """, [.integer(after)]
+      ) { row in
+        let (name, variant) = (row.text(1) ?? "", row.text(2))
+        return Named(
+          position: row.integer(0), name: variant.map { Entry.lineName(name, variant: $0) } ?? name,
+          hasVariants: variant != nil, requestDigest: row.optionalInteger(3))
+      }
+      guard let last = page.last else { return }
+      after = last.position
+      for entry in page { try body(entry) }
+    }
+  }
+
+  /// Gives an entry its name, or the first free one with a number.
+  private func takeFreeName(for entry: Named) throws -> String {
+    if entry.hasVariants { return try settleVariants(of: entry.name, first: entry.position) }
+    let name = try freeName(entry.name, for: entry.position)
+    if name != entry.name { try rename(entry.position, to: name) }
+    return name
+  }
+
+  private func freeName(_ name: String, for position: Int) throws -> String {
+    let taken = OutputName.claim(name)
+    if try claim(taken, for: position) == nil { return name }
+    var suffix =
+      try database.first(
+        "SELECT suffix FROM claims WHERE claim = ?", [.text(taken)], row: { $0.integer(0) }) ?? 2
+    while try claim(OutputName.claim("\(name)-\(suffix)"), for: position) != nil { suffix += 1 }
+    try database.run("UPDATE claims SET suffix = ? WHERE claim = ?", [.integer(suffix + 1), .text(taken)])
+    return "\(name)-\(suffix)"
+  }
+
+  private func rename(_ position: Int, to name: String) throws {
+    try database.run("UPDATE entries SET name = ? WHERE position = ?", [.text(name), .integer(position)])
+  }
+
+  // MARK: Those of the last run
+
+  /// Creates what the names of the job's last run are inserted into.
+  package func prepareLastNames() throws {
+    hasLastNames = true
+    try database.execute(
+      """
+      CREATE TABLE last_names (number INTEGER PRIMARY KEY, request INTEGER NOT NULL, name TEXT NOT NULL) STRICT;
+      CREATE TABLE unnamed (position INTEGER PRIMARY KEY) STRICT;
+      """)
+  }
+
+  /// Inserts names of the last run, in the order of its manifest.
+  /// - Parameter page: As `eachNamesPage` made it.
+  package func insert(lastNames page: String) throws {
+    try database.run(
+      """
+      INSERT INTO last_names (request, name)
+        SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)
+      """, [.text(page)])
+  }
+
+  /// Gives each request the name that it had in the last run, unless that is taken; equal requests get theirs in order.
+  /// - Parameter limit: How many of the names that are taken are of interest.
+  /// - Returns: These, by the positions of the entries. What has no name yet is in the table `unnamed`.
+  private func settleLastNames(limit: Int) throws -> [Int: String] {
+    var lost: [Int: String] = [:]
+    // Ordered when it is filled, which takes less time.
+    try database.execute("CREATE INDEX last_names_by_request ON last_names (request)")
+    try eachNamed("WHERE explicit = 0") { entry in
+      if let request = entry.requestDigest, let name = try takeLastName(of: request) {
+        if try take(name, for: entry) { return }
+        if lost.count < limit { lost[entry.position] = name }
+      }
+      try database.run("INSERT INTO unnamed VALUES (?)", [.integer(entry.position)])
+    }
+    return lost
+  }
+
+  private func takeLastName(of request: Int) throws -> String? {
+    var name: String?
+    try database.run(
+      "DELETE FROM last_names WHERE number = (SELECT min(number) FROM last_names WHERE request = ?) RETURNING name",
+      [.integer(request)]
+    ) { name = $0.text(0) }
+    return name
+  }
+
+  /// Gives an entry a name.
+  /// - Returns: Whether it was free.
+  private func take(_ name: String, for entry: Named) throws -> Bool {
+    if entry.hasVariants { return try takeVariantNames(name, insteadOf: entry.name, first: entry.position) }
+    guard try claim(OutputName.claim(name), for: entry.position) == nil else { return false }
+    if name != entry.name { try rename(entry.position, to: name) }
+    return true
+  }
+
+  // MARK: Those for the next run
+
+  package static let namesInPage = 1000
+
+  /// Calls `body` with the derived names, page by page, in the manifest's order: each with what tells its request from others,
+  /// as JSON.
+  package func eachNamesPage(_ body: (String) throws -> Void) throws {
+    var after: Int? = -1
+    while let position = after {
+      var page = ""
+      after = nil
+      try database.run(
+        """
+        SELECT max(position), json_group_array(json_array(request_digest, coalesce(original, name))) FROM (
+          SELECT position, request_digest, original, name FROM entries
+          WHERE explicit = 0 AND position > ? AND request_digest IS NOT NULL ORDER BY position LIMIT \(Self.namesInPage))
+        """, [.integer(position)]
+      ) { (after, page) = ($0.optionalInteger(0), $0.text(1) ?? "") }
+      if after != nil { try body(page) }
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import Database
+import JSON
+import Manifests
+import Scheduling
+import Transfer
+
+/// What entries ask for.
+extension JobIndex {
+  /// What tells the request of an entry from those of others: its key or its first URL, and what else is asked; nil when
+  /// there is no such entry.
+  package func requestIdentity(at position: Int) throws -> String? {
+    try database.first("SELECT key, url, request FROM entries WHERE position = ?", [.integer(position)]) { row in
+      "\(row.integer(2)) " + (row.text(0).map { "key " + $0 } ?? row.text(1) ?? "")
+    }
+  }
+
+  /// Finds the values of `cache-key` that entries share although their first URLs differ in more than query and fragment, in
+  /// the manifest's order.
+  /// - Returns: Of each the first entry that has it, and how many do.
+  func sharedKeys(limit: Int) throws -> [SharedKeys.Shared] {
+    guard hasKeys else { return [] }
+    return try database.all(
+      """
+      SELECT key, min(position) AS first, count(*) FROM (
+        SELECT key, position, substr(url, 1, instr(replace(url, '#', '?') || '?', '?') - 1) AS address FROM entries
+        WHERE key IS NOT NULL AND host != ? AND (first_row IS NULL OR first_row = position))
+      GROUP BY key HAVING min(address) != max(address) ORDER BY first LIMIT ?
+      """, [.integer(HostScheduler.files), .integer(limit)]
+    ) { SharedKeys.Shared(key: $0.text(0) ?? "", first: $0.integer(1), count: $0.integer(2)) }
+  }
+
+  /// Whether an entry has something that only its owner is to read: headers, a body, a form, or a user name or password in
+  /// one of its URLs.
+  /// - Throws: `SQLiteError`, `JSONError`.
+  package func hasSecrets() throws -> Bool {
+    var hasSecrets = false
+    try database.run("SELECT url FROM entries WHERE instr(url, '@') > 0") { row in
+      hasSecrets = hasSecrets || Self.holdsSecret(row.text(0) ?? "")
+    }
+    if hasSecrets { return true }
+    // Equal requests are kept once.
+    try database.run("SELECT text FROM requests") { row in
+      guard !hasSecrets, case .object(let members) = try JSONValue(parsing: row.text(0) ?? "") else { return }
+      hasSecrets = members.contains { member in
+        guard member.key == "url" else { return RequestFields.secret.contains(member.key) }
+        guard case .array(let mirrors) = member.value else { return true }
+        return mirrors.contains { $0.string.map(Self.holdsSecret) ?? true }
+      }
+    }
+    return hasSecrets
+  }
+
+  /// Whether a URL has a user name or a password. What is no URL and has an `@` may be meant to.
+  private static func holdsSecret(_ url: String) -> Bool {
+    guard url.utf8.contains(UInt8(ascii: "@")) else { return false }
+    do throws(TransferError) {
+      return try SourceLocation(parsing: url).redacted != url
+    } catch {
+      return true
+    }
+  }
+}
+
+/// Entries with the same `cache-key` whose URLs differ in more than their queries. They are one source for the cache, so that a
+/// key that was meant for something else gives all of them the same picture.
+package struct SharedKeys {
+  struct Shared: Equatable {
+    let key: String
+
+    /// The position of the first entry that has it.
+    let first: Int
+
+    /// How many entries have it.
+    let count: Int
+  }
+
+  /// In the manifest's order.
+  private let shared: [Shared]
+
+  package init() { shared = [] }
+
+  /// Finds those of an index.
+  /// - Throws: `SQLiteError`.
+  package init(of index: JobIndex) throws { shared = try index.sharedKeys(limit: ManifestWarning.reportLimit) }
+
+  /// Adds a warning for each of them.
+  /// - Parameter read: Reads the manifest from its beginning, as it was read before.
+  package func complete(_ findings: inout ManifestFindings, read: ((ManifestItem) throws -> Void) throws -> Void) throws
+  {
+    guard !shared.isEmpty else { return }
+    let origins = try EntryOrigin.all(of: Set(shared.map(\.first)), read: read)
+    for key in shared {
+      let message =
+        "\(key.count) entries have the cache-key \"\(EntryOrigin.shown(key.key))\" and URLs that differ before \"?\": "
+        + "those at one server are taken for one source"
+      let place = origins[key.first]?.place.field("cache-key") ?? .file
+      findings.warnings.append(ManifestWarning(.sharedKey, message, at: place))
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import Manifests
+
+/// Names of a manifest that claim the same output. Where they stand is not kept while entries are read, since a manifest may
+/// have a million: it is read again for those that clash.
+package struct NameClashes {
+  /// An entry whose name another one has already.
+  struct Duplicate {
+    let holder: Int
+    let name: String
+
+    /// The place of its problem among those of the manifest.
+    let problem: Int
+  }
+
+  /// An entry that was given another name than it should have, because that is taken.
+  package struct Renamed {
+    /// Why it should have that.
+    enum Cause {
+      /// It replaces the name that the manifest gives, which other systems cannot store.
+      case replaced
+      /// The entry had it in the job's last run.
+      case lastRun
+    }
+
+    let cause: Cause
+    let position: Int
+    let taken: String
+    let name: String
+  }
+
+  private(set) var duplicates: [Duplicate] = []
+  package var renamed: [Renamed] = []
+
+  package init() {}
+
+  /// Records a duplicate.
+  /// - Parameter problem: How many problems there are before it.
+  /// - Returns: A problem that does not yet tell where the other is.
+  package mutating func add(
+    _ name: String, holder: Int, problem: Int, at place: ManifestProblem.Place
+  ) -> ManifestProblem {
+    duplicates.append(Duplicate(holder: holder, name: name, problem: problem))
+    return ManifestProblem(.duplicateName, "the name \"\(Self.shown(name))\" is taken", at: place)
+  }
+
+  /// Completes the problems of the duplicates, and adds a warning for each entry that was renamed.
+  /// - Parameter read: Reads the manifest from its beginning, as it was read before.
+  package func complete(_ findings: inout ManifestFindings, read: ((ManifestItem) throws -> Void) throws -> Void) throws
+  {
+    let wanted = Set(duplicates.map(\.holder) + renamed.map(\.position))
+    guard !wanted.isEmpty else { return }
+    let origins = try EntryOrigin.all(of: wanted, read: read)
+    for duplicate in duplicates where findings.problems.indices.contains(duplicate.problem) {
+      guard let holder = origins[duplicate.holder] else { continue }
+      let place = holder.place.description == holder.name ? "" : " at \(holder.place)"
+      let message =
+        "the name \"\(Self.shown(duplicate.name))\" claims the same output as \"\(Self.shown(holder.name))\"\(place)"
+      findings.problems[duplicate.problem] = ManifestProblem(
+        .duplicateName, message, at: findings.problems[duplicate.problem].place)
+    }
+    for entry in renamed {
+      guard let origin = origins[entry.position] else { continue }
+      let why =
+        switch entry.cause {
+        case .replaced: "other systems cannot store the name \"\(Self.shown(origin.name))\""
+        case .lastRun: "the entry had the name \"\(Self.shown(entry.taken))\" in the last run"
+        }
+      let message =
+        "\(why); since \"\(Self.shown(entry.taken))\" is taken, it becomes \"\(Self.shown(entry.name))\""
+      findings.warnings.append(ManifestWarning(.nameClash, message, at: origin.place))
+    }
+  }
+
+  private static func shown(_ name: String) -> String { EntryOrigin.shown(name) }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import Synchronization
+import System
+import Transfer
+
+/// The beginning of a source whose download broke off, in staging until the entry's next try takes it. When nobody can take
+/// it any more, the file is removed.
+package final class PartialDownload: Sendable {
+  package let bytes: Int
+
+  private let body: PartialBody
+  private let staging: Staging
+
+  /// File name in staging: no other has it, so that no later download's file is removed in its place.
+  private let name: String
+  private let isTaken = Atomic(false)
+
+  private static let count = Atomic(0)
+
+  /// Gives the file of a download that broke off another name.
+  /// - Parameter download: Its name in staging.
+  /// - Returns: nil when nothing of it can be used, or the file cannot be renamed.
+  package init?(_ body: PartialBody, _ download: String, in staging: Staging) {
+    guard let bytes = body.bytes else { return nil }
+    (self.body, self.bytes, self.staging) = (body, bytes, staging)
+    name = "\(download)-\(Self.count.wrappingAdd(1, ordering: .relaxed).newValue)"
+    guard let folder = try? staging.open(), (try? folder.rename(download, to: folder, as: name)) != nil else {
+      isTaken.store(true, ordering: .relaxed)
+      return nil
+    }
+  }
+
+  deinit { if !isTaken.load(ordering: .relaxed) { staging.remove(name) } }
+
+  /// Gives the file the name of the entry's download again, open at its end. To be called once.
+  /// - Returns: nil when it is not what it was.
+  package func take(as download: String) -> (file: OpenFile, body: PartialBody)? {
+    guard let folder = try? staging.open(), (try? folder.rename(name, to: folder, as: download)) != nil else {
+      return nil
+    }
+    isTaken.store(true, ordering: .relaxed)
+    guard let file = try? folder.open(updating: download), (try? file.status().size) == bytes,
+      lseek(file.descriptor, 0, SEEK_END) == bytes
+    else {
+      staging.remove(download)
+      return nil
+    }
+    return (file, body)
+  }
+}

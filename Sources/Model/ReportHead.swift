@@ -1,0 +1,77 @@
+import Foundation
+import JSON
+import System
+
+/// Everything of a report but its rows, which come last: each key stands on a line of its own.
+package struct ReportHead: Sendable, Equatable {
+  package static let schemaVersion = 1
+
+  /// The line after which the rows come.
+  package static let rowsBegin = "\"entries\":["
+
+  package let members: [JSONValue.Member]
+
+  package init(members: [JSONValue.Member]) { self.members = members }
+
+  /// Reads the head of a report, however long its rows are.
+  /// - Returns: nil when the file is no report of ours.
+  /// - Throws: `SystemError` when it cannot be read.
+  package init?(of file: OpenFile) throws(SystemError) {
+    let start = try file.readStart(1 << 20)
+    let lines = String(decoding: start, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    guard let end = lines.firstIndex(where: { $0 == Self.rowsBegin }) else { return nil }
+    let head = lines[..<end].joined()
+    guard head.hasSuffix(","), case .object(let members)? = try? JSONValue(parsing: head.dropLast() + "}") else {
+      return nil
+    }
+    self.members = members
+  }
+
+  private subscript(key: String) -> JSONValue? { members.first { $0.key == key }?.value }
+
+  package var job: String? { self["job"]?.string }
+
+  package var runID: String? { self["run_id"]?.string }
+
+  package var state: JobOutcome.State? { self["state"]?.string.flatMap(JobOutcome.State.init(rawValue:)) }
+
+  package var finished: String? { self["finished_at"]?.string }
+
+  package var counts: JobOutcome.Counts? { self["counts"].flatMap(JobOutcome.Counts.init) }
+
+  package var sinceLast: SinceLast? { self["since_last"].flatMap(SinceLast.init) }
+}
+
+extension JSONValue {
+  /// A time as RFC 3339 in UTC with milliseconds.
+  /// - Parameter milliseconds: Since 1970.
+  package static func time(_ milliseconds: Int) -> JSONValue {
+    // The format cuts off what is less than a millisecond: a number that is not exact in binary must not lose one.
+    let date = Date(timeIntervalSince1970: (Double(milliseconds) + 0.25) / 1000)
+    return .string(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+  }
+}
+
+extension JobOutcome.Counts {
+  package var json: JSONValue {
+    .object([
+      "total": .integer(total), "filtered": .integer(filtered), "failed": .integer(failed),
+      "cancelled": .integer(cancelled), "reused": .integer(reused),
+    ])
+  }
+
+  /// - Returns: nil when a count is missing.
+  init?(_ json: JSONValue) {
+    guard let total = json["total"]?.integer, let filtered = json["filtered"]?.integer,
+      let failed = json["failed"]?.integer, let cancelled = json["cancelled"]?.integer,
+      let reused = json["reused"]?.integer
+    else { return nil }
+    self.init(total: total, filtered: filtered, failed: failed, cancelled: cancelled, reused: reused)
+  }
+}
+
+/// The program, as reports name it.
+package enum Tool {
+  package static let name = "darkroom"
+  package static let version = "0.1.0"
+}

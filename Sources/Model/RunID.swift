@@ -1,0 +1,49 @@
+import Foundation
+import Synchronization
+
+/// Names a run of a job: its time, so that names sort, and a number, so that they differ.
+package enum RunID {
+  /// Counts the names that were made, from a random number on: those of one process differ, however many there are at once.
+  private static let count = Atomic(UInt32.random(in: 0 ... .max))
+
+  /// - Parameter date: To a 4096th of a second, the first three of the eight digits.
+  package static func make(at date: Date = Date()) -> String {
+    let seconds = date.timeIntervalSince1970
+    let fraction = UInt32((seconds - seconds.rounded(.down)) * 4096) << 20
+    let date = Date(timeIntervalSince1970: seconds.rounded(.down))
+    let format = Date.ISO8601FormatStyle(
+      dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted,
+      timeZoneSeparator: .omitted, includingFractionalSeconds: false)
+    let number = count.wrappingAdd(1, ordering: .relaxed).newValue & (1 << 20 - 1)
+    let digits = String(fraction | number, radix: 16)
+    return date.formatted(format) + "-" + String(repeating: "0", count: 8 - digits.count) + digits
+  }
+
+  /// Whether a text has the form of those that are made here.
+  package static func isMade(_ text: String) -> Bool { date(of: text) != nil }
+
+  /// When a run began, by its name.
+  /// - Returns: nil for a name of another form.
+  package static func date(of runID: String) -> Date? {
+    let parts = runID.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[1].utf8.count == 8, parts[1].utf8.allSatisfy(isHexadecimal), parts[0].utf8.count == 16
+    else { return nil }
+    let format = Date.ISO8601FormatStyle(
+      dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted, timeZoneSeparator: .omitted)
+    return try? format.parse(String(parts[0]))
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+  }
+
+  /// Whether a text may be the name of a folder of `history`.
+  package static func isValid(_ text: String) -> Bool {
+    (8...64).contains(text.utf8.count) && text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || isAlphanumeric($0) }
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+  }
+}

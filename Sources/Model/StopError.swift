@@ -1,0 +1,53 @@
+import Foundation
+import System
+import Transfer
+
+/// Why the program cannot go on. A failed entry is never one of these: it is a row of the report.
+package enum StopError: Error, Sendable, CustomStringConvertible {
+  /// Another instance owns a folder.
+  case busy(folder: String, process: Int?)
+  /// A named manifest, folder or job does not exist or cannot be read.
+  case missing(String)
+  /// Something has the name that is wanted; it will be free when a job is done.
+  case taken(String)
+  /// The queues were suspended for longer than `--lock-wait`.
+  case pausedTooLong(seconds: Double, causes: String)
+  /// Manifests were being written for longer than `--lock-wait`.
+  case unsettled(files: [String], seconds: Double)
+  /// The outbox cannot be written.
+  case outbox(String)
+  /// The machine failed for so long that `run` gives up.
+  case machine(reason: String, seconds: Double)
+  /// Something that should not happen.
+  case broken(String)
+
+  package var description: String {
+    switch self {
+    case .busy(let folder, let process?): "another instance owns \(folder): process \(process)"
+    case .busy(let folder, nil): "another instance owns \(folder)"
+    case .missing(let message), .taken(let message), .outbox(let message), .broken(let message): message
+    case .machine(let reason, let seconds):
+      "tried again for \(seconds.formatted()) s; what is not done stays for the next start: \(reason)"
+    case .unsettled(let files, let seconds):
+      "still being written after \(seconds.formatted()) s, the limit of --lock-wait: \(files.joined(separator: ", "))"
+    case .pausedTooLong(let seconds, let causes):
+      "paused for \(seconds.formatted()) s, the limit of --lock-wait, by \(causes)"
+    }
+  }
+
+  package var isMissing: Bool { if case .missing = self { true } else { false } }
+
+  /// What is wrong with something that was named as an argument, and that may have been meant to be a URL: without its
+  /// userinfo.
+  package static func missing(_ path: String, _ why: String) -> StopError {
+    .missing("\(SourceLocation.redacted(path)): \(why)")
+  }
+
+  /// The same for what the system says of it.
+  package static func missing(_ error: SystemError) -> StopError { .missing(error.redacted.description) }
+}
+
+extension SystemError {
+  /// The error of a path that was named as an argument, without the userinfo of a URL.
+  package var redacted: SystemError { SystemError(operation, SourceLocation.redacted(path), code: code) }
+}

@@ -1,0 +1,254 @@
+import Database
+import Model
+
+/// The cache's database: which request returned which file, and which file was used when. It belongs to one thread at a
+/// time.
+///
+/// Changes are committed by `commit`. When the process dies before that, they are undone, and `isCommitted` is false for
+/// the next process. Methods throw `SQLiteError`; one that changes something may have undone all changes since the last
+/// commit then, see `lost`.
+final class CacheIndex {
+  /// The version of the tables; an index of another version is begun anew, but for the last.
+  private static let version = 3
+
+  private let database: Database
+
+  /// The start of the system within which the index and the files belong together.
+  private let boot: String
+
+  /// Whether there are changes that are not committed.
+  private var hasChanged = false
+
+  /// The files that were added since the last commit.
+  private var uncommitted: Set<String> = []
+
+  /// Files whose addition was undone: those that the index does not contain are to be removed from the folder.
+  private(set) var lost: Set<String> = []
+
+  /// Whether everything is committed, and the index contains every file of the folder.
+  private(set) var isCommitted: Bool
+
+  /// The size of all files together, but for those that are there for one run only.
+  private(set) var bytes: Int
+
+  /// Counts uses.
+  private var clock: Int
+
+  /// Opens the index, creates it when missing.
+  /// - Parameters:
+  ///   - path: The database file; SQLite puts others beside it.
+  ///   - boot: Names the present start of the system.
+  init(path: String, boot: String) throws {
+    self.boot = boot
+    database = try Database(path: path, durability: .process)
+    let found = try database.first("PRAGMA user_version") { $0.integer(0) }
+    if found == 2 {
+      try database.execute(
+        "BEGIN; ALTER TABLE sources ADD COLUMN content_type TEXT; PRAGMA user_version = 3; COMMIT")
+    } else if found != Self.version {
+      try database.execute("DROP TABLE IF EXISTS sources; DROP TABLE IF EXISTS objects; DROP TABLE IF EXISTS boot")
+    }
+    try database.execute(
+      """
+      CREATE TABLE IF NOT EXISTS objects (
+        sha256 TEXT PRIMARY KEY,
+        bytes INTEGER NOT NULL,
+        used INTEGER NOT NULL,        -- the larger, the later
+        exempt INTEGER NOT NULL       -- 1: an answer for one run only has returned it; it takes no room, and stays
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX IF NOT EXISTS objects_by_use ON objects (used) WHERE exempt = 0;
+      CREATE TABLE IF NOT EXISTS sources (
+        key TEXT PRIMARY KEY,
+        sha256 TEXT NOT NULL REFERENCES objects ON DELETE CASCADE,
+        final_url TEXT NOT NULL,      -- as reports show it
+        etag TEXT,
+        last_modified TEXT,
+        answered TEXT,                -- null when there are no validators
+        run TEXT NOT NULL,            -- of the last request
+        position INTEGER NOT NULL,
+        status INTEGER NOT NULL,
+        once TEXT,                    -- the run, when the answer is for that only
+        content_type TEXT             -- null for pictures
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX IF NOT EXISTS sources_by_object ON sources (sha256);
+      CREATE INDEX IF NOT EXISTS sources_for_runs ON sources (once) WHERE once IS NOT NULL;
+      CREATE TABLE IF NOT EXISTS boot (id TEXT NOT NULL) STRICT;  -- of the last commit; empty while there are changes
+      PRAGMA user_version = \(Self.version);
+      """)
+    isCommitted = try database.first("SELECT id FROM boot") { $0.text(0) } == boot
+    (bytes, clock) = (0, 0)
+    try count()
+  }
+
+  private func count() throws {
+    let query = "SELECT coalesce(sum(bytes * (1 - exempt)), 0), coalesce(max(used), 0) FROM objects"
+    let totals = try database.first(query) { ($0.integer(0), $0.integer(1)) }
+    (bytes, clock) = totals ?? (0, 0)
+  }
+
+  func contains(_ sha256: String) throws -> Bool {
+    try database.first("SELECT 1 FROM objects WHERE sha256 = ?", [.text(sha256)]) { _ in true } ?? false
+  }
+
+  /// The file that was used least recently of those that take room; nil when there is none.
+  func leastRecentlyUsed() throws -> String? {
+    try database.first("SELECT sha256 FROM objects WHERE exempt = 0 ORDER BY used LIMIT 1") { $0.text(0) ?? "" }
+  }
+
+  // MARK: Sources
+
+  /// What a request returned.
+  func source(_ key: CacheKey) throws -> CachedSource? {
+    try database.first(Self.getSource, [.text(key.text)]) { CachedSource($0) }
+  }
+
+  private static let getSource =
+    "SELECT \(CachedSource.columns.names), bytes FROM sources JOIN objects USING (sha256) WHERE key = ?"
+
+  /// Records what a request returned, and that its file was used just now.
+  func put(_ source: CachedSource, of key: CacheKey) throws {
+    try change {
+      if try !use(source.sha256) {
+        try database.run(
+          "INSERT INTO objects VALUES (?, ?, ?, 0)", [.text(source.sha256), .integer(source.bytes), .integer(clock)])
+        uncommitted.insert(source.sha256)
+        bytes += source.bytes
+      }
+      try putSource(source, of: key)
+    }
+  }
+
+  /// Records what a request returned, if the index contains the file, and that it was used just now.
+  func confirm(_ source: CachedSource, of key: CacheKey) throws {
+    try change {
+      if try use(source.sha256) { try putSource(source, of: key) }
+    }
+  }
+
+  /// Removes what a request returned; the file stays.
+  func removeSource(_ key: CacheKey) throws {
+    try change {
+      let former = try onceObject(key)
+      try database.run("DELETE FROM sources WHERE key = ?", [.text(key.text)])
+      if let former { try countObject(former) }
+    }
+  }
+
+  /// Removes a file, and all requests that returned it.
+  func remove(_ sha256: String) throws {
+    let size = try database.first("SELECT bytes * (1 - exempt) FROM objects WHERE sha256 = ?", [.text(sha256)]) {
+      $0.integer(0)
+    }
+    guard let size else { return }
+    try change {
+      try database.run("DELETE FROM objects WHERE sha256 = ?", [.text(sha256)])
+      bytes -= size
+    }
+  }
+
+  /// - Returns: Whether the index contains the file.
+  private func use(_ sha256: String) throws -> Bool {
+    clock += 1
+    try database.run("UPDATE objects SET used = ? WHERE sha256 = ?", [.integer(clock), .text(sha256)])
+    return database.changes > 0
+  }
+
+  private func putSource(_ source: CachedSource, of key: CacheKey) throws {
+    let former = try onceObject(key)
+    try database.run(Self.putSource, [.text(key.text)] + source.values)
+    if source.asked.isOnce { try countObject(source.sha256) }
+    if let former, former != source.sha256 || !source.asked.isOnce { try countObject(former) }
+  }
+
+  /// The file that a request returned for one run only; nil when it did not.
+  private func onceObject(_ key: CacheKey) throws -> String? {
+    try database.first("SELECT sha256 FROM sources WHERE key = ? AND once IS NOT NULL", [.text(key.text)]) {
+      $0.text(0) ?? ""
+    }
+  }
+
+  /// Counts the room that a file takes, or none when an answer for one run only has returned it.
+  private func countObject(_ sha256: String) throws {
+    let query = """
+      SELECT bytes, exempt, EXISTS (SELECT 1 FROM sources WHERE sources.sha256 = objects.sha256 AND once IS NOT NULL)
+      FROM objects WHERE sha256 = ?
+      """
+    let found = try database.first(query, [.text(sha256)]) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
+    guard let (size, before, now) = found, before != now else { return }
+    try database.run("UPDATE objects SET exempt = ? WHERE sha256 = ?", [.integer(now), .text(sha256)])
+    bytes += (before - now) * size
+  }
+
+  private static let putSource = """
+    INSERT OR REPLACE INTO sources (key, \(CachedSource.columns.names))
+    VALUES (?, \(CachedSource.columns.placeholders))
+    """
+
+  /// Whether there are answers that are for one run only.
+  func hasOnce() throws -> Bool {
+    try database.first("SELECT 1 FROM sources WHERE once IS NOT NULL LIMIT 1") { _ in true } ?? false
+  }
+
+  /// Removes the answers that were for one run only. What other requests returned, too, takes room from then on.
+  /// - Parameter isOver: Whether a run has ended.
+  /// - Returns: The files that no request returned besides; they are to be removed.
+  func removeOnce(_ isOver: (_ runID: String) -> Bool) throws -> [String] {
+    var over: [(key: String, sha256: String)] = []
+    try database.run("SELECT key, sha256, once FROM sources WHERE once IS NOT NULL") { row in
+      if isOver(row.text(2) ?? "") { over.append((row.text(0) ?? "", row.text(1) ?? "")) }
+    }
+    guard !over.isEmpty else { return [] }
+    try change {
+      for source in over { try database.run("DELETE FROM sources WHERE key = ?", [.text(source.key)]) }
+      for sha256 in Set(over.map(\.sha256)) { try countObject(sha256) }
+    }
+    return try Set(over.map(\.sha256)).filter { sha256 in
+      try database.first("SELECT 1 FROM sources WHERE sha256 = ?", [.text(sha256)]) { _ in true } == nil
+    }
+  }
+
+  // MARK: Commits
+
+  func commit() throws {
+    guard hasChanged else { return }
+    try attempt {
+      if lost.isEmpty { try setBoot(boot) }
+      try database.commit()
+    }
+    (hasChanged, isCommitted) = (false, lost.isEmpty)
+    uncommitted.removeAll()
+  }
+
+  /// Records that the folder has no file that the index does not contain.
+  func removedLost() { lost.removeAll() }
+
+  private func change(_ body: () throws -> Void) throws {
+    if isCommitted {
+      try setBoot("")
+      isCommitted = false
+    }
+    if !hasChanged {
+      try database.begin()
+      hasChanged = true
+    }
+    try attempt(body)
+  }
+
+  /// Runs a part of a transaction, all of which is undone when that fails.
+  private func attempt(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch {
+      database.rollBack()
+      hasChanged = false
+      lost.formUnion(uncommitted)
+      uncommitted.removeAll()
+      try count()
+      throw error
+    }
+  }
+
+  private func setBoot(_ id: String) throws {
+    try database.run("INSERT OR REPLACE INTO boot (rowid, id) VALUES (1, ?)", [.text(id)])
+  }
+}

@@ -1,0 +1,376 @@
+import Foundation
+import Imaging
+import Model
+import Synchronization
+import System
+import Transfer
+
+/// The second operation of an entry: its source decoded, filtered and encoded into a file in staging. It depends on the
+/// entry's download, and occupies one processor.
+final class ImageFiltration: Operation, @unchecked Sendable {  // what changes is in the record and in a Mutex
+  let record: PhotoRecord
+  private let access: ResultAccess
+  private let limits: ImageLimits
+  private let metadata: MetadataPolicy
+  private let decoding: DecodingAccess
+  private let keepsOriginals: Bool
+  private let makesPreviews: Bool
+
+  private struct Shared {
+    /// The result of which this is the first filtration.
+    var led: ResultKey?
+    /// The entry whose filtration leads, and ends before this one begins.
+    var leader: PhotoRecord?
+  }
+
+  private let shared = Mutex(Shared())
+
+  /// - Parameters:
+  ///   - keepsOriginals: Whether the source is delivered, too. Default: false.
+  ///   - makesPreviews: Whether a large result gets a preview. Default: false.
+  init(
+    _ record: PhotoRecord, access: ResultAccess, decoding: DecodingAccess, limits: ImageLimits,
+    metadata: MetadataPolicy,
+    keepsOriginals: Bool = false, makesPreviews: Bool = false
+  ) {
+    self.keepsOriginals = keepsOriginals
+    self.makesPreviews = makesPreviews
+    self.record = record
+    self.decoding = decoding
+    self.access = access
+    self.limits = limits
+    self.metadata = metadata
+    super.init()
+    name = "filter \(record.entry.name)"
+    queuePriority = record.entry.priority.queuePriority
+  }
+
+  /// What is to be made; nil until the source is known.
+  var key: ResultKey? {
+    let live = record.snapshot
+    guard live.state == .downloaded, let source = live.source else { return nil }
+    return ResultKey(of: source.sha256, for: record.entry, metadata: metadata)
+  }
+
+  /// Makes others that make the same result begin after this one.
+  func lead(_ key: ResultKey) { shared.withLock { $0.led = key } }
+
+  /// Makes the filtration begin after another that makes the same result, and then copy what that has made. The other one gets
+  /// at least the priority of this one, which would wait for what comes before it otherwise.
+  func follow(_ leader: ImageFiltration) {
+    shared.withLock { $0.leader = leader.record }
+    if leader.queuePriority.rawValue < queuePriority.rawValue { leader.queuePriority = queuePriority }
+    addDependency(leader)
+  }
+
+  override func main() {
+    // Foundation keeps them, and they their records and files, for as long as this one lives.
+    for dependency in dependencies { removeDependency(dependency) }
+    let (led, leader) = shared.withLock { shared in
+      defer { shared = Shared() }
+      return (shared.led, shared.leader)
+    }
+    defer { if let led { access.shared.end(led) } }
+    // A finished dependency may have failed or been cancelled.
+    guard let key, let source = record.snapshot.source else { return staging.remove(download) }
+    do {
+      try make(key, of: source, after: leader)
+    } catch {
+      staging.removeFiles(of: record.entry.position)
+      if Self.isCancellation(error) { return record.cancel() }
+      record.fail(EntryFailure(error, otherwise: .filter(.filterFailed)))
+    }
+  }
+
+  /// Whether reading a picture, or copying a file, was given up.
+  private static func isCancellation(_ error: any Error) -> Bool {
+    (error as? ImagingError)?.code == .cancelled || (error as? SystemError)?.code == ECANCELED
+  }
+
+  /// Gets the result in the cheapest way: it is there, another entry has it, its source is it, or it is made.
+  private func make(_ key: ResultKey, of source: PhotoRecord.Source, after leader: PhotoRecord?) throws {
+    let began = ContinuousClock.now
+    // What came by a transfer of its own was compared with the checksum on its way.
+    if source.isShared, !source.isOfResult, record.entry.checksum != nil { try check(open(source), source) }
+    // When the outbox cannot be read, the result is made.
+    if let delivered = try? access.earlier.result(of: record.entry, as: key, from: source) {
+      let picture = delivered.sourcePicture
+      try limits.checkMinimum(width: picture.width, height: picture.height)
+      let original = try self.original(source, picture.format)
+      staging.remove(download)
+      return record.reuse(delivered, delivering: [original].compactMap { $0 }, taking: began.duration(to: .now))
+    }
+    if key.isCopy { return try keep(source, as: key, since: began) }
+    if let leader, try copy(leader, as: key, since: began) { return staging.remove(download) }
+    let file = try open(source)
+    try check(file, source)
+    try filter(file, into: key, since: began)
+    staging.remove(download)
+  }
+
+  // MARK: What is there already
+
+  /// Copies the result of the leader's filtration, or fails as it did.
+  /// - Returns: Whether it had a result.
+  private func copy(_ leader: PhotoRecord, as key: ResultKey, since began: ContinuousClock.Instant) throws -> Bool {
+    let live = leader.snapshot
+    if let failure = live.failure, failure.code.stage == .filter { throw failure }
+    guard let original = ResultAccess.Original(leader), let sourcePicture = live.source?.picture else { return false }
+    let file = try staging.create(result)
+    guard try original.isCopied(to: file, isCancelled: { isCancelled }) else {
+      staging.remove(result)
+      return false
+    }
+    let source = try record.snapshot.source.flatMap { try self.original($0, sourcePicture.format) }
+    try finish(
+      file, original.picture, original.sha256, as: key, from: sourcePicture,
+      with: [source, makesPreviews ? previews.copy(leader, of: original.picture) : nil], since: began,
+      warnings: live.result?.warnings ?? [])
+    return true
+  }
+
+  /// Recipe `none`, format `keep`: the source's bytes are the result, without what `--metadata` does not keep, once the
+  /// header has been checked.
+  private func keep(_ source: PhotoRecord.Source, as key: ResultKey, since began: ContinuousClock.Instant) throws {
+    let file = try open(source)
+    let (copy, copied) = try source.isShared ? sharedCopy(of: file, source) : ownCopy(of: file)
+    guard let copied else {
+      let original = try self.original(source, copy.info.format, copying: file)
+      // Where the file system knows no modes there is nothing to be set.
+      try? file.makePublic()
+      return try finish(
+        file, copy.info, source.sha256, as: key, from: copy.info, with: [original], staged: download, since: began,
+        warnings: ReportRow.Warning.of(copy))
+    }
+    let original = try self.original(source, copy.info.format, copying: file)
+    staging.remove(download)
+    let sha256 = copy.isWholeFile ? source.sha256 : try MessageDigest.hexDigest(ofDescriptor: copied.descriptor)
+    try finish(
+      copied, copy.info, sha256, as: key, from: copy.info, with: [original], since: began,
+      warnings: ReportRow.Warning.of(copy))
+  }
+
+  /// Copies what was downloaded for this entry. The file is nil when the download itself is the result; the cache finds out
+  /// when somebody changes it.
+  private func ownCopy(of file: OpenFile) throws -> (LosslessCopy, OpenFile?) {
+    let copy = try losslessCopy(of: file)
+    return (copy, copy.isWholeFile ? nil : try write(copy, of: file))
+  }
+
+  /// Copies what the cache or another entry gave, which is never the result itself: whoever changes the one would change the
+  /// other. All of it is compared with its digest, the copy if it is whole, and nobody writes to the file from when its layout
+  /// is read until then.
+  private func sharedCopy(of file: OpenFile, _ source: PhotoRecord.Source) throws -> (LosslessCopy, OpenFile?) {
+    let before = try file.status().identity
+    let copy: LosslessCopy
+    let copied: OpenFile
+    do {
+      copy = try losslessCopy(of: file)
+      copied = try write(copy, of: file)
+    } catch {
+      // It may be no picture because it is not the source any more.
+      if !isCancelled { try check(file, source) }
+      throw error
+    }
+    try check(copy.isWholeFile ? copied : file, source)
+    let after = try file.status().identity
+    guard before.size == after.size, before.modified == after.modified else { throw changed(source) }
+    return (copy, copied)
+  }
+
+  /// Not by a worker: no library reads the file, and asking one would take longer.
+  private func losslessCopy(of file: OpenFile) throws -> LosslessCopy {
+    try recorded {
+      try LosslessCopy(of: file.descriptor, keeping: metadata, limits: limits, isCancelled: { self.isCancelled })
+    }
+  }
+
+  private func write(_ copy: LosslessCopy, of file: OpenFile) throws -> OpenFile {
+    let target = try staging.create(result)
+    if copy.isWholeFile {
+      try file.copy(to: target, isCancelled: { isCancelled })
+      return target
+    }
+    for part in copy.parts {
+      if isCancelled { throw ImagingError.cancelled }
+      switch part {
+      case .range(let range):
+        try file.copy(Int(range.lowerBound)..<Int(range.upperBound), to: target, isCancelled: { isCancelled })
+      case .bytes(let bytes): try bytes.withUnsafeBytes { try target.write($0) }
+      }
+    }
+    return target
+  }
+
+  // MARK: What is made
+
+  private func filter(_ source: OpenFile, into key: ResultKey, since began: ContinuousClock.Instant) throws {
+    var options = record.entry.options
+    options.metadata = metadata
+    let task = DecodingTask(record.entry.recipe, options, limits: limits, makesPreviews: makesPreviews)
+    let (pictures, own) = try recorded {
+      try decoding.pool.perform(
+        task, from: source,
+        subject: DecodingPool.Subject(job: record.run.job, entry: record.entry.shownName, owner: record.run.owner),
+        isCancelled: { self.isCancelled }
+      ) {
+        try staging.create(result)
+      }
+    }
+    let file = try own ?? finishedResult()
+    guard try ImageFormat.sniffed(from: file.readStart(16)) == pictures.output.format else {
+      throw ImagingError(code: .decoderCrashed, message: "what the decoder wrote is no \(pictures.output.format)")
+    }
+    let sha256 = try MessageDigest.hexDigest(ofDescriptor: file.descriptor)
+    let original = try record.snapshot.source.flatMap { try self.original($0, pictures.source.format) }
+    let warnings = pictures.damage.map { [ReportRow.Warning($0)] } ?? []
+    try finish(
+      file, pictures.output, sha256, as: key, from: pictures.source,
+      with: [original, pictures.preview.flatMap { previews.stage($0, of: pictures.output) }], since: began,
+      warnings: warnings)
+  }
+
+  /// Reads a picture, and has it written down that the entry is inside a filtration meanwhile.
+  private func recorded<Result>(_ read: () throws -> Result) throws -> Result {
+    let slot = try decoding.journal?.enter(
+      FiltrationJournal.Key(runID: record.run.runID, position: record.entry.position),
+      isCancelled: { self.isCancelled })
+    var isThrough = true
+    defer { if let slot { decoding.journal?.leave(slot, isThrough: isThrough) } }
+    do {
+      return try read()
+    } catch let error as ImagingError where error.code == .cancelled {
+      isThrough = false
+      throw error
+    }
+  }
+
+  /// Opens what a worker has written. A worker that was taken over may have kept the file; then, and where the file system
+  /// cannot tell, a copy is the result: nobody alters that.
+  private func finishedResult() throws -> OpenFile {
+    let file = try staging.open(result)
+    if file.hasNoWriter { return file }
+    let copy = try staging.create(result)
+    try file.copy(to: copy, isCancelled: { isCancelled })
+    return copy
+  }
+
+  /// - Parameter others: What is delivered besides.
+  private func finish(
+    _ file: OpenFile, _ picture: ImageInfo, _ sha256: String, as key: ResultKey, from source: ImageInfo,
+    with others: [Artifact?], staged: String? = nil, since began: ContinuousClock.Instant,
+    warnings: [ReportRow.Warning]
+  ) throws {
+    // The delivery has to wait less for it.
+    file.startWriting()
+    let made = PhotoRecord.Result(
+      picture: picture, key: key, quality: picture.format.isLossy(file.descriptor) ? key.quality : nil,
+      warnings: warnings)
+    var artifact = Artifact(
+      .result, file, staged: staged ?? result,
+      target: JobFolder.path(of: .result, record.entry.name, extension: picture.format.fileExtension),
+      bytes: try file.status().size, sha256: sha256)
+    // Large files may have to be read: the delivery is not to wait for that. What it cannot be told now, it asks again.
+    if record.run.mayFindFiles {
+      artifact.occupant = try? access.earlier.occupant(of: artifact.delivery, staging)
+    }
+    let isChanged = record.snapshot.source.flatMap { access.earlier.isChanged($0.sha256) }
+    record.filtered(
+      made, from: source, delivering: others.compactMap { $0 } + [artifact], isChanged: isChanged,
+      taking: began.duration(to: .now))
+  }
+
+  /// Stages the source, to be delivered beside the result: what was downloaded for this entry, or a copy of what others have,
+  /// too.
+  /// - Parameters:
+  ///   - format: What the source is.
+  ///   - whole: A file with the source that is copied in any case. Default: nil.
+  /// - Returns: nil when it is not kept.
+  private func original(
+    _ source: PhotoRecord.Source, _ format: ImageFormat, copying whole: OpenFile? = nil
+  ) throws -> Artifact? {
+    guard keepsOriginals else { return nil }
+    let target = JobFolder.path(of: .original, record.entry.lineName, extension: format.fileExtension)
+    let name = staging.file(.original, of: record.entry.position)
+    var original = Artifact(
+      .original, nil, staged: name, target: target, bytes: source.bytes, sha256: source.sha256)
+    original.isPlaced = access.earlier.hasOriginal(target, sha256: source.sha256)
+    // Another variant has delivered it. Those that are filtered at the same time as this one bring the same file.
+    if !original.isPlaced, record.entry.variant != nil {
+      original.isPlaced = (try? access.earlier.hasEqual(original.delivery, staging)) == true
+    }
+    if original.isPlaced { return original }
+    let file: OpenFile
+    if source.isShared || whole != nil {
+      file = try staging.create(name)
+      try (whole ?? open(source)).copy(to: file)
+      try check(file, source)
+    } else {
+      let folder = try staging.open()
+      try folder.rename(download, to: folder, as: name)
+      file = try staging.open(name)
+      try? file.makePublic()
+    }
+    file.startWriting()
+    original.file = file
+    return original
+  }
+
+  // MARK: Files
+
+  private var staging: Staging { record.run.staging }
+
+  private var previews: PreviewStaging {
+    PreviewStaging(staging: staging, position: record.entry.position, name: record.entry.name)
+  }
+
+  private var download: String { staging.download(record.entry.position) }
+  private var result: String { staging.file(.result, of: record.entry.position) }
+
+  private func open(_ source: PhotoRecord.Source) throws -> OpenFile {
+    guard source.isCached else { return try staging.open(download) }
+    if let file = access.cache?.open(source.sha256) { return file }
+    throw changed(source)
+  }
+
+  /// What comes from the cache or from another entry was checked when it was downloaded; since then anything may have
+  /// happened to it.
+  private func check(_ file: OpenFile, _ source: PhotoRecord.Source) throws {
+    guard source.isShared else { return }
+    guard (try? MessageDigest.hexDigest(ofDescriptor: file.descriptor)) == source.sha256 else { throw changed(source) }
+    try record.entry.checksum?.check(file.descriptor, of: SourceLocation.redacted(record.url))
+  }
+
+  /// The failure of a source that is not what it was; it is downloaded again.
+  private func changed(_ source: PhotoRecord.Source) -> EntryFailure {
+    access.cache?.drop(source.sha256)
+    return .cache
+  }
+}
+
+extension ReportRow.Warning {
+  /// What is doubtful about a copy.
+  fileprivate static func of(_ copy: LosslessCopy) -> [Self] {
+    var warnings: [Self] = []
+    if copy.hasUnreadableMetadata {
+      warnings.append(
+        Self(
+          code: .metadataUnreadable, message: "metadata of the picture cannot be read, and is not in the copy"))
+    }
+    if let error = copy.decodingError {
+      warnings.append(
+        Self(code: .visibleDamage, message: "the pixels of the copy may be wrong: with a filter \(error.message)"))
+    } else if let damage = copy.damage {
+      warnings.append(Self(damage))
+    }
+    return warnings
+  }
+
+  fileprivate init(_ damage: PictureDamage) {
+    switch damage.kind {
+    case .harmless: self.init(code: .harmlessDamage, message: "no pixel depends on it: \(damage.text)")
+    case .visible:
+      self.init(code: .visibleDamage, message: "the colours or the orientation may be wrong: \(damage.text)")
+    }
+  }
+}

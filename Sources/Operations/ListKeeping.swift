@@ -1,0 +1,79 @@
+import Foundation
+import Model
+import System
+import Transfer
+
+/// The second operation of a source that lists entries: what was downloaded becomes a file of its run in the state folder, on
+/// the disk, so that every process plans the same. It depends on the download.
+final class ListKeeping: Operation, @unchecked Sendable {  // what changes is in the record
+  private let record: PhotoRecord
+  private let cache: DownloadCache?
+  private let state: StateFolder
+  private let minFree: Int
+
+  /// - Parameter minFree: How many bytes are to stay free in the state folder's file system.
+  init(_ record: PhotoRecord, cache: DownloadCache?, state: StateFolder, minFree: Int) {
+    self.record = record
+    self.cache = cache
+    self.state = state
+    self.minFree = minFree
+    super.init()
+    name = "keep \(record.entry.name)"
+    queuePriority = record.entry.priority.queuePriority
+  }
+
+  override func main() {
+    for dependency in dependencies { removeDependency(dependency) }
+    defer { staging.remove(download) }
+    // A finished dependency may have failed or been cancelled.
+    guard record.state == .downloaded, let source = record.snapshot.source else { return }
+    do {
+      try keep(source)
+    } catch {
+      try? state.openJobs().remove(name(in: state))
+      if isCancelled { return record.cancel() }
+      record.fail(EntryFailure(error, otherwise: .io))
+    }
+  }
+
+  private func keep(_ source: PhotoRecord.Source) throws {
+    if let why = try state.room(for: source.bytes, of: "the list", minFree: minFree) {
+      throw EntryFailure(code: .download(.tooLarge), message: why)
+    }
+    let file = try open(source)
+    let jobs = try state.openJobs()
+    try jobs.remove(name(in: state))
+    let list = try jobs.create(file: name(in: state), mode: 0o600)
+    let digest = MessageDigest()
+    var bytes = 0
+    try file.eachChunk(upTo: source.bytes + 1) { chunk in
+      if isCancelled { throw CancellationError() }
+      digest.update(chunk)
+      try list.write(chunk)
+      bytes += chunk.count
+    }
+    // What the cache or another entry has was checked when it was downloaded; since then anything may have happened to it.
+    guard bytes == source.bytes, digest.hexDigest() == source.sha256 else { throw changed(source) }
+    if source.isShared { try record.entry.checksum?.check(list.descriptor, of: SourceLocation.redacted(record.url)) }
+    try list.sync()
+    try jobs.sync()
+  }
+
+  private func open(_ source: PhotoRecord.Source) throws -> OpenFile {
+    guard source.isCached else { return try staging.open(download) }
+    if let file = cache?.open(source.sha256) { return file }
+    throw changed(source)
+  }
+
+  /// The failure of a source that is not what it was; it is downloaded again.
+  private func changed(_ source: PhotoRecord.Source) -> EntryFailure {
+    cache?.drop(source.sha256)
+    return .cache
+  }
+
+  private func name(in state: StateFolder) -> String { state.listName(record.run.runID) }
+
+  private var staging: Staging { record.run.staging }
+
+  private var download: String { staging.download(record.entry.position) }
+}

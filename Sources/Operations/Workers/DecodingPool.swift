@@ -1,0 +1,319 @@
+import Dispatch
+import Glibc
+import Imaging
+import Model
+import Sandbox
+import Synchronization
+import System
+
+/// What decodes pictures: workers, one for each place of the filtration queue, which are kept and used again for pictures of
+/// the same owner; or this process.
+package final class DecodingPool: Sendable {
+  /// Something about workers that people want to know.
+  package enum Notice: Sendable {
+    /// A worker was lost while it had this to do, or nothing.
+    case lost(job: String?, entry: String?, why: String)
+    /// The kernel does not confine workers, or not by the filter of system calls.
+    case unconfined
+  }
+
+  package struct Counts: Sendable, Equatable {
+    package var running = 0
+    package var started = 0
+    /// Workers that ended by themselves or were killed because of what they did.
+    package var lost = 0
+    /// What holds them.
+    package var confinement: Confinement = []
+  }
+
+  /// How pictures are decoded.
+  struct Settings: Sendable, Equatable {
+    /// The program of workers; nil when this process decodes.
+    var program: String?
+    var places: Int
+    var maxPixels: Int
+    var limits: WorkerLimits
+  }
+
+  private struct State {
+    var settings: Settings
+    /// How often the settings of workers have changed.
+    var generation = 0
+    /// The one that was used last is the last.
+    var idle: [DecodingClient] = []
+    /// Workers that are being started ahead.
+    var starting = 0
+    /// Tasks that wait for one of these.
+    var waiting = 0
+    var counts = Counts()
+    var isClosed = false
+  }
+
+  /// What is held of whole pictures, in all workers.
+  let memory: WholePictureMemory
+  private let state: Mutex<State>
+  private let admission = TaskAdmission()
+  private let kills: Mutex<KernelKills>
+  private let killCount: @Sendable () -> Int?
+  private let starter = WorkerStarter()
+  private let workerStarted = DispatchSemaphore(value: 0)
+  private let starts = DispatchQueue(label: "Starts of workers")
+  private let ends = DispatchQueue(label: "Ends of workers")
+  private let notify: @Sendable (Notice) -> Void
+
+  /// - Parameters:
+  ///   - killCount: How many processes the kernel has killed for want of memory. Default: what it says.
+  ///   - notify: Called on any thread.
+  init(
+    _ settings: Settings, killCount: @escaping @Sendable () -> Int? = { KernelKills.count() },
+    notify: @escaping @Sendable (Notice) -> Void = { _ in }
+  ) {
+    memory = WholePictureMemory(limit: settings.limits.memory.shared)
+    state = Mutex(State(settings: settings))
+    kills = Mutex(KernelKills(at: Clock.monotonicSeconds, count: killCount()))
+    (self.killCount, self.notify) = (killCount, notify)
+  }
+
+  package convenience init(_ configuration: Configuration, notify: @escaping @Sendable (Notice) -> Void = { _ in }) {
+    let memory = MemoryBudget(available: MemoryBudget.available, workers: configuration.filtrations)
+    self.init(Settings(configuration, WorkerLimits(memory: memory)), notify: notify)
+  }
+
+  /// Sets the configuration for tasks that begin from now on, and the memory that there is now. Workers that it is not
+  /// for end when they are idle.
+  /// - Parameter available: Bytes of memory.
+  func configure(_ configuration: Configuration, available: Int = MemoryBudget.available) {
+    let budget = MemoryBudget(available: available, workers: configuration.filtrations)
+    memory.setLimit(budget.shared)
+    let ended = state.withLock { state in
+      let before = state.settings
+      var limits = before.limits
+      limits.memory = budget
+      state.settings = Settings(configuration, limits)
+      // What limits a worker was set when it began.
+      guard !state.settings.startsSame(as: before) else { return [DecodingClient]() }
+      state.generation += 1
+      defer { state.idle = [] }
+      state.counts.running -= state.idle.count
+      return state.idle
+    }
+    end(ended)
+  }
+
+  package var counts: Counts { state.withLock { $0.counts } }
+
+  package var hasWorkers: Bool { state.withLock { $0.settings.program != nil } }
+
+  /// Starts a worker on another thread, if there are fewer than places and than are about to be needed.
+  /// - Parameter needed: How many tasks may come soon.
+  func prepare(for needed: Int) {
+    let mustStart = state.withLock { state in
+      let expected = state.counts.running + state.starting
+      guard state.settings.program != nil, !state.isClosed, expected < min(needed, state.settings.places) else {
+        return false
+      }
+      state.starting += 1
+      return true
+    }
+    guard mustStart else { return }
+    starts.async { [weak self] in
+      guard let self else { return }
+      // Who needs one finds out why there is none.
+      if let client = try? start() { giveBack(client) }
+      let isAwaited = state.withLock { state in
+        state.starting -= 1
+        guard state.waiting > 0 else { return false }
+        state.waiting -= 1
+        return true
+      }
+      if isAwaited { workerStarted.signal() }
+    }
+  }
+
+  /// Ends all workers, and lets none begin.
+  package func close() {
+    state.withLock { $0.isClosed = true }
+    endIdle()
+    starter.renew()
+    ends.sync {}
+  }
+
+  /// What the task is for.
+  struct Subject {
+    var job: String?
+    var entry: String?
+    /// His pictures are seen by no worker that sees another's.
+    var owner = PictureOwner.run("")
+  }
+
+  /// Does a task, again in a fresh worker when one is lost (`WorkerLoss.next`).
+  /// - Parameters:
+  ///   - source: Open for reading only.
+  ///   - create: Creates the empty file for the result, again for the second time; it is closed when this returns.
+  /// - Returns: The pictures, and the file when it is this process's own: nobody else can write to it.
+  /// - Throws: `ImagingError`, `SystemError`.
+  func perform(
+    _ task: DecodingTask, from source: OpenFile, subject: Subject = Subject(), isCancelled: () -> Bool = { false },
+    create: () throws -> OpenFile
+  ) throws -> (pictures: ImagePassResult, file: OpenFile?) {
+    guard hasWorkers else {
+      let file = try create()
+      var share: WholePictureMemory.Share?
+      defer { withExtendedLifetime(share) {} }
+      let pictures = try task.perform(
+        from: source.descriptor, to: file.descriptor, memory: memory, isCancelled: isCancelled
+      ) { demand throws(ImagingError) in
+        share = try memory.share(demand.heldBytes, for: "the picture", isCancelled: isCancelled)
+      }
+      return (pictures, file)
+    }
+    guard task.message.count <= MessageSocket.maxBytes else {
+      throw ImagingError(code: .filterFailed, message: "the recipe is longer than \(MessageSocket.maxBytes) bytes")
+    }
+    var (tries, isAlone) = (0, false)
+    var clock = TaskClock(state.withLock { $0.settings.limits }, now: Clock.monotonicSeconds)
+    while true {
+      let began = Clock.monotonicSeconds
+      do {
+        try admission.enter(alone: isAlone, isCancelled: isCancelled)
+        defer { admission.leave() }
+        if isAlone { endIdle() }
+        return (
+          try attempt(task, source, subject, isFresh: tries > 0, clock: &clock, isCancelled, create), nil
+        )
+      } catch let loss as WorkerLoss {
+        if isCancelled() { throw ImagingError.cancelled }
+        tries += 1
+        let next = loss.next(tries: tries, wasAlone: isAlone, lacksMemory: loss.isKill && lacksMemory(since: began))
+        guard next != .fail else { throw loss.error(wasAlone: isAlone) }
+        isAlone = next == .alone
+      }
+    }
+  }
+
+  /// Whether the kernel may have killed something for want of memory since then.
+  private func lacksMemory(since began: Double) -> Bool {
+    let (now, count) = (Clock.monotonicSeconds, killCount())
+    return kills.withLock { $0.mayHaveHappened(since: began, until: now, count: count) }
+  }
+
+  private func attempt(
+    _ task: DecodingTask, _ source: OpenFile, _ subject: Subject, isFresh: Bool, clock: inout TaskClock,
+    _ isCancelled: () -> Bool, _ create: () throws -> OpenFile
+  ) throws -> ImagePassResult {
+    let result = try create()
+    let client = try isFresh ? start() : take(for: subject.owner)
+    do {
+      let pictures = try client.perform(
+        task, of: subject.owner, from: source, to: result, memory: memory, clock: &clock, isCancelled: isCancelled)
+      giveBack(client)
+      return pictures
+    } catch let loss as WorkerLoss {
+      lose(client, subject, why: loss.why)
+      throw loss
+    } catch {
+      giveBack(client)
+      throw error
+    }
+  }
+
+  // MARK: Workers
+
+  /// Takes an idle worker of the owner, or one that has seen nothing yet, or starts one.
+  private func take(for owner: PictureOwner) throws(SystemError) -> DecodingClient {
+    while true {
+      let (client, mustWait) = state.withLock { state -> (DecodingClient?, Bool) in
+        let index = state.idle.lastIndex { $0.owner == owner } ?? state.idle.lastIndex { $0.owner == nil }
+        if let index { return (state.idle.remove(at: index), false) }
+        guard state.starting > state.waiting else { return (nil, false) }
+        state.waiting += 1
+        return (nil, true)
+      }
+      if mustWait {
+        workerStarted.wait()
+        continue
+      }
+      guard let client else { return try start() }
+      if client.isIdle { return client }
+      lose(client, Subject(), why: "it ended, or said something, without a task")
+    }
+  }
+
+  /// Starts a worker. When there are as many as there are places, the one that has been idle for the longest time ends.
+  private func start() throws(SystemError) -> DecodingClient {
+    let (settings, generation, ended) = state.withLock { state in
+      let isFull = state.counts.running >= state.settings.places && !state.idle.isEmpty
+      if isFull { state.counts.running -= 1 }
+      return (state.settings, state.generation, isFull ? [state.idle.removeFirst()] : [])
+    }
+    end(ended)
+    guard let program = settings.program else { throw SystemError("start", "worker", code: EAGAIN) }
+    let client = try starter.start(program, settings, generation: generation)
+    let isFirst = state.withLock { state in
+      state.counts.started += 1
+      state.counts.running += 1
+      state.counts.confinement = client.confinement
+      return state.counts.started == 1
+    }
+    if isFirst, !client.confinement.contains(.systemCalls), !Confinement.isSanitized { notify(.unconfined) }
+    return client
+  }
+
+  /// Keeps a worker for the next task, unless it has ended, was started with other settings, or there are too many.
+  private func giveBack(_ client: DecodingClient) {
+    let isKept =
+      client.isIdle
+      && state.withLock { state in
+        guard !state.isClosed, state.settings.program != nil, client.generation == state.generation,
+          state.counts.running <= state.settings.places
+        else { return false }
+        state.idle.append(client)
+        return true
+      }
+    guard !isKept else { return }
+    state.withLock { $0.counts.running -= 1 }
+    end([client])
+  }
+
+  private func lose(_ client: DecodingClient, _ subject: Subject, why: String) {
+    client.end()
+    starter.renew()
+    state.withLock { state in
+      state.counts.running -= 1
+      state.counts.lost += 1
+    }
+    notify(.lost(job: subject.job, entry: subject.entry, why: why))
+  }
+
+  private func endIdle() {
+    let idle = state.withLock { state in
+      defer { state.idle = [] }
+      state.counts.running -= state.idle.count
+      return state.idle
+    }
+    end(idle)
+  }
+
+  /// Ends workers that have no task, on another thread: what they held is freed in the meantime.
+  private func end(_ clients: [DecodingClient]) {
+    guard !clients.isEmpty else { return }
+    ends.async { for client in clients { client.end() } }
+  }
+}
+
+extension DecodingPool.Settings {
+  init(_ configuration: Configuration, _ limits: WorkerLimits) {
+    program = configuration.isolation == .process ? configuration.workerProgram : nil
+    places = configuration.filtrations
+    maxPixels = configuration.maxPixels
+    self.limits = limits
+  }
+
+  /// Whether workers are started as with other settings. The size of the files that a worker may write is that of the largest
+  /// picture.
+  fileprivate func startsSame(as other: Self) -> Bool {
+    var other = other
+    other.places = places
+    return self == other
+  }
+}

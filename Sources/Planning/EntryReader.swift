@@ -1,0 +1,396 @@
+import Imaging
+import JobIndex
+import JSON
+import Manifests
+import Model
+import System
+import Transfer
+
+/// Turns what a manifest's format yields into entries, and collects everything that is wrong.
+struct EntryReader {
+  static let fields = EntryField.all.map(\.name)
+  static let defaultsFields = EntryField.all.filter(\.isDefault).map(\.name)
+
+  /// The fields that may stand beside the `source` of a manifest that is listed elsewhere.
+  static let sourceFields = EntryField.all.filter(\.isBesideSource).map(\.name)
+
+  private(set) var defaults: EntryDefaults
+
+  /// What is wrong, in the order of the manifest.
+  private(set) var problems: [ManifestProblem] = []
+
+  /// The name that the manifest gives to the entry that was read last, also when there is a problem with that; nil when it
+  /// gives none.
+  private(set) var givenName: OutputName?
+
+  /// The names of the entries that the one that was read last comes after, as they were written.
+  private(set) var after: [String] = []
+
+  /// The variants of the entry that was read last; none for most.
+  private(set) var variants: [EntryVariant] = []
+
+  /// The recipes seen last: most manifests have few, and one with another in every entry must not fill the memory.
+  private(set) var recipes: [String: Recipe] = [:]
+
+  private var unknownFields = UnknownFields()
+
+  /// How many recipes are kept. When there are more, all of them are dropped.
+  static let recipeLimit = 256
+
+  /// Whether the manifest's `defaults` have something that only its owner is to read, even if no entry gets it; or a name has,
+  /// which is left out of what is made of it.
+  private(set) var hasSecretDefaults = false
+
+  init(defaults: EntryDefaults) { self.defaults = defaults }
+
+  /// Adopts an envelope's `defaults`. What they leave out stays as it was.
+  mutating func readDefaults(_ value: JSONValue, at place: ManifestProblem.Place) {
+    guard case .object(let members) = value else {
+      return report(.wrongType, "defaults must be an object, not \(value.kind)", at: place)
+    }
+    let others = others(members, ofDefaults: true, at: place)
+    hasSecretDefaults = hasSecretDefaults || members.contains { RequestFields.secret.contains($0.key) }
+    let request = requestFields(members, at: place)
+    defaults = EntryDefaults(
+      recipe: recipe(value["filters"], at: place),
+      options: options(value, at: place),
+      priority: priority(value["priority"], at: place),
+      metadata: metadata(value["metadata"], others, at: place),
+      request: request == RequestFields() ? defaults.request : request)
+    // When they make no sense by themselves, that is reported once.
+    let before = problems.count
+    _ = self.request(RequestFields(), at: place)
+    if problems.count > before { defaults.request = RequestFields() }
+  }
+
+  /// Reads one entry. A derived name is to be made unique in the job.
+  /// - Returns: nil when it has a problem that rejects the manifest.
+  mutating func read(_ value: JSONValue, key: String?, position: Int, at place: ManifestProblem.Place) -> Entry? {
+    let before = problems.count
+    let entry: Entry
+    let key = redacted(key)
+    givenName = key.map(OutputName.explicit)
+    if !after.isEmpty { after = [] }
+    if !variants.isEmpty { variants = [] }
+    switch value {
+    case .string(let url):
+      entry = Entry(
+        position: position, urls: [Self.trimmed(url)], request: request(RequestFields(), at: place),
+        named: key, givenName, recipe: defaults.recipe, options: defaults.options, priority: defaults.priority,
+        checksum: nil,
+        metadata: defaults.metadata)
+    case .object(let members):
+      let others = others(members, ofDefaults: false, at: place)
+      let name = redacted(text(value["name"], field: "name", at: place))
+      if let name { givenName = .explicit(name) }
+      if let names = value["after"] { after = dependencies(names, at: place.field("after")) }
+      entry = Entry(
+        position: position, urls: urls(value["url"], at: place),
+        request: request(requestFields(members, at: place), at: place),
+        key: cacheKey(value["cache-key"], at: place), named: name ?? key, givenName,
+        recipe: recipe(value["filters"], at: place), options: options(value, at: place),
+        priority: priority(value["priority"], at: place), checksum: checksum(value["checksum"], at: place),
+        metadata: metadata(value["metadata"], others, at: place))
+      if let list = value["variants"] { variants = readVariants(list, of: entry, at: place) }
+    default:
+      report(.wrongType, "an entry is a URL or an object, not \(value.kind)", at: place)
+      return nil
+    }
+    return problems.count == before ? entry : nil
+  }
+
+  /// Records what kept the manifest from being read to its end.
+  mutating func report(_ problem: ManifestProblem) { problems.append(problem) }
+
+  /// A name, or the key of metadata, without secrets. Names are compared, shown and stored without them.
+  private mutating func redacted(_ name: String?) -> String? {
+    guard let name else { return nil }
+    let redacted = SourceLocation.redacted(name: name)
+    if redacted != name { hasSecretDefaults = true }
+    return redacted
+  }
+
+  // MARK: Fields
+
+  /// The members that are no fields. Those that are reported are not among them: what is nearly a field, a field in two cases,
+  /// and one that has no meaning in defaults.
+  private mutating func others(
+    _ members: [JSONValue.Member], ofDefaults isDefaults: Bool, at place: ManifestProblem.Place
+  ) -> [JSONValue.Member] {
+    var others: [JSONValue.Member] = []
+    let known = isDefaults ? Self.defaultsFields : Self.fields
+    for member in members where !member.key.hasPrefix("_") && !known.contains(member.key) {
+      // More are not reported, and an entry may have any number of them.
+      if problems.count >= ManifestProblem.reportLimit { break }
+      let key = member.key
+      if isDefaults, Self.fields.contains(key) {
+        report(.unknownField, "unknown field \"\(key)\" in \"defaults\"; only entries have it", at: place.field(key))
+        continue
+      }
+      switch unknownFields.meaning(of: key, in: members) {
+      case .metadata: others.append(.init(redacted(key) ?? key, member.value))
+      case .repeated(let field):
+        report(.syntax, "the field \"\(field)\" occurs twice, also as \"\(key)\"", at: place.field(key))
+      case .misspelt(let field):
+        let message = "unknown field \"\(key)\"; did you mean \"\(field)\"? If not, put it into \"metadata\""
+        report(.unknownField, message, at: place.field(key))
+      }
+    }
+    return others
+  }
+
+  /// The metadata that is given, with the members that are no fields; that of the defaults when there is neither.
+  private mutating func metadata(
+    _ given: JSONValue?, _ others: [JSONValue.Member], at place: ManifestProblem.Place
+  ) -> JSONValue? {
+    if others.isEmpty { return given ?? defaults.metadata }
+    guard let given else { return .object(others) }
+    guard case .object(let members) = given else {
+      let message = "\"metadata\" must be an object, not \(given.kind): what is no field is added to it"
+      report(.wrongType, message, at: place.field("metadata"))
+      return nil
+    }
+    let keys = Set(members.map(\.key))
+    for other in others where keys.contains(other.key) {
+      let message = "\"metadata\" has the key \"\(other.key)\", which stands beside it, too"
+      report(.badValue, message, at: place.field("metadata"))
+    }
+    return .object(members + others)
+  }
+
+  /// The most URLs that an entry may have.
+  static let mirrorLimit = 64
+
+  /// The URL, or the mirrors in their order; empty when there is a problem.
+  private mutating func urls(_ value: JSONValue?, at place: ManifestProblem.Place) -> [String] {
+    switch value {
+    case .string(let url): return [Self.trimmed(url)]
+    case .array([]): report(.badValue, "an array of mirrors needs a URL", at: place.field("url"))
+    case .array(let values):
+      if let other = values.firstIndex(where: { $0.string == nil }) {
+        let message = "mirrors must be strings; number \(other + 1) is \(values[other].kind)"
+        report(.wrongType, message, at: place.field("url"))
+      } else if values.count > Self.mirrorLimit {
+        let message = "an entry may have \(Self.mirrorLimit) mirrors; this one has \(values.count)"
+        report(.badValue, message, at: place.field("url"))
+      } else {
+        return values.compactMap { $0.string.map(Self.trimmed) }
+      }
+    case nil: report(.badValue, "an entry needs a \"url\"", at: place)
+    case let value?:
+      let message = "\"url\" must be a string or an array of strings, not \(value.kind)"
+      report(.wrongType, message, at: place.field("url"))
+    }
+    return []
+  }
+
+  private mutating func requestFields(
+    _ members: [JSONValue.Member], at place: ManifestProblem.Place
+  ) -> RequestFields {
+    do throws(RequestFields.Problem) {
+      return try RequestFields(members)
+    } catch {
+      report(error.code, error.message, at: place.field(error.field))
+      return RequestFields()
+    }
+  }
+
+  private mutating func request(_ fields: RequestFields, at place: ManifestProblem.Place) -> SourceRequest {
+    do throws(RequestFields.Problem) {
+      return try fields.request(defaults: defaults.request)
+    } catch {
+      report(error.code, error.message, at: place.field(error.field))
+      return .plain
+    }
+  }
+
+  /// A URL without the white space of ASCII at its ends, as browsers take it (WHATWG URL): a space before the scheme must
+  /// not make a path of it. Other control characters stay, and fail the entry: NUL bytes mean a file that was damaged.
+  private static func trimmed(_ url: String) -> String {
+    let bytes = url.utf8
+    guard let first = bytes.first, let last = bytes.last, first <= 0x20 || last <= 0x20 else { return url }
+    let isBlank: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0d).contains($0) && $0 != 0x0b }
+    let begun = bytes.drop(while: isBlank)
+    let end = begun.lastIndex { !isBlank($0) }.map(begun.index(after:)) ?? begun.startIndex
+    return String(begun[..<end]) ?? url
+  }
+
+  private mutating func text(_ value: JSONValue?, field: String, at place: ManifestProblem.Place) -> String? {
+    switch value {
+    case nil: return nil
+    case .string(let text):
+      guard text.utf8.contains(0) else { return text }
+      report(.badValue, "\"\(field)\" holds U+0000", at: place.field(field))
+      return nil
+    case let value?:
+      report(.wrongType, "\"\(field)\" must be a string, not \(value.kind)", at: place.field(field))
+      return nil
+    }
+  }
+
+  /// The longest `cache-key`, in bytes.
+  static let keyLimit = 1024
+
+  private mutating func cacheKey(_ value: JSONValue?, at place: ManifestProblem.Place) -> String? {
+    guard let key = text(value, field: "cache-key", at: place) else { return nil }
+    let problem: String? =
+      if key.isEmpty {
+        "a \"cache-key\" must not be empty"
+      } else if key.utf8.count > Self.keyLimit {
+        "a \"cache-key\" may have \(Self.keyLimit) bytes; this one has \(key.utf8.count)"
+      } else if key.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+        "a \"cache-key\" must not hold control characters"
+      } else {
+        nil
+      }
+    if let problem { report(.badValue, problem, at: place.field("cache-key")) }
+    return problem == nil ? key : nil
+  }
+
+  /// The names of an array, or the one that there is; those that are none are reported.
+  private mutating func dependencies(_ value: JSONValue, at place: ManifestProblem.Place) -> [String] {
+    let values: [JSONValue]
+    switch value {
+    case .string: values = [value]
+    case .array(let array): values = array
+    default:
+      report(.wrongType, "\"after\" must be an array of names, not \(value.kind)", at: place)
+      return []
+    }
+    if let other = values.firstIndex(where: { $0.string == nil }) {
+      report(.wrongType, "names must be strings; number \(other + 1) is \(values[other].kind)", at: place)
+    } else if values.contains(where: { $0.string?.isEmpty == true }) {
+      report(.badValue, "a name in \"after\" must not be empty", at: place)
+    } else if values.contains(where: { $0.string?.utf8.contains(0) == true }) {
+      report(.badValue, "a name in \"after\" holds U+0000", at: place)
+    } else {
+      return values.compactMap { redacted($0.string) }
+    }
+    return []
+  }
+
+  /// The variants of an entry, whose recipe and options they inherit; those that cannot be read are reported.
+  private mutating func readVariants(
+    _ value: JSONValue, of entry: Entry, at place: ManifestProblem.Place
+  ) -> [EntryVariant] {
+    guard case .array(let list) = value else {
+      report(.wrongType, "\"variants\" must be an array, not \(value.kind)", at: place.field("variants"))
+      return []
+    }
+    guard (1...EntryVariant.limit).contains(list.count) else {
+      let message = "an entry may have 1 to \(EntryVariant.limit) variants; this one has \(list.count)"
+      report(.badValue, message, at: place.field("variants"))
+      return []
+    }
+    let inherited = defaults
+    defer { defaults = inherited }
+    (defaults.recipe, defaults.options) = (entry.recipe, entry.options)
+    var claims: Set<String> = []
+    return list.enumerated().compactMap { index, value in
+      readVariant(value, &claims, at: place.field("variants[\(index)]"))
+    }
+  }
+
+  private mutating func readVariant(
+    _ value: JSONValue, _ claims: inout Set<String>, at place: ManifestProblem.Place
+  ) -> EntryVariant? {
+    let value = FieldVocabulary.entries.canonical(value)
+    guard case .object(let members) = value else {
+      report(.wrongType, "a variant must be an object, not \(value.kind)", at: place)
+      return nil
+    }
+    for key in members.map(\.key) where !key.hasPrefix("_") && !EntryVariant.fields.contains(key) {
+      report(.unknownField, NearestName.unknown("field", key, among: EntryVariant.fields), at: place.field(key))
+    }
+    let (recipe, options) = (recipe(value["filters"], at: place), options(value, at: place))
+    if value["name"] == nil { report(.badValue, "a variant needs a \"name\"", at: place) }
+    guard let name = text(value["name"], field: "name", at: place) else { return nil }
+    if let problem = EntryVariant.problem(withName: name) {
+      report(.badValue, problem, at: place.field("name"))
+    } else if !claims.insert(OutputName.claim(name)).inserted {
+      report(.duplicateName, "the entry has another variant \"\(name)\"", at: place.field("name"))
+    }
+    return EntryVariant(name: name, recipe: recipe, options: options)
+  }
+
+  private mutating func checksum(_ value: JSONValue?, at place: ManifestProblem.Place) -> Checksum? {
+    guard let text = text(value, field: "checksum", at: place) else { return nil }
+    do {
+      return try Checksum(parsing: text)
+    } catch {
+      report(.badValue, error.message, at: place.field("checksum"))
+      return nil
+    }
+  }
+
+  private mutating func recipe(_ value: JSONValue?, at place: ManifestProblem.Place) -> Recipe {
+    guard let text = text(value, field: "filters", at: place) else { return defaults.recipe }
+    if let known = recipes[text] { return known }
+    do {
+      let recipe = try Recipe(parsing: text)
+      if recipes.count >= Self.recipeLimit { recipes.removeAll(keepingCapacity: true) }
+      recipes[text] = recipe
+      return recipe
+    } catch {
+      report(.badRecipe, error.description, at: place.field("filters"))
+      return defaults.recipe
+    }
+  }
+
+  private mutating func options(_ value: JSONValue, at place: ManifestProblem.Place) -> OutputOptions {
+    var options = defaults.options
+    if let format = text(value["format"], field: "format", at: place) {
+      switch OutputFormatName(rawValue: format) {
+      case let name?: options.format = name.format
+      case nil:
+        let known = OutputFormatName.allCases.map(\.rawValue)
+        report(.badValue, NearestName.unknown("format", format, among: known), at: place.field("format"))
+      }
+    }
+    switch value["quality"] {
+    case nil: break
+    case .integer(let quality) where (1...100).contains(quality): options.quality = quality
+    case .integer(let quality):
+      report(.badValue, "\"quality\" must be from 1 to 100, not \(quality)", at: place.field("quality"))
+    case let other?:
+      let message = "\"quality\" must be a whole number from 1 to 100, not \(other.shown)"
+      report(.wrongType, message, at: place.field("quality"))
+    }
+    return options
+  }
+
+  private mutating func priority(_ value: JSONValue?, at place: ManifestProblem.Place) -> Entry.Priority {
+    guard let text = text(value, field: "priority", at: place) else { return defaults.priority }
+    if let priority = Entry.Priority(rawValue: text) { return priority }
+    let known = Entry.Priority.allCases.map(\.rawValue)
+    report(.badValue, NearestName.unknown("priority", text, among: known), at: place.field("priority"))
+    return defaults.priority
+  }
+
+  private mutating func report(_ code: ManifestProblem.Code, _ message: String, at place: ManifestProblem.Place) {
+    problems.append(ManifestProblem(code, message, at: place))
+  }
+}
+
+extension Entry {
+  /// - Parameters:
+  ///   - name: The name that the manifest gives, by a field or a key; nil to derive one from the URL.
+  ///   - given: What becomes of it.
+  fileprivate init(
+    position: Int, urls: [String], request: SourceRequest, key: String? = nil, named name: String?,
+    _ given: OutputName?,
+    recipe: Recipe, options: OutputOptions, priority: Priority, checksum: Checksum?, metadata: JSONValue?
+  ) {
+    // What is needed of the URL is needed of derived names only.
+    let location = given == nil ? urls.first.flatMap { try? SourceLocation(parsing: $0) } : nil
+    let safe = given?.path ?? OutputName.derived(from: location)
+    let digest = given == nil ? RequestDigest.digest(of: urls.first ?? "", location, request, key: key) : nil
+    self.init(
+      position: position, urls: urls, request: request, key: key, name: safe,
+      originalName: name.flatMap { $0 == safe ? nil : $0 },
+      isNameExplicit: name != nil, requestDigest: digest, isNameReplaced: given?.replacedClaim != nil, recipe: recipe,
+      options: options,
+      priority: priority, checksum: checksum,
+      metadata: metadata)
+  }
+}

@@ -1,0 +1,52 @@
+import JSON
+import Manifests
+import Model
+import Transfer
+
+extension FieldVocabulary {
+  /// The fields of `EntryReader`, as tables and lists write them.
+  static let entries = FieldVocabulary(
+    principal: "url", principalTitle: "URL", cells: cells, extras: "metadata",
+    options: [
+      Option("out", field: "name") { text throws(Option.Failure) in
+        guard !text.isEmpty else { throw Option.Failure("\"out\" needs a name") }
+        return .string(text)
+      },
+      Option("checksum", field: "checksum") { text throws(Option.Failure) in
+        do throws(Checksum.ParseError) {
+          return .string(try Checksum(parsing: text).description)
+        } catch {
+          throw Option.Failure(error.message)
+        }
+      },
+      Option("header", field: "headers", memberLimit: headerLimit) { text throws(Option.Failure) in
+        try header { () throws(SourceRequest.ParseError) in try HeaderField(parsing: text) }
+      },
+      Option("referer", field: "headers", memberLimit: headerLimit) { text throws(Option.Failure) in
+        // What * means, the request knows.
+        return try header { () throws(SourceRequest.ParseError) in try HeaderField("Referer", text) }
+      },
+    ], sourceFields: Set(EntryReader.sourceFields), defaultsFields: Set(EntryReader.defaultsFields))
+
+  private static let cells: [String: CellKind] = {
+    let special: [String: CellKind] = [
+      "url": .textOrArray, "quality": .number, "headers": .json, "form": .json, "after": .textOrArray,
+      "variants": .json,
+      "metadata": .extras,
+    ]
+    return Dictionary(uniqueKeysWithValues: EntryReader.fields.map { ($0, special[$0] ?? .text) })
+  }()
+
+  /// More than a request may have, so that who makes one of them says that they are too many.
+  private static let headerLimit = 2 * SourceRequest.maxHeaderBytes
+
+  private static func header(
+    _ parse: () throws(SourceRequest.ParseError) -> HeaderField
+  ) throws(Option.Failure) -> JSONValue {
+    do throws(SourceRequest.ParseError) {
+      return .headers([try parse()])
+    } catch {
+      throw Option.Failure(error.message)
+    }
+  }
+}

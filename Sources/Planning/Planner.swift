@@ -1,0 +1,145 @@
+import Foundation
+import Imaging
+import JobIndex
+import JSON
+import Manifests
+import Model
+import Transfer
+
+/// Reads a manifest into an index: everything is checked before anything is done.
+package struct Planner {
+  /// More problems than this are not reported.
+  static let problemLimit = ManifestProblem.reportLimit
+
+  package var content: ManifestContent
+  let defaults: EntryDefaults
+
+  /// - Parameter list: What the manifest's source has listed; nil as long as that is not there. Default: nil.
+  package init(
+    format: any ManifestFormat, file: ManifestFile, list: ManifestContent.List? = nil, defaults: EntryDefaults
+  ) {
+    content = ManifestContent(format: format, file: file, list: list)
+    self.defaults = defaults
+  }
+
+  /// Fills the index. What entries come after is checked unless there is an entry whose name cannot be told.
+  /// - Parameters:
+  ///   - lastNames: Called before names are settled, if some are derived: inserts those that requests had in the job's last
+  ///     run. Default: there are none.
+  ///   - checkSpace: Called from time to time; what it throws ends the planning.
+  /// - Returns: What makes the whole manifest rejected, and what is doubtful.
+  /// - Throws: `SystemError`, `SQLiteError`; `CancellationError` soon after `isCancelled` returns true.
+  package func plan(
+    into index: JobIndex, isCancelled: () -> Bool = { false }, lastNames: () throws -> Void = {},
+    checkSpace: () throws -> Void = {}
+  ) throws -> ManifestFindings {
+    var reader = EntryReader(defaults: defaults)
+    var findings = ManifestFindings()
+    var clashes = NameClashes()
+    var dependencies = DependencyProblems()
+    var keys = SharedKeys()
+    var (position, line) = (0, 0)
+    // Whether an entry with a problem would have a name of its own, which is not known.
+    var lacksNames = false
+    do {
+      try index.fill {
+        try content.read(.entries) { item in
+          if isCancelled() { throw CancellationError() }
+          if line & 4095 == 4095 { try checkSpace() }
+          switch item {
+          case .defaults(let value, let place): reader.readDefaults(value, at: place)
+          case .entry(let value, let key, let place):
+            let rows = position..<position + value.rowCount
+            var entry = reader.read(value, key: key, position: position, at: place)
+            if line != position { entry?.line = line }
+            for row in entry?.rows(reader.variants) ?? [] { try index.insert(row) }
+            if !reader.after.isEmpty { for row in rows { try index.insert(after: reader.after, of: row) } }
+            lacksNames = lacksNames || entry == nil && reader.givenName == nil
+            // Also of an entry with a problem, so that all names are told that clash.
+            if let name = reader.givenName {
+              let written = value["name"]?.string ?? key ?? name.path
+              try claim(name, written, rows, at: place, in: index, &reader, &clashes)
+            }
+            (position, line) = (rows.upperBound, line + 1)
+          case .source(let value, let place):
+            findings.source = readSource(value, at: place, &reader)
+            if let source = findings.source { try index.insert(source) }
+          case .warning(let warning): findings.warnings.append(warning)
+          case .unreadable(let problems):
+            for problem in problems.all { reader.report(problem) }
+            lacksNames = true
+            (position, line) = (position + 1, line + 1)
+          }
+          if reader.problems.count >= Self.problemLimit { throw EnoughProblems() }
+        }
+        if reader.problems.isEmpty || index.hasDependencies && !lacksNames {
+          if index.hasDerivedNames { try lastNames() }
+          clashes.renamed = try index.settleNames()
+        }
+      }
+      if reader.problems.isEmpty { keys = try SharedKeys(of: index) }
+      if index.hasDependencies, !lacksNames { dependencies = try DependencyProblems(of: index) }
+    } catch let problem as ManifestProblem {
+      reader.report(problem)
+    } catch is EnoughProblems {}
+    findings.problems = Array(reader.problems.prefix(Self.problemLimit))
+    findings.hasSecretDefaults = reader.hasSecretDefaults || findings.warnings.contains(where: \.concernsSecrets)
+    func read(_ body: (ManifestItem) throws -> Void) throws {
+      try content.read(.entries) { item in
+        if isCancelled() { throw CancellationError() }
+        try body(item)
+      }
+    }
+    if !findings.problems.isEmpty { (clashes.renamed, keys) = ([], SharedKeys()) }
+    try clashes.complete(&findings, read: read)
+    try keys.complete(&findings, read: read)
+    try dependencies.complete(&findings, read: read)
+    findings.problems = findings.problems.map(\.redacted)
+    findings.warnings = findings.warnings.prefix(ManifestWarning.reportLimit).map(\.redacted)
+    return findings
+  }
+
+  /// Claims the names of an entry's results, and reports those that other entries have.
+  /// - Parameter written: The entry's name as it is written.
+  private func claim(
+    _ name: OutputName, _ written: String, _ rows: Range<Int>, at place: ManifestProblem.Place, in index: JobIndex,
+    _ reader: inout EntryReader, _ clashes: inout NameClashes
+  ) throws {
+    if let holder = try index.claim(name.claim, for: rows.lowerBound) {
+      reader.report(clashes.add(written, holder: holder, problem: reader.problems.count, at: place))
+    }
+    guard name.replacedClaim == nil else { return }
+    for (row, variant) in zip(rows, reader.variants) {
+      let output = Entry.name(name.path, variant.name)
+      guard let holder = try index.claim(OutputName.claim(output), for: row), !rows.contains(holder) else { continue }
+      reader.report(clashes.add(output, holder: holder, problem: reader.problems.count, at: place))
+    }
+  }
+
+  /// Reads where the entries are listed: that is downloaded as an entry's source is, and nothing is made of it.
+  /// - Returns: nil when it has a problem.
+  private func readSource(
+    _ value: JSONValue, at place: ManifestProblem.Place, _ reader: inout EntryReader
+  ) -> Entry? {
+    var source = EntryReader(defaults: EntryDefaults(recipe: .none, options: OutputOptions()))
+    var entry = source.read(value, key: "source", position: 0, at: place)
+    let urls = entry?.urls.map(FolderLocation.path(of:)) ?? []
+    entry?.urls = urls
+    if let entry, entry.checksum != nil, entry.urls.contains(where: { FolderLocation(parsing: $0) != nil }) {
+      reader.report(ManifestProblem(.badValue, "a folder has no checksum", at: place.field("checksum")))
+    }
+    if urls.count > 1, let folder = urls.lazy.compactMap(FolderLocation.init).first {
+      reader.report(
+        ManifestProblem(
+          .badValue, "\(folder.redacted) is a folder, and cannot be one of several mirrors", at: place.field("source")))
+    }
+    for problem in source.problems {
+      let place: ManifestProblem.Place = problem.place == place.field("url") ? place.field("source") : problem.place
+      reader.report(ManifestProblem(problem.code, problem.message, at: place))
+    }
+    return entry
+  }
+
+  /// Reading on would tell nothing more.
+  private struct EnoughProblems: Error {}
+}
