@@ -178,9 +178,6 @@ package final class PhotoRecord: Sendable {
   /// The URL in use. It may hold secrets.
   package var url: String { entry.urls[mirror] }
 
-  /// Whether the entry has a URL that was not tried.
-  package var hasMirror: Bool { mirror + 1 < entry.urls.count }
-
   package var snapshot: Live { live.withLock { $0 } }
   package var state: State { live.withLock { $0.state } }
   var usage: HostUsage { live.withLock { $0.usage } }

@@ -91,9 +91,10 @@ struct HostLoad: Sendable {
     return isSilent ? waiting : 0
   }
 
-  mutating func started(now: Int) {
+  /// - Parameter isRequest: Whether the host is asked.
+  mutating func started(now: Int, isRequest: Bool) {
     downloading += 1
-    throttle.started(now: now)
+    if isRequest { throttle.started(now: now) }
     guard number != HostScheduler.files, !breaker.responds else { return }
     waiting += 1
     waitingSince = waitingSince ?? now

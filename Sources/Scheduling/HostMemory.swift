@@ -34,6 +34,9 @@ struct HostMemory {
 
   func contains(_ host: Int) -> Bool { hosts[host] != nil }
 
+  /// Whether a host answers; nil when nothing is remembered of it.
+  func breaker(of host: Int) -> HostBreaker? { hosts[host]?.breaker }
+
   /// Removes and returns what is known about a host; nil when that is nothing.
   mutating func take(_ host: Int, now: Int) -> Known? {
     guard var known = hosts.removeValue(forKey: host) else { return nil }

@@ -117,6 +117,17 @@ extension HostScheduler {
   /// For how long, in milliseconds, closed hosts have waited while no other host answered: the longest of them.
   package var unansweredTime: Int { hosts.unansweredTime }
 
+  /// Whether a host may be asked for an entry of a closed one: it is neither closed nor given up, or nobody has anything left
+  /// there and it may be tried again.
+  package func isOpen(_ host: Int, now: Int) -> Bool { hosts.isOpen(host, now: now) }
+
+  /// The closed hosts at which each job has something left, those that were closed first before others.
+  package var closedSites: [(job: Int, host: Int)] {
+    closedHosts.flatMap { closed in
+      jobs.filter { $0.site(at: closed.host) != nil }.map { ($0.number, closed.host) }
+    }
+  }
+
   /// Whether a host is closed at which jobs have something left.
   package var hasClosedHosts: Bool { !hosts.closed.isEmpty }
 

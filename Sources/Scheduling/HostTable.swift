@@ -46,6 +46,14 @@ struct HostTable {
   /// Whether a host is in use, or remembered.
   func knows(_ number: Int) -> Bool { slots[number] != nil || memory.contains(number) }
 
+  /// Whether a host is neither closed nor given up. One that is not in use is open, too, when it may be tried again: otherwise
+  /// nobody would find out that it answers.
+  func isOpen(_ number: Int, now: Int) -> Bool {
+    if let slot = slots[number] { return loads[slot].breaker.state == .open }
+    guard let breaker = memory.breaker(of: number) else { return true }
+    return breaker.state == .open || breaker.trialDue.map { $0 <= now } == true
+  }
+
   /// Counts one more job at a host.
   /// - Parameter allowance: What the operator allows at a host; evaluated when that is not in use yet.
   /// - Returns: The host's slot.
@@ -89,7 +97,7 @@ struct HostTable {
   /// Records the start of a download.
   /// - Returns: Whether it tries if its host answers again, or is not to be tried.
   mutating func started(_ slot: Int, now: Int, isPassedOn: Bool = false) -> HostScheduler.Admission {
-    loads[slot].started(now: now)
+    loads[slot].started(now: now, isRequest: !isPassedOn)
     if loads[slot].waiting > 0 { unanswered.insert(slot) }
     if machine.isClosed, isUnknown(slot) {
       machine.trialBegan(at: loads[slot].number, now: now)

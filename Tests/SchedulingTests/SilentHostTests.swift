@@ -40,6 +40,15 @@ import Testing
       host: 1, spent: now - began, began: began, .none, contact: contact, now: now, backoff: Backoff(retries: 3))
   }
 
+  @Test func `a closed host at which nothing is left is open for others once it may be tried again`() {
+    var scheduler = started()
+    end(&scheduler, answered, began: 0, now: 10)
+    end(&scheduler, .failed(.refused), began: 20, now: 30)
+    #expect(!scheduler.isOpen(1, now: 100_000), "what is left there tries it")
+    scheduler.remove(job: 1, now: 40)
+    #expect(!scheduler.isOpen(1, now: 40) && scheduler.isOpen(1, now: 30_000) && scheduler.isOpen(2, now: 0))
+  }
+
   @Test func `a host that has begun to answer is not silent, and has all its places`() {
     var scheduler = started()
     #expect(scheduler.awaitsAnswer(1) && !scheduler.awaitsAnswer(HostScheduler.files))

@@ -28,7 +28,7 @@ extension EntryFlow {
     // The last try of what is refused by itself holds nobody else.
     if case .refused(let asked) = answer, let started = scheduler.started(record.id),
       backoff.isRefusedItself(
-        own: started.history.refusals + 1, inRow: scheduler.throttle(ofHostOf: record.id).refusals + 1,
+        own: started.history.tries.refusals + 1, inRow: scheduler.throttle(ofHostOf: record.id).refusals + 1,
         hasAsked: asked != nil)
     {
       answer = .none
@@ -104,15 +104,15 @@ extension EntryFlow {
       scheduler.keep(partial, of: record.id)
       tryAgain(record, live, configuration, after: seconds)
     case .postpone(let wait): postpone(record, live, wait: wait, now: now)
-    case .useMirror, .goBack:
-      let passedOver = verdict == .goBack ? scheduler.started(record.id)?.history.passedOver : nil
-      let url = record.entry.urls[passedOver ?? record.mirror + 1]
+    case .useMirror:
+      guard let mirror = nextMirror(of: record, now: now).url else { return deliver(record) }
       let failure = live.failure.map { ReportRow.MirrorFailure($0, of: SourceLocation.redacted(record.url)) }
+      let url = record.entry.urls[mirror]
       do throws(EntryScheduler.IndexError) {
-        try scheduler.useMirror(record.id, url, now: now) { history in
-          if passedOver != nil { return history.goBack(attempts: live.attempts, after: failure) }
-          if entry.host == .closed { history.passOver() }
-          history.useMirror(attempts: live.attempts, after: failure, isRetryable: live.failure?.isRetryable == true)
+        try scheduler.useMirror(record.id, url, now: now) {
+          $0.use(
+            mirror, attempts: live.attempts, after: failure, isRetryable: live.failure?.isRetryable == true,
+            isPassedOver: entry.host == .closed)
         }
       } catch {
         scheduler.finished(record.id, now: now)
@@ -122,24 +122,34 @@ extension EntryFlow {
     }
   }
 
+  /// The URL that is tried when that in use has failed, or its host is closed: the next that has not failed, at an open host
+  /// if there is one.
+  /// - Returns: nil when all have failed.
+  private func nextMirror(of record: PhotoRecord, now: Int) -> (url: Int?, isOpen: Bool) {
+    guard let history = scheduler.started(record.id)?.history else { return (nil, false) }
+    let urls = record.entry.urls
+    let open = history.nextURL(of: urls.count) { scheduler.isOpen(hostOf: urls[$0], now: now) }
+    return (open ?? history.nextURL(of: urls.count), open != nil)
+  }
+
   /// What `Verdict` has to know of an entry.
   private func endedEntry(
     _ record: PhotoRecord, _ live: PhotoRecord.Live, _ configuration: Configuration, mayBePortal: Bool, wasTried: Bool,
     now: Int
   ) -> EndedEntry {
     let started = scheduler.started(record.id)
+    let mirror = nextMirror(of: record, now: now)
     return EndedEntry(
       state: live.state, failure: live.failure, attempts: live.attempts - scheduler.uncounted(record.id),
-      hasMirror: record.hasMirror && started?.history.wentBack != true,
+      hasMirror: mirror.url != nil,
       throttle: scheduler.throttle(ofHostOf: record.id),
-      refusals: (started?.history.refusals ?? 0) + (live.failure?.isHostRefusal == true ? 1 : 0),
+      refusals: (started?.history.tries.refusals ?? 0) + (live.failure?.isHostRefusal == true ? 1 : 0),
       age: started.map { now - $0.firstTried } ?? 0, wasDeferred: started?.key.wasDeferred == true,
       hadRetryableMirrorFailure: started?.history.hadRetryableMirrorFailure == true,
       mayBePortal: mayBePortal,
       mayRepeat: record.entry.request.isCacheable || configuration.backoff.isGiven || !wasSent(record, live),
       timeLeft: timeLeft(record.id, configuration), host: hostState(record, live, wasTried: wasTried),
-      wasPassedOver: started?.history.passedOver != nil,
-      isMirrorOpen: record.entry.urls.dropFirst(record.mirror + 1).contains(where: scheduler.isOpen(hostOf:)))
+      isMirrorOpen: mirror.isOpen)
   }
 
   /// Keeps the failure of an entry that is tried again, and reports it.

@@ -38,8 +38,9 @@ final class EntryFlow {
   /// The runs whose indexes cannot be read, and why.
   var unreadable: [Int: any Error] = [:]
 
-  /// Whether there may be more entries of closed hosts that have an open mirror.
-  private var hasMoreToPassOn = false
+  /// Whether more entries may fail without a request: those of closed hosts that have an open mirror, and of hosts that were
+  /// given up. A round has so many only.
+  private var hasMoreToFail = false
 
   /// The records of lists whose operations have ended for good, and that nobody has taken.
   private var endedSources: [PhotoRecord] = []
@@ -107,7 +108,7 @@ final class EntryFlow {
   /// monotonic clock; nil when that does not depend on the time.
   var nextStart: Int? {
     guard endedSources.isEmpty else { return 0 }
-    if hasMoreToPassOn, mayStart { return 0 }
+    if hasMoreToFail, mayStart { return 0 }
     guard mayStart, pending.lowestPriorityWithRoom(besides: holders) != nil else { return nil }
     let change = scheduler.nextChange
     return dependents.due.map { min(change ?? .max, $0) } ?? change
@@ -125,18 +126,22 @@ final class EntryFlow {
     pending.adjustPlaces(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
     admitSuspects(now: now, hasOthers: hasOthers)
     let perHost = configuration.transfer.perHost
-    while mayStart, let lowest = pending.lowestPriorityWithRoom(besides: holders) {
+    var failed = 0
+    while mayStart, failed < EntryScheduler.roundLimit,
+      let lowest = pending.lowestPriorityWithRoom(besides: holders)
+    {
       do throws(EntryScheduler.IndexError) {
         let next = try scheduler.next(now: Clock.monotonicMilliseconds, perHost: perHost, lowest: lowest)
         guard let next, let entries = runs[next.run] else { break }
         entries.lastStarted = now
-        try start(next, entries.plan, configuration, cache)
+        if try !start(next, entries.plan, configuration, cache) { failed += 1 }
       } catch {
         indexFailed(error)
       }
     }
     pending.startedAll()
-    passOn(configuration)
+    hasMoreToFail = failed == EntryScheduler.roundLimit
+    if !hasMoreToFail { passOn(configuration) }
     failDependents()
   }
 
@@ -144,17 +149,18 @@ final class EntryFlow {
   private func passOn(_ configuration: Configuration) {
     do throws(EntryScheduler.IndexError) {
       let now = Clock.monotonicMilliseconds
-      hasMoreToPassOn = try scheduler.passOn(now: now) { next throws(EntryScheduler.IndexError) in
-        if let entries = runs[next.run] { try start(next, entries.plan, configuration, nil) }
+      hasMoreToFail = try scheduler.passOn(now: now) { next throws(EntryScheduler.IndexError) in
+        if let entries = runs[next.run] { _ = try start(next, entries.plan, configuration, nil) }
       }
     } catch {
       indexFailed(error)
     }
   }
 
+  /// - Returns: Whether it is in the queues; otherwise it has failed without a request.
   private func start(
     _ next: EntryScheduler.Next, _ plan: Plan, _ configuration: Configuration, _ cache: DownloadCache?
-  ) throws(EntryScheduler.IndexError) {
+  ) throws(EntryScheduler.IndexError) -> Bool {
     let now = Clock.monotonicMilliseconds
     let (lastFailure, earlier, variants): (LedgerFailure?, EarlierResults?, [Int])
     do throws(EntryScheduler.IndexError) {
@@ -183,12 +189,14 @@ final class EntryFlow {
     if let failure = failureAfterTime ?? next.hostFailure {
       record.fail(failure)
       scheduler.notTried(next.id, now: now, backoff: configuration.backoff)
-      return decide(on: record, configuration, wasTried: failureAfterTime != nil)
+      decide(on: record, configuration, wasTried: failureAfterTime != nil)
+      return false
     }
     let isFile = SourceLocation.hostName(of: record.url) == nil
     pending.start(
       record, cache: isFile ? nil : cache, earlier: earlier, reportsBeginning: next.hasInterval,
       reportsAnswer: next.awaitsAnswer, keepingIn: plan.source == nil ? nil : state)
+    return true
   }
 
   private func earlierResults(of entry: Entry, _ plan: Plan, withOriginals: Bool) throws -> EarlierResults? {

@@ -24,9 +24,9 @@ extension EntryScheduler {
     for due in try job.deferred.takeDue(now: now, place: job.index.place) {
       let host = try job.number(ofHost: due.host, names: &names)
       var history = AttemptHistory(due.entry)
-      history.setMirrors(of: try job.entry(at: due.entry.position))
+      history.setHosts(of: try job.entry(at: due.entry.position))
       job.wait(due.entry.position, history)
-      let retry = Retry(key: due.key, host: host, hasMirror: !history.mirrorHosts.isEmpty)
+      let retry = Retry(key: due.key, host: host, hasMirror: history.hasMirror)
       hosts.retry(retry, job: run, due: now, now: now, allowance: allowance(of: host))
     }
   }

@@ -53,9 +53,9 @@ extension EntryScheduler {
       let host = try job.number(ofHost: place.host, names: &names)
       let key = EntryKey(priority: place.key.priority, position: position)
       var history = job[waiting: position] ?? AttemptHistory(firstTried: now)
-      history.setMirrors(of: try job.entry(at: position))
+      history.setHosts(of: try job.entry(at: position))
       job.wait(position, history)
-      let retry = Retry(key: key, host: host, hasMirror: !history.mirrorHosts.isEmpty)
+      let retry = Retry(key: key, host: host, hasMirror: history.hasMirror)
       hosts.retry(retry, job: run, due: now, now: now, allowance: allowance(of: host))
     }
   }

@@ -5,8 +5,8 @@ import Transfer
 
 /// Entries of closed hosts that have a mirror at another one: they need not wait.
 extension EntryScheduler {
-  /// How many entries are passed on, and how many are read to find them, each time.
-  private static let roundLimit = 256
+  /// How many entries start in one round without a request, and how many are read to find those that are passed on.
+  static let roundLimit = 256
 
   /// Starts entries of closed hosts that have a mirror at a host that is not closed: they fail without a request, and are tried
   /// at the mirror. New entries are set aside on the way.
@@ -17,11 +17,10 @@ extension EntryScheduler {
     guard hosts.hasClosedHosts else { return false }
     hosts.wake(now)
     var left = Self.roundLimit
-    for (host, _) in hosts.closedHosts where failure(ofHost: host) != nil {
-      for (run, job) in jobs where !job.isStopped && left > 0 {
-        try passOnWaiting(at: host, of: run, job, now: now, &left, body)
-        try passOnNew(at: host, of: run, job, now: now, &left, body)
-      }
+    for (run, host) in hosts.closedSites where failure(ofHost: host) != nil {
+      guard left > 0, let job = jobs[run], !job.isStopped else { continue }
+      try passOnWaiting(at: host, of: run, job, now: now, &left, body)
+      try passOnNew(at: host, of: run, job, now: now, &left, body)
     }
     return left == 0
   }
@@ -32,9 +31,10 @@ extension EntryScheduler {
     let version = hosts.mirrorVersion(of: host, job: run)
     guard job.withoutMirror[host] != version else { return }
     let found = hosts.mirrored(of: host, job: run, limit: left) { key in
-      job[waiting: key.position].map(hasOpenMirror) == true
+      job[waiting: key.position].map { hasOpenMirror($0, now: now) } == true
     }
-    for retry in found { try passOn(retry, of: run, job, now: now, body) }
+    // One that cannot be started stops the job.
+    for retry in found where !job.isStopped { try passOn(retry, of: run, job, now: now, body) }
     left -= found.count
     if left > 0 { job.withoutMirror[host] = version }
   }
@@ -43,14 +43,12 @@ extension EntryScheduler {
   private func passOnNew(
     at host: Int, of run: Int, _ job: JobEntries, now: Int, _ left: inout Int, _ body: (Next) throws(IndexError) -> Void
   ) throws(IndexError) {
-    while left > 0, job.setAside < JobEntries.passLimit {
+    while left > 0, job.waitingCount < JobEntries.passLimit, !job.isStopped {
       let retry = try withIndex(of: run, now: now) { try setAside(at: host, of: run, job) }
       guard let retry else { return }
       left -= 1
-      if retry.hasMirror, job[waiting: retry.key.position].map(hasOpenMirror) == true {
+      if retry.hasMirror, job[waiting: retry.key.position].map({ hasOpenMirror($0, now: now) }) == true {
         try passOn(retry, of: run, job, now: now, body)
-      } else {
-        job.setAside += 1
       }
       job.withoutMirror[host] = hosts.mirrorVersion(of: host, job: run)
     }
@@ -81,25 +79,19 @@ extension EntryScheduler {
 
   private func setAside(_ key: EntryKey, at host: Int, _ job: JobEntries) throws -> Retry {
     var history = AttemptHistory()
-    history.setMirrors(of: try job.entry(at: key.position))
-    if !history.mirrorHosts.isEmpty { job.wait(key.position, history) }
-    return Retry(key: key, host: host, hasMirror: !history.mirrorHosts.isEmpty)
+    history.setHosts(of: try job.entry(at: key.position))
+    if history.hasMirror { job.wait(key.position, history) } else { job.setAside.insert(key.position) }
+    return Retry(key: key, host: host, hasMirror: history.hasMirror)
   }
 
-  private func hasOpenMirror(_ history: AttemptHistory) -> Bool { history.mirrorHosts.contains(where: isOpen(host:)) }
-
-  /// Whether a host neither is closed nor was given up.
-  private func isOpen(host: String) -> Bool { names.known(host).map { hosts.breaker(of: $0).state == .open } ?? true }
-
-  /// Whether the host of a URL neither is closed nor was given up.
-  func isOpen(hostOf url: String) -> Bool { SourceLocation.hostName(of: url).map(isOpen(host:)) ?? true }
-}
-
-extension AttemptHistory {
-  /// Sets the mirrors that are left of an entry.
-  mutating func setMirrors(of entry: Entry) {
-    // A request that may have an effect, such as a POST, counts as sent when it fails, and one that waits was not.
-    guard entry.urls.count > mirror + 1, entry.request.isCacheable, !wentBack else { return mirrorHosts = [] }
-    mirrorHosts = entry.urls[(mirror + 1)...].map { SourceLocation.hostName(of: $0) ?? "" }
+  private func hasOpenMirror(_ history: AttemptHistory, now: Int) -> Bool {
+    history.nextURL(of: history.hosts.count) { isOpen(host: history.hosts[$0], now: now) } != nil
   }
+
+  private func isOpen(host: String, now: Int) -> Bool {
+    host.isEmpty || names.known(host).map { hosts.isOpen($0, now: now) } ?? true
+  }
+
+  /// Whether the host of a URL may be asked for an entry of a closed host.
+  func isOpen(hostOf url: String, now: Int) -> Bool { isOpen(host: SourceLocation.hostName(of: url) ?? "", now: now) }
 }

@@ -188,8 +188,8 @@ final class EntryScheduler {
     _ inherited: (HeldVariants.Inheritance, retryHost: Int)? = nil, of run: Int, _ job: JobEntries, now: Int
   ) -> Next {
     var history = job[waiting: key.position] ?? AttemptHistory()
-    if let (inherited, _) = inherited { history = AttemptHistory(mirror: inherited.mirror) }
-    history.setMirrors(of: entry)
+    if let (inherited, _) = inherited { history = AttemptHistory(inheritedFrom: inherited.mirror) }
+    history.setHosts(of: entry)
     let next = Next(
       run: run, entry: entry, history: history, hasInterval: hosts.hasInterval(host),
       awaitsAnswer: hosts.awaitsAnswer(host), budget: hosts.breaker(of: host).budget,
@@ -231,7 +231,7 @@ final class EntryScheduler {
     }
     job?.transfers.add(
       Transfers.Counts(
-        requests: usage.requests.sent, retries: entry.history.wasAsked ? usage.requests.sent : 0,
+        requests: usage.requests.sent, retries: entry.history.tries.wasAsked ? usage.requests.sent : 0,
         bytes: usage.bytes, connections_reused: usage.requests.reused), of: names.name(of: entry.host),
       failure: usage.failure, isHeld: hold != nil, firstByte: usage.firstByte)
     return hold
@@ -307,8 +307,8 @@ final class EntryScheduler {
     history.firstTried = entry.firstTried
     job.wait(id.position, history)
     let retry = Retry(
-      key: entry.key, host: host, holds: history.failsByItself ? .max : history.holds,
-      hasMirror: !history.mirrorHosts.isEmpty)
+      key: entry.key, host: host, holds: history.tries.failsByItself ? .max : history.tries.holds,
+      hasMirror: history.hasMirror)
     hosts.retry(retry, job: id.run, due: due, now: now, allowance: allowance(of: host))
     finished(id.run, job, at: entry.host, now)
   }
@@ -316,7 +316,7 @@ final class EntryScheduler {
   // MARK: What waits
 
   /// How many tries of an entry in progress do not count for `--retries`.
-  func uncounted(_ id: PhotoRecord.ID) -> Int { started(id).map { $0.history.attempts - $0.history.counted } ?? 0 }
+  func uncounted(_ id: PhotoRecord.ID) -> Int { started(id).map { $0.history.attempts - $0.history.tries.counted } ?? 0 }
 
   /// Keeps why an entry failed that waits.
   func keep(_ failure: EntryFailure?, of id: PhotoRecord.ID) {

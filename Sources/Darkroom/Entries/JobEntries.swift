@@ -75,8 +75,8 @@ final class JobEntries {
   /// Variants that wait for others of their entry; nil when none does.
   var variants: HeldVariants?
 
-  /// How many entries without a mirror at an open host were set aside, to find those behind them that have one.
-  var setAside = 0
+  /// The positions of entries without another URL that were set aside, to find those behind them that have one.
+  var setAside: Set<Int> = []
 
   /// At which state of a host none of its entries that are due has a mirror at an open host.
   var withoutMirror: [Int: HostScheduler.MirrorVersion] = [:]
@@ -91,7 +91,7 @@ final class JobEntries {
   /// How many hosts were admitted before they were started, because this machine had no network.
   var passed = 0
 
-  /// The most of these: each takes memory until it has nothing left.
+  /// The most of these, and of entries that wait when more are set aside: each takes memory.
   static let passLimit = 10_000
   private var hasMore = true
 
@@ -175,6 +175,9 @@ extension JobEntries {
     if case .waiting(let history)? = states[position] { history } else { nil }
   }
 
+  /// How many entries wait beside the index, at least: those that were tried, and those that were set aside.
+  var waitingCount: Int { states.count - inProgress + setAside.count }
+
   /// The positions of entries in progress.
   var startedPositions: Set<Int> { Set(states.keys.filter { self[started: $0] != nil }) }
 
@@ -191,6 +194,7 @@ extension JobEntries {
   /// Starts an entry with what is known about its tries.
   func start(_ started: Started) {
     if self[started: started.key.position] == nil { inProgress += 1 }
+    if !setAside.isEmpty { setAside.remove(started.key.position) }
     states[started.key.position] = .inProgress(started)
   }
 

@@ -9,10 +9,8 @@ enum Verdict: Equatable {
   case retry(after: Double)
   /// It is tried again after so many milliseconds, and holds nothing until then.
   case postpone(milliseconds: Int)
-  /// It is tried at once with its next mirror.
+  /// It is tried at once at another of its URLs.
   case useMirror
-  /// It waits for the host at which it was passed over, since its mirrors have failed.
-  case goBack
   /// It waits until its host answers again, or is given up; the last try does not count.
   case hold
   /// It is tried again when there is space.
@@ -42,7 +40,7 @@ struct EndedEntry: Equatable {
   /// How often it was tried, as far as that counts.
   var attempts: Int
 
-  /// Whether it has a URL that was not tried.
+  /// Whether it has another URL that has not failed.
   var hasMirror: Bool
 
   /// What its host allows.
@@ -72,10 +70,7 @@ struct EndedEntry: Equatable {
   /// Whether its host is asked, if the failure was the host's.
   var host = HostState.open
 
-  /// Whether an earlier URL was left only because its host was closed.
-  var wasPassedOver = false
-
-  /// Whether the host of one of its URLs that were not tried is not closed.
+  /// Whether the host of one of these is not closed.
   var isMirrorOpen = true
 }
 
@@ -121,7 +116,6 @@ extension Verdict {
     case nil: verdict = isStopping && entry.state != .filtered ? .leave : .deliver
     }
     guard verdict == .deliver else { return verdict }
-    if entry.wasPassedOver, entry.failure?.code.stage == .download { return isStopping ? .leave : .goBack }
     guard let wait = entry.wait(deferral) else { return .deliver }
     return .postpone(milliseconds: wait)
   }

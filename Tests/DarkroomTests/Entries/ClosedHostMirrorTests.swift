@@ -31,11 +31,12 @@ import Testing
     for next in passed {
       #expect(next.hostFailure != nil)
       jobs.downloadEnded(next.entry.position, .none, now: now)
-      let (urls, mirror) = (next.entry.urls, next.history.mirror)
-      try jobs.scheduler.useMirror(next.id, urls[mirror + 1], now: now) {
-        $0.passOver()
-        let failure = ReportRow.MirrorFailure(url: urls[mirror], code: "connect", httpStatus: nil)
-        $0.useMirror(attempts: 0, after: failure, isRetryable: false)
+      let urls = next.entry.urls
+      let mirror = try #require(
+        next.history.nextURL(of: urls.count) { jobs.scheduler.isOpen(hostOf: urls[$0], now: now) })
+      let failure = ReportRow.MirrorFailure(url: urls[next.history.mirror], code: "connect", httpStatus: nil)
+      try jobs.scheduler.useMirror(next.id, urls[mirror], now: now) {
+        $0.use(mirror, attempts: 0, after: failure, isRetryable: false, isPassedOver: true)
       }
     }
     return passed.map(\.entry.position)
@@ -91,7 +92,7 @@ import Testing
     #expect(try jobs.start(now: 11) == [2, 3])
     for position in 2...3 { fail(position, now: 20) }
     for position in 2...3 { jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: position), now: 20) }
-    for _ in 0..<2 { #expect(try passOn(now: 30) == [2]) }
+    #expect(try passOn(now: 30) == [2])
     #expect(try url(now: 30) == "http://c/2")
     #expect(try jobs.start(now: 30) == [])
   }
@@ -161,7 +162,7 @@ import Testing
     try jobs.add(1, urls: [["http://a/x"], ["http://b/x"], ["http://a/y"], ["http://b/y"]] + urls)
     try closeBoth()
     for _ in 0..<3 { #expect(try jobs.scheduler.passOn(now: 30) { _ in }) }
-    #expect(try !jobs.scheduler.passOn(now: 30) { _ in } && jobs.scheduler.jobs[1]?.setAside == 1000)
+    #expect(try !jobs.scheduler.passOn(now: 30) { _ in } && jobs.scheduler.jobs[1]?.waitingCount == 1002)
     let version = try #require(jobs.scheduler.jobs[1]?.withoutMirror)
     #expect(try passOn(now: 40).isEmpty && jobs.scheduler.jobs[1]?.withoutMirror == version)
     // b answers a trial.
@@ -191,14 +192,87 @@ import Testing
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 1), now: 20)
     #expect(try passOn(now: 30) == [2])
     let id = PhotoRecord.ID(run: 1, position: 2)
-    #expect(try url(now: 30) == "http://b/2" && jobs.scheduler.started(id)?.history.passedOver == 0)
+    #expect(try url(now: 30) == "http://b/2")
     jobs.downloadEnded(2, .none, now: 40)
     let failure = ReportRow.MirrorFailure(url: "http://b/2", code: "http-status", httpStatus: 404)
-    try jobs.scheduler.useMirror(id, "http://a/2", now: 40) { $0.goBack(attempts: 1, after: failure) }
+    try jobs.scheduler.useMirror(id, "http://a/2", now: 40) {
+      #expect($0.nextURL(of: 2) == 0)
+      $0.use(0, attempts: 1, after: failure, isRetryable: false, isPassedOver: false)
+    }
     #expect(try passOn(now: 50).isEmpty, "its mirrors are not tried again")
     #expect(try jobs.start(perHost: 1, now: 1020) == [2])
     let history = try #require(jobs.scheduler.started(id)).history
     #expect(history.mirror == 0 && history.mirrorFailures.map(\.url) == ["http://b/2"])
-    #expect(history.passedOver == nil && history.wentBack && history.counted == 0)
+    #expect(history.nextURL(of: 2) == nil && history.tries.counted == 0)
+  }
+
+  @Test func `so many entries wait beside the index at most, and others follow when these have ended`() throws {
+    let limit = JobEntries.passLimit
+    let urls = (0..<limit + 10).map { ["http://a/\($0)"] } + [["http://a/z", "http://b/z"]]
+    try jobs.add(1, urls: [["http://a/x"], ["http://a/y"]] + urls)
+    #expect(try jobs.start(perHost: 1) == [0])
+    answer(0, now: 10)
+    #expect(try jobs.start(perHost: 1, now: 11) == [1])
+    fail(1, now: 20)
+    jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 1), now: 20)
+    while try jobs.scheduler.passOn(now: 30, { _ in }) {}
+    #expect(jobs.scheduler.jobs[1]?.waitingCount == limit)
+    // The host opens, serves some of them, and is closed again.
+    #expect(try jobs.start(perHost: 1, now: 1020) == [limit + 1], "one that was not tried there yet")
+    answer(limit + 1, now: 1030)
+    for position in [1] + (2...20) {
+      #expect(try jobs.start(perHost: 1, now: 1030) == [position])
+      answer(position, now: 1030)
+    }
+    #expect(jobs.scheduler.jobs[1]?.waitingCount == limit - 20)
+    #expect(try jobs.start(perHost: 1, now: 1031) == [21])
+    fail(21, now: 1040)
+    jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 21), now: 1040)
+    #expect(try passOn(now: 1050) == [limit + 12], "the one with a mirror, behind all others")
+  }
+}
+
+/// Which of its URLs an entry tries next.
+@Suite struct AttemptHistoryTests {
+  private func history(_ steps: [(url: Int, isPassedOver: Bool)]) -> AttemptHistory {
+    var history = AttemptHistory()
+    for step in steps {
+      let failure = ReportRow.MirrorFailure(url: "\(history.mirror)", code: "connect", httpStatus: nil)
+      history.use(
+        step.url, attempts: 0, after: failure, isRetryable: step.isPassedOver, isPassedOver: step.isPassedOver)
+    }
+    return history
+  }
+
+  @Test func `URLs that were passed over are tried again, each of them, once the others have failed`() {
+    // 0 and 1 are of a closed host, 2 fails.
+    var history = history([(1, true), (2, true)])
+    #expect(history.nextURL(of: 3) == 0)
+    history.use(0, attempts: 1, after: nil, isRetryable: false, isPassedOver: false)
+    #expect(history.nextURL(of: 3) == 1)
+    history.use(1, attempts: 2, after: nil, isRetryable: false, isPassedOver: false)
+    #expect(history.nextURL(of: 3) == nil, "all have failed")
+  }
+
+  @Test func `a URL that was skipped because its host was closed, too, is tried in its turn`() {
+    let history = history([(2, true)])
+    #expect(history.nextURL(of: 4) == 3)
+    #expect(history.nextURL(of: 4) { $0 < 2 } == 0)
+    #expect(self.history([(2, true), (3, false), (0, false)]).nextURL(of: 4) == 1)
+  }
+
+  @Test func `at a URL that was passed over its own tries count, and the time of the entry begins anew`() {
+    var history = AttemptHistory(attempts: 3)
+    history.roundBegan = 5
+    history.use(1, attempts: 3, after: nil, isRetryable: true, isPassedOver: true)
+    #expect(history.tries.counted == 0 && history.roundBegan == 5 && history.hadRetryableMirrorFailure)
+    history.use(0, attempts: 4, after: nil, isRetryable: false, isPassedOver: false)
+    #expect(history.tries.counted == 3 && history.tries.wasAsked && history.roundBegan == nil)
+    #expect(!history.hadRetryableMirrorFailure, "what the host of the URL in use did is not that of another")
+  }
+
+  @Test func `an inherited download's URLs before its own are not tried`() {
+    #expect(AttemptHistory(inheritedFrom: 1).nextURL(of: 2) == nil)
+    #expect(AttemptHistory(inheritedFrom: 1).nextURL(of: 3) == 2)
   }
 }

@@ -162,7 +162,7 @@ import Testing
       now += 20_000
     }
     let next = try #require(try jobs.next(now: now))
-    #expect(next.history.attempts == 0 && next.history.holds == 3 && next.history.roundBegan == nil)
+    #expect(next.history.attempts == 0 && next.history.tries.holds == 3 && next.history.roundBegan == nil)
   }
 
   @Test func `an entry goes on to its next mirror, with all of its retries, at that mirror's host`() throws {

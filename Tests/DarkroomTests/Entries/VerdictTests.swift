@@ -154,13 +154,6 @@ import Testing
     #expect(Self.verdict(at: .closed) { $0.hasMirror = true } == .useMirror)
   }
 
-  @Test func `an entry that was passed over at a closed host goes back there when its mirrors have failed`() {
-    #expect(Self.verdict(at: .open) { ($0.attempts, $0.wasPassedOver) = (4, true) } == .goBack)
-    #expect(Self.verdict(at: .givenUp) { ($0.attempts, $0.wasPassedOver) = (1, true) } == .goBack)
-    #expect(Self.verdict(at: .open, isStopping: true) { ($0.attempts, $0.wasPassedOver) = (4, true) } == .leave)
-    #expect(Self.verdict(at: .open) { ($0.attempts, $0.wasPassedOver, $0.hasMirror) = (4, true, true) } == .useMirror)
-  }
-
   @Test(arguments: [Disposition.retry(after: nil), .retry(after: 5), .hostRefused(after: 5)])
   func `a request that may not be repeated has neither retries nor deferrals`(disposition: EntryFailure.Disposition) {
     let failure = EntryFailure(code: .download(.httpStatus), message: "", disposition: disposition)

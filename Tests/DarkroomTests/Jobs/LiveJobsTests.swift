@@ -173,6 +173,39 @@ import Transfer
     engine.shutdown()
   }
 
+  @Test func `a round has so many entries of a host that was given up, and the next follows at once`() throws {
+    let urls = (0..<600).map { "http://a/\($0)\thttp://b/\($0)\n" }
+    try deliveries.root.write(urls.joined(), as: "inbox/a.txt")
+    let inbox = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil)
+    let fresh = jobs.table.queue.fresh(of: try inbox.scan().manifests)
+    jobs.table.queue.update(fresh, settled: fresh)
+    try plan()
+    let run = try #require(jobs.runs.values.first)
+    jobs.act(.begin(run.number))
+    jobs.pending.suspendAll()
+    let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
+    var now = Clock.monotonicMilliseconds - 100
+    for contact in [HostScheduler.Contact.answered(firstByte: nil, isMultiplexed: false), .failed(.refused)] {
+      now += 10
+      let next = try #require(try jobs.scheduler.next(now: now, perHost: 1, lowest: 4))
+      _ = jobs.scheduler.downloadEnded(
+        next.id, HostUsage(isOwn: true, contact: contact), .none, failure: Self.failure, now: now,
+        backoff: Backoff(retries: 3))
+      jobs.scheduler.finished(next.id, now: now)
+    }
+    #expect(jobs.scheduler.hosts.hasClosedHosts)
+    jobs.flow.giveUpHosts(after: 0)
+    func waiting() -> Int { jobs.scheduler.jobs[run.number]?.waitingCount ?? 0 }
+    jobs.admit(now: 8, configuration, cache: nil)
+    let first = waiting()
+    #expect((200...EntryScheduler.roundLimit).contains(first), "\(first)")
+    #expect(jobs.flow.nextStart == 0)
+    jobs.admit(now: 8, configuration, cache: nil)
+    #expect(waiting() > first)
+    jobs.pending.cancelAll()
+    engine.shutdown()
+  }
+
   @Test func `what is reported late of an earlier try does not open the interval of a host`() throws {
     try plan()
     let run = try #require(jobs.runs.values.first)

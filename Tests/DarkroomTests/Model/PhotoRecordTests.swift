@@ -121,7 +121,6 @@ import Transfer
     let urls = ["http://h/a", "http://user:hunter2@g/a"]
     let (first, second) = (try Entry.sample(urls: urls), try Entry.sample(urls: urls))
     let records = [PhotoRecord(first, run: .sample), PhotoRecord(second, run: .sample, mirror: 1, attempts: 3)]
-    #expect(records.map(\.hasMirror) == [true, false])
     #expect(records.map { $0.row().url } == ["http://h/a", "http://g/a"])
     #expect(records.map { $0.row().attempts } == [0, 3])
   }

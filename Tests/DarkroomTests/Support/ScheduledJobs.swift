@@ -97,7 +97,7 @@ final class ScheduledJobs {
   /// An entry whose download has ended goes on to its next mirror.
   func useMirror(_ position: Int, run: Int = 1, _ url: String, attempts: Int, now: Int = 0) throws {
     try scheduler.useMirror(PhotoRecord.ID(run: run, position: position), url, now: now) {
-      $0.useMirror(attempts: attempts, after: nil, isRetryable: false)
+      $0.use($0.mirror + 1, attempts: attempts, after: nil, isRetryable: false, isPassedOver: false)
     }
   }
 
