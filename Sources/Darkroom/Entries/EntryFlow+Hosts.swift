@@ -63,9 +63,9 @@ extension EntryFlow {
     guard isHeld, record.entry.request.isCacheable || !wasSent(record, live) else { return .open }
     // It failed before, and the host has served others since, or, if it is this machine that may be to blame, others were
     // reached: the failure is its own, and so are those that follow.
-    guard let history = scheduler.started(record.id)?.history, let failedAt = history.tries.failedAt else { return .closed }
+    guard let tries = scheduler.started(record.id)?.history.tries, let failedAt = tries.failedAt else { return .closed }
     let servesOthers =
-      history.tries.failsByItself || breaker.hasServed(since: failedAt + 1)
+      tries.failsByItself || breaker.hasServed(since: failedAt + 1)
       || failure.isOfMachine && !breaker.hasAnswered && scheduler.hosts.hasReached(failure, since: failedAt + 1)
     return servesOthers ? .answering : .closed
   }

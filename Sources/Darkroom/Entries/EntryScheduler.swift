@@ -316,7 +316,9 @@ final class EntryScheduler {
   // MARK: What waits
 
   /// How many tries of an entry in progress do not count for `--retries`.
-  func uncounted(_ id: PhotoRecord.ID) -> Int { started(id).map { $0.history.attempts - $0.history.tries.counted } ?? 0 }
+  func uncounted(_ id: PhotoRecord.ID) -> Int {
+    started(id).map { $0.history.attempts - $0.history.tries.counted } ?? 0
+  }
 
   /// Keeps why an entry failed that waits.
   func keep(_ failure: EntryFailure?, of id: PhotoRecord.ID) {
