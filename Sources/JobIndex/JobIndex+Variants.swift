@@ -2,7 +2,8 @@ import Database
 import Model
 import Scheduling
 
-/// Entries with variants: each variant has a row. The first that is left downloads, the others wait for that.
+/// Entries with variants: each variant has a row. The first that is left downloads, the others wait for that, outside the
+/// ranking. So variants need no rules of their own for retries, the window and recovery.
 extension JobIndex {
   private static let rowsOfEntry = "position >= ?1 AND position < ?1 + \(EntryVariant.limit) AND first_row = ?1"
 

@@ -1,7 +1,8 @@
 import Manifests
 
 /// Names of a manifest that claim the same output. Where they stand is not kept while entries are read, since a manifest may
-/// have a million: it is read again for those that clash.
+/// have a million: it is read again for those that clash. Names that were not touched are settled first, then replaced ones,
+/// then derived ones, so that adding an entry never changes the file of one whose name is fine.
 package struct NameClashes {
   /// An entry whose name another one has already.
   struct Duplicate {

@@ -1,6 +1,7 @@
 import Database
 
-/// A row that failed, as the next run of its job compares itself with it.
+/// A row that failed, as the next run of its job compares itself with it. Only those of a job's last run are kept, so the table
+/// is bounded by what fails in one run.
 package struct LedgerFailure: Sendable, Equatable, DatabaseRecord {
   /// The output's path beneath `images/`, without extension: it identifies the row in its job.
   package let name: String

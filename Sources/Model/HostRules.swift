@@ -3,7 +3,7 @@ import System
 import Transfer
 
 /// The rules for hosts. For each host one of them holds: that for the host itself, else that of the longest pattern, and of
-/// two for the same hosts the one that has the port. Rules are not merged.
+/// two for the same hosts the one that has the port. Rules are not merged, so that one line of the file tells what is sent.
 package struct HostRules: Sendable, Equatable {
   private var rules: [Key: HostRule] = [:]
 

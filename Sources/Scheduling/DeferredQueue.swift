@@ -1,6 +1,7 @@
 /// The deferred entries of a job. Those that are due are handed out a few at a time, and a few for each host, so that very
 /// many of them need little memory, and those of a host that is held keep none of another waiting; those of 128 such hosts
-/// do. Times are milliseconds of any clock.
+/// do. Those that are due rank after the new entries of their job, which they would keep waiting for ever otherwise. Times are
+/// milliseconds of any clock.
 package struct DeferredQueue {
   /// So many entries at most are handed out and not started.
   package static let limit = 4096

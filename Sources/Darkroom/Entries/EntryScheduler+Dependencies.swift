@@ -2,7 +2,8 @@ import JobIndex
 import Model
 import Scheduling
 
-/// Entries that come after others: held outside the ranking until these have succeeded.
+/// Entries that come after others: held outside the ranking until the rows of these are durable, since a complete result may
+/// still fail with `name-conflict`.
 extension EntryScheduler {
   /// An entry that fails because one that it comes after has not succeeded, or as another of its variants has.
   struct FailingDependent {

@@ -11,7 +11,8 @@ import System
 /// Removes from the ledger what no run needs any more, as `Retention` says, and makes its file smaller, in bounded steps on a
 /// queue of its own, at most one in a second.
 ///
-/// Of the entries of an ended run most are removed when it ends, the others step by step, and after them the run. The more is
+/// Of the entries of an ended run most are removed when it ends, the others step by step, and after them the run: all of a
+/// million rows in one commit would hold up every delivery for seconds. The more is
 /// delivered, the more is looked at, so that what is in the ledger is bounded however much passes through it.
 final class LedgerRetention: Sendable {
   /// So many pages, of 4 KiB, and a quarter of the file, must hold nothing for it to be made smaller; then it gives back all

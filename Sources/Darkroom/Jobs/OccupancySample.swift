@@ -2,7 +2,8 @@ import Model
 import Scheduling
 import System
 
-/// What the queues have of a run, and what of it is left to start, at one moment.
+/// What the queues have of a run, and what of it is left to start, at one moment: when the loop wakes, before it handles
+/// messages, so that the state is that of the wait that has just ended.
 struct OccupancySample: Sendable {
   /// Entries by what they are in. What has ended and was not handled yet counts.
   struct Occupancy: Sendable {

@@ -6,8 +6,8 @@ import Model
 import Operations
 import System
 
-/// Writes `status.json`: what the program is doing, for `darkroom status` and for scripts. It belongs to the thread of
-/// `Darkroom`.
+/// Writes `status.json`: what the program is doing, for `darkroom status` and for scripts. All who may read the outbox may read
+/// it, unlike the ledger, so it has no URLs. It belongs to the thread of `Darkroom`.
 final class StatusWriter {
   private let folder: OpenFolder
   private let inbox: String

@@ -34,7 +34,8 @@ struct MemoryWatch {
   }
 }
 
-/// Decides, from readings in their order, whether memory is so scarce that the queues are suspended.
+/// Decides, from readings in their order, whether memory is so scarce that the queues are suspended. PSI is read, not awaited
+/// by a trigger, which needs rights that containers often lack.
 struct MemoryPressure: Sendable, Equatable {
   /// Memory is scarce when tasks wait for it for a larger share of the time, in percent…
   static let begins = 10.0

@@ -1,7 +1,8 @@
 import Darkroom
 import Imaging
 
-/// What the word at the cursor of a command line can be.
+/// What the word at the cursor of a command line can be. The shells' scripts ask the program (`darkroom __complete`), so that an
+/// installed script never disagrees with it.
 struct Completion {
   struct Candidate: Equatable {
     let word: String

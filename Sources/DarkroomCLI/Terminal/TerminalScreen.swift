@@ -3,7 +3,8 @@ import Synchronization
 import System
 
 /// Lines at the bottom of a terminal that are drawn again and again in place, below what is written there for good. Without
-/// a terminal, or on one that cannot move its cursor, nothing is drawn. Any thread may use it.
+/// a terminal, or on one that cannot move its cursor, nothing is drawn. There is no alternate screen, which would take failures
+/// away at the end. Any thread may use it.
 ///
 /// The cursor rests in the first column of the last line. The state is locked while the terminal is written, because what
 /// several threads write must not be mixed; drawing never waits for a terminal that takes nothing.

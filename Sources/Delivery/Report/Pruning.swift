@@ -6,7 +6,8 @@ import System
 /// Removes the results of a job's earlier runs that its manifest no longer names (`--prune`), and forgets them.
 ///
 /// A file goes only if it is still what this program put there. What was there before it and was adopted stays, and so does
-/// everything of which that is not known.
+/// everything of which that is not known. It is done before the report is written, because whoever waits for that may copy the
+/// folder.
 package struct Pruning: @unchecked Sendable {  // the index has one owner at a time
   package let run: RunContext
   package let index: JobIndex

@@ -11,7 +11,7 @@ struct StoredPlanePass: PassStrategy {
   private let sampling: ChromaSampling
   private let preview: PreviewScale?
 
-  /// The largest gain of subsampled chroma; decision 0011 has the resulting error.
+  /// The largest gain of subsampled chroma; `Documentation/performance.md` has the resulting error.
   private static let maxChromaGain = 0.5
 
   init?(_ plan: PassPlan) {

@@ -57,7 +57,8 @@ package struct ImagingError: Error, Sendable, CustomStringConvertible {
   package var description: String { "\(code.rawValue): \(message)" }
 }
 
-/// Damage of a picture that is decoded, or copied, nevertheless.
+/// Damage of a picture that is decoded, or copied, nevertheless: of what says how samples are shown. Damage of what samples are
+/// decoded with, such as tables, palettes and transparency, is an error.
 package struct PictureDamage: Sendable, Equatable {
   /// What it affects.
   package enum Kind: Sendable, CaseIterable {

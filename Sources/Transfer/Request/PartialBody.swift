@@ -3,7 +3,9 @@ import System
 
 /// The beginning of a body whose transfer broke off, which the next transfer of the same request may continue.
 ///
-/// Whoever starts a transfer gives it one, and the file that it wrote, again for the next try.
+/// Whoever starts a transfer gives it one, and the file that it wrote, again for the next try. It ends with the run: after a
+/// restart the digests would have to be computed anew. An answer that is not exactly the rest is not used, because a decoder may
+/// accept a picture with wrong bytes in the middle.
 package final class PartialBody: @unchecked Sendable {  // one transfer at a time uses it, and its starter after that
   /// What tells that a server has the same body still.
   struct Source {
