@@ -10,7 +10,7 @@ extension DeliveryQueue {
   func deliver(_ batch: Batch) throws {
     var results = ResultBatch(batch.records, held: batch.held, ledger: ledger)
     let unfit = results.syncFiles()
-    if let first = unfit.first { send(.rejected(unfit, first.snapshot.failure ?? .cache)) }
+    if let first = unfit.first { send(.rejected(unfit, first.failure ?? .cache)) }
     let acceptances = prepare(batch.acceptances)
     let reports = prepare(batch.reports, &results)
     var folders = batch.folders.union(results.createFolders())

@@ -1,4 +1,5 @@
 import Database
+import System
 import Transfer
 
 /// A source that was downloaded before, and whose bytes, or whose result, are there still.
@@ -81,12 +82,12 @@ extension CachedSource {
 
   /// - Parameter row: `columns`, and after them the size of the file.
   package init(_ row: Statement) {
-    let run = (row.text(5) ?? "").split(separator: " ")
+    let run = (row.text(5) ?? "").fields(" ")
     self.init(
       sha256: row.text(0) ?? "", bytes: row.integer(Int32(Self.columns.count)), finalURL: row.text(1) ?? "",
       validators: row.text(4).map { Validators(etag: row.text(2), lastModified: row.text(3), urlDigest: $0) },
       asked: Asked(
-        runID: run.first.map(String.init) ?? "", position: row.integer(6), httpStatus: row.integer(7),
+        runID: run.first ?? "", position: row.integer(6), httpStatus: row.integer(7),
         time: run.dropFirst().first.flatMap { Int($0) } ?? 0, isOnce: row.text(8) != nil),
       contentType: row.text(9))
   }

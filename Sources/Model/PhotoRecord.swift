@@ -180,6 +180,8 @@ package final class PhotoRecord: Sendable {
 
   package var snapshot: Live { live.withLock { $0 } }
   package var state: State { live.withLock { $0.state } }
+  package var source: Source? { live.withLock { $0.source } }
+  package var failure: EntryFailure? { live.withLock { $0.failure } }
   var usage: HostUsage { live.withLock { $0.usage } }
 
   /// The download is about to begin.

@@ -53,8 +53,8 @@ package struct Provenance: Sendable, Equatable {
 
   /// - Returns: nil for what another version wrote and this one does not understand.
   package init?(text: String) {
-    let parts = text.split(separator: "\n", maxSplits: 1)
-    guard let json = parts.first, let value = try? JSONValue(parsing: String(json)), let key = value["product"]?.string,
+    let parts = text.fields("\n", most: 2)
+    guard let json = parts.first, let value = try? JSONValue(parsing: json), let key = value["product"]?.string,
       let source = ImageInfo(value["source"]), let output = ImageInfo(value["output"])
     else { return nil }
     (self.key, self.source, self.output) = (key, source, output)
@@ -64,7 +64,7 @@ package struct Provenance: Sendable, Equatable {
       guard let bytes = file["bytes"]?.integer, let sha256 = file["sha256"]?.string else { return nil }
       return DerivedFile(bytes: bytes, sha256: sha256)
     }
-    answer = parts.count > 1 ? String(parts[1]) : nil
+    answer = parts.count > 1 ? parts[1] : nil
   }
 }
 

@@ -1,3 +1,4 @@
+import System
 import Transfer
 
 /// The answer to a request for a source, as far as it matters for whether the source has changed since.
@@ -45,7 +46,7 @@ package struct SourceAnswer: Sendable, Equatable {
 extension SourceAnswer {
   /// - Returns: nil for what another version wrote and this one does not understand.
   package init?(text: String) {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let lines = text.fields("\n", omittingEmpty: false)
     guard lines.count == 8, let time = Int(lines[0]), let bytes = Int(lines[4]) else { return nil }
     func value(_ line: Int) -> String? { lines[line].isEmpty ? nil : lines[line] }
     let validators = value(5).map { Validators(etag: value(6), lastModified: value(7), urlDigest: $0) }

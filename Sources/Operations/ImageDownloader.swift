@@ -293,7 +293,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
 
   /// Gives the other variants of the entry the file, each for its own filtration.
   private func shareWithVariants() {
-    guard !record.waitingVariants.isEmpty, record.snapshot.source?.isCached == false else { return }
+    guard !record.waitingVariants.isEmpty, record.source?.isCached == false else { return }
     for position in record.waitingVariants {
       staging.remove(staging.download(position))
       // One that does not get it downloads it itself.

@@ -72,7 +72,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
     defer { if let led { access.shared.end(led) } }
     // A finished dependency may have failed or been cancelled.
-    guard let key, let source = record.snapshot.source else { return staging.remove(download) }
+    guard let key, let source = record.source else { return staging.remove(download) }
     do {
       try make(key, of: source, after: leader)
     } catch {
@@ -121,7 +121,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       staging.remove(result)
       return false
     }
-    let source = try record.snapshot.source.flatMap { try self.original($0, sourcePicture.format) }
+    let source = try record.source.flatMap { try self.original($0, sourcePicture.format) }
     try finish(
       file, original.picture, original.sha256, as: key, from: sourcePicture,
       with: [source, makesPreviews ? previews.copy(leader, of: original.picture) : nil], since: began,
@@ -222,7 +222,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       throw ImagingError(code: .decoderCrashed, message: "what the decoder wrote is no \(pictures.output.format)")
     }
     let sha256 = try MessageDigest.hexDigest(ofDescriptor: file.descriptor)
-    let original = try record.snapshot.source.flatMap { try self.original($0, pictures.source.format) }
+    let original = try record.source.flatMap { try self.original($0, pictures.source.format) }
     let warnings = pictures.damage.map { [ReportRow.Warning($0)] } ?? []
     try finish(
       file, pictures.output, sha256, as: key, from: pictures.source,
@@ -274,7 +274,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     if record.run.mayFindFiles {
       artifact.occupant = try? access.earlier.occupant(of: artifact.delivery, staging)
     }
-    let isChanged = record.snapshot.source.flatMap { access.earlier.isChanged($0.sha256) }
+    let isChanged = record.source.flatMap { access.earlier.isChanged($0.sha256) }
     record.filtered(
       made, from: source, delivering: others.compactMap { $0 } + [artifact], isChanged: isChanged,
       taking: began.duration(to: .now))

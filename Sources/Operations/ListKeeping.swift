@@ -27,7 +27,7 @@ final class ListKeeping: Operation, @unchecked Sendable {  // what changes is in
     for dependency in dependencies { removeDependency(dependency) }
     defer { staging.remove(download) }
     // A finished dependency may have failed or been cancelled.
-    guard record.state == .downloaded, let source = record.snapshot.source else { return }
+    guard record.state == .downloaded, let source = record.source else { return }
     do {
       try keep(source)
     } catch {

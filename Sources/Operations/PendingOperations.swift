@@ -273,7 +273,7 @@ package final class PendingOperations {
 
   package func downloadHasEnded(_ record: PhotoRecord) {
     guard inProgress[record.id]?.isDownloading == true else { return }
-    let bytes = record.snapshot.source?.bytes ?? 0
+    let bytes = record.source?.bytes ?? 0
     inProgress[record.id]?.isDownloading = false
     if isSlow(record.id) { slow.ended() }
     inProgress[record.id]?.bytes = bytes

@@ -77,6 +77,9 @@ package struct HostBreaker: Equatable, Sendable {
 
   package private(set) var hasDelivered = false
 
+  /// How often it was closed.
+  package private(set) var closings = 0
+
   /// Whether an answer has begun, and no request was met with silence since.
   package private(set) var responds = false
 
@@ -170,6 +173,7 @@ package struct HostBreaker: Equatable, Sendable {
       // It answered another request since this one began: the failure is this request's own.
       guard lastAnswer < began else { return false }
       state = .closed(Closed(since: now, failure: failure, due: now + Self.intervals[0]))
+      closings += 1
       return true
     case .open: countFailure(failure, began: began, now: now)
     case .givenUp: break

@@ -115,5 +115,5 @@ package struct FileIdentity: Sendable, Hashable {
 
   /// When a file was last changed (its ctime), by the form that is kept in the ledger: seconds since 1970.
   /// - Returns: nil for a text of another form.
-  package static func changed(inText text: String) -> Double? { text.split(separator: " ").last.flatMap { Double($0) } }
+  package static func changed(inText text: String) -> Double? { text.fields(" ").last.flatMap { Double($0) } }
 }

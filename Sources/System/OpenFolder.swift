@@ -80,7 +80,7 @@ package final class OpenFolder: Sendable {
       return try folder(path)
     } catch  where error.code == ENOENT {}
     var reached = self
-    for name in path.split(separator: "/").map(String.init) {
+    for name in path.fields("/") {
       reached = try reached.step(creating: name, mode: mode, changed: &changed)
     }
     return reached

@@ -56,6 +56,9 @@ struct AttemptHistory {
 
     /// Whether it has failed while its host served others.
     var failsByItself = false
+
+    /// How often its host had been closed when it began to wait for its next try.
+    var closings = 0
   }
 
   /// A URL that was in use.

@@ -239,7 +239,7 @@ final class EntryFlow {
     let isDependent = dependents.inDelivery.remove(record.id) != nil
     // Without a row it is cancelled.
     if let entries, entries.isClosing { return leave(record, entries) }
-    let failure = record.snapshot.failure
+    let failure = record.failure
     if isDependent {
       dependents.reject(record, now: Clock.monotonicMilliseconds)
       if error.isOutOfSpace { suspension.waitForSpace(now: Clock.monotonicSeconds) }

@@ -305,6 +305,7 @@ final class EntryScheduler {
   ) {
     var history = history
     history.firstTried = entry.firstTried
+    history.tries.closings = hosts.breaker(of: host).closings
     job.wait(id.position, history)
     let retry = Retry(
       key: entry.key, host: host, holds: history.tries.failsByItself ? .max : history.tries.holds,
@@ -332,9 +333,12 @@ final class EntryScheduler {
     _ = downloadEnded(id, HostUsage(), .none, now: now, backoff: backoff)
   }
 
-  /// Starts the time for all tries of an entry that has just started, unless it runs already.
+  /// Starts the time for all tries of an entry that has just started, unless it runs already. It begins anew when the host was
+  /// closed while the entry waited.
   func startTimer(_ id: PhotoRecord.ID, now: Int) {
-    guard let entry = started(id), entry.history.roundBegan == nil else { return }
+    guard let entry = started(id) else { return }
+    let wasClosed = entry.history.tries.closings != hosts.breaker(of: entry.host).closings
+    guard entry.history.roundBegan == nil || wasClosed else { return }
     jobs[id.run]?[started: id.position]?.history.roundBegan = now
   }
 

@@ -7,9 +7,10 @@ enum Documentation {
   /// The pages, relative to the package's root.
   static let pages = [
     "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "inbox/README.md", "outbox/README.md", "Samples/CREDITS.md",
-    "Documentation/architecture.md", "Documentation/comparison.md", "Documentation/inbox.md",
-    "Documentation/manifests.md", "Documentation/options.md", "Documentation/report.md", "Documentation/tutorial.md",
-    "Documentation/decisions/README.md",
+    "Documentation/architecture.md", "Documentation/comparison.md", "Documentation/durability.md",
+    "Documentation/gallery.md", "Documentation/hosts.md", "Documentation/inbox.md", "Documentation/manifests.md",
+    "Documentation/options.md", "Documentation/performance.md", "Documentation/report.md", "Documentation/testing.md",
+    "Documentation/tutorial.md", "Documentation/workers.md", "Documentation/decisions/README.md",
   ]
 
   /// The folder of pictures that examples are about.

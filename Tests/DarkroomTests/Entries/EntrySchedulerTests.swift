@@ -165,6 +165,30 @@ import Testing
     #expect(next.history.attempts == 0 && next.history.tries.holds == 3 && next.history.roundBegan == nil)
   }
 
+  @Test(arguments: [false, true])
+  func `the time of an entry that waits for its next try begins anew when its host was closed meanwhile`(isClosed: Bool)
+    throws
+  {
+    try jobs.add(1, urls: (0...2).map { ["http://a/\($0)"] })
+    let (waiting, other) = (PhotoRecord.ID(run: 1, position: 1), PhotoRecord.ID(run: 1, position: 2))
+    let answered = HostUsage(isOwn: true, contact: .answered(firstByte: nil, isMultiplexed: false))
+    #expect(try jobs.start(perHost: 1) == [0])
+    jobs.downloadEnded(0, .served, answered, now: 5)
+    jobs.scheduler.finished(.init(run: 1, position: 0), now: 5)
+    #expect(try jobs.start(perHost: 1, now: 10) == [1])
+    jobs.scheduler.startTimer(waiting, now: 10)
+    jobs.downloadEnded(1, .served, answered, now: 20)
+    jobs.retry(1, attempts: 1, due: 1000, now: 20)
+    #expect(try jobs.start(perHost: 1, now: 25) == [2])
+    if isClosed {
+      fail(2, now: 30)
+      jobs.scheduler.hold(other, now: 30)
+    }
+    #expect(try jobs.start(now: 1300) == [1], "in a closed host's case the trial")
+    jobs.scheduler.startTimer(waiting, now: 1300)
+    #expect(jobs.scheduler.started(waiting)?.history.roundBegan == (isClosed ? 1300 : 10))
+  }
+
   @Test func `an entry goes on to its next mirror, with all of its retries, at that mirror's host`() throws {
     let urls = ["http://a/1", "http://b/1", "c.jpg"]
     try jobs.add(1, urls: [urls, ["http://a/2"], ["http://b/2"], ["http://b/3"]])
