@@ -5,13 +5,13 @@ import Ledger
 import Model
 import System
 
-/// The program from the command line to the exit code, without what belongs to its process, see `ProgramProcess`.
+/// The program from the command line to the exit code, except for the state of the process, see `ProgramProcess`.
 enum Program {
   /// Runs the command that the words name. Relative paths begin at the current folder.
   /// - Parameters:
   ///   - output: The descriptor of standard output.
-  ///   - errors: That of standard error.
-  /// - Throws: `StandardOutput.Failure` when the reader of standard output has gone away, and the command ends with it.
+  ///   - errors: The descriptor of standard error.
+  /// - Throws: `StandardOutput.Failure` when the reader of standard output has gone away, which ends the command.
   static func run(
     _ words: [String], environment: [String: String], output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO
   ) throws(StandardOutput.Failure) -> ExitCode {
@@ -24,7 +24,7 @@ enum Program {
     } catch let error as StandardOutput.Failure where error.isReaderGone {
       throw error
     } catch {
-      // What was printed before the error is written, too.
+      // Output before the error is written, too.
       try? output.flush()
       Console(verbosity: .normal, output: output, errors: errors).fail("\(error)", hint: hint(error, words))
       return output.failure == nil ? exitCode(error) : .first(of: [exitCode(error), .cannotWrite])
@@ -61,7 +61,7 @@ enum Program {
       ? Settings(commandLine: arguments)
       : Settings(arguments, environment: environment, isOnlyLooking: command.isOnlyLooking)
     let console = Console(verbosity: settings.verbosity, isJSON: settings.isJSON, output: output, errors: errors)
-    // Whatever follows, also the message of an error, comes after it.
+    // Later output, including an error message, comes after it.
     defer { console.screen.end() }
     if let obstacle = settings.configObstacle { console.warn("warning: \(obstacle)") }
     return try command.run(

@@ -2,19 +2,19 @@ import Foundation
 import Operations
 import System
 
-/// What belongs to the program's process: how it takes signals, its limits, and how it ends.
+/// The state of the process: its signals, its limits, and how it ends.
 enum ProgramProcess {
   static func run(_ words: [String], environment: [String: String]) -> Never {
     if words.first == DecodingWorker.command { DecodingWorker.run(Array(words.dropFirst())) }
     // A reader of standard output that goes away must not end the program in the middle of a job.
     signal(SIGPIPE, SIG_IGN)
-    // A supervisor may have left it ignored: then the kernel would not keep how workers ended.
+    // A supervisor may have left it ignored: then the kernel would not keep the exit status of workers.
     signal(SIGCHLD, SIG_DFL)
     // Nor must a limit on the size of files: the write fails with EFBIG instead.
     signal(SIGXFSZ, SIG_IGN)
     DescriptorLimit.raise()
     Allocator.giveBackMemory()
-    // From here on a signal is one to the command.
+    // From here on, signals go to the command.
     if takesSignals(words) { Signals.block() }
     do {
       exit(try Program.run(words, environment: environment).rawValue)
@@ -28,7 +28,7 @@ enum ProgramProcess {
     return (try? CommandTable.command(named: name))?.takesSignals ?? false
   }
 
-  /// Ends as other programs do when their reader has gone away: without a message, by SIGPIPE.
+  /// Ends by SIGPIPE without a message, as other programs do when their reader has gone away.
   private static func endBySIGPIPE() -> Never {
     signal(SIGPIPE, SIG_DFL)
     raise(SIGPIPE)

@@ -180,10 +180,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("reason", "\"reason\" is no key, but the option --reason of pause"),
-    ("name", "\"name\" is no key, but the option --name of add, run"),
-    ("config", "\"config\" names this file, and is no key of it"),
-    ("interval", "\"interval\" is no key of its own, but one of a rule for a host, in \"hosts\""),
+    ("reason", "\"reason\" is not a key, but option --reason of pause"),
+    ("name", "\"name\" is not a key, but option --name of add, run"),
+    ("config", "\"config\" names this file, and is not a key of it"),
+    ("interval", "\"interval\" is not a key of the file, but of a rule for a host, in \"hosts\""),
     ("metrics", "the key \"metrics\" is not available in this version"),
     ("xyz", "unknown key \"xyz\""), ("per_host", "unknown key \"per_host\"; did you mean \"per-host\"?"),
   ])

@@ -68,7 +68,7 @@ import Transfer
     (#"{"a.test": {"per-hots": 1}}"#, #""hosts": "a.test": unknown key "per-hots"; did you mean "per-host"?"#),
     (
       #"{"a.test": {"retries": 1}}"#,
-      #""hosts": "a.test": "retries" is no key of a rule, but one of the file, for all hosts"#
+      #""hosts": "a.test": "retries" is not a key of a rule, but of the file, for all hosts"#
     ),
     (#"{"a.test": {"headers": 1}}"#, #"did you mean "headers-file"?"#),
     (
@@ -82,8 +82,8 @@ import Transfer
     (#"{"a.test": {"netrc": 1}}"#, #""netrc" must be true, false or the name of a file"#),
     (#"{"a.test": {"netrc": true}}"#, #""netrc" must be the name of a file, because neither NETRC nor HOME is set"#),
     (#"{"a.test": {"headers-file": ""}}"#, #""headers-file" must be the name of a file"#),
-    (#"{"a.test:81": {"interval": 1}}"#, #""a.test:81": "interval" holds for all ports of a host"#),
-    (#"{"a.test:81": {"max-rate": "1M"}}"#, #""a.test:81": "max-rate" holds for all ports of a host"#),
+    (#"{"a.test:81": {"interval": 1}}"#, #""a.test:81": "interval" applies to all ports of a host"#),
+    (#"{"a.test:81": {"max-rate": "1M"}}"#, #""a.test:81": "max-rate" applies to all ports of a host"#),
     (#"{"a.test": {}, "A.test.": {}}"#, #""hosts": "A.test." is for the same hosts as "a.test""#),
     (#"{"a.test": {}, "a.test": {}}"#, #"the key "a.test" occurs twice"#),
   ])

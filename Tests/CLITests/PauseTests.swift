@@ -18,7 +18,7 @@ import Testing
     let lock = folders.inbox + "/deploy.lock"
     try FileManager.default.createDirectory(atPath: lock, withIntermediateDirectories: false)
     let paused = try DarkroomCommand.run(["pause", "deploy", "--reason", "why"] + inbox)
-    #expect(paused.status == 0 && paused.error.contains("is a folder, which can hold no reason"), "\(paused.error)")
+    #expect(paused.status == 0 && paused.error.contains("is a folder, which cannot hold a reason"), "\(paused.error)")
     try Data().write(to: URL(fileURLWithPath: lock + "/owner"))
     let full = try DarkroomCommand.run(["resume", "deploy"] + inbox)
     #expect(full.status == 73 && full.error.contains("\(lock) is a folder that is not empty"), "\(full.error)")

@@ -4,14 +4,13 @@ import Transfer
 struct AddCommand: Command {
   let name = "add"
   let operands = "FILE|URL…"
-  let summary = "put a manifest, or the URLs given, into the inbox, safely"
+  let summary = "put manifests, or the given URLs, into the inbox, safely"
   let details = """
-    Each FILE is a manifest and becomes a separate job; - is one from standard
+    Each FILE is a manifest and becomes a separate job; - reads one from standard
     input, called stdin-TIME unless --name says otherwise. URLs become one job
-    together, called urls-TIME. The name of each job is
-    printed on standard output. When another manifest in the inbox has the same job
-    name, that is said on standard error: they run one after the other, and wait
-    waits for both.
+    together, called urls-TIME. Prints the name of each job on standard output. If
+    another manifest in the inbox has the same job name, a note on standard error
+    says so: they run one after the other, and wait waits for both.
     """
   let examples = [
     "darkroom add cats.json",
@@ -42,15 +41,15 @@ struct AddCommand: Command {
     console.result(dropped.job)
     if dropped.isPrivate {
       console.warn(
-        "\(dropped.file) may be read by you alone, and the inbox is another user's: if the service is, too, it ignores "
-          + "the manifest until others may read it (chmod)")
+        "only you can read \(dropped.file), and the inbox belongs to another user: if the service does, too, it ignores "
+          + "the manifest until others can read it (chmod)")
     }
     guard !dropped.others.isEmpty else { return }
     let others = dropped.others.joined(separator: ", ")
     console.note("\(dropped.file) has the same job name as \(others) in the inbox: they run one after the other")
   }
 
-  /// Rejects a URL that no instance could download. Addresses and files depend on its options and are not checked.
+  /// Rejects a URL that no instance could download. Addresses and files depend on the instance's options: not checked.
   private static func check(_ url: String) throws {
     do throws(TransferError) {
       _ = try SourceLocation(parsing: url)

@@ -3,12 +3,12 @@ import Darkroom
 struct CancelCommand: Command {
   let name = "cancel"
   let operands = "JOB…|--all"
-  let summary = "cancel what has not been done of the jobs; what is done stays done"
+  let summary = "cancel the rest of the jobs; finished results stay"
   let details = """
-    The same as removing their manifests from the inbox, but the manifests are kept, in the jobs' folders; and it works
-    for every job that has not ended, also while it is planned or paused, and for one that was named on the command line
-    of run or came from standard input. The report says cancelled. Without an instance the next one does it. A job that
-    is not open is 66; with --all there need be none.
+    Does the same as removing their manifests from the inbox, but keeps the manifests, in the jobs' folders. Works for every
+    job that has not ended, also while it is planned or paused, and for one that was named on the command line of run or came
+    from standard input. The report says cancelled. Without an instance, the next one cancels the jobs. Exits with 66 for a
+    job that is not open; --all needs no open job.
     """
   let examples = [
     "darkroom cancel cats",

@@ -8,18 +8,18 @@ import Transfer
 struct CheckCommand: Command {
   let name = "check"
   let operands = "MANIFEST…"
-  let summary = "parse, validate, print the plan; ends with 65 if one would be rejected"
+  let summary = "parse, validate and print the plan; exit with 65 if one would be rejected"
   let details = """
-    Prints a line for each entry: its output, its recipe, its URL and the rule for its host, if there is one; the entries
-    that it comes after; and a warning if it would fail, as far as that can be told without a network: give the --allow-net and --file-root of the
-    run. The manifest - is read from standard input. Warns of columns that are nearly fields, and of a table's encoding. Of
-    many problems the first ten are printed. What cannot be read does not keep others from being checked. Names are those of
-    a job's first run, also in "after": it knows of no other. With --json, one object for each manifest, which has "state" and all of
-    these, and one for each of its entries, which has "url" and, instead of the warning, "error". Nothing is downloaded or
-    created. The fields of an entry: url, name, key, filters, format, quality, priority, checksum, after (names of entries
-    that must succeed first), variants (several results of one download), method, headers, body, form, metadata. A .json
-    or .plist that is {"source": URL, "defaults": {…}} has its entries from a list at that URL, or from the files of a
-    folder beneath --file-root ("file:incoming/", "file:incoming/*.jpg").
+    Prints a line for each entry: its output, its recipe, its URL, the rule for its host and the entries that it comes after;
+    and a warning if it would fail, as far as that can be told without a network: give the --allow-net and --file-root of
+    the run. - reads a manifest from standard input. Warns of columns that are nearly fields, and of a table's encoding.
+    Of many problems, only the first ten are printed. A manifest that cannot be read does not keep others from being
+    checked. Names, also in "after", are those of a job's first run. With --json, prints an object for each manifest, with
+    "state" and all of these, and one for each of its entries, with "url" and, instead of the warning, "error". Nothing is
+    downloaded or created. The fields of an entry: url, name, key, filters, format, quality, priority, checksum, after (names
+    of entries that must succeed first), variants (several results of one download), method, headers, body, form, metadata.
+    A .json or .plist that is {"source": URL, "defaults": {…}} takes its entries from a list at that URL, or from the files
+    of a folder beneath --file-root ("file:incoming/", "file:incoming/*.jpg").
     """
   let examples = [
     "darkroom check cats.json",
@@ -65,7 +65,7 @@ extension ManifestCheck.Result {
   fileprivate var text: String {
     let head =
       problems.isEmpty
-      ? source.map { "job \(job), its entries are listed by \($0), which is not read now" }
+      ? source.map { "job \(job), its entries are listed by \($0), which check does not read" }
         ?? "job \(job), \(total.of("entry", "entries"))" : "rejected, \(problems.count.of("problem", "problems"))"
     return
       (["\(file): \(head)"] + Self.first(problems.map { "  \($0)" })

@@ -5,8 +5,8 @@ import Darkroom
 protocol Command: Sendable {
   var name: String { get }
 
-  /// What follows the name, e.g. `[MANIFEST…]`; empty when nothing does. What its words stand for is how shells complete
-  /// them, see `WordSyntax`.
+  /// What follows the name, e.g. `[MANIFEST…]`; empty when nothing does. Shells complete its words by what they stand for, see
+  /// `WordSyntax`.
   var operands: String { get }
 
   /// What the command does, in a line.
@@ -18,10 +18,10 @@ protocol Command: Sendable {
   /// Command lines for the help; the tests run them.
   var examples: [String] { get }
 
-  /// Whether it has `Signals`, which are blocked before it is run. Default: no, the system handles them.
+  /// Whether it handles `Signals`, which are blocked before it runs. Default: no, the system handles them.
   var takesSignals: Bool { get }
 
-  /// Whether it only looks at the folders, so that it can do without a configuration file when they are named. Default: no.
+  /// Whether it only reads the folders, and needs no configuration file when they are named. Default: no.
   var isOnlyLooking: Bool { get }
 
   /// Runs the command.
@@ -49,7 +49,7 @@ struct CommandGroup: Sendable {
   }
 }
 
-/// What a command is called with.
+/// The arguments and streams of a command.
 struct Invocation {
   let commands: [CommandGroup]
 
@@ -57,7 +57,7 @@ struct Invocation {
   let settings: Settings
   let console: Console
 
-  /// Standard output for commands that only print. A reader that goes away ends them; `console.result` goes on.
+  /// Standard output for commands that only print. They end when its reader goes away; `console.result` goes on.
   let output: StandardOutput
 
   /// Reads the configuration file, the environment and the command line again.
@@ -79,7 +79,7 @@ struct Invocation {
 }
 
 extension Settings {
-  /// The name that a job is given; nil for none.
+  /// The job's name that `--name` gives; nil without it.
   /// - Throws: `UsageError` for one that no manifest in the inbox can have.
   func checkedJobName() throws -> String? {
     guard let name = jobName else { return nil }

@@ -2,7 +2,7 @@ import Darkroom
 import Model
 
 /// The program's exit status. The numbers from 64 to 75 are those of `sysexits.h`, 130 and 143 those of a shell. `summary` says
-/// when each is returned; a manifest that was being written all the time is `tryAgain`, too.
+/// when each is returned; `tryAgain` also stands for a manifest that was being written all the time.
 enum ExitCode: Int32, Sendable, CaseIterable {
   case success = 0
   case entriesFailed = 1
@@ -30,13 +30,13 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     }
   }
 
-  /// Of several codes that apply the first of these counts: what leaves work undone comes before what ended.
+  /// The precedence of several codes: unfinished work comes before jobs that ended.
   private static let order: [ExitCode] = [
     .interrupted, .terminated, .usage, .internalError, .cannotWrite, .tryAgain, .missing, .rejected, .entriesFailed,
     .success,
   ]
 
-  /// The one that counts of those that apply; success when none does.
+  /// Returns the code with the highest precedence; success when there is none.
   static func first(of codes: Set<ExitCode>) -> ExitCode { order.first(where: codes.contains) ?? .success }
 
   init(_ summary: Darkroom.Summary) {

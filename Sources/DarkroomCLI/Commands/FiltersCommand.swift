@@ -3,7 +3,7 @@ import Imaging
 struct FiltersCommand: Command {
   let name = "filters"
   let operands = ""
-  let summary = "list the filter functions, or the steps that a recipe becomes"
+  let summary = "list the filter functions, or explain the steps of a recipe"
   let examples = [
     "darkroom filters",
     #"darkroom filters --explain "sepia(0.8) contrast(110%)""#,

@@ -5,8 +5,8 @@ struct PauseCommand: Command {
   let operands = "[NAME]"
   let summary = "suspend both queues: create INBOX/NAME.lock (default: pause.lock)"
   let details = """
-    Running operations finish, none starts, of any job. Several locks may exist at once; the queues resume when the last
-    one is removed. A lock that already exists is no error. Without an instance the next one waits for the lock.
+    Running operations of all jobs finish, and no new ones start. Several locks may exist at once; the queues resume when the
+    last one is removed. An existing lock is no error. Without an instance, the next one waits for the lock.
     """
   let examples = [
     "darkroom pause",
@@ -16,7 +16,7 @@ struct PauseCommand: Command {
   func run(_ invocation: Invocation) throws -> ExitCode {
     let (lock, console, settings) = (try invocation.lockFile(), invocation.console, invocation.settings)
     let creation = try lock.create(reason: settings.reason)
-    if creation == .foundFolder { console.warn("\(lock.path) is a folder, which can hold no reason") }
+    if creation == .foundFolder { console.warn("\(lock.path) is a folder, which cannot hold a reason") }
     console.note((creation == .made ? "paused by " : "already paused by ") + lock.path)
     if lock.isWatched == false { console.note("no instance is running; the next one waits until the lock is gone") }
     let jobs = KnownNames(inbox: settings.inbox.path, outbox: settings.outbox.path).openJobs

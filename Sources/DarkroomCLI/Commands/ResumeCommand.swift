@@ -7,8 +7,8 @@ struct ResumeCommand: Command {
   let operands = "[NAME]"
   let summary = "remove INBOX/NAME.lock (default: pause.lock)"
   let details = """
-    Prints the locks that remain. A lock that does not exist is no error. A lock may be an empty folder, too, and end in
-    .LOCK, if there is none of exactly that name.
+    Prints the locks that remain. A lock that does not exist is no error. A lock may also be an empty folder and, if there is
+    none of exactly that name, end in .LOCK.
     """
   let examples = [
     "darkroom resume",

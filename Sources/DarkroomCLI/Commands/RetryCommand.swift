@@ -5,10 +5,9 @@ struct RetryCommand: Command {
   let operands = "JOB"
   let summary = "drop the job's manifest again: what succeeded is kept, the rest is tried again"
   let details = """
-    The manifest is copied from the job's folder in the outbox. Fields that entries leave out get the values of the
-    options at the time of the new run. What failed only because another did (dependency-failed), and what was cancelled,
-    is tried, too. The new report lists every entry; the earlier one moves to history/. The name of the job is printed on
-    standard output.
+    Copies the manifest from the job's folder in the outbox. Fields that entries leave out get the values of the options at
+    the time of the new run. Entries that failed only because another did (dependency-failed), and cancelled ones, are tried,
+    too. The new report lists every entry; the earlier one moves to history/. Prints the name of the job on standard output.
     """
   let examples = [
     "darkroom retry cats",
@@ -22,7 +21,7 @@ struct RetryCommand: Command {
     try invocation.checkJobNames()
     let settings = invocation.settings
     let drop = ManifestDrop(inbox: try settings.resolvedInbox(for: .dropping))
-    // The state is its service's, and nothing is to be created: the manifest is in the outbox, or there is none.
+    // Creates nothing, and leaves the state to its service: the manifest is in the outbox, or there is none.
     try drop.retry(job, outbox: try settings.resolvedOutbox(for: .reading))
     invocation.console.result(job)
     return .success

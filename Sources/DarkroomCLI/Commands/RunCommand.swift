@@ -8,12 +8,12 @@ struct RunCommand: Command {
   let operands = "[MANIFEST…]"
   let summary = "process what is in the inbox now, or the manifests named, then exit"
   let details = """
-    Manifests that are named are copied first and left where they are, unless they lie in the inbox; - reads one from
-    standard input: JSON lines, or what its beginning tells. Its job is called stdin unless --name says otherwise. The
-    path of each report is printed on standard output. The state of a report is succeeded, partial (some entries failed),
-    failed (none succeeded), cancelled, rejected (the manifest has errors, or its source could not be read: source-failed)
-    or, in history/, superseded (the manifest was replaced meanwhile). An entry that comes after one that failed fails
-    with dependency-failed.
+    Manifests named on the command line are copied first and left where they are, unless they lie in the inbox; - reads one
+    from standard input: JSON lines, or the format that its beginning shows. Its job is called stdin unless --name says
+    otherwise. Prints the path of each report on standard output. The state of a report is succeeded, partial (some entries
+    failed), failed (none succeeded), cancelled, rejected (the manifest has errors, or its source could not be read:
+    source-failed) or, in history/, superseded (the manifest was replaced meanwhile). An entry that comes after one that
+    failed fails with dependency-failed.
     """
   let examples = [
     "darkroom run",
@@ -28,7 +28,7 @@ struct RunCommand: Command {
     if job != nil, !invocation.operands.contains("-") {
       throw UsageError("--name is for -, standard input; other jobs are called after their manifests")
     }
-    // Whoever writes it may take any time, or never end.
+    // The writer may take any time, or never end.
     let input = try Signals.endingAtOnce { try invocation.standardInput() }
     let isQuiet = invocation.settings.verbosity == .quiet
     let manifests = invocation.operands.map { $0 == "-" ? input?.path ?? $0 : $0 }
@@ -60,7 +60,7 @@ struct RunCommand: Command {
       }
       return ExitCode(summary)
     } catch StopError.busy(let folder, _) where folder == inbox && isQuiet && manifests.isEmpty {
-      // The other process does the work: cron need not mail anything.
+      // The other process does the work: no reason for cron to send mail.
       return .tryAgain
     } catch is CancellationError {
       return signals.exitCode ?? .terminated
@@ -69,6 +69,6 @@ struct RunCommand: Command {
 }
 
 extension Signals {
-  /// How `run` ends after a signal; nil without one.
+  /// The exit code after a signal; nil without one.
   fileprivate var exitCode: ExitCode? { first.map { $0 == SIGINT ? .interrupted : .terminated } }
 }

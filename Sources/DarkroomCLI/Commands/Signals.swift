@@ -4,10 +4,10 @@ import Synchronization
 import System
 
 /// The signals of `run` and `watch`. The first SIGTERM or SIGINT asks the program to stop, the second ends it at once; SIGHUP
-/// has `watch` read its configuration again; SIGTSTP stops it. A dedicated thread waits for them, so that filtrations on all processors do not
-/// delay them. What arrives before the program can do it is done then.
+/// reloads the configuration of `watch`; SIGTSTP suspends. A dedicated thread waits for them, so that filtrations on all
+/// processors do not delay them. Signals that arrive too early are handled once handlers are set.
 final class Signals: Sendable {
-  /// What is done, on the thread of the signals.
+  /// What each signal does, on the thread of the signals.
   struct Handlers: Sendable {
     let stop: @Sendable () -> Void
 
@@ -26,7 +26,7 @@ final class Signals: Sendable {
 
   private static let ending = [SIGTERM, SIGINT]
 
-  /// That of Ctrl-Z, where there is a terminal from which the progress is taken away before.
+  /// Ctrl-Z, on a terminal: the progress is cleared first.
   private static let stopping = isatty(STDERR_FILENO) == 1 ? [SIGTSTP] : []
   private static let all = ending + [SIGHUP] + stopping
 
@@ -36,15 +36,15 @@ final class Signals: Sendable {
   /// The first signal to stop; nil when there was none.
   var first: Int32? { state.withLock { $0.first } }
 
-  /// Blocks the signals until a thread waits for them. To be called before other threads are created, which inherit the
-  /// mask.
+  /// Blocks the signals until a thread waits for them. Call it before other threads are created, which
+  /// inherit the mask.
   static func block() {
     var blocked = set(of: all)
     pthread_sigmask(SIG_BLOCK, &blocked, nil)
   }
 
-  /// Runs `body`, in which nothing is begun that must be ended, so that SIGTERM and SIGINT end the program at once. SIGHUP
-  /// stays blocked. `block` was called before, and no other thread has been created.
+  /// Runs `body`, which begins nothing that must be ended, so that SIGTERM and SIGINT end the program at once. SIGHUP stays
+  /// blocked. Call it after `block`, and before another thread is created.
   static func endingAtOnce<Result>(_ body: () throws -> Result) rethrows -> Result {
     for number in ending { signal(number) { _exit(128 + $0) } }
     var unblocked = set(of: ending + stopping)
@@ -56,8 +56,8 @@ final class Signals: Sendable {
     return try body()
   }
 
-  /// Handles the signals from now on; `block` was called before.
-  /// - Parameter screen: Cleared before the second signal ends the program, and while it is stopped.
+  /// Handles the signals from now on. Call it after `block`.
+  /// - Parameter screen: Cleared before the second signal ends the program, and while the program is suspended.
   init(screen: TerminalScreen) {
     Thread.detachNewThread { [self] in
       Self.waitForEach(of: Self.all) { number in
@@ -70,11 +70,11 @@ final class Signals: Sendable {
     }
   }
 
-  /// Ends the commands that finish nothing by these signals as if they had no thread for them, but for the screen, which
-  /// is ended before, and cleared while the program is stopped. To be called before other threads are created.
-  /// - Parameter keepsLines: Whether what is on the screen stays there. Default: no.
+  /// Ends commands that have nothing to finish by the default action of these signals, after ending the screen, which is also
+  /// cleared while the program is suspended. Call it before other threads are created.
+  /// - Parameter keepsLines: Whether the lines on the screen stay there. Default: no.
   static func clear(_ screen: TerminalScreen, keepsLines: Bool = false) {
-    // What the parent has left ignored, such as SIGHUP with nohup, stays so.
+    // A signal that the parent ignores, such as SIGHUP with nohup, stays ignored.
     let numbers = (ending + [SIGHUP, SIGTSTP]).filter { !isIgnored($0) }
     var blocked = set(of: numbers)
     pthread_sigmask(SIG_BLOCK, &blocked, nil)
@@ -100,7 +100,7 @@ final class Signals: Sendable {
 
   private static func stopProcess() { deliver(SIGTSTP) }
 
-  /// Lets the system do what the signal does by default; returns if that does not end the process.
+  /// Takes the signal's default action; returns if that does not end the process.
   private static func deliver(_ number: Int32) {
     raise(number)
     var one = set(of: [number])
@@ -115,7 +115,7 @@ final class Signals: Sendable {
       && unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
 
-  /// Handles the signals, those included that have come already.
+  /// Handles the signals, including those that have arrived already.
   func handle(by handlers: Handlers) {
     let (isStopped, mustReload) = state.withLock { state in
       state.handlers = handlers
@@ -126,10 +126,10 @@ final class Signals: Sendable {
   }
 
   /// Waits until the program is asked to stop, or the time is over.
-  /// - Returns: Whether it is to go on.
+  /// - Returns: Whether to go on.
   func wait(seconds: Double) -> Bool {
     guard stopped.wait(timeout: .now() + seconds) == .success else { return true }
-    // For whoever else waits.
+    // Passed on to other waiters.
     stopped.signal()
     return false
   }

@@ -7,14 +7,13 @@ struct StatusCommand: Command {
   let operands = ""
   let summary = "print jobs, queues, rate, time left, pauses"
   let details = """
-    Works whether or not an instance is running, for every user who may read the outbox, and changes nothing. The last
-    five jobs that have ended come with it, or all with --all. On a terminal it is a table, elsewhere a line for each
-    thing; with --json, one object. --watch keeps it on the screen until Ctrl-C, or prints it each time it changes. A job
-    that has not ended is waiting, planning, fetching (the list of its entries), running, replaced (by a later manifest),
-    cancelling or finishing. The causes of pauses are lock, disk (it is full, or cannot be written) and
-    memory (it is scarce). Those of hosts that do not answer are refused (or not found), unanswered (no connection in
-    time), silent (no answer in time), broken (its answers are), and of this machine unresolved (no name server answers),
-    no-network and no-proxy.
+    Works whether or not an instance is running, for every user who may read the outbox, and changes nothing. Also lists the
+    last five jobs that have ended, or all with --all. Prints a table on a terminal, elsewhere a line for each item; with
+    --json, one object. --watch keeps it on the screen until Ctrl-C, or prints it each time it changes. A job that has not
+    ended is waiting, planning, fetching (the list of its entries), running, replaced (by a later manifest), cancelling or
+    finishing. The causes of pauses are lock, disk (it is full, or not writable) and memory (it is scarce). The causes for
+    hosts that do not answer are refused (or not found), unanswered (no connection in time), silent (no answer in time),
+    broken (its answers are) and, for this machine, unresolved (no name server answers), no-network and no-proxy.
     """
   let examples = [
     "darkroom status",
@@ -23,13 +22,13 @@ struct StatusCommand: Command {
 
   let isOnlyLooking = true
 
-  /// So many jobs that have ended are listed.
+  /// The number of ended jobs that are listed.
   private static let finishedLimit = 5
 
-  /// How often `--watch` looks, in seconds.
+  /// The interval of `--watch`, in seconds.
   private static let interval: UInt32 = 1
 
-  /// Waits until it is time to look again.
+  /// Waits for an interval of `--watch`.
   /// - Throws: `StandardOutput.Failure` when the reader of standard output has gone away meanwhile.
   private func waitWhileRead(_ output: StandardOutput) throws {
     var reader = pollfd(fd: output.descriptor, events: 0, revents: 0)
@@ -40,7 +39,7 @@ struct StatusCommand: Command {
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard invocation.operands.isEmpty else {
       throw UsageError(
-        "status takes no operands, such as \"\(invocation.operands[0])\": it tells of all jobs; with --all, of each that has ended"
+        "status takes no operands, such as \"\(invocation.operands[0])\": it lists all jobs; with --all, all that have ended, too"
       )
     }
     let reader = StatusReader(configuration: try invocation.settings.resolved(for: .reading))
@@ -70,7 +69,7 @@ struct StatusCommand: Command {
 
   private static func plain(_ status: Status) -> String { status.lines.joined(separator: "\n") }
 
-  /// Draws lines in place until a signal ends the program.
+  /// Redraws lines until a signal ends the program.
   private func keepOnScreen(_ terminal: Terminal, _ lines: () throws -> [StyledText]) throws -> Never {
     let screen = TerminalScreen(terminal)
     Signals.clear(screen, keepsLines: true)
@@ -84,7 +83,7 @@ struct StatusCommand: Command {
     }
   }
 
-  /// Prints a text each time it has changed, until a signal ends the program or the reader goes away.
+  /// Prints a text each time it changes, until a signal ends the program or the reader goes away.
   private func printChanges(to output: StandardOutput, _ text: () throws -> String) throws -> Never {
     var last: String?
     while true {

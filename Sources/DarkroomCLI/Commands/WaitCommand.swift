@@ -4,12 +4,12 @@ import Foundation
 struct WaitCommand: Command {
   let name = "wait"
   let operands = "JOB…"
-  let summary = "wait until the jobs have ended; end as run would"
+  let summary = "wait until the jobs have ended; exit as run would"
   let details = """
-    Prints the path of the report of each job's last manifest. All runs of a job that are open count, those included whose
-    manifests are still in the inbox, and so does a manifest dropped last that was rejected already while an earlier one's
-    job went on; the exit code is that of the worst. Without an instance it waits for one, and says so. After --timeout it
-    ends with 75.
+    Prints the path of the report of each job's last manifest. Waits for all open runs of a job, including those whose
+    manifests are still in the inbox. A manifest that was dropped last and already rejected, while an earlier one's job went
+    on, counts, too. Exits with the worst exit code. Without an instance, says so and waits for one. Exits with 75 after
+    --timeout.
     """
   let examples = [
     #"darkroom wait "$(darkroom add cats.json)""#,

@@ -5,8 +5,7 @@ struct WatchCommand: Command {
   let operands = ""
   let summary = "keep watching the inbox until stopped"
   let details = """
-    The path of each report is printed on standard output. SIGTERM and SIGINT end it cleanly, SIGHUP makes it
-    reload its configuration.
+    Prints the path of each report on standard output. SIGTERM and SIGINT end it cleanly; SIGHUP reloads its configuration.
     """
   let examples = [
     "darkroom watch",

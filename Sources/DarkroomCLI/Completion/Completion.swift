@@ -1,14 +1,14 @@
 import Darkroom
 import Imaging
 
-/// What the word at the cursor of a command line can be. The shells' scripts ask the program (`darkroom __complete`), so that an
-/// installed script never disagrees with it.
+/// The candidates for the word at the cursor of a command line. The shells' scripts ask the program (`darkroom __complete`), so
+/// that an installed script never disagrees with it.
 struct Completion {
   struct Candidate: Equatable {
     let word: String
-    /// Empty for words that say what they mean.
+    /// Empty for words that need no explanation.
     var summary = ""
-    /// Whether more is to be typed before the word ends.
+    /// Whether the word continues after the candidate.
     var isOpen = false
   }
 
@@ -21,7 +21,7 @@ struct Completion {
   /// The option with `=`, when its value is attached to it; else empty.
   let optionPrefix: String
 
-  /// The word at the cursor, up to it.
+  /// The word at the cursor, up to the cursor.
   let current: String
 
   private let commands: [any Command]
@@ -35,7 +35,7 @@ struct Completion {
   private var folderOptions: [String] = []
   private var areOptionsEnded = false
 
-  /// - Parameter words: The words up to the cursor, that of the program included.
+  /// - Parameter words: The words up to the cursor, including the program's name.
   init(_ words: [String], commands: [CommandGroup], environment: [String: String]) {
     self.commands = commands.flatMap(\.commands)
     self.environment = environment
@@ -96,7 +96,7 @@ struct Completion {
 
   private var commandNames: [Candidate] { commands.map { Candidate(word: $0.name, summary: $0.summary) } }
 
-  /// The options of the command, or of all; those that are given already only when they may be given again.
+  /// The options of the command, or all of them; without those that are given already and cannot be repeated.
   private var options: [Candidate] {
     let taken = OptionTable.all.filter { option in
       option.isTaken(by: operands.first ?? "") && (option.isRepeatable || !given.contains(option.name))
@@ -115,19 +115,19 @@ struct Completion {
     }
   }
 
-  /// The recipe so far, continued by each function that fits.
+  /// The recipe so far, with each function that fits.
   private var recipes: [Candidate] {
     let typed = current.dropFirst(optionPrefix.count)
     let end = typed.lastIndex(of: " ").map(typed.index(after:)) ?? typed.startIndex
     let found = FilterRegistry.all.filter { $0.name.hasPrefix(typed[end...]) }.map { filter in
       Candidate(word: optionPrefix + typed[..<end] + filter.name + "(", summary: filter.summary, isOpen: true)
     }
-    // After a single candidate shells would close the quote, or add a blank.
+    // Shells would close the quote, or add a blank, after a single candidate.
     return found.count == 1 ? found + found.map { Candidate(word: $0.word + "...", isOpen: true) } : found
   }
 
-  /// The jobs or locks that the command can be about, in the folders that the command line, the environment or the
-  /// configuration file name; none when the settings are invalid, and for the name that `--name` gives.
+  /// The jobs or locks that the command takes, in the folders that the command line, the environment or the configuration file
+  /// name; none when the settings are invalid, and for the value of `--name`.
   private var names: [String] {
     guard valued == nil,
       let settings = try? Settings(Arguments(folderOptions), environment: environment, isOnlyLooking: true)
@@ -142,22 +142,22 @@ struct Completion {
   }
 }
 
-/// What a word of a command line may be, as its usage says it, as far as it can be completed: `keep|jpeg|png` is one of three
-/// words, `N|auto` a number or `auto`, `[MANIFEST…]` any number of files.
+/// The values that the usage of a word allows, as far as they can be completed: `keep|jpeg|png` is one of three words, `N|auto`
+/// a number or `auto`, `[MANIFEST…]` any number of files.
 struct WordSyntax: Equatable {
-  /// What is looked up where the shell runs. Names are those of jobs or locks.
+  /// What is completed by looking it up. Names are those of jobs or locks.
   enum Kind { case files, folders, names, recipe, topics }
 
   /// The words in lower case.
   let choices: [String]
 
-  /// nil for what cannot be completed, such as a number.
+  /// nil for values that cannot be completed, such as numbers.
   let kind: Kind?
 
-  /// Whether more of them may follow.
+  /// Whether the word may be repeated.
   let isRepeated: Bool
 
-  /// What the words in capitals stand for. Others cannot be completed.
+  /// The meanings of words in capitals. Others cannot be completed.
   private static let kinds: [Substring: Kind] = [
     "FILE": .files, "MANIFEST": .files, "PROGRAM": .files, "DIR": .folders, "JOB": .names, "NAME": .names,
     "RECIPE": .recipe, "COMMAND": .topics,

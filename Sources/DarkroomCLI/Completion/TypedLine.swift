@@ -1,4 +1,4 @@
-/// A command line up to the cursor, divided into words as a shell does it, without expansions.
+/// A command line up to the cursor, split into words by the shell's rules, without expansions.
 struct TypedLine: Equatable {
   /// The words without their quotes. The last is the one at the cursor; it may be empty.
   private(set) var words = [""]
@@ -6,7 +6,7 @@ struct TypedLine: Equatable {
   /// The quote that is open at the cursor.
   private(set) var quote: Character?
 
-  /// How many characters of the last word readline keeps: it replaces what follows the last break or the open quote.
+  /// The number of characters of the last word that readline keeps: it replaces the text after the last break or open quote.
   private(set) var keptCount = 0
 
   /// - Parameter breaks: The characters at which readline divides words further, as `COMP_WORDBREAKS` lists them.
@@ -39,11 +39,11 @@ struct TypedLine: Equatable {
     words[words.count - 1] = word
   }
 
-  /// The characters before which a backslash between these quotes is no character of the word.
+  /// The characters that a backslash escapes between these quotes.
   private static func escapable(_ quote: Character) -> String { quote == "'" ? "'\\" : "\\\"$`" }
 
-  /// What readline puts in place of the end of the last word to complete it, quoted as that is.
-  /// - Parameter isOpen: Whether the word goes on after the cursor, so that quotes are opened where there are none.
+  /// The text with which readline replaces the end of the last word, quoted like that word.
+  /// - Parameter isOpen: Whether the word continues after the cursor, so that quotes are opened where there are none.
   func replacement(_ word: String, isOpen: Bool) -> String {
     let end = String(word.dropFirst(keptCount))
     switch quote {
@@ -69,7 +69,7 @@ extension Completion {
   static let command = "__complete"
 
   /// What `darkroom __complete SHELL LINE [BREAKS]` prints: `files` or `folders`, which the shell then completes, or `words` and
-  /// a line for each candidate, as the shell takes it. Nothing when the arguments are invalid.
+  /// a line for each candidate, in the form that the shell expects. Nothing when the arguments are invalid.
   /// - Parameter arguments: The shell, the line up to the cursor and, from bash, `COMP_WORDBREAKS`.
   static func lines(
     _ arguments: [String], commands: [CommandGroup], environment: [String: String]
@@ -84,8 +84,8 @@ extension Completion {
     }
   }
 
-  /// A candidate as the shell takes it: in bash what readline inserts, in zsh what `_describe` takes, without the option that
-  /// the value is attached to. nil for what bash, which does not select, must not get.
+  /// A candidate in the shell's form: for bash the text that readline inserts, for zsh an argument of `_describe`, without the
+  /// option that the value is attached to. nil for a candidate that bash must not get, because it does not select.
   private func text(_ candidate: Candidate, _ line: TypedLine, in shell: Shell) -> String? {
     switch shell {
     case .bash:

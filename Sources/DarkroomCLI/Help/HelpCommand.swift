@@ -1,17 +1,17 @@
 import System
 
-/// Prints how the program, or one of its commands, is used; and what packages install beside it.
+/// Prints the help of the program or of a command, and the files that packages install beside it.
 struct HelpCommand: Command {
   let name = "help"
   let operands = "[COMMAND|TOPIC]"
-  let summary = "print this help, that of a command, or a topic"
+  let summary = "print this help, the help of a command, or a topic"
   let details = """
-    The topics: manifest and report describe the files that go in and come out. man PAGE prints a page of the manual in the
-    language of man (mdoc): darkroom, darkroom-manifest or darkroom-report; darkroom without a PAGE. "darkroom help man | man -l
-    -" shows it. completion SHELL prints a script that completes command lines in bash, zsh or fish.
+    The topics manifest and report describe the input and output files. man PAGE prints a page of the manual in mdoc, the
+    language of man: darkroom (the default), darkroom-manifest or darkroom-report. "darkroom help man | man -l -" shows it.
+    completion SHELL prints a script that completes command lines in bash, zsh or fish.
 
-    All are made from the definitions that the program works with. Packages install them; by hand, the script for bash
-    belongs in ~/.local/share/bash-completion/completions, that for zsh as _darkroom in a folder of fpath, and that for fish as
+    All are made from the definitions that the program works with. Packages install them; by hand, save the script for bash
+    in ~/.local/share/bash-completion/completions, the one for zsh as _darkroom in a folder of fpath, and the one for fish as
     darkroom.fish in ~/.config/fish/completions.
     """
   let examples = [
@@ -30,12 +30,12 @@ struct HelpCommand: Command {
     let commands = invocation.commands.flatMap(\.commands)
     if let topic = HelpTopic(rawValue: name) {
       if operands.count > (topic.operands.isEmpty ? 1 : 2) {
-        throw UsageError("\"\(operands[operands.count - 1])\" is too much for help \(name)")
+        throw UsageError("unexpected operand \"\(operands[operands.count - 1])\" of help \(name)")
       }
       try print(topic, operands.dropFirst().first, invocation)
     } else {
       guard operands.count == 1 else {
-        throw UsageError("help is about one command, not \(operands.count)")
+        throw UsageError("help takes one command, not \(operands.count)")
       }
       guard let command = commands.first(where: { $0.name == name }) else {
         let known = commands.map(\.name) + HelpTopic.allCases.map(\.rawValue)
@@ -68,7 +68,7 @@ struct HelpCommand: Command {
   }
 }
 
-/// What `darkroom help` is about besides commands.
+/// The topics of `darkroom help` besides commands.
 enum HelpTopic: String, CaseIterable {
   /// The text of `darkroom-manifest(5)`.
   case manifest
@@ -79,7 +79,7 @@ enum HelpTopic: String, CaseIterable {
   /// Scripts that complete command lines.
   case completion
 
-  /// What may follow the topic, for shells that complete it.
+  /// The operands of the topic, for completion.
   var operands: [String] {
     switch self {
     case .manifest, .report: []

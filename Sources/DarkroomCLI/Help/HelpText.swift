@@ -1,7 +1,6 @@
 import System
 
-/// The texts of the help, made from the tables of commands and options; no line is longer than 80 columns. Examples come
-/// first.
+/// The help texts, made from the tables of commands and options; lines have at most 80 columns. Examples come first.
 enum HelpText {
   /// The help of the program: `darkroom help`.
   static func program(_ commands: [CommandGroup]) -> String {
@@ -16,7 +15,7 @@ enum HelpText {
       examples:
       \(TextLayout.indented(DarkroomPage.examples))
 
-      The commands; "darkroom help COMMAND" has examples and the options of one.
+      The commands; "darkroom help COMMAND" shows examples and options.
 
       \(lists.joined(separator: "\n\n"))
 
@@ -61,8 +60,8 @@ enum HelpText {
   }
 
   private static let topics = """
-    "darkroom help manifest" and "darkroom help report" describe the files that go in and come out, "darkroom help man" prints manual pages, and
-    "darkroom help completion" scripts that complete command lines in shells.
+    "darkroom help manifest" and "darkroom help report" describe the input and output files, "darkroom help man" prints
+    manual pages, and "darkroom help completion" prints scripts that complete command lines in shells.
     """
 
   private static func rows(_ options: [Option]) -> String {

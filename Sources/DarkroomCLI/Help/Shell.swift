@@ -1,8 +1,8 @@
-/// The shells for which there are completions.
+/// The shells that have completions.
 enum Shell: String, CaseIterable {
   case bash, zsh, fish
 
-  /// The script that has the shell ask the program, see `Completion.lines`.
+  /// The script by which the shell asks the program, see `Completion.lines`.
   var script: String {
     switch self {
     case .bash: Self.bashScript
@@ -11,7 +11,7 @@ enum Shell: String, CaseIterable {
     }
   }
 
-  /// For bash, 4.4 or later. It needs nothing of the package bash-completion.
+  /// For bash, 4.4 or later. It does not need the package bash-completion.
   private static let bashScript = #"""
     # Completes command lines of darkroom in bash; "darkroom help completion bash" prints this.
     _darkroom() {

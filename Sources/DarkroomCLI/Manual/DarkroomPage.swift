@@ -2,7 +2,7 @@
 enum DarkroomPage {
   static let summary = "drop a list of picture URLs into a folder, get filtered pictures and a report in another"
 
-  /// What is shown first.
+  /// The examples that come first.
   static let examples = [
     "darkroom run",
     "darkroom watch --inbox /srv/in --outbox /srv/out --create",
@@ -10,8 +10,8 @@ enum DarkroomPage {
   ]
 
   static let precedence = """
-    Most options are environment variables and keys of the configuration file, too: --per-host is DARKROOM_PER_HOST and
-    "per-host". The command line overrides the environment, and the environment the file.
+    Most options are also environment variables and keys of the configuration file: --per-host is DARKROOM_PER_HOST and
+    "per-host". The command line overrides the environment, and the environment overrides the file.
     """
 
   static func page(_ groups: [CommandGroup]) -> ManualPage {
@@ -24,17 +24,17 @@ enum DarkroomPage {
         .init("environment", [.text(environment), .terms(variables)]),
         .init("files", [.terms(files)]),
         .init("exit status", [.text("The first that applies of 70, 73, 75, 66, 65, 1 and 0."), .terms(codes)]),
-        .init("examples", [.text("Each command has examples of its own, see above."), .code(examples)]),
+        .init("examples", [.text("Each command above has its own examples, too."), .code(examples)]),
       ],
       related: [("darkroom-manifest", 5), ("darkroom-report", 5), ("crontab", 5), ("curl", 1)])
   }
 
   private static let description = """
-    Manifests that are dropped into a folder, the inbox, become finished pictures and a report in another, the outbox. Every
-    entry of a manifest is downloaded, or read from a folder, and filtered; what a manifest may say is in
-    `darkroom-manifest(5)`, what is in the outbox in `darkroom-report(5)`. While a file whose name ends in `.lock` is in the
-    inbox, nothing is started. Options may come before and after operands; `--` ends them, and a value follows after a space
-    or a `=`. A command rejects options that it does not take.
+    Manifests that are dropped into one folder, the inbox, become finished pictures and a report in another, the outbox. Every
+    entry of a manifest is downloaded, or read from a folder, and filtered. `darkroom-manifest(5)` describes manifests,
+    `darkroom-report(5)` the files in the outbox. While the inbox holds a file whose name ends in `.lock`, nothing is started.
+    Options may come before and after operands; `--` ends them, and a value follows after a space or a `=`. A command rejects
+    options that it does not take.
     """
 
   private static func commands(_ groups: [CommandGroup]) -> ManualPage.Chapter {
@@ -70,9 +70,9 @@ enum DarkroomPage {
   }()
 
   private static let configuration = """
-    The file that --config or `DARKROOM_CONFIG` names, else the first that exists of those below FILES, is a JSON object. A
-    flag is `true` or `false`, a number or a string is what the option takes; an array stands for a list with commas. Relative
-    paths are relative to the file's folder. Keys that begin with `_` are comments. The keys:
+    The configuration is a JSON object in the file that --config or `DARKROOM_CONFIG` names, else in the first that exists of
+    those below FILES. A flag is `true` or `false`; the value of another option is a number or a string; an array stands for a
+    list with commas. Relative paths are relative to the file's folder. Keys that begin with `_` are comments. The keys:
     """
 
   private static let keys = OptionTable.general.filter { $0.name != "config" }.map { option in
@@ -89,8 +89,8 @@ enum DarkroomPage {
   }
 
   private static let environment = """
-    Variables that begin with `DARKROOM_` and are unknown are errors. A flag is on with 1, true, yes or on, and off with 0, false,
-    no, off or nothing.
+    Unknown variables that begin with `DARKROOM_` are errors. A flag is on with 1, true, yes or on, and off with 0, false, no, off
+    or an empty value.
     """
 
   private static let variables =
@@ -99,12 +99,12 @@ enum DarkroomPage {
       .init(.variable("https_proxy"), "the proxy for https: URLs"),
       .init(.variable("all_proxy"), "the proxy for both, where the others are not set"),
       .init(.variable("no_proxy"), "hosts, domains and networks without a proxy; * for all"),
-      .init(.variable("CURL_CA_BUNDLE"), "the list of certificate authorities"),
-      .init(.variable("SSL_CERT_FILE"), "the same, without CURL_CA_BUNDLE"),
-      .init(.variable("SSL_CERT_DIR"), "a folder of further ones, named by their hashes"),
+      .init(.variable("CURL_CA_BUNDLE"), "the file of certificate authorities"),
+      .init(.variable("SSL_CERT_FILE"), "the same, if CURL_CA_BUNDLE is not set"),
+      .init(.variable("SSL_CERT_DIR"), "a folder of further authorities, named by their hashes"),
       .init(.variable("NETRC"), "the file of names and passwords for rules with \"netrc\": true, instead of ~/.netrc"),
       .init(.variable("NO_COLOR"), "no colours on a terminal"),
-      .init(.variable("XDG_CONFIG_HOME"), "where the user's configuration file is, instead of ~/.config"),
+      .init(.variable("XDG_CONFIG_HOME"), "the folder of the user's configuration, instead of ~/.config"),
     ]
 
   private static let files: [ManualPage.Item] = [

@@ -2,9 +2,9 @@ import Imaging
 import Manifests
 import Planning
 
-/// `darkroom-manifest(5)`: formats, fields, recipes and the codes of what is rejected.
+/// `darkroom-manifest(5)`: formats, fields, recipes and error codes of rejected manifests.
 enum ManifestPage {
-  /// Manifests for the page; the tests check them.
+  /// Example manifests; the tests check them.
   static let examples: [(file: String, text: [String])] = [
     (
       "cats.json",
@@ -44,8 +44,8 @@ enum ManifestPage {
 
   private static let description = """
     A manifest lists pictures. Its name without the extension is the name of its job; each picture that it lists is an entry. Drop
-    it into the inbox with `darkroom add`, or write it under a name that begins with a dot and rename it. `darkroom check` tells
-    what would become of it. In the inbox these are passed over: dot files, `*.tmp`, `*.part`, `*~`, `~$*`, `Thumbs.db`,
+    it into the inbox with `darkroom add`, or write it under a name that begins with a dot and rename it. `darkroom check` shows
+    the plan without running it. The inbox skips these files: dot files, `*.tmp`, `*.part`, `*~`, `~$*`, `Thumbs.db`,
     `desktop.ini` and `README*`.
     """
 
@@ -54,8 +54,8 @@ enum ManifestPage {
   }
 
   private static let fieldRules = """
-    An entry is a URL, or an object of these fields, in upper or lower case. Other fields go to `metadata`; one that is nearly one
-    of these rejects the manifest, and is a warning in tables; those that begin with `_` are comments.
+    An entry is a URL, or an object with these fields, in upper or lower case. Other fields go to `metadata`. A field whose name
+    is nearly one of these rejects the manifest; in tables it is a warning. Fields that begin with `_` are comments.
     """
 
   private static let fields = EntryField.all.map { field in
@@ -68,14 +68,14 @@ enum ManifestPage {
     "The `defaults` of an envelope may have " + list(EntryField.all.filter(\.isDefault).map(\.name)) + "."
 
   private static let sources =
-    "A `.json` or `.plist` with the key `source` has its entries from a list at that URL, or from the files of a folder beneath "
+    "A `.json` or `.plist` with a `source` takes its entries from a list at that URL, or from the files of a folder beneath "
     + "--file-root (`file:incoming/`, `file:incoming/*.jpg`). Beside it there may be `defaults` and, for the download of the "
     + "list, " + list(EntryField.all.filter(\.isBesideSource).map(\.name)) + "."
 
   private static let recipes = """
-    A recipe is a list of functions, separated by spaces and applied from left to right, or `none`. Those of CSS have the meaning of
-    the W3C's Filter Effects Module Level 1. `darkroom filters --explain RECIPE` tells what a recipe does. The syntax of
-    arguments is that of CSS: `?` follows what may be left out, `|` separates alternatives.
+    A recipe is a list of functions, separated by spaces and applied from left to right, or `none`. CSS functions have the
+    meaning of the W3C's Filter Effects Module Level 1. `darkroom filters --explain RECIPE` explains a recipe. Arguments have
+    the syntax of CSS: `?` follows an optional part, `|` separates alternatives.
     """
 
   private static let filters = FilterRegistry.all.map { filter in
@@ -85,8 +85,8 @@ enum ManifestPage {
   }
 
   private static let rejection =
-    "What is wrong with a manifest as a whole rejects it before anything is downloaded. The report then has `errors`, "
-    + "\(ManifestProblem.reportLimit) at most, each with its place and one of these codes:"
+    "An error in the manifest as a whole rejects it before anything is downloaded. The report then has `errors`, "
+    + "\(ManifestProblem.reportLimit) at most, each with its location and one of these codes:"
 
   private static let codes = ManifestProblem.Code.allCases.map { code in
     ManualPage.Item(.literal(code.rawValue), "\(code.cause). Remedy: \(code.remedy).")

@@ -1,6 +1,6 @@
 extension ManualPage {
-  /// When the manual changed last. The pages are to be the same wherever they are made.
-  private static let date = "November 23, 2026"
+  /// The date of the last change of the manual. Pages are the same wherever they are made.
+  private static let date = "November 26, 2026"
 
   /// The page in the language mdoc(7), in ASCII.
   var mdoc: String {
@@ -27,8 +27,8 @@ extension ManualPage {
     }
     let others = related.sorted { ($0.section, $0.name) < ($1.section, $1.name) }
     writer.request("Sh", "SEE ALSO")
-    for (place, page) in others.enumerated() {
-      writer.line("Xr \(page.name) \(page.section)" + (place + 1 < others.count ? " ," : ""))
+    for (index, page) in others.enumerated() {
+      writer.line("Xr \(page.name) \(page.section)" + (index + 1 < others.count ? " ," : ""))
     }
     return writer.text
   }

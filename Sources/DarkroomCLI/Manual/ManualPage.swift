@@ -1,16 +1,15 @@
-/// A page of the manual, as a value: `mdoc` prints it for `man`, `text` for a terminal. In its texts what is in backquotes is
-/// literal.
+/// A page of the manual, as a value: `mdoc` prints it for `man`, `text` for a terminal. Text in backquotes is literal.
 struct ManualPage: Sendable {
-  /// What it is called up by, such as `darkroom-manifest`.
+  /// The name of the page, such as `darkroom-manifest`.
   let name: String
 
-  /// 1 for commands, 5 for formats of files.
+  /// 1 for commands, 5 for file formats.
   let section: Int
 
-  /// What it is about, in a line without a full stop.
+  /// The page's subject, in a line without a full stop.
   let summary: String
 
-  /// How the program is called; none for formats of files.
+  /// The synopses of the program; none for file formats.
   var usages: [(command: String, operands: String)] = []
 
   let chapters: [Chapter]
@@ -22,7 +21,7 @@ struct ManualPage: Sendable {
   var file: String { "\(name).\(section)" }
 
   struct Chapter: Sendable {
-    /// In lower case, as the plain text has it.
+    /// In lower case, as in plain text.
     let title: String
     let blocks: [Block]
 
@@ -74,7 +73,7 @@ struct ManualPage: Sendable {
     }
   }
 
-  /// The page as `darkroom help` prints it: no line is longer than 80 columns, unless it is one of a file.
+  /// The page as `darkroom help` prints it: no line is longer than 80 columns, except lines of files.
   var text: String {
     let head = TextLayout.wrapped("\(name): \(summary).")
     return

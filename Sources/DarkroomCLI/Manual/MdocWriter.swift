@@ -10,14 +10,14 @@ struct MdocWriter {
   /// Adds a line that begins with a macro.
   mutating func line(_ content: String) { lines.append("." + content) }
 
-  /// Adds lines of text; what is in backquotes is literal. A line ends where a sentence does.
+  /// Adds lines of text; text in backquotes is literal. A line ends where a sentence does.
   mutating func paragraph(_ text: String) {
     var line = ""
     var isLiteral = false
     for word in text.split(whereSeparator: \.isWhitespace) {
       var escaped = ""
-      for (place, part) in word.split(separator: "`", omittingEmptySubsequences: false).enumerated() {
-        if place > 0 {
+      for (index, part) in word.split(separator: "`", omittingEmptySubsequences: false).enumerated() {
+        if index > 0 {
           isLiteral.toggle()
           escaped += isLiteral ? "\\fB" : "\\fR"
         }
@@ -35,7 +35,7 @@ struct MdocWriter {
     if !line.isEmpty { lines.append(Self.protected(line)) }
   }
 
-  /// Adds lines that are shown as they are.
+  /// Adds lines that are shown verbatim.
   mutating func code(_ code: [String]) {
     line("Bd -literal -offset indent")
     lines += code.map { Self.protected(Self.escaped($0[...], isLiteral: true)) }
@@ -47,7 +47,7 @@ struct MdocWriter {
     text.split(whereSeparator: \.isWhitespace).map { word(String($0)) }.joined(separator: " ")
   }
 
-  /// A word as an argument of a macro: never a macro of its own, nor punctuation.
+  /// A word as an argument of a macro: neither a macro nor punctuation.
   static func word(_ text: String) -> String {
     let escaped = Self.escaped(text[...], isLiteral: true).replacing("\"", with: "\\(dq")
     let isMacro = (1...3).contains(text.count) && text.first.map { $0.isUppercase || $0 == "%" } ?? false
@@ -55,7 +55,7 @@ struct MdocWriter {
     return (isMacro || isPunctuation ? "\\&" : "") + escaped
   }
 
-  /// A line that does not begin as a macro does.
+  /// A line that cannot be taken for a macro.
   private static func protected(_ line: String) -> String {
     ".'".contains(line.prefix(1)) && !line.isEmpty ? "\\&" + line : line
   }

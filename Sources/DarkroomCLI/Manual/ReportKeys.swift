@@ -1,9 +1,8 @@
 import JSON
 
-/// The keys of a report, as its JSON Schema has them: the file `Documentation/report.schema.json`, which is compiled into the
-/// program.
+/// The keys of a report, from its JSON Schema `Documentation/report.schema.json`, which is compiled into the program.
 struct ReportKeys {
-  /// A key, and what its schema says of it.
+  /// A key, with its description in the schema.
   struct Key {
     /// From the outside in, such as `entries[].output.file`.
     let path: String
@@ -37,13 +36,13 @@ struct ReportKeys {
     }
   }
 
-  /// What a reference stands for.
+  /// The target of a reference.
   private func resolved(_ schema: JSONValue) -> JSONValue {
     guard let name = schema["$ref"]?.string?.split(separator: "/").last else { return schema }
     return root["$defs"]?[String(name)] ?? schema
   }
 
-  /// The words that a value may be; nil when it is no word.
+  /// The words that a value is one of; nil when it is no word.
   private func words(of schema: JSONValue) -> [String]? {
     if let words = schema["enum"] { return Self.strings(words) }
     guard case .array(let choices) = schema["anyOf"] else { return nil }

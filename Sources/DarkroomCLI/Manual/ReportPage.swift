@@ -19,7 +19,7 @@ enum ReportPage {
     related: [("darkroom", 1), ("darkroom-manifest", 5), ("jq", 1)])
 
   private static let description = """
-    Each job has a folder in the outbox, called after its manifest. When its `report.json` exists, everything that it lists is
+    Each job has a folder in the outbox, named after its manifest. Once its `report.json` exists, everything that it lists is
     complete and on disk. The report is JSON with an entry on each line. Times are RFC 3339 in UTC with milliseconds; the unit
     of a number is in its key, sizes are in bytes, sides in pixels; paths are relative to the job's folder. Keys without a value
     are left out, and later versions may have more.
@@ -32,14 +32,14 @@ enum ReportPage {
     .init(.path("entries.jsonl"), "a line for each entry as it ends"),
     .init(.path("index.html"), "the gallery; outbox/index.html lists the jobs"),
     .init(.path("report.json"), "the report, written last"),
-    .init(.path("JOB.failed.jsonl"), "a manifest of the entries that failed, if some did"),
+    .init(.path("JOB.failed.jsonl"), "a manifest of the entries that failed, if any did"),
     .init(.path("manifest.EXT"), "the manifest, moved here when the job is done"),
     .init(.path("history/RUN_ID/"), "report, manifest and lists of earlier runs"),
   ]
 
   private static let keyRules = """
-    Keys of objects in others are joined by dots; `[]` stands for the members of an array. Those that are not in every report or
-    entry are optional.
+    A dot joins the key of an object and a key in it; `[]` stands for the members of an array. Keys that are not in every report
+    or entry are optional.
     """
 
   private static let keys = ReportKeys.all.map { key in ManualPage.Item(.literal(key.path), key.meaning) }

@@ -11,16 +11,16 @@ struct ConfigFile {
   /// The values by the option's name, in the file's order. An array is joined by commas.
   let values: [(name: String, value: String)]
 
-  /// Why a standard one that is there is not used; nil when it is.
+  /// Why an existing standard file is not used; nil when it is.
   let obstacle: String?
 
-  /// The value of the key `hosts`, which is no option: rules for hosts.
+  /// The value of the key `hosts`, which is not an option: rules for hosts.
   let hosts: JSONValue?
 
   /// Reads the file that `--config` or `DARKROOM_CONFIG` names, else the user's, else the system's; nil without any.
   /// - Parameters:
-  ///   - named: The file that is named, and by what; nil for the standard ones.
-  ///   - isNeeded: Whether a standard one that this user may not read is an error.
+  ///   - named: The given file, and the option or variable that gives it; nil for the standard ones.
+  ///   - isNeeded: Whether a standard file that this user may not read is an error.
   /// - Throws: `StopError.missing` for a file that cannot be read; `UsageError` for one with invalid contents.
   init?(named: (path: String, by: String)?, isNeeded: Bool, environment: [String: String]) throws {
     guard let path = named?.path ?? Self.standardPaths(environment).first(where: FileManager.default.fileExists) else {
@@ -43,7 +43,7 @@ struct ConfigFile {
       }
       hosts = members.first { $0.key == "hosts" }?.value
       values = try members.filter { !$0.key.hasPrefix("_") && $0.key != "hosts" }.map {
-        // What a misspelt key is set to says nothing.
+        // The value of a misspelt key is not checked.
         let option = try Settings.option(forKey: $0.key, in: path)
         return ($0.key, try Self.text($0, isFlag: option.valueName == nil, in: path))
       }
@@ -52,7 +52,7 @@ struct ConfigFile {
     }
   }
 
-  /// The full path of what a configuration file names: relative paths are relative to the folder of the file.
+  /// The full path of a file that the configuration names: relative paths are relative to the folder of the file.
   static func resolved(_ path: String, in file: String) -> String {
     if path.hasPrefix("/") { return path }
     let current = FileManager.default.currentDirectoryPath
@@ -61,14 +61,14 @@ struct ConfigFile {
   }
 
   private static func standardPaths(_ environment: [String: String]) -> [String] {
-    // One that is empty counts as unset (XDG Base Directory Specification).
+    // An empty one counts as unset (XDG Base Directory Specification).
     let named = environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 }
     let home = named ?? environment["HOME"].map { $0 + "/.config" }
     return (home.map { [$0 + "/darkroom/config.json"] } ?? []) + ["/etc/darkroom/config.json"]
   }
 
-  /// The value as an option has it.
-  /// - Parameter isFlag: Whether the option has no value on the command line: the others take neither `true` nor `false`.
+  /// The value in the form of an option.
+  /// - Parameter isFlag: Whether the option has no value on the command line; other options take neither `true` nor `false`.
   private static func text(_ member: JSONValue.Member, isFlag: Bool, in path: String) throws -> String {
     switch member.value {
     case .string(let text): return text

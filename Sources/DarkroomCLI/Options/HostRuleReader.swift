@@ -11,9 +11,9 @@ struct HostRuleReader {
 
   struct Key: Sendable {
     let name: String
-    /// What it means, in a line.
+    /// Its meaning, in a line.
     let summary: String
-    /// Sets its value. Throws `UsageError` that goes on after the key.
+    /// Sets its value. Throws `UsageError` with a message that continues the key.
     fileprivate let apply: @Sendable (inout HostRule, JSONValue, HostRuleReader) throws -> Void
 
     fileprivate init(
@@ -44,13 +44,13 @@ struct HostRuleReader {
   /// The keys of a rule.
   static let keys = [
     Key("per-host", \.perHost, .whole(1...1024), "downloads at once from the host"),
-    // More than a day is a mistake: a host would hardly be asked at all.
-    Key("interval", \.interval, .seconds(from: 0, to: 86_400), "seconds between the requests of two entries, at least"),
+    // More than a day is a mistake: the host would almost never be asked.
+    Key("interval", \.interval, .seconds(from: 0, to: 86_400), "minimum seconds between the requests of two entries"),
     Key("max-rate", \.settings.maxRate, .rate, "bytes per second of all downloads from the host together"),
     Key("connect-timeout", \.settings.connectTimeout, .seconds(from: 0.001), "as --connect-timeout"),
     Key("first-byte-timeout", \.settings.firstByteTimeout, .seconds(from: 0.001), "as --first-byte-timeout"),
     Key("timeout", \.settings.timeout, .seconds(from: 0.001), "as --timeout"),
-    Key("headers-file", "a file with header lines that are sent to the host alone; private to its owner") {
+    Key("headers-file", "a file with header lines that are sent only to this host; private to its owner") {
       rule, json, reader in
       guard let path = json.string, !path.isEmpty else { throw UsageError("must be the name of a file") }
       rule.headersFile = ConfigFile.resolved(path, in: reader.file)
@@ -64,7 +64,7 @@ struct HostRuleReader {
     },
   ]
 
-  /// The rules that a value of the key `hosts` describes.
+  /// The rules in a value of the key `hosts`.
   /// - Throws: `UsageError` that names the file, the pattern and the key.
   func rules(_ value: JSONValue) throws -> HostRules {
     guard case .object(let members) = value else {
@@ -72,23 +72,23 @@ struct HostRuleReader {
     }
     var rules = HostRules()
     for member in members where !member.key.hasPrefix("_") {
-      let place = "\(file): \"hosts\": \"\(member.key)\""
-      if let other = rules.add(try rule(member, at: place)) {
-        throw UsageError("\(place) is for the same hosts as \"\(other)\"")
+      let location = "\(file): \"hosts\": \"\(member.key)\""
+      if let other = rules.add(try rule(member, at: location)) {
+        throw UsageError("\(location) is for the same hosts as \"\(other)\"")
       }
     }
     return rules
   }
 
-  private func rule(_ member: JSONValue.Member, at place: String) throws -> HostRule {
+  private func rule(_ member: JSONValue.Member, at location: String) throws -> HostRule {
     let pattern: HostPattern
     do throws(HostPattern.ParseError) {
       pattern = try HostPattern(parsing: member.key)
     } catch {
-      throw UsageError("\(place) \(error.message)")
+      throw UsageError("\(location) \(error.message)")
     }
     guard case .object(let settings) = member.value else {
-      throw UsageError("\(place) must be an object")
+      throw UsageError("\(location) must be an object")
     }
     var rule = HostRule(pattern)
     for setting in settings where !setting.key.hasPrefix("_") {
@@ -96,17 +96,17 @@ struct HostRuleReader {
         let isForAll = OptionTable.general.contains { $0.name == setting.key && $0.name != "config" }
         let error =
           isForAll
-          ? UsageError("\"\(setting.key)\" is no key of a rule, but one of the file, for all hosts")
+          ? UsageError("\"\(setting.key)\" is not a key of a rule, but of the file, for all hosts")
           : UsageError.unknown("key", setting.key, among: Self.keys.map(\.name))
-        throw UsageError("\(place): \(error)")
+        throw UsageError("\(location): \(error)")
       }
       do {
         if pattern.port != nil, ["per-host", "interval", "max-rate"].contains(key.name) {
-          throw UsageError("holds for all ports of a host: give it in a rule without a port")
+          throw UsageError("applies to all ports of a host: give it in a rule without a port")
         }
         try key.apply(&rule, setting.value, self)
       } catch let error as UsageError {
-        throw UsageError("\(place): \"\(key.name)\" \(error)")
+        throw UsageError("\(location): \"\(key.name)\" \(error)")
       }
     }
     return rule
@@ -123,7 +123,7 @@ struct HostRuleReader {
 }
 
 extension JSONValue {
-  /// A string, or a number as an option has it; nil for other values.
+  /// A string, or a number in the form of an option; nil for other values.
   fileprivate var optionText: String? {
     switch self {
     case .string(let text): text

@@ -3,17 +3,17 @@ import Model
 import System
 import Transfer
 
-/// Reads the files of rules for hosts: header fields, and `.netrc`. No message holds a value of theirs.
+/// Reads the files of rules for hosts: header fields, and `.netrc`. No message contains a value of theirs.
 struct HostSecrets {
   let file: String
 
-  /// What `${NAME}` stands for in the value of a header field.
+  /// The values of `${NAME}` in header fields.
   let environment: [String: String]
 
   /// The longest file, in bytes.
   private static let maxBytes = 64 << 10
 
-  /// The rules with what their files say.
+  /// The rules with the contents of their files.
   /// - Throws: `UsageError` that names the file.
   func read(for rules: HostRules) throws -> HostRules {
     var openFiles: Set<String> = []
@@ -24,7 +24,7 @@ struct HostSecrets {
       var secrets: [String] = []
       if let path = rule.headersFile {
         let text = try self.text(of: path, key: "headers-file", of: rule, &openFiles)
-        rule.settings.headers = try fields(text, of: path, at: place("headers-file", of: rule))
+        rule.settings.headers = try fields(text, of: path, at: location("headers-file", of: rule))
         secrets += rule.settings.headers.map(\.line)
       }
       if let path = rule.netrcFile {
@@ -39,7 +39,7 @@ struct HostSecrets {
       return rule
     }
     read.warnings = openFiles.sorted().map {
-      "\($0) holds secrets and is open to others: make it yours alone (chmod 600)"
+      "\($0) holds secrets and is open to others: make it private (chmod 600)"
     }
     read.warnings += uselessFiles.sorted().map {
       "\($0) gives no host a password: it has no \"machine\" or \"default\" with a \"login\" or \"password\""
@@ -55,19 +55,19 @@ struct HostSecrets {
     return words[entry...].dropLast().contains { $0 == "login" || $0 == "password" }
   }
 
-  /// A key of a rule as messages name it.
-  private func place(_ key: String, of rule: HostRule) -> String {
+  /// A key of a rule in the form of messages.
+  private func location(_ key: String, of rule: HostRule) -> String {
     "\(file): \"hosts\": \"\(rule.pattern)\": \"\(key)\""
   }
 
   private func text(
     of path: String, key: String, of rule: HostRule, _ openFiles: inout Set<String>
   ) throws -> String {
-    let what = place(key, of: rule)
+    let what = location(key, of: rule)
     do {
       let file = try OpenFile(reading: path)
       let status = try file.status()
-      guard status.kind == .file else { throw UsageError("\(what) must be a regular file; \(path) is none") }
+      guard status.kind == .file else { throw UsageError("\(what) must be a regular file; \(path) is not") }
       guard status.size <= Self.maxBytes else {
         throw UsageError("\(what) may have \(Self.maxBytes) bytes; \(path) has \(status.size)")
       }
@@ -81,17 +81,17 @@ struct HostSecrets {
     }
   }
 
-  /// What libcurl reads instead of the file, which may change or vanish.
+  /// A copy of the file for libcurl: the file itself may change or vanish.
   private func memoryFile(_ text: String, of rule: HostRule) throws -> MemoryFile {
     do {
       return try MemoryFile(text)
     } catch let error as SystemError {
-      throw UsageError("\(place("netrc", of: rule)) cannot be kept in memory: \(error)")
+      throw UsageError("\(location("netrc", of: rule)) cannot be kept in memory: \(error)")
     }
   }
 
   /// The header fields of a file: `NAME: VALUE`, one on each line. Blank lines and those that begin with `#` are ignored.
-  private func fields(_ text: String, of path: String, at place: String) throws -> [HeaderField] {
+  private func fields(_ text: String, of path: String, at location: String) throws -> [HeaderField] {
     var fields: [HeaderField] = []
     // By bytes: to Swift a carriage return and a line feed are one character.
     let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -102,9 +102,9 @@ struct HostSecrets {
         let field = try HeaderField(parsing: line)
         fields.append(try HeaderField(field.name, try expanded(field.value)))
       } catch let error as SourceRequest.ParseError {
-        throw UsageError("\(place): \(path), line \(index + 1): \(error.message)")
+        throw UsageError("\(location): \(path), line \(index + 1): \(error.message)")
       } catch let error as UsageError {
-        throw UsageError("\(place): \(path), line \(index + 1): \(error)")
+        throw UsageError("\(location): \(path), line \(index + 1): \(error)")
       }
     }
     return fields

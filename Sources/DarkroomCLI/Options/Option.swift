@@ -6,39 +6,39 @@ struct Option: Sendable {
 
   let letter: Character?
 
-  /// The commands that take it; nil for all. Others reject it on the command line; the environment variable and the key
-  /// apply to whatever command runs.
+  /// The commands that take it; nil for all. Others reject it on the command line; the environment variable and the key apply
+  /// to every command.
   let commands: [String]?
 
   /// Whether it concerns a single call, and so is neither an environment variable nor a key.
   let isForOneCall: Bool
 
-  /// What the help calls the value; nil for a flag.
+  /// The value's name in the help; nil for a flag.
   let valueName: String?
 
-  /// Whether it may be given several times, and all of them count.
+  /// Whether it may be repeated, and all values count.
   let isRepeatable: Bool
 
   /// The default; nil when there is none.
   let defaultValue: Default?
 
-  /// What the option means and the values it may have, in a line.
+  /// The meaning and the allowed values of the option, in a line.
   let summary: String
 
   /// Sets the value in the settings.
-  /// - Throws: `UsageError` that goes on after the option's name and says what a value must be.
+  /// - Throws: `UsageError` with a message that continues the option's name and says what a value must be.
   let apply: @Sendable (inout Settings, String) throws -> Void
 
   enum Default: Equatable, Sendable {
-    /// A value, as the option takes it.
+    /// A value, in the option's syntax.
     case value(String)
-    /// What no value stands for, in words.
+    /// A meaning in words, for a default that is not a value.
     case words(String)
   }
 
   /// - Parameters:
-  ///   - setting: What it sets. The default is what `Settings` has there, printed by `value`.
-  ///   - words: The default in words, when it is no value.
+  ///   - setting: The setting that it sets. The default is the one of `Settings`, printed by `value`.
+  ///   - words: The default in words, when it is not a value.
   init<Value>(
     _ name: String, _ setting: WritableKeyPath<Settings, Value> & Sendable, _ value: OptionValue<Value>,
     letter: Character? = nil, of commands: [String]? = ["run", "watch"], isForOneCall: Bool = false,
@@ -58,7 +58,7 @@ struct Option: Sendable {
     }
   }
 
-  /// An option for a setting that has no value by default.
+  /// An option for a setting without a default value.
   init<Value>(
     _ name: String, _ setting: WritableKeyPath<Settings, Value?> & Sendable, _ value: OptionValue<Value>,
     of commands: [String]? = ["run", "watch"], isForOneCall: Bool = false, default words: String? = nil,
@@ -71,7 +71,7 @@ struct Option: Sendable {
   /// The option with its letter and value, for the help.
   var usage: String { (letter.map { "-\($0), " } ?? "") + "--" + name + (valueName.map { " " + $0 } ?? "") }
 
-  /// The default in brackets, to follow the summary; empty without one.
+  /// The default in brackets, to append to the summary; empty without one.
   var shownDefault: String {
     switch defaultValue {
     case .value(let text), .words(let text): " (default: \(text))"
@@ -82,7 +82,7 @@ struct Option: Sendable {
   /// Whether its value is the path of a file or folder.
   var isPath: Bool { valueName == "DIR" || valueName == "FILE" }
 
-  /// The option as it is given.
+  /// The option as given on the command line.
   var longName: String { "--" + name }
 
   func isTaken(by command: String) -> Bool { commands?.contains(command) ?? true }

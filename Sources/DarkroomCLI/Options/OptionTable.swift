@@ -7,7 +7,7 @@ import Transfer
 enum OptionTable {
   static let all: [Option] = groups.flatMap(\.options)
 
-  /// The options that are environment variables and keys of the configuration file, too.
+  /// The options that are also environment variables and keys of the configuration file.
   static let general = all.filter { !$0.isForOneCall }
 
   static let groups: [(heading: String, options: [Option])] = [
@@ -15,12 +15,12 @@ enum OptionTable {
     ("downloads", downloads), ("cache", cache), ("output", output), ("options of all commands", allCommands),
   ]
 
-  /// The options that `Arguments` reads itself, which print something instead of running a command.
+  /// The options that `Arguments` reads itself; they print something instead of running a command.
   static let informational: [(letter: Character?, name: String, summary: String)] = [
     ("h", "help", "print this help, or that of a command"), (nil, "version", "print the version"),
   ]
 
-  /// - Parameter command: Whose option it is, when commands have different ones of the name. Default: nil, any.
+  /// - Parameter command: The command, when several have different options of the name. Default: nil, any.
   static func option(named name: String, of command: String? = nil) -> Option? {
     let options = all.filter { $0.name == name }
     return options.first { option in command.map(option.isTaken) ?? true } ?? options.first
@@ -32,38 +32,39 @@ enum OptionTable {
   private static let oneCommand = [
     Option(
       "name", \.jobName, .text("JOB"), of: ["add", "run"], isForOneCall: true,
-      default: "the file's, or urls-TIME", "the job's name; for run, of the manifest from standard input"),
+      default: "the file's, or urls-TIME", "the job's name; for run, that of the manifest from standard input"),
     Option(
       "timeout", \.waitTimeout, .seconds(from: 0), of: ["wait"], isForOneCall: true, default: "for ever",
-      "how long to wait before ending with 75"),
+      "how long to wait before exiting with 75"),
     Option(
       "all", \.allJobs, .flag, of: ["cancel", "status"], isForOneCall: true,
       "cancel: all jobs that have not ended; status: list all jobs that have, not only the last five"),
     Option(
       "watch", \.keepsWatching, .flag, of: ["status"], isForOneCall: true,
-      "keep the status on the screen until Ctrl-C; elsewhere print it each time it changes"),
+      "redraw the status until Ctrl-C; without a terminal, print it each time it changes"),
     Option(
       "reason", \.reason, .text("TEXT"), of: ["pause"], isForOneCall: true,
-      "why; the first line of the lock, shown in reports"),
+      "the reason; the first line of the lock, shown in reports"),
     Option(
-      "explain", \.explain, .recipe, of: ["filters"], isForOneCall: true, "the pipeline that a recipe becomes"),
+      "explain", \.explain, .recipe, of: ["filters"], isForOneCall: true, "explain the steps of this recipe"),
   ]
 
   private static let pauses = [
     Option(
       "lock-file", \.configuration.lockFile, .text("FILE"), of: ["run", "watch", "status", "resume"],
-      "one more lock file to honour, anywhere"),
+      "another lock file to honour, in any folder"),
     Option(
       "lock-wait", \.configuration.lockWait, .seconds(from: 0), of: ["run"], default: "for ever",
-      "how long to stay paused before ending with 75"),
+      "how long to stay paused before exiting with 75"),
     Option(
       "outage-wait", \.configuration.outageWait, .duration(from: 0.001), of: ["run", "watch"],
-      default: "600; watch: a day", "how long hosts that do not answer are waited for while no host answers"),
+      default: "600; watch: a day", "how long to wait for hosts that do not answer while no host answers"),
     Option(
       "max-duration", \.configuration.maxDuration, .duration(from: 0.001), of: ["run"], default: "for ever",
-      "how long to work before leaving the rest to the next start and ending with 75"),
+      "how long to work before exiting with 75 and leaving the rest to the next start"),
     Option(
-      "min-free", \.configuration.minFree, .bytes, "pause while the outbox's or the state's file system has less"),
+      "min-free", \.configuration.minFree, .bytes,
+      "pause while the file system of the outbox or the state has less free space"),
     Option(
       "poll-interval", \.configuration.pollInterval, .seconds(from: 0.01), of: ["run", "watch", "wait"],
       "how often the inbox is scanned"),
@@ -99,20 +100,20 @@ enum OptionTable {
       "quality", \.configuration.output.quality, .whole(1...100), of: planning,
       "the quality of JPEG and lossy WebP for entries without one"),
     Option(
-      "metadata", \.configuration.output.metadata, .choice, "what is kept of EXIF, XMP and IPTC"),
+      "metadata", \.configuration.output.metadata, .choice, "which EXIF, XMP and IPTC metadata to keep"),
     Option("max-pixels", \.configuration.maxPixels, .pixels, "the largest picture that is read, copied or written"),
     Option(
       "min-pixels", \.configuration.minPixels, .pixels,
-      "the smallest picture that is used; a smaller one fails its entry"),
+      "the smallest picture that is used; an entry with a smaller one fails"),
   ]
 
   private static let downloads = [
     Option(
       "retries", \.configuration.givenRetries, .whole(0...100),
-      "tries after the first, for failures that may be temporary"),
+      "retries after failures that may be temporary"),
     Option(
       "retry-for", \.configuration.deferral.seconds, .duration(from: 0), default: "off",
-      "then try again at growing intervals, until this long after an entry's first try"),
+      "after that, retry at growing intervals until this long after an entry's first try"),
     Option(
       "connect-timeout", \.configuration.transfer.connectTimeout, .seconds(from: 0.001),
       "the time limit for name, connection and TLS"),
@@ -120,20 +121,20 @@ enum OptionTable {
       "timeout", \.configuration.transfer.timeout, .seconds(from: 0.001), "the time limit for a whole transfer"),
     Option(
       "first-byte-timeout", \.configuration.transfer.firstByteTimeout, .seconds(from: 0.001),
-      default: "60; from a host that has never answered as --connect-timeout",
-      "the time limit for the first byte of a source, from when its request was sent"),
+      default: "60; for a host that has never answered, as --connect-timeout",
+      "the time limit for the first byte of a source, counted from when its request was sent"),
     Option(
       "entry-timeout", \.configuration.entryTimeout, .seconds(from: 0.001),
-      "the time limit for all tries of an entry together, pauses not included"),
+      "the time limit for all tries of an entry together, without pauses"),
     Option(
       "low-speed", \.configuration.transfer.lowSpeed, .bytes,
-      "fewer bytes per second than this over 15 s, from the first one on, are a timeout; 0 turns it off"),
+      "time out when fewer bytes per second than this arrive over 15 s, from the first one on; 0 turns it off"),
     Option(
       "max-rate", \.configuration.transfer.maxRate, .rate,
-      "bytes per second of all downloads together"),
+      "the limit for all downloads together, in bytes per second"),
     Option(
       "max-bytes", \.configuration.transfer.maxBytes, .bytes, of: planning, "the largest source that is downloaded"),
-    Option("max-redirects", \.configuration.transfer.maxRedirects, .whole(0...100), "redirects that are followed"),
+    Option("max-redirects", \.configuration.transfer.maxRedirects, .whole(0...100), "how many redirects to follow"),
     Option("user-agent", \.configuration.transfer.userAgent, .userAgent, "the User-Agent header of each request"),
     Option(
       "proxy", \.configuration.transfer.proxies.override, .proxy, default: "as curl",
@@ -143,7 +144,7 @@ enum OptionTable {
       "allow loopback, private or other special addresses; repeatable, or a list with commas"),
     Option(
       "file-root", \.configuration.transfer.fileRoot, .existingFolder, of: planning,
-      "allow file: URLs and bare paths beneath this folder, and nowhere else"),
+      "allow file: URLs and bare paths beneath this folder only"),
   ]
 
   private static let cache = [
@@ -151,7 +152,7 @@ enum OptionTable {
       "cache-size", \.configuration.cacheSize, .bytes, "the size of the download cache; 0 turns it off"),
     Option(
       "refresh", \.configuration.refresh, .flag,
-      "download and make everything again, whatever the cache and the outbox have"),
+      "download and make everything again, even if the cache or the outbox has it"),
   ]
 
   private static let output = [
@@ -163,16 +164,16 @@ enum OptionTable {
       "also keep the source of each result, in originals/ of the job's folder"),
     Option(
       "prune", \.configuration.prune, .flag,
-      "when a job has succeeded, remove results of its earlier runs that its manifest no longer names"),
+      "after a job has succeeded, remove results of its earlier runs that its manifest no longer names"),
     Option(
       "gallery", \.configuration.gallery, .choice, of: ["run", "watch"],
       "write index.html for each job and for the outbox, and previews of large results"),
     Option(
       "keep-history", \.configuration.keepHistory, .whole(0...1_000_000),
-      "earlier runs of a job whose reports and manifests are kept"),
+      "how many earlier runs of a job keep their reports and manifests"),
     Option(
       "accept-failures", \.configuration.acceptFailures, .failures, of: ["run", "wait"],
-      "end with 0, and stay quiet, if what failed also failed last time, or is at most N entries or N% of them"),
+      "exit with 0, and stay quiet, if all failures are known from the last run, or at most N entries or N% of them"),
   ]
 
   private static let allCommands = [

@@ -52,7 +52,7 @@ extension OptionValue where Value == Int {
 
 extension OptionValue where Value == Double {
   /// A number of seconds. `s`, `m`, `h` and `d` mean seconds, minutes, hours and days.
-  /// - Parameter most: Default: 1e9, which stands for any.
+  /// - Parameter most: Default: 1e9, which means no limit.
   static func seconds(from least: Double, to most: Double = 1e9) -> OptionValue {
     let range = most < 1e9 ? "from \(least.plain) to \(most.plain)" : "of at least \(least.plain)"
     return OptionValue(name: "SECONDS", limits: least > 0 ? "at least \(least.plain)" : nil) { text in
@@ -65,7 +65,7 @@ extension OptionValue where Value == Double {
     }
   }
 
-  /// The same, for times that are rather hours than seconds.
+  /// The same, for times that are usually hours.
   static func duration(from least: Double) -> OptionValue {
     OptionValue(name: "DURATION") { text in
       guard let value = Double(duration: text), value.isFinite, value >= least, value <= 1e9 else {
@@ -86,10 +86,10 @@ extension OptionValue where Value == Duration {
 }
 
 extension Double {
-  /// Reads a number of seconds, or of what its unit says: `s`, `m`, `h` or `d`.
+  /// Reads a number of seconds, or of another unit: `s`, `m`, `h` or `d`.
   fileprivate init?(duration text: String) {
     let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
-    // Without a unit the number may end in any letter that numbers have.
+    // Without a unit, the number may end in a letter, as in `inf`.
     if let seconds = Double(text) {
       self = seconds
     } else if let unit = text.last.flatMap({ units[$0] }), let number = Double(text.dropLast()) {
@@ -99,7 +99,7 @@ extension Double {
     }
   }
 
-  /// The number without a point when it is whole, whatever the locale.
+  /// The number, without a decimal point when it is whole, in any locale.
   fileprivate var plain: String { Int(exactly: self).map(String.init) ?? String(self) }
 }
 

@@ -101,7 +101,7 @@ extension OptionValue where Value == String {
   }
 
   /// A folder that exists.
-  /// - Throws: `StopError.missing` that goes on after the option's name.
+  /// - Throws: `StopError.missing` with a message that continues the option's name.
   static var existingFolder: OptionValue {
     OptionValue(name: "DIR") { text in
       do {

@@ -1,25 +1,25 @@
 import Imaging
 import System
 
-/// How the value of an option is read from text and printed as text.
+/// How the value of an option is parsed and printed.
 struct OptionValue<Value: Sendable>: Sendable {
-  /// What the help calls the value, such as `SECONDS`; nil for a flag, which has none on the command line.
+  /// The value's name in the help, such as `SECONDS`; nil for a flag, which has none on the command line.
   let name: String?
 
   /// The range of values, for the help; nil when the name says enough.
   var limits: String?
 
-  /// Whether several on a command line add up, so that it may be given again.
+  /// Whether repeated values add up.
   var isRepeatable = false
 
   /// Reads a value.
-  /// - Throws: `UsageError` that goes on after the option's name and says what a value must be.
+  /// - Throws: `UsageError` with a message that continues the option's name and says what a value must be.
   let parse: @Sendable (String) throws -> Value
 
-  /// Prints a value as `parse` reads it; nil for the one that is set by leaving the option out.
+  /// Prints a value in the form that `parse` reads; nil for the value that is set by leaving the option out.
   let text: @Sendable (Value) -> String?
 
-  /// What the setting becomes, from what it is and the value that was read. Default: the value.
+  /// Combines the setting with a parsed value. Default: the value.
   var combined: @Sendable (Value, Value) -> Value = { $1 }
 
   /// The same for a setting that may be nil.
@@ -58,7 +58,7 @@ extension OptionValue where Value == Bool {
 }
 
 extension OptionValue where Value == Settings.Verbosity {
-  /// A flag that sets the level, and leaves it as it is when it is off.
+  /// A flag that sets the level; when it is off, the level does not change.
   static func flag(_ level: Value) -> OptionValue {
     OptionValue(name: nil) {
       try OptionValue<Bool>.flag.parse($0) ? level : .normal

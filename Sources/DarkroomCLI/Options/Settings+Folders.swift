@@ -4,7 +4,7 @@ import Model
 import System
 
 extension Settings {
-  /// The options of the command line that tell commands such as `retry` the same folders, as words.
+  /// The command line options that give commands such as `retry` the same folders, as words.
   var folderOptions: [String] {
     let given = [("inbox", inbox.path), ("outbox", outbox.path), ("config", config)] as [(String, String?)]
     return given.flatMap { name, path in
@@ -12,18 +12,18 @@ extension Settings {
     }
   }
 
-  /// What a command does with the folders.
+  /// How a command uses the folders.
   enum FolderUse {
-    /// It works in them. Default folders that are missing are created, once it is known that no other instance has the rest.
+    /// Works in them. Creates missing default folders, once it is clear that no other instance has the rest.
     case working
-    /// It puts something into the inbox, or takes it away. Nothing is created, unless `--create` is given.
+    /// Adds or removes files in the inbox. Creates nothing, unless `--create` is given.
     case dropping
-    /// It only looks. Nothing is created, a default outbox may be missing, and what this user may not read is left out.
+    /// Only reads. Creates nothing; a default outbox may be missing, and what this user may not read is left out.
     case reading
   }
 
-  /// The configuration, with its folders, the state's included: default ones are to be created, named ones must exist unless
-  /// `--create` is given.
+  /// The configuration with all its folders: missing default folders will be created, named ones must exist unless `--create`
+  /// is given.
   /// - Throws: `StopError.missing` and, for a folder that cannot be created, `StopError.outbox`; `UsageError` when inbox
   ///   and outbox cannot be used together, or a file of a rule for hosts cannot be read.
   func resolved(for use: FolderUse = .working) throws -> Configuration {
@@ -38,7 +38,7 @@ extension Settings {
       let folders = [configuration.inbox, configuration.outbox] + (state == nil ? [] : [configuration.state])
       configuration.newFolders = Set(folders.filter(Self.isMissing))
     }
-    // Who does not work may have no use for both, and need not be able to read secrets.
+    // Other commands may need only one of the folders, and no secrets.
     if use == .working {
       if let conflict = configuration.folderConflict { throw UsageError(conflict) }
       let secrets = HostSecrets(file: configPath ?? "", environment: environment)
@@ -78,7 +78,7 @@ extension Settings {
     } catch  where error.cause == .permission && use == .reading {
       return (try? Folder.resolved(folder.path)) ?? folder.path
     } catch  where error.cause.isOfMachine && error.cause != .permission {
-      // That says nothing about the folder.
+      // The folder itself may be fine.
       throw error
     } catch {
       guard error.code == ENOENT else { throw StopError.missing("\(name): \(error)") }
@@ -86,7 +86,7 @@ extension Settings {
     }
   }
 
-  /// Whether nothing has a path, and nothing keeps a folder from being created there.
+  /// Whether a path is free, and a folder could be created there.
   private static func isMissing(_ path: String) -> Bool {
     do {
       _ = try FileStatus(of: path)
@@ -96,7 +96,7 @@ extension Settings {
     }
   }
 
-  /// What helps when a folder is missing.
+  /// Advice for a missing folder.
   private func remedy(for folder: FolderSetting, option: String, _ use: FolderUse) -> String {
     if folder.isNamed {
       let question = option == "outbox" ? "is it mounted? " : ""

@@ -2,8 +2,8 @@ import Model
 
 extension Settings {
   /// Reads the configuration file, the environment and the command line; the later wins.
-  /// - Parameter isOnlyLooking: Whether the command needs only the names of the folders: if these are given, it does without
-  ///   a standard configuration file that this user may not read. Default: no.
+  /// - Parameter isOnlyLooking: Whether the command needs only the names of the folders: if these are given, a standard
+  ///   configuration file that this user may not read is left out. Default: no.
   /// - Throws: `UsageError`, `StopError.missing`.
   init(_ arguments: Arguments, environment: [String: String], isOnlyLooking: Bool = false) throws {
     self.init()
@@ -20,7 +20,7 @@ extension Settings {
     }
     if let root = environment["DARKROOM_TEST_KERNEL_ROOT"] { configuration.kernelRoot = root }
     let given = Set(arguments.options.map(\.name))
-    // In the environment or the configuration file it would hold for every start.
+    // In the environment or the configuration file it would apply to every start.
     configuration.replacesOutbox = given.contains("create")
     let variables = try Self.variables(environment)
     self.environment = environment
@@ -58,7 +58,7 @@ extension Settings {
     }
   }
 
-  /// What the command line alone sets: for the help, which is to be had whatever the environment and the file say.
+  /// The settings of the command line alone: for the help, which works whatever the environment and the file contain.
   /// - Throws: `UsageError`, `StopError.missing`.
   init(commandLine arguments: Arguments) throws {
     self.init()
@@ -92,7 +92,7 @@ extension Settings {
 
   /// The options that the environment sets, in the order of their variables.
   private static func variables(_ environment: [String: String]) throws -> [(option: Option, value: String)] {
-    // Variables of other programs and of the tests, and those that this program sets for others.
+    // Variables of other programs and of the tests, and those that this program sets for its children.
     let reserved = ["DARKROOM_JOB_", "DARKROOM_TEST_"]
     return try environment.sorted { $0.key < $1.key }.compactMap { variable, value in
       guard variable.hasPrefix("DARKROOM_"), !reserved.contains(where: variable.hasPrefix) else { return nil }
@@ -116,13 +116,13 @@ extension Settings {
 
   private static func unknownKey(_ key: String) -> UsageError {
     if OptionTable.unavailable.contains(key) { return .unavailable("the key \"\(key)\"") }
-    if key == "config" { return UsageError("\"config\" names this file, and is no key of it") }
+    if key == "config" { return UsageError("\"config\" names this file, and is not a key of it") }
     if let option = OptionTable.all.first(where: { $0.name == key }) {
       let takers = OptionTable.all.filter { $0.name == key }.flatMap { $0.commands ?? [] }
-      return UsageError("\"\(key)\" is no key, but the option \(option.longName) of \(takers.joined(separator: ", "))")
+      return UsageError("\"\(key)\" is not a key, but option \(option.longName) of \(takers.joined(separator: ", "))")
     }
     if HostRuleReader.isKey(key) {
-      return UsageError("\"\(key)\" is no key of its own, but one of a rule for a host, in \"hosts\"")
+      return UsageError("\"\(key)\" is not a key of the file, but of a rule for a host, in \"hosts\"")
     }
     return .unknown("key", key, among: OptionTable.general.map(\.name).filter { $0 != "config" } + ["hosts"])
   }

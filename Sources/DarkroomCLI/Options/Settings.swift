@@ -1,7 +1,7 @@
 import Imaging
 import Model
 
-/// What the configuration file, the environment and the command line set. Defaults are those of the properties.
+/// The values that the configuration file, the environment and the command line set. Defaults are those of the properties.
 struct Settings: Sendable {
   /// The default settings.
   static let defaults = Settings()
@@ -13,39 +13,39 @@ struct Settings: Sendable {
   /// Whether named folders are created.
   var create = false
 
-  /// Why `pause` pauses.
+  /// The reason that `pause` gives.
   var reason: String?
   /// The recipe that `filters` explains.
   var explain: Recipe?
   /// The name of the job that `add` adds.
   var jobName: String?
-  /// How long `wait` waits, in seconds; nil for any time.
+  /// How long `wait` waits, in seconds; nil without a limit.
   var waitTimeout: Double?
-  /// Whether `status` lists all jobs that have ended, and `cancel` is for all that have not.
+  /// Whether `status` lists all jobs that have ended, and `cancel` all that have not.
   var allJobs = false
-  /// Whether `status` shows the status again and again.
+  /// Whether `status` is repeated until it is stopped.
   var keepsWatching = false
 
   var config: String?
   /// The configuration file that was read; nil without any.
   var configPath: String?
-  /// Why that was not used; nil when it was.
+  /// Why that file was not used; nil when it was.
   var configObstacle: String?
-  /// The environment that the settings are from.
+  /// The environment of the settings.
   var environment: [String: String] = [:]
-  /// What set each option that is set, as messages call it: `--inbox`, `DARKROOM_INBOX`, `/etc/…: "inbox"`.
+  /// Where each set option comes from, as messages call it: `--inbox`, `DARKROOM_INBOX`, `/etc/…: "inbox"`.
   var origins: [String: String] = [:]
   var verbosity = Verbosity.normal
   /// Whether standard output is for machines.
   var isJSON = false
 
-  /// What the other modules get; `resolved()` fills in its folders.
+  /// The configuration for the other modules; `resolved()` fills in its folders.
   var configuration = Configuration()
 
   init() {
     inbox = FolderSetting(path: configuration.inbox)
     outbox = FolderSetting(path: configuration.outbox)
-    // Whatever has become of the file meanwhile.
+    // Works even if the file has been replaced.
     configuration.workerProgram = "/proc/self/exe"
   }
 

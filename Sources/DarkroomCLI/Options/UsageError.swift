@@ -1,14 +1,14 @@
 import System
 import Imaging
 
-/// A command line, an environment variable or a configuration file that cannot be understood.
+/// An invalid command line, environment variable or configuration file.
 struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
 
   /// An unknown name, such as `unknown option "--filter"; did you mean "--filters"?` For names that are too many to list.
-  /// - Parameter prefix: What all names begin with; it does not count when names are compared.
+  /// - Parameter prefix: The common prefix of all names; not compared.
   static func unknown(_ what: String, _ name: String, prefix: String = "", among known: [String]) -> UsageError {
     let nearest = NearestName.nearest(
       to: String(name.dropFirst(prefix.count)), among: known.map { String($0.dropFirst(prefix.count)) })

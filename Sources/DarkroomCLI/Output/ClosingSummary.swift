@@ -2,10 +2,10 @@ import Darkroom
 import Foundation
 import Model
 
-/// What is said at the end of `run`: which failures there were and what can be done about them, where the results are, and how
-/// to try again. It has the events of one process; the report has all.
+/// The summary at the end of `run`: the failures and their remedies, where the results are, and how to try again. It covers
+/// the events of one process; the report has all.
 struct ClosingSummary {
-  /// What has one remedy.
+  /// Failures that share a remedy.
   private struct Kind: Hashable {
     let code: String
     let httpStatus: Int?
@@ -24,27 +24,27 @@ struct ClosingSummary {
     let report: String
     let hasFailed: Bool
     let isRejected: Bool
-    /// Whether none of its failures may be gone when it is tried again as it is.
+    /// Whether trying again, without a change, fixes none of its failures.
     let needsRemedy: Bool
-    /// What bounded the run, and the option that would change it; nil if that says nothing.
+    /// The bottleneck of the run, and the option that would change it; nil when there is none to name.
     let advice: String?
 
     /// The job's folder, as the report's path names it.
     var folder: String { (report as NSString).deletingLastPathComponent }
   }
 
-  /// By their jobs and kinds.
+  /// By job and kind.
   private var failures: [String: [Kind: Failures]] = [:]
-  /// Jobs that have a failure that may be gone at another time.
+  /// Jobs with a failure that may be temporary.
   private var passing: Set<String> = []
   private var jobs: [Job] = []
   private var failedJobs = 0
 
-  /// So many codes, and so many jobs, are listed.
+  /// The number of codes, and of jobs, that are listed.
   static let maxCodes = 8
   static let maxJobs = 5
 
-  /// Bottlenecks for a smaller share of the time are not worth a sentence.
+  /// Bottlenecks with a smaller share of the time are not mentioned.
   static let leastShare = 0.2
 
   mutating func add(_ event: Event) {
@@ -59,7 +59,7 @@ struct ClosingSummary {
       let hasFailed = summary.state != .succeeded && !summary.isAccepted
       let needsRemedy = failures[summary.job] != nil && !passing.contains(summary.job)
       if !hasFailed { failures[summary.job] = nil } else { failedJobs += 1 }
-      // Those that did not fail are listed if there are few.
+      // Jobs that did not fail are listed if there are few.
       guard jobs.count(where: { $0.hasFailed == hasFailed }) <= Self.maxJobs else { return }
       let bottleneck = summary.bottlenecks.first.flatMap { $0.share ?? 0 >= Self.leastShare ? $0 : nil }
       jobs.append(
@@ -72,11 +72,11 @@ struct ClosingSummary {
 
   /// - Parameters:
   ///   - options: The options of the command line that name folders, for the command that tries again.
-  ///   - isForPerson: Whether somebody reads it on a terminal. Otherwise there is a line for each code, and one for each job
-  ///     that can be tried again, and nothing when all is well.
-  ///   - hasExamples: Whether one failure of each code is told. Default: yes.
-  ///   - folder: The folder that the user is in. What is in it is named from there.
-  ///   - exists: Whether a file is there. Default: that is looked up.
+  ///   - isForPerson: Whether a person reads it on a terminal. Otherwise there is a line for each code, and one for each job
+  ///     that can be tried again, and nothing without failures.
+  ///   - hasExamples: Whether each code has an example. Default: yes.
+  ///   - folder: The user's current folder. Paths in it are relative to it.
+  ///   - exists: Whether a file exists. Default: looked up.
   func lines(
     folders options: [String], isForPerson: Bool, hasExamples: Bool = true,
     in folder: String = FileManager.default.currentDirectoryPath,
@@ -85,13 +85,13 @@ struct ClosingSummary {
     let retries = jobs.filter { $0.hasFailed && !$0.isRejected }
     var lines = failureLines(isForPerson, hasExamples)
     lines += retries.prefix(Self.maxJobs).map { job in
-      // What looks like an option is none after two dashes.
+      // After two dashes, a name cannot be taken for an option.
       let words = ["darkroom", "retry"] + options + (job.name.hasPrefix("-") ? ["--", job.name] : [job.name])
       let when = job.needsRemedy ? "after that, to try again: " : "to try again: "
       return Line(text: when + words.map(\.shellQuoted).joined(separator: " "), isForCopying: true)
     }
     if retries.count > Self.maxJobs { lines.append("to try again: and so on, for each of \(failedJobs) jobs") }
-    return lines + (isForPerson ? places(in: folder, exists) : [])
+    return lines + (isForPerson ? locations(in: folder, exists) : [])
   }
 
   private func failureLines(_ isForPerson: Bool, _ hasExamples: Bool) -> [Line] {
@@ -111,8 +111,8 @@ struct ClosingSummary {
     return lines
   }
 
-  /// Where the results of a few jobs are.
-  private func places(in folder: String, _ exists: (String) -> Bool) -> [Line] {
+  /// The folders, reports and galleries of a few jobs.
+  private func locations(in folder: String, _ exists: (String) -> Bool) -> [Line] {
     let shown = jobs.filter { !$0.isRejected }
     guard shown.count <= Self.maxJobs else { return [] }
     return shown.flatMap { job in
@@ -120,11 +120,11 @@ struct ClosingSummary {
       func short(_ path: String) -> String {
         path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.count + 1)) : path
       }
-      let places = [
+      let locations = [
         exists(images) ? "results in \(short(images))" : nil, "report \(short(job.report))",
         exists(gallery) ? "gallery \(short(gallery))" : nil,
       ]
-      let line = "\(job.name): " + places.compactMap { $0 }.joined(separator: ", ")
+      let line = "\(job.name): " + locations.compactMap { $0 }.joined(separator: ", ")
       return [Line(text: line)] + (job.advice.map { ["\(job.name): \($0)"] } ?? [])
     }
   }
@@ -132,7 +132,7 @@ struct ClosingSummary {
   struct Line: Equatable, ExpressibleByStringInterpolation {
     let text: String
 
-    /// Whether it has a command that somebody may copy: it is not wrapped.
+    /// Whether it contains a command to copy: it is not wrapped.
     let isForCopying: Bool
 
     init(text: String, isForCopying: Bool = false) { (self.text, self.isForCopying) = (text, isForCopying) }

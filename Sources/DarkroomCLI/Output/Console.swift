@@ -15,16 +15,16 @@ final class Console {
   let screen: TerminalScreen
   private let display: LiveDisplay<JobsProgress>
 
-  /// Whether results come to the terminal that has the display.
+  /// Whether results go to the terminal that has the display.
   private let sharesTerminal: Bool
 
-  /// What is to be said at the end; nil if nothing is.
+  /// The summary to print at the end; nil without one.
   private var closing: ClosingSummary?
 
-  /// The first failure of each live job that is not known from its last run, with its code.
+  /// The first new failure of each live job, with its code.
   private var newFailures: [String: String] = [:]
 
-  /// Of the problems of a manifest so many are logged: who repairs the first ones repairs most.
+  /// The number of a manifest's problems that are logged: the first ones often cause the rest.
   static let shownProblems = 10
 
   /// - Parameters:
@@ -135,10 +135,10 @@ final class Console {
         + " in \(summary.seconds.shown) s" + (namesReport ? "; see \(summary.report)" : ""))
   }
 
-  /// What is new about a job's failures, to follow their number; empty for a job's first run, unless a single entry failed.
-  /// The mail of a nightly run is this line: it names what is to be looked at, if that is one entry.
+  /// Describes the new failures of a job, after their number; empty for a job's first run, unless a single entry failed.
+  /// The mail of a nightly run is this line: a single new failure is named.
   private func comparison(_ summary: JobSummary) -> String {
-    // What an earlier process found out is not known here.
+    // Failures that an earlier process found are not known here.
     let only = (summary.sinceLast?.failedNew ?? summary.counts.failed) == 1 ? newFailures[summary.job] : nil
     guard let since = summary.sinceLast else { return only.map { " (\($0))" } ?? "" }
     let failed =
@@ -156,14 +156,14 @@ final class Console {
     if let failure { log(.quiet, "warning: \(failure)") }
   }
 
-  /// Remembers what the jobs come to, for `printSummary`.
+  /// Collects the outcomes of the jobs, for `printSummary`.
   func beginSummary() { closing = ClosingSummary() }
 
-  /// Prints what became of the jobs and what can be done about it, see `ClosingSummary`.
+  /// Prints the outcomes of the jobs and the remedies, see `ClosingSummary`.
   func printSummary(folders options: [String]) {
     guard let closing else { return }
     let isForPerson = screen.terminal.isTerminal && verbosity != .quiet
-    // Elsewhere than on a terminal each failure has its line above, unless quiet.
+    // Without a terminal each failure has its line above, unless quiet.
     let hasExamples = isForPerson || verbosity == .quiet
     for line in closing.lines(folders: options, isForPerson: isForPerson, hasExamples: hasExamples) {
       log(.quiet, line.text, wraps: !line.isForCopying)
@@ -185,7 +185,7 @@ final class Console {
 
   // MARK: Lines
 
-  /// - Parameter wraps: Whether a terminal gets lines that end between words. Default: yes.
+  /// - Parameter wraps: Whether lines are wrapped between words on a terminal. Default: yes.
   private func log(_ least: Settings.Verbosity, _ text: String, wraps: Bool = true) {
     guard least.rawValue <= verbosity.rawValue else { return }
     let line =
@@ -199,6 +199,6 @@ final class Console {
 }
 
 extension Double {
-  /// The number with one digit after the point.
+  /// The number with one decimal digit.
   fileprivate var shown: String { formatted(.number.precision(.fractionLength(1))) }
 }

@@ -6,7 +6,7 @@ import Model
 import Operations
 
 extension Event {
-  /// The event as `--json` prints it, on one line; described by `Documentation/events.schema.json`.
+  /// The event as `--json` prints it, on one line; see `Documentation/events.schema.json`.
   var json: JSONValue {
     let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     let head = [JSONValue.Member("event", .string(name)), JSONValue.Member("time", .string(time))]

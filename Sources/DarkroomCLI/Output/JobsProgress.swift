@@ -2,17 +2,17 @@ import Darkroom
 import Model
 import System
 
-/// The progress of the live jobs, as events tell it.
+/// The progress of the live jobs, from events.
 struct JobsProgress: ProgressSource {
   private struct Job {
-    let place: Int
+    let rank: Int
     var progress: ProgressSnapshot.Job
     var endedBefore = 0
     var deferred = 0
   }
 
   private var jobs: [String: Job] = [:]
-  private var places = 0
+  private var added = 0
   private var pauses: [PauseCause] = []
 
   /// When hosts are asked again, in seconds of the monotonic clock.
@@ -21,7 +21,7 @@ struct JobsProgress: ProgressSource {
   /// Hosts that do not answer, in the order in which they stopped.
   private var closed: [String] = []
 
-  /// Rows of jobs that have ended since there was last no live job.
+  /// Rows of jobs that have ended since the last time without live jobs.
   private var ofEndedJobs = (total: 0, ended: 0, new: 0)
   private var failed = 0
   private var bytes = 0
@@ -32,7 +32,7 @@ struct JobsProgress: ProgressSource {
   mutating func apply(_ event: Event, at now: @autoclosure () -> Double = Clock.monotonicSeconds) {
     switch event {
     case .jobAccepted(let job, _):
-      // It may be about to replace a live one.
+      // It may replace a live job.
       if jobs[job] == nil { add(.init(name: job, note: "planning"), at: now()) }
     case .jobFetching(let job, _):
       if jobs[job]?.progress.total == nil { jobs[job]?.progress.note = "fetching its list" }
@@ -76,9 +76,9 @@ struct JobsProgress: ProgressSource {
       (ofEndedJobs, failed, bytes, began) = ((0, 0, 0), 0, 0, now)
       window.reset()
     }
-    let place = jobs[job.name]?.place ?? places
-    places += 1
-    jobs[job.name] = Job(place: place, progress: job)
+    let rank = jobs[job.name]?.rank ?? added
+    added += 1
+    jobs[job.name] = Job(rank: rank, progress: job)
   }
 
   private mutating func end(_ job: String) {
@@ -86,13 +86,13 @@ struct JobsProgress: ProgressSource {
     ofEndedJobs.total += ended.progress.total ?? 0
     ofEndedJobs.ended += ended.progress.ended
     ofEndedJobs.new += ended.progress.ended - ended.endedBefore
-    // Nobody hears more of a host at which nothing is left.
+    // There is no further news of a host without entries.
     if jobs.isEmpty { closed = [] }
   }
 
   mutating func snapshot(at now: Double) -> ProgressSnapshot? {
     guard !jobs.isEmpty else { return nil }
-    let live = jobs.values.sorted { $0.place < $1.place }
+    let live = jobs.values.sorted { $0.rank < $1.rank }
     var snapshot = ProgressSnapshot()
     snapshot.jobs = live.map(\.progress)
     snapshot.total = live.reduce(ofEndedJobs.total) { $0 + ($1.progress.total ?? 0) }
@@ -110,12 +110,12 @@ struct JobsProgress: ProgressSource {
 }
 
 extension ProgressSnapshot {
-  /// Fills in what follows from rates.
+  /// Fills in the figures that follow from rates.
   mutating func set(_ rates: (entries: Double, bytes: Double)) {
     if rates.bytes > 0 { byteRate = rates.bytes }
     guard rates.entries > 0 else { return }
     rate = rates.entries
-    // What is deferred takes its own time.
+    // Deferred entries take their own time.
     let left = total - ended - deferred
     if left > 0 { secondsLeft = Double(left) / rates.entries }
   }

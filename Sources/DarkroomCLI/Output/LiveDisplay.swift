@@ -2,20 +2,20 @@ import Foundation
 import Synchronization
 import System
 
-/// Draws the progress of something while it is active, at most ten times a second: on a thread of its own, so that the time
-/// goes on while nothing else happens, and that drawing holds up no work.
+/// Draws the progress of a source while it is active, at most ten times a second: on its own thread, so that the clock goes on
+/// while nothing else happens, and drawing delays no work.
 final class LiveDisplay<Source: ProgressSource>: Sendable {
   private struct State {
     var source: Source
     var hasChanged = false
     var isTicking = false
-    /// The second that was drawn last.
+    /// The last second that was drawn.
     var second = 0
   }
 
   private let screen: TerminalScreen
 
-  /// Whether anything is drawn; otherwise changes need not be told.
+  /// Whether anything is drawn; otherwise changes need not be reported.
   let isEnabled: Bool
 
   private let state: Mutex<State>
@@ -37,7 +37,7 @@ final class LiveDisplay<Source: ProgressSource>: Sendable {
     }
     guard mustStart else { return }
     Thread.detachNewThread { [self] in
-      // What ends at once is not worth a display.
+      // No display for a task that ends at once.
       repeat { usleep(100_000) } while tick()
     }
   }
@@ -45,7 +45,7 @@ final class LiveDisplay<Source: ProgressSource>: Sendable {
   private enum Tick { case unchanged, idle, draw(ProgressSnapshot) }
 
   /// Draws, if something has changed or a second has passed.
-  /// - Returns: Whether to go on: until there is nothing to be shown.
+  /// - Returns: Whether to go on: `false` once there is nothing to show.
   private func tick() -> Bool {
     let now = Clock.monotonicSeconds
     let tick: Tick = state.withLock { state in

@@ -1,12 +1,12 @@
 import System
 
-/// The lines of a progress display: a bar with counts, rates and the time left, the live jobs, pauses, and hosts on hold. What
-/// does not fit is left out, from the end of each line and of the list of jobs.
+/// The lines of a progress display: a bar with counts, rates and the time left, the live jobs, pauses, and hosts on hold. Parts
+/// that do not fit are left out, from the end of each line and of the list of jobs.
 enum ProgressDisplay {
-  /// At most so many lines, however high the terminal is.
+  /// The most lines, on a terminal of any height.
   static let maxLines = 12
 
-  /// At most so many jobs have lines of their own.
+  /// The most jobs with lines of their own.
   static let maxJobs = 5
 
   private static let maxPauses = 2
@@ -51,7 +51,7 @@ enum ProgressDisplay {
       return ([label + bar(snapshot, width - label.columns - all.columns - 1) + " " + all], only != nil)
     }
     let second = rates.isEmpty ? [] : [fitting(rates, width - 2, indent: "  ")]
-    // Failures say more than a bar.
+    // Failures matter more than a bar.
     let least = counts.prefix(snapshot.failed > 0 ? 2 : 1).joined(separator: ", ").columns
     for start in [label, StyledText()] {
       let room = width - start.columns
@@ -83,7 +83,7 @@ enum ProgressDisplay {
     return parts
   }
 
-  /// As many of the parts as fit, from the first on; at least that, cut.
+  /// As many of the parts as fit, from the first on; at least the first, cut.
   private static func fitting(_ parts: [StyledText], _ width: Int, indent: String = "") -> StyledText {
     var count = parts.count
     while count > 1, parts.prefix(count).joined(separator: ", ").columns > width { count -= 1 }
@@ -112,7 +112,7 @@ enum ProgressDisplay {
     let column = min(names.map(\.columns).max() ?? 0, max(10, width / 3))
     var lines = zip(names, shown).map { name, job in
       let text = fitting(parts(job), max(width - column - 2, 0))
-      // Numbers say more than the end of a name.
+      // Numbers matter more than the end of a name.
       let room = max(8, min(column, width - text.columns - 2))
       return StyledText(name.cut(toColumns: room).filled(toColumns: min(room, column))) + "  " + text
     }
@@ -140,10 +140,10 @@ enum ProgressDisplay {
     return list("on hold: ", hosts, of: snapshot.held.count, width)
   }
 
-  /// More hosts fit no terminal.
+  /// More hosts do not fit any terminal.
   private static let hostLimit = 20
 
-  /// As many of the texts as fit, one at least, and how many more there are.
+  /// As many of the texts as fit, at least one, and the number of the others.
   private static func list(_ title: String, _ texts: [String], of total: Int, _ width: Int) -> [StyledText] {
     guard !texts.isEmpty else { return [] }
     var count = texts.count

@@ -1,17 +1,17 @@
-/// What a progress display shows at a moment.
+/// The contents of a progress display at a moment.
 struct ProgressSnapshot: Sendable, Equatable {
   /// A job that has not ended.
   struct Job: Sendable, Equatable {
     let name: String
-    /// Entries; nil while that is not known.
+    /// Entries; nil while the number is not known.
     var total: Int?
     var ended = 0
     var failed = 0
-    /// What it does, where that is not the usual: `planning`.
+    /// The activity of the job, unless it is the usual one: `planning`.
     var note: String?
   }
 
-  /// A host that is not asked for some time.
+  /// A host that is on hold for some time.
   struct HeldHost: Sendable, Equatable {
     let host: String
     let secondsLeft: Double
@@ -20,38 +20,38 @@ struct ProgressSnapshot: Sendable, Equatable {
   /// The live jobs, in the order in which they began.
   var jobs: [Job] = []
 
-  /// Entries of these jobs and of those that ended since there was last none.
+  /// Entries of these jobs and of those that ended since the last time without jobs.
   var total = 0
   var ended = 0
   var failed = 0
   /// Entries that are tried again later.
   var deferred = 0
 
-  /// Since there was last no job, in seconds.
+  /// Seconds since the last time without jobs.
   var elapsed = 0.0
-  /// Entries a second; nil while that cannot be told.
+  /// Entries a second; nil while that is not known.
   var rate: Double?
-  /// Bytes that were downloaded a second; nil while that cannot be told.
+  /// Downloaded bytes a second; nil while that is not known.
   var byteRate: Double?
   /// Seconds that the rest takes at this rate.
   var secondsLeft: Double?
 
   /// Why the queues are suspended.
   var pauses: [String] = []
-  /// Those on hold, those that are asked first before others.
+  /// Hosts on hold, those that are asked first come first.
   var held: [HeldHost] = []
-  /// Those that do not answer.
+  /// Hosts that do not answer.
   var closed: [String] = []
 }
 
-/// Something that a progress display can show.
+/// A source of progress that can be displayed.
 protocol ProgressSource: Sendable {
-  /// What is to be shown now; nil while there is nothing.
+  /// The progress now; nil while there is nothing to show.
   /// - Parameter now: Seconds of the monotonic clock.
   mutating func snapshot(at now: Double) -> ProgressSnapshot?
 }
 
-/// How fast counts have grown during the last seconds.
+/// The growth rate of counts during the last seconds.
 struct RateWindow: Sendable {
   private struct Sample {
     let time: Double
@@ -59,19 +59,19 @@ struct RateWindow: Sendable {
     let bytes: Int
   }
 
-  /// How far it looks back, in seconds.
+  /// The length of the window, in seconds.
   static let span = 20.0
 
   private var samples: [Sample] = []
 
-  /// Adds what the counts are now.
+  /// Adds the current counts.
   /// - Returns: Entries and bytes a second; nil before a second has passed.
   mutating func add(ended: Int, bytes: Int, at now: Double) -> (entries: Double, bytes: Double)? {
     guard let last = samples.last else {
       samples = [Sample(time: now, ended: ended, bytes: bytes)]
       return nil
     }
-    // One that is as old as the span remains.
+    // Keeps one that is at least as old as the span.
     while samples.count > 1, samples[1].time <= now - Self.span { samples.removeFirst() }
     if now - last.time >= 1 { samples.append(Sample(time: now, ended: ended, bytes: bytes)) }
     let first = samples[0]
@@ -80,6 +80,6 @@ struct RateWindow: Sendable {
     return (Double(max(0, ended - first.ended)) / seconds, Double(max(0, bytes - first.bytes)) / seconds)
   }
 
-  /// Forgets what was: a pause says nothing about the time after it.
+  /// Forgets all samples: rates before a pause do not apply after it.
   mutating func reset() { samples = [] }
 }

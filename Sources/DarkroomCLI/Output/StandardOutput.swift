@@ -1,7 +1,7 @@
 import Glibc
 import System
 
-/// Standard output, buffered. A failure to write is thrown or, where the work is to go on, kept in `failure`.
+/// Standard output, buffered. A write error is thrown or, where the work goes on, kept in `failure`.
 final class StandardOutput {
   /// Standard output could not be written.
   struct Failure: Error, CustomStringConvertible {
@@ -10,7 +10,7 @@ final class StandardOutput {
     var description: String { cause.description }
   }
 
-  /// The first failure of `printNow`. A reader that went away is no failure.
+  /// The first failure of `printNow`. A reader that went away does not count.
   private(set) var failure: Failure?
 
   let descriptor: Int32

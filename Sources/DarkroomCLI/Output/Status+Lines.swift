@@ -3,7 +3,7 @@ import Foundation
 import System
 
 extension Status {
-  /// The status for scripts and for the eyes, a line for each thing.
+  /// The status for scripts and for people, a line for each item.
   var lines: [String] {
     var lines = heading
     lines += jobs.map { "job \($0.job): " + (process == nil ? $0.rest : $0.progress) }
@@ -57,7 +57,7 @@ extension Status {
     return ["downloads: \(progress(queues.download)); filtrations: \(progress(queues.filtration))"]
   }
 
-  /// What is to be said of queued manifests, after a comma, by their files.
+  /// Notes about queued manifests, after a comma, by their files.
   var queuedNotes: [String: String] {
     let behind = Dictionary((queued_behind ?? []).map { ($0.file, $0) }, uniquingKeysWith: { first, _ in first })
     let open = Set(queued_open ?? [])
@@ -71,7 +71,7 @@ extension Status {
     return Dictionary(notes, uniquingKeysWith: { first, _ in first })
   }
 
-  /// - Parameter shown: How times are shown.
+  /// - Parameter shown: Formats a time.
   func pauseLines(_ shown: (String) -> String) -> [String] {
     pauses.map { "paused: \($0.description)" + ($0.since.map { " since \(shown($0))" } ?? "") }
   }
@@ -82,13 +82,13 @@ extension Status {
     return lines
   }
 
-  /// What is to be said about hosts: of each once, however many jobs have entries there.
+  /// Notes about hosts: each once, however many jobs have entries there.
   var hostLines: [String] {
     var until: [String: String] = [:]
     for host in jobs.flatMap({ $0.held_hosts ?? [] }) { until[host.host] = max(until[host.host] ?? "", host.until) }
     let held = until.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
     var lines = held.map { "\($0.key) is on hold until \($0.value)" }
-    // More of one job may be those of another.
+    // The unnamed hosts of one job may be those of another.
     let unnamed = jobs.map { ($0.held_hosts_total ?? 0) - ($0.held_hosts ?? []).count }.max() ?? 0
     if unnamed > 0 { lines.append("\(unnamed.of("more host is", "more hosts are")) on hold") }
     let closed = closed_hosts ?? []
@@ -106,7 +106,7 @@ extension Status {
 }
 
 extension Status.QueuedBehind {
-  /// What it waits for, after a comma.
+  /// The thing that it waits for, after a comma.
   fileprivate var text: String {
     replaces == true
       ? ", replaces the manifest of job \(job) when it is planned" : ", after the other manifest of job \(job)"
@@ -114,12 +114,12 @@ extension Status.QueuedBehind {
 }
 
 extension Status.Job {
-  /// What is tried again later, after a comma; empty when nothing is.
+  /// The deferred entries, after a comma; empty without any.
   private var deferral: String {
     deferred.map { ", \($0) deferred" + (deferred_until.map { " until \($0)" } ?? "") } ?? ""
   }
 
-  /// How far it is; nil when nothing is known of that.
+  /// The progress of the job; nil when it is not known.
   private var count: String? {
     guard let filtered, let failed, let cancelled else { return total.map { "0 of \($0)" } }
     let ended = filtered + failed + cancelled
@@ -142,7 +142,7 @@ extension Status.Job {
       + (Self.endings[state] ?? "")
   }
 
-  /// What a job is about when nothing of it begins any more.
+  /// The activity of a job that starts nothing more.
   private static let endings = [
     "finishing": ", the report is being written", "replaced": " (replaced)", "cancelling": " (being cancelled)",
   ]

@@ -1,12 +1,12 @@
 import Darkroom
 import Foundation
 
-/// A status as a person on a terminal reads it: a table of the jobs, and below it what else there is. Each line fits the width.
+/// A status for a person at a terminal: a table of the jobs, and the rest below it. Each line fits the width.
 struct StatusTable {
   let status: Status
   /// In columns.
   let width: Int
-  /// What day it is, and where.
+  /// The current time.
   let now: Date
   var timeZone = TimeZone.current
 
@@ -126,13 +126,13 @@ struct StatusTable {
     }
     let longest = widths[Column.name.rawValue]
     widths[Column.name.rawValue] = min(longest, max(12, width / 3))
-    // What says least goes first.
+    // The least informative column goes first.
     for column in [Column.rate, .left, .failed, .state] where Self.sum(widths.dropLast()) > width {
       widths[column.rawValue] = 0
     }
     let room = width - Self.sum(widths.dropLast()) - 2
     if room < 8 { widths[Column.note.rawValue] = 0 }
-    // A long name gets what nothing else needs.
+    // A long name gets the space that nothing else needs.
     let spare = room - widths[Column.note.rawValue]
     if spare > 0 { widths[Column.name.rawValue] = min(longest, widths[Column.name.rawValue] + spare) }
     let titles = Column.allCases.map { StyledText($0.title, .dim) }
@@ -161,7 +161,7 @@ struct StatusTable {
 
   private static let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
-  /// A time of the status where the reader is: that of day, and the date if it is not today.
+  /// A time of the status in the local time zone, with the date if it is not today.
   private func shown(_ time: String) -> String {
     guard let date = try? Date(time, strategy: Self.format) else { return time.visible }
     var calendar = Calendar(identifier: .gregorian)
@@ -171,7 +171,7 @@ struct StatusTable {
     return calendar.isDate(date, inSameDayAs: now) ? clock : day + " " + String(clock.prefix(5))
   }
 
-  /// A line with its times where the reader is.
+  /// A line with its times in the local time zone.
   private func local(_ line: String) -> String {
     line.replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/) { shown(String($0.output)) }
   }

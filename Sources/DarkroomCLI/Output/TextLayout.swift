@@ -6,7 +6,7 @@ enum TextLayout {
   static let columns = 80
 
   /// Wraps a text at spaces to a number of columns.
-  /// - Parameter indent: What lines after the first begin with; it does not count towards the columns.
+  /// - Parameter indent: The beginning of lines after the first; it does not count towards the columns.
   static func wrapped(_ text: String, columns: Int = columns, indent: String = "") -> String {
     var lines: [String] = []
     for word in text.split(whereSeparator: \.isWhitespace) {
@@ -19,29 +19,29 @@ enum TextLayout {
     return lines.joined(separator: "\n" + indent)
   }
 
-  /// Breaks a line of a terminal at spaces where it is too long; what follows is indented as it is, and two columns more.
-  /// Words stay whole, and lines that fit stay as they are.
+  /// Breaks a terminal line at spaces where it is too long; the rest is indented like the line, and two columns more. Words stay
+  /// whole, and lines that fit do not change.
   static func folded(_ line: String, columns: Int) -> String {
     guard line.columns > columns else { return line }
     let margin = line.prefix { $0 == " " }
     let indent = margin + "  "
     var (lines, used) = ([String(margin)], margin.count)
-    for (place, word) in line.dropFirst(margin.count).split(separator: " ", omittingEmptySubsequences: false)
+    for (index, word) in line.dropFirst(margin.count).split(separator: " ", omittingEmptySubsequences: false)
       .enumerated()
     {
       let width = String(word).columns
-      if place > 0, used + 1 + width > columns {
+      if index > 0, used + 1 + width > columns {
         lines.append(String(indent + word))
         used = indent.count + width
       } else {
-        lines[lines.count - 1] += (place > 0 ? " " : "") + word
-        used += (place > 0 ? 1 : 0) + width
+        lines[lines.count - 1] += (index > 0 ? " " : "") + word
+        used += (index > 0 ? 1 : 0) + width
       }
     }
     return lines.joined(separator: "\n")
   }
 
-  /// The paragraphs of a text, which blank lines separate, wrapped.
+  /// The paragraphs of a text, wrapped; blank lines separate them.
   static func paragraphs(_ text: String) -> [String] {
     var paragraphs: [[Substring]] = [[]]
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -55,7 +55,7 @@ enum TextLayout {
   }
 
   /// A term with its meaning beside it or, when it is long, on the lines after it.
-  /// - Parameter width: Where the meaning begins, two columns of indent not counted.
+  /// - Parameter width: The column of the meaning, without two columns of indent.
   static func row(_ term: String, _ meaning: String, width: Int = 28) -> String {
     let indent = "".padding(to: width + 2)
     let head = term.count < width ? "  " + term.padding(to: width) : "  " + term + "\n" + indent

@@ -2,7 +2,7 @@ import Darkroom
 import Foundation
 import Model
 
-/// The progress of jobs that some instance works on, as its status tells it.
+/// The progress of jobs that an instance works on, from its status.
 struct WaitProgress: ProgressSource {
   private var status: Status?
   private var open: Set<String> = []
@@ -10,7 +10,7 @@ struct WaitProgress: ProgressSource {
   private var began: Double?
   private var window = RateWindow()
 
-  /// The most that jobs had which are no longer open.
+  /// The counts of jobs that are no longer open.
   private var ofEndedJobs = (total: 0, ended: 0, failed: 0, bytes: 0)
   private var last: [String: ProgressSnapshot.Job] = [:]
   private var lastBytes: [String: Int] = [:]

@@ -5,7 +5,7 @@ extension String {
     utf8.allSatisfy { $0 < 0x80 } ? utf8.count : unicodeScalars.columns
   }
 
-  /// The text in at most so many columns: what is too long ends with `…`.
+  /// The text in at most so many columns: a text that is too long ends with `…`.
   func cut(toColumns limit: Int) -> String {
     if columns <= limit { return self }
     guard limit > 0 else { return "" }
@@ -18,7 +18,7 @@ extension String {
     return cut + "…"
   }
 
-  /// The text, filled with spaces up to a number of columns: at its end or, if it is aligned right, before it.
+  /// The text padded with spaces to a number of columns: at its end or, if it is aligned right, before it.
   func filled(toColumns count: Int, alignedRight: Bool = false) -> String {
     let spaces = String(repeating: " ", count: max(0, count - columns))
     return alignedRight ? spaces + self : self + spaces
@@ -39,8 +39,8 @@ extension Sequence<Unicode.Scalar> {
 }
 
 extension Unicode.Scalar {
-  /// 0, 1 or 2, as the East Asian width (UAX #11) and the general category have it. Terminals that join a sequence of emoji
-  /// into one use fewer.
+  /// 0, 1 or 2, by East Asian width (UAX #11) and general category. Terminals that join a sequence of emoji into one use
+  /// fewer.
   fileprivate var columns: Int {
     switch value {
     case 0x20..<0x7F: return 1
@@ -56,7 +56,7 @@ extension Unicode.Scalar {
     }
   }
 
-  /// The wide and full-width characters of UAX #11 but for emoji, with the unassigned ones between them.
+  /// The wide and full-width characters of UAX #11 except emoji, with the unassigned ones between them.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3,
     0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18DFF,

@@ -2,7 +2,7 @@ import Foundation
 import System
 
 extension Double {
-  /// A number of seconds as a clock shows it: `0:42`, `1:02:03`, `3 d 4 h`.
+  /// A number of seconds in the form of a clock: `0:42`, `1:02:03`, `3 d 4 h`.
   var clockText: String {
     guard isFinite, self < 1e9 else { return "long" }
     let seconds = Int(max(0, self))

@@ -33,13 +33,13 @@ struct StyledText: Sendable, Equatable {
 
   static func + (a: Self, b: String) -> Self { a + StyledText(b) }
 
-  /// The text in at most so many columns: what is too long ends with `…`.
+  /// The text in at most so many columns: a text that is too long ends with `…`.
   func cut(toColumns limit: Int) -> Self {
     if columns <= limit { return self }
     var (cut, left) = (StyledText(), limit)
     for span in spans {
       let width = span.text.columns
-      // The sign that something is missing needs a column, too.
+      // The ellipsis needs a column, too.
       if width < left {
         cut.spans.append(span)
         left -= width
@@ -52,7 +52,7 @@ struct StyledText: Sendable, Equatable {
     return cut
   }
 
-  /// The text as the terminal gets it.
+  /// The text with its escape sequences.
   /// - Parameter hasColour: Whether styles are shown (`SGR`).
   func rendered(hasColour: Bool) -> String {
     spans.map { span in

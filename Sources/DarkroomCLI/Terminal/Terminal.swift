@@ -13,10 +13,10 @@ struct Terminal: Sendable {
 
   let isTerminal: Bool
 
-  /// Whether it is one on which the cursor can be moved: `TERM` says which it is, and is not `dumb`.
+  /// Whether its cursor can be moved: `TERM` is set, and is not `dumb`.
   let canMoveCursor: Bool
 
-  /// Whether text has colours there: not if `NO_COLOR` is set and not empty (no-color.org).
+  /// Whether text is coloured: not if `NO_COLOR` is set and not empty (no-color.org).
   let hasColour: Bool
 
   init(descriptor: Int32, environment: [String: String]) {
@@ -26,7 +26,7 @@ struct Terminal: Sendable {
     hasColour = canMoveCursor && (environment["NO_COLOR"] ?? "").isEmpty
   }
 
-  /// Its size now; what is not known of it is 80 columns of 24 rows.
+  /// Its current size; 80 columns of 24 rows where that is not known.
   var size: Size {
     var (size, known) = (winsize(), Size())
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { return known }
@@ -35,14 +35,14 @@ struct Terminal: Sendable {
     return known
   }
 
-  /// Whether the program is in its foreground: in the background the shell's prompt is there. Yes if it is not the program's
-  /// controlling terminal.
+  /// Whether the program is in its foreground: in the background the shell's prompt is shown. Yes if it is not the
+  /// program's controlling terminal.
   var isForeground: Bool {
     let group = tcgetpgrp(descriptor)
     return group < 0 || group == getpgrp()
   }
 
-  /// Whether something can be written without waiting: not while its output is stopped (Ctrl-S).
+  /// Whether a write would not wait: false while its output is stopped (Ctrl-S).
   var isWritable: Bool {
     var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     return poll(&state, 1, 0) > 0 && state.revents & Int16(POLLOUT) != 0
