@@ -1,15 +1,15 @@
 /// How many entries may be in progress at once. Scheduling rescans operations that are not ready, so a whole manifest is
 /// never enqueued: 13 µs of CPU per pair of operations with 64 pairs pending, 38 with 1024.
 package struct AdmissionWindow: Sendable, Equatable {
-  /// Entries in the queues whose download has not ended: as many as may run, and a few that wait, so that a place is taken
-  /// as soon as it is free. Few, because what waits in a queue is ahead of what is dropped next.
+  /// Entries in the queues whose download has not ended: as many as may run, and a few that wait, so that a free slot is taken
+  /// at once. Few, because waiting entries are ahead of those that are dropped next.
   package let downloads: Int
 
   /// Entries in the queues.
   package let entries: Int
 
-  /// Entries in the queues and on their way to the outbox: each holds up to three of the process's descriptors:
-  /// its result, its source that is kept, its preview.
+  /// Entries in the queues and on their way to the outbox: each holds up to three of the process's descriptors, for its
+  /// result, its source that is kept, and its preview.
   package let holders: Int
 
   /// Bytes that are downloaded and not yet filtered.
@@ -25,7 +25,7 @@ package struct AdmissionWindow: Sendable, Equatable {
     self.downloads = min(downloads + max(4, downloads / 4), entries)
   }
 
-  /// How many entries there are of at least one priority.
+  /// The entries of a priority and all higher ones.
   package struct Occupancy: Sendable, Equatable {
     /// In the queues.
     package var entries = 0
@@ -37,7 +37,7 @@ package struct AdmissionWindow: Sendable, Equatable {
     package init() {}
   }
 
-  /// Whether an entry may be admitted. Those of lower priority than its own take no room from it, but for descriptors.
+  /// Whether an entry may be admitted. Entries of lower priority take no room from it, except for descriptors.
   /// - Parameters:
   ///   - occupancy: The entries of its priority and higher ones.
   ///   - held: All entries in the queues and on their way to the outbox.

@@ -1,8 +1,8 @@
 /// Decides whether an entry whose retries are used up is tried again later, and when.
 ///
 /// As a mail server does with deferred mail (postfix's `minimal_backoff_time`, `maximal_backoff_time` and
-/// `maximal_queue_lifetime`): the interval is the entry's age, within limits, so that intervals double; some jitter keeps
-/// entries that failed together from coming back together. The last try comes when the time is over.
+/// `maximal_queue_lifetime`): the interval is the entry's age, within limits, so that intervals double; jitter spreads
+/// entries that failed together. The last try is at the end of the time.
 package struct Deferral: Sendable, Equatable {
   /// How long after an entry's first try it is tried again, in seconds; 0 turns deferral off.
   package var seconds: Double
@@ -12,19 +12,19 @@ package struct Deferral: Sendable, Equatable {
   /// The shortest interval, in seconds, unless a tenth of the whole time is shorter.
   package static let shortest = 60.0
 
-  /// The longest interval of our own, in seconds.
+  /// The longest interval without a server's request, in seconds.
   package static let longest = 3600.0
 
-  /// How much shorter an interval may be drawn.
+  /// The share by which an interval may be shortened at random.
   package static let jitter = 0.25
 
-  /// The interval for an entry of an age, in seconds, before jitter.
+  /// The interval for an entry of this age, in seconds, before jitter.
   package func interval(age: Double) -> Double {
     min(Self.longest, max(age, min(Self.shortest, seconds / 10)))
   }
 
-  /// The wait before a retry, if that comes before the time is over; nil when it does not. Without deferral there is no
-  /// such time.
+  /// The wait before a retry; nil when the retry would be after the end of the time. Without deferral there is no such
+  /// end.
   /// - Parameters:
   ///   - waitSeconds: The wait.
   ///   - ageMilliseconds: How long ago the entry was first tried.
@@ -33,8 +33,8 @@ package struct Deferral: Sendable, Equatable {
     seconds > 0 && waitSeconds * 1000 > seconds * 1000 - Double(ageMilliseconds) ? nil : waitSeconds
   }
 
-  /// How long to wait before the next try, in milliseconds; nil when there is none: the time is over, or will be before
-  /// the server may be asked again.
+  /// How long to wait before the next try, in milliseconds; nil when there is none: the time is over, or will be before the
+  /// server may be asked again.
   /// - Parameters:
   ///   - age: How long ago the entry was first tried, in milliseconds.
   ///   - asked: The wait that the server asked for, in seconds; nil when it did not.

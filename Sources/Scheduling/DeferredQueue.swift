@@ -1,37 +1,36 @@
 /// The deferred entries of a job. Those that are due are handed out a few at a time, and a few for each host, so that very
-/// many of them need little memory, and those of a host that is held keep none of another waiting; those of 128 such hosts
-/// do. Those that are due rank after the new entries of their job, which they would keep waiting for ever otherwise. Times are
-/// milliseconds of any clock.
+/// many need little memory, and entries of a held host do not delay those of others, unless 128 such hosts do. Due ones
+/// rank after the new entries of their job, which they would delay for ever otherwise. Times are milliseconds of any clock.
 package struct DeferredQueue {
-  /// So many entries at most are handed out and not started.
+  /// The most entries that are handed out and not started.
   package static let limit = 4096
 
-  /// So many of one host.
+  /// The most entries of one host that are.
   package static let limitPerHost = 32
 
-  /// So many are looked at in one call at most, since each costs a query.
+  /// The most entries that one call examines, since each costs a query.
   package static let pageSize = 256
 
-  /// An entry that is to be tried as soon as its host has room.
+  /// An entry to try as soon as its host has room.
   package struct Due: Equatable, Sendable {
     package let entry: DeferredEntry
     package let key: EntryKey
     package let host: Int
   }
 
-  /// Where an entry belongs.
+  /// The host and the key of an entry.
   package typealias Place = (host: Int, key: EntryKey)
 
   private var waiting = PriorityQueue<DeferredEntry>()
 
-  /// Entries that are due, by host, while their host has enough handed out.
+  /// Due entries by host, while their host has enough entries handed out.
   private var held: [Int: PriorityQueue<DeferredEntry>] = [:]
   private var heldCount = 0
 
-  /// Hosts of `held` of which another may be handed out.
+  /// Hosts of `held` that may get another entry.
   private var freed: Set<Int> = []
 
-  /// What was handed out and not started, by the entries' positions, and how much of it each host has.
+  /// Entries that were handed out and not started, by position, and their number for each host.
   private var handedOut: [Int: Due] = [:]
   private var handedOutOfHost: [Int: Int] = [:]
 
@@ -40,18 +39,18 @@ package struct DeferredQueue {
 
   package init() {}
 
-  /// How many entries are deferred and not being tried.
+  /// The number of entries that are deferred and not being tried.
   package var count: Int { waiting.count + heldCount + handedOut.count }
 
-  /// All of them, in no order.
+  /// All entries, in no order.
   package var entries: [DeferredEntry] {
     waiting.elements + held.values.flatMap(\.elements) + handedOut.values.map(\.entry)
   }
 
-  /// When the first that is not due becomes so; nil when there is none.
+  /// When the next entry becomes due; nil when there is none.
   package var nextDue: Int? { waiting.first?.due }
 
-  /// When `takeDue` has something to do, or had since it was last called; nil when something must start before.
+  /// When `takeDue` has work, or had since its last call; nil when an entry must start first.
   package var nextChange: Int? {
     guard handedOut.count < Self.limit else { return nil }
     return freed.isEmpty ? nextDue : lastTaken
@@ -59,8 +58,8 @@ package struct DeferredQueue {
 
   package mutating func insert(_ entry: DeferredEntry) { waiting.insert(entry) }
 
-  /// Takes out entries that are due: a page of them, so that `nextChange` may stay due. `started` is to be called for each.
-  /// - Parameter place: The place of the entry at a position; nil when there is none, and it is forgotten.
+  /// Removes and returns due entries: a page of them, so that `nextChange` may stay due. Call `started` for each.
+  /// - Parameter place: Returns the host and key of the entry at a position; nil to forget the entry.
   package mutating func takeDue(now: Int, place: (Int) throws -> Place?) rethrows -> [Due] {
     lastTaken = now
     var due: [Due] = []
@@ -114,29 +113,29 @@ package struct DeferredQueue {
 
 /// An entry that is deferred: 24 bytes, because there may be very many. Times are milliseconds of any clock.
 package struct DeferredEntry: Comparable, Sendable {
-  /// When it is to be tried again.
+  /// When it is tried again.
   package let due: Int
 
   package let firstTried: Int
 
-  private let place: UInt32
+  private let storedPosition: UInt32
   private let tries: UInt32
 
   package init(position: Int, attempts: Int, due: Int, firstTried: Int) {
-    place = UInt32(clamping: position)
+    storedPosition = UInt32(clamping: position)
     tries = UInt32(clamping: attempts)
     self.due = due
     self.firstTried = firstTried
   }
 
-  /// Takes over an entry that an earlier process deferred. The system's clock may have been set since: the wait is not
-  /// longer than it was then, and the age not less than nothing.
+  /// Restores an entry that an earlier process deferred. The system's clock may have been set since: the wait is not longer
+  /// than it was then, and the age is not negative.
   /// - Parameters:
-  ///   - due: When it is to be tried again, by the system's clock.
-  ///   - wait: How long that was to take.
+  ///   - due: When it is tried again, by the system's clock.
+  ///   - wait: How long it was to wait then.
   ///   - firstTried: When it was first tried, by the system's clock.
-  ///   - wallNow: What the system's clock says.
-  ///   - now: What the clock says of which the entry's times are.
+  ///   - wallNow: The time of the system's clock.
+  ///   - now: The time of the clock of the entry's times.
   package init(
     position: Int, attempts: Int, due: Int, wait: Int, firstTried: Int, wallNow: Int, now: Int
   ) {
@@ -145,12 +144,12 @@ package struct DeferredEntry: Comparable, Sendable {
       firstTried: now - max(0, wallNow - firstTried))
   }
 
-  /// The place in the manifest, from 0.
-  package var position: Int { Int(place) }
+  /// The position in the manifest, from 0.
+  package var position: Int { Int(storedPosition) }
 
   package var attempts: Int { Int(tries) }
 
   package static func < (a: DeferredEntry, b: DeferredEntry) -> Bool {
-    (a.due, a.place) < (b.due, b.place)
+    (a.due, a.storedPosition) < (b.due, b.storedPosition)
   }
 }

@@ -1,18 +1,18 @@
-/// Finds entries that come after themselves, over others or directly.
+/// Finds entries that depend on themselves, directly or through others.
 ///
 /// It walks over the dependencies once, without recursion. It takes 12 bytes for each entry, 16 more for each on the longest
 /// path, and 4 for each dependency.
 package struct DependencyCycles {
-  /// The places of the entries that come after others, ascending.
+  /// The positions of the entries with dependencies, ascending.
   private var entries: [UInt32] = []
 
-  /// Where the dependencies of each begin.
+  /// The index of the first dependency of each.
   private var starts: [UInt32] = []
   private var dependencies: [UInt32] = []
 
   package init() {}
 
-  /// Adds that an entry comes after another: in the order of the entries.
+  /// Adds a dependency of an entry. Call it in the order of the entries.
   package mutating func add(_ entry: Int, after dependency: Int) {
     let number = UInt32(clamping: entry)
     if entries.last != number {
@@ -28,14 +28,14 @@ package struct DependencyCycles {
     var next: Int
   }
 
-  /// One cycle at least for each group of entries that come after one another: places in the manifest, each after the one
-  /// that follows it, and the last after the first, which is the least.
-  /// - Parameter limit: How many are found at most.
+  /// Returns at least one cycle for each group of entries that depend on one another: positions in the manifest, each entry
+  /// after the one that follows it, and the last after the first, which is the least.
+  /// - Parameter limit: The most cycles that are found.
   package func find(limit: Int) -> [[Int]] {
     var found: [[Int]] = []
-    /// Where an entry is on the path, from 1; 0: it was not met; `.max`: all of its dependencies were followed.
+    /// The depth of an entry on the path, from 1; 0: not visited; `.max`: all of its dependencies were followed.
     var depths = [UInt32](repeating: 0, count: entries.count)
-    /// Parts of the path that are in a cycle that was found, from the beginning of the path.
+    /// Ranges of the path that belong to a cycle found before, from the beginning of the path.
     var known: [ClosedRange<Int>] = []
     for root in entries.indices where depths[root] == 0 {
       var path = [Step(entry: root, next: Int(starts[root]))]
@@ -70,7 +70,7 @@ package struct DependencyCycles {
 
   private func end(of entry: Int) -> Int { entry + 1 < starts.count ? Int(starts[entry + 1]) : dependencies.count }
 
-  /// The index of an entry that comes after others; nil for another.
+  /// The index of an entry with dependencies; nil for another.
   private func index(of position: UInt32) -> Int? {
     var range = 0..<entries.count
     while !range.isEmpty {

@@ -1,16 +1,16 @@
-/// Follows which entries of a job may start because those that they come after have succeeded, and which fail because one of
-/// these has not.
+/// Tracks which entries of a job may start because their dependencies have succeeded, and which fail because a dependency
+/// has not.
 ///
-/// It knows places in the manifest only. Who comes after whom is asked for, a page at a time and without recursion: neither a
-/// long chain nor an entry after which very many come takes more memory than a page, or more time at once.
+/// It knows positions in the manifest only. The dependents of an entry are queried a page at a time, without recursion: neither
+/// a long chain nor an entry with very many dependents takes more memory than a page, or more time at once.
 package struct DependencyTracker: Sendable {
-  /// So many entries are asked for at once.
+  /// The most entries that are queried at once.
   package static let pageSize = 256
 
-  /// As long as so many entries are to fail, no others are looked for.
+  /// While so many entries fail, no others are looked for.
   package static let failingLimit = 256
 
-  /// An entry that waits for others: its host and its place in the order of that.
+  /// An entry that waits for others: its host and its key in the order of that host.
   package typealias Dependent = (host: Int, key: EntryKey)
 
   /// An entry that fails because another did not succeed.
@@ -19,7 +19,7 @@ package struct DependencyTracker: Sendable {
 
     package let dependency: Int
 
-    /// The first that did not succeed, for its own reasons; it may be `dependency`.
+    /// The first entry that did not succeed, for its own reasons; it may be `dependency`.
     package let cause: Int
 
     package init(position: Int, dependency: Int, cause: Int) {
@@ -29,55 +29,55 @@ package struct DependencyTracker: Sendable {
     }
   }
 
-  /// An entry that has ended, and after which there may be others that were not told.
+  /// An entry that has ended, with dependents that may not have been processed.
   private struct Ending {
     let position: Int
-    /// Why it did not succeed; nil when it has.
+    /// The entry that caused its failure; nil when it has succeeded.
     let cause: Int?
-    /// The last that was told.
+    /// The last dependent that was processed.
     var told = -1
   }
 
   package private(set) var waiting: Int
 
-  /// The last to be told comes first, so that there are few of them.
+  /// The last one is processed first, so that there are few of them.
   private var endings: [Ending]
 
-  /// How many of the entries that an entry comes after have not succeeded, once one of several has.
+  /// The number of unmet dependencies of an entry, once one of several is met.
   private var unmet: [Int: Int] = [:]
 
-  /// Entries that came after one that did not succeed.
+  /// Entries that depend on a failed one.
   private var failed = PositionSet()
 
-  /// Of these, the ones that are to be taken.
+  /// Those of them that have not been taken.
   private var failing: [Failing] = []
 
   /// - Parameters:
   ///   - waiting: How many entries wait for others.
-  ///   - unsuccessful: The entries that have ended already, and have not succeeded.
+  ///   - unsuccessful: The entries that have ended without success already.
   package init(waiting: Int, unsuccessful: [Int] = []) {
     self.waiting = waiting
     endings = unsuccessful.map { Ending(position: $0, cause: $0) }
   }
 
-  /// Whether `advance` has something to do.
+  /// Whether `advance` has work.
   package var hasWork: Bool { !endings.isEmpty && failing.count < Self.failingLimit }
 
-  /// Whether entries are to be taken that fail.
+  /// Whether there are failing entries to take.
   package var hasFailing: Bool { !failing.isEmpty }
 
   package mutating func ended(_ position: Int, hasSucceeded: Bool) {
-    // Those that come after one that was to fail know it already.
+    // The dependents of an entry that failed this way have failed already.
     guard hasSucceeded || !failed.contains(position) else { return }
     endings.append(Ending(position: position, cause: hasSucceeded ? nil : position))
   }
 
-  /// Tells a page of those that come after an entry that has ended.
+  /// Processes a page of the dependents of an entry that has ended.
   /// - Parameters:
-  ///   - dependents: Those that come after an entry and wait, beginning after a place, in the order of their places; at most
+  ///   - dependents: Returns the waiting dependents of an entry after a position, in the order of their positions; at most
   ///     `pageSize`.
-  ///   - dependencies: How many entries an entry comes after that had not succeeded when the job was planned.
-  /// - Returns: Those that may start now.
+  ///   - dependencies: Returns the number of dependencies of an entry that had not succeeded when the job was planned.
+  /// - Returns: The entries that may start now.
   package mutating func advance(
     dependents: (_ entry: Int, _ last: Int) throws -> [Dependent], dependencies: (Int) throws -> Int
   ) rethrows -> [Dependent] {

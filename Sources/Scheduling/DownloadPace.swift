@@ -1,17 +1,17 @@
-/// How fast a download is, as far as that decides whether it keeps its place. Times are milliseconds of any clock.
+/// The pace of a download, which decides whether it keeps its slot. Times are milliseconds of any clock.
 package struct DownloadPace: Equatable, Sendable {
-  /// What is too slow.
+  /// The limit below which a download is too slow.
   package struct Limit: Equatable, Sendable {
-    /// Fewer bytes per second are; 0: none are.
+    /// Fewer bytes per second are too slow; 0: no limit.
     package let bytesPerSecond: Int
 
-    /// For how long, in milliseconds, at least 1.
+    /// The length of a period, in milliseconds, at least 1.
     package let period: Int
 
     package init(bytesPerSecond: Int, period: Int) { (self.bytesPerSecond, self.period) = (bytesPerSecond, period) }
   }
 
-  /// Whether it was too slow for a whole period. Then it remains so.
+  /// Whether it was too slow for a whole period. It stays so.
   package private(set) var isSlow = false
 
   private var began: Int
@@ -20,7 +20,7 @@ package struct DownloadPace: Equatable, Sendable {
   /// - Parameter began: When the download began.
   package init(began: Int) { self.began = began }
 
-  /// Records how many bytes have come so far. A period ends early when enough have come.
+  /// Records the bytes received so far. A period ends early when enough have arrived.
   package mutating func received(_ bytes: Int, now: Int, limit: Limit) {
     guard !isSlow, limit.bytesPerSecond > 0 else { return }
     if bytes - self.bytes >= limit.bytesPerSecond * limit.period / 1000 {
@@ -31,13 +31,13 @@ package struct DownloadPace: Equatable, Sendable {
   }
 }
 
-/// The downloads that are too slow (see `DownloadPace`): they leave their places to others and go on beside them.
+/// The downloads that are too slow (see `DownloadPace`): they give up their slots to others and go on beside them.
 ///
-/// When a download has been quick lately, each slow one is its server's affair, and leaves its place. When none has, the
-/// network itself may be slow, and more downloads would make all of them slower: then one place more at a time, for a
-/// download that is not slow, shows what holds. Times are milliseconds of any clock.
+/// When a download has been quick lately, a slow one is slow because of its server, and gives up its slot. When none has, the
+/// network itself may be slow, and more downloads would make all of them slower: then one more slot at a time, for a
+/// download that is not slow, shows which it is. Times are milliseconds of any clock.
 package struct SlowDownloads: Equatable, Sendable {
-  /// What is too slow.
+  /// The limit below which a download is too slow.
   package var limit: DownloadPace.Limit
 
   package private(set) var count = 0
@@ -49,7 +49,7 @@ package struct SlowDownloads: Equatable, Sendable {
 
   package init(limit: DownloadPace.Limit) { self.limit = limit }
 
-  /// Records that a download is found to be slow.
+  /// Records that a download has become slow.
   package mutating func began() { count += 1 }
 
   package mutating func ended() { count -= 1 }
@@ -60,9 +60,9 @@ package struct SlowDownloads: Equatable, Sendable {
     if isQuick { lastQuick = now }
   }
 
-  /// How many downloads may run beside the places: at most as many as there are places.
-  package func beside(places: Int, now: Int) -> Int {
+  /// The number of downloads that may run beside the slots: at most as many as there are slots.
+  package func beside(places slots: Int, now: Int) -> Int {
     let isQuick = lastQuick.map { now - $0 < limit.period } == true
-    return min(isQuick ? count : max(0, count + 1 - places), places)
+    return min(isQuick ? count : max(0, count + 1 - slots), slots)
   }
 }

@@ -1,14 +1,14 @@
-/// How many downloads run at once: a number that is given, or one that grows while that makes them end faster.
+/// The number of downloads at once: a fixed number, or one that grows while that makes downloads end faster.
 ///
-/// It is measured how many downloads end in a while in which all places were taken. Then there are more places, and the
-/// next measurement decides: if the downloads end faster by a share of the growth, there will be more again; if not, the
-/// number becomes what it was, and the next trial is put off, each time longer. Failures that many downloads at once may
-/// cause lower it. Times are milliseconds of any clock.
+/// Counts how many downloads end in a period in which all slots were taken. Then it adds slots, and the next measurement
+/// decides: if downloads end faster by a share of the growth, it adds more; if not, it returns to the previous number, and
+/// puts the next trial off, each time longer. Failures that many downloads at once may cause lower the number. Times are
+/// milliseconds of any clock.
 package struct DownloadWindow: Equatable, Sendable {
   /// Downloads at once.
   package private(set) var limit: Int
 
-  /// The number to begin with, and the lowest.
+  /// The initial and lowest number.
   package static let least = 16
 
   /// The highest number.
@@ -16,7 +16,7 @@ package struct DownloadWindow: Equatable, Sendable {
 
   private let range: ClosedRange<Int>
 
-  /// What was measured before the last growth, while that is on trial.
+  /// The measurement before the last growth, while that is on trial.
   private var reference: (limit: Int, rate: Double)?
 
   /// When the next trial may begin, and how long the one after it is put off.
@@ -24,7 +24,7 @@ package struct DownloadWindow: Equatable, Sendable {
   private var interval = DownloadWindow.shortestInterval
   private var isFirstGrowth = true
 
-  /// The measurement: when it began, downloads that are not counted because they started before, and what has ended.
+  /// The measurement: its beginning, downloads that started before it and are not counted, and the results.
   private var began: Int?
   private var skipped = 0
   private var ended = 0
@@ -39,7 +39,7 @@ package struct DownloadWindow: Equatable, Sendable {
     range = limit...limit
   }
 
-  /// - Parameter most: What descriptors and memory allow.
+  /// - Parameter most: The number that descriptors and memory allow.
   package init(upTo most: Int) {
     let most = max(1, min(most, Self.most))
     range = min(Self.least, most)...most
@@ -51,10 +51,10 @@ package struct DownloadWindow: Equatable, Sendable {
   package var isFixed: Bool { range.count == 1 }
 
   /// Records that entries were started while there was room.
-  /// - Parameter isFull: Whether only the number of downloads kept others from starting.
+  /// - Parameter isFull: Whether nothing but the number of downloads kept others from starting.
   package mutating func started(isFull: Bool) { wasFull = wasFull && isFull }
 
-  /// Begins to measure anew, e.g. after a pause.
+  /// Starts a new measurement, e.g. after a pause.
   package mutating func restart() {
     (began, skipped, ended, failed, wasFull) = (nil, 0, 0, 0, true)
   }
@@ -62,7 +62,7 @@ package struct DownloadWindow: Equatable, Sendable {
   /// Records the end of a download.
   /// - Parameters:
   ///   - isFailure: Whether it failed in a way that more downloads at once may cause.
-  ///   - isSuspect: Whether the network may be down: then nothing is decided, since the failures may be its own. Default:
+  ///   - isSuspect: Whether the network may be down: then nothing is decided, since it may have caused the failures. Default:
   ///     false.
   package mutating func ended(isFailure: Bool, isSuspect: Bool = false, now: Int) {
     guard !isFixed else { return }
@@ -96,7 +96,7 @@ package struct DownloadWindow: Equatable, Sendable {
         interval = Self.shortestInterval
         grow(rate)
       } else {
-        // What it gained is kept; what it did not is not worth the memory.
+        // A gain is kept; without one the growth is not worth the memory.
         if gain < 0.05 { set(reference.limit) }
         putOff(now)
       }

@@ -3,10 +3,10 @@ package struct EntryKey: Comparable, Hashable, Sendable {
   /// 0 for the highest priority.
   package let priority: Int
 
-  /// The place in the manifest, from 0.
+  /// The position in the manifest, from 0.
   package let position: Int
 
-  /// Whether the entry was deferred: it is not to keep those waiting that were not tried yet.
+  /// Whether the entry was deferred: entries that were not tried yet come first.
   package let wasDeferred: Bool
 
   package init(priority: Int, position: Int, wasDeferred: Bool = false) {
@@ -21,14 +21,14 @@ package struct EntryKey: Comparable, Hashable, Sendable {
   }
 }
 
-/// An entry that is to be tried again at a host, as far as that matters for its turn.
+/// An entry that is tried again at a host, with what matters for its rank.
 package struct Retry: Equatable, Comparable, Sendable {
   package let key: EntryKey
 
   package let host: Int
 
-  /// How often its tries failed because the host was closed. Of the entries of a closed host the one with the fewest is
-  /// tried first.
+  /// How often its tries failed because the host was closed. Of a closed host's entries, the one with the fewest is tried
+  /// first.
   package let holds: Int
 
   /// Whether it has a mirror after the URL in use.

@@ -1,6 +1,6 @@
-/// What the operator allows at a host, besides what the host itself allows (see `Throttle`).
+/// The operator's limits for a host, besides the host's own (see `Throttle`).
 package struct HostAllowance: Equatable, Sendable {
-  /// Downloads at once. Default: nil, as many as at any host.
+  /// Downloads at once. Default: nil, the general limit.
   package var downloads: Int?
 
   /// The least time between two requests, in milliseconds. Default: 0, none.
@@ -14,18 +14,18 @@ package struct HostAllowance: Equatable, Sendable {
   package static let standard = HostAllowance()
 }
 
-/// The intervals that rules demand. A place in a queue may be waited for, so an interval counts from the moment at which
-/// a download begins its request, not from its start here: until that is known, no other download of the host starts.
+/// The intervals that rules demand. A download may wait in a queue, so an interval counts from the moment at which it begins
+/// its request, not from its start here: until that is known, no other download of the host starts.
 extension HostScheduler {
-  /// Whether the beginnings of a host's downloads are to be reported.
+  /// Whether `downloadBegan` must be called for the host's downloads.
   package func hasInterval(_ host: Int) -> Bool {
     hosts.slot(of: host).map { hosts.loads[$0].throttle.spacing > 0 } ?? false
   }
 
-  /// Records that a download begins its request, or that it asks nothing because another does.
+  /// Records that a download begins its request, or makes none because another download fetches the same.
   /// - Parameters:
   ///   - time: When it begins its request; nil when it makes none.
-  ///   - isRepeated: Whether that was recorded before, as that of one that made none and has to make one after all.
+  ///   - isRepeated: Whether it was recorded before as making no request, and makes one after all.
   package mutating func downloadBegan(host: Int, at time: Int?, isRepeated: Bool = false) {
     guard let slot = hosts.slot(of: host), hosts.loads[slot].downloading > 0 else { return }
     if !isRepeated { hosts.loads[slot].beginning -= 1 }
@@ -33,7 +33,7 @@ extension HostScheduler {
     unblock(slot)
   }
 
-  /// Sets what the operator allows at the hosts that are in use, after a change. Others get theirs when they are used.
+  /// Sets the operator's limits for the hosts in use, after a change. Other hosts get theirs when they are used.
   package mutating func setAllowances(_ allowance: (Int) -> HostAllowance) {
     for (host, slot) in hosts.used {
       hosts.loads[slot].allow(allowance(host))
@@ -41,6 +41,6 @@ extension HostScheduler {
     }
   }
 
-  /// The hosts that are in use, in the order of their numbers.
+  /// The hosts in use, in the order of their numbers.
   package var hostsInUse: [Int] { hosts.used.map(\.host).sorted() }
 }

@@ -1,33 +1,33 @@
-/// Whether a host may be asked, as follows from how requests to it ended. Times are milliseconds of any clock.
+/// Whether a host may be asked, judged by how requests to it ended. Times are milliseconds of any clock.
 ///
-/// A failure closes a host that has answered, and its entries wait: one at a time tries whether it answers again. When that
-/// takes too long the host is given up, and its entries fail without being tried, but for a trial now and then. A host that
+/// A failure closes a host that has answered before; its entries wait, and one at a time tries whether it answers again. When
+/// that takes too long the host is given up: its entries fail without being tried, except for a trial now and then. A host that
 /// has never answered is not closed: its entries fail by their own tries, and it is given up after a few in a row.
 package struct HostBreaker: Equatable, Sendable {
   /// How a request failed at its host; the raw values are those of reports and of the status.
   package enum Failure: String, Sendable {
-    /// No connection came about: the name is not known, it was refused, there is no route, TLS was cut off.
+    /// There was no connection: unknown name, refused, no route, TLS cut off.
     case refused
     /// The resolver failed: no name server answers.
     case unresolved
     /// This machine has no network.
     case noNetwork = "no-network"
-    /// No connection with the proxy came about.
+    /// There was no connection to the proxy.
     case noProxy = "no-proxy"
-    /// No connection came about before the time was over.
+    /// There was no connection within the time limit.
     case unanswered
-    /// The request was sent, and no answer began before the time was over.
+    /// The request was sent, and no answer began within the time limit.
     case silent
-    /// The request was sent, and the answer broke off, or was one of a gateway whose server is away.
+    /// The request was sent, and the answer broke off, or a gateway answered for a server that is away.
     case broken
 
-    /// Whether the host was not reached, and nothing of its answers is known.
+    /// Whether the host was not reached, so that nothing is known about its answers.
     package var isUnreachable: Bool { self != .silent && self != .broken }
 
-    /// Whether this machine, or its proxy, may be to blame, and not the host.
+    /// Whether this machine or its proxy may have failed, and not the host.
     package var isOfMachine: Bool { self == .unresolved || self == .noNetwork || self == .noProxy }
 
-    /// Whether nothing came until the time was over.
+    /// Whether nothing arrived within the time limit.
     var isSilence: Bool { self == .unanswered || self == .silent }
   }
 
@@ -38,13 +38,13 @@ package struct HostBreaker: Equatable, Sendable {
 
     package fileprivate(set) var failure: Failure
 
-    /// For how long it has been closed while other hosts answered, or after bad answers.
+    /// How long it has been closed while other hosts answered, or after bad answers.
     fileprivate var elapsed = 0
 
-    /// For how long, until now, no other host has answered, so that the network may be down.
+    /// How long, until now, no other host has answered, so that the network may be down.
     package fileprivate(set) var unanswered = 0
 
-    /// How many trials have begun, and when the next one may begin.
+    /// The number of trials so far, and when the next one may begin.
     fileprivate var trials = 0
     fileprivate var due: Int
 
@@ -56,15 +56,15 @@ package struct HostBreaker: Equatable, Sendable {
   package enum State: Equatable, Sendable {
     case open
     case closed(Closed)
-    /// Its entries fail without being tried, but for one from `due` on.
+    /// Its entries fail without being tried, except for one from `due` on.
     case givenUp(due: Int, isTrialUnderWay: Bool)
   }
 
-  /// How long the next request may take until there is a connection, and then until its answer begins.
+  /// The time limits of the next request, for its connection and for the beginning of its answer.
   package enum Budget: Equatable, Sendable {
-    /// As long as any.
+    /// The usual ones.
     case usual
-    /// As long as any; for the answer, as long as for a connection.
+    /// The usual ones; for the answer, the limit of a connection.
     case first
     /// So many milliseconds each.
     case short(Int)
@@ -80,33 +80,33 @@ package struct HostBreaker: Equatable, Sendable {
   /// How often it was closed.
   package private(set) var closings = 0
 
-  /// Whether an answer has begun, and no request was met with silence since.
+  /// Whether an answer has begun, and no request has met silence since.
   package private(set) var responds = false
 
-  /// Whether the last request found the host's address, and the proxy: what follows may do without name servers.
+  /// Whether the last request found the addresses of the host and the proxy: later ones may work without name servers.
   package private(set) var isReached = false
 
   private var lastAnswer = Int.min
 
-  /// When the last of the requests began that were answered: answers that were under way when the host went away still come.
+  /// When the last answered request began: answers that were under way when the host went away still arrive.
   private var lastServed = Int.min
 
-  /// Silences and other failures without a connection in a row of a host that has never answered, of tries that began one
-  /// after the other, and when the last one ended.
+  /// The silences and other failures without a connection in a row of a host that has never answered, of tries that began one
+  /// after another, and the end of the last one.
   package private(set) var silences = 0
   private var refusals = 0
   private var lastFailure = Int.min
 
-  /// The times between the beginnings of two trials, in milliseconds; the last one goes on.
+  /// The times between the beginnings of two trials, in milliseconds; the last one repeats.
   static let intervals = [1000, 2000, 4000, 8000, 15_000]
 
   /// How long a host is closed before it is given up.
   static let longest = 60_000
 
-  /// A host that has never answered is given up after so many silences or refusals in a row.
+  /// The number of silences or refusals in a row after which a host that has never answered is given up.
   static let silenceLimit = 3
 
-  /// How long a try may take after a silence of a host that has never answered.
+  /// The time limit of a try after a silence of a host that has never answered.
   static let shortBudget = 2000
   static let refusalLimit = 8
 
@@ -115,7 +115,7 @@ package struct HostBreaker: Equatable, Sendable {
   package var isClosed: Bool { if case .closed = state { true } else { false } }
   package var isGivenUp: Bool { if case .givenUp = state { true } else { false } }
 
-  /// What is known about a closed host. Default: nil, it is not closed.
+  /// The state of a closed host. Default: nil, it is not closed.
   package var closed: Closed? { if case .closed(let closed) = state { closed } else { nil } }
 
   /// When the next trial may begin; nil while one is under way, and for an open host.
@@ -127,10 +127,10 @@ package struct HostBreaker: Equatable, Sendable {
     }
   }
 
-  /// Whether it has answered a request that began at that time or later.
+  /// Whether it has answered a request that began at this time or later.
   package func hasServed(since time: Int) -> Bool { hasAnswered && lastServed >= time }
 
-  /// How long the next request may take.
+  /// The time limits of the next request.
   package var budget: Budget {
     if hasAnswered || responds { return .usual }
     return silences > 0 ? .short(Self.shortBudget) : .first
@@ -138,15 +138,15 @@ package struct HostBreaker: Equatable, Sendable {
 
   // MARK: Requests
 
-  /// Records that a picture of it was delivered.
+  /// Records that one of its pictures was delivered.
   package mutating func delivered() { hasDelivered = true }
 
-  /// Records that an answer has begun: the host is there, whatever becomes of the answer.
+  /// Records that an answer has begun: the host is there, however the answer ends.
   package mutating func answerBegan() { (responds, silences, refusals) = (true, 0, 0) }
 
-  /// Records the end of an answer that is no failure of the host.
+  /// Records the end of an answer that is not a failure of the host.
   /// - Parameter began: When its request began.
-  /// - Returns: Whether that opens it.
+  /// - Returns: Whether that opens the host.
   @discardableResult
   package mutating func answered(began: Int, now: Int) -> Bool {
     let wasOpen = state == .open
@@ -170,7 +170,7 @@ package struct HostBreaker: Equatable, Sendable {
       closed.failure = failure
       state = .closed(closed)
     case .open where hasAnswered:
-      // It answered another request since this one began: the failure is this request's own.
+      // The host has answered another request since this one began: the failure concerns this request only.
       guard lastAnswer < began else { return false }
       state = .closed(Closed(since: now, failure: failure, due: now + Self.intervals[0]))
       closings += 1
@@ -181,8 +181,8 @@ package struct HostBreaker: Equatable, Sendable {
     return false
   }
 
-  /// Of a host that has never answered. What is lost with one connection counts once, and what this machine may be to blame
-  /// for does not.
+  /// Counts a failure of a host that has never answered. Requests that fail with one connection count once, and failures that
+  /// this machine may have caused do not count.
   private mutating func countFailure(_ failure: Failure, began: Int, now: Int) {
     guard failure != .broken, !failure.isOfMachine, began >= lastFailure else { return }
     lastFailure = now
@@ -204,7 +204,7 @@ package struct HostBreaker: Equatable, Sendable {
     }
   }
 
-  /// Records that a trial has ended without saying anything of the host, as one that was cancelled.
+  /// Records that a trial has ended without a result, for example because it was cancelled.
   package mutating func trialEnded() {
     switch state {
     case .closed(var closed):
@@ -215,7 +215,7 @@ package struct HostBreaker: Equatable, Sendable {
     }
   }
 
-  /// Makes the next trial due: another host has opened.
+  /// Makes the next trial due, because another host has opened.
   package mutating func makeTrialDue(now: Int) {
     guard case .closed(var closed) = state else { return }
     closed.due = min(closed.due, now)
@@ -224,12 +224,12 @@ package struct HostBreaker: Equatable, Sendable {
 
   // MARK: Time
 
-  /// Counts time for which a closed host has been so.
+  /// Counts time for a closed host.
   /// - Parameters:
-  ///   - milliseconds: The time since this was called last.
+  ///   - milliseconds: The time since the last call.
   ///   - othersAnswer: Whether the latest news of any other host is an answer. If not, the network may be down, and only
-  ///     what was reached and failed counts.
-  /// - Returns: Whether the host is given up: not before it was tried.
+  ///     hosts that were reached and failed count.
+  /// - Returns: Whether the host is given up: not before a trial.
   @discardableResult
   package mutating func pass(_ milliseconds: Int, othersAnswer: Bool, now: Int) -> Bool {
     guard case .closed(var closed) = state else { return false }
@@ -246,7 +246,7 @@ package struct HostBreaker: Equatable, Sendable {
     return true
   }
 
-  /// Closes a host anew that was closed or given up. One that has never answered is as unknown as any.
+  /// Closes a host again that was closed or given up. One that has never answered becomes unknown.
   mutating func holdAgain(now: Int) {
     guard isGivenUp || isClosed else { return }
     let failure = self.closed?.failure ?? .refused

@@ -1,6 +1,6 @@
 import System
 
-/// What a host is doing for all jobs together.
+/// The load of a host, over all jobs.
 struct HostLoad: Sendable {
   /// A job's site that waits for room at a host.
   struct Blocked: Sendable {
@@ -8,16 +8,16 @@ struct HostLoad: Sendable {
     let site: Int
   }
 
-  /// The number that the caller gives to it.
+  /// The host's number, chosen by the caller.
   let number: Int
 
   /// Downloads that have started and not ended.
   var downloading = 0
 
-  /// Those of them of which it is not known that they have begun.
+  /// Downloads whose request is not known to have begun.
   var beginning = 0
 
-  /// Those of them that are too slow, see `DownloadPace`.
+  /// Downloads that are too slow, see `DownloadPace`.
   var slow = 0
 
   /// Downloads at once that a rule allows; nil without one.
@@ -33,15 +33,15 @@ struct HostLoad: Sendable {
   /// When the first of them started; nil without any.
   private var waitingSince: Int?
 
-  /// By how many milliseconds its downloads have exceeded what is usual, together.
+  /// The total time by which its downloads have exceeded the usual one, in milliseconds.
   var excess = 0
 
   var jobs = 0
 
-  /// The sites that are ranked again when the host changes, or when a download may start there again.
+  /// The sites to rank again when the host changes, or when a download may start there again.
   var blocked: [Blocked] = []
 
-  /// When the next timer for it is due; nil when there is none.
+  /// When the next timer of the host is due; nil when there is none.
   var timer: Int?
 
   init(number: Int, throttle: Throttle, allowance: HostAllowance) {
@@ -55,37 +55,37 @@ struct HostLoad: Sendable {
     throttle.spacing = allowance.interval
   }
 
-  /// The excess, in units that are large enough to rank it behind others.
+  /// The excess, in units that are large enough to rank the host behind others.
   var quanta: Int { excess / HostScheduler.quantum }
 
   /// Whether a download may start. At a host that was given up any may: it fails at once.
   /// - Parameters:
-  ///   - places: Those of a host without a rule.
+  ///   - slots: The limit of a host without a rule.
   ///   - hasTrialRoom: Whether one more closed host may be tried.
-  func hasRoom(_ places: HostLimit, hasTrialRoom: Bool, now: Int) -> Bool {
+  func hasRoom(_ slots: HostLimit, hasTrialRoom: Bool, now: Int) -> Bool {
     guard number != HostScheduler.files, !breaker.isGivenUp else { return true }
     guard throttle.nextStart <= now, throttle.spacing == 0 || beginning == 0 else { return false }
     if breaker.isClosed { return hasTrialRoom && breaker.trialDue.map { $0 <= now } == true }
-    return downloading < min(room(places), throttle.room)
+    return downloading < min(room(slots), throttle.room)
   }
 
-  /// When a download may start again, as far as that depends on the time only.
+  /// When a download may start again, as far as that depends only on time.
   var nextStart: Int { max(throttle.nextStart, breaker.isClosed ? breaker.trialDue ?? 0 : 0) }
 
-  /// Downloads at once from a host of which it is not known that it answers.
+  /// Downloads at once from a host that is not known to answer.
   private static let unknown = 2
 
   /// Downloads at once, whether or not it has refused requests.
-  private func room(_ places: HostLimit) -> Int {
-    let places = perHost.map(HostLimit.init(fixed:)) ?? places
+  private func room(_ slots: HostLimit) -> Int {
+    let slots = perHost.map(HostLimit.init(fixed:)) ?? slots
     let room =
-      breaker.responds || places.isFixed && breaker.silences == 0
-      ? concurrency.room(places) : min(Self.unknown, places.connections)
-    // Unless the operator gave a number, slow downloads leave one place to others.
-    return places.isFixed ? room : max(room, min(slow + 1, 2 * room))
+      breaker.responds || slots.isFixed && breaker.silences == 0
+      ? concurrency.room(slots) : min(Self.unknown, slots.connections)
+    // Unless the operator gave a number, slow downloads leave one slot to others.
+    return slots.isFixed ? room : max(room, min(slow + 1, 2 * room))
   }
 
-  /// The downloads that do nothing but wait: those that wait for its first answer for a while, or for one after a silence.
+  /// The downloads that only wait: for the host's first answer, for a while, or for an answer after a silence.
   func silentDownloads(now: Int) -> Int {
     let isSilent = breaker.silences > 0 || waitingSince.map { now - $0 >= HostScheduler.silentAfter } == true
     return isSilent ? waiting : 0
@@ -100,7 +100,7 @@ struct HostLoad: Sendable {
     waitingSince = waitingSince ?? now
   }
 
-  /// Counts a download that has ended, after what it says of the host.
+  /// Counts a download that has ended, after its result was recorded.
   mutating func ended(began: Int) {
     downloading -= 1
     guard let since = waitingSince, began >= since else { return }
@@ -115,7 +115,7 @@ struct HostLoad: Sendable {
   }
 }
 
-/// Finds how many downloads at once a host bears: fewer when its answers take several times as long as they did, and more
+/// Finds how many downloads at once a host supports: fewer when its answers take several times as long as before, and more
 /// again once they do not.
 ///
 /// The time to the first byte is averaged over a few answers. Its least average is the reference, as in TCP Vegas
@@ -124,7 +124,7 @@ struct HostConcurrency: Equatable, Sendable {
   /// Whether one connection carries all downloads.
   private(set) var isMultiplexed = false
 
-  /// Downloads at once, if that is less than what is allowed.
+  /// Downloads at once, if less than the allowed number.
   private(set) var limit = Int.max
 
   private var best = Double.infinity
@@ -132,15 +132,15 @@ struct HostConcurrency: Equatable, Sendable {
   private var count = 0
   private var wasSlow = false
 
-  /// Fewer than this are never found to be too many.
+  /// The lowest limit.
   static let least = 2
 
-  /// With how many streams of one connection a host is asked first.
+  /// The number of streams of one connection that a host gets first.
   static let firstStreams = 6
 
-  func room(_ places: HostLimit) -> Int {
-    let most = isMultiplexed ? places.streams : places.connections
-    return places.isFixed ? most : min(most, limit)
+  func room(_ slots: HostLimit) -> Int {
+    let most = isMultiplexed ? slots.streams : slots.connections
+    return slots.isFixed ? most : min(most, limit)
   }
 
   /// Records an answer.
@@ -162,7 +162,7 @@ struct HostConcurrency: Equatable, Sendable {
       limit = max(Self.least, min(limit, downloading) * 3 / 4)
       wasSlow = true
     } else if limit < .max, mean < 2 * best || mean < best + 0.1 {
-      // Not more than twice of what was tried.
+      // At most twice the number that was tried.
       limit = wasSlow ? limit + 1 : min(limit, downloading) * 2
       if limit >= 1024 { limit = .max }
     }

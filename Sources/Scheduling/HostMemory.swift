@@ -1,14 +1,14 @@
-/// What is known about hosts that have no entries left, so that the next job continues where the last one was: what they allow,
+/// The memory of hosts that have no entries left, so that the next job continues where the last one ended: what they allow,
 /// and whether they answer. Times are milliseconds of any clock.
 struct HostMemory {
-  /// How long what a host allows is remembered after it could have been asked again.
+  /// How long the limits of a host are remembered after it could have been asked again.
   static let lifetime = 600_000
 
-  /// How long a host without entries stays given up, or the time counts for which it was closed: after that its next entries
-  /// wait for it anew.
+  /// How long a host without entries stays given up, or the time for which it was closed still counts: after that, its next
+  /// entries wait for it again.
   static let givenUpTime = 60_000
 
-  /// The most hosts that are remembered: those that could have been asked for longest are forgotten first.
+  /// The most hosts that are remembered: the ones that could have been asked for longest are forgotten first.
   static let limit = 10_000
 
   struct Known {
@@ -27,7 +27,7 @@ struct HostMemory {
 
   private var hosts: [Int: Known] = [:]
 
-  /// When the hosts opened, and others did that were taken or kept again since.
+  /// The times at which hosts opened, some of which have been taken or kept again since.
   private var openings = PriorityQueue<Opening>()
 
   var count: Int { hosts.count }
@@ -37,7 +37,7 @@ struct HostMemory {
   /// Whether a host answers; nil when nothing is remembered of it.
   func breaker(of host: Int) -> HostBreaker? { hosts[host]?.breaker }
 
-  /// Removes and returns what is known about a host; nil when that is nothing.
+  /// Removes and returns the memory of a host; nil when there is none.
   mutating func take(_ host: Int, now: Int) -> Known? {
     guard var known = hosts.removeValue(forKey: host) else { return nil }
     known.throttle = now - known.opened < Self.lifetime ? known.throttle.ofEarlierJob : Throttle()
@@ -64,15 +64,15 @@ struct HostMemory {
   }
 }
 
-/// The latest news of whether hosts answer: whether the network may be down is a question of all hosts but the one that
-/// fails.
+/// The latest news of whether hosts answer: whether the network may be down is decided by all hosts except the failing
+/// one.
 struct HostNews {
   private var last: (host: Int, isAnswer: Bool)?
 
-  /// The latest news of any host but that of `last`.
+  /// The latest news of any host except that of `last`.
   private var other: Bool?
 
-  /// Records that a host has answered, or that one has failed which has answered before.
+  /// Records that a host has answered, or that a host that answered before has failed.
   mutating func record(_ host: Int, isAnswer: Bool) {
     if let last, last.host != host { other = last.isAnswer }
     last = (host, isAnswer)

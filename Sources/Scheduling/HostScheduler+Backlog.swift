@@ -1,5 +1,5 @@
 extension HostScheduler {
-  /// What of a job can start, or waits.
+  /// The entries of a job that can start, or wait.
   package struct Backlog: Equatable, Sendable {
     /// Whether an entry would start if the queues had room.
     package var isReady = false
@@ -7,29 +7,29 @@ extension HostScheduler {
     /// A host that has no room for an entry. Default: nil, no entry waits for room.
     package var blocked: Int?
 
-    /// The only host without room; while none is without, the only one at which something is left. Default: nil.
+    /// The only host without room; while no host is, the only one with entries left. Default: nil.
     package var host: Int?
 
-    /// How many entries wait to be tried again.
+    /// The number of entries that wait to be tried again.
     package var retries = 0
 
     package init() {}
   }
 
-  /// What of each job can start, or waits. It costs the same however many hosts and entries wait.
+  /// The backlog of each job. Costs the same however many hosts and entries wait.
   package mutating func backlogs() -> [Int: Backlog] {
     var backlogs: [Int: Backlog] = [:]
-    for place in jobs.indices {
+    for index in jobs.indices {
       var backlog = Backlog()
-      backlog.isReady = jobs[place].hasCandidate
-      backlog.retries = jobs[place].waitingRetries
-      if let site = jobs[place].blocked.first {
-        backlog.blocked = jobs[place].sites[site].host
-        backlog.host = jobs[place].blocked.count == 1 ? backlog.blocked : nil
-      } else if jobs[place].upcoming == nil {
-        backlog.host = jobs[place].onlyHost
+      backlog.isReady = jobs[index].hasCandidate
+      backlog.retries = jobs[index].waitingRetries
+      if let site = jobs[index].blocked.first {
+        backlog.blocked = jobs[index].sites[site].host
+        backlog.host = jobs[index].blocked.count == 1 ? backlog.blocked : nil
+      } else if jobs[index].upcoming == nil {
+        backlog.host = jobs[index].onlyHost
       }
-      backlogs[jobs[place].number] = backlog
+      backlogs[jobs[index].number] = backlog
     }
     return backlogs
   }

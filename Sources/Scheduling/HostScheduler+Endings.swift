@@ -1,6 +1,6 @@
-/// What follows the start of an entry, and what waits.
+/// The ends of downloads, and waiting entries.
 extension HostScheduler {
-  /// The end of a wait: of an entry, or of a host.
+  /// The end of a wait, of an entry or of a host.
   struct Timer: Comparable {
     let due: Int
     let host: Int
@@ -19,9 +19,9 @@ extension HostScheduler {
   ///   - began: When it started.
   ///   - hasBegun: Whether `downloadBegan` was called for it.
   ///   - isSlow: Whether `downloadIsSlow` was called for it.
-  ///   - contact: What it says of whether the host answers.
+  ///   - contact: What it tells about whether the host answers.
   ///   - isTrial: Whether its start returned `Admission.trial`.
-  /// - Returns: How long the host is held, in seconds, if that is new.
+  /// - Returns: How long the host is held, in seconds, if the hold is new.
   package mutating func downloadEnded(
     host: Int, spent milliseconds: Int, began: Int, hasBegun: Bool = false, isSlow: Bool = false, _ answer: Answer,
     contact: Contact = .unknown, isTrial: Bool = false, now: Int, backoff: Backoff
@@ -42,7 +42,7 @@ extension HostScheduler {
     for other in due { unblock(other) }
     if wasMachineClosed, !hosts.machine.isClosed { unblockAll() }
     unblock(slot)
-    // A job that was removed does not call `finished`.
+    // A removed job does not call `finished`.
     hosts.removeIfUnused(slot, now: now)
     return hold
   }
@@ -54,27 +54,27 @@ extension HostScheduler {
     unblock(slot)
   }
 
-  /// Tries an entry again from `due` on. `finished` is to be called for its last try afterwards.
-  /// - Parameter allowance: What the operator allows at the host; evaluated when no job has anything there yet.
+  /// Tries an entry again from `due` on. Call `finished` for its last try afterwards.
+  /// - Parameter allowance: The operator's limits for the host; evaluated when no job has entries there yet.
   package mutating func retry(
     _ retry: Retry, job: Int, due: Int, now: Int, allowance: @autoclosure () -> HostAllowance = .standard
   ) {
-    guard let place = place(of: job) else { return }
-    jobs[place].retryWaits(at: attach(place, to: retry.host, now, allowance()))
+    guard let index = index(of: job) else { return }
+    jobs[index].retryWaits(at: attach(index, to: retry.host, now, allowance()))
     timers.insert(Timer(due: due, host: retry.host, retry: (job, retry)))
   }
 
-  /// Records that the outcome of a started entry is known, after `downloadEnded`. A host at which the job has nothing left
-  /// is forgotten.
+  /// Records that the outcome of a started entry is known, after `downloadEnded`. A host at which the job has nothing left is
+  /// forgotten.
   package mutating func finished(job: Int, host: Int, now: Int) {
-    guard let place = place(of: job), let site = jobs[place].site(at: host) else { return }
-    jobs[place].finished(at: site)
-    guard jobs[place].sites[site].isDone else { return }
-    jobs[place].remove(site)
-    hosts.detach(job, from: jobs[place].sites[site].slot, now: now)
+    guard let index = index(of: job), let site = jobs[index].site(at: host) else { return }
+    jobs[index].finished(at: site)
+    guard jobs[index].sites[site].isDone else { return }
+    jobs[index].remove(site)
+    hosts.detach(job, from: jobs[index].sites[site].slot, now: now)
   }
 
-  // MARK: What waits
+  // MARK: Waiting entries
 
   package func throttle(of host: Int) -> Throttle {
     hosts.slot(of: host).map { hosts.loads[$0].throttle } ?? Throttle()
@@ -95,12 +95,12 @@ extension HostScheduler {
     unblock(slot)
   }
 
-  /// Whether the first answer of a host is waited for, also after a silence.
+  /// Whether the first answer of a host is awaited, also after a silence.
   package func awaitsAnswer(_ host: Int) -> Bool { host != HostScheduler.files && !breaker(of: host).responds }
 
   // MARK: Closed hosts
 
-  /// Removes and returns the changes of hosts since this was last called, in their order.
+  /// Removes and returns the changes of hosts since the last call, in their order.
   package mutating func takeHostChanges() -> [HostChange] {
     defer { hosts.changes = [] }
     return hosts.changes
@@ -109,12 +109,12 @@ extension HostScheduler {
   /// Whether hosts that have never answered are held, because this machine seems to have no network.
   package var isMachineHeld: Bool { hosts.machine.isClosed }
 
-  /// Whether other hosts were reached at that time or later, in spite of what this machine may be to blame for.
+  /// Whether other hosts were reached at this time or later, although this machine may have failed.
   package func hasReached(_ failure: HostBreaker.Failure, since time: Int) -> Bool {
     hosts.machine.hasReached(failure, since: time)
   }
 
-  /// For how long, in milliseconds, closed hosts have waited while no other host answered: the longest of them.
+  /// The longest time, in milliseconds, that a closed host has waited while no other host answered.
   package var unansweredTime: Int { hosts.unansweredTime }
 
   /// Whether a host may be asked for an entry of a closed one: it is neither closed nor given up, or nobody has anything left
@@ -128,11 +128,11 @@ extension HostScheduler {
     }
   }
 
-  /// Whether a host is closed at which jobs have something left.
+  /// Whether a host with entries left is closed.
   package var hasClosedHosts: Bool { !hosts.closed.isEmpty }
 
-  /// The closed hosts at which jobs have something left, `HostScheduler.files` for those that have never answered, those that
-  /// were closed first before others.
+  /// The closed hosts with entries left, the ones closed first before others; `HostScheduler.files` stands for all that have
+  /// never answered.
   package var closedHosts: [(host: Int, closed: HostBreaker.Closed)] {
     let all = hosts.closed.compactMap { slot in
       hosts.loads[slot].breaker.closed.map { (host: hosts.loads[slot].number, closed: $0) }
@@ -141,45 +141,45 @@ extension HostScheduler {
     return (machine + all).sorted { ($0.closed.since, $0.host) < ($1.closed.since, $1.host) }
   }
 
-  /// Whether all that jobs have left is at hosts that wait until they answer, or until this machine has a network.
+  /// Whether all entries left are at hosts that wait until they answer, or until this machine has a network.
   package var isCutOff: Bool {
     jobs.allSatisfy { job in
       (job.upcoming == nil || hosts.machine.isClosed) && job.slots.allSatisfy { hosts.isHeld($0) }
     }
   }
 
-  /// Since when, and why, a host is closed, or those that have never answered are (`HostScheduler.files`). Default: nil, it is
-  /// not.
+  /// When and why a host was closed, or all that have never answered (`HostScheduler.files`). Default: nil, it is not
+  /// closed.
   package func closed(_ host: Int) -> HostBreaker.Closed? {
     host == Self.files ? hosts.machine.closed : breaker(of: host).closed
   }
 
-  /// Gives up the closed hosts that have waited so long, in milliseconds, while no other host answered.
+  /// Gives up the closed hosts that have waited this long, in milliseconds, while no other host answered.
   package mutating func giveUpUnanswered(after milliseconds: Int, now: Int) {
     let wasMachineClosed = hosts.machine.isClosed
     for slot in hosts.giveUpUnanswered(after: milliseconds, now: now) { unblock(slot) }
     if wasMachineClosed, !hosts.machine.isClosed { unblockAll() }
   }
 
-  /// How many downloads do nothing but wait for hosts that do not answer.
+  /// The number of downloads that only wait for hosts that do not answer.
   package func silentDownloads(now: Int) -> Int { hosts.silentDownloads(now: now) }
 
-  /// The hosts of a job that are held, and until when.
+  /// The hosts of a job that are on hold, and until when.
   package func held(job: Int, now: Int) -> [(host: Int, until: Int)] {
-    guard let place = place(of: job) else { return [] }
-    return jobs[place].slots.compactMap { slot in
+    guard let index = index(of: job) else { return [] }
+    return jobs[index].slots.compactMap { slot in
       let until = hosts.loads[slot].throttle.until
       return until > now ? (hosts.loads[slot].number, until) : nil
     }
   }
 
-  /// When the next wait of an entry or of a host ends, or ended since `choose` was last called; nil when none waits.
+  /// When the next wait of an entry or a host ends, or ended since the last call of `choose`; nil when none waits.
   package var nextChange: Int? { [timers.first?.due, hosts.countDue].compactMap { $0 }.min() }
 
-  /// How many entries of a job wait to be tried again.
-  package func waitingRetries(job: Int) -> Int { place(of: job).map { jobs[$0].waitingRetries } ?? 0 }
+  /// The number of entries of a job that wait to be tried again.
+  package func waitingRetries(job: Int) -> Int { index(of: job).map { jobs[$0].waitingRetries } ?? 0 }
 
-  /// Makes a host at which no download may start now change when one may.
+  /// Sets a timer for a host at which no download may start now.
   mutating func setTimer(for slot: Int, _ now: Int) {
     var nextStart = hosts.loads[slot].nextStart
     if hosts.loads[slot].breaker.isClosed, !hosts.hasTrialRoom {
@@ -195,17 +195,17 @@ extension HostScheduler {
 
   private mutating func unblockAll() { for (_, slot) in hosts.used { unblock(slot) } }
 
-  /// Ranks what waits for a host again.
+  /// Ranks the sites that wait for a host again.
   mutating func unblock(_ slot: Int) {
     guard !hosts.loads[slot].blocked.isEmpty else { return }
     let quanta = hosts.loads[slot].quanta
     for blocked in hosts.loads[slot].blocked {
-      if let place = place(of: blocked.job) { jobs[place].unblock(blocked.site, quanta: quanta) }
+      if let index = index(of: blocked.job) { jobs[index].unblock(blocked.site, quanta: quanta) }
     }
     hosts.loads[slot].blocked.removeAll(keepingCapacity: true)
   }
 
-  /// Handles the timers that are due, and time that has passed for closed hosts.
+  /// Handles the timers that are due, and counts time for closed hosts.
   package mutating func wake(_ now: Int) {
     let wasMachineClosed = hosts.machine.isClosed
     for slot in hosts.countTime(now: now) { unblock(slot) }
@@ -214,9 +214,9 @@ extension HostScheduler {
       _ = timers.popFirst()
       guard let slot = hosts.slot(of: timer.host) else { continue }
       if let (job, retry) = timer.retry {
-        guard let place = place(of: job), let site = jobs[place].site(at: retry.host) else { continue }
-        jobs[place].retryIsDue(retry, at: site)
-        rank(place, site)
+        guard let index = index(of: job), let site = jobs[index].site(at: retry.host) else { continue }
+        jobs[index].retryIsDue(retry, at: site)
+        rank(index, site)
       } else {
         if hosts.loads[slot].timer == timer.due { hosts.loads[slot].timer = nil }
         unblock(slot)

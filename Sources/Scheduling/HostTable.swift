@@ -1,7 +1,7 @@
-/// The hosts at which a live job has something left or a download runs, each in a slot that it keeps while it is in use,
-/// and what is remembered of others.
+/// The hosts with entries of live jobs or with downloads, each in a slot that it keeps while it is in use, and the memory of
+/// other hosts.
 struct HostTable {
-  /// By slot. Those of unused slots have no meaning.
+  /// By slot. The loads of unused slots have no meaning.
   var loads: [HostLoad] = []
 
   private var slots: [Int: Int] = [:]
@@ -14,17 +14,17 @@ struct HostTable {
   /// The slots of closed hosts.
   private(set) var closed: Set<Int> = []
 
-  /// Whether hosts may be asked that have never answered: not while this machine has no network or no name server.
+  /// Whether hosts that have never answered may be asked: not while this machine has no network or no name server.
   private(set) var machine = MachineBreaker()
 
-  /// How many downloads try whether their hosts answer again.
+  /// The number of downloads that try whether their hosts answer again.
   private(set) var trials = 0
   private var news = HostNews()
 
   /// When time was last counted for closed hosts.
   private var counted = 0
 
-  /// Changes of hosts that were not taken yet, and how many there have been.
+  /// Changes of hosts that have not been taken, and the total number of changes.
   var changes: [HostChange] = [] {
     didSet { changeCount += max(0, changes.count - oldValue.count) }
   }
@@ -33,7 +33,7 @@ struct HostTable {
   /// The most trials at once.
   static let trialLimit = 16
 
-  /// How often time is counted for closed hosts, in milliseconds. A longer time without counting, as in a pause, is none.
+  /// How often time is counted for closed hosts, in milliseconds. A longer gap, as in a pause, does not count.
   static let countInterval = 1000
 
   var count: Int { slots.count }
@@ -43,7 +43,7 @@ struct HostTable {
 
   var used: [(host: Int, slot: Int)] { slots.map { ($0.key, $0.value) } }
 
-  /// Whether a host is in use, or remembered.
+  /// Whether a host is in use or remembered.
   func knows(_ number: Int) -> Bool { slots[number] != nil || memory.contains(number) }
 
   /// Whether a host is neither closed nor given up. One that is not in use is open, too, when it may be tried again: otherwise
@@ -55,7 +55,7 @@ struct HostTable {
   }
 
   /// Counts one more job at a host.
-  /// - Parameter allowance: What the operator allows at a host; evaluated when that is not in use yet.
+  /// - Parameter allowance: The operator's limits for the host; evaluated when the host is not in use yet.
   /// - Returns: The host's slot.
   mutating func attach(_ number: Int, now: Int, _ allowance: @autoclosure () -> HostAllowance) -> Int {
     let slot = slots[number] ?? insert(number, now, allowance())
@@ -81,7 +81,7 @@ struct HostTable {
     removeIfUnused(slot, now: now)
   }
 
-  /// Removes a host that has neither a job nor a download. What is known about it is remembered.
+  /// Removes a host that has neither a job nor a download. It is remembered.
   mutating func removeIfUnused(_ slot: Int, now: Int) {
     guard loads[slot].jobs == 0, loads[slot].downloading == 0 else { return }
     let number = loads[slot].number
@@ -95,7 +95,7 @@ struct HostTable {
   // MARK: Answers
 
   /// Records the start of a download.
-  /// - Returns: Whether it tries if its host answers again, or is not to be tried.
+  /// - Returns: Whether it tries if its host answers again, or fails without a try.
   mutating func started(_ slot: Int, now: Int, isPassedOn: Bool = false) -> HostScheduler.Admission {
     loads[slot].started(now: now, isRequest: !isPassedOn)
     if loads[slot].waiting > 0 { unanswered.insert(slot) }
@@ -115,7 +115,7 @@ struct HostTable {
     loads[slot].number != HostScheduler.files && !loads[slot].breaker.responds && !loads[slot].breaker.hasAnswered
   }
 
-  /// Whether a host may be asked as far as this machine has a network.
+  /// Whether a host may be asked, with respect to this machine's network.
   func mayAsk(_ slot: Int, now: Int) -> Bool { !machine.isClosed || !isUnknown(slot) || machine.isTrialDue(now: now) }
 
   /// Whether one more closed host may be tried.
@@ -127,7 +127,7 @@ struct HostTable {
     unanswered.remove(slot)
   }
 
-  /// Records the end of a download, and what it says of the host.
+  /// Records the end of a download, and what it tells about the host.
   /// - Returns: The slots of closed hosts that may be tried at once, because this one has opened.
   mutating func ended(_ slot: Int, _ contact: HostScheduler.Contact, began: Int, isTrial: Bool, now: Int) -> Set<Int> {
     if isTrial { trials -= 1 }
@@ -153,7 +153,7 @@ struct HostTable {
       if closed.isEmpty { counted = now }
       changes.append(.init(host: HostScheduler.files, kind: kind, ended: machineHold))
     }
-    // Others come before it for the next trial: one name that never resolves is not to have all of them.
+    // Other hosts come before it for the next trial: one name that never resolves must not use all of them.
     if isMachineTrial, machine.isClosed { loads[slot].excess += HostScheduler.quantum }
     switch contact {
     case .answered(let firstByte, let isMultiplexed):
@@ -176,18 +176,18 @@ struct HostTable {
       } else if !wasGivenUp, loads[slot].breaker.isGivenUp {
         changes.append(.init(host: number, kind: .givenUp))
       }
-      // Lists may name many hosts that have never been there, which says nothing about the network.
+      // Lists may name many hosts that never existed, which is no sign of the network.
       if hadAnswered { news.record(number, isAnswer: false) }
     case .unknown: if isTrial { loads[slot].breaker.trialEnded() }
     }
     return false
   }
 
-  /// When time is to be counted for closed hosts. Default: nil, none is closed.
+  /// When to count time for closed hosts. Default: nil, none is closed.
   var countDue: Int? { closed.isEmpty && !machine.isClosed ? nil : counted + Self.countInterval }
 
-  /// Counts time for closed hosts, if that is due.
-  /// - Returns: The slots of those that are given up for it.
+  /// Counts time for closed hosts, if due.
+  /// - Returns: The slots of hosts that are given up because of it.
   mutating func countTime(now: Int) -> Set<Int> {
     guard let countDue, now >= countDue else { return [] }
     let passed = min(now - counted, 2 * Self.countInterval)
@@ -202,8 +202,8 @@ struct HostTable {
     }
   }
 
-  /// Gives up the closed hosts for which no other has answered for so many milliseconds, and the hold of those that have never
-  /// answered.
+  /// Gives up the closed hosts for which no other host has answered for so many milliseconds, and ends the hold of hosts that
+  /// have never answered.
   mutating func giveUpUnanswered(after milliseconds: Int, now: Int) -> Set<Int> {
     if machine.isClosed, machine.unanswered >= milliseconds {
       changes.append(.init(host: HostScheduler.files, kind: .givenUp, ended: machine.closed))
@@ -228,19 +228,19 @@ struct HostTable {
     return givenUp
   }
 
-  /// For how long, in milliseconds, closed hosts have waited while no other answered: the longest of them.
+  /// The longest time, in milliseconds, that a closed host has waited while no other answered.
   var unansweredTime: Int { closed.reduce(machine.unanswered) { max($0, loads[$1].breaker.closed?.unanswered ?? 0) } }
 
   /// Whether a host waits until it answers, or until this machine has a network.
   func isHeld(_ slot: Int) -> Bool { loads[slot].breaker.isClosed || machine.isClosed && isUnknown(slot) }
 
-  /// How many downloads do nothing but wait for hosts that do not answer.
+  /// The number of downloads that only wait for hosts that do not answer.
   func silentDownloads(now: Int) -> Int {
     unanswered.reduce(0) { $0 + loads[$1].silentDownloads(now: now) }
   }
 }
 
-/// A change of whether a host is asked.
+/// A change in whether a host is asked.
 package struct HostChange: Equatable, Sendable {
   package enum Kind: Equatable, Sendable {
     /// Its entries wait.
@@ -255,6 +255,6 @@ package struct HostChange: Equatable, Sendable {
   package let host: Int
   package let kind: Kind
 
-  /// How it was closed until then. Default: nil, it was not.
+  /// Its state while it was closed. Default: nil, it was not closed.
   package var ended: HostBreaker.Closed?
 }

@@ -1,6 +1,6 @@
-/// What a job has left at the hosts that it has started, ranked.
+/// The entries of a job that are left at the hosts that it has started, ranked.
 struct JobSites {
-  /// What a job has left at one host.
+  /// The entries of a job that are left at one host.
   struct Site {
     let host: Int
     /// The host's slot in `HostTable`.
@@ -9,13 +9,13 @@ struct JobSites {
     var next: EntryKey?
     /// Retries that are due, and new entries that wait apart for a closed host.
     fileprivate(set) var dueRetries = PriorityQueue<Retry>()
-    /// How many of them have a mirror, and how many such there have been.
+    /// The number of them with a mirror, now and in total.
     fileprivate(set) var dueMirrored = (now: 0, ever: 0)
-    /// Entries that waited for others, and do not any more.
+    /// Entries that waited for others, and are released.
     var released = PriorityQueue<EntryKey>()
     /// How many retries are not due yet.
     var waiting = 0
-    /// Entries that have started and whose outcome is not known.
+    /// Entries that have started without a known outcome.
     var inProgress = 0
     /// The number of its last start, counted over all jobs; 0 when it has none.
     var lastStart = 0
@@ -32,7 +32,7 @@ struct JobSites {
       return key
     }
 
-    /// What that is; the next new entry when there is none.
+    /// The kind of that entry; the next new entry when there is none.
     var first: HostScheduler.Choice.Kind {
       let key = key
       if let free = released.first, free == key { return .released(free, host: host) }
@@ -40,8 +40,8 @@ struct JobSites {
       return .host(host)
     }
 
-    /// The entry that tries whether a closed host answers again: one that was not tried there, if there is any, and
-    /// otherwise the one that was so the fewest times. One URL that always fails is not to keep the host closed.
+    /// The entry that tries whether a closed host answers again: one that was not tried there, if there is any, else the one
+    /// with the fewest tries. One URL that always fails must not keep the host closed.
     var longestWaiting: HostScheduler.Choice.Kind {
       if next != nil { return .host(host) }
       if let free = released.first { return .released(free, host: host) }
@@ -72,7 +72,7 @@ struct JobSites {
     }
   }
 
-  /// A site as it was at a version.
+  /// A site with its rank at a version.
   struct Ranked: Comparable {
     let rank: Rank
     let site: Int
@@ -96,21 +96,21 @@ struct JobSites {
   /// The first entry of the next host that was not started; nil when there is none.
   var upcoming: EntryKey?
 
-  /// What `findHead` found last.
+  /// The last result of `findHead`.
   private(set) var head: Head?
 
   /// How many retries are not due yet.
   private(set) var waitingRetries = 0
 
-  /// Those of hosts at which nothing is left have no meaning.
+  /// Sites of hosts without entries have no meaning.
   private(set) var sites: [Site] = []
-  private var places: [Int: Int] = [:]
+  private var indices: [Int: Int] = [:]
   private var unused: [Int] = []
 
   /// The sites that wait for room at their hosts.
   private(set) var blocked: Set<Int> = []
 
-  /// The sites at which something may start, and earlier ranks of them.
+  /// The sites with an entry that may start, and their earlier ranks.
   private var ranked = PriorityQueue<Ranked>()
   private var versions = 0
 
@@ -121,16 +121,16 @@ struct JobSites {
 
   // MARK: Sites
 
-  /// The index of the site at a host; nil when nothing is left there.
-  func site(at host: Int) -> Int? { places[host] }
+  /// The index of the site at a host; nil when no entry is left there.
+  func site(at host: Int) -> Int? { indices[host] }
 
-  /// The slots of the hosts at which something is left.
-  var slots: [Int] { places.values.map { sites[$0].slot } }
+  /// The slots of the hosts with entries left.
+  var slots: [Int] { indices.values.map { sites[$0].slot } }
 
-  /// The only host at which something is left; nil when there are several, or none.
-  var onlyHost: Int? { places.count == 1 ? places.first?.key : nil }
+  /// The only host with entries left; nil when there are several, or none.
+  var onlyHost: Int? { indices.count == 1 ? indices.first?.key : nil }
 
-  /// Whether an entry may start, unless it turns out that its host has no room.
+  /// Whether an entry may start, unless its host turns out to have no room.
   var hasCandidate: Bool {
     mutating get { upcoming != nil || first != nil }
   }
@@ -141,12 +141,12 @@ struct JobSites {
     let index = unused.popLast() ?? sites.count
     let site = Site(host: host, slot: slot)
     if index == sites.count { sites.append(site) } else { sites[index] = site }
-    places[host] = index
+    indices[host] = index
     return index
   }
 
   mutating func remove(_ index: Int) {
-    places[sites[index].host] = nil
+    indices[sites[index].host] = nil
     sites[index].version = 0
     blocked.remove(index)
     unused.append(index)
@@ -224,7 +224,7 @@ struct JobSites {
     ranked.insert(Ranked(rank: Rank(key, quanta: quanta), site: index, version: versions))
   }
 
-  /// Takes the first site out of the ranking until its host has room.
+  /// Removes the first site from the ranking until its host has room.
   mutating func blockFirst() {
     guard let first = ranked.popFirst() else { return }
     sites[first.site].isBlocked = true
@@ -240,8 +240,8 @@ struct JobSites {
 
   /// Sets `head`, provided that the host of the first site has room.
   /// - Parameters:
-  ///   - mayAskUnknown: Whether hosts may be asked that were not started.
-  ///   - prefersUnknown: Whether such a host comes before all others: one name that never resolves is not to have all tries.
+  ///   - mayAskUnknown: Whether hosts that were not started may be asked.
+  ///   - prefersUnknown: Whether such a host comes before all others: one name that never resolves must not use all trials.
   mutating func findHead(mayAskUnknown: Bool, prefersUnknown: Bool) {
     let next = mayAskUnknown ? upcoming.map { Rank($0, quanta: 0) } : nil
     if let first, next.map({ !prefersUnknown && first.rank < $0 }) ?? true {

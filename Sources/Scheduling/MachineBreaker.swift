@@ -1,18 +1,18 @@
-/// Whether hosts may be asked that have never answered. They are held while this machine seems to have no network, no proxy or
+/// Whether hosts that have never answered may be asked. They are held while this machine seems to have no network, no proxy or
 /// no name server: after two hosts in a row that could not be resolved, or one without a network or a proxy, and no other news
-/// since. One entry at a time tries whether it has. Once that was given up they are asked as any other, until one of them is
-/// reached. Times are milliseconds of any clock.
+/// since. One entry at a time tries whether that has changed. After the hold is given up they are asked as usual, until one of
+/// them is reached. Times are milliseconds of any clock.
 struct MachineBreaker {
   private var breaker = HostBreaker()
 
-  /// Why hosts were held last.
+  /// The cause of the last hold.
   private var cause: HostBreaker.Failure?
 
-  /// The host that could not be resolved last, with no other news since.
+  /// The last host that could not be resolved, if there is no other news since.
   private var unresolved: Int?
 
-  /// When the last request began that reached a host, and one whose address was not known: that needs a name server, and the
-  /// proxy.
+  /// When the last request began that reached a host, and the last one that reached a host of unknown address: that needs a name
+  /// server, and the proxy.
   private var reached = Int.min
   private var reachedNew = Int.min
 
@@ -21,10 +21,10 @@ struct MachineBreaker {
 
   var isClosed: Bool { breaker.isClosed }
 
-  /// Since when, and why, hosts are held. Default: nil, they are not.
+  /// When and why hosts are held. Default: nil, they are not.
   var closed: HostBreaker.Closed? { breaker.closed }
 
-  /// For how long hosts have been held.
+  /// How long hosts have been held.
   var unanswered: Int { breaker.closed?.unanswered ?? 0 }
 
   func isTrialDue(now: Int) -> Bool { breaker.trialDue.map { $0 <= now } ?? false }
@@ -37,17 +37,17 @@ struct MachineBreaker {
     trial = (host, now)
   }
 
-  /// Lets hosts be asked that have never answered, although this machine seems to have no network still.
+  /// Allows asking hosts that have never answered, although this machine still seems to have no network.
   mutating func giveUp(now: Int) { breaker.giveUp(now: now) }
 
-  /// Whether hosts were reached by requests that began at that time or later, in spite of a failure.
+  /// Whether requests that began at this time or later reached hosts in spite of a failure.
   func hasReached(_ failure: HostBreaker.Failure, since time: Int) -> Bool {
     (failure == .noNetwork ? reached : reachedNew) >= time
   }
 
   /// Records the end of a download.
   /// - Parameter isNew: Whether the request before did not reach the host, or there was none.
-  /// - Returns: What changes for hosts that have never answered. Default: nil, nothing.
+  /// - Returns: The change for hosts that have never answered. Default: nil, none.
   mutating func ended(at host: Int, _ contact: HostScheduler.Contact, isNew: Bool, began: Int, now: Int) -> HostChange
     .Kind?
   {
@@ -70,8 +70,8 @@ struct MachineBreaker {
       reached = max(reached, began)
       if isNew { (reachedNew, unresolved) = (max(reachedNew, began), nil) }
       if isTrial { breaker.trialEnded() }
-      // A host that was reached before may have been asked without a name server, or, unless it is the trial, without a proxy;
-      // and so may, before hosts were held, one that was not.
+      // A host that was reached before, or one asked before the hold, may not have needed a name server or, unless it is the
+      // trial, a proxy.
       let isNews = isNew || cause == .noNetwork || isTrial && cause == .noProxy
       guard breaker.state != .open, isNews, began >= closed?.since ?? began else { return nil }
       breaker = HostBreaker()
@@ -87,7 +87,7 @@ struct MachineBreaker {
 
   /// Counts time.
   /// - Parameter othersAnswer: Whether the latest news of the hosts that have answered before is an answer.
-  /// - Returns: Whether the hold is given up for it.
+  /// - Returns: Whether the hold is given up because of it.
   mutating func pass(_ milliseconds: Int, othersAnswer: Bool, now: Int) -> Bool {
     breaker.pass(milliseconds, othersAnswer: othersAnswer, now: now)
   }

@@ -1,4 +1,4 @@
-/// A set of places in a manifest, of one bit for each place up to the last.
+/// A set of positions in a manifest, with one bit for each position up to the last.
 package struct PositionSet: Sendable {
   private var words: [UInt64] = []
 

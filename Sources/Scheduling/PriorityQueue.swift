@@ -1,4 +1,4 @@
-/// A queue whose first element is its least one (a binary heap).
+/// A queue whose first element is the least one (a binary heap).
 package struct PriorityQueue<Element: Comparable> {
   private var heap: [Element] = []
 
@@ -14,10 +14,10 @@ package struct PriorityQueue<Element: Comparable> {
 
   package mutating func insert(_ element: Element) {
     heap.append(element)
-    var place = heap.count - 1
-    while place > 0, heap[place] < heap[(place - 1) / 2] {
-      heap.swapAt(place, (place - 1) / 2)
-      place = (place - 1) / 2
+    var index = heap.count - 1
+    while index > 0, heap[index] < heap[(index - 1) / 2] {
+      heap.swapAt(index, (index - 1) / 2)
+      index = (index - 1) / 2
     }
   }
 
@@ -34,19 +34,19 @@ package struct PriorityQueue<Element: Comparable> {
     let count = heap.count
     heap.removeAll(where: isRemoved)
     guard heap.count < count else { return }
-    for place in (0..<heap.count / 2).reversed() { moveDown(from: place) }
+    for index in (0..<heap.count / 2).reversed() { moveDown(from: index) }
   }
 
   private mutating func moveDown(from start: Int) {
-    var place = start
-    while let child = lesserChild(of: place), heap[child] < heap[place] {
-      heap.swapAt(child, place)
-      place = child
+    var index = start
+    while let child = lesserChild(of: index), heap[child] < heap[index] {
+      heap.swapAt(child, index)
+      index = child
     }
   }
 
-  private func lesserChild(of place: Int) -> Int? {
-    let (left, right) = (2 * place + 1, 2 * place + 2)
+  private func lesserChild(of index: Int) -> Int? {
+    let (left, right) = (2 * index + 1, 2 * index + 2)
     guard left < heap.count else { return nil }
     return right < heap.count && heap[right] < heap[left] ? right : left
   }

@@ -1,14 +1,14 @@
-/// Decides when a folder is scanned again: when the kernel has noticed something, and every so often. Scanning a hundred
-/// thousand files takes a while, so scans may take a tenth of the time at most, unless that would be longer than half a
-/// minute without one; only an urgent notice has the folder scanned at once.
+/// Decides when a folder is scanned again: when the kernel has reported a change, and at intervals. Scanning a hundred
+/// thousand files takes a while, so scans may take a tenth of the time at most, unless that would mean more than half a
+/// minute without one; only an urgent notice causes a scan at once.
 package struct ScanSchedule: Sendable {
   private var hasNotice = false
   private var hasUrgentNotice = true
   private var earliest = 0.0
   private var latest = 0.0
 
-  /// The longest time between scans that is due to how long they take, in seconds: a file system that hung once is not to
-  /// be left alone for the ninefold time.
+  /// The longest break after a slow scan, in seconds: a file system that hung once must not cause a break of nine times that
+  /// long.
   private static let longestBreak = 30.0
 
   package init() {}

@@ -2,11 +2,11 @@ import System
 
 /// Decides when a file is no longer being written.
 ///
-/// A file that somebody has open for writing is not settled, and one that nobody has is. Where the kernel cannot tell, a file
-/// is settled when the kernel has reported that it was renamed in or closed by its writer, when its mtime and ctime are older
-/// than the settling time, or when it was seen unchanged for that long. On a network file system only the last two hold.
+/// A file that a process has open for writing is not settled; a file that none has open is. Where the kernel cannot tell, a
+/// file is settled when the kernel has reported that it was renamed in or closed by its writer, when its mtime and ctime are
+/// older than the settling time, or when it was seen unchanged for that long. On a network file system only the last two apply.
 package struct Settling: Sendable {
-  /// The least time on a network file system, in seconds: what is known about a file there may be some seconds old.
+  /// The least settling time on a network file system, in seconds: the status of a file there may be some seconds old.
   package static let networkTime = 10.0
 
   /// How long a file must be unchanged, in seconds.
@@ -15,10 +15,10 @@ package struct Settling: Sendable {
   /// Whether other machines may write to the files.
   package var isOnNetwork = false
 
-  /// What is known about a file.
+  /// The last status of a file.
   private struct Seen {
     var identity: FileIdentity
-    /// When it was first seen like this, in seconds of a clock that never jumps.
+    /// When it was first seen with this status, in seconds of a clock that never jumps.
     var since: Double
     var isSettled = false
   }
@@ -26,12 +26,12 @@ package struct Settling: Sendable {
   private var seen: [FileName: Seen] = [:]
   private var reported: Set<FileName> = []
 
-  /// The files that somebody has open for writing, and when that was first seen.
+  /// The files that a process has open for writing, and when that was first seen.
   private var openSince: [FileName: Double] = [:]
 
   package init(time: Double) { self.time = time }
 
-  /// How long a file must be unchanged where it lies, in seconds.
+  /// The effective settling time, in seconds.
   package var effectiveTime: Double { isOnNetwork ? max(time, Self.networkTime) : time }
 
   package mutating func note(_ notice: FolderNotice) {
@@ -44,7 +44,7 @@ package struct Settling: Sendable {
     }
   }
 
-  /// Examines a file again that was settled.
+  /// Examines a settled file again.
   package mutating func doubt(_ name: FileName) {
     reported.remove(name)
     seen[name]?.isSettled = false
@@ -54,9 +54,9 @@ package struct Settling: Sendable {
   /// - Parameters:
   ///   - now: Seconds of a clock that never jumps.
   ///   - wallClock: Seconds since 1970.
-  ///   - writers: Who has the file with an index open for writing. Asked until a file is settled, and not on a network file
-  ///     system.
-  /// - Returns: The indices of those that are settled.
+  ///   - writers: Returns who has the file at an index open for writing. Called until a file is settled, and not on a network
+  ///     file system.
+  /// - Returns: The indices of settled files.
   package mutating func settled(
     _ files: [(name: FileName, identity: FileIdentity)], now: Double, wallClock: Double,
     writers: (Int) -> OpenFile.Writers
@@ -84,7 +84,7 @@ package struct Settling: Sendable {
     }
   }
 
-  /// The files that somebody has had open for writing for at least so many seconds, as far as the kernel tells.
+  /// The files that were open for writing for at least so many seconds, as far as the kernel tells.
   package func open(for seconds: Double, now: Double) -> Set<FileName> {
     Set(openSince.lazy.filter { now - $0.value >= seconds }.map(\.key))
   }
@@ -94,17 +94,17 @@ package struct Settling: Sendable {
     return wallClock - changed >= effectiveTime || now - file.since >= effectiveTime
   }
 
-  /// In how many seconds the files are to be looked at again because somebody has one open, of which the kernel tells
-  /// nothing when it ends: soon at first, since a file is closed a moment after the notice says so. nil when nobody has.
+  /// Seconds until the files are examined again because one is open, whose closing the kernel does not report: soon at first,
+  /// since a file is closed a moment after the notice says so. nil when none is open.
   package func recheck(now: Double) -> Double? {
     openSince.values.max().map { max(0.02, now - $0) }
   }
 }
 
-/// When a file that is missing from a folder counts as removed: it is missing at two scans in a row, and for as long as
-/// files are given to settle. A scan that fails tells nothing, and begins it anew.
+/// When a file that is missing from a folder counts as removed: it is missing in two scans in a row, and for the settling
+/// time. A scan that fails restarts this.
 package struct MissingFiles: Sendable {
-  /// Since which scan each file has been missing, in seconds.
+  /// The scan in which each file was first missing, in seconds.
   private var since: [Int: Double] = [:]
 
   package init() {}
@@ -112,12 +112,12 @@ package struct MissingFiles: Sendable {
   /// Whether the last scan found everything that it looked for.
   package var isEmpty: Bool { since.isEmpty }
 
-  /// Records a scan that found everything that is there.
+  /// Records a successful scan.
   /// - Parameters:
   ///   - missing: The files that it did not find, by numbers.
   ///   - now: In seconds, of any clock.
   ///   - time: How long a file must be missing, in seconds.
-  /// - Returns: Those that count as removed.
+  /// - Returns: The files that count as removed.
   package mutating func update(_ missing: Set<Int>, now: Double, time: Double) -> Set<Int> {
     let known = since.filter { missing.contains($0.key) }
     since = known

@@ -1,13 +1,13 @@
-/// What a host allows after it has refused a request: with 429, or with 503 and `Retry-After`.
+/// The limits of a host after it has refused a request: with 429, or with 503 and `Retry-After`.
 ///
 /// It is held for a while, then asked by one probe. Every answer then allows one more download at once, and the next a
 /// little sooner; a further refusal halves the rate: additive increase of the number, multiplicative increase and decrease
 /// of the time between two requests. Times are milliseconds of any clock.
 package struct Throttle: Equatable, Sendable {
-  /// When the hold ends: until then nothing is asked of the host.
+  /// When the hold ends: no request is sent before.
   package private(set) var until = 0
 
-  /// How often in a row it refused, without having served anything in between.
+  /// How often it refused in a row, without serving a request in between.
   package private(set) var refusals = 0
 
   /// Downloads at once.
@@ -23,7 +23,7 @@ package struct Throttle: Equatable, Sendable {
   private var since = 0
   private var lastStarted = 0
 
-  /// When the last request began, as far as that was reported.
+  /// When the last request began, if that was reported.
   private var lastRequest: Int?
 
   /// The shortest interval of a host that has refused a request; below a fifth of it there is none.
@@ -33,7 +33,7 @@ package struct Throttle: Equatable, Sendable {
 
   package init() {}
 
-  /// The same throttle for entries that have not met a refusal of the host yet.
+  /// The same throttle for entries that have not been refused by the host yet.
   package var ofEarlierJob: Throttle {
     var throttle = self
     throttle.refusals = 0
@@ -52,7 +52,7 @@ package struct Throttle: Equatable, Sendable {
 
   package mutating func requested(now: Int) { lastRequest = now }
 
-  /// Records an answer that is no refusal.
+  /// Records an answer that is not a refusal.
   package mutating func served() {
     refusals = 0
     guard !isFree else { return }
