@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import System
 
-/// A child of this process. It is killed and waited for when it is released.
+/// A child of this process, killed and waited for when released.
 package final class ChildProcess: Sendable {
   package let processID: pid_t
   private let ending = Mutex<Ending?>(nil)
@@ -12,10 +12,10 @@ package final class ChildProcess: Sendable {
   package enum Ending: Sendable, Equatable, CustomStringConvertible {
     case exited(Int32)
     case signalled(Int32)
-    /// Somebody else has waited for it.
+    /// Another caller has waited for it.
     case unknown
 
-    /// Whether it ended because it got no memory.
+    /// Whether it ran out of memory.
     package var isOutOfMemory: Bool { self == .exited(Int32(CSANDBOX_OUT_OF_MEMORY)) }
 
     /// Whether it was killed: by the kernel, because the machine or the control group has no memory left (`KernelKills`), by
@@ -31,23 +31,23 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// - Parameter processID: Of a child that nobody else waits for.
+  /// - Parameter processID: A child that nothing else waits for.
   init(processID: pid_t) { self.processID = processID }
 
   deinit { end() }
 
-  /// Whether it has been waited for. From then on its number may be another process's.
+  /// Whether it has been waited for. From then on its number may belong to another process.
   private var hasEnded: Bool { ending.withLock { $0 } != nil }
 
-  /// Kills it, if need be, and waits for its end.
+  /// Kills it, if still running, and waits for its end.
   package func end() {
     guard !hasEnded else { return }
     kill(processID, SIGKILL)
     _ = wait()
   }
 
-  /// How a process ended that has closed its socket. One that lives on, because it closed nothing but that, is killed after
-  /// a second.
+  /// How a process ended that has closed its socket. If it only closed the socket and lives on, it is killed after a
+  /// second.
   package func endingByItself() -> Ending {
     let deadline = Clock.monotonicSeconds + 1
     while Clock.monotonicSeconds < deadline {
@@ -63,7 +63,7 @@ package final class ChildProcess: Sendable {
     if let ending = ending.withLock({ $0 }) { return ending }
     let status = csandbox_wait(processID)
     return ending.withLock { ending in
-      // Of two that wait one learns how it ended.
+      // Only one of two waiters learns how it ended.
       if status >= 0 || ending == nil {
         ending = status < 0 ? .unknown : status >= 256 ? .signalled(status - 256) : .exited(status)
       }
@@ -71,7 +71,7 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// Seconds of processor time that it has used.
+  /// The processor time that it has used, in seconds.
   package var processorTime: Double {
     var clock: clockid_t = 0
     var time = timespec()
@@ -79,20 +79,20 @@ package final class ChildProcess: Sendable {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// Whether it waits for a disk or a server of files, and cannot even be killed (state D of `proc_pid_stat(5)`).
+  /// Whether it waits for a disk or a file server, and cannot even be killed (state D of `proc_pid_stat(5)`).
   package var waitsForDisk: Bool {
     guard !hasEnded, let text = ControlGroup.contents("/proc/\(processID)/stat"), let name = text.lastIndex(of: ")")
     else { return false }
     return text[name...].dropFirst(2).first == "D"
   }
 
-  /// Seconds of processor time after which the kernel ends it.
+  /// Makes the kernel end it after so many seconds of processor time.
   package func limitProcessorTime(to seconds: Int) {
     guard !hasEnded else { return }
     _ = csandbox_set_limit(processID, Int32(RLIMIT_CPU.rawValue), UInt64(seconds))
   }
 
-  /// Bytes of memory that it may have.
+  /// Its limit of memory, in bytes.
   package var memoryLimit: UInt64 { hasEnded ? 0 : csandbox_limit(processID, Int32(RLIMIT_DATA.rawValue)) }
 
   package func limitMemory(to bytes: UInt64) {

@@ -1,17 +1,17 @@
 import CSandbox
 import Glibc
 
-/// What the kernel keeps a process from, for good. The sets of several measures add up.
+/// The kernel's permanent restrictions of a process. Sets of several measures add up.
 package struct Confinement: OptionSet, Sendable, Hashable {
   package let rawValue: UInt8
 
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// System calls other than those that a decoder needs (seccomp).
+  /// System calls other than a decoder's (seccomp).
   package static let systemCalls = Confinement(rawValue: 1)
   /// Files and, with newer kernels, the network (Landlock).
   package static let files = Confinement(rawValue: 2)
-  /// Privileges of programs that it would start (`PR_SET_NO_NEW_PRIVS`).
+  /// Privileges of programs that it starts (`PR_SET_NO_NEW_PRIVS`).
   package static let privileges = Confinement(rawValue: 4)
 
   /// The measures by name, for `status`.
@@ -25,19 +25,19 @@ package struct Confinement: OptionSet, Sendable, Hashable {
 }
 
 extension Confinement {
-  /// Confines a process in two steps: what its forks inherit, and what has to be done in each of them. What the kernel does
-  /// not have is left out, and nothing is done when the program was built with a sanitizer: that opens files and reserves
-  /// memory whenever it likes.
+  /// Confines a process in two steps: one that its forks inherit, and one for each of them. Measures that the kernel lacks are
+  /// left out. Nothing is confined when the program was built with a sanitizer, which opens files and reserves memory at any
+  /// time.
   struct Steps {
     private var measures: Confinement = []
     private var usedMemory: UInt64 = 0
 
-    /// Takes files, the network, privileges and most system calls from this process. It can fork still, and open nothing.
+    /// Removes access to files, the network, privileges and most system calls. The process can still fork, but open nothing.
     init() {
       csandbox_handle_signals()
       guard !isSanitized else { return }
       usedMemory = UInt64(ProcessLimits.dataBytes)
-      // When memory is short, the kernel is to end a worker and not the program.
+      // When memory is short, the kernel should end a worker, not the program.
       if let file = fopen("/proc/self/oom_score_adj", "we") {
         fputs("500", file)
         fclose(file)
@@ -45,13 +45,13 @@ extension Confinement {
       if csandbox_prepare_filter() == 0 { measures.insert(.systemCalls) }
       if csandbox_give_up_privileges() == 1 { measures.insert(.privileges) }
       if csandbox_deny_files() == 0 { measures.insert(.files) }
-      // What it has not is left out in each worker, too, which gets a stricter filter.
+      // Measures that it lacks are left out in each worker, too, which gets a stricter filter.
       if measures.contains([.systemCalls, .privileges]) { _ = csandbox_filter_server() }
     }
 
-    /// Confines this process to what it has: its memory, and the descriptors that it is sent. To be called before the
-    /// first byte from outside is read.
-    /// - Returns: What holds from now on.
+    /// Confines this process to its memory and the descriptors that it is sent. Call it before the first byte from outside is
+    /// read.
+    /// - Returns: The measures in effect.
     func finish(_ limits: ProcessLimits) -> Confinement {
       guard !isSanitized else { return [] }
       limits.apply(used: usedMemory)

@@ -9,8 +9,8 @@ package enum ControlGroup {
     case memoryOfVersion1(path: String)
   }
 
-  /// The least limit of memory of the group of this process and of those above it, in bytes; nil when there is none, or
-  /// it cannot be read.
+  /// The least memory limit of the group of this process and of those above it, in bytes; nil when there is none, or it
+  /// cannot be read.
   /// - Parameters:
   ///   - membership: The contents of `/proc/self/cgroup`.
   ///   - root: Where the groups are mounted.
@@ -20,7 +20,7 @@ package enum ControlGroup {
     let limits = hierarchies(membership: membership).flatMap { hierarchy -> [Int] in
       switch hierarchy {
       case .version2(let path):
-        // Where both versions are in use, version 2 has a folder of its own.
+        // Where both versions are in use, version 2 has its own folder.
         [root, root + "/unified"].flatMap { folders(of: path, in: $0) }.compactMap { number($0 + "/memory.max") }
       case .memoryOfVersion1(let path):
         folders(of: path, in: root + "/memory").compactMap { number($0 + "/memory.limit_in_bytes") }
@@ -32,7 +32,7 @@ package enum ControlGroup {
   /// Version 1 says "no limit" with the largest number of pages.
   static let noLimit = 1 << 60
 
-  /// The hierarchies that concern memory.
+  /// The hierarchies that limit memory.
   /// - Parameter membership: The contents of `/proc/self/cgroup`.
   static func hierarchies(membership: String) -> [Hierarchy] {
     membership.split(separator: "\n").compactMap { line in
@@ -43,8 +43,8 @@ package enum ControlGroup {
     }
   }
 
-  /// The folders of a group and of those above it, from below. In a container the path may be that on the host; then only
-  /// the mounted root is there.
+  /// The folders of a group and of those above it, from the innermost. In a container the path may be that on the host; then
+  /// only the mounted root exists.
   static func folders(of path: String, in root: String) -> [String] {
     var (path, folders) = (path == "/" ? "" : path, [String]())
     while true {
@@ -54,7 +54,7 @@ package enum ControlGroup {
     }
   }
 
-  /// The number that a file holds; nil when it holds none, as for "no limit" in version 2, or cannot be read.
+  /// The number in a file; nil for a file without one, such as "no limit" in version 2, or one that cannot be read.
   static func number(_ path: String) -> Int? { contents(path).flatMap { Int($0.filter { !$0.isWhitespace }) } }
 
   /// The beginning of a small file; nil when it cannot be read.
@@ -64,12 +64,12 @@ package enum ControlGroup {
   }
 }
 
-/// Tells whether the kernel has killed processes for want of memory (the OOM killer) since some time. It is read only when
-/// something was killed, so that tasks need not pay for it.
+/// Tells whether the kernel has killed processes because of lack of memory (the OOM killer) since some time. The count is
+/// read only when a process was killed, so that tasks do not pay for it.
 package struct KernelKills: Sendable {
   private var readings: [(time: Double, count: Int?)]
 
-  /// So many readings are remembered, and the first.
+  /// The number of remembered readings, besides the first.
   private static let limit = 64
 
   /// - Parameters:
@@ -77,8 +77,8 @@ package struct KernelKills: Sendable {
   ///   - count: As `KernelKills.count`.
   package init(at time: Double, count: Int?) { readings = [(time, count)] }
 
-  /// Whether there may have been one between two times: the kernel counts them for the whole machine, and this knows the
-  /// count of some earlier time. Where the kernel does not say it, there may.
+  /// Whether there may have been a kill between two times: the kernel counts them for the whole machine, and this knows the
+  /// count of an earlier time. True where the kernel has no count.
   /// - Parameters:
   ///   - began: Not before the time of `init`.
   ///   - now: The time of the count, not before the last one's.
@@ -90,8 +90,8 @@ package struct KernelKills: Sendable {
     return count > earlier
   }
 
-  /// How many processes the kernel has killed for want of memory, of the machine or of a control group, since it began;
-  /// nil when it does not say.
+  /// How many processes the kernel has killed because of lack of memory, of the machine or of a control group, since it
+  /// started; nil when it has no count.
   /// - Parameter statistics: The contents of `/proc/vmstat` (`proc(5)`).
   package static func count(statistics: String? = ControlGroup.contents("/proc/vmstat")) -> Int? {
     let line = statistics?.split(separator: "\n").first { $0.hasPrefix("oom_kill ") }

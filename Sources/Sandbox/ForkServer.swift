@@ -3,9 +3,9 @@ import Glibc
 import Synchronization
 import System
 
-/// A process of which workers are forked: it has loaded and prepared what they need, and has never seen anything from
-/// outside. To fork it takes a fifteenth of the time that it takes to start a program, so that there can be a worker for
-/// each task that another must not follow.
+/// A process from which workers are forked: it has loaded and prepared what they need, and has never read anything from
+/// outside. A fork takes a fifteenth of the time of a program's start, so that a task after which no other may follow can
+/// have its own worker.
 package final class ForkServer: Sendable {
   private let child: ChildProcess
   private let socket: MessageSocket
@@ -17,21 +17,21 @@ package final class ForkServer: Sendable {
     var isSpent = false
   }
 
-  /// What errors call it when a worker does not begin.
+  /// The operation of errors when a worker does not start.
   package static let startOperation = "start"
 
-  /// How long a worker may take to begin, in seconds.
+  /// The time limit for the start of a worker, in seconds.
   private static let patience = 60.0
 
-  /// How many workers are forked of one server at most. They have the same addresses, so that what is learned of one of them
-  /// is true for the others.
+  /// The most workers of one server. They share their address layout, so that an attacker who learns it from one knows it for
+  /// the others.
   private static let maxForks = 1000
 
   /// Starts a server: a program that calls `serve`.
   /// - Parameters:
   ///   - program: Its path.
   ///   - arguments: Without its name.
-  ///   - thread: When it ends, so do the workers.
+  ///   - thread: The workers end with this thread.
   package init(_ program: String, _ arguments: [String], on thread: SpawnThread) throws(SystemError) {
     let started = thread.run { Result { () throws(SystemError) in try Self.spawn(program, arguments) } }
     (child, socket) = try started.get()
@@ -54,7 +54,7 @@ package final class ForkServer: Sendable {
     return (ChildProcess(processID: pid), own)
   }
 
-  /// Whether it can be used, and should be.
+  /// Whether it works, and has not reached the limit of forks.
   package var isUsable: Bool { state.withLock { !$0.isSpent && $0.forks < Self.maxForks } }
 
   /// Starts a worker. May be called by several threads at once.
@@ -94,8 +94,8 @@ package final class ForkServer: Sendable {
     }
   }
 
-  /// A server gets no variables but what the loader and the sanitizers need. All symbols are bound at once: otherwise every
-  /// fork would look up what it calls.
+  /// The variables of a server: only those that the loader and the sanitizers need. All symbols are bound at once, so that forks
+  /// need not look them up.
   private static var environment: [String] {
     let kept = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"]
     return ["LD_BIND_NOW=1"] + kept.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
@@ -108,7 +108,7 @@ package final class ForkServer: Sendable {
     let copies = strings.map { strdup($0) } + [nil]
     defer { for copy in copies { free(copy) } }
     return copies.withUnsafeBufferPointer { buffer in
-      // An array that is not empty has an address.
+      // A non-empty array has an address.
       body(buffer.baseAddress.unsafelyUnwrapped)
     }
   }
@@ -117,7 +117,7 @@ package final class ForkServer: Sendable {
 // MARK: In the server
 
 extension ForkServer {
-  /// The first byte of the message with a worker's number; no worker's own begins so.
+  /// The first byte of a message with a worker's number; no message of a worker begins with it.
   private static let marker: UInt8 = 0xff
 
   private static func message(_ pid: pid_t) -> [UInt8] {
@@ -129,9 +129,9 @@ extension ForkServer {
     return pid_t(message.dropFirst().reversed().reduce(0) { $0 << 8 | UInt32($1) })
   }
 
-  /// Makes this process a server, which must have a single thread.
-  /// - Parameter limits: What each worker may use.
-  /// - Returns: In each worker, once it is confined: what confines it. It has `MessageSocket.inWorker`. The server itself
+  /// Turns this process, which must have a single thread, into a server.
+  /// - Parameter limits: The limits of each worker.
+  /// - Returns: In each worker, once it is confined, its confinement; its socket is `MessageSocket.inWorker`. The server itself
   ///   ends with its parent.
   package static func serve(_ limits: ProcessLimits) -> Confinement {
     let (parent, steps) = (getppid(), Confinement.Steps())
@@ -153,11 +153,11 @@ extension ForkServer {
     _exit(0)
   }
 
-  /// What this process is after an attempt to fork.
+  /// The role of this process after an attempt to fork.
   private enum Role { case server(worker: pid_t), worker, both, neither }
 
-  /// A sanitizer has threads, and an unusual system no such fork: then the server is a worker itself, and the next needs
-  /// another server.
+  /// With the threads of a sanitizer, and on a system without such a fork, the server becomes a worker itself, and the next
+  /// worker needs another server.
   private static func fork() -> Role {
     guard !Confinement.isSanitized else { return .both }
     let pid = csandbox_fork_sibling()
@@ -166,11 +166,11 @@ extension ForkServer {
   }
 }
 
-/// A child process that shares a socket with this one and has nothing else of it.
+/// A child process that shares only a socket with this one.
 package struct WorkerProcess: Sendable {
   package let child: ChildProcess
   package let socket: MessageSocket
 
-  /// The first message, which it has sent before it has seen anything from outside.
+  /// Its first message, sent before it reads anything from outside.
   package let greeting: [UInt8]
 }

@@ -1,20 +1,20 @@
 import Glibc
 import System
 
-/// What the kernel says of the memory that this process may use, at one moment. Where it says nothing, there is nothing.
+/// The kernel's figures about the memory that this process may use, at one moment. Figures that it lacks are left out.
 package struct MemoryReading: Sendable, Equatable {
-  /// What a control group with a limit uses of it.
+  /// The memory use of a control group with a limit.
   package struct Group: Sendable, Equatable {
     /// In bytes.
     package let limit: Int
 
-    /// In bytes, without the pages of files, which the kernel takes away when they are needed.
+    /// In bytes, without the pages of files, which the kernel reclaims when needed.
     package let used: Int
 
     package init(limit: Int, used: Int) { (self.limit, self.used) = (limit, used) }
 
     /// - Parameter cached: The lines of `memory.stat` with the pages of files.
-    /// - Returns: nil for a folder that is none of a group with a limit.
+    /// - Returns: nil for a folder that is not that of a group with a limit.
     fileprivate init?(_ folder: String, limit: String, used: String, cached: [Substring]) {
       guard let limit = ControlGroup.number(folder + "/" + limit), 1..<ControlGroup.noLimit ~= limit,
         let used = ControlGroup.number(folder + "/" + used)
@@ -27,24 +27,24 @@ package struct MemoryReading: Sendable, Equatable {
     }
   }
 
-  /// The share of the last ten seconds, in percent, in which all tasks that had something to do waited for memory: `full
-  /// avg10` of the pressure stall information (`Documentation/accounting/psi.rst` of Linux). Of the control group of this
-  /// process, or of the machine where that has none; nil where the kernel does not measure it.
+  /// The share of the last ten seconds, in percent, in which all runnable tasks waited for memory: `full avg10` of the pressure
+  /// stall information (`Documentation/accounting/psi.rst` of Linux). Of the control group of this process, or of the machine
+  /// where the group has none; nil where the kernel does not measure it.
   package var pressure: Double?
 
-  /// The control group of this process and those above it, as far as they have limits.
+  /// The control groups with limits: that of this process and those above it.
   package var groups: [Group] = []
 
   package init(pressure: Double? = nil, groups: [Group] = []) { (self.pressure, self.groups) = (pressure, groups) }
 
-  /// Reads what the kernel says now: some small files, a few for each control group with a limit.
+  /// Reads the current figures: some small files, a few for each control group with a limit.
   /// - Parameter root: The folder beneath which `/proc` and `/sys` are. Default: the root.
   package init(root: String = "") {
     let mount = root + "/sys/fs/cgroup"
     for hierarchy in ControlGroup.hierarchies(membership: ControlGroup.contents(root + "/proc/self/cgroup") ?? "") {
       switch hierarchy {
       case .version2(let path):
-        // Where both versions are in use, version 2 has a folder of its own.
+        // Where both versions are in use, version 2 has its own folder.
         for mount in [mount, mount + "/unified"] {
           for folder in ControlGroup.folders(of: path, in: mount) {
             pressure = pressure ?? Self.pressure(folder + "/memory.pressure")
@@ -54,7 +54,7 @@ package struct MemoryReading: Sendable, Equatable {
         }
       case .memoryOfVersion1(let path):
         for folder in ControlGroup.folders(of: path, in: mount + "/memory") {
-          // The second is for memory and swap space together; it is there only when the kernel counts that.
+          // The second is for memory and swap space together; it exists only when the kernel counts both.
           for kind in ["memory", "memory.memsw"] {
             groups += Group(
               folder, limit: kind + ".limit_in_bytes", used: kind + ".usage_in_bytes",
@@ -79,25 +79,25 @@ extension [MemoryReading.Group] {
   fileprivate static func += (groups: inout Self, group: MemoryReading.Group?) { if let group { groups.append(group) } }
 }
 
-/// The memory that pictures may take, derived from what the machine, or the control group of the process, has.
+/// The memory that pictures may take, derived from the memory of the machine or of the process's control group.
 package struct MemoryBudget: Sendable, Equatable {
-  /// Bytes that are shared by all pictures of which much is held.
+  /// Bytes shared by all pictures that are held whole or in large parts.
   package let shared: Int
 
-  /// Bytes for each worker besides.
+  /// Additional bytes for each worker.
   package let perWorker: Int
 
-  /// Half of what there is, a gibibyte at most, is for whole pictures; a quarter, 256 MiB for each at most, for what workers
-  /// need otherwise.
+  /// Half of the memory, a gibibyte at most, is for whole pictures; a quarter, 256 MiB for each worker at most, for their other
+  /// needs.
   /// - Parameters:
   ///   - available: Bytes that the process and its workers may use.
-  ///   - workers: How many workers there are.
+  ///   - workers: The number of workers.
   package init(available: Int, workers: Int) {
     shared = min(1 << 30, available / 2)
     perWorker = min(256 << 20, max(48 << 20, available / 4 / max(1, workers)))
   }
 
-  /// What the machine has or, when that is less, what the control group of this process may use.
+  /// The memory of the machine or, when that is less, the limit of this process's control group.
   package static var available: Int {
     let machine = sysconf(Int32(_SC_PHYS_PAGES)) * Int(getpagesize())
     return min(machine > 0 ? machine : .max, ControlGroup.memoryLimit() ?? .max)

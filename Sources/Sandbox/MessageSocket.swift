@@ -3,14 +3,14 @@ import Glibc
 import Synchronization
 import System
 
-/// One end of a pair of sockets that keep the bounds of messages (`SOCK_SEQPACKET`), closed when released.
+/// One end of a pair of sockets that preserve message boundaries (`SOCK_SEQPACKET`), closed when released.
 package final class MessageSocket: Sendable {
   package let descriptor: Int32
   private let isOpen = Atomic(true)
 
   package static let maxBytes = 128 << 10
 
-  /// The descriptor under which a worker has its end.
+  /// The descriptor of a worker's end.
   package static let inWorker = MessageSocket(descriptor: CSANDBOX_SOCKET)
 
   init(descriptor: Int32) { self.descriptor = descriptor }
@@ -21,7 +21,7 @@ package final class MessageSocket: Sendable {
     if isOpen.exchange(false, ordering: .relaxed) { Glibc.close(descriptor) }
   }
 
-  /// What became of an attempt to receive a message.
+  /// The result of an attempt to receive a message.
   package enum Received: Equatable {
     case message([UInt8])
     /// The other end is closed: its process has ended.
@@ -30,7 +30,7 @@ package final class MessageSocket: Sendable {
     case nothing
   }
 
-  /// Makes a pair.
+  /// Creates a pair.
   /// - Parameter wait: How long the first end waits for a message at most, in milliseconds.
   static func pair(wait: Int) throws(SystemError) -> (MessageSocket, MessageSocket) {
     var descriptors: [Int32] = [-1, -1]
@@ -45,7 +45,7 @@ package final class MessageSocket: Sendable {
     return ends
   }
 
-  /// Whether nothing can be read, not even the end.
+  /// Whether there is nothing to read, not even the end.
   package var isQuiet: Bool {
     var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     while true {
@@ -55,7 +55,7 @@ package final class MessageSocket: Sendable {
   }
 
   /// Sends a message, with two descriptors at most.
-  /// - Returns: Whether the other end is there and takes it.
+  /// - Returns: Whether the other end exists and accepts it.
   package func send(_ bytes: [UInt8], descriptors: [Int32] = []) -> Bool {
     while true {
       if csandbox_send(descriptor, bytes, bytes.count, descriptors, Int32(descriptors.count)) >= 0 { return true }
@@ -64,7 +64,7 @@ package final class MessageSocket: Sendable {
   }
 
   /// Waits for a message. Descriptors that it carries are dropped by the kernel.
-  /// - Parameter limit: A longer message is cut off, and so no valid one.
+  /// - Parameter limit: A longer message is cut off, and so invalid.
   package func receive(limit: Int) -> Received {
     var length = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
@@ -75,7 +75,7 @@ package final class MessageSocket: Sendable {
     return length < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? .nothing : .closed
   }
 
-  /// Waits for a message with its descriptors, which are the caller's; nil when the other end is closed.
+  /// Waits for a message with its descriptors, which the caller then owns; nil when the other end is closed.
   package func receiveWithDescriptors() -> (bytes: [UInt8], descriptors: [Int32])? {
     var (length, number) = (0, Int32(0))
     var descriptors = [Int32](repeating: -1, count: Int(CSANDBOX_MAX_DESCRIPTORS))

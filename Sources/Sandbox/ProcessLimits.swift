@@ -1,16 +1,16 @@
 import CSandbox
 import Glibc
 
-/// What a process may use of the machine (`setrlimit(2)`).
+/// The resource limits of a process (`setrlimit(2)`).
 package struct ProcessLimits: Sendable, Equatable {
-  /// Bytes of memory besides what it has when it is confined.
+  /// Bytes of memory besides those that it has when it is confined.
   package var memory: Int
-  /// Bytes of memory in addition that its parent may allow later.
+  /// Bytes of additional memory that its parent may allow later.
   package var extraMemory: Int
-  /// The size of a file that it writes, in bytes.
+  /// The largest file that it may write, in bytes.
   package var fileSize: Int
-  /// Seconds of processor time, of the whole process. The parent may raise it, and does so in time: it ends what nobody
-  /// watches any more.
+  /// Seconds of processor time, of the whole process. The parent raises it in time: it ends processes that no parent watches
+  /// any more.
   package var processorTime: Int
 
   package init(memory: Int, extraMemory: Int, fileSize: Int, processorTime: Int) {
@@ -21,7 +21,7 @@ package struct ProcessLimits: Sendable, Equatable {
   /// Descriptors: input, output, errors, socket, two files and their duplicates.
   private static let descriptors: UInt64 = 16
 
-  /// - Parameter used: Bytes of memory that the process has when it is confined.
+  /// - Parameter used: The process's memory in bytes when it is confined.
   func apply(used: UInt64) {
     let soft = used + UInt64(memory)
     csandbox_limit_self(Int32(RLIMIT_DATA.rawValue), soft, soft + UInt64(extraMemory))

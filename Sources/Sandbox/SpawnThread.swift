@@ -2,15 +2,15 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A thread that starts processes, until it is released. The kernel takes the thread that has started a process for its
-/// parent: with that, and not with the program, end those that end with their parent (`PR_SET_PDEATHSIG`). Threads of a
+/// A thread that starts processes, until it is released. To the kernel, the parent of a process is the thread that started it:
+/// processes that end with their parent (`PR_SET_PDEATHSIG`) end with the thread, not with the program, and threads of a
 /// queue come and go.
 package final class SpawnThread: Sendable {
   private final class Work: Sendable {
     private let waiting = Mutex<[@Sendable () -> Void]>([])
     private let added = DispatchSemaphore(value: 0)
 
-    /// - Parameter work: nil for the end.
+    /// - Parameter work: nil to end the thread.
     func add(_ work: (@Sendable () -> Void)?) {
       if let work { waiting.withLock { $0.append(work) } }
       added.signal()
@@ -49,7 +49,7 @@ package final class SpawnThread: Sendable {
       answer.given.signal()
     }
     answer.given.wait()
-    // It was given before the signal.
+    // Set before the signal.
     return answer.value.withLock { $0.unsafelyUnwrapped }
   }
 }

@@ -16,6 +16,6 @@ package struct ByteCount: Sendable, CustomStringConvertible {
 }
 
 extension Int {
-  /// The number with what it counts: `1 entry`, `2 entries`.
+  /// The number with its noun: `1 entry`, `2 entries`.
   package func of(_ one: String, _ many: String) -> String { "\(self) \(self == 1 ? one : many)" }
 }

@@ -19,8 +19,8 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The name for a message: what is not UTF-8, as `\x…`, and what could forge a line or change how others look: control
-  /// characters, those that separate lines, and those that change the direction of text.
+  /// The name for a message. Escaped as `\x…`: bytes that are not UTF-8, and characters that could forge a line or change how
+  /// others look: control characters, line separators, and those that change the direction of text.
   package var description: String {
     let scalars = text.map { Array($0.unicodeScalars) } ?? bytes.map { UnicodeScalar($0) }
     return scalars.map { scalar in
@@ -42,7 +42,7 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A notice of the kernel about a name in a watched folder. A hint: the scan is the truth.
+/// The kernel's notice about a name in a watched folder. A hint: the scan is the truth.
 package enum FolderNotice: Sendable, Equatable {
   /// It was renamed in, or closed by its writer.
   case complete(FileName)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What `stat` says of a file.
+/// The result of `stat`.
 package struct FileStatus: Sendable {
   package enum Kind: Sendable { case file, folder, link, pipe, device, socket, other }
 
@@ -11,10 +11,10 @@ package struct FileStatus: Sendable {
 
   package let group: Int
 
-  /// How many names it has.
+  /// The number of its names.
   package let links: Int
 
-  /// Who may read, write and execute it: the lower twelve bits of `st_mode`.
+  /// Its permissions: the lower twelve bits of `st_mode`.
   package let mode: Int
 
   /// Whether others than its owner may read, write or execute it.
@@ -47,8 +47,8 @@ package struct FileStatus: Sendable {
     self.init(status)
   }
 
-  /// Whether there is something under a path, be it a symbolic link that leads nowhere.
-  /// - Throws: `SystemError` when that cannot be told.
+  /// Whether something exists at a path, even a symbolic link that leads nowhere.
+  /// - Throws: `SystemError` when that is unknown.
   package static func exists(_ path: String) throws(SystemError) -> Bool {
     do {
       _ = try FileStatus(of: path)
@@ -59,7 +59,7 @@ package struct FileStatus: Sendable {
   }
 
   /// `fstatat`: of a name in an open folder, of a symbolic link itself.
-  /// - Returns: nil when there is no such name.
+  /// - Returns: nil when the name does not exist.
   package init?(of name: FileName, in folder: OpenFolder) throws(SystemError) {
     var status = stat()
     let result = uninterrupted {
@@ -73,9 +73,9 @@ package struct FileStatus: Sendable {
   }
 }
 
-/// What tells that a file is still the one that was seen: device, inode, size, mtime and ctime.
+/// Identifies an unchanged file: device, inode, size, mtime and ctime.
 package struct FileIdentity: Sendable, Hashable {
-  /// A file's time, as far from 1970 as a file system has it.
+  /// A file's time, in the precision of the file system.
   package struct Time: Sendable, Hashable, Comparable {
     package let seconds: Int
     package let nanoseconds: Int
@@ -105,15 +105,15 @@ package struct FileIdentity: Sendable, Hashable {
     changed = Time(status.st_ctim)
   }
 
-  /// Whether they are of one file or folder, whatever has been done to it since.
+  /// Whether both belong to one file or folder, however it has changed since.
   package func isSameNode(as other: FileIdentity) -> Bool { (device, inode) == (other.device, other.inode) }
 
-  /// The form that is kept in the ledger. The device is left out: its number may be another after a restart.
+  /// The text that is stored in the ledger. The device is left out: its number may change with a restart.
   package var text: String {
     "\(inode) \(size) \(modified.seconds).\(modified.nanoseconds) \(changed.seconds).\(changed.nanoseconds)"
   }
 
-  /// When a file was last changed (its ctime), by the form that is kept in the ledger: seconds since 1970.
+  /// When a file was last changed (its ctime), from the text stored in the ledger: seconds since 1970.
   /// - Returns: nil for a text of another form.
   package static func changed(inText text: String) -> Double? { text.fields(" ").last.flatMap { Double($0) } }
 }

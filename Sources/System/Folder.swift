@@ -4,7 +4,7 @@ import Foundation
 /// Operations on folders and on names in them. They throw `SystemError`.
 package enum Folder {
   /// Creates a folder and those above it.
-  /// - Returns: The folders that got a new name in them and are to be synced for it to last, outermost first.
+  /// - Returns: The folders that got a new entry and must be synced to keep it, outermost first.
   @discardableResult
   package static func create(_ path: String, mode: mode_t = 0o777) throws(SystemError) -> [String] {
     var changed: [String] = []
@@ -14,16 +14,16 @@ package enum Folder {
 
   /// Creates a folder and those above it.
   /// - Parameters:
-  ///   - root: A folder above it that is not created: when it is missing, as when a share is not mounted, that is an error.
-  ///   - changed: Gets the folders that got a new name in them and are to be synced for it to last, outermost first; also
-  ///     when an error is thrown.
+  ///   - root: A folder above it that is not created: it is an error when it is missing, as when a share is not mounted.
+  ///   - changed: Gets the folders that got a new entry and must be synced to keep it, outermost first; also when an error
+  ///     is thrown.
   package static func create(
     _ path: String, beneath root: String?, mode: mode_t = 0o777, changed: inout [String]
   ) throws(SystemError) {
     if uninterrupted({ mkdir(path, mode) }) == 0 { return changed.append(parent(of: path)) }
     switch errno {
     case EEXIST:
-      // A symbolic link to a folder will do, as it does for mkdir -p.
+      // A symbolic link to a folder is accepted, as by mkdir -p.
       var status = stat()
       guard uninterrupted({ stat(path, &status) }) == 0 else {
         let code = errno
@@ -38,7 +38,7 @@ package enum Folder {
     }
   }
 
-  /// Creates a folder and those above it, and syncs what got a new name in it.
+  /// Creates a folder and those above it, and syncs the changed folders.
   /// - Parameter root: As for `create`.
   package static func createDurably(
     _ path: String, beneath root: String? = nil, mode: mode_t = 0o777
@@ -53,7 +53,7 @@ package enum Folder {
     String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
   }
 
-  /// What a path has before its last component.
+  /// The path without its last component.
   package static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -71,7 +71,7 @@ package enum Folder {
   /// The names in an open folder but `.` and `..`, as bytes, in no order.
   package static func names(in folder: OpenFolder) throws(SystemError) -> [FileName] {
     let path = folder.path
-    // The stream closes its descriptor, and reads from where that stands: so it gets one of its own.
+    // The stream closes its descriptor and changes its position: so it gets its own.
     let descriptor = uninterrupted { openat(folder.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard descriptor >= 0 else { throw SystemError("open", path) }
     guard let stream = fdopendir(descriptor) else {
@@ -97,15 +97,15 @@ package enum Folder {
     guard uninterrupted({ Glibc.rename(from, target) }) == 0 else { throw SystemError("rename", target) }
   }
 
-  /// Renames unless there is something under the new name: `renameat2` with `RENAME_NOREPLACE`, or `link` and `unlink`
-  /// where the file system refuses the flag.
+  /// Renames unless the new name exists: `renameat2` with `RENAME_NOREPLACE`, or `link` and `unlink` where the file system
+  /// refuses the flag.
   /// - Returns: Whether it was renamed.
   package static func renameWithoutReplacing(_ from: String, to target: String) throws(SystemError) -> Bool {
     try renameWithoutReplacing(AT_FDCWD, from, to: AT_FDCWD, target, path: target)
   }
 
   /// The same for names in open folders.
-  /// - Parameter path: What errors call the new name.
+  /// - Parameter path: The new name in errors.
   static func renameWithoutReplacing(
     _ folder: Int32, _ name: String, to target: Int32, _ newName: String, path: String
   ) throws(SystemError) -> Bool {
@@ -120,8 +120,8 @@ package enum Folder {
     return true
   }
 
-  /// Gives a file a second name, or a copy where that is refused: by the file system, or because it is another.
-  /// - Returns: Whether the name is there now, with the whole file; `errno` tells why not.
+  /// Gives a file a second name, or copies it where the file system refuses that or is another one.
+  /// - Returns: Whether the name now exists with the whole file; if not, `errno` has the reason.
   package static func link(_ path: String, orCopyTo target: String) -> Bool {
     if uninterrupted({ Glibc.link(path, target) }) == 0 { return true }
     guard [EPERM, ENOTSUP, ENOSYS, EMLINK, EXDEV].contains(errno) else { return false }
@@ -135,7 +135,7 @@ package enum Folder {
     }
   }
 
-  /// Removes a file; one that is not there is no error.
+  /// Removes a file; a missing one is no error.
   package static func removeFile(_ path: String) throws(SystemError) {
     guard uninterrupted({ unlink(path) }) == 0 || errno == ENOENT else { throw SystemError("unlink", path) }
   }
@@ -150,8 +150,8 @@ package enum Folder {
     }
   }
 
-  /// The path that a folder will have once it and those above it that are missing are created: absolute, the symbolic links
-  /// of those that are there resolved.
+  /// The path of a folder once it and the missing ones above it are created: absolute, with the symbolic links of existing
+  /// ones resolved.
   package static func resolvedWhenCreated(_ path: String) throws(SystemError) -> String {
     do throws(SystemError) {
       return try resolved(path)
@@ -162,14 +162,14 @@ package enum Folder {
     }
   }
 
-  /// The bytes that are free for us on the file system that holds a folder.
+  /// The bytes available to this process on the file system of a folder.
   package static func freeSpace(_ path: String) throws(SystemError) -> Int {
     var status = statvfs()
     guard uninterrupted({ statvfs(path, &status) }) == 0 else { throw SystemError("statvfs", path) }
     return Int(status.f_bavail) * Int(status.f_frsize)
   }
 
-  /// Whether the file system that holds something, or would hold it, is mounted read-only; false when that cannot be told.
+  /// Whether the file system of a path, existing or not, is mounted read-only; false when that is unknown.
   package static func isReadOnlyMount(_ path: String) -> Bool {
     var (status, path) = (statvfs(), path)
     while uninterrupted({ statvfs(path, &status) }) != 0 {
@@ -180,7 +180,7 @@ package enum Folder {
     return status.f_flag & UInt(ST_RDONLY) != 0
   }
 
-  /// How many bytes the file system that holds a folder can hold at most for us.
+  /// The bytes that the file system of a folder can hold in total for this process.
   package static func totalSpace(_ path: String) throws(SystemError) -> Int {
     var status = statvfs()
     guard uninterrupted({ statvfs(path, &status) }) == 0 else { throw SystemError("statvfs", path) }

@@ -1,12 +1,12 @@
-/// How many transfers from one host may run at once: what is allowed, which its answers may lower.
+/// The number of transfers from one host at once: the allowed number, which the host's answers may lower.
 package struct HostLimit: Sendable, Hashable, ExpressibleByIntegerLiteral {
-  /// Over HTTP/1.1, each with a connection of its own; and with a host that has not answered yet. Default: 6.
+  /// Over HTTP/1.1, each with its own connection; and with a host that has not answered yet. Default: 6.
   package var connections: Int
 
   /// Over HTTP/2, as streams of one connection. Default: 32.
   package var streams: Int
 
-  /// Whether the numbers hold whatever the host does, but for a refusal or silence.
+  /// Whether the numbers apply whatever the host does, except for a refusal or silence.
   package let isFixed: Bool
 
   /// The default, for a host whose protocol decides.

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Messages from any thread to one thread that waits for them, and for other things, with `poll` or a call of a library
-/// that watches a descriptor as well (`eventfd`).
+/// Messages from any thread to one thread that waits for them, and for other events, with `poll` or a library call that also
+/// watches a descriptor (`eventfd`).
 ///
 /// A post costs a system call only while the reader waits.
 package final class Mailbox<Message: Sendable>: Sendable {
@@ -36,12 +36,12 @@ package final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
-  /// Refuses messages from now on, and ends the reader's wait. Messages that were posted before can still be collected.
+  /// Rejects messages from now on, and ends the reader's wait. Messages that were posted before can still be collected.
   package func close() {
     change { state in state.isClosed = true }
   }
 
-  /// Whether the mailbox is closed. What `collect` returns after this was true is the rest.
+  /// Whether the mailbox is closed. After that, `collect` returns the last messages.
   package var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Takes all messages, in the order of each thread's posts.
@@ -54,9 +54,9 @@ package final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
-  /// Waits until there is a message, the mailbox is closed, another descriptor is readable, or the time is over.
+  /// Waits until there is a message, the mailbox is closed, the other descriptor is readable, or the time is over.
   /// - Parameters:
-  ///   - other: A descriptor to wait for as well; none when -1.
+  ///   - other: Another descriptor to wait for; none when -1.
   ///   - seconds: At most an hour; for ever when nil.
   package func wait(alongside other: Int32 = -1, seconds: Double? = nil) {
     let milliseconds = seconds.map { Int32(min(max(0, $0 * 1000).rounded(.up), 3_600_000)) } ?? -1
@@ -67,7 +67,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
-  /// Waits by another function, which is not called when there is a message already.
+  /// Waits with another function, which is not called when there is a message already.
   /// - Parameter watch: Gets a descriptor that becomes readable with the next message, and returns whether it is.
   package func wait(by watch: (_ descriptor: Int32) -> Bool) {
     let mayWait = state.withLock { state in
@@ -90,11 +90,11 @@ package final class Mailbox<Message: Sendable>: Sendable {
     return result
   }
 
-  /// Makes the descriptor readable. A reader that is not woken may wait for ever, so a write that fails is repeated; with
-  /// `EAGAIN` it is readable already.
+  /// Makes the descriptor readable. A reader that is not woken may wait for ever, so a failed write is repeated; `EAGAIN`
+  /// means that it is readable already.
   private func wake() {
     var one: UInt64 = 1
-    // Nothing but a tool that injects errors has it fail.
+    // Fails only under a tool that injects errors.
     for _ in 0..<100 where write(descriptor, &one, 8) == 8 || errno == EAGAIN { return }
   }
 }

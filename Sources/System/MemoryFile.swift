@@ -1,7 +1,7 @@
 import CLinux
 
-/// A text as a file in memory (`memfd_create`), for libraries that read files only. It is in no folder, only its owner may
-/// read it, and it is gone when it is released.
+/// A text as a file in memory (`memfd_create`), for libraries that read only files. It is in no folder, only its owner may
+/// read it, and it disappears when released.
 package final class MemoryFile: Sendable, Hashable {
   private let file: OpenFile
   private let digest: String
@@ -14,10 +14,10 @@ package final class MemoryFile: Sendable, Hashable {
     (self.file, digest) = (file, MessageDigest.hexDigest(of: text))
   }
 
-  /// Under which this process opens the file, as often as it likes, each time at its beginning.
+  /// The path at which this process opens the file, any number of times, each at its beginning.
   package var path: String { file.path }
 
-  /// Whether the files hold the same text.
+  /// Whether the files have the same text.
   package static func == (one: MemoryFile, other: MemoryFile) -> Bool { one.digest == other.digest }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(digest) }

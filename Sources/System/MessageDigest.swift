@@ -3,7 +3,7 @@ import Glibc
 
 /// A digest computed piece by piece with libcrypto (`EVP_DigestUpdate`).
 package final class MessageDigest {
-  /// The algorithms; raw values are the names that `checksum` uses.
+  /// The algorithms; raw values are their names in `checksum`.
   package enum Algorithm: String, Sendable, CaseIterable {
     case sha256 = "sha-256"
     case sha512 = "sha-512"
@@ -35,7 +35,7 @@ package final class MessageDigest {
   /// Starts a digest. Default: SHA-256. Ends the program when memory is exhausted.
   package init(_ algorithm: Algorithm = .sha256) {
     guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, algorithm.implementation, nil) == 1 else {
-      // Only for want of memory, as the algorithms are libcrypto's own.
+      // Only when memory is exhausted, as the algorithms are libcrypto's own.
       fatalError("libcrypto cannot start a \(algorithm.rawValue) digest")
     }
     self.context = context
@@ -55,7 +55,7 @@ package final class MessageDigest {
     text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Ends the digest; later calls give the same answer.
+  /// Ends the digest; later calls return the same text.
   /// - Returns: lower-case hexadecimal digits, 64 of them for SHA-256.
   package func hexDigest() -> String {
     if let result { return result }
@@ -83,8 +83,8 @@ package final class MessageDigest {
     return digest.hexDigest()
   }
 
-  /// The digest of an open file from its start to its end, whatever its current position, which stays as it is.
-  /// - Parameter path: What the error calls the file.
+  /// The digest of an open file from its start to its end, independent of its current position, which does not change.
+  /// - Parameter path: The file's name in the error.
   /// - Throws: `SystemError` when `pread` fails.
   package static func hexDigest(
     ofDescriptor descriptor: Int32, _ algorithm: Algorithm = .sha256, path: String = "the file to digest"

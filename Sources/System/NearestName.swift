@@ -1,6 +1,7 @@
 /// Suggests a known name for a misspelt one.
 package enum NearestName {
-  /// Returns a message such as `unknown field "filtres"; did you mean "filters"?`, or one with the list of known names when none is near.
+  /// Returns a message such as `unknown field "filtres"; did you mean "filters"?`, or one with all known names when none is
+  /// near.
   package static func unknown(_ what: String, _ name: String, among known: [String]) -> String {
     let message = "unknown \(what) \"\(name)\""
     return nearest(to: name, among: known).map { "\(message); did you mean \"\($0)\"?" }
@@ -19,8 +20,8 @@ package enum NearestName {
     return beginning.count == 1 ? beginning[0] : nil
   }
 
-  /// Returns the candidate that a name is most likely a misspelling of: spaces, `-`, `_` and case apart it is the same, or
-  /// one letter is another, missing, added or exchanged with its neighbour; of ten letters or more, two. nil when there is
+  /// Returns the candidate that a name probably misspells: the same except for spaces, `-`, `_` and case, or with one letter
+  /// replaced, missing, added or exchanged with its neighbour; with ten letters or more, two. nil when there is
   /// none.
   package static func misspelt(_ name: String, among candidates: [String]) -> String? {
     let wanted = folded(name)
@@ -31,7 +32,7 @@ package enum NearestName {
 
   private static func limit(for folded: [UnicodeScalar]) -> Int { folded.count < 10 ? 1 : 2 }
 
-  /// Returns all candidates that a name may be a misspelling of, as `misspelt` finds them, in their order.
+  /// Returns all candidates that a name may misspell, as defined by `misspelt`, in their order.
   package static func allMisspelt(_ name: String, among candidates: [String]) -> [String] {
     let wanted = folded(name)
     return candidates.filter { candidate in
@@ -41,7 +42,7 @@ package enum NearestName {
     }
   }
 
-  /// Returns the candidate that is the same as a name, spaces, `-`, `_` and case apart; nil when there is none.
+  /// Returns the candidate that equals a name except for spaces, `-`, `_` and case; nil when there is none.
   package static func respelt(_ name: String, among candidates: [String]) -> String? {
     let wanted = folded(name)
     return candidates.first { folded($0) == wanted }
@@ -51,7 +52,7 @@ package enum NearestName {
     Array(name.lowercased().unicodeScalars.filter { !" -_".unicodeScalars.contains($0) }.prefix(64))
   }
 
-  /// Whether a candidate begins with three letters or more, of four one of which may be another.
+  /// Whether a candidate begins with three letters or more; of four, one may differ.
   private static func begins(_ candidate: String, with wanted: [UnicodeScalar]) -> Bool {
     guard wanted.count >= 3 else { return false }
     let beginning = Array(candidate.lowercased().unicodeScalars.prefix(wanted.count))

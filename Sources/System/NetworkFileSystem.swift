@@ -1,16 +1,16 @@
 import CLinux
 import Glibc
 
-/// File systems that other machines may write to: the kernel does not tell what these do (inotify), whether they have a file
-/// open (leases), and what it tells of a file may be some seconds old.
+/// File systems that other machines may write to: the kernel reports neither their changes (inotify) nor their open files
+/// (leases), and the status of a file may be some seconds old.
 package enum NetworkFileSystem: UInt32, CaseIterable, Sendable {
   case nfs = 0x6969
   case smb = 0x517B
   case cifs = 0xFF53_4D42
   case smb2 = 0xFE53_4D42
-  /// Of a virtual machine's host, among others.
+  /// The file system of a virtual machine's host, among others.
   case plan9 = 0x0102_1997
-  /// Any file system in user space: sshfs, GlusterFS, virtiofs, object stores. Some are local, which cannot be told.
+  /// Any file system in user space: sshfs, GlusterFS, virtiofs, object stores. Some are local, which is not visible here.
   case fuse = 0x6573_5546
   case ceph = 0x00C3_6400
   case afs = 0x5346_414F
@@ -33,7 +33,7 @@ package enum NetworkFileSystem: UInt32, CaseIterable, Sendable {
 }
 
 extension OpenFolder {
-  /// Whether it lies on a network file system; no, also when that cannot be told.
+  /// Whether it lies on a network file system; no, also when that is unknown.
   package var isOnNetwork: Bool {
     var status = statfs()
     guard uninterrupted({ fstatfs(descriptor, &status) }) == 0 else { return false }

@@ -15,14 +15,14 @@ package final class OpenFile: Sendable {
     self.path = path
   }
 
-  /// Standard input. Opened anew by a name, a pipe would not wait for its writer.
+  /// Standard input. Opening it by a name would not wait for the writer of a pipe.
   package static func standardInput() throws(SystemError) -> OpenFile {
     let copy = fcntl(0, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { throw SystemError("fcntl", "standard input") }
     return OpenFile(adopting: copy, path: "standard input")
   }
 
-  /// Takes over a descriptor, which is closed when the file is released.
+  /// Adopts a descriptor, which is closed when the file is released.
   init(adopting descriptor: Int32, path: String) {
     self.descriptor = descriptor
     self.path = path
@@ -41,7 +41,7 @@ package final class OpenFile: Sendable {
   }
 
   /// Creates a file in memory that only its owner may read.
-  /// - Parameter name: What tools call it.
+  /// - Parameter name: Its name in tools.
   package init(inMemory name: String) throws(SystemError) {
     descriptor = clinux_create_in_memory(name)
     path = "/proc/self/fd/\(descriptor)"
@@ -61,13 +61,13 @@ package final class OpenFile: Sendable {
     return FileStatus(status)
   }
 
-  /// Where the first hole of the file begins (`SEEK_HOLE`), which takes no room and is read as zeros; nil when it has none, or
-  /// the file system does not tell. Where reading stands does not matter, and stays.
+  /// The offset of the first hole of the file (`SEEK_HOLE`), which takes no space and is read as zeros; nil when it has none, or
+  /// the file system does not tell. The file's position does not matter, and does not change.
   package var firstHole: Int? {
     let (stand, hole) = (lseek(descriptor, 0, SEEK_CUR), clinux_seek_hole(descriptor, 0))
     guard stand >= 0 else { return nil }
     _ = lseek(descriptor, stand, SEEK_SET)
-    // File systems have been wrong about what was written just now.
+    // File systems have been wrong about recent writes.
     guard hole >= 0, let start = try? bytes(8, at: hole), !start.isEmpty, start.allSatisfy({ $0 == 0 }) else {
       return nil
     }
@@ -80,9 +80,9 @@ package final class OpenFile: Sendable {
     return data
   }
 
-  /// Calls `body` with what is left to read, or the next `limit` bytes of it, in pieces of at most 256 KiB.
-  /// - Parameter isWaiting: Whether it waits for more where a read would not, because whoever opened it has set
-  ///   `O_NONBLOCK`. Default: false.
+  /// Calls `body` with the rest of the file, or the next `limit` bytes of it, in pieces of at most 256 KiB.
+  /// - Parameter isWaiting: Whether it waits for more where a read would not, because another process has set `O_NONBLOCK`.
+  ///   Default: false.
   package func eachChunk(
     upTo limit: Int = .max, isWaiting: Bool = false, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
@@ -104,10 +104,10 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// Up to `count` bytes from the file's beginning, wherever reading stands.
+  /// Up to `count` bytes from the file's beginning, independent of its position.
   package func readStart(_ count: Int) throws(SystemError) -> [UInt8] { try bytes(count, at: 0) }
 
-  /// Up to `count` bytes from an offset on (`pread`), wherever reading stands.
+  /// Up to `count` bytes from an offset on (`pread`), independent of the file's position.
   package func bytes(_ count: Int, at offset: Int) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let got = bytes.withUnsafeMutableBytes { bytes in
@@ -128,14 +128,14 @@ package final class OpenFile: Sendable {
   }
 
   /// Writes to a descriptor that the program was started with, and that stays open.
-  /// - Parameter name: What errors call it.
+  /// - Parameter name: Its name in errors.
   package static func write(_ text: String, toStandard descriptor: Int32, named name: String) throws(SystemError) {
     var text = text
     let failure = text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
     if let failure { throw SystemError("write", name, code: failure) }
   }
 
-  /// Writes all bytes at an offset (`pwrite`), wherever writing stands.
+  /// Writes all bytes at an offset (`pwrite`), independent of the file's position.
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(SystemError) {
     var (rest, offset) = (bytes, offset)
     while !rest.isEmpty {
@@ -160,18 +160,18 @@ package final class OpenFile: Sendable {
     return nil
   }
 
-  /// Overwrites the file with a text from its beginning, and cuts it off after that: it is never empty in between.
+  /// Overwrites the file with a text from its beginning, and truncates it after that: it is never empty in between.
   package func replaceContents(with text: String) throws(SystemError) {
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw SystemError("lseek", path) }
     try write(text)
     try truncate(to: text.utf8.count)
   }
 
-  /// The largest number of bytes that the kernel copies at a time: a slow disk needs a fraction of a second.
+  /// The most bytes that the kernel copies at a time: even a slow disk needs only a fraction of a second for them.
   private static let copiedAtOnce = 16 << 20
 
-  /// Copies the whole file to an empty one: by sharing blocks, in the kernel, or by hand, whichever the
-  /// file systems allow. Where reading stands does not matter, and stays, so that several threads may copy the same file.
+  /// Copies the whole file to an empty one: by sharing blocks, in the kernel, or by reading and writing, whichever the file
+  /// systems allow. The file's position does not matter, and does not change, so that several threads may copy the same file.
   /// - Parameter isCancelled: Called before every piece that is copied, of at most 16 MiB.
   /// - Throws: `SystemError`, `ECANCELED` when `isCancelled` has returned true.
   package func copy(to target: OpenFile, isCancelled: () -> Bool = { false }) throws(SystemError) {
@@ -179,8 +179,8 @@ package final class OpenFile: Sendable {
     _ = try append(0..<Int.max, to: target, isCancelled)
   }
 
-  /// Appends a range of the file to another: in the kernel, or by hand, whichever the file systems allow. Where reading
-  /// stands does not matter, and stays.
+  /// Appends a range of the file to another: in the kernel, or by reading and writing, whichever the file systems allow. The
+  /// file's position does not matter, and does not change.
   /// - Parameter isCancelled: Called before every piece that is copied, of at most 16 MiB.
   /// - Throws: `SystemError`, also when the file ends before the range does, `ECANCELED` when `isCancelled` has returned true.
   package func copy(
@@ -233,12 +233,12 @@ package final class OpenFile: Sendable {
     return copied
   }
 
-  /// Starts writing what is not on the disk yet (`sync_file_range`), so that a later sync of this file waits
-  /// less. It promises nothing, and a file system that cannot do it is no error.
+  /// Starts writing unsynced data to the disk (`sync_file_range`), so that a later sync of this file waits less. It guarantees
+  /// nothing, and a file system without it is no error.
   package func startWriting() { _ = clinux_start_writing(descriptor) }
 
-  /// `fsync`. One that has failed is never tried again on the same descriptor: a second one may report success for lost
-  /// pages. One that a signal has interrupted has not.
+  /// `fsync`. A sync that has failed is never tried again on the same descriptor: the second may report success for lost pages.
+  /// A sync that a signal has interrupted has not failed.
   package func sync() throws(SystemError) {
     guard uninterrupted({ fsync(descriptor) }) == 0 else { throw SystemError("fsync", path) }
   }
@@ -247,13 +247,13 @@ package final class OpenFile: Sendable {
   package enum Writers: Sendable {
     case nobody
     case somebody
-    /// The file is another user's, or its file system does not tell.
+    /// The file belongs to another user, or its file system does not tell.
     case unknown
   }
 
-  /// Whether somebody, this process included, has the file open for writing or maps it so, by whatever name: nobody can have
-  /// a read lease (`F_SETLEASE`) then. The file must be open for reading only. On a network file system the answer says
-  /// nothing, see `OpenFolder.isOnNetwork`.
+  /// Whether a process, including this one, has the file open or mapped for writing, under any name: then nobody can have a
+  /// read lease (`F_SETLEASE`). The file must be open for reading only. The answer is meaningless on a network file system,
+  /// see `OpenFolder.isOnNetwork`.
   package var writers: Writers {
     if clinux_try_read_lease(descriptor) == 0 { return .nobody }
     return errno == EAGAIN ? .somebody : .unknown
@@ -275,7 +275,7 @@ package final class OpenFile: Sendable {
   /// Who holds a file's lock.
   package enum LockHolder: Sendable { case nobody, writer, reader }
 
-  /// Who else holds the file's lock. Looking takes nothing away from anybody.
+  /// Who else holds the file's lock. Checking does not affect the lock.
   package func lockHolder() throws(SystemError) -> LockHolder {
     switch clinux_lock_holder(descriptor) {
     case 0: return .nobody
@@ -285,12 +285,12 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// Takes away the permissions of others than the owner.
+  /// Removes the permissions of all users but the owner.
   package func makePrivate() throws(SystemError) {
     guard uninterrupted({ fchmod(descriptor, 0o600) }) == 0 else { throw SystemError("fchmod", path) }
   }
 
-  /// Cuts the file off after so many bytes.
+  /// Truncates the file to so many bytes.
   package func truncate(to size: Int = 0) throws(SystemError) {
     guard uninterrupted({ ftruncate(descriptor, size) }) == 0 else { throw SystemError("ftruncate", path) }
   }

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// A folder that is held open. Whatever others change meanwhile, nothing that is done by way of it leaves it: no symbolic
-/// link is followed and no `..`. Folders beneath it are resolved by the kernel in one call (`openat2`, Linux 5.6) or, where
-/// that is missing, in steps with `O_NOFOLLOW`.
+/// A folder that is held open. Operations through it never leave it, whatever others change meanwhile: no symbolic link and
+/// no `..` is followed. Folders beneath it are resolved by the kernel in one call (`openat2`, Linux 5.6) or, where that is
+/// missing, in steps with `O_NOFOLLOW`.
 ///
 /// Names are single components unless a parameter is called `path`; paths are relative. Methods throw `SystemError`, with
 /// `ELOOP` or `ENOTDIR` for a symbolic link in the way of a folder.
@@ -30,7 +30,7 @@ package final class OpenFolder: Sendable {
     try self.init(adopting: opened, path: path, resolution)
   }
 
-  /// Opens a folder that the operator named, only to open what is beneath it: it need not be readable itself.
+  /// Opens a folder that the operator named, only for opening what is beneath it: it need not be readable itself.
   package convenience init(searching path: String) throws(SystemError) {
     let opened = uninterrupted { Glibc.open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) }
     try self.init(adopting: opened, path: path, .kernel)
@@ -61,7 +61,7 @@ package final class OpenFolder: Sendable {
   }
 
   /// Opens a folder beneath it, and creates those that are missing.
-  /// - Returns: The folder, and the paths of those that got a new name in them and are to be synced for it to last, outermost
+  /// - Returns: The folder, and the paths of those that got a new entry and must be synced to keep it, outermost
   ///   first.
   package func create(
     _ path: String, mode: mode_t = 0o777
@@ -71,8 +71,8 @@ package final class OpenFolder: Sendable {
   }
 
   /// Opens a folder beneath it, and creates those that are missing.
-  /// - Parameter changed: Gets the paths of those that got a new name in them and are to be synced for it to last, outermost
-  ///   first; also when an error is thrown.
+  /// - Parameter changed: Gets the paths of folders that got a new entry and must be synced to keep it, outermost first; also
+  ///   when an error is thrown.
   package func create(
     _ path: String, mode: mode_t = 0o777, changed: inout [String]
   ) throws(SystemError) -> OpenFolder {
@@ -98,13 +98,13 @@ package final class OpenFolder: Sendable {
   /// - Returns: A descriptor, or -1 with `errno`.
   private func openBeneath(_ path: String, _ flags: Int32) -> Int32 {
     if resolution == .kernel {
-      // A rename on the way may have it start again.
+      // A concurrent rename may require another attempt.
       for _ in 0..<16 {
         let opened = uninterrupted { clinux_open_beneath(descriptor, path, flags | O_CLOEXEC) }
         if opened >= 0 { return opened }
         if errno != EAGAIN { break }
       }
-      // EPERM is what sandboxes answer that do not know the call.
+      // Sandboxes that do not know the call answer with EPERM.
       guard errno == ENOSYS || errno == EPERM else { return -1 }
     }
     return openInSteps(path.split(separator: "/").map(String.init)[...], from: descriptor, flags)
@@ -145,16 +145,16 @@ package final class OpenFolder: Sendable {
     try regular(name, O_WRONLY | O_CREAT | O_APPEND, mode)
   }
 
-  /// Opens a regular file for reading and writing, creates it when missing, keeps what is there.
+  /// Opens a regular file for reading and writing; creates it when missing, and keeps its contents.
   package func open(updating name: String, mode: mode_t = 0o666) throws(SystemError) -> OpenFile {
     try regular(name, O_RDWR | O_CREAT, mode)
   }
 
-  /// Opens a regular file that is there for reading and writing, and keeps what is in it.
+  /// Opens an existing regular file for reading and writing, and keeps its contents.
   package func open(updatingExisting name: String) throws(SystemError) -> OpenFile { try regular(name, O_RDWR, 0) }
 
-  /// Creates a file without a name, which is gone when it is closed unless it is given one.
-  /// - Throws: Where the file system has none, too.
+  /// Creates a nameless file, which disappears when it is closed unless it is given a name.
+  /// - Throws: Also where the file system has no such files.
   package func createNameless(mode: mode_t = 0o600) throws(SystemError) -> OpenFile {
     try opened(uninterrupted { clinux_create_nameless(descriptor, mode) }, ".")
   }
@@ -171,8 +171,8 @@ package final class OpenFolder: Sendable {
     return OpenFile(adopting: descriptor, path: file(name))
   }
 
-  /// What a path stands for, a symbolic link for itself; nil when there is nothing under it. For a name, it is one call.
-  /// - Throws: Also when something else has the name of a folder on the way.
+  /// The status of a path, of a symbolic link itself; nil when nothing is there. For a name, it takes one call.
+  /// - Throws: Also when a folder on the way is something else.
   package func status(of path: String) throws(SystemError) -> FileStatus? {
     var status = stat()
     if !path.utf8.contains(UInt8(ascii: "/")) {
@@ -185,8 +185,8 @@ package final class OpenFolder: Sendable {
     return try self.opened(opened, path).status()
   }
 
-  /// Whether a file may be read by this process's user. One that is not there may.
-  /// - Throws: When that cannot be told.
+  /// Whether a file may be read by this process's user; true for a missing one.
+  /// - Throws: When that is unknown.
   package func mayRead(_ name: String) throws(SystemError) -> Bool {
     if uninterrupted({ faccessat(descriptor, name, R_OK, 0) }) == 0 || errno == ENOENT { return true }
     let failure = SystemError("faccessat", file(name))
@@ -199,9 +199,9 @@ package final class OpenFolder: Sendable {
     guard uninterrupted({ fchmod(descriptor, mode) }) == 0 else { throw SystemError("fchmod", path) }
   }
 
-  /// Whether a path is that of a regular file with these contents. A symbolic link is none.
+  /// Whether a path is that of a regular file with these contents. A symbolic link is not.
   /// - Parameter sha256: In lower-case hexadecimal.
-  /// - Throws: `SystemError` when nothing can be told of the file.
+  /// - Throws: `SystemError` when the file cannot be examined.
   package func holds(_ path: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
     do {
       let file = try open(reading: path)
@@ -209,7 +209,7 @@ package final class OpenFolder: Sendable {
       guard status.kind == .file, status.size == bytes else { return false }
       return try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path) == sha256
     } catch  where error.cause == .permission {
-      // Not when its folder may not be searched now: that says nothing about the file.
+      // Not when its folder cannot be searched now: the file may be fine.
       _ = try self.status(of: path)
       return false
     } catch  where [.missing, .occupied].contains(error.cause) || error.code == ENXIO {

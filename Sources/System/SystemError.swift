@@ -6,10 +6,10 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
   /// `errno`, e.g. `ENOSPC`.
   package let code: Int32
 
-  /// What was being done, e.g. `open`.
+  /// The operation that failed, e.g. `open`.
   package let operation: String
 
-  /// What it was done to.
+  /// The path or name of its object.
   package let path: String
 
   /// Takes `errno` as the failed call left it.
@@ -23,7 +23,7 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
 
   package var cause: ErrorCause { ErrorCause(errno: code) }
 
-  /// Whether the file system has no room: `ENOSPC` or `EDQUOT`.
+  /// Whether the file system has no space: `ENOSPC` or `EDQUOT`.
   package var isOutOfSpace: Bool { cause == .space }
 }
 
@@ -34,15 +34,15 @@ package func systemMessage(_ code: Int32) -> String {
   return buffer.withUnsafeBufferPointer { text in text.baseAddress.map { String(cString: $0) } ?? "" }
 }
 
-/// Why a system call failed, as far as it matters for what follows: the one place where error numbers are told apart.
+/// The cause of a failed system call, as far as it matters for what follows: the only code that distinguishes error numbers.
 package enum ErrorCause: Sendable, Hashable, CaseIterable {
-  /// The file system has no room, or the user's quota is used up.
+  /// The file system has no space, or the user's quota is used up.
   case space
   /// Memory, descriptors or other resources of the process or the machine are used up.
   case exhaustion
-  /// The disk or the file system fails, is read-only, or is not there.
+  /// The disk or the file system fails, is read-only, or is missing.
   case device
-  /// Something is not permitted: permissions may be given again.
+  /// A permission is missing: it may be granted later.
   case permission
   /// Something under the path is missing.
   case missing
@@ -50,7 +50,7 @@ package enum ErrorCause: Sendable, Hashable, CaseIterable {
   case occupied
   /// The call was interrupted by a signal.
   case interrupted
-  /// The same call would fail again: its arguments make no sense, or a limit is in the way.
+  /// The same call would fail again: its arguments are invalid, or a limit is exceeded.
   case other
 
   /// - Parameter code: `errno`.
@@ -70,7 +70,7 @@ package enum ErrorCause: Sendable, Hashable, CaseIterable {
       }
   }
 
-  /// Whether the machine is to blame, and not what was being done: that is tried again later.
+  /// Whether the machine failed, not the operation: it is tried again later.
   package var isOfMachine: Bool {
     switch self {
     case .space, .exhaustion, .device, .permission, .interrupted: true
@@ -78,12 +78,12 @@ package enum ErrorCause: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The same for a file that only this program makes and removes: when it or its folder is missing, the file system is not
-  /// there, or somebody has removed what was not theirs.
+  /// The same for a file that only this program creates and removes: when it or its folder is missing, the file system is not
+  /// there, or somebody else has removed it.
   package var isOfMachineForOwnFile: Bool { isOfMachine || self == .missing }
 }
 
-/// Calls a function of the C library again as long as a signal interrupts it.
+/// Repeats a call of the C library as long as a signal interrupts it.
 /// - Parameter call: Returns -1 with `errno` when it fails.
 @inline(__always)
 package func uninterrupted<T: FixedWidthInteger & SignedInteger>(_ call: () -> T) -> T {
