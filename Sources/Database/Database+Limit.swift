@@ -1,9 +1,9 @@
 import CSQLite
 
 extension Database {
-  /// Runs statements, and interrupts them when they take too long (`sqlite3_progress_handler`). `PRAGMA
-  /// integrity_check` is not interrupted.
-  /// - Parameter isOver: Asked every 20 000 steps of SQLite's.
+  /// Runs statements, and interrupts them when they take too long (`sqlite3_progress_handler`), except for `PRAGMA
+  /// integrity_check`.
+  /// - Parameter isOver: Called every 20 000 steps of SQLite's.
   /// - Returns: nil when they were interrupted.
   package func limited<T>(by isOver: @escaping () -> Bool, _ body: () throws -> T) throws -> T? {
     if isOver() { return nil }
@@ -19,7 +19,7 @@ extension Database {
     }
   }
 
-  /// What a C function pointer can carry.
+  /// The context of a C function pointer.
   private final class Question {
     let isOver: () -> Bool
 

@@ -1,16 +1,16 @@
 import CSQLite
 import Glibc
 
-/// One connection to one SQLite file, with its prepared statements. It is not thread-safe: it has one owner at a time.
+/// A connection to an SQLite file, with its prepared statements. Not thread-safe: it has one owner at a time.
 package final class Database {
-  /// How much a commit survives.
+  /// What a committed change survives.
   package enum Durability {
     /// A committed change survives a power cut (`journal_mode=TRUNCATE`, `synchronous=EXTRA`).
     case powerCut
-    /// A committed change survives the death of the process, and the file may be damaged by a power cut
-    /// (`journal_mode=WAL`, nothing is synced).
+    /// A committed change survives the death of the process; a power cut may damage the file (`journal_mode=WAL`, nothing is
+    /// synced).
     case process
-    /// Nothing is synced: for a file that is made again from something durable.
+    /// Nothing is synced: for a file that can be rebuilt from a durable one.
     case none
 
     fileprivate var pragmas: String {
@@ -26,15 +26,15 @@ package final class Database {
   let connection: OpaquePointer
   private var statements: [String: Statement] = [:]
 
-  /// The path of a database that lies in memory.
+  /// The path of a database in memory.
   package static let inMemory = ":memory:"
 
-  /// Opens the file, on whose path there must be no symbolic link. Creates it when missing: for its owner alone, as SQLite's
-  /// own files beside it then are.
+  /// Opens the file; its path must not contain a symbolic link. Creates a missing file for its owner alone, as SQLite does with
+  /// its own files beside it.
   /// - Parameters:
   ///   - isCreated: Whether it is created when missing. Default: true.
-  ///   - examine: Called before anything is changed; what it throws leaves the file as it was.
-  /// - Throws: `SQLiteError` when it cannot be opened or is not a database; what `examine` throws.
+  ///   - examine: Called before anything changes; if it throws, the file stays unchanged.
+  /// - Throws: `SQLiteError` when the file cannot be opened or is not a database; the error of `examine`.
   package init(
     path: String, durability: Durability, isCreated: Bool = true, examine: (Database) throws -> Void = { _ in }
   ) throws {
@@ -43,7 +43,7 @@ package final class Database {
       var created: Int32
       repeat {
         created = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        // SQLite would create it for others, too.
+        // SQLite would let others read it.
       } while created < 0 && errno == EINTR
       if created >= 0 { close(created) }
     }
@@ -54,8 +54,8 @@ package final class Database {
     try execute("PRAGMA foreign_keys = ON")
   }
 
-  /// Opens a file that is there to read it, and writes neither to it nor beside it. One that a process has locked, which
-  /// seldom gives it back, is waited for half a second.
+  /// Opens an existing file for reading, without writing to it or beside it. Waits half a second for a process that has locked
+  /// it, which seldom releases it.
   /// - Throws: `SQLiteError` when it cannot be opened.
   package init(reading path: String) throws {
     self.path = path
@@ -63,7 +63,7 @@ package final class Database {
     sqlite3_busy_timeout(connection, 500)
   }
 
-  /// Connections are used by one thread each, and share nothing.
+  /// Each connection is used by one thread, and they share nothing.
   private static let isConfigured = csqlite_disable_memory_status() == SQLITE_OK
 
   private static func connect(_ path: String, _ access: Int32) throws -> OpaquePointer {
@@ -91,7 +91,7 @@ package final class Database {
     sqlite3_close_v2(connection)
   }
 
-  /// Runs statements that take no values and whose rows do not matter.
+  /// Runs statements without values and ignores their rows.
   package func execute(_ sql: String) throws {
     let code = sqlite3_exec(connection, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw failure(code) }
@@ -107,14 +107,14 @@ package final class Database {
     while try statement.step() { try row(statement) }
   }
 
-  /// The rows that a statement yields, each made into a value.
+  /// The rows of a statement, each converted to a value.
   package func all<T>(_ sql: String, _ values: [SQLiteValue] = [], row: (Statement) throws -> T) throws -> [T] {
     var rows: [T] = []
     try run(sql, values) { rows.append(try row($0)) }
     return rows
   }
 
-  /// The first row that a statement yields, made into a value; nil when it yields none.
+  /// The first row of a statement, converted to a value; nil without rows.
   package func first<T>(_ sql: String, _ values: [SQLiteValue] = [], row: (Statement) throws -> T) throws -> T? {
     let statement = try prepared(sql)
     defer { statement.reset() }
@@ -122,10 +122,10 @@ package final class Database {
     return try statement.step() ? row(statement) : nil
   }
 
-  /// How many rows the last statement that changes some has changed.
+  /// The number of rows that the last changing statement has changed.
   package var changes: Int { Int(sqlite3_changes(connection)) }
 
-  /// Runs `body` as one transaction: everything that it changes is committed, or, when it throws, nothing is.
+  /// Runs `body` as one transaction: all its changes are committed, or none when it throws.
   package func transaction<T>(_ body: () throws -> T) throws -> T {
     try begin()
     do {
@@ -138,12 +138,12 @@ package final class Database {
     }
   }
 
-  /// Begins a transaction, which takes in all changes until `commit` or `rollBack`.
+  /// Begins a transaction, which includes all changes until `commit` or `rollBack`.
   package func begin() throws { try run("BEGIN IMMEDIATE") }
 
   package func commit() throws { try run("COMMIT") }
 
-  /// Undoes what was changed since `begin`; does nothing when SQLite has done so already.
+  /// Undoes the changes since `begin`; does nothing when SQLite has already undone them.
   package func rollBack() { try? execute("ROLLBACK") }
 
   func failure(_ code: Int32) -> SQLiteError {
@@ -157,8 +157,8 @@ package final class Database {
       systemError: sqlite3_system_errno(connection))
   }
 
-  /// `errno` of a read of the file, or of its journal, that has failed; nil when none has since the file was opened. Some
-  /// SQLite itself reports as damage (`SQLITE_IOERR_CORRUPTFS`): EIO, ENXIO and ERANGE.
+  /// `errno` of a failed read of the file or its journal; nil without one since the file was opened. SQLite reports some of
+  /// these as damage (`SQLITE_IOERR_CORRUPTFS`): EIO, ENXIO and ERANGE.
   private var readError: Int32? {
     var number: Int32 = 0
     let answer = sqlite3_file_control(connection, nil, SQLITE_FCNTL_LAST_ERRNO, &number)

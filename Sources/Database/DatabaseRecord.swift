@@ -1,10 +1,10 @@
-/// A type whose values are rows of a table: its columns, and how they are written and read, in one place.
+/// A type whose values are rows of a table: defines its columns, and how they are written and read.
 package protocol DatabaseRecord {
   /// The columns, in the order of `values` and of the positions that `init(_:)` reads.
   static var columns: Columns { get }
 
   /// Reads a row that was selected with `columns`, from position 0.
-  /// - Throws: When the values make no sense: the database is damaged, or another version's.
+  /// - Throws: When the values are invalid: the database is damaged, or from another version.
   init(_ row: Statement) throws
 
   var values: [SQLiteValue] { get }
@@ -12,11 +12,11 @@ package protocol DatabaseRecord {
 
 extension DatabaseRecord {
   /// A query whose rows `init(_:)` reads.
-  /// - Parameter rest: What follows the columns, such as `FROM jobs WHERE name = ?`.
+  /// - Parameter rest: The text after the columns, such as `FROM jobs WHERE name = ?`.
   package static func select(_ rest: String) -> String { "SELECT \(columns.names) \(rest)" }
 }
 
-/// The names of columns, as they stand in SQL.
+/// The names of columns in SQL.
 package struct Columns: Sendable, ExpressibleByArrayLiteral {
   /// `a, b, c`
   package let names: String
@@ -36,12 +36,12 @@ package struct Columns: Sendable, ExpressibleByArrayLiteral {
 }
 
 extension Database {
-  /// The records that a query of `select` yields.
+  /// The records of a query made by `select`.
   package func records<R: DatabaseRecord>(_ sql: String, _ values: [SQLiteValue] = []) throws -> [R] {
     try all(sql, values) { try R($0) }
   }
 
-  /// The first record that a query of `select` yields; nil when it yields none.
+  /// The first record of a query made by `select`; nil without any.
   package func record<R: DatabaseRecord>(_ sql: String, _ values: [SQLiteValue] = []) throws -> R? {
     try first(sql, values) { try R($0) }
   }

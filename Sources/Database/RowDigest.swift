@@ -1,15 +1,15 @@
 import CSQLite
 
-/// A digest of values in their order, 64 bits, with which a row can tell that it is the one that was written. It protects
-/// against damage, not against an adversary: two rows that differ in one word of 8 bytes have different digests, others the
-/// same by chance only, in one of 2⁶⁴ cases.
+/// A 64-bit digest of values in order, by which a row can be verified. It protects against damage, not against an adversary:
+/// two rows that differ in one word of 8 bytes have different digests, others the same only by chance, in one of 2⁶⁴
+/// cases.
 ///
-/// In SQL it is the function `row_digest(…)`, which every connection has: computed where the values are, it costs about
-/// 0.2 µs for a row.
+/// In SQL it is the function `row_digest(…)` of every connection: computed inside SQLite, it costs about 0.2 µs for a
+/// row.
 struct RowDigest {
   private var state: UInt64 = 0x6a09_e667_f3bc_c908
 
-  /// Every step is a bijection of the state, and of the word: no difference gets lost.
+  /// Every step is a bijection of the state, and of the word: no difference is lost.
   private mutating func add(_ word: UInt64) {
     state = (state ^ word) &* 0x9e37_79b9_7f4a_7c15
     state ^= state >> 32
@@ -34,7 +34,7 @@ struct RowDigest {
       add(1)
       add(UInt64(bitPattern: sqlite3_value_int64(value)))
     case SQLITE_NULL: add(2)
-    // In the order that SQLite asks for: the length counts the bytes of the text that was asked for before.
+    // In the order that SQLite requires: the length is that of the text requested before.
     case SQLITE_TEXT:
       let text = sqlite3_value_text(value)
       add(3, UnsafeRawBufferPointer(start: text, count: Int(sqlite3_value_bytes(value))))
@@ -44,7 +44,7 @@ struct RowDigest {
     }
   }
 
-  /// Gives a connection the function (`sqlite3_create_function_v2`).
+  /// Registers the function in a connection (`sqlite3_create_function_v2`).
   /// - Returns: SQLite's result code.
   static func register(on connection: OpaquePointer) -> Int32 {
     let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS

@@ -1,12 +1,12 @@
 import CSQLite
 import Glibc
 
-/// What SQLite answered when it did not do what was asked.
+/// An error of SQLite.
 package struct SQLiteError: Error, CustomStringConvertible {
   /// Extended result code, e.g. 1 (`SQLITE_ERROR`), 13 (`SQLITE_FULL`), 778 (`SQLITE_IOERR_WRITE`).
   package let code: Int32
 
-  /// SQLite's own words, and the file they are about.
+  /// SQLite's message, with the file.
   package let description: String
 
   /// `errno` of the system call that failed (`sqlite3_system_errno`); 0 when none did. With `SQLITE_IOERR`,
@@ -18,49 +18,49 @@ package struct SQLiteError: Error, CustomStringConvertible {
   package init(code: Int32, message: String, path: String, systemError: Int32 = 0) {
     self.code = code
     self.path = path
-    // SQLite keeps the number of an earlier call when it fails without one.
+    // SQLite keeps an earlier number when it fails without a system call.
     self.systemError = [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(code & 0xff) ? systemError : 0
     let number = self.systemError == 0 ? "" : ", errno \(systemError)"
     description = "\(path): \(message) (SQLite result code \(code)\(number))"
   }
 
-  /// Whether the file is damaged, or is another program's.
+  /// Whether the file is damaged, or belongs to another program.
   package var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR].contains(code & 0xff) }
 
-  /// Whether a constraint or a trigger refused the change.
+  /// Whether a constraint or a trigger rejected the change.
   package var isConstraint: Bool { code & 0xff == SQLITE_CONSTRAINT }
 
-  /// Whether a part of the file could not be read.
+  /// Whether part of the file could not be read.
   package var isUnreadable: Bool { code == SQLITE_IOERR | 1 << 8 }
 
   /// Whether the file's structure is damaged.
   package var isDatabaseMalformed: Bool { code & 0xff == SQLITE_CORRUPT }
 
-  /// Whether the file system has no room for the change; nothing was changed then. A write says so itself; a sync and a
-  /// file that grows in another way by `errno`.
+  /// Whether the file system has no space for the change, which then did not happen. A failed write says so itself; a sync, and
+  /// other ways to grow a file, by `errno`.
   package var isOutOfSpace: Bool {
     code & 0xff == SQLITE_FULL
       || code & 0xff == SQLITE_IOERR && (systemError == ENOSPC || systemError == EDQUOT)
   }
 
-  /// Whether memory is used up, or the library has no descriptor left.
+  /// Whether memory or descriptors are exhausted.
   package var isExhaustion: Bool {
     code & 0xff == SQLITE_NOMEM || [EMFILE, ENFILE, ENOMEM].contains(systemError)
   }
 
-  /// Whether the file could not be read, written or opened: what the same connection would do next is not known, so that
-  /// the file is to be opened anew.
+  /// Whether the file could not be read, written or opened: the state of the connection is then undefined, so the file must be
+  /// reopened.
   package var isFailureOfFile: Bool {
     [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL]
       .contains(code & 0xff)
   }
 
-  /// Whether the file may not be written.
+  /// Whether the file is not writable.
   package var isForWantOfPermission: Bool { [SQLITE_READONLY, SQLITE_PERM].contains(code & 0xff) }
 
-  /// Whether another connection has the file locked.
+  /// Whether another connection has locked the file.
   package var isBusy: Bool { code & 0xff == SQLITE_BUSY }
 
-  /// Whether a change that was interrupted would have to be undone first, which the connection may not.
+  /// Whether an interrupted change must be undone first, which the connection may not do.
   package var isForWantOfRecovery: Bool { [SQLITE_READONLY, SQLITE_CANTOPEN].contains(code & 0xff) }
 }

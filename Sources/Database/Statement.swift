@@ -27,7 +27,7 @@ package final class Statement {
     return String(decoding: buffer, as: UTF8.self)
   }
 
-  /// Whatever is in a column; a value of another type than these counts as null.
+  /// The value in a column; other types count as null.
   package func value(_ column: Int32) -> SQLiteValue {
     switch sqlite3_column_type(handle, column) {
     case SQLITE_INTEGER: .integer(integer(column))

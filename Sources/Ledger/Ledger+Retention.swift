@@ -1,14 +1,14 @@
 import Database
 
-/// What the ledger holds, page by page, for those who decide what may leave it; and what becomes free.
+/// The contents of the ledger, page by page, for retention; and free pages.
 extension Ledger {
-  /// How many runs have ended and are remembered.
+  /// The number of remembered runs that have ended.
   package func endedRunCount() throws -> Int {
     try perform { try $0.first("SELECT count(*) FROM jobs WHERE state = 'ended'") { $0.integer(0) } ?? 0 }
   }
 
-  /// Runs that have ended, in the order of their acceptance.
-  /// - Parameter sequence: Of the last one before the page; 0 for the first page.
+  /// Runs that have ended, in order of acceptance.
+  /// - Parameter sequence: That of the last run before the page; 0 for the first page.
   package func endedRuns(after sequence: Int, limit: Int) throws -> [(sequence: Int, runID: String, details: String)] {
     try page(
       "SELECT sequence, run_id, details FROM jobs WHERE state = 'ended' AND sequence > ? ORDER BY sequence LIMIT ?",
@@ -28,8 +28,8 @@ extension Ledger {
     ) { ($0.text(0) ?? "", $0.text(1) ?? "", $0.text(2)) }
   }
 
-  /// The runs with which the next ones of their jobs are compared, and those whose names these find: often one for a job, and
-  /// more while several runs of it are live.
+  /// The runs with which the next ones of their jobs are compared, and those whose names they use: often one for a job, and more
+  /// while several of its runs are live.
   /// - Parameters:
   ///   - job: With `run`, the last one before the page; empty for the first page.
   package func lastRuns(after job: String, _ run: String, limit: Int) throws -> [(job: String, run: String)] {
@@ -44,7 +44,7 @@ extension Ledger {
     ) { ($0.text(0) ?? "", $0.text(1) ?? "") }
   }
 
-  /// Removes entries of runs that have ended, so many of one run. Others use the ledger between two calls.
+  /// Removes entries of runs that have ended, up to a number of one run. Others can use the ledger between two calls.
   /// - Returns: Whether there were any.
   package func removeEndedEntries(_ count: Int) throws -> Bool {
     try perform { database in
@@ -61,7 +61,7 @@ extension Ledger {
     try perform { try $0.all(query, values, row: row) }
   }
 
-  /// How many pages of the file hold nothing, and how many there are.
+  /// The number of free pages of the file, and of all pages.
   package func pages() throws -> (free: Int, total: Int) {
     try perform { database in
       (
@@ -71,7 +71,7 @@ extension Ledger {
     }
   }
 
-  /// Makes the file smaller, by so many pages that hold nothing at most. Others use the ledger between two calls.
+  /// Shrinks the file by at most so many free pages. Others can use the ledger between two calls.
   package func release(pages: Int) throws {
     try perform { try $0.run("PRAGMA incremental_vacuum(\(pages))") }
   }

@@ -1,10 +1,10 @@
 import Database
 
 extension Ledger {
-  /// Takes over the rows of a damaged ledger that are what was written. Others, and what they refer to, are left.
-  /// - Parameter path: Of the damaged file. A change that a process died over is undone in it.
-  /// - Returns: How many rows were taken over.
-  /// - Throws: `SQLiteError`, about this ledger, or about what is no damage of the other one: then nothing is lost.
+  /// Copies the intact rows of a damaged ledger, except those that belong to a job whose row is not intact.
+  /// - Parameter path: The damaged file. A change that a process left unfinished is undone in it.
+  /// - Returns: The number of copied rows.
+  /// - Throws: `SQLiteError`, about this ledger, or about an error of the other one that is not damage: nothing is lost then.
   package func salvage(from path: String) throws -> Int {
     let (damaged, version): (Database, Int)
     do {
@@ -15,7 +15,7 @@ extension Ledger {
     }
     guard (LedgerSchema.firstWithDigests...LedgerSchema.migrations.newest).contains(version) else { return 0 }
     return try perform { database in
-      // A later migration may have added columns: rows are what was written in the version that wrote them.
+      // A later migration may have added columns: the digests of rows are those of the version that wrote them.
       guard version == LedgerSchema.migrations.newest else { return 0 }
       return try database.transaction {
         var (runs, count): (Set<String>, Int) = ([], 0)
@@ -26,7 +26,7 @@ extension Ledger {
     }
   }
 
-  /// Copies rows from the beginning to the first that cannot be read, and from the end to the last.
+  /// Copies rows from the beginning to the first unreadable one, and from the end to the last.
   private static func copy(
     _ table: LedgerTable, from damaged: Database, to database: Database, runs: inout Set<String>
   ) throws -> Int {
@@ -51,7 +51,7 @@ extension Ledger {
         }
         break
       } catch {
-        // Damage ends the reading; trouble with the new ledger, or with the machine, ends everything.
+        // Damage ends the reading; errors of the new ledger or the machine end everything.
         if let failure { throw failure }
         guard error.isDamageOfLedger else { throw error }
       }
@@ -59,12 +59,12 @@ extension Ledger {
     return count
   }
 
-  /// Checks that the ledger is what was written: its structure (`PRAGMA integrity_check`), and the digests of its rows. What
-  /// there is no time for is checked when it is read.
+  /// Verifies the ledger: its structure (`PRAGMA integrity_check`), and the digests of its rows. Rows that are not reached in
+  /// time are verified when they are read.
   /// - Parameters:
-  ///   - isOver: Whether the time is over: asked again and again.
-  ///   - structureLimit: Of a file with more bytes the structure is not checked: that is not interrupted.
-  /// - Returns: Whether there was time for everything.
+  ///   - isOver: Whether the time is over; called repeatedly.
+  ///   - structureLimit: The structure of a larger file, in bytes, is not checked, because that cannot be interrupted.
+  /// - Returns: Whether everything was checked.
   /// - Throws: `LedgerError.damaged`, `SQLiteError`.
   package func check(bytes: Int, structureLimit: Int = 4 << 30, isOver: @escaping () -> Bool) throws -> Bool {
     try perform { database in

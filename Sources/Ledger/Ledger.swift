@@ -1,24 +1,24 @@
 import Database
 import Dispatch
 
-/// What has been done, durably: when `commit` returns, the changes survive a power cut.
+/// The durable record of finished work: when `commit` returns, the changes survive a power cut.
 ///
-/// It belongs to one process (SQLite's exclusive locking). The database belongs to a queue of its own, on which calls from
-/// other threads are carried out one after the other; they wait for a commit that is under way, so nothing calls it that is
-/// not to wait for the disk. Methods throw `SQLiteError`, or `LedgerError.damaged` for a row that is not what was
-/// written, and have changed nothing then.
+/// It belongs to one process (SQLite's exclusive locking). The database belongs to a dedicated queue, on which calls from
+/// other threads run one after another; they wait for a commit under way, so only callers that may wait for the disk call it.
+/// Methods throw `SQLiteError`, or `LedgerError.damaged` for a row that does not match its digest, and have changed nothing
+/// then.
 package final class Ledger: @unchecked Sendable {  // what changes is used on the queue only
   private let path: String
 
-  /// nil after the file could not be read or written: it is opened anew, because a sync that has failed is not tried again
-  /// on the same descriptor.
+  /// nil after the file could not be read or written: it is reopened, because a sync that has failed is not tried again on the
+  /// same descriptor.
   private var database: Database?
 
-  /// The place of the job that was accepted last: to find it in the file takes the longer, the more jobs there are.
+  /// The sequence number of the last accepted job: looking it up in the file takes longer with more jobs.
   private var lastSequence: Int
   private let queue = DispatchQueue(label: "Ledger")
 
-  /// Opens the ledger, creates it when missing, and brings an older one to this version.
+  /// Opens the ledger, creates it when missing, and migrates an older one to this version.
   /// - Throws: `LedgerError`, `SQLiteError`.
   package init(path: String) throws {
     self.path = path
@@ -34,20 +34,20 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
     let database = try Database(
       path: path, durability: .powerCut, isCreated: isCreated, examine: LedgerSchema.rejectNewer)
     let isRewritten = try makeShrinkable(database)
-    // Reading takes a shared lock only; this takes the exclusive one, which is kept until the ledger is closed.
+    // Reading takes only a shared lock; this takes the exclusive one, which is kept until the ledger is closed.
     try database.execute("BEGIN EXCLUSIVE; COMMIT")
     try LedgerSchema.migrations.apply(to: database)
-    // Where there is no room for it the file only does not get smaller.
+    // Without space for it, the file only stays large.
     if isCreated, isRewritten { try? database.execute("VACUUM") }
     return database
   }
 
-  /// A file up to this size, in pages of 4 KiB, is rewritten when its form has to change.
+  /// The largest file, in pages of 4 KiB, that is rewritten when its form has to change.
   private static let rewrittenPages = 16 << 10
 
-  /// Lets what becomes free be given back to the file system, by `release`. In a file that has pages that takes effect when it
-  /// is rewritten.
-  /// - Returns: Whether the file is to be rewritten.
+  /// Allows `release` to return free pages to the file system. In a non-empty file this takes effect when the file is
+  /// rewritten.
+  /// - Returns: Whether the file must be rewritten.
   private static func makeShrinkable(_ database: Database) throws -> Bool {
     guard try database.first("PRAGMA auto_vacuum", row: { $0.integer(0) }) == 0 else { return false }
     try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -77,7 +77,7 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
 
   // MARK: Jobs
 
-  /// The jobs that have not ended, in the order of their acceptance.
+  /// The jobs that have not ended, in order of acceptance.
   package func liveJobs() throws -> [LedgerJob] {
     try perform { try $0.intactRecords(of: .jobs, LedgerJob.live) }
   }
@@ -88,20 +88,20 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
     }
   }
 
-  /// The runs of the same job that were accepted after a run, in their order.
+  /// The runs of the same job that were accepted after a run, in order.
   package func laterRuns(than runID: String, job name: String) throws -> [LedgerJob] {
     let clause = "WHERE name = ?1 AND sequence > (SELECT sequence FROM jobs WHERE run_id = ?2) ORDER BY sequence"
     return try perform { try $0.intactRecords(of: .jobs, clause, [.text(name), .text(runID)]) }
   }
 
-  /// The last run of a job that ended, nil when there was none.
+  /// The last run of a job that ended; nil without one.
   package func lastEnded(job name: String) throws -> LedgerJob? {
     let clause = "WHERE name = ? AND state = 'ended' ORDER BY sequence DESC LIMIT 1"
     let jobs: [LedgerJob] = try perform { try $0.intactRecords(of: .jobs, clause, [.text(name)]) }
     return jobs.first
   }
 
-  /// The runs that were accepted last of those that have ended and are remembered, the last one first.
+  /// The remembered runs that have ended and were accepted last, the last one first.
   package func ended(limit: Int) throws -> [LedgerJob] {
     let clause = "WHERE state = 'ended' ORDER BY sequence DESC LIMIT ?"
     return try perform { try $0.intactRecords(of: .jobs, clause, [.integer(limit)]) }
@@ -109,12 +109,12 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
 
   // MARK: Entries
 
-  /// The entries whose files may or may not have reached their final names.
+  /// The entries whose files may or may not have their final names yet.
   package func intended(run runID: String) throws -> [LedgerEntry] {
     try entries("run_id = ? AND ended = 0 ORDER BY position", [.text(runID)])
   }
 
-  /// Calls `body` with the entries that have ended, in the manifest's order, a page at a time. Others use the ledger in
+  /// Calls `body` with the entries that have ended, in the manifest's order, a page at a time. Others can use the ledger in
   /// between.
   package func eachEndedPage(run runID: String, _ body: ([LedgerEntry]) throws -> Void) throws {
     var page = try ended(run: runID, after: -1)
@@ -138,8 +138,8 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
 
   // MARK: Deferrals
 
-  /// Calls `body` with the deferrals of entries for which nothing else is recorded, in the manifest's order, a page at a
-  /// time. Others use the ledger in between.
+  /// Calls `body` with the deferrals of entries without another record, in the manifest's order, a page at a time. Others can use
+  /// the ledger in between.
   package func eachDeferralPage(run runID: String, _ body: ([LedgerDeferral]) throws -> Void) throws {
     var page = try deferrals(run: runID, after: -1)
     while let last = page.last {
@@ -157,7 +157,7 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
 
   // MARK: Outputs
 
-  /// The file that a job last delivered under a path, nil when it never did.
+  /// The file that a job last delivered at a path; nil when it never did.
   package func output(job name: String, target: String) throws -> LedgerOutput? {
     let values = [SQLiteValue.text(name), .text(target)]
     let outputs: [LedgerOutput] = try perform {
@@ -173,7 +173,7 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
     }
   }
 
-  /// Calls `body` with what a job has delivered in any of its runs, a page at a time. Others use the ledger in between.
+  /// Calls `body` with the files that a job has delivered in any run, a page at a time. Others can use the ledger in between.
   package func eachOutputPage(job name: String, _ body: ([LedgerOutput]) throws -> Void) throws {
     var page = try outputs(job: name, after: "")
     while let last = page.last {
@@ -189,7 +189,7 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
 
   // MARK: Failures
 
-  /// The run with which a job's next is compared; nil when there was none.
+  /// The run with which a job's next one is compared; nil without one.
   package func lastRun(job name: String) throws -> String? {
     try perform { database in
       let query = LedgerTable.lastRuns.select(["run_id"], "WHERE job = ?")
@@ -200,14 +200,14 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
     }
   }
 
-  /// Whether something failed in a run that is its job's last.
+  /// Whether anything failed in a run that is its job's last.
   package func hasFailures(run runID: String) throws -> Bool {
     try perform { database in
       try database.first("SELECT 1 FROM failures WHERE run_id = ? LIMIT 1", [.text(runID)]) { _ in true } ?? false
     }
   }
 
-  /// Calls `body` with what failed in a run, a page at a time. Others use the ledger in between.
+  /// Calls `body` with the failures of a run, a page at a time. Others can use the ledger in between.
   package func eachFailurePage(run runID: String, _ body: ([LedgerFailure]) throws -> Void) throws {
     var page = try failures(run: runID, after: "")
     while let last = page.last {

@@ -2,60 +2,60 @@ import Database
 
 /// A change of the ledger. Changes are committed together, so that they share the syncs of a commit.
 package enum LedgerChange: Sendable {
-  /// Adds a job; of the earlier runs of the same job only the last that ended is still remembered, and those that have
-  /// entries still, which are removed in parts.
+  /// Adds a job. Of the earlier runs of the same job only the last that ended is still remembered, and those that still have
+  /// entries, which are removed in parts.
   case accept(LedgerJob)
 
-  /// Removes a run that has not ended, and all that is recorded of its entries. What it has delivered stays the job's, and
-  /// so do its names, if the job's last are its.
+  /// Removes a run that has not ended, and all records of its entries. Its delivered files remain the job's, and so do its names
+  /// if they are the job's last.
   case remove(_ runID: String)
 
-  /// Moves a job forward; `outcome` and `documents` are kept as they are when nil. An ended job keeps no
-  /// deferrals and no pauses, and of its entries those that are too many to be removed at once, for
+  /// Moves a job forward; nil `outcome` and `documents` do not change. An ended job keeps no deferrals and no pauses, and of its
+  /// entries only those that are too many to be removed at once, for
   /// `removeEndedEntries`.
   case advance(_ runID: String, to: LedgerJob.State, outcome: String? = nil, documents: [Delivery]? = nil)
 
-  /// Changes what the caller wants to know of a run again. What was deferred is forgotten: it was done to find that out.
+  /// Changes the caller's details of a run, and forgets its deferrals, which were made to find these details.
   case describe(_ runID: String, details: String)
 
-  /// Changes what the caller wants to know of a run again, and nothing else.
+  /// Changes only the caller's details of a run.
   case note(_ runID: String, details: String)
 
-  /// Makes the next run of a job compare itself with this one, which is about to end. Without it an ended run's failures are
+  /// Makes a job's next run compare itself with this one, which is about to end. Without it an ended run's failures are
   /// forgotten, and those of the run before are kept.
   case remember(_ runID: String, job: String)
 
-  /// Records some of the names that were derived in a run. They count from `name` on.
+  /// Records some of a run's derived names. They count from `name` on.
   case addNames(LedgerNames, run: String)
 
-  /// Makes the names of a run, so many pages, those that its job's next run finds. Those of earlier runs that have ended are
+  /// Makes this number of pages of a run's names those that its job's next run uses. The names of earlier ended runs are
   /// removed.
   case name(_ runID: String, job: String, pages: Int)
 
   /// An entry's file is about to be moved to its final name.
   case intend(LedgerEntry, run: String)
 
-  /// An entry has ended: its file is in place, or it has none.
+  /// An entry has ended: its file has its final name, or it has none.
   case finish(LedgerEntry, run: String, job: String)
 
-  /// An entry is tried again later. What it comes to then ends the deferral.
+  /// An entry is tried again later. Its outcome then ends the deferral.
   case postpone(LedgerDeferral, run: String)
 
-  /// A file that an earlier run of a job delivered, as its report says. Nothing changes for one that is known.
+  /// A file that an earlier run of a job delivered, according to its report. A known file does not change.
   case recall(Delivery, job: String)
 
-  /// A failure of a run that has ended, as its report says.
+  /// A failure of an ended run, according to its report.
   case recallFailure(LedgerFailure, run: String)
 
   /// A record leaves the ledger.
   case forget(LedgerRecord)
 
-  /// The beginning or, with the same cause, lock and beginning, the end of a pause. Nothing is recorded for a run that was
-  /// removed meanwhile.
+  /// The beginning or, with the same cause, lock and beginning, the end of a pause. Nothing is recorded for a run that has been
+  /// removed.
   case pause(LedgerPause, run: String)
 
   /// Makes the change, within a transaction.
-  /// - Parameter lastSequence: The place of the job that was accepted last.
+  /// - Parameter lastSequence: The sequence number of the last accepted job.
   func apply(to database: Database, lastSequence: inout Int) throws {
     switch self {
     case .accept(let job):
@@ -94,7 +94,7 @@ package enum LedgerChange: Sendable {
     try database.run(addJob, job.values + [.integer(sequence)])
   }
 
-  /// A run that is there already is not replaced.
+  /// An existing run is not replaced.
   private static let addJob = LedgerTable.jobs.add
 
   private static func remove(_ runID: String, _ database: Database) throws {
@@ -129,7 +129,7 @@ package enum LedgerChange: Sendable {
     try database.run("DELETE FROM deferred WHERE run_id = ?", [.text(runID)])
   }
 
-  /// - Throws: `LedgerError.damaged` when a job was not changed although it is there.
+  /// - Throws: `LedgerError.damaged` when a job exists but was not changed.
   private static func checkChanged(_ runID: String, _ database: Database) throws {
     if database.changes == 0,
       try database.first("SELECT 1 FROM jobs WHERE run_id = ?", [.text(runID)], row: { _ in true }) == true
@@ -157,14 +157,14 @@ package enum LedgerChange: Sendable {
     if known == nil { try database.run(LedgerTable.outputs.put, [.text(job)] + output.values) }
   }
 
-  /// - Parameter ended: Then what it has delivered is in `outputs`, and is not repeated.
+  /// - Parameter ended: If true, the delivered file is in `outputs`, and not repeated here.
   private static func put(_ entry: LedgerEntry, ended: Bool, run runID: String, _ database: Database) throws {
     var entry = entry
     if ended { entry.delivery = nil }
     try database.run(LedgerTable.entries.put, [.text(runID), .integer(ended ? 1 : 0)] + entry.values)
   }
 
-  // What is changed must be what was written: damage is not to get a digest that fits.
+  // A changed row must be intact: a damaged one must not get a matching digest.
   private static let changeJob = """
     UPDATE jobs SET state = ?1, outcome = coalesce(?2, outcome), documents = coalesce(?3, documents), digest =
     \(LedgerTable.jobs.digest(

@@ -2,7 +2,7 @@ import Database
 
 /// An entry of a live job that is tried again later.
 package struct LedgerDeferral: Sendable, Equatable, DatabaseRecord {
-  /// Place in the manifest, from 0.
+  /// Position in the manifest, from 0.
   package let position: Int
 
   package let attempts: Int
@@ -24,7 +24,7 @@ package struct LedgerDeferral: Sendable, Equatable, DatabaseRecord {
     self.firstTried = firstTried
   }
 
-  /// Selects those whose entries have not come to anything since.
+  /// Selects deferrals whose entries have had no outcome since.
   static let isOpen = """
     NOT EXISTS (SELECT 1 FROM entries WHERE entries.run_id = deferred.run_id AND entries.position = deferred.position)
     """

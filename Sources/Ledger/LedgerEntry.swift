@@ -1,25 +1,25 @@
 import Database
 
-/// What an entry of a live job came to.
+/// The outcome of an entry of a live job.
 package struct LedgerEntry: Sendable, Equatable, DatabaseRecord {
-  /// Place in the manifest, from 0.
+  /// Position in the manifest, from 0.
   package let position: Int
 
-  /// The file that it delivers; nil when it has none, because it failed, and when it is read from the ledger after it has ended.
+  /// The file that it delivers; nil when it failed, and when an ended entry is read from the ledger.
   package var delivery: Delivery?
 
-  /// What was delivered besides. Only `LedgerChange.finish` records it, as files of the job.
+  /// Additional files. Only `LedgerChange.finish` records them, as files of the job.
   package var others: [Delivery] = []
 
-  /// A file that was delivered earlier and is still the same, although what is known about it is not.
+  /// A file that was delivered earlier and has not changed, although the record of it has.
   package struct Refreshed: Sendable, Equatable {
     /// Path beneath the job's folder.
     package let target: String
 
-    /// As `Delivery.identity`, from now on; nil when that stays.
+    /// The new `Delivery.identity`; nil when it does not change.
     package let identity: String?
 
-    /// As `Delivery.origin`, from now on; nil when that stays.
+    /// The new `Delivery.origin`; nil when it does not change.
     package let origin: String?
 
     /// - Returns: nil when nothing changes.
@@ -32,7 +32,7 @@ package struct LedgerEntry: Sendable, Equatable, DatabaseRecord {
   /// Default: nil. Only `LedgerChange.finish` records it.
   package let refreshed: Refreshed?
 
-  /// nil unless it failed. Only `LedgerChange.finish` records it.
+  /// The failure, if it failed. Only `LedgerChange.finish` records it.
   package let failure: LedgerFailure?
 
   /// Its row of the report (JSON).
@@ -65,13 +65,13 @@ package struct LedgerEntry: Sendable, Equatable, DatabaseRecord {
     ]
   }
 
-  /// How many entries of a run are removed in the commit that ends it: for that everything else waits.
+  /// The number of a run's entries that are removed in the commit that ends it, for which everything else waits.
   static let removedAtOnce = 20_000
 
   /// Whether a row of `jobs` has entries.
   static let exists = "EXISTS (SELECT 1 FROM entries WHERE entries.run_id = jobs.run_id)"
 
-  /// Removes the first so many entries of a run that has ended.
+  /// Removes the first entries, up to a number, of a run that has ended.
   static func remove(_ count: Int, ofEnded runID: String, _ database: Database) throws {
     try database.run(
       """
@@ -95,11 +95,11 @@ package struct Delivery: Sendable, Equatable, Codable {
   /// SHA-256 in lower-case hexadecimal.
   package let sha256: String
 
-  /// From what it was made, and how, in the caller's words; nil when that does not matter.
+  /// The source and the processing of the file, in the caller's words; nil when that does not matter.
   package var origin: String?
 
-  /// Identifies, without reading it, the file under its final name as this one; in the caller's words, nil when it is not
-  /// known. Only `LedgerChange.finish` records it.
+  /// Identifies the file under its final name without reading it; in the caller's words, nil when unknown. Only
+  /// `LedgerChange.finish` records it.
   package var identity: String?
 
   package init(staged: String, target: String, bytes: Int, sha256: String, origin: String? = nil) {

@@ -2,7 +2,7 @@ import Database
 
 /// Why a ledger cannot be used.
 package enum LedgerError: Error, Equatable, CustomStringConvertible {
-  /// It does not hold what was written to it.
+  /// Its contents do not match their digests, or its structure is damaged.
   case damaged(path: String, why: String)
   /// It was written by a newer version of the program.
   case newer(path: String, version: Int, known: Int)
@@ -19,7 +19,7 @@ package enum LedgerError: Error, Equatable, CustomStringConvertible {
 }
 
 extension Error {
-  /// Whether a ledger is damaged, as SQLite says or the digests of its rows.
+  /// Whether the error means that a ledger is damaged, by SQLite or by the digests of its rows.
   package var isDamageOfLedger: Bool {
     if case .damaged? = self as? LedgerError { true } else { (self as? SQLiteError)?.isDamage == true }
   }

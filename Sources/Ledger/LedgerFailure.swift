@@ -1,18 +1,18 @@
 import Database
 
-/// A row that failed, as the next run of its job compares itself with it. Only those of a job's last run are kept, so the table
-/// is bounded by what fails in one run.
+/// A failed row, with which the job's next run compares itself. Only those of a job's last run are kept, so the table is bounded
+/// by what fails in one run.
 package struct LedgerFailure: Sendable, Equatable, DatabaseRecord {
-  /// The output's path beneath `images/`, without extension: it identifies the row in its job.
+  /// The output's path beneath `images/`, without extension: it identifies the row within its job.
   package let name: String
 
   /// When it first failed without having succeeded since: RFC 3339, UTC, with milliseconds.
   package let firstSeen: String
 
-  /// How many runs in a row it has failed, this one included; at least 1.
+  /// How many runs in a row it has failed, including this one; at least 1.
   package let runs: Int
 
-  /// The error code of the last time.
+  /// The last error code.
   package let code: String
 
   package init(name: String, firstSeen: String, runs: Int, code: String) {
@@ -30,12 +30,12 @@ package struct LedgerFailure: Sendable, Equatable, DatabaseRecord {
 
   package var values: [SQLiteValue] { [.text(name), .text(firstSeen), .integer(runs), .text(code)] }
 
-  /// Keeps a failure of a run that has not ended.
+  /// Records a failure of a run that has not ended.
   func put(run runID: String, _ database: Database) throws {
     try database.run(LedgerTable.failures.put, [.text(runID)] + values)
   }
 
-  /// Makes a run the last of its job: its failures are kept, those of the one before are removed.
+  /// Makes a run the last of its job: its failures are kept, those of the previous one are removed.
   static func remember(_ runID: String, job: String, _ database: Database) throws {
     try database.run(
       "DELETE FROM failures WHERE run_id = (SELECT run_id FROM last_runs WHERE job = ? AND run_id != ?)",

@@ -1,11 +1,11 @@
 import Database
 import Foundation
 
-/// One run of a manifest, as the ledger knows it.
+/// One run of a manifest, as recorded in the ledger.
 package struct LedgerJob: Sendable, Equatable, DatabaseRecord {
-  /// How far a run has come. It only goes back when a report that was staged is not what was written.
+  /// The progress of a run. It only goes back when a staged report is not intact.
   package enum State: String, Sendable {
-    /// The snapshot of the manifest is durable; nothing was done.
+    /// The snapshot of the manifest is durable; nothing has been done.
     case accepted
     /// Entries are being worked on.
     case running
@@ -19,13 +19,13 @@ package struct LedgerJob: Sendable, Equatable, DatabaseRecord {
   package let name: String
   package var state: State
 
-  /// What the caller wants to know again after a restart (JSON).
+  /// The caller's details of the run, for a restart (JSON).
   package var details: String
 
-  /// What the run came to (JSON), once it is `finishing`.
+  /// The outcome of the run (JSON), once it is `finishing`.
   package var outcome: String?
 
-  /// The documents that it is about to deliver, its report last, once it is `finishing`; empty when none are staged.
+  /// The documents to be delivered, the report last, once it is `finishing`; empty when none are staged.
   package var documents: [Delivery]
 
   package init(
@@ -40,7 +40,7 @@ package struct LedgerJob: Sendable, Equatable, DatabaseRecord {
     self.documents = documents
   }
 
-  /// Selects the jobs that have not ended, in the order of their acceptance.
+  /// Selects the jobs that have not ended, in order of acceptance.
   static let live = "WHERE state != 'ended' ORDER BY sequence"
 
   package static let columns: Columns = ["run_id", "name", "state", "details", "outcome", "documents"]
@@ -58,7 +58,7 @@ package struct LedgerJob: Sendable, Equatable, DatabaseRecord {
     ]
   }
 
-  /// The form in which documents are kept; nil for none.
+  /// The stored form of documents; nil for none.
   static func text(_ documents: [Delivery]) -> String? {
     documents.isEmpty ? nil : (try? JSONEncoder().encode(documents)).map { String(decoding: $0, as: UTF8.self) }
   }

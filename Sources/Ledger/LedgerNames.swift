@@ -1,12 +1,12 @@
 import Database
 
-/// A page of the names of a run that were derived, in the order of the manifest, such that the next run of its job finds them.
-/// Pages go with the commit that begins the run; a row for each name would cost 6 µs.
+/// A page of the derived names of a run, in the order of the manifest, for the next run of its job. Pages are written with the
+/// commit that begins the run; a row for each name would cost 6 µs.
 package struct LedgerNames: Sendable, Equatable, DatabaseRecord {
   /// Its number, from 0.
   package let page: Int
 
-  /// The names, each with what tells its request from others (JSON, the caller's).
+  /// The names, each with a key that identifies its request (JSON, the caller's).
   package let text: String
 
   package init(page: Int, text: String) { (self.page, self.text) = (page, text) }
@@ -18,14 +18,14 @@ package struct LedgerNames: Sendable, Equatable, DatabaseRecord {
   package var values: [SQLiteValue] { [.integer(page), .text(text)] }
 }
 
-/// A run whose derived names are known.
+/// A run with recorded derived names.
 package struct LedgerNamedRun: Sendable, Equatable {
   package let runID: String
 
-  /// The largest of a job is that of its last run.
+  /// The largest number of a job is that of its last run.
   let number: Int
 
-  /// How many pages of names there are; 0: none are known, because it is of an earlier version.
+  /// The number of pages of names; 0: none are known, because an earlier version made the run.
   package let pages: Int
 }
 
@@ -40,11 +40,11 @@ extension LedgerNamedRun: DatabaseRecord {
 }
 
 extension LedgerNamedRun {
-  /// Holds for a row that belongs to a run of job ?1 that has not ended.
+  /// True for a row that belongs to a run of job ?1 that has not ended.
   private static let isLive = "run_id IN (SELECT run_id FROM jobs WHERE name = ?1 AND state != 'ended')"
 
-  /// Makes the names of a run, all pages of which are there, those of its job's last run. Those of earlier runs that
-  /// have ended are removed.
+  /// Makes the names of a run, all pages of which are recorded, those of its job's last run. The names of earlier ended runs
+  /// are removed.
   static func put(_ runID: String, job: String, pages: Int, _ database: Database) throws {
     let values = [SQLiteValue.text(job), .text(runID)]
     var (number, last, hasOthers) = (nil as Int?, 0, false)
@@ -58,7 +58,7 @@ extension LedgerNamedRun {
       try database.run("DELETE FROM names WHERE run_id IN (SELECT run_id \(earlier))", values)
       try database.run("DELETE \(earlier)", values)
     }
-    // One that is recorded again keeps its place.
+    // A run that is recorded again keeps its number.
     let run = LedgerNamedRun(runID: runID, number: number ?? last + 1, pages: pages)
     try database.run(LedgerTable.namedRuns.put, [.text(job)] + run.values)
   }
@@ -87,15 +87,15 @@ extension LedgerNamedRun {
     if database.changes > 0 { try database.run("DELETE FROM names WHERE run_id = ?1", [.text(runID)]) }
   }
 
-  /// Removes pages that belong to no run: after damage, what counted them may be missing.
+  /// Removes pages that belong to no run: after damage, the rows that refer to them may be missing.
   static func removeOrphans(_ database: Database) throws {
     try database.run("DELETE FROM names WHERE run_id NOT IN (SELECT run_id FROM named_runs)")
   }
 }
 
-/// Which names were derived in the runs of a job.
+/// The names that were derived in the runs of a job.
 extension Ledger {
-  /// The run whose names count for a run of a job: itself, when its own are recorded, else the job's last; nil when none
+  /// The run whose names apply to a run of a job: the run itself, when its own are recorded, else the job's last; nil when none
   /// are known.
   package func namedRun(for runID: String, job: String) throws -> LedgerNamedRun? {
     let clause = "WHERE job = ? ORDER BY run_id = ? DESC, number DESC LIMIT 1"
@@ -105,7 +105,7 @@ extension Ledger {
     return runs.first
   }
 
-  /// Whether all pages of a run's names are there: after damage some may be missing.
+  /// Whether all pages of a run's names exist: after damage some may be missing.
   package func hasAllNames(of run: LedgerNamedRun) throws -> Bool {
     try perform { database in
       let values = [SQLiteValue.text(run.runID), .integer(run.pages)]
@@ -114,7 +114,7 @@ extension Ledger {
     }
   }
 
-  /// Calls `body` with the names of a run, in the manifest's order. Others use the ledger in between.
+  /// Calls `body` with the names of a run, in the manifest's order. Others can use the ledger in between.
   package func eachNamesPage(of run: LedgerNamedRun, _ body: (LedgerNames) throws -> Void) throws {
     let clause = "WHERE run_id = ? AND page BETWEEN ? AND ? ORDER BY page"
     for first in stride(from: 0, to: run.pages, by: Self.namesAtOnce) {
@@ -126,6 +126,6 @@ extension Ledger {
     }
   }
 
-  /// So many pages are read at once.
+  /// The number of pages that are read at once.
   private static let namesAtOnce = 8
 }

@@ -1,6 +1,6 @@
 import Database
 
-/// A file that a job has delivered, in whichever of its runs.
+/// A file that a job has delivered in any of its runs.
 package struct LedgerOutput: Sendable, Equatable {
   /// Path beneath the job's folder.
   package let target: String
@@ -11,15 +11,15 @@ package struct LedgerOutput: Sendable, Equatable {
   /// SHA-256 in lower-case hexadecimal.
   package let sha256: String
 
-  /// As its delivery had it.
+  /// The delivery's origin.
   package let origin: String?
 
-  /// As its delivery had it.
+  /// The delivery's identity.
   package let identity: String?
 }
 
 extension LedgerOutput {
-  /// The file that a delivery has put under its final name.
+  /// The delivered file under its final name.
   init(_ delivery: Delivery) {
     self.init(
       target: delivery.target, bytes: delivery.bytes, sha256: delivery.sha256, origin: delivery.origin,

@@ -1,6 +1,6 @@
 import Database
 
-/// A stretch of time in which a job's queues were suspended for one cause.
+/// A period in which a job's queues were suspended for one cause.
 package struct LedgerPause: Sendable, Equatable, DatabaseRecord {
   package let cause: String
 

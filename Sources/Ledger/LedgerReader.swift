@@ -1,21 +1,21 @@
 import Database
 import Glibc
 
-/// Reads a ledger that no instance has open, and changes neither it nor what lies beside it: it migrates nothing, and
-/// what a process that died left half done stays for the next start.
+/// Reads a ledger that no instance has open, without changing it or creating files beside it: it migrates nothing, and leaves
+/// a dead process's unfinished change to the next start.
 package enum LedgerReader {
   package enum Answer: Equatable {
     case jobs([LedgerJob])
-    /// It cannot be told without a change of the file, or while another process changes it.
+    /// Cannot be read without changing the file, or while another process changes it.
     case unknown(why: String)
   }
 
-  /// The jobs that have not ended, in the order of their acceptance.
+  /// The jobs that have not ended, in order of acceptance.
   /// - Throws: `LedgerError`, `SQLiteError`.
   package static func liveJobs(path: String) throws -> Answer {
     let database = try Database(reading: path)
     if let version = versionOfWriteAheadLog(path) {
-      // To read it SQLite would make files beside it.
+      // To read it, SQLite would create files beside it.
       try LedgerSchema.rejectNewer(version, path: path)
       return .unknown(why: "\(path) is in write-ahead logging mode")
     }
@@ -40,7 +40,7 @@ package enum LedgerReader {
     }
   }
 
-  /// Rows have had digests since version 5.
+  /// Rows have digests since version 5.
   private static func liveJobs(_ database: Database) throws -> [LedgerJob] {
     if try Migrations.version(of: database) >= LedgerSchema.firstWithDigests {
       return try database.intactRecords(of: .jobs, LedgerJob.live)
@@ -49,8 +49,8 @@ package enum LedgerReader {
       "SELECT run_id, name, state, details, outcome, NULL FROM jobs " + LedgerJob.live)
   }
 
-  /// How many entries of each run are deferred, and when the first is tried again, in milliseconds since 1970. A ledger of
-  /// an earlier version has none.
+  /// The number of deferred entries of each run, and when the first is tried again, in milliseconds since 1970. A ledger of an
+  /// earlier version has none.
   /// - Throws: `SQLiteError`, also while another process has the ledger open.
   package static func deferred(path: String) throws -> [String: (count: Int, due: Int)] {
     let database = try Database(reading: path)
@@ -63,7 +63,7 @@ package enum LedgerReader {
     return deferred
   }
 
-  /// How many rows each run that has not ended has, by their states.
+  /// The number of rows of each run that has not ended, by state.
   /// - Throws: `SQLiteError`, also while another process has the ledger open, and when a row is damaged.
   package static func rows(path: String) throws -> [String: [String: Int]] {
     let database = try Database(reading: path)
@@ -74,7 +74,7 @@ package enum LedgerReader {
     return rows
   }
 
-  /// The `user_version` of a file in write-ahead logging mode, as its header has it
+  /// The `user_version` in the header of a file in write-ahead logging mode
   /// (https://www.sqlite.org/fileformat2.html#the_database_header); nil for a file in another mode.
   private static func versionOfWriteAheadLog(_ path: String) -> Int? {
     var descriptor: Int32

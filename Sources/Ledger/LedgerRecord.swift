@@ -1,16 +1,16 @@
 import Database
 
-/// A record that may leave the ledger.
+/// A record that can be removed from the ledger.
 package enum LedgerRecord: Sendable, Equatable {
-  /// A run that has ended. It stays while another run of its job is live, which may have to know of it, and while it has
-  /// entries (`Ledger.removeEndedEntries`): they would all go in one commit, for which everything else waits.
+  /// A run that has ended. It stays while another run of its job is live, which may need it, and while it has entries
+  /// (`Ledger.removeEndedEntries`): they would all be removed in one commit, for which everything else waits.
   case endedRun(_ runID: String)
 
-  /// A file that was delivered; nothing changes when another has been delivered in its place since.
+  /// A delivered file; nothing changes when another one has been delivered at its path since.
   case output(job: String, target: String, identity: String?)
 
-  /// That a run is its job's last, with what failed in it, and the names that were derived in it. It stays while a run of the
-  /// job is live.
+  /// The mark of a run as its job's last, with its failures and its derived names. It stays while a run of the job is
+  /// live.
   case lastRun(job: String, run: String)
 
   func remove(from database: Database) throws {

@@ -126,10 +126,10 @@ enum LedgerSchema {
     """,
   ]
 
-  /// The version from which on rows have digests.
+  /// The first version with digests of rows.
   static let firstWithDigests = 5
 
-  /// No version of the program has had so many migrations.
+  /// More migrations than any version of the program has.
   private static let implausible = 10_000
 
   /// - Throws: `LedgerError.newer` for a ledger that a newer program wrote.
@@ -137,7 +137,7 @@ enum LedgerSchema {
     try rejectNewer(Migrations.version(of: database), path: database.path)
   }
 
-  /// - Throws: `LedgerError.newer` for a version that this program does not know; `.damaged` for one that no program wrote.
+  /// - Throws: `LedgerError.newer` for a version that this program does not know; `.damaged` for one that no program has written.
   static func rejectNewer(_ version: Int, path: String) throws(LedgerError) {
     guard (0..<implausible).contains(version) else {
       throw .damaged(path: path, why: "its version is \(version)")

@@ -1,19 +1,19 @@
 import Database
 
-/// A table of the ledger: its columns in the order of the digest that each of its rows has of them.
+/// A table of the ledger: its columns in the order of the digest of its rows.
 struct LedgerTable: Sendable {
   let name: String
 
-  /// All columns but the digest.
+  /// All columns except the digest.
   let columns: [String]
 
-  /// The columns in whose order the rows lie in the file.
+  /// The columns that define the order of rows in the file.
   let key: [String]
 
-  /// Holds for a row that is what was written.
+  /// True for a row that matches its digest.
   let isIntact: String
 
-  /// Writes a row, in the place of one with the same key. It takes values for `columns`.
+  /// Writes a row, replacing one with the same key. It takes values for `columns`.
   let put: String
 
   /// Writes a row. It takes values for `columns`.
@@ -22,7 +22,7 @@ struct LedgerTable: Sendable {
   /// Writes a row unless there is one with its key. It takes values for `columns`.
   let addIfMissing: String
 
-  /// Whether its rows belong to those of `jobs`, by their first column.
+  /// Whether its rows belong to rows of `jobs`, by their first column.
   var isPartOfJob: Bool { ["pauses", "deferred", "entries"].contains(name) }
 
   private init(_ name: String, _ columns: [String], key: [String]) {
@@ -37,13 +37,13 @@ struct LedgerTable: Sendable {
     addIfMissing = "INSERT OR IGNORE INTO " + row
   }
 
-  /// The digest of a row some of whose columns get other values: what belongs into `SET digest = …`.
+  /// The digest of a row with changed columns: the expression for `SET digest = …`.
   /// - Parameter changed: Expressions for columns.
   func digest(changing changed: [String: String]) -> String {
     "row_digest(\(columns.map { changed[$0] ?? $0 }.joined(separator: ", ")))"
   }
 
-  /// A query that yields columns, and after them whether the row is intact.
+  /// A query for columns, and for whether the row is intact.
   func select(_ columns: Columns, _ rest: String) -> String {
     "SELECT \(columns.names), \(isIntact) FROM \(name) \(rest)"
   }
@@ -60,14 +60,14 @@ struct LedgerTable: Sendable {
   static let names = LedgerTable("names", ["run_id"] + LedgerNames.columns.list, key: ["run_id", "page"])
   static let deferred = LedgerTable("deferred", ["run_id"] + LedgerDeferral.columns.list, key: ["run_id", "position"])
 
-  /// All tables, such that each comes after those that it refers to, and those that grow come last.
+  /// All tables, each after those that it refers to; those that grow come last.
   static let all = [jobs, lastRuns, namedRuns, pauses, deferred, failures, names, entries, outputs]
 }
 
 extension Database {
-  /// The records that a query yields.
-  /// - Parameter rest: What follows the table's name, such as `WHERE run_id = ?`.
-  /// - Throws: `SQLiteError`; `LedgerError.damaged` for a row that is not what was written.
+  /// The records of a query.
+  /// - Parameter rest: The text after the table's name, such as `WHERE run_id = ?`.
+  /// - Throws: `SQLiteError`; `LedgerError.damaged` for a row that does not match its digest.
   func intactRecords<R: DatabaseRecord>(
     of table: LedgerTable, _ rest: String, _ values: [SQLiteValue] = []
   ) throws -> [R] {
@@ -79,7 +79,7 @@ extension Database {
     return records
   }
 
-  /// Throws unless a row of `LedgerTable.select` is what was written.
+  /// Throws unless a row of `LedgerTable.select` matches its digest.
   func checkIntact(_ row: Statement, _ table: LedgerTable, _ columns: Columns) throws(LedgerError) {
     guard row.integer(Int32(columns.count)) == 1 else {
       throw .damaged(path: path, why: "a row of \(table.name) is not what was written")
