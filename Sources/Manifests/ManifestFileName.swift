@@ -1,9 +1,9 @@
-/// What the name of a manifest's file tells.
+/// The parts of a manifest's file name.
 package struct ManifestFileName {
   /// The name without its extensions: the job's.
   package let stem: String
 
-  /// The extension as it is written, `.gz` included: `csv`, `csv.gz`.
+  /// The extension as written, including `.gz`: `csv`, `csv.gz`.
   package let suffix: String
 
   package let format: any ManifestFormat
@@ -13,7 +13,7 @@ package struct ManifestFileName {
   /// The stem without leading dots, which hide a file or folder.
   package var visibleStem: String { String(stem.drop { $0 == "." }) }
 
-  /// - Returns: nil when the extension, in any case, is no manifest's.
+  /// - Returns: nil when the extension, in any case, is not that of a manifest.
   package init?(_ name: String) {
     guard let last = ManifestFormats.fileExtension(of: name) else { return nil }
     let inner = ManifestFile.isCompressed(last) ? String(name.dropLast(last.count + 1)) : name

@@ -1,4 +1,4 @@
-/// The manifest formats that there are. Files of each may be packed with gzip, and then have `.gz` as well.
+/// The list of manifest formats. Files of each may be packed with gzip, and then also end in `.gz`.
 package enum ManifestFormats {
   package static let all: [any ManifestFormat] = [
     JSONManifest(),
@@ -9,19 +9,19 @@ package enum ManifestFormats {
     DelimitedManifest.tsv,
   ]
 
-  /// Why a file is no manifest when its extension is none of theirs.
+  /// Why a file with an unknown extension is not a manifest.
   package static var refusal: String {
     let known = all.flatMap(\.extensions).map { "." + $0 }.joined(separator: ", ")
     return "its extension is none of a manifest's: \(known), or one of these with .gz"
   }
 
-  /// The format that an extension means, in any case; nil when it means none.
+  /// The format of an extension, in any case; nil for an unknown one.
   package static func format(of suffix: some StringProtocol) -> (any ManifestFormat)? {
     let suffix = suffix.lowercased()
     return all.first { $0.extensions.contains(suffix) }
   }
 
-  /// What follows the last dot of a name; nil when there is no dot or nothing before it.
+  /// The text after the last dot of a name; nil when there is no dot or nothing before it.
   package static func fileExtension(of name: String) -> Substring? {
     guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
     return name[name.index(after: dot)...]

@@ -1,12 +1,12 @@
 import Foundation
 import JSON
 
-/// Tells what a manifest without a name is by its beginning.
+/// Recognises the format of a manifest without a name by its beginning.
 package enum ManifestRecognition {
-  /// So many bytes are looked at: a line of the greatest length, and whether another follows.
+  /// The number of bytes that are examined: a line of the greatest length, and whether another follows.
   private static let limit = ManifestFile.lineLimit + 64 << 10
 
-  /// The extension for a manifest's contents: `jsonl` when they are JSON lines or nothing tells, else `json`, `plist`, `csv`,
+  /// The extension for a manifest's contents: `jsonl` for JSON lines and unrecognised contents, else `json`, `plist`, `csv`,
   /// `tsv` or `txt`; each with `.gz` when they are packed.
   /// - Throws: `SystemError`.
   package static func suffix(of path: String) throws -> String {
@@ -26,7 +26,7 @@ package enum ManifestRecognition {
       }
     } catch is Enough {
     } catch is ManifestProblem {
-      // What is wrong with it, its rejection says.
+      // The rejection reports the error.
     }
     return bytes
   }
@@ -34,7 +34,7 @@ package enum ManifestRecognition {
   /// The same for the first bytes, unpacked.
   static func suffix(of start: [UInt8]) -> String {
     if start.starts(with: Array("bplist".utf8)) { return "plist" }
-    // What may be long is looked at as bytes.
+    // Long text is examined as bytes.
     let lines = start.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.lazy
       .filter { !$0.allSatisfy(" \t".utf8.contains) }
     let firsts = lines.map { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespaces) }
@@ -49,13 +49,13 @@ package enum ManifestRecognition {
     }
   }
 
-  /// Whether an object is a line among others, or an entry: a dictionary of names may be the only line, too.
+  /// Whether an object is a line among others, or an entry: a single line may also be a dictionary of names.
   private static func isLine(_ text: String, ofSeveral: Bool) -> Bool {
     guard let value = try? JSONValue(parsing: text) else { return false }
     return ofSeveral || value["url"] != nil
   }
 
-  /// Whether a line is the header of a table: one of its columns is `url`. `sep=` may stand before it.
+  /// Whether a line is the header of a table: it has the column `url`. `sep=` may precede it.
   private static func isHeader(_ line: String) -> Bool {
     let line = line.lowercased()
     if line.hasPrefix("sep=") { return true }

@@ -1,29 +1,29 @@
 import JSON
 import System
 
-/// The header row of a table: what each column means.
+/// The header row of a table: the meaning of each column.
 struct DelimitedHeader {
   private enum Column {
     case field(String, FieldVocabulary.CellKind)
-    /// Is added to the field for extras.
+    /// Added to the field for extras.
     case other(String)
     /// Begins with `_`.
     case comment
     case unnamed
   }
 
-  /// More columns are a mistake, such as a separator that is not one.
+  /// More columns are an error, such as a wrong separator.
   static let columnLimit = 1024
 
   private let columns: [Column]
   private let extras: String
 
-  /// The columns that are no fields and are probably meant to be.
+  /// The columns that are not fields but nearly have the name of one.
   let warnings: [ManifestWarning]
 
   var count: Int { columns.count }
 
-  /// - Throws: `ManifestProblem` for the first thing that is wrong.
+  /// - Throws: `ManifestProblem` for the first error.
   init(_ row: DelimitedRows.Row, _ fields: FieldVocabulary) throws(ManifestProblem) {
     guard row.count <= Self.columnLimit else {
       throw ManifestProblem(
@@ -56,7 +56,7 @@ struct DelimitedHeader {
     warnings = Self.warnings(columns, names, fields)
   }
 
-  /// A field that has a column is not meant by another one.
+  /// A field that has its own column is not suggested for another one.
   private static func warnings(
     _ columns: [Column], _ places: [String: ManifestProblem.Place], _ fields: FieldVocabulary
   ) -> [ManifestWarning] {
@@ -69,7 +69,7 @@ struct DelimitedHeader {
     }
   }
 
-  /// What may be meant by a header without a column that is needed.
+  /// A hint for a header without a required column.
   private static func hint(_ names: Set<String>, needed: String) -> String {
     let separators: [(Character, String)] = [
       ("\t", "by tabs, as in .tsv"), (",", "by commas, as in .csv"), (";", "by semicolons, as in .csv"),
@@ -83,7 +83,7 @@ struct DelimitedHeader {
     return NearestName.nearest(to: needed, among: names.sorted()).map { "; it has \"\($0)\"" } ?? ""
   }
 
-  /// What a row below the header means; nil for one without a value.
+  /// The item of a row below the header; nil for an empty row.
   func item(for row: DelimitedRows.Row) -> ManifestItem? {
     if let problems = EntryProblems(row.problems) { return .unreadable(problems) }
     guard row.count > count || row.cells.contains(where: { !$0.text.isEmpty }) else { return nil }
@@ -109,7 +109,7 @@ struct DelimitedHeader {
       case .other(let name): extras.add(name, cell)
       case .comment: break
       case .unnamed:
-        problems.append(ManifestProblem(.syntax, "the column has a value, and no name in the header", at: cell.place))
+        problems.append(ManifestProblem(.syntax, "the column has a value but no name in the header", at: cell.place))
       }
     }
     problems += extras.problems
@@ -132,7 +132,7 @@ struct DelimitedHeader {
 extension DelimitedRows.Cell {
   var place: ManifestProblem.Place { .line(line, column: column) }
 
-  /// What a cell holds that holds JSON.
+  /// The value of a cell that contains JSON.
   func json(of column: String) throws(ManifestProblem) -> JSONValue {
     do throws(JSONError) {
       return try JSONValue(parsing: text)
@@ -143,7 +143,7 @@ extension DelimitedRows.Cell {
   }
 }
 
-/// The field of a row that holds what has no field: the JSON of its own column, and the columns that are no fields, as
+/// The field of a row for everything that is not a field: the JSON of its own column, and the other columns as
 /// strings.
 struct ExtraColumns {
   private let field: String
@@ -155,7 +155,7 @@ struct ExtraColumns {
 
   init(field: String) { self.field = field }
 
-  /// Takes the cell of the field's own column.
+  /// Reads the cell of the field's own column.
   mutating func read(_ cell: DelimitedRows.Cell) {
     do throws(ManifestProblem) {
       given = (try cell.json(of: field), cell.place)
@@ -164,7 +164,7 @@ struct ExtraColumns {
     }
   }
 
-  /// Takes the cell of a column that is no field.
+  /// Adds the cell of a column that is not a field.
   mutating func add(_ name: String, _ cell: DelimitedRows.Cell) {
     others.append(.init(name, .string(cell.text)))
   }

@@ -9,7 +9,7 @@ struct DelimitedManifest: ManifestFormat {
   /// Commas, or semicolons when the header has them.
   static let csv = DelimitedManifest(
     name: "csv",
-    summary: "a table: a header row that names fields, then an entry on each row; columns that are no fields "
+    summary: "a table: a header row that names fields, then an entry on each row; columns that are not fields "
       + "are metadata", separators: [UInt8(ascii: ","), UInt8(ascii: ";")])
 
   static let tsv = DelimitedManifest(
@@ -35,7 +35,7 @@ struct DelimitedManifest: ManifestFormat {
     guard header != nil else { throw ManifestProblem(.syntax, "the file has no header row", at: .file) }
   }
 
-  /// Whether a row before the header is `sep=;`, in any case, by which Excel is told the separator.
+  /// Whether a row before the header is `sep=;`, in any case, which tells Excel the separator.
   private func isSeparatorLine(_ row: DelimitedRows.Row) -> Bool {
     row.line == 1 && separators.count > 1 && row.cells.map { $0.text.lowercased() } == ["sep=", ""]
   }

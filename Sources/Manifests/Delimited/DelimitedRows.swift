@@ -1,41 +1,41 @@
-/// Cuts text into rows of cells as RFC 4180 says, pushed in pieces of any length. Lines end in LF or CR LF. A quote in a cell
-/// that does not begin with one stands for itself.
+/// Splits text into rows of cells by RFC 4180, pushed in pieces of any length. Lines end in LF or CR LF. In a cell that does
+/// not begin with a quote, a quote is a character.
 struct DelimitedRows {
   struct Cell {
     /// Without quotes; doubled quotes are single ones.
     let text: String
 
-    /// Where it begins, from 1; the column counts Unicode scalars.
+    /// The line of its beginning, from 1; the column counts Unicode scalars.
     let line: Int
     let column: Int
   }
 
   struct Row {
-    /// Where it begins, from 1.
+    /// The line of its beginning, from 1.
     let line: Int
 
-    /// At most as many as there may be; not all of them when something is wrong.
+    /// At most the limit of cells; incomplete when the row has an error.
     let cells: [Cell]
 
-    /// What keeps the row from being read: `syntax`, `encoding` or `too-large`.
+    /// The errors that make the row unreadable: `syntax`, `encoding` or `too-large`.
     let problems: [ManifestProblem]
 
     let count: Int
 
-    /// Where the first cell begins that is too many, else where the row ends.
+    /// The position of the first excess cell, else of the row's end.
     let end: ManifestProblem.Place
   }
 
   private enum State {
     case cellBegins, inCell, inQuotes, afterQuote, afterReturn
-    /// The rest of the line is passed over: where its cells end is not known.
+    /// The rest of the line is skipped: where its cells end is unknown.
     case damaged
   }
 
-  /// A row may be this long, in bytes of UTF-8, line breaks and quotes included.
+  /// The longest row, in bytes of UTF-8, line breaks and quotes included.
   static let lengthLimit = 1 << 20
 
-  /// How many cells of a row are kept.
+  /// The number of cells of a row that are kept.
   var cellLimit: Int
 
   private var separator: UInt8?
@@ -52,15 +52,15 @@ struct DelimitedRows {
   private var surplus: ManifestProblem.Place?
   private var problems: [ManifestProblem] = []
 
-  /// - Parameter separators: The one of these that comes first in the first row separates cells; when none does, the
-  ///   first of these.
+  /// - Parameter separators: The first of these in the first row separates cells; the first of the list when none is
+  ///   there.
   init(separators: [UInt8], cellLimit: Int) {
     self.separators = separators
     self.cellLimit = cellLimit
     if separators.count == 1 { separator = separators.first }
   }
 
-  /// Reads on, and calls `body` with each row that is complete.
+  /// Reads the next piece, and calls `body` with each complete row.
   /// - Throws: `ManifestProblem` with code `too-large` for quoted text that does not end; what `body` throws.
   mutating func push(
     _ piece: UnsafeRawBufferPointer, _ body: (inout DelimitedRows, Row) throws -> Void
@@ -120,7 +120,7 @@ struct DelimitedRows {
     return true
   }
 
-  /// Records what is wrong with the row, and skips the rest of the line.
+  /// Records the row's error, and skips the rest of the line.
   private mutating func fail(_ problem: ManifestProblem) {
     problems.append(problem)
     state = .damaged
@@ -139,7 +139,7 @@ struct DelimitedRows {
       problems.append(
         ManifestProblem(
           .encoding,
-          "the cell is no text in UTF-8, nor in UTF-16 with a byte-order mark, and the file as a whole is not in "
+          "the cell is not text in UTF-8, nor in UTF-16 with a byte-order mark, and the file as a whole is not in "
             + "Windows-1252 either", at: .line(cellLine, column: cellColumn)))
     }
     cell.removeAll(keepingCapacity: true)

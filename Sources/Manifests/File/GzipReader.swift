@@ -2,16 +2,16 @@ import CZlib
 
 /// Unpacks gzip (RFC 1952) piece by piece with zlib, member after member, in memory that does not depend on the data.
 ///
-/// Zero bytes after the last member are passed over, as gzip does; anything else there is damage.
+/// Zero bytes after the last member are ignored, as gzip does; other data there is an error.
 final class GzipReader {
-  /// What unpacks to more than `freeBytes` may not have more than `ratioLimit` times its packed size, at any point:
-  /// deflate packs up to 1032 times, lists of pictures 10 to 50 times.
+  /// The limit of the ratio of unpacked to packed size, at any point beyond `freeBytes`: deflate reaches 1032, lists of
+  /// pictures 10 to 50.
   static let ratioLimit = 200
   static let freeBytes = 8 << 20
 
   private enum State { case beforeMember, inMember, inPadding }
 
-  // zlib's state points back to the structure, so it must not move.
+  // zlib's state points back to the structure, which therefore must not move.
   private let stream: UnsafeMutablePointer<z_stream>
   private let buffer: UnsafeMutableRawBufferPointer
   private var state = State.beforeMember
@@ -25,7 +25,7 @@ final class GzipReader {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
     buffer = .allocate(byteCount: 256 << 10, alignment: 16)
-    // 16 more than the largest window's bits: gzip, and nothing else.
+    // 16 more than the largest window's bits: gzip only.
     let opened = inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
     precondition(opened == Z_OK, "zlib cannot start")
   }
@@ -36,7 +36,7 @@ final class GzipReader {
     buffer.deallocate()
   }
 
-  /// Unpacks the next piece of the file. Calls `body` with what is unpacked, 256 KiB at a time.
+  /// Unpacks the next piece of the file. Calls `body` with the unpacked data, 256 KiB at a time.
   /// - Throws: `ManifestProblem` with code `syntax` for damage, `too-large` beyond the limits; what `body` throws.
   func unpack(_ piece: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     stream.pointee.next_in = UnsafeMutablePointer(
@@ -50,7 +50,7 @@ final class GzipReader {
       if filled == buffer.count { try deliver(body) }
       switch result {
       case Z_STREAM_END: state = .beforeMember
-      case Z_BUF_ERROR: return  // All of the piece is read, and what came of it is in the buffer.
+      case Z_BUF_ERROR: return  // All of the piece has been read, and its data is in the buffer.
       default: break
       }
     }
@@ -65,7 +65,7 @@ final class GzipReader {
     try deliver(body)
   }
 
-  /// - Returns: Whether there is something to unpack.
+  /// - Returns: Whether there is data to unpack.
   private func beginMember() throws(ManifestProblem) -> Bool {
     guard state != .inMember else { return true }
     if hasMember { passPadding() }

@@ -1,13 +1,13 @@
 import System
 
-/// What a manifest holds: its own entries, or those of the list that it names as its source.
+/// The contents of a manifest: its own entries, or those of the list that it names as its source.
 package struct ManifestContent: Sendable {
-  /// What a manifest's source has listed.
+  /// The list from a manifest's source.
   package struct List: Sendable {
     package let format: any ManifestFormat
     package let file: ManifestFile
 
-    /// Where it was found, without secrets.
+    /// The URL of the list, without secrets.
     package let url: String
 
     package init(format: any ManifestFormat, file: ManifestFile, url: String) {
@@ -18,23 +18,23 @@ package struct ManifestContent: Sendable {
   private let format: any ManifestFormat
   private let file: ManifestFile
 
-  /// What the manifest's source has listed; nil as long as that is not there, and when it has none.
+  /// The list from the manifest's source; nil until it has been fetched, and without a source.
   package var list: List?
 
   package init(format: any ManifestFormat, file: ManifestFile, list: List?) {
     (self.format, self.file, self.list) = (format, file, list)
   }
 
-  /// Whether reading a file whole takes so much memory, in small blocks, that what is free afterwards is worth giving back: of
-  /// 820 MB for 59 MB of JSON 500 MB stayed.
+  /// Whether reading a file whole takes so much memory, in small blocks, that freed memory should be returned: of 820 MB for
+  /// 59 MB of JSON, 500 MB stayed.
   private static func isLarge(_ file: ManifestFile) -> Bool {
     let size = (try? FileStatus(of: file.path).size) ?? 0
     return size >= (file.isCompressed ? 256 << 10 : 4 << 20)
   }
 
-  /// Reads it from its beginning and hands on what it holds, in order. In the place of a source comes what that has listed, if
-  /// it is there.
-  /// - Throws: As `ManifestFormat.read`; `bad-value` when the list has a source in turn, `syntax` when it is an HTML page or a picture.
+  /// Reads the manifest from its beginning and passes on its items, in order. A source is replaced by the items of its list, if
+  /// that is there.
+  /// - Throws: As `ManifestFormat.read`; `bad-value` when the list has a source, `syntax` when it is an HTML page or a picture.
   package func read(_ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     defer { if ([file] + (list.map { [$0.file] } ?? [])).contains(where: Self.isLarge) { Allocator.giveBackFreed() } }
     try format.read(file, fields) { item in
@@ -52,8 +52,8 @@ package struct ManifestContent: Sendable {
 }
 
 extension ManifestItem {
-  /// The same as a part of a list.
-  /// - Throws: `ManifestProblem` for what no list may have.
+  /// The same item as part of a list.
+  /// - Throws: `ManifestProblem` for an item that no list may have.
   fileprivate func listed() throws -> ManifestItem {
     switch self {
     case .defaults(let value, let place): return .defaults(value, place: .source(place))
@@ -65,22 +65,22 @@ extension ManifestItem {
     case .unreadable(let problems): return .unreadable(EntryProblems(problems.all.map(\.listed)) ?? problems)
     case .source:
       throw ManifestProblem(
-        .badValue, "what a source lists may not have a source itself", at: .keyPath(["source"]))
+        .badValue, "the list of a source cannot have a source itself", at: .keyPath(["source"]))
     }
   }
 }
 
 extension ManifestProblem {
-  /// The same in a list.
+  /// The same problem in a list.
   fileprivate var listed: ManifestProblem {
-    // What `yield` has thrown says already that it is there.
+    // A problem that `yield` has thrown is already located in the list.
     if case .source = place { return self }
     return ManifestProblem(code, message, at: .source(place))
   }
 }
 
 extension ManifestFile {
-  /// So many bytes are looked at.
+  /// The number of bytes that are examined.
   private static let beginning = 512
 
   private static let pictures: [(signature: [UInt8], kind: String)] = [
@@ -88,8 +88,8 @@ extension ManifestFile {
     (Array("GIF8".utf8), "a GIF picture"), (Array("RIFF".utf8), "a WebP picture"),
   ]
 
-  /// What it evidently is instead of a manifest, in words with an article: what a server says instead of a list, such as that
-  /// one has to log in, or a picture whose URL was given for that of a list. nil for everything else.
+  /// What the file evidently is instead of a manifest, in words with an article: a server's answer in place of a list, such as a
+  /// login page, or a picture whose URL was given for that of a list. nil for everything else.
   /// - Throws: `SystemError`.
   func otherKind() throws -> String? {
     struct Enough: Error {}

@@ -1,12 +1,12 @@
 import Foundation
 import System
 
-/// A manifest's private snapshot, read in pieces, in lines or whole; unpacked on the way when it is gzip.
+/// A manifest's private snapshot, read in pieces, in lines or whole; gzip is unpacked.
 package struct ManifestFile {
-  /// A format that must be read whole may be this large when it is unpacked, in bytes.
+  /// The largest unpacked file of a format that must be read whole, in bytes.
   package static let wholeLimit = 64 << 20
 
-  /// A line may be this long, in bytes.
+  /// The longest line, in bytes.
   static let lineLimit = 1 << 20
 
   package let path: String
@@ -17,16 +17,16 @@ package struct ManifestFile {
     self.isCompressed = isCompressed
   }
 
-  /// A file whose name tells whether it is gzip.
+  /// A file whose name shows whether it is gzip.
   package init(path: String) { self.init(path: path, isCompressed: Self.isCompressed(path)) }
 
-  /// Whether a name or an extension says that the file is packed with gzip.
+  /// Whether a name or an extension is that of a gzip file.
   package static func isCompressed(_ name: some StringProtocol) -> Bool {
     let name = name.lowercased()
     return name == "gz" || name.hasSuffix(".gz")
   }
 
-  /// All bytes, a UTF-8 byte-order mark left out.
+  /// All bytes, without a UTF-8 byte-order mark.
   /// - Throws: `ManifestProblem` with code `too-large`; as `eachChunk`.
   func whole() throws -> Data {
     var data = Data()
@@ -42,8 +42,8 @@ package struct ManifestFile {
     return data
   }
 
-  /// Calls `body` with each line, without its line feed or CR LF, and its number from 1. Of a line beyond the limit it
-  /// gets nil, and the lines after it follow.
+  /// Calls `body` with each line, without its line feed or CR LF, and its number from 1. For a line beyond the limit, the line
+  /// is nil, and reading continues.
   /// - Throws: As `eachChunk`.
   func eachLine(_ body: (UnsafeRawBufferPointer?, Int) throws -> Void) throws {
     var lines = ManifestLines(limit: Self.lineLimit)
@@ -51,7 +51,7 @@ package struct ManifestFile {
     try lines.finish(body)
   }
 
-  /// The same for a text list, as UTF-8: what is in Windows-1252 as a whole is converted.
+  /// The same for a text list, as UTF-8: a file that is Windows-1252 as a whole is converted.
   /// - Returns: A warning when it is in Windows-1252.
   func eachTextLine(_ body: (UnsafeRawBufferPointer?, Int) throws -> Void) throws -> ManifestWarning? {
     var lines = ManifestLines(limit: Self.lineLimit)
@@ -60,7 +60,7 @@ package struct ManifestFile {
     return warning
   }
 
-  /// What `eachLine` has no line for.
+  /// The problem of a line beyond the limit.
   static func tooLong(line number: Int) -> ManifestProblem {
     ManifestProblem(.tooLarge, "the limit for a line is \(lineLimit) bytes", at: .line(number))
   }
@@ -78,8 +78,8 @@ package struct ManifestFile {
     }
   }
 
-  /// The same for a table or a text list, as UTF-8: what is in Windows-1252 as a whole is converted, and UTF-16 with a
-  /// byte-order mark where it may be.
+  /// The same for a table or a text list, as UTF-8: a file that is Windows-1252 as a whole is converted, and so is UTF-16 with a
+  /// byte-order mark, where it is allowed.
   /// - Returns: A warning when it is in Windows-1252.
   /// - Throws: As `eachChunk`.
   func eachTextChunk(
@@ -87,7 +87,7 @@ package struct ManifestFile {
   ) throws -> ManifestWarning? {
     var isFirst = true
     var transcoder: UTF16Transcoder?
-    // Until the first byte beyond ASCII it does not matter.
+    // Only matters from the first byte beyond ASCII on.
     var (isUTF8, warning) = (false, ManifestWarning?.none)
     try eachRawChunk { chunk in
       let mark = isFirst ? ByteOrderMark(of: chunk) : nil
@@ -119,7 +119,7 @@ package struct ManifestFile {
       .encoding, "the file is UTF-16; in this format it must be UTF-8. Only .csv and .tsv may be UTF-16", at: .file)
   }
 
-  /// Calls `body` with the content as it stands in the file, unpacked. All pieces but the last have 256 KiB.
+  /// Calls `body` with the unpacked content of the file. All pieces but the last have 256 KiB.
   func eachRawChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     let file = try OpenFile(reading: path)
     guard isCompressed else { return try file.eachChunk(body) }
@@ -129,7 +129,7 @@ package struct ManifestFile {
   }
 }
 
-/// The mark at the beginning of a text that tells its encoding.
+/// The mark at the beginning of a text that identifies its encoding.
 enum ByteOrderMark: CaseIterable {
   case utf8, utf16LittleEndian, utf16BigEndian
 

@@ -1,16 +1,16 @@
-/// Cuts text into lines, pushed in pieces of any length. Lines end in LF or CR LF, which are left out.
+/// Splits text into lines, pushed in pieces of any length. Lines end in LF or CR LF, which are removed.
 struct ManifestLines {
-  /// A line may be this long, in bytes, a carriage return at its end included.
+  /// The longest line, in bytes, including a carriage return at its end.
   private let limit: Int
 
   private var number = 1
 
-  /// The beginning of a line whose end is in a later piece, up to one byte more than a line may have.
+  /// The beginning of a line that ends in a later piece, up to one byte beyond the limit.
   private var kept: [UInt8] = []
 
   init(limit: Int) { self.limit = limit }
 
-  /// Reads on, and calls `body` with each line that is complete and its number from 1; with nil for one beyond the limit.
+  /// Reads the next piece, and calls `body` with each complete line and its number from 1; with nil for one beyond the limit.
   mutating func push(
     _ piece: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?, Int) throws -> Void
   ) rethrows {

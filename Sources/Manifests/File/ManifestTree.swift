@@ -2,8 +2,8 @@ import Foundation
 import JSON
 import System
 
-/// The shapes that a manifest of nested values may have: a dictionary *name → string or entry*, an array of strings or
-/// entries, an envelope `{ "defaults": …, "entries": … }` around either, or `{ "source": … }` for what is listed elsewhere.
+/// The shapes of a manifest of nested values: a dictionary *name → string or entry*, an array of strings or entries, an
+/// envelope `{ "defaults": …, "entries": … }` around either, or `{ "source": … }` for a list elsewhere.
 struct ManifestTree {
   private let root: JSONValue
   private let fields: FieldVocabulary
@@ -39,8 +39,8 @@ struct ManifestTree {
     member.value.string != nil && fields.isPrincipal(member.key)
   }
 
-  /// The fields of an entry that says where the entries are listed; nil when they stand here. An entry may be called "source",
-  /// but not beside nothing else.
+  /// The fields of a reference to a list elsewhere; nil when the entries are here. An entry may be called "source", but not when
+  /// it is the only one.
   private func source(_ members: [JSONValue.Member]) -> JSONValue? {
     guard isSource(root["source"]) else { return nil }
     let others = members.filter { !$0.key.hasPrefix("_") && $0.key != "defaults" }
@@ -51,7 +51,7 @@ struct ManifestTree {
       members.map { $0.key == "source" ? JSONValue.Member(fields.principal, $0.value) : $0 })
   }
 
-  /// Whether a value says where entries are listed: a string, or an array of them.
+  /// Whether a value refers to a list: a string, or an array of them.
   private func isSource(_ value: JSONValue?) -> Bool {
     switch value {
     case .string?: true
@@ -60,8 +60,8 @@ struct ManifestTree {
     }
   }
 
-  /// - Throws: `ManifestProblem` when a dictionary says where the entries are listed, and has fields beside that which belong
-  ///   elsewhere. One with a value that may be an entry is a dictionary of entries.
+  /// - Throws: `ManifestProblem` when a dictionary refers to a list and also has fields that belong elsewhere. One with a value
+  ///   that may be an entry is a dictionary of entries.
   private func checkIsNoSource(_ members: [JSONValue.Member]) throws(ManifestProblem) {
     guard isSource(root["source"]) else { return }
     let known = Array(fields.cells.keys)
@@ -83,8 +83,8 @@ struct ManifestTree {
     throw ManifestProblem(.unknownField, message, at: .keyPath([first.key]))
   }
 
-  /// Whether a value may be an entry of a dictionary: an object with the principal field, or a URL or path, which no other
-  /// field looks like.
+  /// Whether a value may be an entry of a dictionary: an object with the principal field, or a URL or path, which other fields
+  /// do not look like.
   private func mayBeEntry(_ value: JSONValue) -> Bool {
     guard let text = value.string else { return fields.principalValue(of: value) != nil }
     if text.contains("://") { return true }
@@ -92,14 +92,14 @@ struct ManifestTree {
     return !text.contains("(") && (text.contains("/") || !suffix.isEmpty && suffix.allSatisfy(\.isLetter))
   }
 
-  /// Whether the value of `defaults` is an envelope's, and not an entry of that name.
+  /// Whether the value of `defaults` belongs to an envelope, and is not an entry of that name.
   private func isDefaults(_ value: JSONValue?) -> Bool {
     guard case .object? = value else { return false }
     return fields.principalValue(of: value) == nil
   }
 
-  /// - Throws: `ManifestProblem` when a dictionary is one entry, and not one of entries: it has the principal field, and
-  ///   its keys are fields, but for case, blanks, `-` and `_`; or nearly, if one of them is another field.
+  /// - Throws: `ManifestProblem` when a dictionary is one entry, not a dictionary of entries: it has the principal field, and its
+  ///   keys are fields, except for case, blanks, `-` and `_`; or nearly, if one of them is another field.
   private func checkIsNoEntry(_ members: [JSONValue.Member], at path: [String]) throws(ManifestProblem) {
     let members = members.filter { !$0.key.hasPrefix("_") }
     let known = Array(fields.cells.keys)
@@ -112,7 +112,7 @@ struct ManifestTree {
     }
     let keys = members.prefix(3).map { "\"\($0.key)\": …" }.joined(separator: ", ")
     let message =
-      "this is one entry, and no dictionary of entries: put it into a list, [{\(keys)}]. Entries that have the names of "
+      "this is one entry, not a dictionary of entries: put it into a list, [{\(keys)}]. Entries that have the names of "
       + "fields need a list, too, with the field \"name\""
     throw ManifestProblem(.wrongType, message, at: path.isEmpty ? .keyPath([fields.principal]) : .keyPath(path))
   }
@@ -138,7 +138,7 @@ struct ManifestTree {
     switch value {
     case .object(let members):
       try checkIsNoEntry(members, at: path)
-      // Cameras give files names that begin with "_", so that only this key is none.
+      // Cameras write file names that begin with "_", so only this key is a comment.
       for member in members where member.key != "_comment" {
         try yield(.entry(fields.canonical(member.value), key: member.key, place: .keyPath(path + [member.key])))
       }

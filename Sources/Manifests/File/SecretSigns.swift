@@ -1,18 +1,18 @@
-/// Tells whether a text that may be no manifest has what only its owner is to read: a key or a column for headers, a body or a
-/// form, a password among aria2's options, or a user name or password before the host of a URL.
+/// Tells whether a text that may not be a manifest contains secrets: a key or a column for headers, a body or a form, a
+/// password among aria2's options, or a user name or password before the host of a URL.
 struct SecretSigns {
-  /// What stands for it, in small letters.
+  /// The words that indicate secrets, in lower case.
   private static let words = [
     "headers", "header", "body", "form", "authorization", "cookie", "http-passwd", "ftp-passwd", "all-proxy-passwd",
     "http-proxy-passwd", "https-proxy-passwd", "ftp-proxy-passwd",
   ].map { Array($0.utf8) }
 
-  /// So far before and after what is looked at, the text is examined, in bytes.
+  /// How far before and after a word the text is examined, in bytes.
   static let context = 4096
 
   private let text: UnsafeBufferPointer<UInt8>
 
-  /// Whether the text begins where its file does.
+  /// Whether the text begins at the beginning of its file.
   private let isBeginning: Bool
 
   /// Whether it is a binary property list.
@@ -25,7 +25,7 @@ struct SecretSigns {
   }
 
   /// - Parameters:
-  ///   - isBeginning: Whether the text begins where its file does.
+  ///   - isBeginning: Whether the text begins at the beginning of its file.
   ///   - isBinary: Whether it is a binary property list.
   static func occur(in text: [UInt8], isBeginning: Bool, isBinary: Bool) -> Bool {
     text.withUnsafeBufferPointer { text in
@@ -46,7 +46,7 @@ struct SecretSigns {
 
   // MARK: Keys
 
-  /// Whether a word is a key of JSON or a property list, or an option line's name, whatever is wrong around it.
+  /// Whether a word is a key of JSON or a property list, or an option line's name, whatever errors surround it.
   private func isKey(_ word: [UInt8], at start: Int) -> Bool {
     guard starts(with: word, at: start) else { return false }
     let end = start + word.count
@@ -71,7 +71,7 @@ struct SecretSigns {
 
   // MARK: Columns
 
-  /// Whether the first line is the header of a table, and one of its cells such a word.
+  /// Whether the first line is the header of a table with such a word in a cell.
   private var areColumns: Bool {
     let lines = text.prefix(16 * Self.context).split(maxSplits: 2, whereSeparator: "\n\r".utf8.contains)
     let header = lines.first { !String(decoding: $0, as: UTF8.self).lowercased().hasPrefix("sep=") }
@@ -84,7 +84,7 @@ struct SecretSigns {
 
   // MARK: Users
 
-  /// Whether an `@` ends what stands before the host of a URL: after two slashes, or as `USER:PASSWORD` anywhere.
+  /// Whether an `@` ends the userinfo of a URL: after two slashes, or as `USER:PASSWORD` anywhere.
   private func isAfterUser(_ at: Int) -> Bool {
     var index = at - 1
     var hasColon = false
@@ -95,8 +95,8 @@ struct SecretSigns {
     return hasColon || index < at - 1 && isAuthority(endingAt: index)
   }
 
-  /// Whether slashes begin the authority of a URL, and do not stand in a path.
-  /// - Parameter last: Where the last of them may be.
+  /// Whether slashes begin the authority of a URL, and are not part of a path.
+  /// - Parameter last: The last possible position of them.
   private func isAuthority(endingAt last: Int) -> Bool {
     var (index, slashes, others) = (last, 0, 0)
     while let byte = byte(index), "/\\".utf8.contains(byte) {
@@ -106,13 +106,13 @@ struct SecretSigns {
     }
     guard max(slashes, slashes == 0 ? others : 0) >= 2 else { return false }
     guard let before = byte(index), before != UInt8(ascii: ":") else { return true }
-    // A scheme without its colon, or nearly one.
+    // A scheme without its colon, or with a similar one.
     let end = index + 1
     while let byte = byte(index), !Self.endsUser(byte) { index -= 1 }
     return index + 1 == end || String(decoding: text[(index + 1)..<end], as: UTF8.self).lowercased().contains("tp")
   }
 
-  /// Whether a byte is no part of a user name or password: it would have to be written as %XX, or separates what is no URL.
+  /// Whether a byte ends a user name or password: it would have to be written as %XX, or separates other text.
   private static func endsUser(_ byte: UInt8) -> Bool {
     byte <= 0x20 || byte == 0x7f || "\"'<>/\\?#,;[]{}|@".utf8.contains(byte)
   }
@@ -125,7 +125,7 @@ struct SecretSigns {
     start + word.count <= text.count && word.indices.allSatisfy { Self.small(text[start + $0]) == word[$0] }
   }
 
-  /// The first index from here on that is no blank.
+  /// The first index from here on that is not a blank.
   private func afterBlanks(_ start: Int) -> Int {
     var index = start
     while let byte = byte(index), " \t\r\n".utf8.contains(byte) { index += 1 }
@@ -135,10 +135,10 @@ struct SecretSigns {
   private static func small(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
 }
 
-/// What can be told of a manifest that cannot be read as one.
+/// The signs of secrets in a manifest that cannot be read.
 extension ManifestFile {
-  /// Whether the file may have what only its owner is to read: headers, a body, a form, or user names and passwords in URLs,
-  /// by what stands for them in some format. True also when it cannot be unpacked.
+  /// Whether the file may contain secrets: headers, a body, a form, or user names and passwords in URLs, in any of the formats.
+  /// Also true when it cannot be unpacked.
   package var mayHoldSecrets: Bool {
     var kept: [UInt8] = []
     var (isBeginning, isBinary) = (true, false)

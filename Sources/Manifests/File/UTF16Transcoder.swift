@@ -1,7 +1,7 @@
-/// Turns UTF-16 into UTF-8, pushed in pieces of any length.
+/// Converts UTF-16 to UTF-8, pushed in pieces of any length.
 ///
-/// What is no text (half a pair of surrogates, half a unit) becomes bytes that are not UTF-8 either, so that whoever
-/// checks the text finds the place.
+/// Invalid text (half a pair of surrogates, half a unit) becomes invalid UTF-8, so that a later check of the text finds its
+/// position.
 struct UTF16Transcoder {
   private let isBigEndian: Bool
   private var half: UInt8?
@@ -10,7 +10,7 @@ struct UTF16Transcoder {
 
   init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
 
-  /// Calls `body` once, with what the piece becomes.
+  /// Calls `body` once, with the converted piece.
   mutating func push(_ piece: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
     for byte in piece {
       guard let first = half else {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Text in Windows-1252, as spreadsheets and editors write tables and lists in Western Europe and America.
+/// Text in Windows-1252, the encoding of spreadsheets and editors in Western Europe and America.
 enum Windows1252 {
-  /// Looks whether a file without a byte-order mark is in Windows-1252 as a whole: it has a byte that is no UTF-8, no
-  /// character of several bytes that is, and none of the bytes that Windows-1252 does not define, nor NUL.
+  /// Checks whether a file without a byte-order mark is in Windows-1252 as a whole: it has a byte that is not UTF-8, no valid
+  /// UTF-8 character of several bytes, and none of the bytes that Windows-1252 does not define, nor NUL.
   ///
-  /// It ends at the first such character, which most files in UTF-8 have where the first byte beyond ASCII is.
+  /// Stops at the first such character, which in most UTF-8 files is at the first byte beyond ASCII.
   /// - Returns: The line, from 1, of the first byte beyond ASCII; nil when it is in UTF-8, or a mixture.
   /// - Throws: As `ManifestFile.eachChunk`.
   static func line(of file: ManifestFile) throws -> Int? {
@@ -21,14 +21,14 @@ enum Windows1252 {
 
   private struct IsOther: Error {}
 
-  /// What bytes say of the encoding.
+  /// The state of a scan for the encoding.
   private struct Scan {
     /// The line of the first byte beyond ASCII.
     private(set) var first: Int?
     private(set) var isOther = false
     private var line = 1
 
-    /// Of a character in UTF-8 that has begun: how many bytes follow, and from where to where the next one may be.
+    /// For a UTF-8 character that has begun: how many bytes follow, and the range of the next one.
     private var missing = 0
     private var next: ClosedRange<UInt8> = 0x80...0xbf
 
@@ -68,7 +68,7 @@ enum Windows1252 {
 
   private static let undefined: Set<UInt8> = [0x81, 0x8d, 0x8f, 0x90, 0x9d]
 
-  /// Calls `body` with a piece in UTF-8. A byte that Windows-1252 does not define stays, and is no UTF-8.
+  /// Calls `body` with a piece in UTF-8. A byte that Windows-1252 does not define stays, and is invalid UTF-8.
   static func convert(_ piece: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
     var converted: [UInt8] = []
     converted.reserveCapacity(piece.count + piece.count / 8)

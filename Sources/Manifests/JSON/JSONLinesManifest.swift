@@ -1,6 +1,6 @@
 import JSON
 
-/// One string or entry object per line; blank lines are passed over.
+/// One string or entry object per line; blank lines are ignored.
 struct JSONLinesManifest: ManifestFormat {
   let name = "jsonl"
   let extensions = ["jsonl", "ndjson"]
@@ -25,8 +25,8 @@ struct JSONLinesManifest: ManifestFormat {
     }
   }
 
-  /// All that is wrong with a line in which a key occurs twice.
-  /// - Parameter duplicate: The first key that does. It may stand deeper than others are looked for.
+  /// All errors of a line in which a key occurs twice.
+  /// - Parameter duplicate: The first such key. It may be nested deeper than the search for others goes.
   private func problems(_ line: UnsafeRawBufferPointer, _ number: Int, after duplicate: JSONError) -> EntryProblems {
     var errors: [JSONError] = []
     do throws(JSONError) {

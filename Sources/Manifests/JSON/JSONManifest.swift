@@ -21,8 +21,8 @@ struct JSONManifest: ManifestFormat {
     }
   }
 
-  /// Reads a text in which a key occurs twice for what else is wrong.
-  /// - Parameter duplicate: The first key that does. It may stand deeper than others are looked for.
+  /// Searches a text in which a key occurs twice for other errors.
+  /// - Parameter duplicate: The first such key. It may be nested deeper than the search for others goes.
   private func readOn(
     _ data: Data, _ fields: FieldVocabulary, after duplicate: JSONError, _ yield: (ManifestItem) throws -> Void
   ) throws {

@@ -1,16 +1,16 @@
 import JSON
 
-/// The fields of an entry, as far as formats that have no values of their own need to know them: tables, whose cells are
-/// text, and lists, whose option lines have names of their own.
+/// The fields of an entry, for formats without typed values: tables, whose cells are text, and lists, whose option lines have
+/// their own names.
 package struct FieldVocabulary: Sendable {
-  /// How a table's cell becomes a value.
+  /// How a table's cell is converted to a value.
   package enum CellKind: Sendable {
     case text
     case number
     case json
     /// A JSON array, or else a string.
     case textOrArray
-    /// JSON; columns that are no fields are added to it as strings.
+    /// JSON; columns that are not fields are added to it as strings.
     case extras
   }
 
@@ -23,17 +23,17 @@ package struct FieldVocabulary: Sendable {
       package init(_ message: String) { self.message = message }
     }
 
-    /// As it is written, such as `out`.
+    /// As written, such as `out`.
     package let name: String
 
     /// The field that it sets.
     package let field: String
 
-    /// nil: an entry has the option once. Otherwise the field is an object to which each line adds members, several under
-    /// one key as an array; of members beyond this many bytes some are dropped, because the caller rejects so many.
+    /// nil when an entry can have the option once. Otherwise the field is an object to which each line adds members, several
+    /// under one key as an array; members beyond this many bytes are partly dropped, because the caller rejects so many.
     package let memberLimit: Int?
 
-    /// Reads what follows `NAME=`: the field's value, or, with a `memberLimit`, an object of members.
+    /// Reads the text after `NAME=`: the field's value, or, with a `memberLimit`, an object of members.
     package let read: @Sendable (String) throws(Failure) -> JSONValue
 
     package init(
@@ -47,25 +47,25 @@ package struct FieldVocabulary: Sendable {
     }
   }
 
-  /// The field that every entry has, and that an entry stands for that is a string.
+  /// The field that every entry has; an entry that is a string is its value.
   package let principal: String
 
-  /// What messages call the principal field's value, such as `URL`.
+  /// The name of the principal field's value in messages, such as `URL`.
   package let principalTitle: String
 
-  /// The fields by name, the principal one included, with how a cell of each is read.
+  /// The fields by name, including the principal one, with the kind of their cells.
   package let cells: [String: CellKind]
 
   /// The field of kind `extras`.
   package let extras: String
 
-  /// In the order in which their fields follow the principal one.
+  /// In the order of their fields after the principal one.
   package let options: [Option]
 
-  /// The fields that may stand beside `source`, where a manifest only says where its entries are listed.
+  /// The fields that are allowed beside `source`, in a manifest that refers to a list elsewhere.
   package let sourceFields: Set<String>
 
-  /// The fields that `defaults` may have.
+  /// The fields that are allowed in `defaults`.
   package let defaultsFields: Set<String>
 
   package init(
@@ -84,15 +84,15 @@ package struct FieldVocabulary: Sendable {
 
 /// Names of fields are compared without case.
 extension FieldVocabulary {
-  /// The field that a name means, in any case; nil when there is none.
+  /// The field with a name, in any case; nil when there is none.
   func field(_ name: String) -> String? {
     if cells[name] != nil { return name }
     let field = name.lowercased()
     return cells[field] == nil ? nil : field
   }
 
-  /// An object of fields, their names as they are here. A field that occurs in several cases has its name once; the others
-  /// stay as they are.
+  /// An object of fields with their canonical names. When a field occurs in several cases, one gets the canonical name; the
+  /// others do not change.
   package func canonical(_ value: JSONValue) -> JSONValue {
     guard case .object(let members) = value, members.contains(where: { Self.hasCapital($0.key) }) else { return value }
     var taken = Set(members.map(\.key))

@@ -1,38 +1,38 @@
 extension ManifestProblem.Code {
-  /// Why manifests are rejected with the code, for the manual. What is in backquotes is literal.
+  /// Why manifests are rejected with the code, for the manual. Text in backquotes is literal.
   package var cause: String {
     switch self {
     case .syntax:
-      "not well-formed; also a key, a field or a column that occurs twice (the message has the place of the first), "
+      "not well-formed; also a key, a field or a column that occurs twice (the message says where the first is), "
         + "an empty `.json` or `.plist`, a row with too many or too few cells, damaged gzip"
     case .encoding:
-      "not UTF-8, nor in tables and text lists, as a whole, Windows-1252, nor in tables UTF-16 with a byte-order mark"
+      "not UTF-8; tables and text lists may also be Windows-1252 as a whole, tables UTF-16 with a byte-order mark"
     case .tooLarge:
       "the file, a line, a row or the unpacked data is larger than its limit"
     case .tooDeep:
       "more than 32 nested arrays and objects"
     case .unknownField:
-      "a field that is nearly one of those that exist, or that is not allowed there; an unknown option in a text list"
+      "a field whose name is nearly that of an existing one, or that is not allowed there; an unknown option in a text list"
     case .wrongType:
       "a value of another type than the field's; a dictionary that is one entry"
     case .badValue:
       "a value that the field cannot have, no `url`, `defaults` without `entries`, or a number beyond 64 "
         + "bits"
     case .duplicateName:
-      "two entries with the same name; the message has the place of the other"
+      "two entries with the same name; the message says where the other is"
     case .badRecipe:
       "a recipe that does not parse; the message gives the offset in bytes"
     case .unknownDependency:
       "`after` has a name that no entry has, or that of a variant"
     case .cycle:
-      "entries come after themselves; the message has the way round, of a long one the beginning"
+      "entries that come after themselves; the message has the cycle, or the beginning of a long one"
     case .sourceFailed:
       "the list or the folder that the manifest names as its source could not be read; `error` has the code "
         + "of the download, with `stage`, `message`, `http_status` and `retryable`"
     }
   }
 
-  /// What helps.
+  /// The remedy.
   package var remedy: String {
     switch self {
     case .syntax: "see `where`"
@@ -45,7 +45,7 @@ extension ManifestProblem.Code {
     case .duplicateName: "rename one"
     case .badRecipe: "correct it"
     case .unknownDependency: "correct the name, or add the entry"
-    case .cycle: "take one `after` away"
+    case .cycle: "remove one `after`"
     case .sourceFailed: "that of the code"
     }
   }

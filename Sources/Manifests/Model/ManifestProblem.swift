@@ -1,8 +1,8 @@
 import JSON
 
-/// One thing that makes a whole manifest rejected.
+/// A reason for which a whole manifest is rejected.
 package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What kind of problem it is; the raw values are the report's.
+  /// The kind of problem; the raw values are the report's.
   package enum Code: String, Sendable, CaseIterable {
     case syntax, encoding, cycle
     case tooLarge = "too-large"
@@ -16,7 +16,7 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
     case sourceFailed = "source-failed"
   }
 
-  /// Where in the manifest.
+  /// A location in the manifest.
   package indirect enum Place: Sendable, Equatable, CustomStringConvertible {
     case file
     /// In the list that the manifest names as its source.
@@ -40,7 +40,7 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
       }
     }
 
-    /// The place of a field of what stands here.
+    /// The location of a field of the object here.
     package func field(_ name: String) -> Place {
       switch self {
       case .file: .keyPath([name])
@@ -52,7 +52,7 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
     }
   }
 
-  /// More problems of one manifest than this are not reported.
+  /// The most problems of a manifest that are reported.
   package static let reportLimit = 100
 
   package let code: Code
@@ -65,7 +65,7 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
     self.place = place
   }
 
-  /// A JSON text that cannot be read, in the manifest's words.
+  /// An unreadable JSON text, with the manifest's wording.
   package init(_ error: JSONError) {
     let code: Code =
       switch error.code {
@@ -86,21 +86,21 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
     place.description.isEmpty ? message : "\(place): \(message)"
   }
 
-  /// The same of a value that stands on a line: where there is a key path only, the line is added.
+  /// The same problem of a value on a line: a location that is only a key path gets the line.
   func inside(line: Int) -> ManifestProblem {
     guard case .keyPath(let path) = place, !path.isEmpty else { return self }
     return ManifestProblem(code, message, at: .field(place.description, line: line))
   }
 }
 
-/// What is wrong with an entry: at least one problem, so that none is dropped without a word.
+/// The problems of an entry: at least one, so that none is dropped silently.
 package struct EntryProblems: Sendable, Equatable {
   /// In the manifest's order; never empty.
   package let all: [ManifestProblem]
 
   package init(_ problem: ManifestProblem) { all = [problem] }
 
-  /// nil for none.
+  /// nil when there are none.
   package init?(_ problems: [ManifestProblem]) {
     guard !problems.isEmpty else { return nil }
     all = problems

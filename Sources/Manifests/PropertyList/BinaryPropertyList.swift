@@ -1,12 +1,12 @@
 import Foundation
 import JSON
 
-/// A binary property list (`bplist00`), read with bounds. Foundation's reader is not made for files from strangers: it
-/// calls itself for each level of nesting, and sets and UIDs, which have no meaning here, crash it.
+/// A binary property list (`bplist00`), read with limits. Foundation's reader is unsafe for untrusted files: it is recursive for
+/// each level of nesting, and sets and UIDs, which have no meaning here, crash it.
 ///
 /// Layout: the magic, the objects, a table of their offsets, and a 32-byte trailer that ends with the size of an offset
 /// (1 byte), the size of a reference (1), the number of objects (8), the root (8) and the table's offset (8). An object
-/// begins with its kind (4 bits) and its length (4 bits; 15: an integer object follows that tells it).
+/// begins with its kind (4 bits) and its length (4 bits; 15: an integer object with the length follows).
 struct BinaryPropertyList {
   static let magic = Array("bplist0".utf8)
   private static let damaged = ManifestProblem(.syntax, "this is no binary property list", at: .file)
@@ -18,10 +18,10 @@ struct BinaryPropertyList {
   private let root: Int
   private let table: Int
 
-  /// Bytes that may still be unpacked: objects may be shared, so that a small file can stand for a giant.
+  /// The bytes that may still be unpacked: objects may be shared, so that a small file can expand to a huge one.
   private var left = ManifestFile.wholeLimit
 
-  /// The containers that were read.
+  /// The containers that have been read.
   private var known: [Int: Container] = [:]
 
   /// The keys that occur twice, at most as many as are reported.
@@ -31,7 +31,7 @@ struct BinaryPropertyList {
     let value: JSONValue
     /// Levels of arrays and dictionaries, itself included.
     let height: Int
-    /// Bytes of it and all that it holds, what is shared counted each time.
+    /// Its size in bytes with all contents, shared ones counted each time.
     let bytes: Int
   }
 
@@ -49,7 +49,7 @@ struct BinaryPropertyList {
     else { throw Self.damaged }
   }
 
-  /// The root with everything in it, dictionaries in the order of their keys.
+  /// The root with all contents, dictionaries in the order of their keys.
   /// - Returns: The root, and the keys that occur twice, of which it has one value.
   /// - Throws: `ManifestProblem` with code `syntax`, `encoding`, `too-deep`, `too-large`, `wrong-type`
   ///   or `bad-value`.
@@ -59,7 +59,7 @@ struct BinaryPropertyList {
     return (value, reader.duplicates)
   }
 
-  /// - Parameter outer: The containers that the object lies in.
+  /// - Parameter outer: The containers around the object.
   private mutating func object(
     _ number: Int, at path: [String], in outer: [Int]
   ) throws(ManifestProblem) -> JSONValue {
@@ -159,7 +159,7 @@ struct BinaryPropertyList {
     return text
   }
 
-  /// Of 1, 2 and 4 bytes without a sign, of 8 and 16 with one; nil for what does not fit into 64 bits.
+  /// Integers of 1, 2 and 4 bytes are unsigned, those of 8 and 16 signed; nil for a value that does not fit into 64 bits.
   private static func integer(_ bytes: ArraySlice<UInt8>) -> Int? {
     let low = Int(truncatingIfNeeded: bits(bytes.suffix(8)))
     guard bytes.count == 16 else { return low }
@@ -201,7 +201,7 @@ struct BinaryPropertyList {
     }
   }
 
-  /// How many elements an object has, and where they begin.
+  /// The number of elements of an object, and the position of the first.
   private func length(at start: Int) throws(ManifestProblem) -> (count: Int, first: Int) {
     let low = Int(bytes[start] & 0xf)
     guard low == 0xf else { return (low, start + 1) }
@@ -214,6 +214,6 @@ struct BinaryPropertyList {
   /// Up to 8 bytes, big-endian.
   private static func bits(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 
-  /// Up to 8 bytes, big-endian; `Int.max` for what is beyond it.
+  /// Up to 8 bytes, big-endian; `Int.max` for larger values.
   private static func number(_ bytes: ArraySlice<UInt8>) -> Int { Int(clamping: bits(bytes)) }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import JSON
 
-/// A property list, XML or binary, of the same shapes as `JSONManifest`. Dictionaries are taken in key order.
+/// A property list, XML or binary, with the same shapes as `JSONManifest`. Dictionaries are read in key order.
 struct PropertyListManifest: ManifestFormat {
   let name = "plist"
   let extensions = ["plist"]
-  let summary = "a property list, XML or binary, of the same shapes as JSON; dictionaries are read in the order of keys"
+  let summary = "a property list, XML or binary, in the shapes of JSON; dictionaries are read in the order of keys"
 
   func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     let data = try file.whole()
@@ -50,7 +50,7 @@ struct PropertyListManifest: ManifestFormat {
     }
   }
 
-  /// Foundation tells what a number was by its Objective-C type: `c` for a boolean, `d` or `f` for a real.
+  /// Foundation shows the type of a number by its Objective-C type: `c` for a boolean, `d` or `f` for a real.
   private func convert(_ number: NSNumber, at path: [String]) throws(ManifestProblem) -> JSONValue {
     switch number.objCType.pointee {
     case CChar(UInt8(ascii: "c")): return .bool(number.boolValue)
@@ -62,14 +62,14 @@ struct PropertyListManifest: ManifestFormat {
   }
 }
 
-/// What may be wrong with a property list of either kind.
+/// The problems of property lists of either kind.
 extension ManifestProblem {
   static func propertyListTooDeep(at place: Place) -> ManifestProblem {
     ManifestProblem(.tooDeep, "the depth limit is \(JSONDocument.depthLimit) arrays and dictionaries", at: place)
   }
 
-  /// A key that its dictionary has already.
-  /// - Parameter first: The line of the first; nil when the place is both.
+  /// A key that occurs twice in its dictionary.
+  /// - Parameter first: The line of the first; nil when the location covers both.
   static func duplicateKey(_ key: String, first: Int? = nil, at place: Place) -> ManifestProblem {
     let shown = key.count > 60 ? key.prefix(60) + "…" : key[...]
     let other = first.map { "; the first time in line \($0)" } ?? ""

@@ -1,9 +1,9 @@
 import Foundation
 import JSON
 
-/// Looks at the tags of an XML property list before Foundation reads it: how deep arrays and dictionaries are nested,
-/// since its parser calls itself for each level and dies of ten thousand; and whether a key occurs twice in a dictionary,
-/// since it takes the last without a word. Whether the text is otherwise in order is left to it.
+/// Checks the tags of an XML property list before Foundation reads it: how deep arrays and dictionaries are nested, since its
+/// parser is recursive and crashes at ten thousand levels; and whether a key occurs twice in a dictionary, since it silently
+/// takes the last. Other errors are left to Foundation.
 struct XMLPropertyListBounds {
   /// Encodings in which a tag looks as it does in ASCII.
   private static let encodings: Set = ["utf-8", "us-ascii", "ascii", "iso-8859-1"]
@@ -11,11 +11,11 @@ struct XMLPropertyListBounds {
   private let bytes: [UInt8]
   private var position = 0
 
-  /// The keys so far of each dictionary that the position is in, with their places, from the outside in; nil for an array.
+  /// The keys so far of each enclosing dictionary, with their offsets, from the outside in; nil for an array.
   private var containers: [[String: Int]?] = []
 
   /// The keys that occur twice, at most as many as are reported.
-  private var duplicates: [(key: String, place: Int, first: Int)] = []
+  private var duplicates: [(key: String, offset: Int, first: Int)] = []
 
   init(_ data: Data) { bytes = Array(data) }
 
@@ -24,17 +24,17 @@ struct XMLPropertyListBounds {
   func check() throws(ManifestProblem) -> [ManifestProblem] {
     var scan = self
     try scan.run()
-    let lines = scan.lines(of: scan.duplicates.flatMap { [$0.first, $0.place] })
-    return scan.duplicates.map { .duplicateKey($0.key, first: lines[$0.first], at: .line(lines[$0.place] ?? 1)) }
+    let lines = scan.lines(of: scan.duplicates.flatMap { [$0.first, $0.offset] })
+    return scan.duplicates.map { .duplicateKey($0.key, first: lines[$0.first], at: .line(lines[$0.offset] ?? 1)) }
   }
 
-  /// The line, from 1, of each of some places.
-  private func lines(of places: [Int]) -> [Int: Int] {
+  /// The line, from 1, of each offset.
+  private func lines(of offsets: [Int]) -> [Int: Int] {
     var (lines, line, counted) = ([Int: Int](), 1, 0)
-    for place in Set(places).sorted() {
-      line += bytes[counted..<place].count { $0 == UInt8(ascii: "\n") }
-      counted = place
-      lines[place] = line
+    for offset in Set(offsets).sorted() {
+      line += bytes[counted..<offset].count { $0 == UInt8(ascii: "\n") }
+      counted = offset
+      lines[offset] = line
     }
     return lines
   }
@@ -55,7 +55,7 @@ struct XMLPropertyListBounds {
     }
   }
 
-  /// Goes past one tag, comment, section or instruction.
+  /// Skips one tag, comment, section or instruction.
   private mutating func take() throws(ManifestProblem) {
     if isHere("<!--") { return skip(past: "-->", from: 4) }
     if isHere("<![CDATA[") { return skip(past: "]]>", from: 9) }
@@ -74,7 +74,7 @@ struct XMLPropertyListBounds {
 
   private mutating func takeKey() {
     guard let last = containers.indices.last else { return }
-    // What is inside is looked at as all else: only its text is wanted.
+    // The contents are examined like everything else: only their text matters here.
     let key = XMLPropertyListKey(bytes[position...]).text
     if let first = containers[last]?[key] {
       if duplicates.count < ManifestProblem.reportLimit { duplicates.append((key, position, first)) }
@@ -105,7 +105,7 @@ struct XMLPropertyListBounds {
     }
   }
 
-  /// An encoding in which nesting would not be seen is refused.
+  /// Refuses an encoding in which nesting could not be seen.
   private func checkEncoding(_ start: ArraySlice<UInt8>) throws(ManifestProblem) {
     guard start.starts(with: "<?xml".utf8) else { return }
     let declaration = String(decoding: start.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self)
@@ -119,23 +119,23 @@ struct XMLPropertyListBounds {
   private static let afterName = Array(" \t\r\n>/".utf8)
 }
 
-/// The text of a `<key>` of an XML property list, with what stands for characters resolved, so that keys can be
-/// compared. Whether it is in order is left to Foundation.
+/// The text of a `<key>` of an XML property list, with entities resolved, so that keys can be compared. Errors are left to
+/// Foundation.
 struct XMLPropertyListKey {
-  /// What comes later does not tell keys apart. A key that is never closed must not take the rest of the file, again
-  /// and again.
+  /// Keys are compared up to this length. A key that is never closed must not take the rest of the file, again and
+  /// again.
   static let limit = 64 << 10
 
   private let bytes: ArraySlice<UInt8>
 
-  /// - Parameter bytes: From the tag's `<` on.
+  /// - Parameter bytes: The bytes from the tag's `<` on.
   init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
   var text: String {
     guard let end = bytes.firstIndex(of: UInt8(ascii: ">")) else { return "" }
     var rest = bytes[(end + 1)...].prefix(Self.limit)
     var text: [UInt8] = []
-    // An empty element, <key/>, has none.
+    // An empty element, <key/>, has no text.
     while bytes[end - 1] != UInt8(ascii: "/"), let byte = rest.first {
       if rest.starts(with: "<![CDATA[".utf8) {
         rest = rest.dropFirst(9)
@@ -150,11 +150,11 @@ struct XMLPropertyListKey {
         text.append(rest.removeFirst())
       }
     }
-    // What is not UTF-8 is Latin-1, or will be refused.
+    // Text that is not UTF-8 is Latin-1, or will be refused.
     return String(validating: text, as: UTF8.self) ?? String(String.UnicodeScalarView(text.map { UnicodeScalar($0) }))
   }
 
-  /// What `&…;` stands for; nil when it is nothing known.
+  /// The character of an entity `&…;`; nil when it is unknown.
   private static func scalar(_ rest: ArraySlice<UInt8>) -> UnicodeScalar? {
     let name = String(decoding: rest.dropFirst().prefix(10).prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
     switch name {

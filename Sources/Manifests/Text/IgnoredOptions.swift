@@ -1,6 +1,6 @@
-/// The options of aria2 that a list has and that mean nothing here: what is in them is ignored, with one warning.
+/// The options of aria2 in a list that have no meaning here: they are ignored, with one warning.
 struct IgnoredOptions {
-  /// The options that aria2's manual names (version 1.37), except those that are read.
+  /// The options in aria2's manual (version 1.37), except those that are supported.
   static let all = Set(
     """
     all-proxy all-proxy-passwd all-proxy-user allow-overwrite allow-piece-length-change always-resume async-dns
@@ -34,7 +34,7 @@ struct IgnoredOptions {
     uri-selector use-head user-agent version
     """.split(whereSeparator: \.isWhitespace).map(String.init))
 
-  /// Those that occur, in the order of their first lines.
+  /// The options that occur, in the order of their first lines.
   private var names: [String] = []
   private var firstLine: Int?
   private var mayHoldSecrets = false

@@ -10,10 +10,10 @@ struct TextEntry {
   private let line: Int
   private var values: [String: JSONValue] = [:]
 
-  /// Of fields to which each line adds members.
+  /// Members of fields to which each line adds some.
   private var members: [String: [JSONValue.Member]] = [:]
 
-  /// The bytes of `members`, and of those that were dropped.
+  /// The bytes of `members`, including dropped ones.
   private var memberBytes = 0
   private var problems: [ManifestProblem] = []
 
@@ -25,7 +25,7 @@ struct TextEntry {
     self.fields = fields
   }
 
-  /// The entry as the manifest's format yields it.
+  /// The entry as an item of the manifest.
   var item: ManifestItem {
     if let problems = EntryProblems(problems) { return .unreadable(problems) }
     let principal: JSONValue =
@@ -41,8 +41,8 @@ struct TextEntry {
     return .entry(.object(object), key: nil, place: .line(line))
   }
 
-  /// What stands between two tabs: one alternative, or web addresses separated by spaces, as the example in aria2's manual
-  /// has them. A text that is one alternative may have spaces, too.
+  /// The text between two tabs: one alternative, or web addresses separated by spaces, as in the example of aria2's manual. A
+  /// single alternative may contain spaces, too.
   private static func webAddresses(_ text: Substring) -> [Substring] {
     let words = text.split(separator: " ")
     let areAddresses = words.allSatisfy { word in
@@ -51,8 +51,8 @@ struct TextEntry {
     return areAddresses ? words : [text]
   }
 
-  /// Reads `NAME=VALUE`; white space around either is dropped, as aria2 does.
-  /// - Parameter ignored: Gets what is an option of aria2 and none here.
+  /// Reads `NAME=VALUE`; white space around either is removed, as in aria2.
+  /// - Parameter ignored: Collects options of aria2 that are not supported.
   mutating func readOption(_ content: Substring, line: Int, _ ignored: inout IgnoredOptions) {
     let equals = content.utf8.firstIndex(of: UInt8(ascii: "="))
     let name = String(content[..<(equals ?? content.endIndex)].trimmingBlanks)
@@ -62,7 +62,7 @@ struct TextEntry {
     guard let equals else {
       return report(.syntax, "an indented line is an option: NAME=VALUE", at: .line(line))
     }
-    // What is no name is not shown: it may be a header without `header=`, with a secret.
+    // An invalid name is not shown: it may be a header without `header=`, with a secret.
     guard name.utf8.allSatisfy({ $0 < 0x80 && Unicode.Scalar($0).properties.isAlphabetic || $0 == 0x2d }) else {
       return report(.syntax, "an indented line is an option: NAME=VALUE, such as header=NAME: VALUE", at: .line(line))
     }
@@ -92,7 +92,7 @@ struct TextEntry {
   }
 
   mutating func report(_ problem: ManifestProblem) {
-    // More are not reported, and an entry may have any number of lines.
+    // No more are reported, and an entry may have any number of lines.
     if problems.count < ManifestProblem.reportLimit { problems.append(problem) }
   }
 

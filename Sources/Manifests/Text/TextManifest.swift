@@ -1,5 +1,5 @@
-/// A list: one value of the principal field per line, such as a URL; blank lines and lines that begin with `#` are
-/// skipped. Indented lines after it are options of aria2's input format. Alternatives stand on one line, separated by
+/// A list: one value of the principal field per line, such as a URL; blank lines and lines that begin with `#` are ignored.
+/// Indented lines after it are options of aria2's input format. Alternatives are on one line, separated by
 /// tabs.
 struct TextManifest: ManifestFormat {
   let name = "txt"
@@ -9,7 +9,7 @@ struct TextManifest: ManifestFormat {
     + "after a URL are options as in the input files of aria2: out=, checksum=, header=, referer=; its others are ignored"
 
   func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
-    // Options stand on the lines after their entry, so an entry is complete when the next one begins.
+    // Options are on the lines after their entry, so an entry is complete when the next one begins.
     var entry: TextEntry?
     var ignored = IgnoredOptions()
     let foreign = try file.eachTextLine { line, number in
@@ -24,7 +24,7 @@ struct TextManifest: ManifestFormat {
         try yield(.unreadable(EntryProblems(ManifestProblem(.syntax, message, at: .line(number)))))
       case .unreadable(let problem, isIndented: true) where entry != nil: entry?.report(problem)
       case .unreadable(let problem, _):
-        // What follows may be its options.
+        // The next lines may be its options.
         if let entry { try yield(entry.item) }
         entry = TextEntry("", line: number, fields)
         entry?.report(problem)
@@ -36,9 +36,9 @@ struct TextManifest: ManifestFormat {
   }
 }
 
-/// What a line of a text manifest is.
+/// The kind of a line of a text manifest.
 enum TextLine: Equatable {
-  /// Nothing, or a comment.
+  /// An empty line, or a comment.
   case blank
   /// Without white space at its ends.
   case entry(Substring)
