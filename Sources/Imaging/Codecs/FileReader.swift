@@ -13,7 +13,7 @@ struct FileReader {
 
   /// The file's size in bytes. The offset is at the end afterwards.
   ///
-  /// Not fstat: glibc asks the kernel by newfstatat, which a confined process may not call because it takes paths, too.
+  /// Not fstat: glibc uses newfstatat, which a confined process may not call because it also takes paths.
   /// - Throws: `io`.
   func size() throws(ImagingError) -> Int64 {
     let size = Int64(lseek(descriptor, 0, SEEK_END))
@@ -25,7 +25,7 @@ struct FileReader {
   /// - Throws: `io`, `cancelled`.
   func bytes(_ count: Int, at offset: Int64) throws(ImagingError) -> [UInt8] {
     if isCancelled() { throw .cancelled }
-    // The standard library would write the size of the array that all empty ones share, which is a data race.
+    // The standard library would write the size of the shared empty array, which is a data race.
     if count == 0 { return [] }
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

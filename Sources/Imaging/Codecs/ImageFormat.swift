@@ -46,8 +46,8 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
   /// Whether pictures can be written in this format.
   package var isWritable: Bool { encoder != nil }
 
-  /// Whether a file of the format was encoded with a quality, and not losslessly.
-  /// - Parameter descriptor: Of the file, which is seekable and stays open; its offset afterwards is undefined.
+  /// Whether a file of the format was encoded with a quality, not losslessly.
+  /// - Parameter descriptor: The file, which is seekable and stays open; its offset afterwards is undefined.
   package func isLossy(_ descriptor: Int32) -> Bool {
     switch self {
     case .png: return false

@@ -1,5 +1,5 @@
-/// A copy of a picture that is not decoded: the coded picture bit for bit, without the metadata that a policy does not keep
-/// and without what follows the picture's end.
+/// A copy of a picture without decoding: the coded picture bit for bit, without the metadata that a policy does not keep and
+/// without bytes after the picture's end.
 package struct LosslessCopy: Sendable {
   package enum Part: Sendable, Equatable {
     /// Bytes of the file, by their offsets.
@@ -9,21 +9,21 @@ package struct LosslessCopy: Sendable {
   }
 
   package let info: ImageInfo
-  /// What the copy consists of, in order.
+  /// The parts of the copy, in order.
   package let parts: [Part]
-  /// Whether the copy is the file itself: there is nothing to leave out.
+  /// Whether the copy is the file itself, because nothing is left out.
   package let isWholeFile: Bool
   /// Whether metadata is left out because it cannot be read.
   package let hasUnreadableMetadata: Bool
   /// Damage of the header; nil without any.
   package let damage: PictureDamage?
-  /// The error for which the picture cannot be decoded because of that; nil when it can.
+  /// The decoder's error because of that damage; nil when the picture can be decoded.
   package let decodingError: ImagingError?
 
-  /// Reads the header of the picture in an open file and finds out what a copy of it consists of, without decoding: damage
-  /// beyond the header is not detected. No library of a format sees the file. The file must be seekable and is read from
-  /// its beginning; its offset afterwards is undefined, and it is not closed. `isCancelled` is called for every buffer that is
-  /// read; when it returns true `cancelled` is thrown.
+  /// Reads the header of the picture in an open file and determines the parts of a copy, without decoding: damage beyond the
+  /// header is not detected. No library of a format sees the file. The file must be seekable and is read from its beginning; its
+  /// offset afterwards is undefined, and it is not closed. `isCancelled` is called for every buffer that is read; when it returns
+  /// true, `cancelled` is thrown.
   /// - Throws: all codes but `filter-failed`.
   package init(
     of descriptor: Int32, keeping policy: MetadataPolicy, limits: ImageLimits = ImageLimits(),

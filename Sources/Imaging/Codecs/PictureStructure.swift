@@ -1,5 +1,5 @@
-/// How a picture's file is laid out, read in memory-safe code without the format's library and without decoding: enough for
-/// a copy. The verdict on the header is that of the format's `RowDecoder`, except for `decodingError`.
+/// The layout of a picture's file, read in memory-safe code without the format's library and without decoding: enough for a
+/// copy. The verdict on the header is that of the format's `RowDecoder`, except for `decodingError`.
 protocol PictureStructure: SendableMetatype {
   /// Reads the header.
   /// - Throws: `unsupported-format`, `image-corrupt`, `image-truncated`, `image-too-large`, `image-too-small`, `io`, as the
@@ -12,11 +12,11 @@ protocol PictureStructure: SendableMetatype {
   /// Damage of the header that does not prevent a copy. Default: nil.
   var damage: PictureDamage? { get }
 
-  /// The decoder's error for that, when pixels may depend on it. Default: nil.
+  /// The decoder's error because of that damage, when pixels may depend on it. Default: nil.
   var decodingError: ImagingError? { get }
 
-  /// The parts of the file that make up a copy: the coded picture as it is, what it depends on, and the metadata that a
-  /// policy keeps. What follows the picture's end is never among them.
+  /// The parts of the file that make up a copy: the unchanged coded picture, the parts that it depends on, and the metadata that
+  /// a policy keeps; never bytes after the picture's end.
   /// - Throws: `image-corrupt` when there are too many parts, segments or chunks, `image-too-large` when there are too many
   ///   scans, `io`, `cancelled`.
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts
@@ -32,7 +32,7 @@ struct CopiedParts {
   private(set) var parts: [LosslessCopy.Part] = []
   /// Whether metadata was left out because it could not be read.
   var hasUnreadableMetadata = false
-  /// Up to where it is decided what becomes of the file's bytes.
+  /// The offset up to which the file's bytes are kept, replaced or dropped.
   private(set) var offset: Int64 = 0
 
   /// More parts are an attack: they would have to be held in memory.
@@ -52,7 +52,7 @@ struct CopiedParts {
   /// Leaves out the bytes up to an offset.
   mutating func drop(upTo end: Int64) { offset = max(offset, end) }
 
-  /// Puts other bytes in place of those up to an offset.
+  /// Replaces the bytes up to an offset.
   mutating func replace(upTo end: Int64, by bytes: [UInt8]) throws(ImagingError) {
     drop(upTo: end)
     try append(.bytes(bytes))

@@ -16,10 +16,10 @@ protocol RowDecoder: AnyObject, SendableMetatype {
   var isLossless: Bool { get }
   var metadata: Metadata { get }
 
-  /// Damage that has been met and does not prevent decoding; nil by default.
+  /// Damage found so far that does not prevent decoding; nil by default.
   var damage: PictureDamage? { get }
 
-  /// Bytes of the whole picture that are held from `start` on; 0 when it is decoded row by row.
+  /// The bytes of the whole picture that are held after `start`; 0 when it is decoded row by row.
   var wholePictureBytes: Int { get }
 
   /// The fractions of its size at which the picture can be decoded, as eighths of each side, 1…7; by default none.
@@ -28,7 +28,7 @@ protocol RowDecoder: AnyObject, SendableMetatype {
   /// The size in `info` does not change.
   func reduce(toEighths eighths: Int)
 
-  /// This decoder when it can deliver its stored planes of YCbCr instead of rows; nil by default.
+  /// This decoder if it can deliver its stored planes of YCbCr instead of rows; nil by default.
   var planeDecoder: (any PlaneDecoder)? { get }
 
   /// Prepares for rows. `colour` requests colour rows of a grey picture. Pictures that cannot be read row by row are read

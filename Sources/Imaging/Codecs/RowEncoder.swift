@@ -30,7 +30,7 @@ protocol PlaneEncoder: RowEncoder {
   func writeBlocks(from planes: PlaneBand, rows: Int) throws(ImagingError)
 }
 
-/// What an encoder writes.
+/// The settings of an encoder.
 struct EncodeSettings {
   /// Format and size.
   var info: ImageInfo

@@ -36,7 +36,7 @@ struct SequentialReader {
     return bytes
   }
 
-  /// The next `count` bytes, at most `capacity`, without going on; nil when the file ends before.
+  /// The next `count` bytes, at most `capacity`, without advancing; nil when the file ends before.
   mutating func peek(_ count: Int) throws(ImagingError) -> ArraySlice<UInt8>? {
     precondition(count <= Self.capacity)
     if buffer.count - index < count { try fill() }
@@ -44,7 +44,7 @@ struct SequentialReader {
     return buffer[index..<(index + count)]
   }
 
-  /// Reads a piece of the next `limit` bytes, as large as is at hand; nil at the file's end.
+  /// Reads a piece of the next `limit` bytes, as large as the buffer has; nil at the file's end.
   mutating func piece(upTo limit: Int) throws(ImagingError) -> ArraySlice<UInt8>? {
     if index == buffer.count { try fill() }
     guard index < buffer.count else { return nil }
@@ -53,7 +53,7 @@ struct SequentialReader {
     return buffer[index..<end]
   }
 
-  /// Continues `count` bytes further on, even if that is beyond the file's end.
+  /// Skips `count` bytes, even beyond the file's end.
   mutating func skip(_ count: Int) {
     if count <= buffer.count - index {
       index += count
@@ -62,7 +62,7 @@ struct SequentialReader {
     }
   }
 
-  /// Continues after the next byte of this value; returns whether there is one.
+  /// Skips to after the next byte of this value; returns whether there is one.
   mutating func skip(past byte: UInt8) throws(ImagingError) -> Bool {
     while true {
       if index == buffer.count {
@@ -71,8 +71,8 @@ struct SequentialReader {
       }
       let found = buffer.withUnsafeBytes { bytes -> Int? in
         let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
-        guard let base = rest.baseAddress, let place = memchr(base, Int32(byte), rest.count) else { return nil }
-        return UnsafeRawPointer(place) - base
+        guard let base = rest.baseAddress, let found = memchr(base, Int32(byte), rest.count) else { return nil }
+        return UnsafeRawPointer(found) - base
       }
       if let found {
         index += found + 1

@@ -39,8 +39,8 @@ extension Metadata {
   }
 
   private static func numbers(_ bytes: [UInt8]) -> [Int] {
-    stride(from: 0, to: bytes.count - bytes.count % 4, by: 4).map { place in
-      bytes[place..<(place + 4)].bigEndianInteger
+    stride(from: 0, to: bytes.count - bytes.count % 4, by: 4).map { offset in
+      bytes[offset..<(offset + 4)].bigEndianInteger
     }
   }
 }

@@ -4,7 +4,7 @@ struct Blur: FilterFunction, RowStage {
   static let name = "blur"
   static let syntax = "<length>?"
   static let defaultArgument: String? = "0px"
-  static let summary = "blurs with a Gaussian of so large a standard deviation; edges fade out"
+  static let summary = "blurs with a Gaussian of this standard deviation; edges fade out"
 
   /// Pixels, 0…532.
   let deviation: Double

@@ -1,6 +1,6 @@
 /// `crop(width height anchor)`: keeps a rectangle. Sides are clamped to those of the picture.
 struct Crop: FilterFunction, RowStage {
-  /// The place of the rectangle: the middle, or the middle of a side.
+  /// The position of the rectangle: the middle, or the middle of a side.
   enum Anchor: String, CaseIterable, Sendable {
     case center, top, bottom, left, right
   }
@@ -8,7 +8,7 @@ struct Crop: FilterFunction, RowStage {
   static let name = "crop"
   static let syntax = "<integer> <integer> [center | top | bottom | left | right]?"
   static let defaultArgument: String? = nil
-  static let summary = "keeps a rectangle of so many columns and rows, by default the middle"
+  static let summary = "keeps a rectangle of this width and height, by default the middle"
 
   /// Columns and rows, each 1…1 000 000.
   let wanted: PictureSize

@@ -4,7 +4,7 @@ struct DropShadow: FilterFunction, RowStage {
   static let name = "drop-shadow"
   static let syntax = "<color>? && <length>{2,3}"
   static let defaultArgument: String? = nil
-  static let summary = "lays a shadow beneath what is translucent: its colour, right, down, standard deviation"
+  static let summary = "puts a shadow beneath a translucent picture: its colour, right, down, standard deviation"
 
   /// Default black.
   let colour: CSSColour

@@ -11,7 +11,7 @@ package protocol FilterFunction: Sendable {
   /// The effect, in one line.
   static var summary: String { get }
 
-  /// Reads the arguments; those that it does not read are errors.
+  /// Reads the arguments; unread ones are errors.
   init(arguments: inout ArgumentReader) throws(RecipeError)
 
   /// The arguments in canonical form.
@@ -32,7 +32,7 @@ extension FilterFunction {
 
 /// A function of one amount, a number or a percentage; 1 without an argument.
 protocol AmountFilter: FilterFunction {
-  /// The largest amount: a larger one is taken for it. Default: 1.
+  /// The largest amount, to which larger ones are clamped. Default: 1.
   static var ceiling: Double { get }
 
   /// From 0 to `ceiling`.

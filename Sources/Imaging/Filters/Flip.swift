@@ -3,7 +3,7 @@ struct Flip: FilterFunction {
   static let name = "flip"
   static let syntax = ""
   static let defaultArgument: String? = nil
-  static let summary = "exchanges top and bottom"
+  static let summary = "flips vertically"
 
   init(arguments: inout ArgumentReader) {}
 

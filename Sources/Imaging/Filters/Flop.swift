@@ -3,7 +3,7 @@ struct Flop: FilterFunction {
   static let name = "flop"
   static let syntax = ""
   static let defaultArgument: String? = nil
-  static let summary = "exchanges left and right"
+  static let summary = "flips horizontally"
 
   init(arguments: inout ArgumentReader) {}
 

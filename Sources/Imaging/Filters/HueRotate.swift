@@ -5,7 +5,7 @@ struct HueRotate: FilterFunction {
   static let name = "hue-rotate"
   static let syntax = "[<angle> | <zero>]?"
   static let defaultArgument: String? = "0deg"
-  static let summary = "turns all hues around the colour circle; angles in deg, grad, rad or turn"
+  static let summary = "rotates all hues around the colour circle; angles in deg, grad, rad or turn"
 
   /// Degrees; any.
   let degrees: Double

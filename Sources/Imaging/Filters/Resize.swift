@@ -15,12 +15,12 @@ struct Resize: FilterFunction, RowStage {
   static let syntax = "[fit | fill | exact]? [<integer> | -]{2} enlarge?"
   static let defaultArgument: String? = nil
   static let summary =
-    "resamples to fit into (the default), to fill or to be so many columns and rows; - with fit: that side follows from "
-    + "the other; larger only with enlarge"
+    "resamples to fit into (the default), to fill or to have exactly this width and height; - with fit: that side follows "
+    + "from the other; enlarges only with enlarge"
 
   /// Default `fit`.
   let mode: Mode
-  /// Columns and rows, each 1…1 000 000; that limit for a side that follows from the other.
+  /// Columns and rows, each 1…1 000 000; the maximum for a side that follows from the other.
   let wanted: PictureSize
   /// Whether the picture may be enlarged; default false.
   let enlarges: Bool

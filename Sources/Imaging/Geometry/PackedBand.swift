@@ -33,8 +33,8 @@ final class PackedBand {
   ) {
     for column in 0..<width {
       for index in 0..<count {
-        let place = orientation.stored(column, row + index, width: stored.width, height: stored.height)
-        let pixel = picture.pixel(place.column, place.row, bytes: MemoryLayout<Pixel>.size).load(as: type)
+        let source = orientation.stored(column, row + index, width: stored.width, height: stored.height)
+        let pixel = picture.pixel(source.column, source.row, bytes: MemoryLayout<Pixel>.size).load(as: type)
         rows[index].bytes.storeBytes(of: pixel, toByteOffset: column * MemoryLayout<Pixel>.size, as: type)
       }
     }

@@ -1,6 +1,6 @@
 /// Flips and rotates a picture: to the upright orientation that EXIF gives, and for `rotate()`, `flip()` and `flop()`.
 ///
-/// A horizontal flip is done row by row. For all others the picture is held whole, packed.
+/// A horizontal flip is done row by row. For all others the whole picture is held, packed.
 struct Reorient: RowStage {
   let orientation: Orientation
   /// Whether the picture is held with 16 bits per sample even when its source has 8.
@@ -37,7 +37,7 @@ struct Reorient: RowStage {
   }
 }
 
-/// Exchanges left and right of a row.
+/// Exchanges left and right in a row.
 private struct HorizontalFlip: RowFilter {
   func apply(to row: PixelRow) {
     for plane in 0..<row.planeCount {

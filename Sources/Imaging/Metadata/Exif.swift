@@ -20,9 +20,9 @@ struct Exif {
     static let thumbnailLength = 0x0202
   }
 
-  /// A field of a directory: its tag, type, count, and the place of its four bytes of value or offset.
+  /// A field of a directory: its tag, type, count, and the offset of its four bytes of value or offset.
   private struct Field {
-    let tag, type, count, place: Int
+    let tag, type, count, valueOffset: Int
   }
 
   /// The largest number of fields in a directory.
@@ -45,7 +45,7 @@ struct Exif {
     guard let field = directory(at: number(4, at: 4)).fields.first(where: { $0.tag == Tag.orientation }),
       field.type == 3, field.count == 1
     else { return .upright }
-    return Orientation(rawValue: number(2, at: field.place) ?? 1) ?? .upright
+    return Orientation(rawValue: number(2, at: field.valueOffset) ?? 1) ?? .upright
   }
 
   /// The stream for the processed picture: with upright orientation, the new size where the stream has one, and without the
@@ -54,10 +54,10 @@ struct Exif {
     var result = self
     let first = directory(at: number(4, at: 4))
     for field in first.fields where field.tag == Tag.orientation && field.type == 3 {
-      result.bytes.replaceSubrange(field.place..<(field.place + 2), with: encoded(1, 2))
+      result.bytes.replaceSubrange(field.valueOffset..<(field.valueOffset + 2), with: encoded(1, 2))
     }
     let pointer = first.fields.first { $0.tag == Tag.exifDirectory }
-    for field in first.fields + directory(at: pointer.flatMap { number(4, at: $0.place) }).fields {
+    for field in first.fields + directory(at: pointer.flatMap { number(4, at: $0.valueOffset) }).fields {
       switch field.tag {
       case Tag.imageWidth, Tag.pixelXDimension: result.set(field, to: size.width)
       case Tag.imageLength, Tag.pixelYDimension: result.set(field, to: size.height)
@@ -67,8 +67,8 @@ struct Exif {
     guard let next = first.next, let second = number(4, at: next), second != 0 else { return result }
     result.bytes.replaceSubrange(next..<(next + 4), with: [0, 0, 0, 0])
     let fields = directory(at: second).fields
-    if let start = fields.first(where: { $0.tag == Tag.thumbnailOffset }).flatMap({ number(4, at: $0.place) }),
-      let length = fields.first(where: { $0.tag == Tag.thumbnailLength }).flatMap({ number(4, at: $0.place) }),
+    if let start = fields.first(where: { $0.tag == Tag.thumbnailOffset }).flatMap({ number(4, at: $0.valueOffset) }),
+      let length = fields.first(where: { $0.tag == Tag.thumbnailLength }).flatMap({ number(4, at: $0.valueOffset) }),
       start >= 8, start < bytes.count
     {
       for index in start..<min(start + length, bytes.count) { result.bytes[index] = 0 }
@@ -79,7 +79,7 @@ struct Exif {
   /// Sets a field to one 32-bit integer, which fits into its four bytes of value.
   private mutating func set(_ field: Field, to value: Int) {
     let typeCountValue = encoded(4, 2) + encoded(1, 4) + encoded(value, 4)
-    bytes.replaceSubrange((field.place - 6)..<(field.place + 4), with: typeCountValue)
+    bytes.replaceSubrange((field.valueOffset - 6)..<(field.valueOffset + 4), with: typeCountValue)
   }
 
   /// Whether the first directory has a field that can be read, and artist and copyright are no longer than the stream.
@@ -88,7 +88,7 @@ struct Exif {
   /// A stream with only the artist and the copyright; nil when there is neither, or the stream is not readable.
   func copyrightOnly() -> Exif? { rights.flatMap { Exif($0, isLittleEndian: isLittleEndian) } }
 
-  /// A stream for a copy, whose pixels are not turned: with the orientation, unless it is upright, and, if the policy keeps
+  /// A stream for a copy, whose pixels are not rotated: with the orientation, unless it is upright, and, if the policy keeps
   /// them, with the artist and the copyright. nil when there is nothing to keep.
   func reduced(to policy: MetadataPolicy) -> Exif? {
     guard policy != .all else { return self }
@@ -98,8 +98,8 @@ struct Exif {
       isLittleEndian: isLittleEndian)
   }
 
-  /// The first artist and the first copyright, as tag, type and bytes. Fields may point at the same bytes, any number of
-  /// them: nil when the values are longer than the stream.
+  /// The first artist and the first copyright, as tag, type and bytes. Any number of fields may point at the same bytes: nil when
+  /// the values are longer than the stream.
   private var rights: [(tag: Int, type: Int, value: [UInt8])]? {
     let fields = directory(at: number(4, at: 4)).fields
     let values = [Tag.artist, Tag.copyright].compactMap { tag -> (tag: Int, type: Int, value: [UInt8])? in
@@ -131,30 +131,30 @@ struct Exif {
   }
 
   private func text(of field: Field) -> [UInt8]? {
-    let start = field.count <= 4 ? field.place : number(4, at: field.place) ?? bytes.count
+    let start = field.count <= 4 ? field.valueOffset : number(4, at: field.valueOffset) ?? bytes.count
     guard field.count > 0, field.count <= bytes.count, start + field.count <= bytes.count else { return nil }
     return Array(bytes[start..<(start + field.count)])
   }
 
-  /// The fields of the directory at an offset, as far as they are within the stream, and the place of the next directory's
-  /// offset.
+  /// The fields of the directory at an offset, as far as they are within the stream, and where the offset of the next directory
+  /// is stored.
   private func directory(at offset: Int?) -> (fields: [Field], next: Int?) {
     guard let offset, offset >= 8, let count = number(2, at: offset), count <= Self.maxFields else { return ([], nil) }
     var fields: [Field] = []
     for index in 0..<count {
-      let place = offset + 2 + 12 * index
-      guard let tag = number(2, at: place), let type = number(2, at: place + 2), let length = number(4, at: place + 4),
-        number(4, at: place + 8) != nil
+      let field = offset + 2 + 12 * index
+      guard let tag = number(2, at: field), let type = number(2, at: field + 2), let length = number(4, at: field + 4),
+        number(4, at: field + 8) != nil
       else { return (fields, nil) }
-      fields.append(Field(tag: tag, type: type, count: length, place: place + 8))
+      fields.append(Field(tag: tag, type: type, count: length, valueOffset: field + 8))
     }
     let next = offset + 2 + 12 * count
     return (fields, number(4, at: next) == nil ? nil : next)
   }
 
-  private func number(_ size: Int, at place: Int) -> Int? {
-    guard place >= 0, place <= bytes.count - size else { return nil }
-    let digits = bytes[place..<(place + size)]
+  private func number(_ size: Int, at offset: Int) -> Int? {
+    guard offset >= 0, offset <= bytes.count - size else { return nil }
+    let digits = bytes[offset..<(offset + size)]
     return isLittleEndian ? digits.littleEndianInteger : digits.bigEndianInteger
   }
 

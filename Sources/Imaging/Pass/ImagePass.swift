@@ -6,7 +6,7 @@ package struct ImagePass: Sendable {
   private let limits: ImageLimits
   private let previewThreshold: Int
 
-  /// The ways to carry out a pass that are quicker than `RowPass`, which can carry out every pass; the first that can is
+  /// The strategies that are faster than `RowPass`, which can carry out every pass; the first that can carry out a pass is
   /// used.
   static let strategies: [any PassStrategy.Type] = [
     StoredPlanePass.self,
@@ -44,7 +44,7 @@ package struct ImagePass: Sendable {
     }
   }
 
-  /// Processes one picture, with memory that somebody else grants instead of the limits' budget.
+  /// Processes one picture, with memory that the caller grants instead of the limits' budget.
   /// - Throws: `ImagingError` of any code.
   package func run(
     from source: Int32, to destination: Int32, isCancelled: () -> Bool = { false }, reserve: Reserve
@@ -123,11 +123,11 @@ package struct ImagePassResult: Sendable, Equatable {
   }
 }
 
-/// What a pass needs, known before anything is decoded.
+/// The memory and pixels that a pass needs, known before anything is decoded.
 package struct PassDemand: Sendable, Equatable {
   /// Bytes that are held of whole pictures; 0 for passes row by row.
   package let heldBytes: Int
-  /// Pixels of the largest picture on the way from the source to the result.
+  /// The pixels of the largest picture between the source and the result.
   package let pixels: Int
 
   package init(heldBytes: Int, pixels: Int) { (self.heldBytes, self.pixels) = (heldBytes, pixels) }

@@ -3,10 +3,10 @@ protocol PassStrategy: SendableMetatype {
   /// Prepares a pass; nil when this strategy cannot carry it out.
   init?(_ plan: PassPlan)
 
-  /// Describes, for `--explain`, when this strategy is used for a recipe; nil when it is not or is not worth mentioning.
+  /// Describes, for `--explain`, when this strategy is used for a recipe; nil when it is not used or not worth mentioning.
   static func explanation(of recipe: Recipe) -> String?
 
-  /// Bytes that the strategy holds besides those of the plan: queues of rows. Default: 0.
+  /// The bytes that the strategy holds besides those of the plan: queues of rows. Default: 0.
   var queuedBytes: Int { get }
 
   /// Decodes, filters and encodes.
@@ -18,7 +18,7 @@ extension PassStrategy {
   var queuedBytes: Int { 0 }
 }
 
-/// All that is known of a pass before the first row.
+/// The plan of a pass, known before the first row.
 struct PassPlan {
   /// The decoder, with the header read.
   let decoder: any RowDecoder
@@ -26,16 +26,16 @@ struct PassPlan {
   let pipeline: RowPipeline
   let encoder: any RowEncoder.Type
   let settings: EncodeSettings
-  /// The size of the preview that is made besides; nil for none.
+  /// The size of an additional preview; nil for none.
   let preview: PreviewScale?
 
-  /// Bytes that are held of the whole picture.
+  /// The bytes of the whole picture that are held.
   var heldBytes: Int {
     decoder.wholePictureBytes + pipeline.heldBytes + encoder.wholePictureBytes(settings)
   }
 
-  /// What the pass needs.
-  /// - Parameter strategy: How it is carried out.
+  /// The memory and pixels that the pass needs.
+  /// - Parameter strategy: The strategy that carries it out.
   func demand(_ strategy: any PassStrategy) -> PassDemand {
     let pixels = ([decoder.size] + pipeline.sizes).map { $0.width * $0.height }.max() ?? 0
     return PassDemand(heldBytes: heldBytes + strategy.queuedBytes, pixels: pixels)

@@ -4,20 +4,20 @@ extension Recipe {
     let formats = ImageFormat.allCases.map(\.displayName)
     let opaque = ImageFormat.allCases.filter { $0.isWritable && !$0.hasAlpha }.map(\.displayName)
     var lines = [
-      "decode: a \(Self.alternatives(formats)), row by row; alpha apart",
-      "convert to sRGB: only what carries another profile", "turn upright: only what EXIF says must be",
+      "decode: a \(Self.alternatives(formats)), row by row; alpha separate",
+      "convert to sRGB: only pictures with another profile", "turn upright: only pictures that EXIF says are turned",
     ]
     for (index, filter) in filters.enumerated() {
       let function = "\(type(of: filter).name)(\(filter.argument))"
       lines.append("filter \(index + 1): \(function), \(type(of: filter).summary)\(filter.stage.window.words)")
     }
-    lines.append("lay on white: only what has alpha, and only for \(Self.alternatives(opaque))")
-    lines.append("encode: in the format and quality asked for; of metadata what --metadata says")
+    lines.append("flatten onto white: only pictures with alpha, and only for \(Self.alternatives(opaque))")
+    lines.append("encode: in the requested format and quality, with the metadata of --metadata")
     if isEmpty {
-      lines.append("instead of all this, with the format keep: copy the file, after a look at its header")
+      lines.append("instead, with the format keep: check the header and copy the file")
     }
     if filters.first?.stage.resampling != nil {
-      lines.append("shorter, from JPEG: read at 1/2, 1/4 or 1/8 of its size where the result does not show it")
+      lines.append("faster, from JPEG: decode at 1/2, 1/4 or 1/8 of its size where the result does not show it")
     }
     return lines + ImagePass.strategies.compactMap { $0.explanation(of: self) }
   }

@@ -1,6 +1,6 @@
 /// The fast path for a JPEG that is only resized, not enlarged, to a JPEG: resamples the planes of Y, Cb and Cr as they are
 /// stored, chroma to the sampling of the result. Resampling is linear, as are the conversions to RGB and back; only
-/// overshoots are clamped at another place.
+/// overshoots are clamped at a different stage.
 struct ResizedPlanePass: PassStrategy {
   private let decoder: any PlaneDecoder
   private let encoder: any PlaneEncoder.Type
@@ -31,7 +31,7 @@ struct ResizedPlanePass: PassStrategy {
     chroma = plan.decoder.chroma
   }
 
-  /// The planes are read at different paces: each holds what the decoder has delivered while another is read on, at most
+  /// The planes are read at different paces: each holds the rows that the decoder has delivered while another is read, at most
   /// the rows of a band and those of the kernel on both sides of it.
   var queuedBytes: Int {
     let width = (stored.width * eighths + 7) / 8
@@ -53,8 +53,8 @@ struct ResizedPlanePass: PassStrategy {
   static func explanation(of recipe: Recipe) -> String? {
     guard recipe.filters.count == 1, recipe.filters[0].stage.resampling != nil else { return nil }
     return """
-      shorter, from an upright JPEG of 4:4:4, 4:2:2, 4:4:0 or 4:2:0 to JPEG, if no side is enlarged, or made less than a \
-      quarter of what is read: stored planes are resampled
+      faster, from an upright JPEG of 4:4:4, 4:2:2, 4:4:0 or 4:2:0 to JPEG, if no side is enlarged, or reduced to less than \
+      a quarter: the stored planes are resampled
       """
   }
 

@@ -43,7 +43,7 @@ struct RowPipeline {
     let conversion = SRGBConversion(colour, stored: source, working: working, width: delivered.width)
     convertsColour = conversion != nil
 
-    // The order of everything that happens to pixels.
+    // All changes of pixels, in order.
     stages = Self.keepingDepth(
       (conversion.map { [$0] } ?? [])
         + (orientation == .upright ? [] : [reorient])
@@ -65,14 +65,14 @@ struct RowPipeline {
     zip(stages, sizes).reduce(0) { $0 + $1.0.heldBytes(of: $1.1, layout: working) }
   }
 
-  /// The rows after the last stage, made of those of a source.
+  /// The rows after the last stage, made from those of a source.
   func rows(from source: any RowSource) throws(ImagingError) -> any RowSource {
     var rows = source
     for stage in stages { rows = try stage.rows(from: rows) }
     return rows
   }
 
-  /// The same stages; those between two that change samples do not round what they hold to 8 bits.
+  /// The same stages, except that those between two that change samples do not round to 8 bits.
   private static func keepingDepth(_ stages: [any RowStage]) -> [any RowStage] {
     guard let first = stages.firstIndex(where: { !$0.movesPixelsOnly }),
       let last = stages.lastIndex(where: { !$0.movesPixelsOnly })

@@ -30,7 +30,7 @@ struct StoredPlanePass: PassStrategy {
   static func explanation(of recipe: Recipe) -> String? {
     guard let maps = maps(of: recipe.filters.map(\.stage)), PlaneKernel(maps) != nil else { return nil }
     let samplings = allowsSubsampling(maps) ? "4:4:4, 4:2:2, 4:4:0 or 4:2:0" : "4:4:4"
-    return "shorter, from an upright JPEG of \(samplings) to JPEG: the filters as one step on stored planes"
+    return "faster, from an upright JPEG of \(samplings) to JPEG: all filters as one step on the stored planes"
   }
 
   /// The stages as affine maps; nil when some are not.

@@ -1,4 +1,4 @@
-/// How many luma samples share a chroma sample: 1 × 1 is 4:4:4, 2 × 1 is 4:2:2, 2 × 2 is 4:2:0.
+/// The number of luma samples for each chroma sample: 1 × 1 is 4:4:4, 2 × 1 is 4:2:2, 2 × 2 is 4:2:0.
 struct ChromaSampling: Equatable, Sendable {
   let horizontal: Int
   let vertical: Int

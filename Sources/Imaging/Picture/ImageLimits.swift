@@ -4,7 +4,7 @@ package struct ImageLimits: Sendable {
   package var maxPixels: Int
   /// Width times height, of sources. Default 0.
   package var minPixels = 0
-  /// The memory that is shared by all pictures which cannot be processed row by row.
+  /// The memory shared by all pictures that cannot be processed row by row.
   package var memory: WholePictureMemory
 
   /// The largest side in pixels, libpng's own default: a row is held in memory.
@@ -68,7 +68,7 @@ package struct ImageLimits: Sendable {
     try checkMinimum(width: width, height: height)
   }
 
-  /// Checks that a source, which is not too large, is large enough.
+  /// Checks the minimum size of a source that is not too large.
   /// - Throws: `image-too-small`.
   package func checkMinimum(width: Int, height: Int) throws(ImagingError) {
     guard width * height < minPixels else { return }

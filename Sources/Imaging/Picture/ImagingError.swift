@@ -18,7 +18,7 @@ package struct ImagingError: Error, Sendable, CustomStringConvertible {
     case imageTooSmall = "image-too-small"
     /// The picture was read, but the result cannot be made.
     case filterFailed = "filter-failed"
-    /// What decoded the picture ended, or did not end in time.
+    /// The decoding process ended, or exceeded its time.
     case decoderCrashed = "decoder-crashed"
     /// The system failed to read or write; `systemError` has the reason.
     case io
@@ -57,24 +57,24 @@ package struct ImagingError: Error, Sendable, CustomStringConvertible {
   package var description: String { "\(code.rawValue): \(message)" }
 }
 
-/// Damage of a picture that is decoded, or copied, nevertheless: of what says how samples are shown. Damage of what samples are
+/// Damage of a picture that is nevertheless decoded or copied: of what says how samples are shown. Damage of what samples are
 /// decoded with, such as tables, palettes and transparency, is an error.
 package struct PictureDamage: Sendable, Equatable {
-  /// What it affects.
+  /// The effect of the damage.
   package enum Kind: Sendable, CaseIterable {
-    /// Nothing that can be seen: neither pixels nor colours nor the orientation depend on it.
+    /// No visible effect: neither pixels nor colours nor the orientation depend on it.
     case harmless
-    /// The picture may look otherwise than it did: its colours or its orientation, or in a copy its pixels.
+    /// The picture may look different: its colours or its orientation, or in a copy its pixels.
     case visible
   }
 
   package let kind: Kind
-  /// What is damaged, in the library's words.
+  /// The damage, in the library's words.
   package let text: String
 
   package init(_ kind: Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
 
-  /// The first damage of several, but the first that is visible if one is.
+  /// The first damage, or the first visible one if there is any.
   static func worse(_ first: PictureDamage?, _ next: PictureDamage) -> PictureDamage {
     guard let first, first.kind == .visible || next.kind == .harmless else { return next }
     return first

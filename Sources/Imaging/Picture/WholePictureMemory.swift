@@ -1,8 +1,8 @@
 import Foundation
 
-/// The memory budget for what passes hold of a picture besides a row: coefficients of a JPEG with several scans, pixels
-/// of an interlaced PNG, of a WebP or of a picture that is rotated, the rows that a stage needs at once. All concurrent
-/// passes share one budget and wait while it is used up.
+/// The memory budget for parts of pictures larger than a row: coefficients of a JPEG with several scans, pixels of an
+/// interlaced PNG, of a WebP or of a picture that is rotated, the rows that a stage needs at once. All concurrent passes
+/// share one budget and wait while it is used up.
 package final class WholePictureMemory: @unchecked Sendable {  // all state is guarded by `freed`
   /// The budget in bytes. Default 1 GiB: 268 402 689 pixels of 4 bytes.
   private var limit: Int
@@ -24,7 +24,7 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
 
   package init(limit: Int = 1 << 30) { self.limit = limit }
 
-  /// Changes the budget. What is shared out stays so.
+  /// Changes the budget. Existing shares keep their size.
   package func setLimit(_ bytes: Int) {
     freed.lock()
     defer { freed.unlock() }
@@ -33,7 +33,7 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
     freed.broadcast()
   }
 
-  /// Bytes that are shared out.
+  /// The bytes of all shares.
   package var bytesInUse: Int {
     freed.lock()
     defer { freed.unlock() }
@@ -68,8 +68,8 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
     deinit { memory.keep(piece) }
   }
 
-  /// Returns a block of at least `bytes` bytes with undefined content. A free block is preferred: to map and clear new
-  /// pages takes longer than everything else that is done with them.
+  /// Returns a block of at least `bytes` bytes with undefined content. A free block is preferred: mapping and clearing new pages
+  /// takes longer than the whole work on them.
   /// - Throws: `image-too-large` when the system has not enough memory.
   func block(_ bytes: Int) throws(ImagingError) -> Block {
     freed.lock()
@@ -87,7 +87,7 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
   private func keep(_ piece: Piece) {
     freed.lock()
     kept.append(piece)
-    // The oldest are dropped first: they were too small for later pictures.
+    // The oldest are dropped first: they were too small for recent pictures.
     var dropped: [Piece] = []
     while kept.reduce(0, { $0 + $1.count }) > Self.maxKept { dropped.append(kept.removeFirst()) }
     freed.unlock()
@@ -98,8 +98,8 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
     for piece in kept { free(piece.start) }
   }
 
-  /// Takes all that a pass needs in one step, so that no pass waits while it holds a part; waits until enough is free.
-  /// - Parameter picture: What the error calls the picture, such as its size.
+  /// Takes all memory of a pass in one step, so that no pass waits while it holds a part; waits until enough is free.
+  /// - Parameter picture: The picture's name in the error, such as its size.
   /// - Throws: `image-too-large` when `bytes` exceeds the budget; `cancelled`.
   package func share(
     _ bytes: Int, for picture: any CustomStringConvertible, isCancelled: () -> Bool

@@ -1,7 +1,7 @@
 /// The samples of a row of a plane.
 typealias PlaneSamples = UnsafeMutablePointer<UInt8>
 
-/// A band of rows of the three planes of a YCbCr picture, as many as are processed at a time.
+/// A band of rows of the three planes of a YCbCr picture, the unit of processing.
 final class PlaneBand {
   /// The band's rows of one plane.
   struct Plane {

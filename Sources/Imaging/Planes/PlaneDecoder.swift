@@ -1,8 +1,8 @@
 /// Pointers to the rows of each plane, as libjpeg takes them (`JSAMPIMAGE`).
 typealias PlanePointers = UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?>
 
-/// Delivers the stored planes of a YCbCr picture, neither upsampled nor converted, whose sampling is 4:4:4, 4:2:2, 4:4:0 or
-/// 4:2:0 and whose rows of blocks have 16 rows at most.
+/// Delivers the stored planes of a YCbCr picture, neither upsampled nor converted, with a sampling of 4:4:4, 4:2:2, 4:4:0 or
+/// 4:2:0 and at most 16 rows in a row of blocks.
 protocol PlaneDecoder: AnyObject {
   /// Requests a picture of `eighths` eighths of each side. Must be called before `startPlanes`.
   func reduce(toEighths eighths: Int)

@@ -2,7 +2,7 @@ import CPlanes
 
 /// Applies affine colour stages to the planes of a YCbCr picture, two rows and 32 columns at a time, in 16-bit integers.
 ///
-/// Subsampled chroma is interpolated as in decoders, except where neighbours hardly differ. Each pixel is converted to red,
+/// Subsampled chroma is interpolated as in decoders, except where neighbours are nearly equal. Each pixel is converted to red,
 /// green and blue, clamped to 0…255 as in a decoder (ITU-T T.871 § 7), passes the stages, each clamped, and is converted
 /// back; output chroma is the mean over the pixels of a sample. Clipped pixels therefore count with their visible colour.
 ///
@@ -18,7 +18,7 @@ final class PlaneKernel {
   private let isPortable: Bool
 
   /// Creates a kernel of stages; none means the identity. Nil when coefficients do not fit into 16 bits.
-  /// - Parameter isPortable: Whether only instructions that every processor has are used.
+  /// - Parameter isPortable: Whether it uses only instructions that every processor has.
   init?(_ stages: [AffineColour], isPortable: Bool = false) {
     let stages = stages.isEmpty ? [.identity] : stages
     guard let all = PlaneStages(stages) else { return nil }

@@ -1,12 +1,12 @@
 /// The bounds that determine, from the extremes of Y, Cb and Cr, whether pixels clip in an affine stage.
 ///
-/// A bound is an affine map of Y, Cb and Cr that must not be negative; it is least at one extreme of each. Bounds that no
+/// A bound is an affine map of Y, Cb and Cr that must not be negative; its minimum is at one extreme of each. Bounds that no
 /// RGB colour exceeds are left out: for `sepia(0.8)` two remain, as only red and green may become too large.
 struct PlaneLimits {
   /// Four coefficients of each bound: see `PlaneFastPath`.
   let numbers: [Int16]
   let count: Int
-  /// Three bits for each bound, the first bound's lowest: whether it is least at the maximum of luma, Cb and Cr.
+  /// Three bits for each bound, the first bound's lowest: whether its minimum is at the maximum of luma, Cb and Cr.
   let extremes: UInt32
 
   /// Computes the bounds of a stage; nil when a coefficient does not fit into 16 bits.

@@ -26,7 +26,7 @@ final class PlaneRingBuffer {
 
   private static func stride(_ width: Int) -> Int { (width + 63) / 64 * 64 }
 
-  /// The bytes of a buffer that holds so many rows, beside one of blocks: it has grown by doubling.
+  /// The bytes of a buffer for this many rows and a row of blocks: it has grown by doubling.
   static func bytes(width: Int, blockRows: Int, holding rows: Int) -> Int {
     var capacity = 4 * blockRows
     while capacity < rows + blockRows { capacity *= 2 }

@@ -1,7 +1,7 @@
 import CPlanes
 
-/// Makes the preview of a picture of which bands of stored planes pass: means of Y, Cb and Cr, of which four times as many
-/// samples are one where they are not subsampled. What goes wrong costs the preview, and nothing else.
+/// Makes the preview of a picture from bands of its stored planes: means of Y, Cb and Cr, each over four times as many samples
+/// where they are not subsampled. A failure only means that there is no preview.
 final class PlanePreview {
   /// One plane on its way to the preview.
   private final class Plane {
@@ -44,12 +44,12 @@ final class PlanePreview {
   }
 
   private let planes: [Plane]
-  /// A band of the preview. It is full when a band of the picture ends, as that has as many rows.
+  /// A band of the preview. It is full when a band of the picture ends, which has as many rows.
   private let band: PlaneBand
   private let destination = JPEGDestination(inMemory: PreviewScale.maxBytes)
   private var encoder: JPEGEncoder?
 
-  /// Prepares the preview of a picture of this size, of which such bands pass.
+  /// Prepares the preview of a picture of this size from such bands.
   init(_ scale: PreviewScale, of size: PictureSize, passing: PlaneBand) {
     band = PlaneBand(width: scale.size.width, sampling: .yuv420)
     planes = zip(passing.planes, band.planes).map { stored, result in
@@ -75,7 +75,7 @@ final class PlanePreview {
     for plane in planes { plane.written = 0 }
   }
 
-  /// The preview, when all bands have passed; nil when there is none.
+  /// The preview, after the last band; nil when there is none.
   func finish() -> [UInt8]? {
     guard let encoder, planes[0].passed == planes[0].size.height, (try? encoder.finish { false }) != nil else {
       return nil

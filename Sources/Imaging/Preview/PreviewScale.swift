@@ -1,7 +1,7 @@
-/// Which pictures have a preview, and how large it is: a small JPEG for those who look at many pictures at once.
+/// Decides which pictures have a preview, a small JPEG for pages with many pictures, and its size.
 package struct PreviewScale: Sendable, Equatable {
-  /// Pictures of more pixels have a preview. A browser decodes the pictures of a page whole, four bytes for each pixel: up to
-  /// this size a picture takes 6 MB and about 10 ms, and larger ones are noticed when dozens of them are in sight.
+  /// Pictures of more pixels have a preview. A browser decodes whole pictures, four bytes for each pixel: up to this size a
+  /// picture takes 6 MB and about 10 ms; larger ones are noticeable when dozens of them are visible.
   package static let threshold = 1_500_000
 
   /// The longest side of previews: twice the width of a picture in a grid, for screens with two pixels for each of CSS.
@@ -11,10 +11,10 @@ package struct PreviewScale: Sendable, Equatable {
   /// The quality of previews.
   static let quality = 75
 
-  /// Larger previews, of which there are none in practice, are dropped. They must fit into a message of a worker.
+  /// Larger previews, which do not occur in practice, are dropped. They must fit into a message of a worker.
   package static let maxBytes = 120 << 10
 
-  /// Columns and rows of the picture of which one of the preview is the mean; fewer at the right and the lower edge.
+  /// Columns and rows of the picture for one pixel of the preview; fewer at the right and the lower edge.
   let factor: Int
 
   /// The size of the preview.
@@ -29,10 +29,10 @@ package struct PreviewScale: Sendable, Equatable {
       width: (picture.width + factor - 1) / factor, height: (picture.height + factor - 1) / factor)
   }
 
-  /// Whether a file can be the preview, as far as its header tells.
+  /// Whether a file can be the preview, judged by its header.
   package func allows(_ preview: ImageInfo) -> Bool { preview.format == .jpeg && preview.size == size }
 
-  /// What the encoder of the preview writes, into memory.
+  /// The settings of the preview's encoder, which writes into memory.
   func encodeSettings(isGrey: Bool) -> EncodeSettings {
     EncodeSettings(
       info: ImageInfo(format: .jpeg, width: size.width, height: size.height),

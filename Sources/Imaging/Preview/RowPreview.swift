@@ -1,15 +1,15 @@
 import CPlanes
 
-/// Makes the preview of a picture of which rows pass: the mean of each square of pixels, over white where they are
-/// translucent. Of large squares only some rows count, evenly distributed: the columns of all rows would take longer than is
-/// seen. What goes wrong costs the preview, and nothing else.
+/// Makes the preview of a picture from its rows: the mean of each square of pixels, over white where they are translucent. Of
+/// large squares only some rows count, evenly distributed: summing the columns of all rows would take noticeable time. A
+/// failure only means that there is no preview.
 final class RowPreview {
   private let factor: Int
-  /// Of so many rows of a square the first counts: three at least, if it has as many.
+  /// The first of this many rows of a square counts: at least three of a square, if it has as many.
   private let step: Int
   private let rowCount: Int
   /// The sums of the rows since the last row of the preview, column by column. Colours of rows with alpha are summed as
-  /// (colour − 1) · alpha, which is their difference to white when they are laid on it.
+  /// (colour − 1) · alpha, which is their difference to white after flattening.
   private let sums: RowBuffer
   private let hasAlpha: Bool
   private let means: RowBuffer
@@ -46,7 +46,7 @@ final class RowPreview {
     if inSquare == factor || passed == rowCount { writeRow() }
   }
 
-  /// Writes the means of the rows that are summed, and begins anew.
+  /// Writes the means of the summed rows, and starts again.
   private func writeRow() {
     for plane in 0..<sums.row.planeCount {
       cplanes_average_floats(
@@ -58,7 +58,7 @@ final class RowPreview {
     if (try? encoder?.write(means.row)) == nil { encoder = nil }
   }
 
-  /// The preview, when all rows have passed; nil when there is none.
+  /// The preview, after the last row; nil when there is none.
   func finish() -> [UInt8]? {
     guard let encoder, passed == rowCount, (try? encoder.finish { false }) != nil else { return nil }
     return destination.contents

@@ -7,7 +7,7 @@ package struct Recipe: Sendable, Hashable, CustomStringConvertible {
   private init(filters: [any FilterFunction]) { self.filters = filters }
 
   /// Parses a recipe such as `sepia(0.8) brightness(110%)` or `none`.
-  /// - Throws: `RecipeError` with the place of the first error.
+  /// - Throws: `RecipeError` with the offset of the first error.
   package init(parsing text: String) throws(RecipeError) {
     var parser = try RecipeParser(text)
     filters = try parser.parse()

@@ -101,7 +101,7 @@ struct RecipeParser {
 /// Finds numbers that are written with a decimal comma, as in `sepia(0,8)`.
 enum DecimalComma {
   /// - Parameter arguments: The tokens between the parentheses of a function.
-  /// - Returns: How the first of them is written; nil when there is none outside of functions within the arguments, such as
+  /// - Returns: A hint about the first of them; nil when there is none outside of functions within the arguments, such as
   ///   `rgb(1,2,3)`.
   static func hint(_ arguments: ArraySlice<CSSToken>) -> String? {
     var depth = 0
@@ -117,7 +117,7 @@ enum DecimalComma {
     return nil
   }
 
-  /// What two numbers with a comma and no space between them are meant to be.
+  /// The intended number of two numbers with a comma and no space between them.
   private static func number(_ tokens: ArraySlice<CSSToken>) -> String? {
     let tokens = Array(tokens)
     guard tokens.count == 3, tokens[1].kind == .comma, tokens[1].offset == end(of: tokens[0]),

@@ -44,7 +44,7 @@ final class ResampledColumns: RowSource {
       let range = weights.ranges[index]
       let (factors, samples) = (weights.weights(for: index), samples + range.lowerBound)
       var sum = SIMD8<Float>()
-      for place in 0..<range.count { sum += samples[place] * factors[place] }
+      for tap in 0..<range.count { sum += samples[tap] * factors[tap] }
       results[index] = sum
     }
   }
@@ -57,11 +57,11 @@ final class ResampledColumns: RowSource {
       let range = weights.ranges[index]
       let (factors, samples) = (weights.weights(for: index), input.columns(0) + range.lowerBound)
       var (red, green, blue) = (SIMD8<Float>(), SIMD8<Float>(), SIMD8<Float>())
-      for place in 0..<range.count {
-        let factor = SIMD8(repeating: factors[place])
-        red += samples[place] * factor
-        green += samples[place &+ distance] * factor
-        blue += samples[place &+ 2 &* distance] * factor
+      for tap in 0..<range.count {
+        let factor = SIMD8(repeating: factors[tap])
+        red += samples[tap] * factor
+        green += samples[tap &+ distance] * factor
+        blue += samples[tap &+ 2 &* distance] * factor
       }
       (reds[index], greens[index], blues[index]) = (red, green, blue)
     }

@@ -28,7 +28,7 @@ extension ResamplingPlan {
     from source: any RowSource, _ columnWeights: ResamplingWeights?, _ rowWeights: ResamplingWeights?
   ) -> any RowSource {
     var result: any RowSource = FilteredRows(source, Premultiply())
-    // The side that is reduced comes first: the intermediate picture is then never larger than both pictures.
+    // The side that is reduced comes first, so that the intermediate picture is never larger than both pictures.
     if columns.scale >= 1 || rows.scale <= 1 {
       result = resampledHeight(of: resampledWidth(of: result, columnWeights), rowWeights)
     } else {
@@ -91,8 +91,8 @@ final class ScatteredRows: RowSource {
   }
 }
 
-/// Resamples to as many rows or more: each output row is a weighted sum of a few input rows, which are kept as long as they
-/// are needed.
+/// Resamples to as many rows or more: each output row is a weighted sum of a few input rows, which are kept while they are
+/// needed.
 final class GatheredRows: RowSource {
   let size: PictureSize
   let layout: PixelLayout

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The input samples that contribute to each output sample of a side, and their weights: a kernel around the output
-/// sample's place, widened to the distance of output samples when the side is reduced, and cut off at the ends of the side.
+/// sample's position, widened to the distance of output samples when the side is reduced, and cut off at the ends of the side.
 /// Weights sum to 1.
 final class ResamplingWeights {
   /// Output samples.

@@ -26,11 +26,11 @@ final class RowGroup {
     let (upper, lower) = (quads(0), quads(4))
     for quad in 0..<quadCount {
       let (a, b) = (Quad(upper, quad).transposed, Quad(lower, quad).transposed)
-      let place = memory + 4 &* quad
-      place[0] = SIMD8(lowHalf: a.rows.0, highHalf: b.rows.0)
-      place[1] = SIMD8(lowHalf: a.rows.1, highHalf: b.rows.1)
-      place[2] = SIMD8(lowHalf: a.rows.2, highHalf: b.rows.2)
-      place[3] = SIMD8(lowHalf: a.rows.3, highHalf: b.rows.3)
+      let block = memory + 4 &* quad
+      block[0] = SIMD8(lowHalf: a.rows.0, highHalf: b.rows.0)
+      block[1] = SIMD8(lowHalf: a.rows.1, highHalf: b.rows.1)
+      block[2] = SIMD8(lowHalf: a.rows.2, highHalf: b.rows.2)
+      block[3] = SIMD8(lowHalf: a.rows.3, highHalf: b.rows.3)
     }
   }
 
@@ -38,8 +38,8 @@ final class RowGroup {
   func scatterColumns() {
     let (upper, lower) = (quads(0), quads(4))
     for quad in 0..<quadCount {
-      let place = memory + 4 &* quad
-      let (a, b, c, d) = (place[0], place[1], place[2], place[3])
+      let block = memory + 4 &* quad
+      let (a, b, c, d) = (block[0], block[1], block[2], block[3])
       Quad(rows: (a.lowHalf, b.lowHalf, c.lowHalf, d.lowHalf)).transposed.store(upper, quad)
       Quad(rows: (a.highHalf, b.highHalf, c.highHalf, d.highHalf)).transposed.store(lower, quad)
     }

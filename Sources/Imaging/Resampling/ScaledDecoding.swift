@@ -1,5 +1,5 @@
-/// Decodes a picture that is to be resized at a fraction of its size, which some decoders do in a fraction of the time, and
-/// resamples the rest of the way.
+/// Decodes a picture at a fraction of its size before resizing, which some decoders do in a fraction of the time, and resamples
+/// the rest of the way.
 struct ScaledDecoding {
   /// Eighths of each side that the decoder delivers, 1…7.
   let eighths: Int

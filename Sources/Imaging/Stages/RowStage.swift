@@ -5,21 +5,21 @@
 package protocol RowStage: Sendable {
   /// The size of the output for an input size.
   func size(after size: PictureSize) -> PictureSize
-  /// How much of the input is held.
+  /// The part of the input that is held.
   var window: RowWindow { get }
-  /// Bytes that are held for an input of the given size; 0 for a single row. By default those of the window.
+  /// The bytes held for an input of the given size; 0 for a single row. By default those of the window.
   func heldBytes(of size: PictureSize, layout: PixelLayout) -> Int
-  /// Whether pixels only change places or are left out, and keep their colours; false by default.
+  /// Whether pixels only move or are left out, and keep their colours; false by default.
   var movesPixelsOnly: Bool { get }
   /// Whether rows become columns; false by default.
   var transposes: Bool { get }
-  /// The stage as an affine map of red, green and blue, clamped to 0…1 afterwards, when it is nothing else: alpha, size
-  /// and places of pixels stay the same. Nil by default.
+  /// The stage as an affine map of red, green and blue, clamped to 0…1 afterwards, when it is nothing else: alpha, size and
+  /// positions of pixels stay the same. Nil by default.
   var affine: AffineColour? { get }
   /// The stage as a resampling plan for an input size, when it is nothing else; nil by default.
   var resampling: (@Sendable (PictureSize) -> ResamplingPlan)? { get }
-  /// The same stage for samples that other stages change before and after: what it holds has 16 bits, as rounding to 8 in
-  /// between might be visible. Itself by default.
+  /// The same stage for samples that other stages change before and after: it holds 16 bits, as rounding to 8 in between
+  /// might be visible. Itself by default.
   var holding16Bit: any RowStage { get }
   /// The output rows, made of the input rows. Does not read yet.
   /// - Throws: `image-too-large` when there is not enough memory.
@@ -45,7 +45,7 @@ extension RowStage {
   package var holding16Bit: any RowStage { self }
 }
 
-/// How much of its input a stage holds at a time.
+/// The part of its input that a stage holds at a time.
 package enum RowWindow: Equatable {
   /// One row, which is changed in place.
   case row

@@ -7,7 +7,7 @@ package struct ArgumentReader {
   let end: Int
   private var tokens: ArraySlice<CSSToken>
 
-  /// Whether a whole number was asked for: then a comma stands for a separator, and not for a decimal point.
+  /// Whether an integer was requested: then a comma is a separator, not a decimal point.
   private(set) var takesIntegers = false
 
   /// Creates a reader of the tokens between the parentheses. `end` is the offset of the closing one.
@@ -137,7 +137,7 @@ package struct ArgumentReader {
   }
 
   /// Reads a required width or height of 1…`ImageLimits.maxSide`; nil for `-`.
-  /// - Parameter what: Names it in the error when there is none.
+  /// - Parameter what: Its name in the error when there is none.
   mutating func side(_ what: String) throws(RecipeError) -> Int? {
     guard peek != nil else { throw RecipeError("\(function)() needs \(what)", at: end) }
     if take(.delimiter("-")) { return nil }
@@ -181,7 +181,7 @@ package struct ArgumentReader {
     return token
   }
 
-  /// Where the next token begins.
+  /// The offset of the next token.
   var offset: Int { tokens.first?.offset ?? end }
 
   /// The next token, which is not consumed; nil at the end.

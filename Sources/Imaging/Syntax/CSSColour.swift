@@ -28,8 +28,8 @@ package struct CSSColour: Equatable, Sendable, CustomStringConvertible {
     let (saturation, lightness) = (min(max(saturation, 0), 1), min(max(lightness, 0), 1))
     func part(_ offset: Double) -> Double {
       let remainder = (offset + hue / 30).truncatingRemainder(dividingBy: 12)
-      let place = remainder < 0 ? remainder + 12 : remainder
-      return lightness - saturation * min(lightness, 1 - lightness) * max(-1, min(place - 3, 9 - place, 1))
+      let shifted = remainder < 0 ? remainder + 12 : remainder
+      return lightness - saturation * min(lightness, 1 - lightness) * max(-1, min(shifted - 3, 9 - shifted, 1))
     }
     self.init(part(0), part(8), part(4), alpha: alpha)
   }

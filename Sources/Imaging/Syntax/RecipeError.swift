@@ -2,7 +2,7 @@
 package struct RecipeError: Error, Hashable, Sendable, CustomStringConvertible {
   /// One line for people, without the offset.
   package let message: String
-  /// The place in the text: the number of UTF-8 bytes before it.
+  /// The offset in the text: the number of UTF-8 bytes before it.
   package let offset: Int
 
   package init(_ message: String, at offset: Int) {

@@ -25,7 +25,7 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
       guard cjpeg_open_source(codec, failure.storage, source.storage, coefficients.storage) == 1,
         cjpeg_read_header(codec) == 1
       else {
-        // The limit of pixels takes precedence over the library's limit of sides.
+        // The pixel limit takes precedence over the library's limit of sides.
         if failure.storage.pointee.code == Int32(JERR_IMAGE_TOO_BIG.rawValue) {
           try limits.check(width: Int(codec.pointee.image_width), height: Int(codec.pointee.image_height))
         }

@@ -9,7 +9,7 @@ struct JPEGHeader {
     let start: Int64
     /// The offset of the content.
     let content: Int64
-    /// The offset of what follows the segment.
+    /// The offset after the segment.
     let end: Int64
 
     /// Bytes of content.
@@ -20,7 +20,7 @@ struct JPEGHeader {
   private(set) var (width, height) = (0, 0)
   /// The segments that can hold metadata, in order.
   private(set) var segments: [Segment] = []
-  /// The number of all segments but the scan's header.
+  /// The number of all segments except the scan's header.
   private(set) var segmentCount = 0
   /// The library's warning about bytes that belong to no segment; nil without such.
   private(set) var warning: String?
@@ -141,18 +141,18 @@ struct JPEGHeader {
     let (length, count) = (try number(2), try number(1))
     guard length == 2 * count + 6, 1...Self.maxScanComponents ~= count else { throw Self.wrongLength }
     scanCount = count
-    // The component of each place in the scan; libjpeg looks a component up among those whose place is free.
+    // The component of each slot in the scan; libjpeg looks a component up among those whose slot is free.
     var chosen = [Int?](repeating: nil, count: Self.maxScanComponents)
-    for place in 0..<count {
+    for slot in 0..<count {
       let (id, tables) = (try number(1), try number(1))
       usedTables |= 1 << UInt32(tables >> 4) | 1 << UInt32(16 + tables & 15)
       let found = components.indices.prefix(Self.maxScanComponents).first {
         components[$0].id == id && chosen[$0] == nil
       }
-      guard let found, !chosen[..<place].contains(found) else {
+      guard let found, !chosen[..<slot].contains(found) else {
         throw .jpeg("Invalid component ID \(id) in SOS")
       }
-      chosen[place] = found
+      chosen[slot] = found
     }
     _ = try number(3)
   }
@@ -201,7 +201,7 @@ struct JPEGHeader {
 
   private func check(_ limits: ImageLimits) throws(ImagingError) {
     guard max(width, height) <= JPEGEncoder.maxSide else {
-      // The limit of pixels takes precedence over that of the library.
+      // The pixel limit takes precedence over the library's.
       try limits.check(width: width, height: height)
       throw .jpeg("Maximum supported image dimension is \(JPEGEncoder.maxSide) pixels", code: .imageTooLarge)
     }
@@ -219,16 +219,16 @@ struct JPEGHeader {
 
   // MARK: Damage
 
-  /// What segments begin with on which depend colours or the orientation, and without which a picture is decoded, too: of a
-  /// colour transform, a profile and EXIF.
+  /// The beginnings of segments that affect colours or the orientation, and without which a picture is still decoded: those of
+  /// a colour transform, a profile and EXIF.
   private static let signatures = ["Adobe", "ICC_PROFILE", "Exif\0"].map { Array($0.utf8) }
 
   /// The bytes that belong to no segment.
   private var strays: [Segment] { segments.filter { $0.marker == 0 } }
 
-  /// The error for bytes that belong to no segment and may be what is left of one without which other pixels are decoded: of
-  /// Huffman codes, in place of which the library takes those of the standard, or of several. nil when there are no such
-  /// bytes. What else is missing is the library's error.
+  /// The error for bytes that belong to no segment and may be the rest of one without which the pixels would differ: of
+  /// Huffman codes, which the library replaces by the standard's, or of several. nil when there are no such bytes. For other
+  /// missing segments the library has its own error.
   var decodingError: ImagingError? {
     guard let warning else { return nil }
     let lacksTables = isSequential && (scanCount < components.count || usedTables & ~huffmanTables != 0)
@@ -237,7 +237,7 @@ struct JPEGHeader {
     return .jpeg(warning)
   }
 
-  /// What bytes that belong to no segment are, by what they may be left of; nil when there are none.
+  /// The damage of bytes that belong to no segment, judged by what they may be the rest of; nil when there are none.
   /// - Throws: `io`, `cancelled`.
   func damage(in file: FileReader) throws(ImagingError) -> PictureDamage? {
     guard let warning else { return nil }

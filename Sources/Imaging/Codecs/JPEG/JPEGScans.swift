@@ -1,12 +1,12 @@
-/// The scans of a JPEG file (ITU-T T.81 annex B): what follows the header of the first one, up to the end of the picture.
+/// The scans of a JPEG file (ITU-T T.81 annex B): everything after the header of the first one, up to the end of the picture.
 struct JPEGScans {
-  /// The segments between scans that can hold metadata, in order, but for those that a stray marker's length covers: without
-  /// them another place would decide whether that marker begins a segment, and the copy would be another picture.
+  /// The segments between scans that can hold metadata, in order, except those that a stray marker's length covers: without
+  /// them, another position would decide whether that marker begins a segment, and the copy would be another picture.
   private(set) var segments: [JPEGHeader.Segment] = []
   /// The offset after the picture's end; nil when the file ends before.
   private(set) var end: Int64?
 
-  /// How many stray markers are examined: markers in coded data that begin no segment. An intact picture has none.
+  /// The most stray markers that are examined: markers in coded data that begin no segment. An intact picture has none.
   private static let maxStrayMarkers = 1000
 
   /// Finds the end of the picture.
@@ -15,7 +15,7 @@ struct JPEGScans {
   init(after header: JPEGHeader) throws(ImagingError) {
     let size = PictureSize(width: header.width, height: header.height)
     var (reader, segmentCount, scanCount, strayMarkers) = (header.reader, header.segmentCount, 1, 0)
-    // The end of what stray markers cover.
+    // The end of the bytes that stray markers cover.
     var strayEnd: Int64 = 0
     while try reader.skip(past: 0xFF) {
       let start = reader.offset - 1
@@ -54,8 +54,8 @@ struct JPEGScans {
     }
   }
 
-  /// Skips a segment of this length, its own two bytes included. Skips nothing and returns false when no marker follows it:
-  /// then it is coded data that is damaged.
+  /// Skips a segment of this length, including its two bytes of length. Skips nothing and returns false when no marker follows:
+  /// then it is damaged coded data.
   private static func skipSegment(
     _ reader: inout SequentialReader, _ length: Int, isScan: Bool
   ) throws(ImagingError) -> Bool {

@@ -1,10 +1,10 @@
-/// Decides which segments of a JPEG file a copy keeps. Always kept are those that the pixels depend on: JFIF, Adobe's colour
+/// Decides which segments of a JPEG file a copy keeps. It always keeps those that the pixels depend on: JFIF, Adobe's colour
 /// transform, and colour profiles.
 struct JPEGSegmentFilter {
-  /// What becomes of a segment.
+  /// The decision on a segment.
   enum Verdict: Equatable {
     case keep, drop
-    /// It gets another content.
+    /// Its content is replaced.
     case replace([UInt8])
   }
 
@@ -68,7 +68,7 @@ struct JPEGSegmentFilter {
       on: content, keeping: rights.map { JPEGSegment.photoshopIdentifier + IPTC.resources($0) })
   }
 
-  /// - Parameter kept: What is kept of the content; nil for nothing.
+  /// - Parameter kept: The content that is kept; nil for nothing.
   private static func verdict(on content: [UInt8], keeping kept: [UInt8]?) -> Verdict {
     guard let kept, kept.count <= JPEGSegment.capacity else { return .drop }
     return kept == content ? .keep : .replace(kept)

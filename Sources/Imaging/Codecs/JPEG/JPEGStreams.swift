@@ -48,6 +48,6 @@ final class JPEGDestination {
     buffer.deallocate()
   }
 
-  /// What is in the buffer: of a destination in memory, the picture once it is complete.
+  /// The contents of the buffer: for a destination in memory, the picture once it is complete.
   var contents: [UInt8] { Array(buffer.prefix(buffer.count - storage.pointee.manager.free_in_buffer)) }
 }

@@ -1,10 +1,10 @@
-/// The layout of a JPEG file (ITU-T T.81; T.871 for JFIF): segments, scans, the end of the picture, and what follows it, such
-/// as the further pictures of a multi-picture file (CIPA DC-007).
+/// The layout of a JPEG file (ITU-T T.81; T.871 for JFIF): segments, scans, the end of the picture, and the rest, such as the
+/// further pictures of a multi-picture file (CIPA DC-007).
 struct JPEGStructure: PictureStructure {
   let info: ImageInfo
   let damage: PictureDamage?
   let decodingError: ImagingError?
-  /// The largest number of segments up to the picture's end, headers of scans not counted: cameras and encoders write some
+  /// The most segments up to the picture's end, without headers of scans: cameras and encoders write some
   /// dozens.
   static let maxSegments = 10_000
 

@@ -17,8 +17,8 @@ enum PNGChunk {
   /// The largest number of chunks that are read of a file: about 800 MB in chunks as libpng writes them.
   static let maxCount = 100_000
 
-  /// Ancillary chunks on which depends how the pixels look: transparency, colours, density, background, palettes, frames of
-  /// an animation.
+  /// Ancillary chunks that affect the pixels: transparency, colours, density, background, palettes, frames of an
+  /// animation.
   private static let pixelChunks: Set<[UInt8]> = Set(
     [
       "tRNS", "iCCP", "sRGB", "gAMA", "cHRM", "cICP", "mDCV", "mDCv", "cLLI", "cLLi", "sBIT", "pHYs", "bKGD", "hIST",
@@ -42,13 +42,13 @@ enum PNGChunk {
   /// Whether a picture can be decoded without chunks of this name (§ 5.4).
   static func isAncillary(_ name: [UInt8]) -> Bool { name.first.map { $0 & 0x20 != 0 } ?? false }
 
-  /// What a wrong checksum of a chunk of this name is; nil when no picture is decoded that has one.
+  /// The kind of damage of a wrong checksum in a chunk of this name; nil when the picture cannot be decoded with it.
   static func damage(of name: [UInt8]) -> PictureDamage.Kind? { name.count == 4 ? damage(Int(cpng_damage(name))) : nil }
 
-  /// What a wrong checksum is, by the number that `cpng_damage` gives to it.
+  /// The kind of damage for a number of `cpng_damage`.
   static func damage(_ number: Int) -> PictureDamage.Kind? { number == 0 ? nil : number == 1 ? .harmless : .visible }
 
-  /// Whether it depends on chunks of this name how the pixels look.
+  /// Whether chunks of this name affect the pixels.
   static func affectsPixels(_ name: [UInt8]) -> Bool { pixelChunks.contains(name) }
 
   /// Whether chunks of this name hold a keyword and a text.

@@ -1,7 +1,7 @@
 import CPNG
 
 /// The header of a PNG file (W3C PNG, third edition): its chunks up to the first IDAT, with their checksums. Checked as libpng
-/// checks them, with the same errors, except for what ancillary chunks contain.
+/// checks them, with the same errors, except for the contents of ancillary chunks.
 struct PNGHeader {
   /// Columns and rows.
   private(set) var (width, height) = (0, 0)
@@ -9,7 +9,7 @@ struct PNGHeader {
   /// The library's warning about a wrong checksum of an ancillary chunk; nil without one.
   private(set) var damage: PictureDamage?
 
-  /// The error of the decoder for that: the name of a chunk that is not known may be what is wrong.
+  /// The decoder's error because of that damage: the wrong part may be the name of an unknown chunk.
   private(set) var decodingError: ImagingError?
 
   private var reader: SequentialReader
@@ -36,7 +36,7 @@ struct PNGHeader {
     do throws(ImagingError) {
       while try readChunk() {}
     } catch {
-      // The size is known even when what follows is wrong.
+      // The size is known even when later bytes are wrong.
       if width > 0, height > 0 { try limits.check(width: width, height: height) }
       guard let decodingError, error.code != .io, error.code != .cancelled else { throw error }
       throw decodingError
@@ -129,7 +129,7 @@ struct PNGHeader {
   private struct Chunk {
     let name: [UInt8]
     let length: Int
-    /// Bytes of content that were not read.
+    /// Unread bytes of content.
     var left: Int
     private(set) var checksum: uLong = 0
 
@@ -176,12 +176,12 @@ extension ImagingError {
   /// The error for a PNG file, in libpng's words.
   /// - Parameter chunk: The name of the chunk that is wrong.
   static func png(_ text: String, in chunk: [UInt8]? = nil, code: Code = .imageCorrupt) -> ImagingError {
-    let place = chunk.map { name in
+    let prefix = chunk.map { name in
       name.map { byte in
         let digits = String(byte, radix: 16, uppercase: true)
         return PNGChunk.isLetter(byte) ? String(UnicodeScalar(byte)) : "[\(byte < 16 ? "0" : "")\(digits)]"
       }.joined() + ": "
     }
-    return ImagingError(code: code, message: "the PNG cannot be decoded: \(place ?? "")\(text)")
+    return ImagingError(code: code, message: "the PNG cannot be decoded: \(prefix ?? "")\(text)")
   }
 }

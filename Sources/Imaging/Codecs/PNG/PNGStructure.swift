@@ -1,4 +1,4 @@
-/// The layout of a PNG file (W3C PNG, third edition): its chunks, the end of the picture, and what follows it.
+/// The layout of a PNG file (W3C PNG, third edition): its chunks, the end of the picture, and the rest.
 struct PNGStructure: PictureStructure {
   let info: ImageInfo
   let damage: PictureDamage?
@@ -44,14 +44,14 @@ struct PNGStructure: PictureStructure {
     return parts
   }
 
-  /// The next chunk; nil when there is none, or what is there is none.
+  /// The next chunk; nil at the end, or when the next bytes are not a chunk.
   private static func nextChunk(_ reader: inout SequentialReader) throws(ImagingError) -> Place? {
     let start = reader.offset
     guard let head = try reader.next(8), head.suffix(4).allSatisfy(PNGChunk.isLetter) else { return nil }
     return Place(name: Array(head.suffix(4)), start: start, length: head.prefix(4).bigEndianInteger)
   }
 
-  /// The end of a file without IEND: the beginning of a chunk, or what no decoder reads. Only pixels are kept of it.
+  /// The end of a file without IEND: an incomplete chunk, or bytes that no decoder reads. Only pixels are kept.
   private func keepRest(to size: Int64, _ policy: MetadataPolicy, _ parts: inout CopiedParts) throws(ImagingError) {
     let name = try file.bytes(4, at: parts.offset + 4)
     if policy == .all || name.isEmpty || name == PNGChunk.data || name == PNGChunk.frameData {
@@ -61,7 +61,7 @@ struct PNGStructure: PictureStructure {
     }
   }
 
-  /// - Parameter reader: At the chunk's content, and stays there.
+  /// - Parameter reader: A reader at the chunk's content, which does not move.
   private static func isKept(
     _ chunk: Place, _ policy: MetadataPolicy, _ reader: inout SequentialReader
   ) throws(ImagingError) -> Bool {

@@ -1,8 +1,8 @@
-/// The contents of a WebP file (RFC 9649), read from its chunks: the place of the first frame, and the metadata.
+/// The contents of a WebP file (RFC 9649), read from its chunks: the position of the first frame, and the metadata.
 struct WebPContainer {
   /// The first frame of an animation, or the picture.
   struct Frame {
-    /// Place on the canvas, from its upper left corner.
+    /// Position on the canvas, from its upper left corner.
     var column = 0, row = 0
     let width, height: Int
     let hasAlpha, isLossless: Bool
@@ -32,12 +32,12 @@ struct WebPContainer {
   /// - Parameter readsMetadata: Whether metadata is read; if not, there is none.
   /// - Throws: `image-truncated`, `image-corrupt`, `io`.
   init(_ file: WebPFile, readsMetadata: Bool = true) throws(ImagingError) {
-    var (place, canvas, metadata) = (WebPFile.firstChunk, Canvas?.none, Metadata())
+    var (offset, canvas, metadata) = (WebPFile.firstChunk, Canvas?.none, Metadata())
     var (pieces, frame, frames, walked) = ([WebPChunk](), Frame?.none, 0, 0)
-    while let chunk = try file.chunk(at: place, before: file.end) {
+    while let chunk = try file.chunk(at: offset, before: file.end) {
       walked += 1
       try Self.check(count: walked)
-      place = chunk.end
+      offset = chunk.end
       switch chunk.name {
       case "VP8X" where walked == 1: canvas = try Self.canvas(try file.bytes(10, at: chunk.content))
       case "ANMF" where canvas?.isAnimation == true:
@@ -81,11 +81,11 @@ struct WebPContainer {
   private static func frame(of chunk: WebPChunk, _ file: WebPFile) throws(ImagingError) -> Frame {
     let head = try file.bytes(16, at: chunk.content)
     guard head.count == 16, chunk.count >= 16 else { throw .webp("its first frame is too short") }
-    var (place, pieces, walked) = (chunk.content + 16, [WebPChunk](), 0)
-    while let part = try file.chunk(at: place, before: chunk.content + Int64(chunk.count)) {
+    var (offset, pieces, walked) = (chunk.content + 16, [WebPChunk](), 0)
+    while let part = try file.chunk(at: offset, before: chunk.content + Int64(chunk.count)) {
       walked += 1
       try check(count: walked)
-      place = part.end
+      offset = part.end
       if part.name == "ALPH", pieces.isEmpty { pieces = [part] }
       guard part.name == "VP8 " || part.name == "VP8L" else { continue }
       var frame = try Self.frame(pieces + [part], file)

@@ -20,18 +20,18 @@ struct WebPFile {
 
   /// Reads the header of the chunk at an offset; nil when there is no room for one before `limit`.
   /// - Throws: `image-corrupt` when its content extends beyond the limit, `io`.
-  func chunk(at place: Int64, before limit: Int64) throws(ImagingError) -> WebPChunk? {
-    guard place + 8 <= limit else { return nil }
-    let head = try bytes(8, at: place)
+  func chunk(at offset: Int64, before limit: Int64) throws(ImagingError) -> WebPChunk? {
+    guard offset + 8 <= limit else { return nil }
+    let head = try bytes(8, at: offset)
     guard head.count == 8 else { return nil }
     let chunk = WebPChunk(
-      name: String(decoding: head[..<4], as: UTF8.self), start: place, count: head[4...].littleEndianInteger)
+      name: String(decoding: head[..<4], as: UTF8.self), start: offset, count: head[4...].littleEndianInteger)
     guard chunk.content + Int64(chunk.count) <= limit else { throw .webp("a chunk goes beyond its end") }
     return chunk
   }
 
   /// Reads up to `count` bytes from an offset; fewer at the file's end.
-  func bytes(_ count: Int, at place: Int64) throws(ImagingError) -> [UInt8] { try file.bytes(count, at: place) }
+  func bytes(_ count: Int, at offset: Int64) throws(ImagingError) -> [UInt8] { try file.bytes(count, at: offset) }
 
   private static func truncated(_ size: Int64, _ expected: Int64) -> ImagingError {
     ImagingError(code: .imageTruncated, message: "the WebP has \(size) bytes of \(expected)")

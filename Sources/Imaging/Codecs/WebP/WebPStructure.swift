@@ -1,9 +1,9 @@
-/// The layout of a WebP file (RFC 9649): its chunks, and what follows them.
+/// The layout of a WebP file (RFC 9649): its chunks, and the rest.
 struct WebPStructure: PictureStructure {
   let info: ImageInfo
   private let file: WebPFile
 
-  /// The chunks of the picture, and those on which depends how it looks.
+  /// The chunks of the picture, and those that affect how it looks.
   private static let pixelChunks: Set<String> = ["VP8X", "VP8 ", "VP8L", "ALPH", "ANIM", "ANMF", "ICCP"]
   /// The flags of `VP8X` for chunks with metadata (§ 2.7.1).
   private static let (exifFlag, xmpFlag): (UInt8, UInt8) = (0x08, 0x04)
