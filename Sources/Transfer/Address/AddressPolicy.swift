@@ -1,4 +1,4 @@
-/// Decides which addresses may be connected to: public ones, and those of networks that were allowed.
+/// Decides which addresses may be connected to: public ones, and those of allowed networks.
 package struct AddressPolicy: Sendable {
   /// Special networks whose addresses are allowed (`--allow-net`). Default: none.
   package var allowedNetworks: [Network]
@@ -14,14 +14,14 @@ package struct AddressPolicy: Sendable {
     case refused(String)
   }
 
-  /// Decides on an address. One in an allowed network is allowed. Otherwise it is refused when it is in a special network,
-  /// or when an IPv4 address that it embeds is refused.
+  /// Decides on an address. One in an allowed network is allowed. Otherwise it is refused when it is in a special network, or
+  /// when an IPv4 address that it embeds is refused.
   package func verdict(for address: IPAddress) -> Verdict {
     guard let violation = violation(by: address) else { return .allowed }
     return .refused("\(reason(address, violation)); --allow-net \(violation.1.network) would allow it")
   }
 
-  /// Why addresses of one host are refused, with the option that would allow them; `nil` when one of them is allowed, or
+  /// Why the addresses of a host are refused, with the option that would allow them; `nil` when one of them is allowed, or
   /// there are none.
   /// - Parameter isLocal: Whether the host's name is `localhost`, which is IPv4 on one machine and IPv6 on another: the
   ///   option then has both. Default: `false`.
@@ -56,7 +56,7 @@ package struct AddressPolicy: Sendable {
 struct SpecialNetwork: Sendable {
   let network: Network
 
-  /// What an address of the range is, with its article: `a loopback address`.
+  /// The kind of address, with its article: `a loopback address`.
   let kind: String
 
   private init(_ network: StaticString, _ kind: String) {
@@ -64,7 +64,7 @@ struct SpecialNetwork: Sendable {
     self.kind = kind
   }
 
-  /// The networks of a machine's own addresses, IPv4's and IPv6's.
+  /// The networks of a machine's own IPv4 and IPv6 addresses.
   static let loopback = [Network("127.0.0.0/8"), Network("::1/128")]
 
   /// The ranges of IANA's IPv4 and IPv6 Special-Purpose Address Registries that are not globally reachable, and

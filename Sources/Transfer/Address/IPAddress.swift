@@ -5,7 +5,7 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
   case v4(UInt32)
   case v6(UInt128)
 
-  /// Parses what `inet_pton` takes: four decimal octets, or IPv6 without brackets and scope. `nil` for anything else.
+  /// Parses what `inet_pton` accepts: four decimal octets, or IPv6 without brackets and scope. `nil` for anything else.
   package init?(_ text: some StringProtocol) {
     let text = String(text)
     var four = in_addr()

@@ -3,7 +3,7 @@ package struct Network: Hashable, Sendable, CustomStringConvertible {
   /// The first address of the range.
   package let address: IPAddress
 
-  /// How many leading bits are common to the range: 0…32, or 0…128 for IPv6.
+  /// The number of leading bits that are common to the range: 0…32, or 0…128 for IPv6.
   package let prefixLength: Int
 
   /// Parses `127.0.0.0/8`, `fd00::/8`, or a single address, which is a range of one. Bits beyond the prefix are ignored.
@@ -53,7 +53,7 @@ package struct Network: Hashable, Sendable, CustomStringConvertible {
 
   /// A text that is not a network.
   package struct ParseError: Error, Sendable {
-    /// The text as it was given.
+    /// The text as given.
     package let text: String
 
     /// For people.

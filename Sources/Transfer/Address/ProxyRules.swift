@@ -37,7 +37,7 @@ package struct ProxyRules: Sendable, Equatable {
     return nil
   }
 
-  /// The URL of the proxy for requests to a host; `nil` when they go to the host directly. May hold secrets.
+  /// The URL of the proxy for requests to a host; `nil` when they go to the host directly. May contain secrets.
   /// - Parameters:
   ///   - scheme: The URL's scheme in lower case.
   ///   - host: The URL's host, IPv6 in brackets; `nil` for a file.
@@ -47,9 +47,9 @@ package struct ProxyRules: Sendable, Equatable {
   }
 }
 
-/// A proxy, as `--proxy` and the environment name it.
+/// A proxy, as given by `--proxy` or the environment.
 package struct Proxy: Sendable, Equatable {
-  /// As it was given. May hold secrets.
+  /// As given. May contain secrets.
   let url: String
 
   /// Parses `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`; without a scheme it is http, without a port 1080, as in curl.

@@ -1,7 +1,7 @@
 import System
 
-/// A URL, valid or not, without its userinfo, for reports and logs. So is what was meant to be one: a scheme without its
-/// colon, backslashes, blanks. A path keeps its `@`, unless something around it makes it look like userinfo.
+/// A URL, valid or not, without its userinfo, for reports and logs. Also handles text that was meant to be one: a scheme
+/// without its colon, backslashes, blanks. A path keeps its `@`, unless its context makes it look like userinfo.
 ///
 /// The authority begins after the scheme's colon and any slashes (libcurl takes one to three). When the URL is not known
 /// to be `valid`, everything up to the last `@` is removed: a password may hold unescaped delimiters. Bytes are compared,
@@ -23,20 +23,20 @@ func redacted(_ url: String, valid: Bool) -> String {
   return String(decoding: Array(bytes[..<start]) + Array(bytes[bytes.index(after: at)...]), as: UTF8.self)
 }
 
-/// Whether a text that has no scheme is a path, and was not meant to be a URL: it begins with `./`, `../` or one slash.
+/// Whether a text without a scheme is a path, and not meant to be a URL: it begins with `./`, `../` or one slash.
 func isClearlyPath(_ text: String) -> Bool {
   let bytes = text.utf8
   if bytes.starts(with: "./".utf8) || bytes.starts(with: "../".utf8) { return true }
   return bytes.first == UInt8(ascii: "/") && bytes.dropFirst().first.map { !"/\\ ".utf8.contains($0) } ?? true
 }
 
-/// The part with userinfo of a text that may have been meant to be a URL; up to its last `@` all is userinfo. `nil` when it
+/// The range with userinfo in a text that may have been meant to be a URL; up to its last `@` all is userinfo. `nil` when it
 /// looks like a path.
 private func authority(ofInvalid text: String) -> Range<String.Index>? {
   let bytes = text.utf8
   guard let last = bytes.lastIndex(of: UInt8(ascii: "@")) else { return nil }
   if let authority = authorityAfterSlashes(of: text, last: last) { return authority }
-  // One slash, or none, after the name of a scheme that is known; what another scheme would be may be the user.
+  // One slash, or none, after the name of a known scheme; an unknown one may be the user.
   let word = text.prefix { $0.isASCII && $0.isLetter }
   let hasColon = bytes[word.endIndex..<last].contains(UInt8(ascii: ":"))
   if isWebScheme(word) || hasColon && (isOtherScheme(word) || word.lowercased() == "file") {
@@ -44,7 +44,7 @@ private func authority(ofInvalid text: String) -> Range<String.Index>? {
     let start = bytes[word.endIndex...].firstIndex { !marks.contains($0) } ?? bytes.endIndex
     if start > word.endIndex { return min(start, last)..<bytes.endIndex }
   }
-  // A user without scheme: there is no slash in it.
+  // A user without scheme contains no slash.
   let slash = bytes.firstIndex(where: isSlash) ?? bytes.endIndex
   if bytes[..<min(slash, last)].contains(UInt8(ascii: ":")) { return bytes.startIndex..<bytes.endIndex }
   guard let at = bytes[..<slash].lastIndex(of: UInt8(ascii: "@")) else { return nil }
@@ -52,7 +52,7 @@ private func authority(ofInvalid text: String) -> Range<String.Index>? {
   return isWebAddress ? bytes.startIndex..<slash : nil
 }
 
-/// The same for what follows two slashes of any kind, blanks between them and before and after them included.
+/// The same for text after two slashes of any kind, including blanks between, before and after them.
 private func authorityAfterSlashes(of text: String, last: String.Index) -> Range<String.Index>? {
   let bytes = text.utf8
   var begin = bytes.startIndex
@@ -77,10 +77,10 @@ private func authorityAfterSlashes(of text: String, last: String.Index) -> Range
   return nil
 }
 
-/// Whether two slashes begin an authority, and are not a slash too many in a path.
+/// Whether two slashes begin an authority, and are not an extra slash in a path.
 /// - Parameters:
-///   - before: What precedes them, which has no slash.
-///   - user: What would be userinfo.
+///   - before: The text before them, which has no slash.
+///   - user: The text that would be userinfo.
 private func isAuthority(after before: Substring, user: Substring) -> Bool {
   let scheme = before.drop { $0 == " " }.reversed().drop { $0 == " " }
   guard let mark = scheme.first, mark != ":", mark != ";" else { return true }

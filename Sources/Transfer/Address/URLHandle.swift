@@ -8,7 +8,7 @@ struct URLHandle: ~Copyable {
   /// Parses a URL of any scheme; spaces and bytes beyond ASCII are percent-encoded, dot segments resolved.
   /// - Throws: libcurl's reason.
   init(parsing text: String) throws(Failure) {
-    // Only for want of a few bytes of memory, as wherever Swift allocates.
+    // Fails only when memory is exhausted, as any allocation of Swift.
     guard let handle = curl_url() else { fatalError("out of memory") }
     let code = curl_url_set(handle, CURLUPART_URL, text, Self.flags)
     guard code == CURLUE_OK else {
@@ -20,8 +20,8 @@ struct URLHandle: ~Copyable {
 
   deinit { curl_url_cleanup(handle) }
 
-  /// Resolves a reference, absolute or relative, against the URL, which it replaces.
-  /// - Throws: libcurl's reason; the URL stays as it was.
+  /// Resolves a reference, absolute or relative, against the URL, and replaces the URL by the result.
+  /// - Throws: libcurl's reason; the URL does not change then.
   func resolve(_ reference: String) throws(Failure) {
     let code = curl_url_set(handle, CURLUPART_URL, reference, Self.flags)
     guard code == CURLUE_OK else { throw Failure(code) }
@@ -35,7 +35,7 @@ struct URLHandle: ~Copyable {
     ]
   }
 
-  /// A part as it is sent; `nil` when the URL has none.
+  /// A part as sent; `nil` when the URL has none.
   /// - Parameter flags: `CURLU_…`. Default: none.
   func part(_ part: CURLUPart, flags: Int32 = 0) -> String? {
     var text: UnsafeMutablePointer<CChar>?

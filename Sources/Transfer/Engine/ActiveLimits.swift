@@ -1,5 +1,5 @@
-/// The time limits of a request that a rate may hold back: only the time counts in which it was not held back. Times are
-/// seconds of a clock that does not jump; that of being held back is the sum since the request began.
+/// The time limits of a request that a rate may hold back: only the time in which it was not held back counts. Times are seconds
+/// of a clock that does not jump; hold times are the sum since the request began.
 struct ActiveLimits {
   /// Which limit is exceeded.
   enum Excess: Equatable {
@@ -11,19 +11,19 @@ struct ActiveLimits {
 
   let began: Double
 
-  /// How long the request may take, without the time for which it was held back.
+  /// The time limit of the request, without the time for which it was held back.
   let time: Double
 
-  /// How long the request may take with it.
+  /// The time limit of the request including hold times.
   let wholeTime: Double
 
-  /// Bytes per second that must arrive, on the average of each period from the first byte on; 0: any number.
+  /// The bytes per second that must arrive, on average in each period from the first byte on; 0: any number.
   let speed: Int
 
   /// In seconds.
   let period: Double
 
-  /// Where the present period began: the time, without that of being held back, and the bytes until then; `nil` before the
+  /// The beginning of the current period: the time without hold times, and the bytes until then; `nil` before the
   /// first byte.
   private var mark: (active: Double, bytes: Int)?
 
@@ -32,14 +32,14 @@ struct ActiveLimits {
     (self.speed, self.period) = (speed, period)
   }
 
-  /// The first byte of the body has come: the speed is limited from now on.
+  /// Records the first byte of the body: the speed is limited from now on.
   mutating func bodyBegins(now: Double, held: Double) { mark = (now - began - held, 0) }
 
   /// Checks the limits.
   /// - Parameters:
-  ///   - held: For how long it was held back, until now.
-  ///   - bytes: How many bytes of the body have arrived.
-  /// - Returns: What is exceeded, or when it is to be checked again.
+  ///   - held: The hold time until now.
+  ///   - bytes: The bytes of the body that have arrived.
+  /// - Returns: The exceeded limit, or the time of the next check.
   mutating func check(now: Double, held: Double, bytes: Int) -> (excess: Excess?, next: Double) {
     let active = now - began - held
     if active >= time || now - began >= wholeTime { return (.time, now) }
@@ -61,18 +61,18 @@ struct ActiveLimits {
   }
 }
 
-/// How far a request is on the way to the first byte of the body of its answer. Times are `Clock.monotonicSeconds`.
+/// The state of the wait for the first byte of a response's body. Times are `Clock.monotonicSeconds`.
 enum FirstByteWait: Equatable {
-  /// No part of the request was sent: other limits hold until then.
+  /// No part of the request was sent: other limits apply until then.
   case notSent
-  /// The body has to begin in time.
+  /// The body must begin in time.
   case awaited(until: Double)
   /// It has begun: the speed is limited from now on.
   case came
   /// It did not begin in time.
   case expired
 
-  /// When it is to be looked at again.
+  /// The time of the next check.
   /// - Parameter limit: How long the wait may be, in seconds.
   func nextCheck(now: Double, limit: Double) -> Double {
     switch self {

@@ -2,11 +2,11 @@ import CCurl
 import Glibc
 
 extension EasyHandle {
-  /// Makes libcurl call a transfer back, and report the sockets that it closes. The transfer has to live as long as the
+  /// Registers libcurl's callbacks to a transfer, and reports the sockets that it closes. The transfer must live as long as the
   /// handle is used, `openConnections` as long as the multi handle.
   ///
-  /// libcurl's trace serves to count the bytes of a body that arrived: libcurl silently cuts off what exceeds the
-  /// announced length. It also says when a request was sent.
+  /// libcurl's trace serves to count the received bytes of a body: libcurl silently cuts off bytes beyond the announced
+  /// length. It also shows when a request was sent.
   func setCallbacks(of transfer: HTTPTransfer, _ openConnections: OpenConnections) {
     let context = Unmanaged.passUnretained(transfer).toOpaque()
     set(CURLOPT_HEADERFUNCTION, receiveHeader)
@@ -50,7 +50,7 @@ private let closeSocket: curl_closesocket_callback = { context, socket in
   return Unmanaged<OpenConnections>.fromOpaque(context).takeUnretainedValue().close(socket)
 }
 
-/// Decides, once connected, whether a request is sent.
+/// Decides, once connected, whether the request is sent.
 private let beforeRequest: curl_prereq_callback = { context, remoteAddress, _, remotePort, localPort in
   guard let context else { return CURL_PREREQFUNC_ABORT }
   let transfer = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()

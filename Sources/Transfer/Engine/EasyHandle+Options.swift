@@ -2,9 +2,9 @@ import CCurl
 
 extension EasyHandle {
   /// Sets the options that are the same for every request of an engine.
-  ///
+  /// Disabled, as by libcurl's default: cookies, `Accept-Encoding` and decoding, alternative services.
   /// Not enabled, as is libcurl's default: cookies, `Accept-Encoding` and decoding, alternative services.
-  /// - Returns: The folder of certificates to be trusted besides the bundle, which libcurl does not know; `nil`: none.
+  /// - Returns: The folder of certificates to trust besides the bundle, which libcurl does not know; `nil`: none.
   func configure(_ configuration: TransferConfiguration) -> String? {
     set(CURLOPT_USERAGENT, configuration.userAgent)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -30,7 +30,7 @@ extension EasyHandle {
     return list
   }
 
-  /// Sets the addresses of the host of the next request, which libcurl tries as it does with those that it has resolved.
+  /// Sets the addresses of the next request's host; libcurl tries them like those that it has resolved.
   /// - Returns: libcurl's list, which must live as long as the request runs.
   func setAddresses(_ addresses: [IPAddress], of name: String, port: String) -> HeaderList {
     let texts = addresses.map { $0.bitWidth == 128 ? "[\($0)]" : $0.description }
@@ -40,14 +40,14 @@ extension EasyHandle {
     return list
   }
 
-  /// Reads user name and password from a file, if it names the host; not when the URL has them.
+  /// Reads user name and password from a file that names the host, unless the URL has them.
   /// - Parameter file: `nil`: no file.
   func setNetrc(_ file: String?) {
     set(CURLOPT_NETRC, Int(file == nil ? CURL_NETRC_IGNORED.rawValue : CURL_NETRC_OPTIONAL.rawValue))
     if let file { set(CURLOPT_NETRC_FILE, file) }
   }
 
-  /// Sets method and content of the next request; they replace those of the last.
+  /// Sets method and content of the next request, in place of those of the last.
   /// - Returns: The form, which must live as long as the request runs; `nil` when it sends none.
   func setContent(of request: SourceRequest) -> MIMEForm? {
     set(CURLOPT_CUSTOMREQUEST, nil)
@@ -70,7 +70,7 @@ extension EasyHandle {
     text.withCString { set(CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0)) }
   }
 
-  /// Returns the folder to be trusted besides the bundle: the one that was asked for; without a bundle, libcurl's own.
+  /// Returns the folder to trust besides the bundle: the requested one; without a bundle, libcurl's own.
   private func setTrust(_ configuration: TransferConfiguration) -> String? {
     for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] { set(option, 1) }
     for option in [CURLOPT_SSL_VERIFYHOST, CURLOPT_PROXY_SSL_VERIFYHOST] { set(option, 2) }
@@ -84,7 +84,7 @@ extension EasyHandle {
   }
 }
 
-/// Owns a list of libcurl's (`curl_slist`).
+/// Owns a list of libcurl (`curl_slist`).
 final class HeaderList {
   fileprivate private(set) var raw: UnsafeMutablePointer<curl_slist>?
 
@@ -102,13 +102,13 @@ extension Duration {
   }
 }
 
-/// Owns a form of libcurl's (`curl_mime`), which holds copies of names and contents.
+/// Owns a form of libcurl (`curl_mime`), which contains copies of names and contents.
 final class MIMEForm {
   let raw: OpaquePointer
 
   /// - Parameter easy: The handle that will send it.
   init(_ parts: [FormPart], for easy: EasyHandle) {
-    // Only for want of a few bytes of memory, as wherever Swift allocates.
+    // Fails only when memory is exhausted, as any allocation of Swift.
     guard let raw = curl_mime_init(easy.raw) else { fatalError("libcurl cannot make a form") }
     self.raw = raw
     for part in parts { add(part) }

@@ -1,17 +1,17 @@
 import CCurl
 
-/// Owns an easy handle of libcurl and its error buffer. Must be removed from its multi handle before it is released.
+/// Owns an easy handle of libcurl and its error buffer. Remove it from its multi handle before it is released.
 final class EasyHandle {
   /// The handle, which also identifies the transfer within its multi handle.
   let raw: UnsafeMutableRawPointer
-  /// Why an option could not be set; `nil` when all were set. Otherwise the handle must not be used: a transfer would run
+  /// Why an option could not be set; `nil` when all were set. With a refusal the handle must not be used: a transfer would run
   /// without one of its limits.
   private(set) var refusal: String?
   private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   /// Creates a handle (`curl_easy_init`). Ends the program when memory is exhausted.
   init() {
-    // Only for want of a few bytes of memory, as wherever Swift allocates.
+    // Fails only when memory is exhausted, as any allocation of Swift.
     guard let raw = curl_easy_init() else { fatalError("libcurl cannot make a handle") }
     self.raw = raw
     errorBuffer.pointee = 0
@@ -39,9 +39,9 @@ final class EasyHandle {
     check(ccurl_easy_setopt_write(raw, option, value), option)
   }
 
-  /// Continues a transfer that its callback has paused: delivers what it has kept, in which the transfer may pause again.
-  /// Not in a callback.
-  /// - Returns: Why the transfer fails; `CURLE_OK` when it does not.
+  /// Continues a transfer that its callback has paused: delivers the data that it holds, during which the transfer may pause
+  /// again. Not in a callback.
+  /// - Returns: The failure of the transfer; `CURLE_OK` without one.
   func resume() -> CURLcode { curl_easy_pause(raw, CURLPAUSE_CONT) }
 
   /// An info value that is a string; `nil` when libcurl has none.
@@ -66,11 +66,11 @@ final class EasyHandle {
   /// The error number of the system call that made a connection fail; `nil` when there is none.
   var systemError: Int32? { long(CURLINFO_OS_ERRNO).flatMap { $0 == 0 ? nil : Int32(truncatingIfNeeded: $0) } }
 
-  /// Whether the answer came over HTTP/2, which carries several transfers at a time.
+  /// Whether the answer came over HTTP/2, which carries several transfers at once.
   var isHTTP2: Bool { (long(CURLINFO_HTTP_VERSION) ?? 0) >= CURL_HTTP_VERSION_2_0 }
 
-  /// OpenSSL's handle (`SSL *`) of the session that HTTP uses on the current connection. `nil` without a connection,
-  /// without TLS, and when libcurl was built with another TLS library.
+  /// OpenSSL's handle (`SSL *`) of the session that HTTP uses on the current connection. `nil` without a connection or TLS, and
+  /// when libcurl was built with another TLS library.
   var tlsSession: OpaquePointer? {
     var value: UnsafeMutablePointer<curl_tlssessioninfo>?
     guard ccurl_easy_getinfo_tls(raw, &value) == CURLE_OK, let session = value?.pointee,

@@ -7,19 +7,19 @@ final class HTTPTransfer {
   let queued: QueuedTransfer
   let easy: EasyHandle
 
-  /// What the current request asks for: the transfer's location, or the target of the last redirect.
+  /// The location of the current request: that of the transfer, or the target of the last redirect.
   private(set) var location: SourceLocation
 
   /// Method, header fields and content of the current request; redirects change them.
   private var request: SourceRequest
 
-  /// What applies to the host of the first request only. `nil` after a redirect to another origin.
+  /// The settings for the host of the first request only. `nil` after a redirect to another origin.
   private(set) var hostSettings: HostSettings?
 
   /// The host whose slot in the `HostGate` the transfer occupies.
   var slotHost: String
 
-  /// Whether it is too slow to keep others of its host from a slot. It remains so, also at the host of a redirect.
+  /// Whether it is too slow to keep others of its host from a slot. It stays so, also at the host of a redirect.
   var isSlow = false
 
   /// The name to resolve for the current request, and the port. `nil`: the host is an address, or a proxy resolves it.
@@ -28,27 +28,27 @@ final class HTTPTransfer {
   /// When the transfer began to wait for its name, as `Clock.monotonicSeconds`.
   var waitingSince = 0.0
 
-  /// Whether the current request may share a connection, and the host was known to speak HTTP/2 when it began.
+  /// Whether the current request may share a connection, and the host was known to use HTTP/2 when it began.
   var couldShare = false
 
-  /// Whether the current request needs a connection of its own.
+  /// Whether the current request needs its own connection.
   var needsNewConnection: Bool { connection.isNew }
 
-  /// Whether its speed, and the time until the body begins, say something of the server: it has the connection for itself,
-  /// or shares it with none that are paused.
+  /// Whether its speed, and the time until the body begins, reflect the server: it has the connection for itself, or shares it
+  /// with none that are paused.
   var isTimed = true
 
-  /// Limits how long the current request waits for the first byte of its body.
+  /// The wait of the current request for the first byte of its body.
   private var firstByte = FirstByteWait.notSent
 
-  /// How fast the body of the current request may arrive, and the limits of its time. `nil`: no rate limits it, and libcurl
-  /// has these limits.
+  /// The rate and time limits of the current request. `nil`: no rate limits it, and libcurl enforces the
+  /// time limits.
   private(set) var hold: RateHold?
 
   /// Which of these limits is exceeded.
   private var excess: ActiveLimits.Excess?
 
-  /// For how long earlier requests were held back, in seconds.
+  /// The hold times of earlier requests, in seconds.
   private var held = 0.0
 
   private let configuration: TransferConfiguration
@@ -60,25 +60,25 @@ final class HTTPTransfer {
   private var redirects = 0
   private var requests = RequestCount()
 
-  /// How often the current request was sent: libcurl repeats one when it learns that the server has closed a connection that
-  /// was kept, and nothing of an answer has come.
+  /// How often the current request was sent: libcurl repeats a request when it learns that the server has closed a kept
+  /// connection, and no part of an answer has arrived.
   private var timesSent = 0
 
-  /// Whether anything was sent for the current request, also to open a tunnel.
+  /// Whether anything was sent for the current request, including for a tunnel.
   private var hasSentBytes = false
 
-  /// Whether the next bytes of a header to be sent are the first of a request, and not those that open a tunnel of a proxy.
+  /// Whether the next bytes of a header are the first of a request, and not those that open a tunnel of a proxy.
   private var beginsRequest = false
 
-  /// How long the requests so far took, without the time between them; in seconds.
+  /// The time of all requests so far, without the time between them; in seconds.
   private var seconds = 0.0
 
-  /// libcurl's copies of header fields and form, kept as long as the current request runs.
+  /// libcurl's copies of header fields and form, kept while the current request runs.
   private var headerList: HeaderList?
   private var form: MIMEForm?
   private var addressList: HeaderList?
 
-  /// Whether the rest of a body may be asked for: not after an answer that was of no use.
+  /// Whether the rest of a body may be requested: not after an unusable answer.
   private var mayContinue = true
 
   /// Whether a line of a header has arrived.
@@ -111,10 +111,10 @@ final class HTTPTransfer {
 
   // MARK: The request
 
-  /// Sets the handle up to ask for `location` over `connection`.
+  /// Prepares the handle for a request for `location` over `connection`.
   private func prepareRequest() throws(TransferError) {
     let rest = restConditions
-    // Validators are sent only to the URL, or within the scope, that returned them. What has begun to come has changed.
+    // Validators are sent only to the URL, or within the scope, that returned them. A body that has begun to arrive has changed.
     let validators = request.isCacheable && rest.isEmpty ? queued.request.validators : nil
     let isConditional = validators.map { $0.urlDigest == MessageDigest.hexDigest(of: validatorScope) } ?? false
     response.beginResponse(
@@ -148,8 +148,8 @@ final class HTTPTransfer {
     if let refusal = easy.refusal { throw TransferError(.network, refusal) }
   }
 
-  /// The header fields that ask for the rest of a body whose beginning is there, if its URL is the current one: with a
-  /// server that has another one by now they ask for the whole (RFC 9110, section 13.1.5). Empty when it is not continued.
+  /// The header fields that request the rest of a partial body if its URL is the current one: a server that has another body by
+  /// now sends the whole (RFC 9110, section 13.1.5). Empty when it is not continued.
   private var restConditions: [String] {
     guard request.isCacheable, mayContinue, let begun = response.begun, response.body.bytes > 0,
       begun.urlDigest == MessageDigest.hexDigest(of: location.requestText)
@@ -168,21 +168,21 @@ final class HTTPTransfer {
     easy.set(CURLOPT_CONNECTTIMEOUT_MS, (connectTimeout - .seconds(waited)).wholeMilliseconds)
   }
 
-  /// How long the whole transfer may take, without the time for which it is held back.
+  /// The time limit of the whole transfer, without hold times.
   private var timeout: Duration { queued.request.settings.timeout ?? configuration.timeout }
 
-  /// How long the current request may take, without the time for which it is held back. That counts for `timeLeft` only.
+  /// The time limit of the current request, without hold times, which count only for `timeLeft`.
   private var timeLeft: Duration {
     let left = timeout - .seconds(seconds - held)
     return queued.request.settings.timeLeft.map { min($0 - .seconds(seconds), left) } ?? left
   }
 
-  /// How long resolving and connecting may take; at most what is left of the time for the whole.
+  /// The time limit for resolving and connecting; at most the rest of that for the whole.
   var connectTimeout: Duration {
     min(queued.request.settings.connectTimeout ?? configuration.connectTimeout, timeLeft)
   }
 
-  /// Holds the current request back as rates demand.
+  /// Holds the current request back as the rates demand.
   /// - Parameter isShared: Whether it can wait behind others of its host.
   func limit(by limiter: RateLimiter<UnsafeMutableRawPointer>, isShared: Bool, now: Double) {
     easy.set(CURLOPT_TIMEOUT_MS, 0)
@@ -193,20 +193,20 @@ final class HTTPTransfer {
     hold = RateHold(limiter, id: easy.raw, host: slotHost, isShared: isShared, limits: limits)
   }
 
-  /// It is about to continue after a pause.
+  /// Records the end of a pause.
   func pauseEnds(now: Double) {
     hold?.pauseEnds(now: now)
     queued.request.progress?.setHeld(.none)
   }
 
-  /// The rates do not concern it any more.
+  /// Ends the effect of rates.
   func endHold() {
     hold = nil
     queued.request.progress?.setHeld(.none)
   }
 
   /// Checks the time limits that libcurl does not know.
-  /// - Returns: When they are to be checked again; `nil` when one is exceeded.
+  /// - Returns: The time of the next check; `nil` when a limit is exceeded.
   func checkTimes(now: Double) -> Double? {
     var next = firstByte.nextCheck(now: now, limit: firstByteTimeout / .seconds(1))
     if next <= now {
@@ -221,13 +221,13 @@ final class HTTPTransfer {
     return next
   }
 
-  /// How long the first byte of a body may take after its request was sent.
+  /// The time limit for the first byte of a body after its request was sent.
   var firstByteTimeout: Duration {
     queued.request.settings.firstByteTimeout ?? configuration.firstByteTimeout
       ?? TransferConfiguration.usualFirstByteTimeout
   }
 
-  /// Adopts what is known about the name of the current request.
+  /// Adopts the result of a lookup of the current request's name.
   /// - Parameter now: As `Clock.monotonicSeconds`; `nil` when the transfer did not wait for it.
   /// - Throws: Why the request cannot be sent.
   func adopt(_ lookup: NameLookup, now: Double?) throws(TransferError) {
@@ -247,7 +247,7 @@ final class HTTPTransfer {
     }
   }
 
-  /// The error of a transfer that has waited for its name for too long.
+  /// The error of a transfer that has waited too long for its name.
   var resolvingTimeout: TransferError {
     let limit = (queued.request.settings.connectTimeout ?? configuration.connectTimeout) / .seconds(1)
     let text = "\(source): \(name?.name ?? "its host") was not resolved within connect-timeout, \(limit) s"
@@ -256,22 +256,22 @@ final class HTTPTransfer {
     return error
   }
 
-  /// What validators of the present response belong to. The request's scope is for its own URL only: what a redirect leads
-  /// to is the server's choice.
+  /// The URL or scope that validators of the present response belong to. The request's scope is for its own URL only: the server
+  /// chooses the targets of redirects.
   private var validatorScope: String {
     redirects == 0 ? queued.request.validatorScope ?? location.requestText : location.requestText
   }
 
   // MARK: libcurl's callbacks
 
-  /// Sets up the TLS context of a new connection. Returns whether it could be.
+  /// Sets up the TLS context of a new connection. Returns whether that succeeded.
   func setUpTLS(_ context: OpaquePointer) -> Bool {
-    // With a TLS session within another one it is not known which of them the context is for.
+    // With a TLS session within another one, it is unknown which of them the context is for.
     let origin = connection.isProxyOverTLS ? nil : location.origin?.compactMap { $0 }.joined(separator: " ")
     return TLSContext(certificateFolder: certificateFolder, sessions: tlsSessions, origin: origin).attach(to: context)
   }
 
-  /// Takes a line of a header. Returns whether to continue.
+  /// Receives a line of a header. Returns whether to continue.
   func receive(header line: UnsafeRawBufferPointer) -> Bool {
     if !isAnswered {
       isAnswered = true
@@ -280,7 +280,7 @@ final class HTTPTransfer {
     return response.receive(header: line)
   }
 
-  /// Whether the rates allow a piece of a body now. If not, the transfer pauses, and gets the piece again.
+  /// Whether the rates allow a piece of a body now. If not, the transfer pauses, and receives the piece again.
   func mayReceive(_ bytes: Int) -> Bool {
     let now = Clock.monotonicSeconds
     guard let mayReceive = hold?.mayReceive(bytes, now: now), !mayReceive else { return true }
@@ -288,10 +288,10 @@ final class HTTPTransfer {
     return false
   }
 
-  /// Takes a piece of a body. Returns whether to continue.
+  /// Receives a piece of a body. Returns whether to continue.
   func receive(body piece: UnsafeRawBufferPointer) -> Bool { response.receive(body: piece) }
 
-  /// Counts bytes of a body that arrived, whether or not libcurl delivers them.
+  /// Counts received bytes of a body, whether or not libcurl delivers them.
   func countArrived(_ bytes: Int) {
     if firstByte != .came {
       firstByte = .came
@@ -300,7 +300,7 @@ final class HTTPTransfer {
     }
     response.countArrived(bytes)
     queued.request.progress?.add(bytes)
-    // The transfer still has the connection, so that it can be examined.
+    // The transfer still has the connection, so that it can be checked.
     if response.isBodyComplete, connection.hasUnreadBytes { response.countArrived(1) }
   }
 
@@ -313,7 +313,7 @@ final class HTTPTransfer {
     firstByte = .awaited(until: Clock.monotonicSeconds + firstByteTimeout / .seconds(1))
   }
 
-  /// Opens a socket for an address that may be connected to; -1 otherwise.
+  /// Opens a socket for an allowed address; returns -1 otherwise.
   func openSocket(for address: UnsafePointer<curl_sockaddr>) -> curl_socket_t { connection.openSocket(for: address) }
 
   /// Whether the request may be sent over the connection that libcurl chose.
@@ -324,17 +324,17 @@ final class HTTPTransfer {
 
   // MARK: The next step
 
-  /// What follows a finished request.
+  /// The step after a finished request.
   enum Step {
     case ended(Result<TransferOutcome, TransferError>)
     /// The handle is set up for another request for `location`, which may be new.
     case nextRequest
   }
 
-  /// Ends a request of which `checkTimes` says that a limit is exceeded. libcurl still has it.
+  /// Ends a request that exceeds a limit of `checkTimes`. libcurl still has it.
   func expire() -> Step { step(after: CURLE_OPERATION_TIMEDOUT) }
 
-  /// Decides what follows, once libcurl has finished with a request.
+  /// Decides the next step, once libcurl has finished a request.
   func step(after code: CURLcode) -> Step {
     seconds += Double(easy.offset(CURLINFO_TOTAL_TIME_T) ?? 0) / 1e6
     held += hold?.time(now: Clock.monotonicSeconds) ?? 0
@@ -342,7 +342,7 @@ final class HTTPTransfer {
     if code == CURLE_OK { connection.endRequest() }
     wasUnreachable =
       (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT) && easy.offset(CURLINFO_CONNECT_TIME_T) == 0
-    // libcurl knows no time of a connection that was there, nor of one whose proxy is still to answer; but it sent something.
+    // libcurl has no connection time for a reused connection, nor for one whose proxy has yet to answer; but it sent something.
     let isProxyAway = wasUnreachable && !hasSentBytes
     proxyFailure = connection.proxy == nil ? nil : .init(code, isUnreachable: isProxyAway)
     lastAnswer = response.header.status == 0 ? nil : (easy.isHTTP2, easy.long(CURLINFO_NUM_CONNECTS) == 0)
@@ -353,7 +353,7 @@ final class HTTPTransfer {
     }
   }
 
-  /// Counts the current request, as often as it was sent.
+  /// Counts the current request, including repetitions.
   private func countRequests() {
     requests.sent += timesSent
     requests.reused += max(0, timesSent - (easy.long(CURLINFO_NUM_CONNECTS) ?? 0))
@@ -369,13 +369,13 @@ final class HTTPTransfer {
     return error
   }
 
-  /// Whether the last request found no address of its host that could be connected to.
+  /// Whether the last request could not connect to any address of its host.
   private(set) var wasUnreachable = false
 
-  /// How the proxy of the last request failed; nil when it did not, or there was none.
+  /// The failure of the proxy in the last request; nil when it did not fail, or there was none.
   private var proxyFailure: TransferError.ProxyFailure?
 
-  /// How the last request was answered; `nil`: it was not.
+  /// How the last request was answered; `nil` without an answer.
   private(set) var lastAnswer: (isHTTP2: Bool, isReused: Bool)?
 
   private func needsNextRequest(after code: CURLcode) throws(TransferError) -> Bool {
@@ -420,7 +420,7 @@ final class HTTPTransfer {
 
   // MARK: The result
 
-  /// The transfer's location as messages name it.
+  /// The transfer's location for messages.
   private var source: String { queued.request.location.redacted }
 
   private var finalURL: String { redacted(location.requestText, valid: true) }
@@ -461,7 +461,7 @@ final class HTTPTransfer {
     }
   }
 
-  /// The error with what is known about the transfer.
+  /// The error with the details of the transfer.
   private func completed(_ error: TransferError) -> TransferError {
     var error = error
     let header = response.header
@@ -478,7 +478,7 @@ final class HTTPTransfer {
     return error
   }
 
-  /// Keeps what has arrived for the next try: of a body that broke off, or what there was before when nothing came.
+  /// Keeps the partial body for the next try: of a body that broke off, or the earlier part when nothing arrived.
   private func keepPartial(after error: TransferError) {
     guard let kept = queued.request.partial, request.isCacheable, error.isRetryable,
       response.failure.map({ $0.code == .httpStatus }) ?? true, let partial = response.partial
@@ -486,7 +486,7 @@ final class HTTPTransfer {
     kept.keep(response.body.partial(of: partial))
   }
 
-  /// How the host answered the last request; nil when it did not.
+  /// The host's answer to the last request; nil without one.
   private var answer: HostAnswer? {
     guard response.header.status != 0, let began = easy.offset(CURLINFO_PRETRANSFER_TIME_T),
       let came = easy.offset(CURLINFO_STARTTRANSFER_TIME_T)

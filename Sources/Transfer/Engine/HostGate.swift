@@ -1,8 +1,8 @@
 import System
 
-/// Limits how many elements of a host occupy a slot at once; the others wait in order.
+/// Limits the number of elements of a host with a slot; the others wait in order.
 ///
-/// libcurl has such a limit, too, but counts the time that a handle waits against its timeout.
+/// libcurl has such a limit, too, but counts the waiting time of a handle against its timeout.
 struct HostGate<Element> {
   private struct Host {
     var limit: StreamLimit
@@ -10,12 +10,12 @@ struct HostGate<Element> {
     var slow = 0
     var waiting: [Element] = []
 
-    /// Unless the limit is a number, slow elements leave one slot to others.
+    /// Unless the limit is fixed, slow elements leave one slot to others.
     var isFree: Bool {
       occupied < limit.transfers || !limit.isFixed && occupied < min(slow + 1, 2 * limit.transfers)
     }
 
-    /// The methods change the array in place: a copy of it would cost time in proportion to what waits.
+    /// The methods change the array in place: a copy would cost time in proportion to the waiting elements.
     mutating func acquire(_ element: Element) -> Bool {
       let isFree = isFree
       if isFree { occupied += 1 } else { waiting.append(element) }
@@ -28,7 +28,7 @@ struct HostGate<Element> {
       return waiting.removeFirst()
     }
 
-    /// Returns whether anything is left.
+    /// Returns whether any element is left.
     mutating func release() -> Bool {
       occupied -= 1
       return occupied > 0 || !waiting.isEmpty
@@ -42,7 +42,7 @@ struct HostGate<Element> {
 
   init(limit: HostLimit) { self.limit = limit }
 
-  /// Occupies a slot. Returns whether one was free; otherwise `element` waits until `next` returns it.
+  /// Takes a slot. Returns whether one was free; otherwise `element` waits until `next` returns it.
   mutating func acquire(_ host: String, _ element: Element) -> Bool {
     hosts[host, default: Host(limit: StreamLimit(limit))].acquire(element)
   }
@@ -51,16 +51,16 @@ struct HostGate<Element> {
     if hosts[host]?.release() == false { hosts[host] = nil }
   }
 
-  /// Records that an element that occupies a slot is slow.
+  /// Records that an element with a slot is slow.
   mutating func slowBegan(_ host: String) { hosts[host]?.slow += 1 }
 
   /// Records that a slow element is about to release its slot.
   mutating func slowEnded(_ host: String) { hosts[host]?.slow -= 1 }
 
-  /// The next element that has waited, if there is a slot, which it occupies from now on.
+  /// The next waiting element, if there is a slot, which it takes.
   mutating func next(_ host: String) -> Element? { hosts[host]?.next() }
 
-  /// Whether the last answer of the host came with HTTP/2. `nil`: there was none since it had no elements.
+  /// Whether the last answer of the host came over HTTP/2. `nil`: there was none since it had no elements.
   func isHTTP2(_ host: String) -> Bool? { hosts[host]?.limit.isHTTP2 }
 
   /// Counts an answer of a host, which may change its limit.
@@ -68,7 +68,7 @@ struct HostGate<Element> {
     hosts[host]?.limit.count(isHTTP2: isHTTP2, isReused: isReused, couldShare: couldShare)
   }
 
-  /// Whether what waits for a slot of the host does so because slow elements occupy all of them.
+  /// Whether elements wait for a slot of the host because slow ones have all of them.
   func isFullOfSlow(_ host: String) -> Bool {
     guard let host = hosts[host] else { return false }
     return host.occupied > 0 && host.slow >= host.occupied && !host.isFree
@@ -94,18 +94,18 @@ struct HostGate<Element> {
   }
 }
 
-/// How many transfers of a host run at once, learned from how it answers.
+/// The number of transfers of a host at once, learned from its answers.
 ///
-/// A host that answers with HTTP/2 gets one more with each answer over a connection that was open, up to its streams. When
-/// a transfer had to open another connection, the open ones had no room, because the server allows fewer streams; then
-/// the number falls, and rises again only by one for each 128 answers.
+/// A host that answers over HTTP/2 gets one more with each answer over an open connection, up to its streams. When a transfer
+/// had to open another connection, the open ones had no room, because the server allows fewer streams; then the number
+/// falls, and rises again only by one for each 128 answers.
 struct StreamLimit {
   private(set) var transfers: Int
 
-  /// Whether the last answer came with HTTP/2. `nil`: there was none.
+  /// Whether the last answer came over HTTP/2. `nil`: there was none.
   private(set) var isHTTP2: Bool?
 
-  /// Whether it is a number that holds whatever the host does.
+  /// Whether it is a fixed number, whatever the host does.
   var isFixed: Bool { limit.connections == limit.streams }
 
   private let limit: HostLimit
@@ -120,7 +120,7 @@ struct StreamLimit {
   /// Counts an answer.
   /// - Parameters:
   ///   - isReused: Whether the connection was open before.
-  ///   - couldShare: Whether the host was known to speak HTTP/2 when the transfer began.
+  ///   - couldShare: Whether the host was known to use HTTP/2 when the transfer began.
   mutating func count(isHTTP2: Bool, isReused: Bool, couldShare: Bool) {
     defer { self.isHTTP2 = isHTTP2 }
     guard isHTTP2 else {

@@ -3,7 +3,7 @@ import Glibc
 import System
 
 /// Owns a multi handle of libcurl: its connections, DNS cache and running transfers.
-final class MultiHandle: @unchecked Sendable {  // created on one thread, then used by the engine's alone
+final class MultiHandle: @unchecked Sendable {  // created on one thread, then used only by the engine's
   private let raw: UnsafeMutableRawPointer
 
   /// The sockets of the connections. libcurl uses it until the handle is freed.
@@ -14,7 +14,7 @@ final class MultiHandle: @unchecked Sendable {  // created on one thread, then u
   /// Creates a handle (`curl_multi_init`). Ends the program when memory is exhausted.
   init() {
     _ = Self.initialisedLibrary
-    // Memory is exhausted: nothing could be done without any.
+    // Memory is exhausted: no transfer could run.
     guard let raw = curl_multi_init() else { fatalError("libcurl cannot make a multi handle") }
     self.raw = raw
     ccurl_multi_setopt_long(raw, CURLMOPT_MAXCONNECTS, Self.maxConnections)
@@ -52,9 +52,9 @@ final class MultiHandle: @unchecked Sendable {  // created on one thread, then u
     return other.revents != 0
   }
 
-  /// How many connections are kept, in use or not, before the one that is idle for longest is closed: a quarter of the files
+  /// The number of kept connections, in use or not, before the one that is idle for longest is closed: a quarter of the files
   /// that the process may open besides the 64 that it always needs, from 4 to 4096. The rest is for entries, see
-  /// `AdmissionWindow`. libcurl closes those that are idle for two minutes when it would use them.
+  /// `AdmissionWindow`. libcurl closes a connection that was idle for two minutes when it would reuse it.
   private static var maxConnections: Int { min(max((DescriptorLimit.current - 64) / 4, 4), 4096) }
 
   private static let initialisedLibrary: Void = {

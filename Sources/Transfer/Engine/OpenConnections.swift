@@ -3,12 +3,12 @@ import Glibc
 
 /// The open sockets of libcurl's connections, by their endpoints. Used on the engine's thread only.
 ///
-/// libcurl 7.88 does not report bytes that exceed the announced length, and reads bytes that wait in the socket of a
-/// reused connection as the next response; so sockets are examined here. There is at most one element for each open
-/// socket: libcurl reports each that it opens (`CURLOPT_OPENSOCKETFUNCTION`) and closes
+/// libcurl 7.88 does not report bytes beyond the announced length, and reads bytes that wait in the socket of a reused
+/// connection as the next response; so sockets are checked here. There is at most one element for each open socket: libcurl
+/// reports each that it opens (`CURLOPT_OPENSOCKETFUNCTION`) and closes
 /// (`CURLOPT_CLOSESOCKETFUNCTION`).
 final class OpenConnections {
-  /// What identifies a TCP connection: connections to different hosts may share a local port.
+  /// Identifies a TCP connection: connections to different hosts may share a local port.
   struct Endpoints: Hashable {
     let localPort: Int
     let remoteAddress: IPAddress?
@@ -17,7 +17,7 @@ final class OpenConnections {
 
   private struct Connection {
     let socket: Int32
-    /// Whether the connection is between two requests of HTTP/1, when nothing may arrive.
+    /// Whether the connection is between two requests of HTTP/1, when no data may arrive.
     var isIdle = false
   }
 
@@ -25,7 +25,7 @@ final class OpenConnections {
   private var connections: [Endpoints: Connection] = [:]
   /// The endpoints of these connections, by socket.
   private var endpoints: [Int32: Endpoints] = [:]
-  /// Sockets over which no request was sent yet.
+  /// Sockets over which no request has been sent.
   private var unused: Set<Int32> = []
 
   var count: Int { connections.count + unused.count }
@@ -49,7 +49,7 @@ final class OpenConnections {
   }
 
   /// Records that a request is about to be sent over a connection.
-  /// - Returns: Whether it may be: nothing has arrived since the last response.
+  /// - Returns: Whether it may be sent: no data has arrived since the last response.
   func beginRequest(over ends: Endpoints, _ layers: ConnectionLayers) -> Bool {
     if let known = connections[ends] { return !known.isIdle || !layers.hasUnreadBytes(in: known.socket) }
     if let socket = unused.first(where: { Endpoints(of: $0) == ends }) {
@@ -70,7 +70,7 @@ final class OpenConnections {
     }
   }
 
-  /// Whether bytes have arrived on a connection that were not read.
+  /// Whether unread bytes have arrived on a connection.
   func hasUnreadBytes(over ends: Endpoints, _ layers: ConnectionLayers) -> Bool {
     guard let connection = connections[ends] else { return false }
     return layers.hasUnreadBytes(in: connection.socket)
@@ -93,7 +93,7 @@ extension OpenConnections.Endpoints {
     return withUnsafeMutablePointer(to: &storage) { storage in
       let status = storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { read(socket, $0, &length) }
       guard status == 0 else { return nil }
-      // Both families have the port at the same place.
+      // Both families have the port at the same offset.
       let port = storage.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee.sin_port.bigEndian }
       return (IPAddress(storage, length: Int(length)), Int(port))
     }
@@ -104,13 +104,13 @@ extension OpenConnections.Endpoints {
 enum ConnectionLayers {
   case none
   case tls(OpaquePointer)
-  /// A TLS session within the TLS session with a proxy.
+  /// A TLS session inside the TLS session with a proxy.
   case tlsOverTLS(OpaquePointer)
   /// TLS by another library.
   case unknown
 
-  /// Whether bytes have arrived that HTTP has not read. Session tickets and close notifications do not count. With
-  /// TLS over TLS only decrypted bytes are seen, with an unknown TLS library none.
+  /// Whether bytes have arrived that HTTP has not read. Session tickets and close notifications do not count. With TLS over TLS
+  /// only decrypted bytes are visible, with an unknown TLS library none.
   func hasUnreadBytes(in socket: Int32) -> Bool {
     switch self {
     case .none:

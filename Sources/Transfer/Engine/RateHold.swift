@@ -1,18 +1,18 @@
-/// How rates hold one request back, and the time limits that take that into account, in place of libcurl's: that would count
-/// the time, too, and take a pause that is followed by little for slowness. Times are `Clock.monotonicSeconds`.
+/// The effect of rates on one request, and time limits that account for it, in place of libcurl's: those would include the
+/// hold times, and take a pause that is followed by little data for slowness. Times are `Clock.monotonicSeconds`.
 struct RateHold {
   private let limiter: RateLimiter<UnsafeMutableRawPointer>
   private let id: UnsafeMutableRawPointer
   private let host: String
 
-  /// Whether the request can wait behind paused transfers of its host, with which it shares a connection: then all of their
+  /// Whether the request may wait behind paused transfers of its host, with which it shares a connection: then all of their
   /// pauses hold it back.
   private let isShared: Bool
 
-  /// Since when it has paused; `nil` while it does not.
+  /// The beginning of its pause; `nil` while it is not paused.
   private var since: Double?
 
-  /// For how long it has paused before, and its host's transfers when it began.
+  /// The time of its earlier pauses, and that of its host's transfers when it began.
   private var before = 0.0
   private let hostBefore: Double
   private var limits: ActiveLimits
@@ -32,21 +32,21 @@ struct RateHold {
     return false
   }
 
-  /// Whether it is the rate of all transfers together that allows nothing now.
+  /// Whether the rate of all transfers together allows nothing now.
   func isHeldByTotal(now: Double) -> Bool { !limiter.isTotalOpen(now: now) }
 
-  /// The pause is over.
+  /// Records the end of a pause.
   mutating func pauseEnds(now: Double) {
     if let since { before += now - since }
     since = nil
   }
 
-  /// For how long the request was held back, in seconds.
+  /// The time for which the request was held back, in seconds.
   func time(now: Double) -> Double {
     isShared ? limiter.pausedTime(of: host, now: now) - hostBefore : before + (since.map { now - $0 } ?? 0)
   }
 
-  /// The first byte of the body has come.
+  /// Records the first byte of the body.
   mutating func bodyBegins(now: Double) { limits.bodyBegins(now: now, held: time(now: now)) }
 
   /// As `ActiveLimits.check`.

@@ -4,13 +4,13 @@ import Glibc
 /// The connection of one request: opens its socket if the address policy allows it, and detects bytes on it that belong
 /// to no response.
 struct RequestConnection {
-  /// The URL of the proxy that the request goes through. `nil`: none. May hold secrets.
+  /// The URL of the request's proxy. `nil`: none. May contain secrets.
   let proxy: String?
 
   /// Whether libcurl must open a new connection.
   let isNew: Bool
 
-  /// Whether the connection that libcurl chose holds bytes that belong to no response; the request was not sent.
+  /// Whether the connection that libcurl chose has unexpected bytes; the request was not sent.
   private(set) var hasUnexpectedBytes = false
 
   private let scheme: SourceLocation.Scheme
@@ -43,11 +43,11 @@ struct RequestConnection {
       ? nil : addressPolicy.refusal(of: refusedAddresses, isLocal: isLocalName) ?? otherRefusal
   }
 
-  /// Opens a socket for an address if the policy allows it or it is the proxy's; no packet is sent to any other.
+  /// Opens a socket for an address if the policy allows it or it is the proxy's; no packet is sent to other addresses.
   /// - Returns: The descriptor, or -1.
   mutating func openSocket(for target: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
     let length = Int(target.pointee.addrlen)
-    // The address is longer than the declared type of its field, so it is read through the pointer to the structure.
+    // The address is longer than its field's declared type, so it is read through the pointer to the structure.
     let bytes = UnsafeRawPointer(target) + (MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
     guard let address = IPAddress(bytes, length: length) else {
       otherRefusal = "an address of family \(target.pointee.family) is neither IPv4 nor IPv6"
@@ -64,14 +64,14 @@ struct RequestConnection {
     return socket
   }
 
-  /// Whether the request may be sent over the connection that libcurl chose. If not, a new one is needed.
+  /// Whether the request may be sent over the connection that libcurl chose. If not, it needs a new one.
   mutating func maySendRequest(over endpoints: OpenConnections.Endpoints) -> Bool {
     self.endpoints = endpoints
     hasUnexpectedBytes = !openConnections.beginRequest(over: endpoints, layers) && !isNew
     return !hasUnexpectedBytes
   }
 
-  /// Whether bytes have arrived that libcurl has not read. With HTTP/2 `false`: they may belong to other transfers.
+  /// Whether bytes have arrived that libcurl has not read. `false` with HTTP/2: they may belong to other transfers.
   var hasUnreadBytes: Bool {
     guard let endpoints, !easy.isHTTP2 else { return false }
     return openConnections.hasUnreadBytes(over: endpoints, layers)

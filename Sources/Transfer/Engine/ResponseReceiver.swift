@@ -3,48 +3,48 @@
 struct ResponseReceiver {
   let body: BodyWriter
 
-  /// Why the response is of no use; more specific than libcurl's code. Default: `nil`.
+  /// Why the response is unusable; more specific than libcurl's code. Default: `nil`.
   private(set) var failure: TransferError?
 
-  /// The header of the current response, as far as it has arrived.
+  /// The header of the current response so far.
   private(set) var header = ResponseHeader()
 
-  /// What an earlier transfer has left of the body, as long as that is there.
+  /// The part of the body from an earlier transfer, while it is there.
   private(set) var begun: PartialBody.Source?
 
-  /// What the body so far is the beginning of; `nil` when it cannot be continued.
+  /// The source of the partial body so far; `nil` when it cannot be continued.
   var partial: PartialBody.Source? {
     guard body.bytes > 0, !hasExcess else { return nil }
     let source = isHeaderComplete && header.status == 200 ? PartialBody.Source(header, from: url) : begun
     return source.flatMap { $0.total ?? .max > body.bytes ? $0 : nil }
   }
 
-  /// Whether the header of the current response has ended: what comes after it are trailers.
+  /// Whether the header of the current response has ended: later lines are trailers.
   private var isHeaderComplete = false
 
-  /// How many bytes of redirects and error pages were discarded, over all responses.
+  /// The discarded bytes of redirects and error pages, over all responses.
   private(set) var discardedBytes = 0
 
   /// Whether the transfer was aborted because the rest of a body to discard is too long to be read.
   private(set) var isBodySkipped = false
 
   private let source: String
-  /// What the current request asks for, as messages name it: after a redirect with its host and path.
+  /// The current request's location for messages: after a redirect with its host and path.
   private var asked: String
-  /// What the current request asks for.
+  /// The URL of the current request.
   private var url = ""
   private var isConditional = false
 
-  /// What the request asks to continue; `nil` for the whole body.
+  /// The body that the request continues; `nil` for the whole body.
   private var continued: PartialBody.Source?
 
-  /// Whether the request asked for the rest of a body, and the answer is neither that nor the whole.
+  /// Whether the request asked for the rest of a body, and the answer is neither that nor the whole body.
   private(set) var isUnfit = false
 
   /// Over all responses.
   private var headerBytes = 0
 
-  /// Bytes of the current body as they arrived, before libcurl cuts off what was not announced.
+  /// Received bytes of the current body, before libcurl cuts off bytes beyond the announced length.
   private(set) var arrivedBytes = 0
 
   /// The longest body of an error page or redirect that is read to its end, so that its connection can be reused.
@@ -52,7 +52,7 @@ struct ResponseReceiver {
 
   /// - Parameters:
   ///   - maxBytes: The largest body allowed.
-  ///   - begun: What an earlier transfer has left of the body.
+  ///   - begun: The part of the body from an earlier transfer.
   init(_ request: TransferRequest, maxBytes: Int, begun: PartialBody.Content? = nil) {
     body = BodyWriter(request, maxBytes: maxBytes, begun: begun)
     self.begun = begun?.source
@@ -60,12 +60,12 @@ struct ResponseReceiver {
     asked = source
   }
 
-  /// Begins the response to a new request.
+  /// Starts the response to a new request.
   /// - Parameters:
   ///   - isConditional: Whether the request asks for the body only if the source has changed.
-  ///   - isContinued: Whether the request asks for the rest of what has begun.
-  ///   - url: What it asks for, as it is sent.
-  ///   - target: Host and path that the request is for after a redirect; nil for the first request.
+  ///   - isContinued: Whether the request asks for the rest of a partial body.
+  ///   - url: Its URL as sent.
+  ///   - target: Host and path of the request after a redirect; nil for the first request.
   mutating func beginResponse(
     to url: String, isConditional: Bool, isContinued: Bool, redirectedTo target: String? = nil
   ) {
@@ -79,20 +79,20 @@ struct ResponseReceiver {
   /// Whether the server confirms that the source has not changed.
   var isNotModified: Bool { isConditional && header.status == 304 }
 
-  /// Whether the response is the rest of a body that an earlier transfer has begun.
+  /// Whether the response is the rest of a body that an earlier transfer began.
   var isContinuation: Bool { continued != nil && header.status == 206 && !isUnfit }
 
-  /// Begins the body again, whatever there is.
+  /// Starts the body again.
   /// - Throws: `io`.
   mutating func restart() throws(TransferError) {
     begun = nil
     try body.restart()
   }
 
-  /// Where the response redirects to; `nil` when it does not, or failed.
+  /// The target of the response's redirect; `nil` when it has none, or failed.
   var redirectTarget: String? { failure == nil ? header.redirectTarget : nil }
 
-  /// Takes a line of a header. Returns whether to continue.
+  /// Receives a line of a header. Returns whether to continue.
   mutating func receive(header line: UnsafeRawBufferPointer) -> Bool {
     do throws(TransferError) {
       headerBytes += line.count
@@ -100,7 +100,7 @@ struct ResponseReceiver {
         let limit = TransferConfiguration.maxHeaderBytes
         throw TransferError(.tooLarge, "headers may have \(limit) bytes; those of \(source) have more")
       }
-      // What comes after a body says nothing about it any more.
+      // Lines after a body no longer describe it.
       if isHeaderComplete, !ResponseHeader.isStatus(line) { return true }
       switch header.parse(line) {
       case .status: isHeaderComplete = false
@@ -131,8 +131,8 @@ struct ResponseReceiver {
     return !isBodySkipped
   }
 
-  /// Whether the response is exactly the rest of a body: up to its end, as long as it was announced, with the same validators
-  /// where it has some.
+  /// Whether the response is exactly the rest of a body: up to its end, if that was announced, and with the same validators, if
+  /// it has some.
   /// - Throws: `too-large`.
   private func isRest(of source: PartialBody.Source) throws(TransferError) -> Bool {
     guard header.status == 206, let range = header.contentRange, let total = range.total, range.first == body.bytes,
@@ -144,12 +144,12 @@ struct ResponseReceiver {
     return true
   }
 
-  /// Whether the body that was continued is not the one that it should be, although its transfer has ended well.
+  /// Whether the continued body is wrong, although its transfer has ended well.
   var isWrongContinuation: Bool {
     isContinuation && (header.contentRange?.total != body.bytes || !body.matchesChecksum)
   }
 
-  /// Takes a piece of a body. Returns whether to continue.
+  /// Receives a piece of a body. Returns whether to continue.
   mutating func receive(body piece: UnsafeRawBufferPointer) -> Bool {
     guard failure == nil, header.status == 200 || isContinuation else {
       discardedBytes += piece.count
@@ -165,13 +165,13 @@ struct ResponseReceiver {
     }
   }
 
-  /// Counts bytes of the body that arrived, whether or not libcurl delivers them.
+  /// Counts received bytes of the body, whether or not libcurl delivers them.
   mutating func countArrived(_ bytes: Int) { arrivedBytes += bytes }
 
   var isBodyComplete: Bool { arrivedBytes == header.bodyBytes }
 
   /// Checks that no more than the announced body has arrived.
-  /// - Throws: `truncated`: where the body ends is unknown.
+  /// - Throws: `truncated`: the end of the body is unknown.
   func checkLength() throws(TransferError) {
     guard hasExcess, let size = header.bodyBytes else { return }
     throw TransferError(.truncated, "\(source) announced \(size) bytes and sent more; they are not to be trusted")

@@ -1,13 +1,13 @@
 import CCrypto
 
-/// The TLS sessions of all hosts of an engine, which later connections resume: no certificate is sent or verified then.
+/// The TLS sessions of all hosts of an engine, for later connections to resume: then no certificate is sent or verified.
 /// Used on the engine's thread only.
 ///
 /// All connections of an engine verify certificates in the same way, so that a session never stands for a weaker
 /// verification.
 typealias TLSSessions = RecentSessions<TLSSession>
 
-/// Owns a session of OpenSSL's (`SSL_SESSION *`).
+/// Owns a session of OpenSSL (`SSL_SESSION *`).
 final class TLSSession {
   let raw: OpaquePointer
 
@@ -17,7 +17,7 @@ final class TLSSession {
   deinit { SSL_SESSION_free(raw) }
 }
 
-/// The newest sessions of the origins that were used last.
+/// The newest sessions of the most recently used origins.
 final class RecentSessions<Session> {
   private struct Origin {
     /// The newest is last.
@@ -31,13 +31,13 @@ final class RecentSessions<Session> {
   private var uses = 0
 
   /// - Parameters:
-  ///   - origins: How many origins are remembered. Default: 1024.
-  ///   - sessionsOfOrigin: How many sessions of each. Default: 2, what servers send for a connection.
+  ///   - origins: The number of origins that are remembered. Default: 1024.
+  ///   - sessionsOfOrigin: The number of sessions of each. Default: 2, as many as servers send for a connection.
   init(origins: Int = 1024, sessionsOfOrigin: Int = 2) {
     (self.origins, self.sessionsOfOrigin) = (origins, sessionsOfOrigin)
   }
 
-  /// Adds a session; the oldest one of the origin, and the origin that was not used for longest, make room.
+  /// Adds a session, and removes the oldest one of its origin or the least recently used origin when there are too many.
   func insert(_ session: Session, for name: String) {
     var origin = known[name] ?? Origin()
     origin.sessions.append(session)
@@ -48,8 +48,8 @@ final class RecentSessions<Session> {
     }
   }
 
-  /// Returns the newest session, `nil` when there is none, and removes it unless it is the last one: a ticket of TLS 1.3 should be used once (RFC
-  /// 8446, appendix C.4), but a connection without any costs more.
+  /// Returns the newest session, `nil` without any, and removes it unless it is the last: a ticket of TLS 1.3 should be used
+  /// once (RFC 8446, appendix C.4), but a connection without any costs more.
   func next(for name: String) -> Session? {
     guard var origin = known[name] else { return nil }
     let session = origin.sessions.count > 1 ? origin.sessions.removeLast() : origin.sessions.last

@@ -4,7 +4,7 @@ import System
 
 /// Runs any number of transfers on one thread, with libcurl's multi interface.
 ///
-/// All transfers share connections, TLS sessions and what is known about host names. The thread sleeps while nothing happens.
+/// All transfers share connections, TLS sessions and results of name lookups. The thread sleeps while nothing happens.
 package final class TransferEngine: Sendable {
   private struct State {
     var lastNumber: UInt64 = 0
@@ -15,12 +15,12 @@ package final class TransferEngine: Sendable {
   private let mailbox: Mailbox<TransferOrder>
   private let files: FileCopyQueue
 
-  /// Starts the engine's thread. Ends the program when the system has no thread or descriptor to give.
+  /// Starts the engine's thread. Ends the program when the system has no thread or descriptor left.
   package convenience init(configuration: TransferConfiguration) {
     self.init(configuration: configuration, lookUp: { NameLookup(system: $0) })
   }
 
-  /// - Parameter lookUp: Looks host names up, on threads of its own.
+  /// - Parameter lookUp: Looks host names up, on dedicated threads.
   init(configuration: TransferConfiguration, lookUp: @escaping NameResolver.LookUp) {
     let multi = MultiHandle()
     // Without it no transfer could be started.
@@ -30,7 +30,7 @@ package final class TransferEngine: Sendable {
     let thread = NativeThread {
       TransferLoop(configuration: configuration, mailbox: mailbox, multi: multi, lookUp: lookUp).run()
     }
-    // At the start of the process, which can do nothing without it.
+    // Happens at the start of the process, which cannot work without it.
     guard let thread else { fatalError("cannot start a thread: \(systemMessage(errno))") }
     state = Mutex(State(thread: thread))
   }
@@ -42,9 +42,9 @@ package final class TransferEngine: Sendable {
   }
 
   /// Starts a transfer, as soon as its host has a free slot.
-  /// - Parameter completion: Called exactly once, on a thread of the engine, or, after `shutdown`, on the caller's. It
-  ///   must return quickly: other transfers wait for it. It may start and cancel transfers.
-  /// - Returns: The identifier to cancel the transfer by.
+  /// - Parameter completion: Called exactly once, on a thread of the engine, or, after `shutdown`, on the caller's. It must
+  ///   return quickly, because other transfers wait for it. It may start and cancel transfers.
+  /// - Returns: The identifier for cancelling the transfer.
   @discardableResult
   package func start(
     _ request: TransferRequest,
@@ -60,13 +60,13 @@ package final class TransferEngine: Sendable {
     return queued.id
   }
 
-  /// Makes a transfer complete with `cancelled`, unless it has completed or is about to.
+  /// Completes a transfer with `cancelled`, unless it has completed or is about to.
   package func cancel(_ id: TransferID) {
     files.cancel(id)
     mailbox.post(.cancel(id))
   }
 
-  /// Stops a transfer that is too slow from keeping others of its host waiting, unless the limit for hosts is a number.
+  /// Keeps a transfer that is too slow from occupying a slot of its host, unless the limit for hosts is fixed.
   package func leaveSlot(_ id: TransferID) { mailbox.post(.leaveSlot(id)) }
 
   /// Cancels all transfers, waits until each has completed, and ends the engine's thread. Later transfers complete at

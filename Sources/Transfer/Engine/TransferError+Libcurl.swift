@@ -12,7 +12,7 @@ extension TransferError {
       return
     }
     if code == CURLE_OUT_OF_MEMORY {
-      // libcurl's code for a buffer that has reached its limit. Exhausted memory ends a Swift program.
+      // libcurl's code for a full buffer. Exhausted memory ends a Swift program.
       self.init(.tooLarge, "a line of a header may have 102400 bytes; one of \(location.redacted) has more")
       return
     }
@@ -21,8 +21,8 @@ extension TransferError {
     self.init(kind, "\(location.redacted): \(reason)", systemError: kind == .connect ? systemError : nil)
   }
 
-  /// Whether a handshake failed because the connection was lost, by libcurl's message: it could not read or write, or OpenSSL
-  /// knows no error, or only that there was nothing more to read.
+  /// Whether a handshake failed because the connection was lost, judged by libcurl's message: it could not read or write, or
+  /// OpenSSL reports no error, or only an unexpected end.
   private static func isCutOff(_ message: String) -> Bool {
     ["Recv failure: ", "Send failure: ", "OpenSSL SSL_connect: "].contains { message.hasPrefix($0) }
       || message.hasSuffix("unexpected eof while reading")
@@ -48,8 +48,8 @@ extension TransferError {
 
 extension TransferError.ProxyFailure {
   /// Translates libcurl's code.
-  /// - Parameter isUnreachable: Whether no connection with the proxy came about.
-  /// - Returns: nil when the proxy did not fail, or said something of the host.
+  /// - Parameter isUnreachable: Whether there was no connection to the proxy.
+  /// - Returns: nil when the proxy did not fail, or its failure tells something about the host.
   init?(_ code: CURLcode, isUnreachable: Bool) {
     if code == CURLE_COULDNT_RESOLVE_PROXY {
       self = .unresolved

@@ -1,7 +1,7 @@
 import CCurl
 import System
 
-/// What other threads want of the engine's thread.
+/// Orders of other threads to the engine's thread.
 enum TransferOrder: Sendable {
   case start(QueuedTransfer)
   case cancel(TransferID)
@@ -10,11 +10,11 @@ enum TransferOrder: Sendable {
   case resolved(String, NameLookup)
 }
 
-/// The loop of the engine's thread: hands transfers to libcurl as their hosts have free slots and are resolved, and
+/// The loop of the engine's thread: passes transfers to libcurl once their hosts have free slots and are resolved, and
 /// completes them.
 ///
-/// A transfer waits for a slot of its host, then for the addresses of its host. Only then libcurl gets it. While it exceeds
-/// its rates, it is paused.
+/// A transfer waits for a slot of its host, then for the addresses of its host; then libcurl gets it. While it exceeds its
+/// rates, it is paused.
 final class TransferLoop {
   private let configuration: TransferConfiguration
   private let mailbox: Mailbox<TransferOrder>
@@ -24,12 +24,12 @@ final class TransferLoop {
   private let rates: RateLimiter<UnsafeMutableRawPointer>
   private var names = NameRequests<HTTPTransfer>()
 
-  /// The hosts where transfers wait that know that they do so for slow ones only.
+  /// The hosts whose waiting transfers have been told that they wait only for slow ones.
   private var fullOfSlow: Set<String> = []
 
   private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
 
-  /// Not later than the time at which the first of these exceeds a time limit that libcurl does not know, as
+  /// At or before the time at which the first of these exceeds a time limit that libcurl does not know, as
   /// `Clock.monotonicSeconds`.
   private var timeCheck = Double.infinity
 
@@ -46,9 +46,9 @@ final class TransferLoop {
     resolver = NameResolver(lookUp) { mailbox.post(.resolved($0, $1)) }
   }
 
-  /// What waits for a slot of a host.
+  /// A transfer that waits for a slot of a host.
   private enum WaitingTransfer {
-    /// A transfer that has not begun.
+    /// A new transfer.
     case new(QueuedTransfer)
     /// A transfer that another host has redirected here.
     case redirected(HTTPTransfer)
@@ -103,9 +103,9 @@ final class TransferLoop {
     if !start(queued) { release(host) }
   }
 
-  /// Starts a transfer that has a slot. Returns whether it still needs it; otherwise it has completed.
+  /// Starts a transfer that has a slot. Returns whether it still needs the slot; otherwise it has completed.
   private func start(_ queued: QueuedTransfer) -> Bool {
-    // A handle is used for one transfer only: libcurl 7.88 refuses CURLOPT_BUFFERSIZE on some that were used and reset.
+    // A handle is used for one transfer only: libcurl 7.88 refuses CURLOPT_BUFFERSIZE on some used and reset handles.
     let transfer: HTTPTransfer
     do throws(TransferError) {
       transfer = try HTTPTransfer(
@@ -118,8 +118,8 @@ final class TransferLoop {
     return submit(transfer)
   }
 
-  /// Hands a request to libcurl, when its name is resolved. Returns whether it still needs its slot; otherwise the transfer
-  /// has completed.
+  /// Passes a request to libcurl, once its name is resolved. Returns whether it still needs its slot; otherwise the transfer has
+  /// completed.
   private func submit(_ transfer: HTTPTransfer) -> Bool {
     let now = Clock.monotonicSeconds
     if let settings = transfer.hostSettings { rates.limit(transfer.slotHost, to: settings.maxRate, now: now) }
@@ -139,8 +139,8 @@ final class TransferLoop {
     for transfer in names.finish(name, lookup, now: now) where !add(transfer, lookup, now: now) { release(transfer) }
   }
 
-  /// Hands a request to libcurl whose name has been looked up.
-  /// - Parameter now: `nil` when it did not wait for it.
+  /// Passes a request to libcurl whose name has been looked up.
+  /// - Parameter now: `nil` when the request did not wait for the lookup.
   private func add(_ transfer: HTTPTransfer, _ lookup: NameLookup, now: Double?) -> Bool {
     do throws(TransferError) {
       try transfer.adopt(lookup, now: now)
@@ -154,16 +154,16 @@ final class TransferLoop {
   private func add(_ transfer: HTTPTransfer) -> Bool {
     let isHTTP2 = gate.isHTTP2(transfer.slotHost)
     transfer.couldShare = isHTTP2 == true && !transfer.needsNewConnection
-    // Not for a host of which nothing is known: tries at a silent one would wait for each other.
+    // Not for an unknown host: tries at a silent one would wait for each other.
     let isHTTPS = transfer.location.scheme == .https
     transfer.easy.set(CURLOPT_PIPEWAIT, isHTTPS && isHTTP2 == true ? 1 : 0)
     running[transfer.easy.raw] = transfer
     transfer.isTimed = true
     if let rate = rates.rate(transfer.slotHost) {
       rates.begin(transfer.slotHost)
-      // What each of many transfers gets of it may be less than what is too slow.
+      // With many transfers the share of each may be below the limit for slowness.
       if rate / 2560 < configuration.lowSpeed { transfer.queued.request.progress?.setLimited() }
-      // A stream can wait behind a paused one of its connection, which libcurl's check takes for its own slowness.
+      // A stream may wait behind a paused one of its connection, which libcurl's check takes for slowness.
       let isShared = isHTTPS && isHTTP2 != false
       transfer.isTimed = !isShared || rate >= 1 << 20
       transfer.limit(by: rates, isShared: isShared, now: Clock.monotonicSeconds)
@@ -179,7 +179,7 @@ final class TransferLoop {
     return false
   }
 
-  /// Takes a request back from libcurl.
+  /// Removes a request from libcurl.
   private func remove(_ transfer: HTTPTransfer) {
     multi.remove(transfer.easy)
     running[transfer.easy.raw] = nil
@@ -189,7 +189,7 @@ final class TransferLoop {
     transfer.endHold()
   }
 
-  /// Continues the transfers that have paused, as far as the rates allow it.
+  /// Continues the paused transfers that the rates allow.
   private func resumePaused() {
     guard rates.due < .infinity else { return }
     let now = Clock.monotonicSeconds
@@ -197,7 +197,7 @@ final class TransferLoop {
       guard let transfer = running[easy] else { continue }
       transfer.pauseEnds(now: now)
       let code = transfer.easy.resume()
-      // libcurl returns the failure here only; the transfer itself would go on.
+      // libcurl returns the failure only here; the transfer itself would go on.
       if code != CURLE_OK { handle(transfer, transfer.step(after: code)) }
     }
   }
@@ -214,7 +214,7 @@ final class TransferLoop {
     }
   }
 
-  /// Submits a transfer's next request, as soon as its host has a free slot.
+  /// Submits a transfer's next request once its host has a free slot.
   private func submitNext(_ transfer: HTTPTransfer) {
     remove(transfer)
     let host = transfer.location.host ?? ""
@@ -227,7 +227,7 @@ final class TransferLoop {
     if !submit(transfer) { release(transfer) }
   }
 
-  /// Releases the slot of a transfer, and starts those that wait for one.
+  /// Releases the slot of a transfer, and starts transfers that wait for one.
   private func release(_ transfer: HTTPTransfer) {
     if transfer.isSlow { gate.slowEnded(transfer.slotHost) }
     release(transfer.slotHost)
@@ -235,7 +235,7 @@ final class TransferLoop {
 
   private func leaveSlot(_ id: TransferID) {
     if case .redirected(let transfer)? = gate.firstWaiting(where: { $0.queued.id == id }) {
-      // It leaves the slot as soon as it has it.
+      // It leaves its next slot at once.
       return transfer.isSlow = true
     }
     let transfer =
@@ -247,14 +247,14 @@ final class TransferLoop {
     noteWaiting(transfer.slotHost)
   }
 
-  /// Tells what waits for a slot of a host if it does so for slow transfers only: then it holds no place itself.
+  /// Tells the transfers that wait for a slot of a host if they wait only for slow ones: then they take no slot themselves.
   private func noteWaiting(_ host: String) {
     guard gate.isFullOfSlow(host) else { return }
     fullOfSlow.insert(host)
     for waiting in gate.waiting(host) { waiting.queued.request.progress?.setBehindSlow(true) }
   }
 
-  /// Tells what waits for a slot of a host when it does so no longer for slow transfers only.
+  /// Tells the transfers that wait for a slot of a host that they no longer wait only for slow ones.
   private func noteNotSlow(_ host: String) {
     guard !fullOfSlow.isEmpty, fullOfSlow.contains(host), !gate.isFullOfSlow(host) else { return }
     fullOfSlow.remove(host)
@@ -280,7 +280,7 @@ final class TransferLoop {
     noteNotSlow(host)
   }
 
-  /// Submits the request of a redirected transfer that has a slot now. Returns whether it still needs it.
+  /// Submits the request of a redirected transfer that has a slot now. Returns whether it still needs the slot.
   private func resume(_ transfer: HTTPTransfer) -> Bool {
     if transfer.isSlow { gate.slowBegan(transfer.slotHost) }
     let isStarted = submit(transfer)
@@ -288,7 +288,7 @@ final class TransferLoop {
     return isStarted
   }
 
-  /// Does what time has made due. Returns how long nothing else becomes due, in seconds.
+  /// Performs the actions that are due. Returns the time until the next one, in seconds.
   private func checkTimes() -> Double {
     var due = rates.due
     if var check = names.nextCheck {

@@ -1,7 +1,7 @@
 import Glibc
 import System
 
-/// Writes a body piece by piece to its destination, within the size limit, and computes its digests.
+/// Writes a body to its destination piece by piece, within the size limit, and computes its digests.
 final class BodyWriter {
   private let request: TransferRequest
   private let source: String
@@ -11,13 +11,13 @@ final class BodyWriter {
   /// The length of the body so far.
   private(set) var bytes = 0
 
-  /// How many bytes were written, those included that were replaced since, without those of an earlier transfer.
+  /// The number of written bytes, including those replaced since, without those of an earlier transfer.
   private(set) var received = 0
 
   /// - Parameters:
   ///   - request: Destination, checksum, and the source's name in error messages.
   ///   - maxBytes: The largest body allowed.
-  ///   - begun: What the destination begins with. Default: nothing.
+  ///   - begun: The existing beginning of the destination. Default: none.
   init(_ request: TransferRequest, maxBytes: Int, begun: PartialBody.Content? = nil) {
     self.request = request
     self.maxBytes = maxBytes
@@ -47,7 +47,7 @@ final class BodyWriter {
     }
   }
 
-  /// Begins the body again: what the destination holds is removed.
+  /// Starts the body again: the destination is emptied.
   /// - Throws: `io`.
   func restart() throws(TransferError) {
     guard uninterrupted({ ftruncate(request.destination, 0) }) == 0, lseek(request.destination, 0, SEEK_SET) == 0 else {
@@ -66,18 +66,18 @@ final class BodyWriter {
     }
   }
 
-  /// What a later transfer may continue. This one writes nothing more.
+  /// The partial body for a later transfer to continue. This one writes nothing more.
   func partial(of source: PartialBody.Source) -> PartialBody.Content {
     PartialBody.Content(source: source, digests: digests, bytes: bytes)
   }
 
-  /// Whether the body has the digest of the request's checksum, if there is one. Nothing more is written then, unless it
-  /// begins again.
+  /// Whether the body has the digest of the request's checksum, if there is one. After this, nothing more is written, unless it
+  /// starts again.
   var matchesChecksum: Bool { request.checksum.map { $0.digest == digests.finish().checksum } ?? true }
 
   /// Ends the body.
-  /// - Returns: The SHA-256 of the bytes that were written.
-  /// - Throws: `checksum-mismatch` when they have another digest than the request's checksum.
+  /// - Returns: The SHA-256 of the written bytes.
+  /// - Throws: `checksum-mismatch` when their digest differs from the request's checksum.
   func finish() throws(TransferError) -> String {
     let (sha256, found) = digests.finish()
     if let checksum = request.checksum, let found, found != checksum.digest {

@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import System
 
-/// A folder beneath which files may be opened, and nowhere else.
+/// A folder beneath which files may be opened.
 struct FileRoot {
-  /// The folder as it was configured.
+  /// The folder as configured.
   let path: String
 
   /// An open regular file.
@@ -20,11 +20,11 @@ struct FileRoot {
 
   /// Opens a file for reading. Symbolic links are resolved; their target must be beneath the folder.
   ///
-  /// The path is looked up without opening the file (`O_PATH`), which has no effect on a pipe or device. The real path of
-  /// the result (`/proc/self/fd`) is checked, and the same file opened by its descriptor, so that renames and links made
-  /// in the meantime cannot lead out of the folder.
+  /// The path is looked up without opening the file (`O_PATH`), which has no effect on a pipe or device. The real path of the
+  /// result (`/proc/self/fd`) is checked, and the same file opened by its descriptor, so that concurrent renames and links cannot
+  /// lead out of the folder.
   /// - Throws: `file-not-found` for a file that is missing, unreadable, or not regular; `address-not-allowed` for one that
-  ///   is not beneath the folder; `io` when the system fails, which says nothing about the file.
+  ///   is not beneath the folder; `io` when the system fails, and the file may be fine.
   func open(_ location: SourceLocation) throws(TransferError) -> Opened {
     let shown = location.redacted
     let given = location.requestText
@@ -50,7 +50,7 @@ struct FileRoot {
     return Opened(descriptor: descriptor, size: Int(status.st_size))
   }
 
-  /// Throws unless what a descriptor is of lies beneath the folder, or is that.
+  /// Throws unless a descriptor's file is the folder or lies beneath it.
   func checkIsBeneath(_ descriptor: Int32, shown: String) throws(TransferError) {
     guard let real = Self.link("/proc/self/fd/\(descriptor)"), let root = try? Folder.resolved(path) else {
       throw Self.notFound("\(shown) or the file root \(path) cannot be resolved", errno)
@@ -61,7 +61,7 @@ struct FileRoot {
   }
 
   static func notFound(_ shown: String, _ number: Int32, hint: String = "") -> TransferError {
-    // Whoever may not read a file is told so; the other causes of the machine say nothing of the file.
+    // A missing permission is reported as such; other errors of the machine do not concern the file.
     let cause = ErrorCause(errno: number)
     let isOfFile = !cause.isOfMachine || cause == .permission
     return TransferError(
@@ -79,10 +79,10 @@ struct FileRoot {
 
   /// Opens a folder for listing. Symbolic links are resolved; their target must be beneath the file root.
   /// - Parameters:
-  ///   - path: Absolute, or relative to the file root; empty for that itself.
-  ///   - shown: What messages call it.
-  /// - Throws: `file-not-found` for what is missing, unreadable, or no folder; `address-not-allowed` for what is not beneath
-  ///   the file root; `io` when the system fails, which says nothing about the folder.
+  ///   - path: Absolute, or relative to the file root; empty for the file root.
+  ///   - shown: Its name in messages.
+  /// - Throws: `file-not-found` for a folder that is missing or unreadable, or a file; `address-not-allowed` for one that is not
+  ///   beneath the file root; `io` when the system fails, and the folder may be fine.
   func openFolder(_ path: String, shown: String) throws(TransferError) -> OpenFolder {
     let fullPath = path.utf8.first == UInt8(ascii: "/") ? path : self.path + "/" + path
     let found = uninterrupted { Glibc.open(fullPath, O_PATH | O_CLOEXEC | O_DIRECTORY) }

@@ -1,18 +1,18 @@
 import Glibc
 import System
 
-/// What a path to files stands for: a folder, with a pattern for the names in it.
+/// The meaning of a path to files: a folder, with a pattern for the names in it.
 package struct FolderLocation: Sendable, Equatable {
   /// Absolute, or relative to the file root, with a slash at its end; empty for the file root.
   package let folder: String
 
-  /// As `fnmatch` has them: `*`, `?` and `[…]`; nil for all files.
+  /// In the syntax of `fnmatch`: `*`, `?` and `[…]`; nil for all files.
   package let pattern: String?
 
   /// Without secrets.
   package let redacted: String
 
-  /// - Returns: nil when the text is the location of a single file, or of nothing that is a file.
+  /// - Returns: nil when the text is the location of a single file, or not that of a file.
   package init?(parsing text: String) {
     guard let location = try? SourceLocation(parsing: text), location.scheme == .file else { return nil }
     let path = location.requestText
@@ -34,22 +34,22 @@ package struct FolderLocation: Sendable, Equatable {
     return try FileRoot(path: root).openFolder(folder, shown: redacted)
   }
 
-  /// Whether the pattern includes a name; upper and lower case are the same, as in extensions.
+  /// Whether a name matches the pattern; case is ignored, as in extensions.
   package func includes(_ name: String) -> Bool {
     guard let pattern else { return true }
     return fnmatch(pattern.lowercased(), name.lowercased(), 0) == 0
   }
 
-  /// The URL of a file in the folder: its path, so that nothing in a name needs to be encoded. nil when a manifest cannot have it,
-  /// because of control characters, or of blanks at the end of a URL, which do not count.
+  /// The URL of a file in the folder: its path, so that no character needs to be encoded. nil when a manifest cannot have it,
+  /// because of control characters, or of blanks at the end, which a URL does not keep.
   package func url(of name: String) -> String? {
     guard let last = name.utf8.last, last > 0x20 else { return nil }
     let url = folder.utf8.first == UInt8(ascii: "/") ? folder + name : "./" + folder + name
     return (try? SourceLocation(parsing: url)) == nil ? nil : url
   }
 
-  /// A path for a `file:` URL that has none from the root, such as `file:incoming/*.jpg`: it is relative to the file root. So is
-  /// one with a `?` or a `#`, which belong to the pattern or to names. All other text is returned as it is.
+  /// The path of a `file:` URL that is not absolute, such as `file:incoming/*.jpg`: it is relative to the file root. Also of one
+  /// with a `?` or a `#`, which belong to the pattern or to names. Other text is returned unchanged.
   package static func path(of text: String) -> String {
     let scheme = "file:"
     guard text.utf8.count > scheme.utf8.count, text.prefix(scheme.count).lowercased() == scheme else { return text }

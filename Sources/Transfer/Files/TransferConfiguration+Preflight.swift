@@ -1,8 +1,8 @@
 extension TransferConfiguration {
   /// Checks a location without network access: whether its file may and can be read and is small enough, and whether the
   /// policy allows the address that the URL contains.
-  /// - Returns: The error that a transfer would end with; `nil` when the checks pass, though the host's name may still not
-  ///   resolve, or resolve to addresses that are refused.
+  /// - Returns: The error of a later transfer; `nil` when the checks pass, though the host's name may still not resolve, or
+  ///   resolve to refused addresses.
   package func preflightFailure(of location: SourceLocation) -> TransferError? {
     do throws(TransferError) {
       if location.scheme == .file { try checkFile(location) } else { try checkAddress(location) }

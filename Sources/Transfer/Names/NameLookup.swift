@@ -12,7 +12,7 @@ enum NameLookup: Sendable, Hashable {
 
   /// Asks the system's resolver (`getaddrinfo`), which knows `/etc/hosts` and mDNS, too. Blocks for up to a minute.
   ///
-  /// Not with `AI_ADDRCONFIG`: without a network it says of every name that it does not exist.
+  /// Not with `AI_ADDRCONFIG`: without a network it reports every name as unknown.
   init(system name: String) {
     var hints = addrinfo()
     hints.ai_family = Self.hasIPv6 ? AF_UNSPEC : AF_INET
@@ -45,7 +45,7 @@ enum NameLookup: Sendable, Hashable {
   /// `EAI_NODATA` and `EAI_ADDRFAMILY`, which glibc declares for GNU sources only: a name without addresses.
   private static let (noData, otherFamily): (Int32, Int32) = (-5, -9)
 
-  /// Whether the system has IPv6 at all; without it libcurl asks for IPv4 addresses only, too.
+  /// Whether the system has IPv6; without it libcurl, too, requests only IPv4 addresses.
   private static let hasIPv6: Bool = {
     let probe = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     if probe >= 0 { close(probe) }
@@ -54,10 +54,10 @@ enum NameLookup: Sendable, Hashable {
 }
 
 extension SourceLocation {
-  /// The name that a resolver is asked for, in lower case and ASCII (RFC 5891), and the port. `nil` for files and for
-  /// hosts that denote an address.
+  /// The name to resolve, in lower case and ASCII (RFC 5891), and the port. `nil` for files and for hosts that denote an
+  /// address.
   var nameAndPort: (name: String, port: String)? {
-    // Most hosts that are addresses are found without parsing the URL once more.
+    // Finds most hosts that are addresses without parsing the URL again.
     guard let host, !host.hasPrefix("["), IPAddress(host) == nil, literalAddress == nil,
       let url = try? URLHandle(parsing: requestText),
       let name = url.part(CURLUPART_HOST, flags: CURLU_PUNYCODE),

@@ -1,34 +1,34 @@
-/// Decides which names are looked up, and which elements wait for them: one lookup of a name at a time, whose result all
-/// that wait for it get, and that is remembered in a cache.
+/// Decides which names are looked up, and which elements wait for them: one lookup of a name at a time, whose result goes to
+/// all that wait for it and into a cache.
 struct NameRequests<Element> {
   private struct Waiting {
     let element: Element
     let deadline: Double
   }
 
-  /// What becomes of a request.
+  /// The next step of a request.
   enum Step: Equatable {
     case known(NameLookup)
-    /// The element waits; the name has to be looked up.
+    /// The element waits; the name must be looked up.
     case lookUp
-    /// The element waits for a lookup that is under way.
+    /// The element waits for a lookup under way.
     case wait
   }
 
   private var cache: NameCache
   private var waiting: [String: [Waiting]] = [:]
 
-  /// Names that the last element has ceased to wait for.
+  /// Names that no element waits for any more.
   private var abandoned: Set<String> = []
 
-  /// Not later than the earliest deadline; exact after `removeOverdue`. Infinite when none is known.
+  /// At or before the earliest deadline; exact after `removeOverdue`. Infinite without any.
   private var earliestDeadline = Double.infinity
 
   init(cache: NameCache = NameCache()) { self.cache = cache }
 
-  /// Asks for a name.
+  /// Requests a name.
   /// - Parameters:
-  ///   - deadline: Until when the element may wait; in seconds of the same clock as `now`.
+  ///   - deadline: The end of the element's wait; in seconds of the clock of `now`.
   mutating func request(
     _ name: String, _ element: Element, now: Double, deadline: Double
   ) -> Step {
@@ -39,7 +39,7 @@ struct NameRequests<Element> {
     return isFirst ? .lookUp : .wait
   }
 
-  /// Takes the result of a lookup.
+  /// Records the result of a lookup.
   /// - Returns: The elements that waited for it.
   mutating func finish(_ name: String, _ lookup: NameLookup, now: Double) -> [Element] {
     cache.insert(lookup, for: name, now: now)
@@ -47,22 +47,22 @@ struct NameRequests<Element> {
     return waiting.removeValue(forKey: name)?.map(\.element) ?? []
   }
 
-  /// Looks a name up again that has no address that can be connected to.
+  /// Makes a name without a reachable address be looked up again.
   mutating func shortenLifetime(of name: String) { cache.shortenLifetime(of: name) }
 
-  /// When `removeOverdue` is to be called: not later than the next element has waited for too long. `nil` when that will not
-  /// happen.
+  /// When to call `removeOverdue`: at or before the time at which the next element has waited too long. `nil` when none
+  /// waits.
   var nextCheck: Double? { earliestDeadline == .infinity ? nil : earliestDeadline }
 
-  /// Removes and returns the elements that have waited for too long. A lookup that is under way goes on, for its result is
-  /// of use later.
+  /// Removes and returns the elements that have waited too long. A lookup under way goes on, because its result is useful
+  /// later.
   mutating func removeOverdue(now: Double) -> [Element] {
     let removed = remove { $0.deadline <= now }
     earliestDeadline = waiting.values.lazy.flatMap { $0 }.map(\.deadline).min() ?? .infinity
     return removed
   }
 
-  /// The first waiting element that matches, whatever its name.
+  /// The first waiting element that matches, for any name.
   func firstWaiting(where matches: (Element) -> Bool) -> Element? {
     for elements in waiting.values {
       if let found = elements.first(where: { matches($0.element) }) { return found.element }
@@ -72,8 +72,8 @@ struct NameRequests<Element> {
 
   mutating func removeWaiting(where matches: (Element) -> Bool) -> [Element] { remove { matches($0.element) } }
 
-  /// Forgets the names that nobody waits for.
-  /// - Parameter withdraw: Whether a lookup of the name had not begun, and will not.
+  /// Forgets the names that no element waits for.
+  /// - Parameter withdraw: Returns whether a lookup of the name had not begun, and is dropped.
   mutating func forgetAbandoned(_ withdraw: (String) -> Bool) {
     for name in abandoned where waiting[name]?.isEmpty == true && withdraw(name) { waiting[name] = nil }
     abandoned = []
@@ -83,7 +83,7 @@ struct NameRequests<Element> {
     var removed: [Element] = []
     for (name, elements) in waiting where elements.contains(where: matches) {
       removed += elements.filter(matches).map(\.element)
-      // An empty list stays until the lookup ends, so that no other one is started.
+      // An empty list stays until the lookup ends, so that no second one is started.
       let rest = elements.filter { !matches($0) }
       waiting[name] = rest
       if rest.isEmpty { abandoned.insert(name) }
@@ -92,8 +92,8 @@ struct NameRequests<Element> {
   }
 }
 
-/// What is known about host names: their addresses, and which do not exist. Failures of the resolver are not remembered, nor that
-/// a name does not exist which had addresses before: that may be an outage, whose end is to be noticed.
+/// The known host names: their addresses, and which do not exist. Failures of the resolver are not cached, nor that a name does
+/// not exist which had addresses before: that may be an outage, whose end must be noticed.
 struct NameCache {
   private struct Entry {
     let lookup: NameLookup
@@ -101,26 +101,26 @@ struct NameCache {
     var end: Double
   }
 
-  /// How long addresses are valid; in seconds. The resolver does not tell how long they are.
+  /// The lifetime of addresses; in seconds. The resolver does not report it.
   static let addressLifetime = 300.0
 
-  /// How long a name that does not exist, or whose addresses cannot be connected to, is not asked for again; in seconds.
+  /// The lifetime of a name that does not exist, or whose addresses cannot be reached; in seconds.
   static let shortLifetime = 60.0
 
   private let capacity: Int
   private var entries: [String: Entry] = [:]
 
-  /// - Parameter capacity: How many names are remembered. Default: 16384.
+  /// - Parameter capacity: The number of cached names. Default: 16384.
   init(capacity: Int = 16384) { self.capacity = max(2, capacity) }
 
-  /// What is known about a name; `nil`: nothing.
+  /// The cached result for a name; `nil`: none.
   /// - Parameter now: In seconds, of any clock that does not jump.
   func lookup(_ name: String, now: Double) -> NameLookup? {
     guard let entry = entries[name], now < entry.end else { return nil }
     return entry.lookup
   }
 
-  /// Remembers a result, unless it is a failure of the resolver.
+  /// Caches a result, unless it is a failure of the resolver.
   mutating func insert(_ lookup: NameLookup, for name: String, now: Double) {
     let lifetime: Double
     switch lookup {
@@ -133,14 +133,14 @@ struct NameCache {
     entries[name] = Entry(lookup: lookup, began: now, end: now + lifetime)
   }
 
-  /// Looks a name up again that has no address that can be connected to; not more often than once in
-  /// `shortLifetime`, as many transfers may fail for the same reason.
+  /// Makes a name without a reachable address be looked up again; at most once in `shortLifetime`, as many transfers may fail for
+  /// the same reason.
   mutating func shortenLifetime(of name: String) {
     guard let entry = entries[name] else { return }
     entries[name]?.end = min(entry.end, entry.began + Self.shortLifetime)
   }
 
-  /// Removes what is not valid any more, and at least half of all.
+  /// Removes expired names, and at least half of all.
   private mutating func makeRoom(_ now: Double) {
     entries = entries.filter { now < $0.value.end }
     guard entries.count > capacity / 2 else { return }

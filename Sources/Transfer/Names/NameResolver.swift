@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Looks host names up, on threads of its own, since the system's resolver blocks.
+/// Looks host names up on dedicated threads, since the system's resolver blocks.
 ///
-/// libcurl's resolver starts a thread for each transfer, asks for a name once for each of them, and does not tell a name
-/// that does not exist from a resolver that fails.
+/// libcurl's resolver starts a thread and a lookup for each transfer, and does not distinguish a name that does not exist from
+/// a resolver that fails.
 final class NameResolver: Sendable {
   /// Looks a name up; may block.
   typealias LookUp = @Sendable (_ name: String) -> NameLookup
@@ -14,7 +14,7 @@ final class NameResolver: Sendable {
     var isClosed = false
   }
 
-  /// How many threads look names up at once; further names wait.
+  /// The most threads that look names up; further names wait.
   private static let maxThreads = 256
 
   /// Enough for `getaddrinfo` and the modules of `/etc/nsswitch.conf`.
@@ -29,7 +29,7 @@ final class NameResolver: Sendable {
     (self.lookUp, self.completion) = (lookUp, completion)
   }
 
-  /// Starts to look a name up, as soon as a thread is free.
+  /// Looks a name up as soon as a thread is free.
   func start(_ name: String) {
     let needsThread = state.withLock { state in
       guard !state.isClosed else { return false }
@@ -43,7 +43,7 @@ final class NameResolver: Sendable {
       while let name = nextName() { completion(name, lookUp(name)) }
     }
     if let thread { return thread.detach() }
-    // The system cannot create a thread now. Another one takes the name when there is any.
+    // The system cannot create a thread now. An existing one takes the name, if there is any.
     let isAlone = state.withLock { state in
       state.threads -= 1
       return state.threads == 0
@@ -61,7 +61,7 @@ final class NameResolver: Sendable {
     }
   }
 
-  /// Drops the names that are not being looked up. Does not wait for those that are: a resolver may hang.
+  /// Drops the names that are not being looked up. Does not wait for the others: a resolver may hang.
   func close() {
     state.withLock { state in
       state.isClosed = true
@@ -69,7 +69,7 @@ final class NameResolver: Sendable {
     }
   }
 
-  /// The next name; `nil` when there is none: the thread ends.
+  /// The next name; `nil` without any: the thread ends.
   private func nextName() -> String? {
     state.withLock { state in
       guard !state.names.isEmpty else {

@@ -4,7 +4,7 @@ import System
 package struct Checksum: Sendable, Hashable, CustomStringConvertible {
   package let algorithm: MessageDigest.Algorithm
 
-  /// Lower-case hexadecimal digits, as many as the algorithm yields.
+  /// Lower-case hexadecimal digits, the algorithm's number of them.
   package let digest: String
 
   /// Parses `TYPE=HEX`, aria2's notation: `sha-256=e3b0c442…`. Digits may have either case.
@@ -51,7 +51,7 @@ package struct Checksum: Sendable, Hashable, CustomStringConvertible {
 
   /// A text that is not a checksum.
   package struct ParseError: Error, Sendable {
-    /// For people: what is wrong and what is expected.
+    /// For people: the error and the expected notation.
     package let message: String
   }
 }

@@ -1,6 +1,6 @@
 /// A header field of a request, given by a manifest.
 package struct HeaderField: Sendable, Hashable {
-  /// As it was given.
+  /// As given.
   package let name: String
 
   /// Without leading and trailing white space; may be empty.
@@ -31,7 +31,7 @@ package struct HeaderField: Sendable, Hashable {
 
   var isContentType: Bool { name.lowercased() == "content-type" }
 
-  /// Whether it is the `Referer` of which the URL of the request is the value, written as in aria2.
+  /// Whether it is the `Referer` whose value is the URL of the request, written as in aria2.
   var isOwnReferer: Bool { value == "*" && name.lowercased() == "referer" }
 
   var isAuthorization: Bool { name.lowercased() == "authorization" }
@@ -51,7 +51,7 @@ package struct HeaderField: Sendable, Hashable {
     }
   }
 
-  /// The names that a manifest cannot set, in lower case, and why.
+  /// The names that a manifest cannot set, in lower case, with the reason.
   private static let reserved: [String: String] = {
     let groups: [(String, [String])] = [
       ("is taken from the URL", ["host"]),

@@ -3,13 +3,13 @@ import System
 
 /// The beginning of a body whose transfer broke off, which the next transfer of the same request may continue.
 ///
-/// Whoever starts a transfer gives it one, and the file that it wrote, again for the next try. It ends with the run: after a
-/// restart the digests would have to be computed anew. An answer that is not exactly the rest is not used, because a decoder may
-/// accept a picture with wrong bytes in the middle.
-package final class PartialBody: @unchecked Sendable {  // one transfer at a time uses it, and its starter after that
-  /// What tells that a server has the same body still.
+/// The caller passes it, with the file that was written, to the next try. It ends with the run: after a restart the digests would
+/// have to be computed anew. An answer that is not exactly the rest is not used, because a decoder may accept a picture with wrong
+/// bytes in the middle.
+package final class PartialBody: @unchecked Sendable {  // used by one transfer at a time, then by its starter
+  /// Identifies the body, so that a server can tell whether it has changed.
   struct Source {
-    /// What is sent with `If-Range`: an entity tag or a date.
+    /// The value of `If-Range`: an entity tag or a date.
     let validator: String
     /// The SHA-256 of the URL that returned the body.
     let urlDigest: String
@@ -21,7 +21,7 @@ package final class PartialBody: @unchecked Sendable {  // one transfer at a tim
     let forbidsStoring: Bool
   }
 
-  /// The bytes, digested so far.
+  /// The bytes so far, with their digests.
   struct Content {
     let source: Source
     let digests: BodyDigests
@@ -32,12 +32,12 @@ package final class PartialBody: @unchecked Sendable {  // one transfer at a tim
 
   package init() {}
 
-  /// How many bytes the file begins with that need not be sent again; `nil` when everything must be.
+  /// The bytes at the beginning of the file that need not be sent again; `nil` when everything must be.
   package var bytes: Int? { content?.bytes }
 
   func keep(_ content: Content) { self.content = content }
 
-  /// Hands out what there is: from then on it has nothing.
+  /// Returns the content, and removes it from this object.
   func take() -> Content? {
     defer { content = nil }
     return content
@@ -45,9 +45,9 @@ package final class PartialBody: @unchecked Sendable {  // one transfer at a tim
 }
 
 extension PartialBody.Source {
-  /// What a response says of the body that it begins; `nil` when that cannot be continued: without a strong validator (RFC
-  /// 9110, sections 8.8.1 and 13.1.5), or of a server that sends no parts.
-  /// - Parameter url: The URL that was asked.
+  /// The source of the body that a response begins; `nil` when it cannot be continued: without a strong validator (RFC 9110,
+  /// sections 8.8.1 and 13.1.5), or from a server that sends no parts.
+  /// - Parameter url: The URL of the request.
   init?(_ header: ResponseHeader, from url: String) {
     guard !header.refusesRanges, let validator = Self.strongValidator(header) else { return nil }
     self.validator = validator
@@ -76,8 +76,8 @@ package struct Validators: Sendable, Hashable {
   /// The `Last-Modified`, as sent.
   package let lastModified: String?
 
-  /// The SHA-256 of the URL that returned them, redirects followed, or of the request's `validatorScope`; they are valid
-  /// for this URL or scope only.
+  /// The SHA-256 of the URL that returned them, after redirects, or of the request's `validatorScope`; they are valid only for
+  /// this URL or scope.
   package let urlDigest: String
 
   package init(etag: String?, lastModified: String?, urlDigest: String) {

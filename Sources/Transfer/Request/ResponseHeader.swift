@@ -28,10 +28,10 @@ struct ResponseHeader {
   /// The `Date`, as sent.
   private(set) var date: String?
 
-  /// The `Content-Range`; `nil` when there is none, or it is none of bytes.
+  /// The `Content-Range`; `nil` when there is none, or its unit is not bytes.
   private(set) var contentRange: ContentRange?
 
-  /// Whether the server says that it sends no parts of a body (`Accept-Ranges: none`).
+  /// Whether the server announces that it sends no parts of a body (`Accept-Ranges: none`).
   private(set) var refusesRanges = false
 
   /// Whether `Cache-Control` holds `no-store`.
@@ -89,19 +89,19 @@ struct ResponseHeader {
 
   /// The validators of the response; `nil` when there are none.
   /// - Parameters:
-  ///   - url: The URL that returned it, or the scope that stands for it.
-  ///   - begun: What it continues, whose validators the response need not repeat.
+  ///   - url: The URL that returned it, or its scope.
+  ///   - begun: The body that it continues, whose validators the response need not repeat.
   func validators(of url: String, continuing begun: PartialBody.Source? = nil) -> Validators? {
     let (etag, lastModified) = (etag ?? begun?.etag, lastModified ?? begun?.lastModified)
     guard etag != nil || lastModified != nil else { return nil }
     return Validators(etag: etag, lastModified: lastModified, urlDigest: MessageDigest.hexDigest(of: url))
   }
 
-  /// The length that the body must have; `nil` when it is unknown.
+  /// The required length of the body; `nil` when unknown.
   var bodyBytes: Int? { hasTransferEncoding ? nil : announcedBytes }
 
-  /// Compares the beginning case-insensitively. `prefix` is lower case and ends in `:` or `/`, which setting the case bit
-  /// (0x20) turns no letter into.
+  /// Compares the beginning case-insensitively. `prefix` is lower case and ends in `:` or `/`, which no letter becomes when the
+  /// case bit (0x20) is set.
   private static func begins(_ line: UnsafeRawBufferPointer, with prefix: StaticString) -> Bool {
     let count = prefix.utf8CodeUnitCount
     guard line.count >= count else { return false }
@@ -142,7 +142,7 @@ struct ResponseHeader {
 
 /// The part of a body that a response with status 206 has: a `Content-Range` in bytes (RFC 9110, section 14.4).
 struct ContentRange: Equatable {
-  /// The places of its first and its last byte, from 0.
+  /// The positions of its first and its last byte, from 0.
   let first: Int
   let last: Int
 

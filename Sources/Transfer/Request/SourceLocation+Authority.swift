@@ -1,9 +1,9 @@
 import CCurl
 import Glibc
 
-/// Host and port as rules for hosts compare them.
+/// Host and port in the form that rules for hosts compare.
 extension SourceLocation {
-  /// The port of a web URL, its scheme's when it names none; `nil` for files.
+  /// The port of a web URL, by default its scheme's; `nil` for files.
   package var port: Int? {
     let standard: Int
     switch scheme {
@@ -19,7 +19,7 @@ extension SourceLocation {
     return Int(String(decoding: name[name.index(after: colon)...], as: UTF8.self)) ?? standard
   }
 
-  /// Host, port and path as messages name what a redirect leads to, without the query, which may be long or hold a
+  /// Host, port and path of a redirect's target for messages, without the query, which may be long or contain a
   /// signature.
   var hostAndPath: String {
     guard let url = try? URLHandle(parsing: requestText) else { return host ?? "" }
@@ -27,8 +27,8 @@ extension SourceLocation {
     return (url.part(CURLUPART_HOST) ?? "") + port + (url.part(CURLUPART_PATH) ?? "")
   }
 
-  /// The host as it is resolved: in lower case, IPv6 in brackets, IPv4 as four octets, names beyond ASCII in their ACE form
-  /// (RFC 5890), without a dot at the end. `nil` for files.
+  /// The host as resolved: in lower case, IPv6 in brackets, IPv4 as four octets, names beyond ASCII in their ACE form (RFC 5890),
+  /// without a dot at the end. `nil` for files.
   package var canonicalHost: String? {
     guard var host else { return nil }
     if !host.utf8.allSatisfy({ $0 < 0x80 }), let url = try? URLHandle(parsing: requestText) {
@@ -42,14 +42,14 @@ extension SourceLocation {
   private static let setEncoding: Void = { _ = setlocale(LC_CTYPE, "C.UTF-8") }()
 
   /// The canonical form of a host, such as `hostName(of:)` returns.
-  /// - Returns: `nil` for a text that is no host.
+  /// - Returns: `nil` for a text that is not a host.
   package static func canonicalHost(of name: String) -> String? {
     if isPlainName(name) { return name.hasSuffix(".") ? String(name.dropLast()) : name }
     return (try? SourceLocation(parsing: "http://\(name)/"))?.canonicalHost
   }
 
-  /// Whether a name is in its canonical form but for a dot at the end: its last label begins with a letter, so that it is
-  /// no address.
+  /// Whether a name is in its canonical form except for a dot at the end: its last label begins with a letter, so that it is
+  /// not an address.
   private static func isPlainName(_ name: String) -> Bool {
     var (label, isPlain) = (UInt8(ascii: "."), true)
     var previous = UInt8(ascii: ".")
@@ -66,7 +66,7 @@ extension SourceLocation {
     return isPlain && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(label)
   }
 
-  /// The host of an http or https URL, in lower case, with its port unless that is the scheme's own: which entries use the
+  /// The host of an http or https URL, in lower case, with its port unless that is the scheme's own: identifies entries of the
   /// same server. A hundred times as fast as parsing the URL; one host may have several spellings.
   /// - Returns: `nil` for files and for texts without a host.
   package static func hostName(of text: String) -> String? {
@@ -120,7 +120,7 @@ extension SourceLocation {
     return inet_aton(host, &address) == 1 ? .v4(UInt32(bigEndian: address.s_addr)) : nil
   }
 
-  /// Whether the host is `localhost` or a name below it: the machine itself, whatever a resolver says.
+  /// Whether the host is `localhost` or a name below it: the machine itself, whatever a resolver reports.
   var isLocalName: Bool {
     guard var name = host?[...] else { return false }
     while name.hasSuffix(".") { name.removeLast() }

@@ -1,7 +1,7 @@
 import CCurl
 
 extension SourceLocation {
-  /// The location that a redirect leads to. Credentials of the URL are kept while scheme, host and port stay the same.
+  /// The location of a redirect's target. Credentials of the URL are kept while scheme, host and port stay the same.
   /// - Parameter target: The value of `Location`: a URL, or a reference relative to this one (RFC 3986, section 5).
   /// - Throws: `scheme-not-allowed` and `url-invalid`, with a message that continues after "redirects to".
   func redirected(to target: String) throws(TransferError) -> SourceLocation {
@@ -22,8 +22,8 @@ extension SourceLocation {
   /// Scheme, host and port; `nil` for files.
   var origin: [String?]? { scheme == .file ? nil : (try? URLHandle(parsing: requestText))?.origin }
 
-  /// What a name identifies that stands for URLs of this location's scheme, user, password, host and port; for files, of
-  /// all of them. Holds these secrets.
+  /// The identity of a name that stands for URLs of this location's scheme, user, password, host and port; for files, of all
+  /// files. Contains these secrets.
   package func scope(of name: String) -> String {
     guard scheme != .file, let url = try? URLHandle(parsing: requestText) else { return "key  \(name)" }
     let origin = url.origin.map { $0 ?? "" }.joined(separator: ":")

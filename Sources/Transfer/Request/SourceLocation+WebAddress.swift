@@ -1,5 +1,5 @@
 extension SourceLocation {
-  /// Continues a message about a text that is no file's name, and looks like a web address without its scheme; empty for
+  /// Continues a message about a text that is not a file's name, and looks like a web address without its scheme; empty for
   /// others.
   package static func webAddressHint(for text: String) -> String {
     Transfer.webAddressHint(for: Transfer.redacted(text, valid: false))
@@ -11,7 +11,7 @@ extension SourceLocation {
   /// Why a file is not read without `--file-root`.
   var fileNotAllowed: String { "\(redacted) is a file; only --file-root allows to read files" + webAddressHint }
 
-  /// What is said of it where a server has listed it.
+  /// The message when a server's list names the file.
   package var fileFromServer: String {
     "\(redacted) is a file, which a list that a server has sent may not name" + webAddressHint
   }

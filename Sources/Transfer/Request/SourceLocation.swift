@@ -12,15 +12,15 @@ package struct SourceLocation: Sendable, Hashable {
   /// The host in lower case, IPv6 in brackets, numbers such as `127.1` as four octets. `nil` for files.
   package let host: String?
 
-  /// The last component of the path, percent-decoded, without query; may be empty. For naming only: it may be
-  /// `..`, and hold anything but a slash (what precedes an encoded slash is dropped).
+  /// The last component of the path, percent-decoded, without query; may be empty. For naming only: it may be `..`, and contain
+  /// anything but a slash (text before an encoded slash is dropped).
   package let lastPathComponent: String
 
-  /// The text as it was given, without userinfo: for reports and logs.
+  /// The text as given, without userinfo: for reports and logs.
   package let redacted: String
 
-  /// The URL to request, normalised, with userinfo and without fragment; for files the path, absolute or relative to the
-  /// file root. May hold secrets.
+  /// The URL to request, normalised, with userinfo and without fragment; for files the path, absolute or relative to the file
+  /// root. May contain secrets.
   package let requestText: String
 
   /// The longest URL or path, in bytes: 64 KiB, several times what servers accept.
@@ -48,7 +48,7 @@ package struct SourceLocation: Sendable, Hashable {
     case .file: try self.init(fileURL: text)
     case nil:
       let shown = Transfer.redacted(text, valid: false)
-      // What stands where a scheme would may be the user of `user:password@host`.
+      // The text in the position of a scheme may be the user of `user:password@host`.
       let what = shown.hasPrefix(written) ? "has the scheme \"\(written)\"" : "has no scheme"
       throw TransferError(
         .schemeNotAllowed,
@@ -102,7 +102,7 @@ package struct SourceLocation: Sendable, Hashable {
   private init(path: String, redacted: String) {
     scheme = .file
     host = nil
-    // A secret is not to be in a name either.
+    // A name must not contain a secret either.
     lastPathComponent = Self.lastComponent(of: redacted.utf8.count < path.utf8.count ? redacted : path)
     self.redacted = redacted
     requestText = path

@@ -16,7 +16,7 @@ package struct SourceRequest: Sendable, Hashable {
     /// A form, as `multipart/form-data` (RFC 7578).
     case form([FormPart])
 
-    /// The field of a manifest's entry that holds it.
+    /// The field of a manifest's entry for it.
     fileprivate var field: String {
       switch self {
       case .body: "body"
@@ -40,10 +40,10 @@ package struct SourceRequest: Sendable, Hashable {
   /// Default: `GET`.
   package private(set) var method = Method.get
 
-  /// Header fields besides those that libcurl and the engine set, in the order in which they are sent. May hold secrets.
+  /// Header fields besides those that libcurl and the engine set, in the order in which they are sent. May contain secrets.
   package private(set) var headers: [HeaderField] = []
 
-  /// Default: `nil`, none. May hold secrets.
+  /// Default: `nil`, none. May contain secrets.
   package private(set) var content: Content?
 
   package static let plain = SourceRequest()
@@ -80,11 +80,11 @@ package struct SourceRequest: Sendable, Hashable {
   /// Whether the response may be cached and revalidated.
   package var isCacheable: Bool { method == .get }
 
-  /// Whether it must not be sent over a connection that was open before: when the server has closed that, libcurl sends the
-  /// request again, although the server may have got it (RFC 9110, section 9.2.2).
+  /// Whether it must not be sent over a kept connection: when the server has closed that, libcurl sends the request again,
+  /// although the server may have received it (RFC 9110, section 9.2.2).
   var needsNewConnection: Bool { method != .get }
 
-  /// The header fields with others, those that are not given already.
+  /// The header fields with others, except those that are given already.
   func headers(with others: [HeaderField]) -> [HeaderField] {
     guard !others.isEmpty else { return headers }
     let names = Set(headers.map { $0.name.lowercased() })
@@ -96,12 +96,12 @@ package struct SourceRequest: Sendable, Hashable {
     guard headers.contains(where: \.isOwnReferer) else { return self }
     var request = self
     let url = redacted(location.requestText, valid: true)
-    // It is one already, and so has no control characters.
+    // A valid URL has no control characters.
     request.headers = headers.map { field in field.isOwnReferer ? (try? HeaderField(field.name, url)) ?? field : field }
     return request
   }
 
-  /// The request for a redirect's target, as curl and browsers make it: a GET without content after 303, and for a POST
+  /// The request for a redirect's target, by the rules of curl and browsers: a GET without content after 303, and for a POST
   /// after 301 and 302; the same request otherwise.
   /// - Parameter leavesOrigin: Whether the target has another scheme, host or port: then all header fields but the type
   ///   of the content are removed.
@@ -116,12 +116,12 @@ package struct SourceRequest: Sendable, Hashable {
     return next
   }
 
-  /// A request that is not valid.
+  /// An invalid request.
   package struct ParseError: Error, Sendable {
-    /// The field of a manifest's entry that is wrong.
+    /// The invalid field of a manifest's entry.
     package let field: String
 
-    /// For people. Holds no values, which may be secrets.
+    /// For people. Contains no values, which may be secrets.
     package let message: String
   }
 }

@@ -5,16 +5,16 @@ package struct TransferConfiguration: Sendable {
   /// The `User-Agent` header. Default: `darkroom`.
   package var userAgent = "darkroom"
 
-  /// How long resolving and connecting may take, TLS included. Default: 10 s.
+  /// The time limit for resolving and connecting, TLS included. Default: 10 s.
   package var connectTimeout: Duration = .seconds(10)
 
-  /// How long a whole transfer may take, redirects included. Default: 600 s.
+  /// The time limit for a whole transfer, redirects included. Default: 600 s.
   package var timeout: Duration = .seconds(600)
 
-  /// How long the first byte of a body may take, after the request was sent. Default: nil, `usualFirstByteTimeout`.
+  /// The time limit for the first byte of a body, after the request was sent. Default: nil, `usualFirstByteTimeout`.
   package var firstByteTimeout: Duration?
 
-  /// What holds when nothing else was said.
+  /// The default time limit for the first byte.
   package static let usualFirstByteTimeout: Duration = .seconds(60)
 
   /// The speed, in bytes per second, below which a transfer whose body has begun times out after `lowSpeedPeriod`. 0
@@ -30,11 +30,11 @@ package struct TransferConfiguration: Sendable {
   /// How many redirects are followed. Default: 5.
   package var maxRedirects = 5
 
-  /// How many transfers from one host run at once; the others wait, which does not count against their timeout. A
-  /// transfer that is redirected to another host waits for a slot of that host. Default: `auto`.
+  /// The number of transfers from one host at once; the others wait, which does not count against their timeout. A transfer
+  /// that is redirected to another host waits for a slot of that host. Default: `auto`.
   package var perHost = HostLimit.auto
 
-  /// How fast all transfers together may receive, in bytes per second, at least 1. Default: `nil`, no limit.
+  /// The rate limit of all transfers together, in bytes per second, at least 1. Default: `nil`, no limit.
   package var maxRate: Int?
 
   /// The addresses that may be connected to. Default: public ones.
@@ -53,7 +53,7 @@ package struct TransferConfiguration: Sendable {
   /// system has no bundle.
   package var certificateFolder: String?
 
-  /// The largest header of a transfer, in bytes: of all its responses together, with redirects, informational responses
+  /// The largest header of a transfer, in bytes: of all its responses together, including redirects, informational responses
   /// and trailers.
   static let maxHeaderBytes = 256 << 10
 

@@ -1,7 +1,7 @@
 extension TransferError {
   /// The kinds of failures; raw values are those of the report, and stable.
   ///
-  /// A new code is a case here and a decision in `isTransient`; the compiler asks for both.
+  /// A new code needs a case here and a decision in `isTransient`; the compiler requires both.
   package enum Code: String, Sendable, CaseIterable {
     /// The text, or the target of a redirect, is not a URL.
     case urlInvalid = "url-invalid"
@@ -38,7 +38,7 @@ extension TransferError {
     /// The transfer was cancelled, or the engine shut down.
     case cancelled
 
-    /// Whether the cause may be gone when the same request is sent later. For `http-status` the status decides.
+    /// Whether the same request may succeed later. For `http-status` the status decides.
     var isTransient: Bool {
       switch self {
       case .dns, .connect, .timeout, .truncated, .network: true

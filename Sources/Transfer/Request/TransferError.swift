@@ -3,47 +3,47 @@ package struct TransferError: Error, Sendable, Hashable {
   /// The kind of failure, as reports name it.
   package let code: Code
 
-  /// For people: names the thing, the limit and the value. Holds no secret: userinfo is removed from URLs.
+  /// For people: names the thing, the limit and the value. Contains no secret: userinfo is removed from URLs.
   package let message: String
 
   /// The status of the last response. Default: `nil`, there was none.
   package var httpStatus: Int?
 
-  /// The URL that was requested last, redirects followed, userinfo removed. Default: `nil`, nothing was requested.
+  /// The URL of the last request, after redirects, without userinfo. Default: `nil`, nothing was requested.
   package var finalURL: String?
 
   /// How long the server asks to wait before the next request (`Retry-After`), in seconds from now, 0 or more. Only with a
-  /// status that is retryable. Default: `nil`, the server sent none.
+  /// retryable status. Default: `nil`, the server sent none.
   package var retryAfter: Double?
 
-  /// How many bytes of bodies arrived, those of error pages included. Default: 0.
+  /// The received bytes of bodies, error pages included. Default: 0.
   package var bytes = 0
 
-  /// The requests that were sent, redirects included. Default: none.
+  /// The sent requests, redirects included. Default: none.
   package var requests = RequestCount()
 
-  /// How the host answered the last request. Default: `nil`, it did not.
+  /// The host's answer to the last request. Default: `nil`, none.
   package var answer: HostAnswer?
 
-  /// Whether the time was over before the name of the host was resolved: no connection was tried. Default: `false`.
+  /// Whether the time limit was exceeded before the host's name was resolved: no connection was tried. Default: `false`.
   package var isUnresolved = false
 
-  /// How the proxy failed before it could say anything of the host.
+  /// A failure of the proxy before it reached the host.
   package enum ProxyFailure: Sendable {
     /// Its name has no address.
     case unresolved
-    /// No connection with it came about.
+    /// There was no connection to it.
     case unreachable
   }
 
-  /// Set when it is the proxy that failed, which says nothing about the host. Default: `nil`.
+  /// Set when the proxy failed, not the host. Default: `nil`.
   package var proxyFailure: ProxyFailure?
 
   /// The system's error number (`errno`), with `io`, `file-not-found` and `connect`. Default: `nil`, no system call
   /// failed.
   package var systemError: Int32?
 
-  /// Whether it is the source's file that could not be read, and not ours that could not be written. Default: `false`.
+  /// Whether the source's file could not be read; otherwise ours could not be written. Default: `false`.
   package var isOfSource = false
 
   package init(
@@ -69,7 +69,7 @@ package struct TransferError: Error, Sendable, Hashable {
       || code == .httpStatus && httpStatus.map(Self.transientStatuses.contains) == true
   }
 
-  /// Whether the host asks for fewer requests, whatever they are for: status 429, or 503 with `Retry-After`.
+  /// Whether the host asks for fewer requests of any kind: status 429, or 503 with `Retry-After`.
   package var isHostRefusal: Bool {
     code == .httpStatus && (httpStatus == 429 || httpStatus == 503 && retryAfter != nil)
   }

@@ -1,7 +1,7 @@
 /// The result of a transfer whose body was written completely, or has not changed.
 package struct TransferOutcome: Sendable, Hashable {
-  /// 200, or 304 when the request's validators are still valid, or 206 when the beginning of the body came with an earlier
-  /// transfer, or `nil` for a file.
+  /// 200; 304 when the request's validators are still valid; 206 when an earlier transfer received the beginning of the body; or
+  /// `nil` for a file.
   package let httpStatus: Int?
 
   /// Whether the server confirms that the source has not changed; nothing was written.
@@ -13,13 +13,13 @@ package struct TransferOutcome: Sendable, Hashable {
   /// Whether the body may be cached: the server did not send `Cache-Control: no-store`. `false` for a file.
   package let mayBeStored: Bool
 
-  /// The URL that returned the body, redirects followed, userinfo removed.
+  /// The URL that returned the body, after redirects, without userinfo.
   package let finalURL: String
 
   /// The body's length.
   package let bytes: Int
 
-  /// How many bytes of it came with this transfer; more than `bytes` when it had to begin again.
+  /// The bytes that came with this transfer; more than `bytes` when the body was started again.
   package let received: Int
 
   /// The body's SHA-256, 64 lower-case hexadecimal digits; empty when it is not modified.
@@ -28,19 +28,19 @@ package struct TransferOutcome: Sendable, Hashable {
   /// The `Content-Type` header, as sent. `nil` for a file.
   package let contentType: String?
 
-  /// The requests that were sent, redirects included.
+  /// The sent requests, redirects included.
   package let requests: RequestCount
 
-  /// How long the transfer ran, without the time it waited for a slot of its host; in seconds.
+  /// The duration of the transfer, without the time it waited for a slot of its host; in seconds.
   package let seconds: Double
 
-  /// How the host answered the last request. `nil` for a file.
+  /// The host's answer to the last request. `nil` for a file.
   package let answer: HostAnswer?
 }
 
-/// How a host answered a request.
+/// The host's answer to a request.
 package struct HostAnswer: Sendable, Hashable {
-  /// From the beginning of the request, without the time for a connection, to the first byte of its answer; in seconds.
+  /// The time from the beginning of the request to the first byte of its answer, without the time for a connection; in seconds.
   package let firstByte: Double
 
   /// Whether it came over a connection that carries several requests at once.
@@ -52,12 +52,12 @@ package struct HostAnswer: Sendable, Hashable {
   }
 }
 
-/// How many requests a transfer sent; none for a file, or when every address was refused.
+/// The number of requests of a transfer; none for a file, or when every address was refused.
 package struct RequestCount: Sendable, Hashable {
-  /// All requests, one for each redirect included.
+  /// All requests, including one for each redirect.
   package var sent = 0
 
-  /// Those sent over a connection that was already open.
+  /// Requests over an open connection.
   package var reused = 0
 
   package init(sent: Int = 0, reused: Int = 0) {

@@ -1,17 +1,17 @@
 import Synchronization
 
-/// How far a transfer is. Any thread may ask. Times are milliseconds of the monotonic clock.
+/// The progress of a transfer, for any thread. Times are milliseconds of the monotonic clock.
 package final class TransferProgress: Sendable {
-  /// When bytes could arrive.
+  /// The times in which bytes could arrive.
   private struct Flow {
-    /// When the request that is under way began; nil while there is none: the transfer waits for a slot of a host.
+    /// The beginning of the current request; nil without one: the transfer waits for a slot of a host.
     var began: Int?
-    /// How long the requests before it took.
+    /// The duration of earlier requests.
     var before = 0
     var isBehindSlow = false
   }
 
-  /// Whether a rate holds it back, and which: that of all transfers together, or that of its host.
+  /// The rate that holds a transfer back: that of all transfers together, or that of its host.
   package enum RateHold: UInt8, Sendable, AtomicRepresentable { case none, total, host }
 
   private let received = Atomic(0)
@@ -21,20 +21,20 @@ package final class TransferProgress: Sendable {
 
   package init() {}
 
-  /// Bytes of bodies that have arrived, redirects and error pages included.
+  /// Received bytes of bodies, redirects and error pages included.
   package var bytes: Int { received.load(ordering: .relaxed) }
 
-  /// Whether its speed says nothing about the server: a rate limits it, or there is none.
+  /// Whether its speed does not reflect the server: a rate limits it, or it has no speed.
   package var isLimited: Bool { limited.load(ordering: .relaxed) }
 
   package var rateHold: RateHold { held.load(ordering: .relaxed) }
 
-  /// For how long bytes could arrive: the time of its requests, without what it waited for a slot of a host or a name.
+  /// The time in which bytes could arrive: that of its requests, without waiting for a slot of a host or a name.
   package func flowTime(now: Int) -> Int {
     flow.withLock { flow in flow.before + (flow.began.map { max(0, now - $0) } ?? 0) }
   }
 
-  /// Whether it waits for a slot of a host all of whose slots belong to transfers that are too slow.
+  /// Whether it waits for a slot of a host whose slots all belong to transfers that are too slow.
   package var isBehindSlow: Bool { flow.withLock { $0.isBehindSlow } }
 
   func add(_ bytes: Int) { received.wrappingAdd(bytes, ordering: .relaxed) }

@@ -5,8 +5,8 @@ package struct TransferRequest: Sendable {
   /// Method, header fields and content; ignored for a file. Default: a plain GET.
   package let request: SourceRequest
 
-  /// A descriptor open for writing, of an empty file, or of what `partial` says; then at its end. The caller owns it, and closes it after completion. When the
-  /// transfer fails, part of the body may have been written.
+  /// A descriptor open for writing, of an empty file, or of the content of `partial`, then at its end. The caller owns it, and
+  /// closes it after completion. After a failure, it may contain part of the body.
   package let destination: Int32
 
   /// The expected digest of the source. Default: `nil`, any.
@@ -15,22 +15,22 @@ package struct TransferRequest: Sendable {
   /// The validators of an earlier download: while they are valid, nothing is written. Default: `nil`.
   package let validators: Validators?
 
-  /// What validators of this request belong to, in place of the URL that returned them, when no redirect was followed.
-  /// Default: `nil`, the URL.
+  /// The scope of this request's validators, in place of the URL that returned them, when no redirect was followed. Default:
+  /// `nil`, the URL.
   package let validatorScope: String?
 
-  /// What differs from the engine's configuration; ignored for a file. Default: nothing.
+  /// The differences from the engine's configuration; ignored for a file. Default: none.
   package let settings: HostSettings
 
   /// Called once on the engine's thread when the first line of the first answer has arrived, redirects and errors included;
   /// not for a file. It must return quickly. Default: `nil`.
   package let answered: (@Sendable () -> Void)?
 
-  /// Where the bytes that arrive are counted; not those of a file. Default: `nil`.
+  /// Counts the received bytes, except those of a file. Default: `nil`.
   package let progress: TransferProgress?
 
-  /// What `destination` begins with, which need not be sent again if the server still has the same, and what is left of it
-  /// if the transfer breaks off; ignored for a file. Default: `nil`, the file is empty, and nothing is kept.
+  /// The beginning of `destination`, which need not be sent again if the server still has the same body, and the part that
+  /// is kept if the transfer breaks off; ignored for a file. Default: `nil`, the file is empty, and nothing is kept.
   package let partial: PartialBody?
 
   package init(
@@ -56,7 +56,7 @@ package struct TransferID: Hashable, Sendable {
   let number: UInt64
 }
 
-/// A request that was passed to an engine, with its completion.
+/// A request in an engine, with its completion.
 struct QueuedTransfer: Sendable {
   let id: TransferID
   let request: TransferRequest
