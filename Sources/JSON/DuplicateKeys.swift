@@ -1,8 +1,8 @@
-/// Finds the keys that occur twice in an object of a JSON text. jansson tells that there is one, and not which.
+/// Finds keys that occur twice in an object of a JSON text. jansson only reports that there is one.
 struct DuplicateKeys {
   private typealias Position = (line: Int, column: Int)
 
-  /// What the position is in.
+  /// A container around the position.
   private enum Container {
     case array
     /// The keys so far, and whether a key comes next.
@@ -20,11 +20,11 @@ struct DuplicateKeys {
     position = (line, 1)
   }
 
-  /// Returns an error for each key that its object has already, with the line and column of both, in the order of the text.
-  /// From where the text is no JSON, or nested deeper than allowed, the result means nothing.
+  /// Returns an error for each key that occurs again in its object, with the line and column of both, in the order of the text.
+  /// After invalid JSON or too deep nesting, the result is meaningless.
   /// - Parameters:
-  ///   - line: Where the text begins in its file, from 1.
-  ///   - limit: How many are wanted.
+  ///   - line: The line of the text's beginning in its file, from 1.
+  ///   - limit: The most errors that are returned.
   static func find(in text: UnsafeRawBufferPointer, line: Int, limit: Int) -> [JSONError] {
     var scan = DuplicateKeys(text, line: line)
     while scan.index < text.count, scan.found.count < limit, scan.containers.count <= JSONDocument.depthLimit {
@@ -55,7 +55,7 @@ struct DuplicateKeys {
   }
 
   private mutating func expectKey() {
-    // It is taken out meanwhile, so that the keys are not copied.
+    // Taken out meanwhile, so that the keys are not copied.
     guard case .object(let keys, _)? = containers.popLast() else { return containers.append(.array) }
     containers.append(.object(keys: keys, isKeyNext: true))
   }
@@ -80,7 +80,7 @@ struct DuplicateKeys {
     containers.append(.object(keys: keys, isKeyNext: false))
   }
 
-  /// The bytes of a string, which is given with its quotes.
+  /// The bytes of a string, given with its quotes.
   private static func decoded(_ string: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
     guard string.contains(UInt8(ascii: "\\")) else { return Array(string.dropFirst().dropLast()) }
     let value = try? JSONDocument(parsing: UnsafeRawBufferPointer(rebasing: string), allowingNUL: true).value()
@@ -98,7 +98,7 @@ struct DuplicateKeys {
 }
 
 extension JSONError.Place {
-  /// Whether a place with line and column comes before another.
+  /// Whether a position comes before another.
   func isBefore(_ other: JSONError.Place) -> Bool {
     guard case .line(let line, let column) = self, case .line(let otherLine, let otherColumn) = other else {
       return true

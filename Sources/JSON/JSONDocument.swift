@@ -1,16 +1,16 @@
 import CJansson
 
-/// A JSON text parsed by jansson, which keeps the order, rejects duplicate keys and tells line and column.
+/// A JSON text parsed by jansson, which keeps the order, rejects duplicate keys and reports line and column.
 package final class JSONDocument {
-  /// Arrays and objects may be nested this deep.
+  /// The limit of nested arrays and objects.
   package static let depthLimit = 32
 
   private let root: UnsafeMutablePointer<json_t>
 
-  /// Parses UTF-8 text that holds one JSON value.
-  /// - Parameter line: Where the text begins in its file, for messages; from 1.
-  /// - Parameter allowingNUL: Whether strings may hold U+0000; keys never may. Default: false.
-  /// - Throws: `JSONError` with line and column; that of the first key that occurs twice names both places.
+  /// Parses UTF-8 text with one JSON value.
+  /// - Parameter line: The line of the text's beginning in its file, for messages; from 1.
+  /// - Parameter allowingNUL: Whether strings may contain U+0000; keys never may. Default: false.
+  /// - Throws: `JSONError` with line and column; for the first key that occurs twice, those of both.
   package init(
     parsing text: UnsafeRawBufferPointer, line: Int = 1, allowingNUL: Bool = false
   ) throws(JSONError) {
@@ -21,11 +21,11 @@ package final class JSONDocument {
     }
   }
 
-  /// Parses a text of which it is known that a key occurs twice. Of such a key the last value is kept.
+  /// Parses a text in which a key occurs twice, and keeps the last value of such a key.
   /// - Parameters:
-  ///   - allowingNUL: Whether strings may hold U+0000. Default: false.
-  ///   - duplicates: Gets one error for each key that occurs again, at most 100; when the text is no JSON either, for those
-  ///     before the place of that.
+  ///   - allowingNUL: Whether strings may contain U+0000. Default: false.
+  ///   - duplicates: Gets one error for each key that occurs again, at most 100; when the text is also invalid JSON, for those
+  ///     before the error.
   /// - Throws: `JSONError` with line and column.
   package init(
     parsing text: UnsafeRawBufferPointer, line: Int = 1, allowingNUL: Bool = false,
@@ -68,12 +68,12 @@ package final class JSONDocument {
 
   deinit { cjansson_decref(root) }
 
-  /// Larger ones would have to be rounded, and nobody would notice.
+  /// Larger integers would be rounded silently.
   private static let numberTooLarge =
     "whole numbers go from \(Int.min) to \(Int.max), others to 1.8e308; write a larger one as a string"
 
-  /// A message of jansson's without what means something to its callers only, and without the text near the mistake, which
-  /// may be a secret: there is a column.
+  /// A message of jansson without parts for its callers, and without the text near the error, which may be a secret: the column
+  /// shows where it is.
   private static func readable(_ message: String) -> String {
     message.replacing(" without JSON_ALLOW_NUL", with: "").replacing(/\ near '.*/.dotMatchesNewlines(), with: "")
   }
@@ -130,7 +130,7 @@ package final class JSONDocument {
 }
 
 extension JSONValue {
-  /// Parses a text that holds one JSON value; strings may hold U+0000.
+  /// Parses a text with one JSON value; strings may contain U+0000.
   package init(parsing text: String) throws(JSONError) {
     var text = text
     let result = text.withUTF8 { bytes in
@@ -142,22 +142,22 @@ extension JSONValue {
   }
 }
 
-/// Why a text is not a JSON value that can be kept.
+/// Why a text is not an acceptable JSON value.
 package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
   package enum Code: Sendable {
     case empty
-    /// It breaks the grammar (RFC 8259).
+    /// It violates the grammar (RFC 8259).
     case syntax
     case duplicateKey
     /// It is not UTF-8.
     case encoding
     /// Arrays and objects are nested deeper than `JSONDocument.depthLimit`.
     case tooDeep
-    /// A number would have to be rounded.
+    /// A number would be rounded.
     case numberTooLarge
   }
 
-  /// Where in the text.
+  /// The location in the text.
   package enum Place: Sendable, Equatable {
     /// Both from 1; the column counts code points.
     case line(Int, column: Int)

@@ -1,6 +1,6 @@
 extension JSONValue {
   /// The value as JSON on one line, without spaces. Numbers are the shortest text that reads back as the same number
-  /// (jansson, which reads for us, writes all 17 digits); one that JSON cannot express is null.
+  /// (jansson, the parser, would write all 17 digits); one that JSON cannot express is null.
   package var text: String {
     var text: [UInt8] = []
     text.reserveCapacity(1024)
@@ -43,7 +43,7 @@ extension JSONValue {
     text.append(UInt8(ascii: "\""))
   }
 
-  /// Whether a byte of UTF-8 stands for itself whatever surrounds it. U+2028 and U+2029 begin with E2.
+  /// Whether a byte of UTF-8 is never escaped, whatever surrounds it. U+2028 and U+2029 begin with E2.
   private static func isPlain(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7f && byte != 0xe2
   }

@@ -29,13 +29,13 @@ package enum JSONValue: Sendable, Equatable {
     members.compactMap { member in member.value.map { Member(member.key, $0) } }
   }
 
-  /// The value under a key of an object; nil when there is none or this is no object.
+  /// The value of a key of an object; nil when there is none or this is not an object.
   package subscript(key: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.key == key }?.value
   }
 
-  /// An object of members, in the order of their keys' first occurrence; what a key has more than once becomes an array.
+  /// An object of members, in the order of their keys' first occurrence; several values of a key become an array.
   package static func object(grouping members: [Member]) -> JSONValue {
     var keys: [String] = []
     var values: [String: [JSONValue]] = [:]
@@ -69,7 +69,7 @@ package enum JSONValue: Sendable, Equatable {
     }
   }
 
-  /// The value as it is written, for a message; its kind when that is long.
+  /// The value as written, for a message; its kind when it is long.
   package var shown: String {
     switch self {
     case .null, .bool, .integer, .number: text
@@ -78,7 +78,7 @@ package enum JSONValue: Sendable, Equatable {
     }
   }
 
-  /// What kind of value this is, in words for a message.
+  /// The kind of the value, in words for a message.
   package var kind: String {
     switch self {
     case .null: "null"

@@ -12,7 +12,7 @@ package enum ManifestFormats {
   /// Why a file with an unknown extension is not a manifest.
   package static var refusal: String {
     let known = all.flatMap(\.extensions).map { "." + $0 }.joined(separator: ", ")
-    return "its extension is none of a manifest's: \(known), or one of these with .gz"
+    return "its extension is not that of a manifest: \(known), or one of these with .gz"
   }
 
   /// The format of an extension, in any case; nil for an unknown one.

@@ -282,7 +282,7 @@ class Checks:
         assert "rejected" in broken and "did you mean \"filters\"?" in broken and "entries.a.filter" in broken, broken
         assert page.run("jobs.querySelector('progress').value") == 9
         ignored = page.run("ignored.innerText")
-        assert "notes <i>.docx" in ignored and "its extension is none" in ignored, ignored
+        assert "notes <i>.docx" in ignored and "its extension is not that of a manifest" in ignored, ignored
         page.click("#state-rejected")
         page.wait("document.querySelectorAll('#jobs > li').length === 1")
         page.click("#state-")

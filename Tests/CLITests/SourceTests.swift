@@ -148,7 +148,7 @@ import Testing
     let rows = try folders.report("job").entries
     #expect(rows.map(\.state) == ["failed", "filtered", "filtered"])
     #expect(rows[0].error?.code == "scheme-not-allowed", "\(rows[0].error?.message ?? "")")
-    #expect(rows[0].error?.message.contains("a list that a server has sent") == true)
+    #expect(rows[0].error?.message.contains("a list from a server") == true)
     #expect(!folders.exists("job/images/file.jpg"))
   }
 

@@ -27,7 +27,7 @@ import Testing
       ("5d41402abc4b2a76b9719d911017c592", "a checksum is TYPE=HEX"),
       ("sha256=00", "unknown checksum type \"sha256\"; there are sha-256, sha-512, sha-1, md5"),
       ("=", "unknown checksum type \"\""),
-      ("md5=", "a md5 digest has 32 hexadecimal digits; \"\" is none"),
+      ("md5=", "a md5 digest has 32 hexadecimal digits; \"\" is not one"),
       ("md5=5d41402abc4b2a76b9719d911017c59", "a md5 digest has 32 hexadecimal digits"),
       ("md5=5d41402abc4b2a76b9719d911017c5920", "a md5 digest has 32 hexadecimal digits"),
       ("md5=5d41402abc4b2a76b9719d911017c59g", "a md5 digest has 32 hexadecimal digits"),

@@ -9,7 +9,7 @@ import JSON
 /// begins with its kind (4 bits) and its length (4 bits; 15: an integer object with the length follows).
 struct BinaryPropertyList {
   static let magic = Array("bplist0".utf8)
-  private static let damaged = ManifestProblem(.syntax, "this is no binary property list", at: .file)
+  private static let damaged = ManifestProblem(.syntax, "this is not a binary property list", at: .file)
 
   private let bytes: [UInt8]
   private let offsetSize: Int
@@ -118,7 +118,7 @@ struct BinaryPropertyList {
     for reference in references {
       let start = try offset(of: reference)
       guard 0x5...0x6 ~= bytes[start] >> 4 else {
-        throw ManifestProblem(.syntax, "a key of a dictionary is no string", at: .keyPath(path))
+        throw ManifestProblem(.syntax, "a key of a dictionary is not a string", at: .keyPath(path))
       }
       let key = try string(start, at: path)
       guard !key.utf8.contains(0) else {
@@ -155,7 +155,7 @@ struct BinaryPropertyList {
           UInt16(content[$0]) << 8 | UInt16(content[$0 + 1])
         }, as: UTF16.self)
       : String(validating: content, as: UTF8.self)
-    guard let text else { throw ManifestProblem(.encoding, "a string is no valid Unicode", at: .keyPath(path)) }
+    guard let text else { throw ManifestProblem(.encoding, "a string is not valid Unicode", at: .keyPath(path)) }
     return text
   }
 

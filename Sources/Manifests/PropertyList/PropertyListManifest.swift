@@ -23,7 +23,7 @@ struct PropertyListManifest: ManifestFormat {
       list = try PropertyListSerialization.propertyList(from: data, format: &format)
     } catch {
       let reason = (error as NSError).userInfo["NSDebugDescription"] as? String
-      throw ManifestProblem(.syntax, reason ?? "this is no property list", at: .file)
+      throw ManifestProblem(.syntax, reason ?? "this is not a property list", at: .file)
     }
     guard format != .openStep else {
       throw ManifestProblem(.syntax, "a property list must be XML or binary, not the old text format", at: .file)

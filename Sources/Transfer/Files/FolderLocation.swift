@@ -29,7 +29,7 @@ package struct FolderLocation: Sendable, Equatable {
   /// - Throws: As a transfer of a file does.
   package func open(_ configuration: TransferConfiguration) throws(TransferError) -> OpenFolder {
     guard let root = configuration.fileRoot else {
-      throw TransferError(.schemeNotAllowed, "\(redacted) is a folder; only --file-root allows to read files")
+      throw TransferError(.schemeNotAllowed, "\(redacted) is a folder; files are only read with --file-root")
     }
     return try FileRoot(path: root).openFolder(folder, shown: redacted)
   }

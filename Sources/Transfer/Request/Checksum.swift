@@ -22,7 +22,7 @@ package struct Checksum: Sendable, Hashable, CustomStringConvertible {
     let digest = shown[shown.index(after: equals)...].lowercased()
     let count = algorithm.hexDigitCount
     guard digest.utf8.count == count, digest.utf8.allSatisfy(Self.hexDigits.contains) else {
-      throw ParseError(message: "a \(type) digest has \(count) hexadecimal digits; \"\(digest)\" is none")
+      throw ParseError(message: "a \(type) digest has \(count) hexadecimal digits; \"\(digest)\" is not one")
     }
     self.algorithm = algorithm
     self.digest = digest

@@ -65,7 +65,7 @@ package struct HeaderField: Sendable, Hashable {
       ),
       ("is for the proxy; give --proxy http://USER:PASSWORD@HOST", ["proxy-authorization"]),
       (
-        "is said by the download cache; --refresh asks anew",
+        "is set by the download cache; --refresh downloads again",
         ["if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range"]
       ),
       ("would get a part, and sources are downloaded whole", ["range"]),

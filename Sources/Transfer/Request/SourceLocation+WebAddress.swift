@@ -9,11 +9,11 @@ extension SourceLocation {
   var webAddressHint: String { scheme == .file ? Transfer.webAddressHint(for: redacted) : "" }
 
   /// Why a file is not read without `--file-root`.
-  var fileNotAllowed: String { "\(redacted) is a file; only --file-root allows to read files" + webAddressHint }
+  var fileNotAllowed: String { "\(redacted) is a file; files are only read with --file-root" + webAddressHint }
 
   /// The message when a server's list names the file.
   package var fileFromServer: String {
-    "\(redacted) is a file, which a list that a server has sent may not name" + webAddressHint
+    "\(redacted) is a file, which a list from a server may not name" + webAddressHint
   }
 }
 

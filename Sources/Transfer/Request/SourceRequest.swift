@@ -153,7 +153,7 @@ package struct FormPart: Sendable, Hashable {
     if let type {
       let parts = type.prefix { $0 != ";" }.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count == 2, !parts.contains(where: \.isEmpty), type.utf8.allSatisfy({ (0x20..<0x7f).contains($0) })
-      else { throw Self.problem("the type of \"\(name)\" must be such as image/png") }
+      else { throw Self.problem("the type of \"\(name)\" must be a media type such as image/png") }
     }
     self.name = name
     self.content = content
