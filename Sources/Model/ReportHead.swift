@@ -18,9 +18,8 @@ package struct ReportHead: Sendable, Equatable {
   /// - Throws: `SystemError` when it cannot be read.
   package init?(of file: OpenFile) throws(SystemError) {
     let start = try file.readStart(1 << 20)
-    let lines = String(decoding: start, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-    guard let end = lines.firstIndex(where: { $0 == Self.rowsBegin }) else { return nil }
-    let head = lines[..<end].joined()
+    guard let end = start.firstRange(of: "\n\(Self.rowsBegin)\n".utf8)?.lowerBound else { return nil }
+    let head = String(decoding: start[..<end], as: UTF8.self)
     guard head.hasSuffix(","), case .object(let members)? = try? JSONValue(parsing: head.dropLast() + "}") else {
       return nil
     }

@@ -165,8 +165,8 @@ import Testing
 
   @Test func `one that cannot be synced costs itself only`() throws {
     var states: Set<String> = []
-    // Each thread counts its own: the one that syncs the result, and then the preview, has synced up to three before.
-    for number in 2...5 {
+    // Each thread counts its own, and which of them syncs the preview depends on the load.
+    for number in 1...6 {
       try folders.drop("job\(number).json", #"{"a": "large.jpg"}"#)
       _ = try folders.run(options + ["--isolation", "none"], injecting: "fsync:error=EIO:when=\(number)")
       if !folders.exists("job\(number)/report.json") {
