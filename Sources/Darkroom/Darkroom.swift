@@ -27,10 +27,7 @@ package final class Darkroom {
   /// What other threads report.
   enum Message: Sendable {
     case job(BackgroundWork.Message)
-    case downloadBegan(PhotoRecord, at: Int?)
-    case hostAnswered(PhotoRecord)
-    case downloadEnded(PhotoRecord)
-    case operationsEnded(PhotoRecord)
+    case operation(PendingOperations.Event)
     case delivery(DeliveryQueue.Message)
     case cacheFailed(String)
     case cacheCleared
@@ -317,10 +314,11 @@ package final class Darkroom {
   private func handle(_ message: Message, now: Double) throws {
     switch message {
     case .job(let message): try jobs.handle(message)
-    case .downloadBegan(let record, let time): jobs.flow.downloadBegan(record, at: time)
-    case .hostAnswered(let record): jobs.scheduler.hostAnswered(record.id)
-    case .downloadEnded(let record): jobs.flow.downloadEnded(record, backoff: configuration.backoff)
-    case .operationsEnded(let record): jobs.flow.operationsEnded(record, configuration)
+    case .operation(.downloadBegan(let record, let time)): jobs.flow.downloadBegan(record, at: time)
+    case .operation(.hostAnswered(let record)): jobs.scheduler.hostAnswered(record.id)
+    case .operation(.downloadEnded(let record)):
+      jobs.flow.downloadEnded(record, backoff: configuration.backoff)
+    case .operation(.operationsEnded(let record)): jobs.flow.operationsEnded(record, configuration)
     case .delivery(let message): try jobs.handle(message)
     case .cacheFailed(let why): observe(.warning("the download cache is not used until the next start: \(why)"))
     case .cacheCleared: jobs.suspension.cacheWasCleared()
@@ -394,7 +392,7 @@ package final class Darkroom {
     if stopDeadline == nil, let due = jobs.suspension.memoryCheck {
       untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
     }
-    if let due = jobs.pending.nextPaceCheck {
+    if let due = jobs.pending.room.nextPaceCheck {
       untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
     }
     if let due = status.due { untilScan = min(untilScan, max(0, due - now)) }

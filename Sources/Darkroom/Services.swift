@@ -191,10 +191,8 @@ final class Services {
     ) { [send] in send(.delivery($0)) }
     let pool = DecodingPool(configuration) { [send] in send(.worker($0)) }
     let pending = PendingOperations(
-      configuration: configuration, engine: engine, decoding: DecodingAccess(pool: pool, journal: journal),
-      downloadBegan: { [send] in send(.downloadBegan($0, at: $1)) },
-      hostAnswered: { [send] in send(.hostAnswered($0)) },
-      downloadEnded: { [send] in send(.downloadEnded($0)) }, ended: { [send] in send(.operationsEnded($0)) })
+      configuration: configuration, engine: engine, decoding: DecodingAccess(pool: pool, journal: journal)
+    ) { [send] in send(.operation($0)) }
     let jobs = LiveJobs(
       queue: JobQueue(goal: .watch, unfinished: unfinished), pending: pending, delivery: delivery,
       suspension: Suspension(

@@ -30,8 +30,9 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   private let shared: SharedDownloads
   private let rules: HostRules
   private let endings: DispatchQueue
-  private let began: (@Sendable (PhotoRecord, Int?) -> Void)?
-  private let answered: (@Sendable (PhotoRecord) -> Void)?
+  private let report: @Sendable (PendingOperations.Event) -> Void
+  private let reportsBeginning: Bool
+  private let reportsAnswer: Bool
   private let ended: @Sendable (PhotoRecord) -> Void
   private let live = Mutex(Live())
 
@@ -41,15 +42,15 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   ///   - shared: The other downloads that are under way.
   ///   - rules: Those for hosts.
   ///   - endings: Where what has been transferred ends: the engine's thread is for transfers.
-  ///   - began: Called on any thread before it begins its request, with the time in milliseconds, and without one when
-  ///     it waits for another. Default: nil, nobody wants to know.
-  ///   - answered: Called on the engine's thread when the first answer to its request begins to arrive. Default: nil.
+  ///   - report: Called on any thread before it begins its request or waits for another, and on the engine's thread when
+  ///     the first answer to its request begins to arrive, if that is to be reported.
   ///   - ended: Called on any thread, before the operation finishes.
   init(
     _ record: PhotoRecord, engine: TransferEngine, access: CacheAccess,
     delivered: @escaping @Sendable (CacheKey) -> CachedSource? = { _ in nil }, shared: SharedDownloads,
-    rules: HostRules = HostRules(), endings: DispatchQueue, began: (@Sendable (PhotoRecord, Int?) -> Void)? = nil,
-    answered: (@Sendable (PhotoRecord) -> Void)? = nil, ended: @escaping @Sendable (PhotoRecord) -> Void
+    rules: HostRules = HostRules(), endings: DispatchQueue,
+    report: @escaping @Sendable (PendingOperations.Event) -> Void, reportsBeginning: Bool, reportsAnswer: Bool,
+    ended: @escaping @Sendable (PhotoRecord) -> Void
   ) {
     self.record = record
     self.engine = engine
@@ -58,8 +59,8 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     self.shared = shared
     self.rules = rules
     self.endings = endings
-    self.began = began
-    self.answered = answered
+    self.report = report
+    (self.reportsBeginning, self.reportsAnswer) = (reportsBeginning, reportsAnswer)
     self.ended = ended
     super.init()
     name = "download \(record.entry.name)"
@@ -79,7 +80,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   /// Begins the download, or waits for another of the same request.
   private func begin() {
     if let source = record.inherited, source.isCached || (try? staging.open(download)) != nil {
-      began?(record, nil)
+      if reportsBeginning { report(.downloadBegan(record, at: nil)) }
       record.downloaded(source, taking: .zero)
       return end()
     }
@@ -101,7 +102,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
       let leader = shared.leader(key, self)
       live.withLock { $0.leader = leader }
       guard leader == nil else {
-        began?(record, nil)
+        if reportsBeginning { report(.downloadBegan(record, at: nil)) }
         // Whoever cancels it from now on finds it waiting.
         if isCancelled, shared.withdraw(self, from: key) { finish() }
         return
@@ -136,7 +137,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
       location: location, request: record.entry.request, destination: file.descriptor, checksum: record.entry.checksum,
       validators: known?.validators, validatorScope: sourceName.map { location.scope(of: $0) },
       settings: settings.limited(by: record.settings), progress: progress, partial: partial, answered: reportAnswer)
-    self.began?(record, Clock.monotonicMilliseconds)
+    if reportsBeginning { report(.downloadBegan(record, at: Clock.monotonicMilliseconds)) }
     let transfer = engine.start(request) { [self] result in
       let time = began.duration(to: .now)
       endings.async { [self] in
@@ -161,10 +162,10 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   /// The cache has the same file, and keeps it to itself.
   private func create() throws(SystemError) -> OpenFile { try staging.create(download, mode: 0o600) }
 
-  /// What is called when an answer begins to arrive; nil when nobody wants to know.
+  /// What is called when an answer begins to arrive; nil when that is not reported.
   private var reportAnswer: (@Sendable () -> Void)? {
-    guard let answered else { return nil }
-    return { [record] in answered(record) }
+    guard reportsAnswer else { return nil }
+    return { [record, report] in report(.hostAnswered(record)) }
   }
 
   /// Records how a transfer ended.

@@ -48,53 +48,38 @@ package final class PendingOperations {
   private let sharedFiltrations = SharedFiltrations()
   private let resultFolders = ResultFolders()
   package private(set) var inProgress: [PhotoRecord.ID: Chain] = [:]
-  private var occupancy = Array(repeating: AdmissionWindow.Occupancy(), count: Entry.Priority.allCases.count)
   private var engine: TransferEngine
   private var configuration: Configuration
-  private var limits: ImageLimits
-  private var window: AdmissionWindow
-  private let downloadBegan: @Sendable (PhotoRecord, Int?) -> Void
-  private let hostAnswered: @Sendable (PhotoRecord) -> Void
+  private var limits = ImageLimits()
+  package var room: QueueRoom
+  private let report: @Sendable (Event) -> Void
 
-  /// How many downloads run at once, but for those of hosts that do not answer.
-  private var places: DownloadWindow
-  private var silent = 0
-
-  /// The limits of the queues, unless operations go on one by one.
-  private var downloads: Int
-  private var isOneByOne = false
-
-  /// The downloads that are too slow, and when they are to be looked for again.
-  private var slow: SlowDownloads
-  private var nextPaceTime = 0
-  private let downloadEnded: @Sendable (PhotoRecord) -> Void
-  private let ended: @Sendable (PhotoRecord) -> Void
+  /// What has happened to an entry's operations.
+  package enum Event: Sendable {
+    /// Its download begins its request, at a time in milliseconds; nil: it makes none, because it waits for another.
+    case downloadBegan(PhotoRecord, at: Int?)
+    /// The first answer begins to arrive.
+    case hostAnswered(PhotoRecord)
+    /// Its download has ended, whether it succeeded or not.
+    case downloadEnded(PhotoRecord)
+    /// Both operations have finished, after `downloadEnded`.
+    case operationsEnded(PhotoRecord)
+  }
 
   /// - Parameters:
   ///   - decoding: What filtrations decode with. Default: what the configuration says, without a journal.
-  ///   - downloadBegan: Called on any thread when the download of an entry that was started so begins its request, with the
-  ///     time in milliseconds, or makes none because it waits for another.
-  ///   - hostAnswered: Called on the engine's thread when the first answer to an entry that was started so begins to arrive.
-  ///   - downloadEnded: Called on any thread when the download of an entry has ended, whether it succeeded or not.
-  ///   - ended: Called on any thread when both operations of an entry have finished, after `downloadEnded`.
+  ///   - report: Called on any thread.
   package init(
     configuration: Configuration, engine: TransferEngine, decoding: DecodingAccess? = nil,
-    downloadBegan: @escaping @Sendable (PhotoRecord, Int?) -> Void = { _, _ in },
-    hostAnswered: @escaping @Sendable (PhotoRecord) -> Void = { _ in },
-    downloadEnded: @escaping @Sendable (PhotoRecord) -> Void, ended: @escaping @Sendable (PhotoRecord) -> Void
+    report: @escaping @Sendable (Event) -> Void
   ) {
     self.engine = engine
     self.decoding = decoding ?? DecodingAccess(pool: DecodingPool(configuration))
-    self.downloadBegan = downloadBegan
-    self.hostAnswered = hostAnswered
-    self.downloadEnded = downloadEnded
-    self.ended = ended
+    self.report = report
     self.configuration = configuration
-    limits = ImageLimits(maxPixels: configuration.maxPixels)
-    places = configuration.downloads.window
-    downloads = places.limit
-    window = AdmissionWindow(downloads, configuration.filtrations)
-    slow = SlowDownloads(limit: configuration.slowLimit)
+    room = QueueRoom(
+      window: configuration.downloads.window, filtrations: configuration.filtrations, slow: configuration.slowLimit,
+      descriptors: DescriptorLimit.current)
     downloadQueue.name = "Download queue"
     downloadQueue.underlyingQueue = downloadStarts
     filtrationQueue.name = "Filtration queue"
@@ -103,44 +88,29 @@ package final class PendingOperations {
 
   /// Sets the limits, for entries that start from now on.
   package func configure(_ configuration: Configuration, engine: TransferEngine) {
-    if configuration.downloads != self.configuration.downloads { places = configuration.downloads.window }
+    if configuration.downloads != self.configuration.downloads { room.window = configuration.downloads.window }
+    room.limits.filtrations = configuration.filtrations
+    room.slow.limit = configuration.slowLimit
     (self.engine, self.configuration) = (engine, configuration)
     limits.maxPixels = configuration.maxPixels
     limits.minPixels = configuration.minPixels ?? 0
-    slow.limit = configuration.slowLimit
     decoding.pool.configure(configuration)
-    setPlaces()
+    updateLimits()
   }
 
-  /// Adjusts the download queue and the window to the number of places.
-  /// - Parameter silent: How many downloads do nothing but wait for hosts that do not answer: others run beside them, unless
-  ///   the number is fixed.
-  package func adjustPlaces(silent: Int) {
-    self.silent = places.isFixed ? 0 : min(silent, max(0, DownloadWindow.most - places.limit))
-    if downloadLimitNow != downloads { setPlaces() }
+  /// Adjusts the limits to what was measured.
+  /// - Parameter silent: How many downloads do nothing but wait for hosts that do not answer.
+  package func adjustLimits(silent: Int) {
+    if room.update(silent: silent, now: Clock.monotonicMilliseconds) { updateLimits() }
   }
 
-  /// How many downloads may run: as many as there are places, and beside them those that are silent or slow.
-  private var downloadLimitNow: Int {
-    places.limit + silent
-      + (slow.count > 0 ? slow.beside(places: places.limit, now: Clock.monotonicMilliseconds) : 0)
-  }
-
-  private func setPlaces() {
-    downloads = downloadLimitNow
-    window = AdmissionWindow(downloads, configuration.filtrations)
-    downloadQueue.maxConcurrentOperationCount = isOneByOne ? 1 : downloads
-    filtrationQueue.maxConcurrentOperationCount = isOneByOne ? 1 : configuration.filtrations
+  private func updateLimits() {
+    room.update(now: Clock.monotonicMilliseconds)
+    (downloadQueue.maxConcurrentOperationCount, filtrationQueue.maxConcurrentOperationCount) =
+      room.isOneByOne ? (1, 1) : room.limits
   }
 
   // MARK: Slow downloads
-
-  /// When `findSlowDownloads` is to be called, in milliseconds of the monotonic clock; nil while nothing is downloaded.
-  package var nextPaceCheck: Int? {
-    slow.limit.bytesPerSecond > 0 && occupancy.contains { $0.downloads > 0 } ? nextPaceTime : nil
-  }
-
-  package var slowDownloads: Int { slow.count }
 
   /// Whether the download of an entry is too slow.
   package func isSlow(_ id: PhotoRecord.ID) -> Bool { inProgress[id]?.isSlow == true }
@@ -149,15 +119,13 @@ package final class PendingOperations {
   /// arrive. What waits for slow ones, as the same request or for a slot of their host, is slow, too.
   /// - Returns: Those that are since this was last called.
   package func findSlowDownloads(now: Int) -> [PhotoRecord] {
-    guard let due = nextPaceCheck, due <= now else { return [] }
-    nextPaceTime = now + max(20, slow.limit.period / 12)
+    guard let limit = room.beginPaceCheck(now: now) else { return [] }
     var found: [PhotoRecord] = []
     for index in inProgress.values.indices {
       let chain = inProgress.values[index]
       guard chain.isDownloading, chain.download.isExecuting, !chain.download.progress.isLimited else { continue }
       let progress = chain.download.progress
-      inProgress.values[index].pace.received(
-        progress.bytes, now: progress.flowTime(now: now), limit: slow.limit)
+      inProgress.values[index].pace.received(progress.bytes, now: progress.flowTime(now: now), limit: limit)
       let isSlow = inProgress.values[index].pace.isSlow
       if isSlow, !chain.pace.isSlow { chain.download.leaveSlot() }
       if isSlow || progress.isBehindSlow, !chain.isSlow { found.append(setSlow(index)) }
@@ -171,7 +139,7 @@ package final class PendingOperations {
   }
 
   private func setSlow(_ index: Dictionary<PhotoRecord.ID, Chain>.Values.Index) -> PhotoRecord {
-    slow.began()
+    room.slow.began()
     inProgress.values[index].isSlow = true
     return inProgress.values[index].download.record
   }
@@ -180,31 +148,14 @@ package final class PendingOperations {
   package func measureSpeed(_ id: PhotoRecord.ID, bytes: Int) {
     let now = Clock.monotonicMilliseconds
     guard let progress = inProgress[id]?.download.progress else { return }
-    slow.succeeded(bytes: bytes, milliseconds: progress.flowTime(now: now), now: now)
+    room.slow.succeeded(bytes: bytes, milliseconds: progress.flowTime(now: now), now: now)
   }
-
-  // MARK: Room
-
-  /// Records that entries were started as long as they could be. Entries of a higher priority may have room even then.
-  package func startedAll() { places.started(isFull: occupancy.reduce(0) { $0 + $1.downloads } >= window.downloads) }
 
   /// The lowest priority of which an entry may be admitted, as `Entry.Priority.rank`; nil when there is no room at all.
   /// - Parameter undelivered: How many entries hold files without being in the queues.
   package func lowestPriorityWithRoom(besides undelivered: Int) -> Int? {
-    var higher = AdmissionWindow.Occupancy()
-    var lowest: Int?
-    for (rank, occupancy) in occupancy.enumerated() {
-      higher.entries += occupancy.entries
-      higher.downloads += occupancy.downloads
-      higher.bytes += occupancy.bytes
-      guard window.hasRoom(higher, held: inProgress.count + undelivered) else { break }
-      lowest = rank
-    }
-    return lowest
+    room.lowestPriority(held: inProgress.count + undelivered)
   }
-
-  /// How many downloads and filtrations may run, unless operations go on one by one.
-  package var placeLimits: (downloads: Int, filtrations: Int) { (downloads, configuration.filtrations) }
 
   package var isIdle: Bool { inProgress.values.allSatisfy { !$0.download.isExecuting && !$0.filtration.isExecuting } }
 
@@ -213,8 +164,8 @@ package final class PendingOperations {
   /// Starts an entry's chain, download → filter.
   /// - Parameters:
   ///   - earlier: What earlier runs of the job delivered.
-  ///   - reportsBeginning: Whether `downloadBegan` is called.
-  ///   - reportsAnswer: Whether `hostAnswered` is called.
+  ///   - reportsBeginning: Whether `downloadBegan` is reported.
+  ///   - reportsAnswer: Whether `hostAnswered` is reported.
   ///   - state: Where what is downloaded is kept, when it is a list of entries and no picture.
   package func start(
     _ record: PhotoRecord, cache: DownloadCache? = nil, earlier: EarlierResults? = nil, reportsBeginning: Bool = false,
@@ -243,52 +194,37 @@ package final class PendingOperations {
         record.needsBytes
           ? nil : earlier.source(of: record.entry, by: request, metadata: metadata, keepsOriginals: keepsOriginals)
       }, shared: shared, rules: configuration.hosts, endings: downloadEndings,
-      began: reportsBeginning ? downloadBegan : nil, answered: reportsAnswer ? hostAnswered : nil
+      report: report, reportsBeginning: reportsBeginning, reportsAnswer: reportsAnswer
     ) {
-      [downloadEnded, sharedFiltrations, weak picture] record in
+      [report, sharedFiltrations, weak picture] record in
       if let filtration = picture { sharedFiltrations.join(filtration) }
-      downloadEnded(record)
+      report(.downloadEnded(record))
     }
     filtration.addDependency(download)
-    filtration.completionBlock = { [ended] in ended(record) }
+    filtration.completionBlock = { [report] in report(.operationsEnded(record)) }
     inProgress[record.id] = Chain(download: download, filtration: filtration)
     // What is there already is hardly made again, and what is copied is not decoded.
     if !record.entry.isCopied, !earlier.mayBeReused || earlier.outputs.isEmpty {
       decoding.pool.prepare(for: inProgress.count)
     }
-    let rank = record.entry.priority.rank
-    occupancy[rank].entries += 1
-    occupancy[rank].downloads += 1
+    room.started(rank: record.entry.priority.rank)
     downloadQueue.addOperation(download)
     filtrationQueue.addOperation(filtration)
-  }
-
-  /// Measures how fast downloads end.
-  /// - Parameters:
-  ///   - isFailure: Whether it failed in a way that more downloads at once may cause.
-  ///   - isSuspect: Whether the network may be down.
-  package func measureEnd(isFailure: Bool, isSuspect: Bool) {
-    places.ended(isFailure: isFailure, isSuspect: isSuspect, now: Clock.monotonicMilliseconds)
   }
 
   package func downloadHasEnded(_ record: PhotoRecord) {
     guard inProgress[record.id]?.isDownloading == true else { return }
     let bytes = record.source?.bytes ?? 0
     inProgress[record.id]?.isDownloading = false
-    if isSlow(record.id) { slow.ended() }
     inProgress[record.id]?.bytes = bytes
-    let rank = record.entry.priority.rank
-    occupancy[rank].downloads -= 1
-    occupancy[rank].bytes += bytes
+    room.downloadEnded(rank: record.entry.priority.rank, bytes: bytes, wasSlow: isSlow(record.id))
   }
 
   /// Forgets an entry whose operations have finished.
   package func remove(_ record: PhotoRecord) {
     downloadHasEnded(record)
     guard let chain = inProgress.removeValue(forKey: record.id) else { return }
-    let rank = record.entry.priority.rank
-    occupancy[rank].entries -= 1
-    occupancy[rank].bytes -= chain.bytes
+    room.remove(rank: record.entry.priority.rank, bytes: chain.bytes)
   }
 
   // MARK: Suspending and cancelling
@@ -298,7 +234,7 @@ package final class PendingOperations {
 
   /// Running operations finish, none starts.
   package func suspendAll() {
-    places.restart()
+    room.window.restart()
     isSuspended = true
     downloadQueue.isSuspended = true
     filtrationQueue.isSuspended = true
@@ -307,7 +243,7 @@ package final class PendingOperations {
 
   package func resumeAll() {
     // What ended in between says nothing.
-    if isSuspended { places.restart() }
+    if isSuspended { room.window.restart() }
     isSuspended = false
     setOneByOne(false)
     downloadQueue.isSuspended = false
@@ -325,20 +261,16 @@ package final class PendingOperations {
   }
 
   private func setOneByOne(_ isOn: Bool) {
-    guard isOn != isOneByOne else { return }
-    isOneByOne = isOn
-    setPlaces()
+    guard isOn != room.isOneByOne else { return }
+    room.isOneByOne = isOn
+    updateLimits()
   }
 
   /// Cancels the entries that have not begun and, in suspended queues, those that wait for their filtration.
   package func cancelWaiting() {
-    for chain in inProgress.values where !hasBegun(chain) { chain.download.record.cancel() }
-  }
-
-  /// Whether an entry has begun and, in suspended queues, does not wait for its filtration.
-  private func hasBegun(_ chain: Chain) -> Bool {
-    let isExecuting = chain.download.isExecuting || chain.filtration.isExecuting
-    return isExecuting || !isSuspended && chain.download.isFinished
+    for chain in inProgress.values where !chain.download.isExecuting && !chain.filtration.isExecuting {
+      if isSuspended || !chain.download.isFinished { chain.download.record.cancel() }
+    }
   }
 
   /// The entries of a run that have begun, of those that are meant, those included that wait for their filtration. The others do
@@ -387,12 +319,6 @@ package final class PendingOperations {
       // A filtration that has not begun sees its record. To cancel it would end it before its download has.
       if chain.filtration.isExecuting { chain.filtration.cancel() }
     }
-  }
-}
-
-extension AdmissionWindow {
-  fileprivate init(_ downloads: Int, _ filtrations: Int) {
-    self.init(downloads: downloads, filtrations: filtrations, descriptors: DescriptorLimit.current)
   }
 }
 

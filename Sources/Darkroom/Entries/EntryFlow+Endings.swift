@@ -40,9 +40,9 @@ extension EntryFlow {
     if live.usage.isOwn {
       if live.source != nil { pending.measureSpeed(record.id, bytes: live.usage.bytes) }
       // A host that fails says nothing about how many downloads there may be.
-      pending.measureEnd(
+      pending.room.window.ended(
         isFailure: wasAnswering && !wasSlow && live.failure?.code.mayComeOfLoad == true,
-        isSuspect: scheduler.breaker(ofHostOf: record.id).state != .open)
+        isSuspect: scheduler.breaker(ofHostOf: record.id).state != .open, now: Clock.monotonicMilliseconds)
     }
     guard let hold else { return }
     let host = SourceLocation.hostName(of: record.url) ?? ""

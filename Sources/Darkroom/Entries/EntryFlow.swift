@@ -123,7 +123,7 @@ final class EntryFlow {
     // Also while nothing may start: when it is due the loop runs.
     for record in pending.findSlowDownloads(now: Clock.monotonicMilliseconds) { scheduler.downloadIsSlow(record.id) }
     guard mayStart else { return }
-    pending.adjustPlaces(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
+    pending.adjustLimits(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
     admitSuspects(now: now, hasOthers: hasOthers)
     let perHost = configuration.transfer.perHost
     var failed = 0
@@ -139,7 +139,7 @@ final class EntryFlow {
         indexFailed(error)
       }
     }
-    pending.startedAll()
+    pending.room.startedAll()
     hasMoreToFail = failed == EntryScheduler.roundLimit
     if !hasMoreToFail { passOn(configuration) }
     failDependents()

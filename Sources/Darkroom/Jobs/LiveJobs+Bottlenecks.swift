@@ -36,7 +36,7 @@ extension LiveJobs {
       own[id.run, default: .init()].add(chain)
     }
     sample.all.deliveries = flow.holders
-    (sample.downloadLimit, sample.filtrationLimit) = pending.placeLimits
+    (sample.downloadLimit, sample.filtrationLimit) = pending.room.limits
     sample.processors = ProcessInfo.processInfo.activeProcessorCount
     sample.isDownloadLimitAutomatic = configuration.downloads == .auto
     sample.maxRate = configuration.transfer.maxRate

@@ -71,7 +71,7 @@ extension PendingOperations {
       suspended: isSuspended,
       download: Status.Queue(
         limit: downloadQueue.maxConcurrentOperationCount, running: counts[.downloads, default: 0],
-        waiting: counts[.waitsForDownload, default: 0], slow: slowDownloads > 0 ? slowDownloads : nil),
+        waiting: counts[.waitsForDownload, default: 0], slow: room.slow.count > 0 ? room.slow.count : nil),
       filtration: Status.Queue(
         limit: filtrationQueue.maxConcurrentOperationCount, running: counts[.filters, default: 0],
         waiting: counts[.waitsForFiltration, default: 0]))

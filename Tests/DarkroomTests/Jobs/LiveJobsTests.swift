@@ -33,8 +33,7 @@ import Transfer
     try Folder.create(outbox.staging(of: deliveries.state))
     jobs = LiveJobs(
       queue: JobQueue(goal: .watch, unfinished: []),
-      pending: PendingOperations(
-        configuration: configuration, engine: engine, downloadEnded: { _ in }, ended: { _ in }),
+      pending: PendingOperations(configuration: configuration, engine: engine) { _ in },
       delivery: deliveries.queue,
       suspension: Suspension(
         outbox: outbox, downloads: DownloadCache(folder: deliveries.root.file("cache"), limit: 0), minFree: 0),

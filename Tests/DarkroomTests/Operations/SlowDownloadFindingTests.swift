@@ -62,7 +62,7 @@ import Transfer
     #expect(found(chains, atLeast: pace == .many ? 0 : 2) == (pace == .many ? [] : [0, 1]))
     chains.pending.cancelAll()
     _ = chains.ended(2)
-    #expect(chains.pending.slowDownloads == 0)
+    #expect(chains.pending.room.slow.count == 0)
   }
 
   @Test(arguments: Pace.allCases)
@@ -74,6 +74,6 @@ import Transfer
     #expect(found(chains, atLeast: pace == .many ? 0 : 2) == (pace == .many ? [] : [0, 1]))
     chains.pending.cancelAll()
     _ = chains.ended(2)
-    #expect(chains.pending.slowDownloads == 0)
+    #expect(chains.pending.room.slow.count == 0)
   }
 }

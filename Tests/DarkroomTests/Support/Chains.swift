@@ -41,12 +41,17 @@ final class Chains {
     configuration.transfer.addressPolicy = AddressPolicy(allowing: [try Network(parsing: "127.0.0.0/8")])
     engine = TransferEngine(configuration: configuration.transfer)
     pending = PendingOperations(
-      configuration: configuration, engine: engine, decoding: pool.map { DecodingAccess(pool: $0) },
-      hostAnswered: { answered.post($0) },
-      downloadEnded: {
+      configuration: configuration, engine: engine, decoding: pool.map { DecodingAccess(pool: $0) }
+    ) { event in
+      switch event {
+      case .downloadBegan: break
+      case .hostAnswered(let record): answered.post(record)
+      case .downloadEnded(let record):
         whenDownloaded()
-        downloaded.post($0)
-      }, ended: { mailbox.post($0) })
+        downloaded.post(record)
+      case .operationsEnded(let record): mailbox.post(record)
+      }
+    }
     staging = Staging(folder: folder.path, runID: "run-0001")
     self.mailbox = mailbox
     self.downloaded = downloaded
