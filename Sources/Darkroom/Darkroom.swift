@@ -231,9 +231,9 @@ package final class Darkroom {
   }
 
   private func scan(_ now: Double) throws {
-    jobs.suspension.outboxTrouble = try services.checkOutbox()
-    if let missing = jobs.suspension.outboxTrouble { jobs.suspension.suspect(missing) }
-    if !jobs.flow.holds.isEmpty { jobs.flow.holds.free = jobs.suspension.freeForState }
+    jobs.suspension.failures.outboxTrouble = try services.checkOutbox()
+    if let missing = jobs.suspension.failures.outboxTrouble { jobs.suspension.failures.suspect(missing) }
+    if !jobs.flow.holds.isEmpty { jobs.flow.holds.free = jobs.suspension.space.freeForState }
     watcher.doubt(jobs.table.queue.takeDoubted())
     var locks: [Lock]?
     do throws(SystemError) {
@@ -304,7 +304,7 @@ package final class Darkroom {
     let before = jobs.suspension.pauses.open(since: 0)
     let change = jobs.suspension.update(locks: locks, now: now)
     if gate(now).suspendsQueues { jobs.pending.suspendAll() } else { jobs.pending.resumeAll() }
-    if !change.ended.isEmpty, !jobs.suspension.isPaused { resumedAt = now }
+    if !change.ended.isEmpty, !jobs.suspension.pauses.isPaused { resumedAt = now }
     if change.began.contains(where: { if case .disk = $0 { true } else { false } }) { jobs.scheduler.dropPartials() }
     for cause in change.began { observe(.paused(cause)) }
     for cause in change.ended { observe(.causeGone(cause, remaining: jobs.suspension.pauses.description)) }
@@ -321,7 +321,7 @@ package final class Darkroom {
     case .operation(.operationsEnded(let record)): jobs.flow.operationsEnded(record, configuration)
     case .delivery(let message): try jobs.handle(message)
     case .cacheFailed(let why): observe(.warning("the download cache is not used until the next start: \(why)"))
-    case .cacheCleared: jobs.suspension.cacheWasCleared()
+    case .cacheCleared: jobs.suspension.space.cacheWasCleared()
     case .worker(let notice): observe(Event(notice, jobs.pending.decoding.pool.counts))
     case .galleryFailed(let why): observe(.warning(why))
     case .configure(let read):
@@ -389,7 +389,7 @@ package final class Darkroom {
 
   private func timeToWait(_ now: Double) -> Double {
     var untilScan = max(0, watcher.due - now)
-    if stopDeadline == nil, let due = jobs.suspension.memoryCheck {
+    if stopDeadline == nil, let due = jobs.suspension.memory.due {
       untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
     }
     if let due = jobs.pending.room.nextPaceCheck {

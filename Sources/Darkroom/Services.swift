@@ -221,7 +221,7 @@ final class Services {
     engine = TransferEngine(configuration: configuration.engine)
     jobs.pending.configure(configuration, engine: engine)
     jobs.scheduler.configure(configuration.hosts)
-    jobs.suspension.configure(minFree: configuration.minFree)
+    jobs.suspension.space.minFree = configuration.minFree
     jobs.work.planner = planner(configuration, jobs.delivery)
     cacheSize = configuration.cacheSize
     cache?.resize(to: cacheSize)

@@ -11,7 +11,8 @@ extension EntryFlow {
     scheduler.retry(record.id, attempts: nil, due: now, now: now)
     // What failed before the last pause was over may be reported only when the queues go on; that says nothing about now.
     let seconds = Clock.monotonicSeconds
-    if record.snapshot.failedAt ?? seconds >= suspension.diskFullUntil { suspension.waitForSpace(now: seconds) }
+    guard record.snapshot.failedAt ?? seconds >= suspension.failures.diskFullUntil else { return }
+    suspension.waitForSpace(now: seconds)
   }
 
   /// Tries an entry again after a while that the machine has failed.
@@ -21,7 +22,7 @@ extension EntryFlow {
     let wait = (holds[.entry(record.id)]?.due ?? seconds) - seconds
     let now = Clock.monotonicMilliseconds
     scheduler.retry(record.id, attempts: nil, due: now + Int(wait * 1000), now: now)
-    suspension.suspect(error)
+    suspension.failures.suspect(error)
   }
 
   /// Records how many results cannot be delivered now, and why, by run.
@@ -36,7 +37,7 @@ extension EntryFlow {
       observe(
         .warning("results of job \(entries.plan.job.name) cannot be delivered now, and are tried again: \(error)"))
     }
-    if let error = obstacles.values.first { suspension.suspect(error) }
+    if let error = obstacles.values.first { suspension.failures.suspect(error) }
   }
 
   /// Records how often an entry was tried that gets no row, because its run is closed.

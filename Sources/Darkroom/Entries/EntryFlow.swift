@@ -101,7 +101,8 @@ final class EntryFlow {
   /// Whether an entry may start, and there is room on the disk for it.
   var mayStart: Bool {
     guard gate.entries == .all || gate.entries == .one && pending.inProgress.isEmpty else { return false }
-    return suspension.hasRoom(besides: pending.inProgress.count + holders)
+    return suspension.space.hasRoom(
+      besides: pending.inProgress.count + holders, now: Clock.monotonicMilliseconds)
   }
 
   /// When an entry may start that may not now, or might have since `admit` was last called, in milliseconds of the
@@ -221,13 +222,13 @@ final class EntryFlow {
     switch message {
     case .committed(let committed):
       undelivered -= committed.count
-      suspension.wroteSomething()
+      suspension.failures.wroteSomething(now: Clock.monotonicSeconds)
       for item in committed { ended(item.record, item.row) }
     case .rejected(let records, let error):
       undelivered -= records.count
       for record in records { rejected(record, error) }
     case .held(let count, let obstacles): setHeld(count, obstacles)
-    case .failing(let error): suspension.fail(error, now: Clock.monotonicSeconds)
+    case .failing(let error): suspension.failures.fail(error, now: Clock.monotonicSeconds)
     case .noSpace: suspension.waitForSpace(now: Clock.monotonicSeconds)
     case .reported, .unstaged, .unlogged, .broken: break
     }
@@ -253,7 +254,7 @@ final class EntryFlow {
   /// Handles the end of an entry: its row is durable.
   private func ended(_ record: PhotoRecord, _ row: ReportRow) {
     scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
-    suspension.entryEnded(bytes: row.writtenBytes)
+    suspension.space.entryRoom.entryEnded(bytes: row.writtenBytes)
     dependencyEnded(record, row)
     if !holds.isEmpty { holds.release(.entry(record.id)) }
     guard let entries = runs[record.run.number] else { return }

@@ -25,7 +25,7 @@ extension LiveJobs {
     let started = plan.manifest.accepted
     var changes: [LedgerChange] = []
     for var pause in plan.pauses {
-      if pause.ended == nil, !suspension.adopt(pause) { pause.ended = max(pause.began, lastActive) }
+      if pause.ended == nil, !suspension.pauses.adopt(pause) { pause.ended = max(pause.began, lastActive) }
       if let change = run.record(pause) { changes.append(change) }
     }
     let tracked = suspension.pauses.ended(since: started) + suspension.pauses.open(since: started)

@@ -116,7 +116,7 @@ final class LiveJobs {
     case .planned(let run, let result):
       work.planned(run)
       try step(.planning, of: run, result) { result in
-        suspension.plannedSomething()
+        suspension.failures.plannedSomething()
         if case .planned(let plan) = result, !flow.gate.isStopping {
           delivery.record(resumePauses(of: run, plan), syncing: plan.unsynced)
         }
@@ -133,7 +133,7 @@ final class LiveJobs {
       told.signal()
     case .cancelled(let run, let result):
       try step(.closing, of: run, result) { tally in
-        suspension.wroteSomething()
+        suspension.failures.wroteSomething(now: Clock.monotonicSeconds)
         return .closed(tally)
       }
     }
@@ -145,7 +145,7 @@ final class LiveJobs {
     case .committed, .rejected, .held, .failing, .noSpace: flow.handle(message)
     case .reported(let run, let result):
       try step(.reporting, of: run, result) { outcome in
-        suspension.wroteSomething()
+        suspension.failures.wroteSomething(now: Clock.monotonicSeconds)
         return .delivered(outcome)
       }
     case .unstaged(let run, let error):
@@ -244,7 +244,7 @@ final class LiveJobs {
       return needed.map { .temporary("\(error)", space: $0) } ?? .noSpace
     }
     if case StopError.missing(let message) = error { return .missing(message) }
-    if error.isOfMachineForOwnFile { suspension.suspect(error) }
+    if error.isOfMachineForOwnFile { suspension.failures.suspect(error) }
     let isTemporary = error.isOfMachineForOwnFile || table.queue.goal == .watch || isIndexDamaged
     return isTemporary ? .temporary("\(error)") : .permanent("\(error)")
   }
@@ -262,9 +262,6 @@ final class LiveJobs {
     table.summary.hadTrouble = true
     observe(.warning(trouble))
   }
-
-  /// Why something waits for the machine, in words; nil when nothing does.
-  var machineTrouble: String? { suspension.failureReason ?? flow.holds.machineTrouble }
 
   // MARK: Stopping
 

@@ -39,7 +39,7 @@ package struct Patience {
     try checkUnsettled(jobs, now)
     try checkTrouble(jobs, inboxTrouble, now)
     // What is being delivered does not go on either, when it is stuck.
-    guard let limit, jobs.pending.isIdle, jobs.flow.undelivered == 0 || jobs.suspension.stuckSince != nil,
+    guard let limit, jobs.pending.isIdle, jobs.flow.undelivered == 0 || jobs.suspension.failures.stuckSince != nil,
       let since = jobs.suspension.since
     else { return }
     try wait(until: Double(since) / 1000 + limit, now) {
@@ -56,10 +56,9 @@ package struct Patience {
 
   /// - Throws: `StopError.machine` when something waits for the machine for too long, and nothing else goes on.
   private mutating func checkTrouble(_ jobs: LiveJobs, _ inboxTrouble: String?, _ now: Double) throws {
-    guard let reason = jobs.machineTrouble ?? inboxTrouble else {
-      return troubleSince = nil
-    }
-    let since = max(troubleSince ?? now, jobs.suspension.lastWritten)
+    let trouble = jobs.suspension.failures.reason(now: Clock.monotonicSeconds) ?? jobs.flow.holds.machineTrouble
+    guard let reason = trouble ?? inboxTrouble else { return troubleSince = nil }
+    let since = max(troubleSince ?? now, jobs.suspension.failures.lastWritten)
     troubleSince = since
     guard jobs.pending.isIdle else { return }
     try wait(until: since + Self.troubleLimit, now) { .machine(reason: reason, seconds: Self.troubleLimit) }

@@ -78,7 +78,7 @@ final class StatusWriter {
     status.process_start = start
     let active = jobs.suspension.activity.now(Clock.monotonicMilliseconds)
     status.jobs = jobs.table.inOrder.compactMap {
-      Status.Job($0, jobs.scheduler, active: jobs.suspension.isPaused ? nil : active)
+      Status.Job($0, jobs.scheduler, active: jobs.suspension.pauses.isPaused ? nil : active)
     }
     status.jobs += jobs.table.queue.unfinished.map {
       let isCancelled = jobs.table.queue.cancelled.contains($0.runID)

@@ -36,7 +36,8 @@ import Transfer
       pending: PendingOperations(configuration: configuration, engine: engine) { _ in },
       delivery: deliveries.queue,
       suspension: Suspension(
-        outbox: outbox, downloads: DownloadCache(folder: deliveries.root.file("cache"), limit: 0), minFree: 0),
+        outbox: outbox, state: deliveries.state,
+        downloads: DownloadCache(folder: deliveries.root.file("cache"), limit: 0), minFree: 0),
       planner: JobPlanner(
         inbox: inbox, outbox: outbox, state: deliveries.state, ledger: deliveries.ledger,
         delivery: deliveries.queue, indexes: JobIndexPool(), configuration: configuration),
@@ -105,7 +106,7 @@ import Transfer
   @Test func `a job for whose plan there was no room is planned again, and not accepted a second time`() throws {
     try plan(.failure(SystemError("write", "index", code: ENOSPC)))
     #expect(jobs.runs.isEmpty)
-    #expect(jobs.suspension.diskFullUntil > 0)
+    #expect(jobs.suspension.failures.diskFullUntil > 0)
     let accepted = try deliveries.ledger.liveJobs()
     #expect(accepted.count == 1)
     #expect(jobs.table.queue.next { _ in false } == accepted.first.map { .unfinished($0) })
@@ -419,7 +420,7 @@ import Transfer
     let now = Clock.monotonicSeconds
     try patience.check(jobs, now: now)
     try patience.check(jobs, now: now + 59)
-    jobs.suspension.wroteSomething()
+    jobs.suspension.failures.wroteSomething(now: Clock.monotonicSeconds)
     try patience.check(jobs, now: now + 60)
     #expect(throws: StopError.self) { try patience.check(jobs, now: now + 121) }
     engine.shutdown()
