@@ -33,65 +33,37 @@ package struct Planner {
     into index: JobIndex, isCancelled: () -> Bool = { false }, lastNames: () throws -> Void = {},
     checkSpace: () throws -> Void = {}
   ) throws -> ManifestFindings {
-    var reader = EntryReader(defaults: defaults)
-    var findings = ManifestFindings()
-    var clashes = NameClashes()
+    var filling = IndexFilling(index: index, reader: EntryReader(defaults: defaults))
     var dependencies = DependencyProblems()
     var keys = SharedKeys()
-    var (position, line) = (0, 0)
-    // Whether an entry with a problem would have a name of its own, which is not known.
-    var lacksNames = false
-    do {
-      try index.fill {
-        try content.read(.entries) { item in
-          if isCancelled() { throw CancellationError() }
-          if line & 4095 == 4095 { try checkSpace() }
-          switch item {
-          case .defaults(let value, let place): reader.readDefaults(value, at: place)
-          case .entry(let value, let key, let place):
-            let rows = position..<position + value.rowCount
-            var entry = reader.read(value, key: key, position: position, at: place)
-            if line != position { entry?.line = line }
-            for row in entry?.rows(reader.variants) ?? [] { try index.insert(row) }
-            if !reader.after.isEmpty { for row in rows { try index.insert(after: reader.after, of: row) } }
-            lacksNames = lacksNames || entry == nil && reader.givenName == nil
-            // Also of an entry with a problem, so that all names are told that clash.
-            if let name = reader.givenName {
-              let written = value["name"]?.string ?? key ?? name.path
-              try claim(name, written, rows, at: place, in: index, &reader, &clashes)
-            }
-            (position, line) = (rows.upperBound, line + 1)
-          case .source(let value, let place):
-            findings.source = readSource(value, at: place, &reader)
-            if let source = findings.source { try index.insert(source) }
-          case .warning(let warning): findings.warnings.append(warning)
-          case .unreadable(let problems):
-            for problem in problems.all { reader.report(problem) }
-            lacksNames = true
-            (position, line) = (position + 1, line + 1)
-          }
-          if reader.problems.count >= Self.problemLimit { throw EnoughProblems() }
-        }
-        if reader.problems.isEmpty || index.hasDependencies && !lacksNames {
-          if index.hasDerivedNames { try lastNames() }
-          clashes.renamed = try index.settleNames()
-        }
-      }
-      if reader.problems.isEmpty { keys = try SharedKeys(of: index) }
-      if index.hasDependencies, !lacksNames { dependencies = try DependencyProblems(of: index) }
-    } catch let problem as ManifestProblem {
-      reader.report(problem)
-    } catch is EnoughProblems {}
-    findings.problems = Array(reader.problems.prefix(Self.problemLimit))
-    findings.hasSecretDefaults = reader.hasSecretDefaults || findings.warnings.contains(where: \.concernsSecrets)
     func read(_ body: (ManifestItem) throws -> Void) throws {
       try content.read(.entries) { item in
         if isCancelled() { throw CancellationError() }
         try body(item)
       }
     }
-    if !findings.problems.isEmpty { (clashes.renamed, keys) = ([], SharedKeys()) }
-    try clashes.complete(&findings, read: read)
+    do {
+      try index.fill {
+        try read { item in
+          if filling.line & 4095 == 4095 { try checkSpace() }
+          try filling.add(item)
+        }
+        if filling.reader.problems.isEmpty || index.hasDependencies && !filling.lacksNames {
+          if index.hasDerivedNames { try lastNames() }
+          filling.clashes.renamed = try index.settleNames()
+        }
+      }
+      if filling.reader.problems.isEmpty { keys = try SharedKeys(of: index) }
+      if index.hasDependencies, !filling.lacksNames { dependencies = try DependencyProblems(of: index) }
+    } catch let problem as ManifestProblem {
+      filling.reader.report(problem)
+    } catch is EnoughProblems {}
+    var findings = filling.findings
+    findings.problems = Array(filling.reader.problems.prefix(Self.problemLimit))
+    findings.hasSecretDefaults =
+      filling.reader.hasSecretDefaults || findings.warnings.contains(where: \.concernsSecrets)
+    if !findings.problems.isEmpty { (filling.clashes.renamed, keys) = ([], SharedKeys()) }
+    try filling.clashes.complete(&findings, read: read)
     try keys.complete(&findings, read: read)
     try dependencies.complete(&findings, read: read)
     findings.problems = findings.problems.map(\.redacted)
@@ -99,11 +71,53 @@ package struct Planner {
     return findings
   }
 
+  /// Reading on would tell nothing more.
+  fileprivate struct EnoughProblems: Error {}
+}
+
+/// Fills an index with the items of a manifest, in their order.
+private struct IndexFilling {
+  let index: JobIndex
+  var reader: EntryReader
+  var findings = ManifestFindings()
+  var clashes = NameClashes()
+
+  /// The position of the next row, and the number of the next line.
+  var position = 0
+  var line = 0
+
+  /// Whether an entry with a problem would have a name of its own, which is not known.
+  var lacksNames = false
+
+  mutating func add(_ item: ManifestItem) throws {
+    switch item {
+    case .defaults(let value, let place): reader.readDefaults(value, at: place)
+    case .entry(let value, let key, let place):
+      let rows = position..<position + value.rowCount
+      var entry = reader.read(value, key: key, position: position, at: place)
+      if line != position { entry?.line = line }
+      for row in entry?.rows(reader.variants) ?? [] { try index.insert(row) }
+      if !reader.after.isEmpty { for row in rows { try index.insert(after: reader.after, of: row) } }
+      lacksNames = lacksNames || entry == nil && reader.givenName == nil
+      // Also of an entry with a problem, so that all names are told that clash.
+      if let name = reader.givenName { try claim(name, value["name"]?.string ?? key ?? name.path, rows, at: place) }
+      (position, line) = (rows.upperBound, line + 1)
+    case .source(let value, let place):
+      findings.source = readSource(value, at: place)
+      if let source = findings.source { try index.insert(source) }
+    case .warning(let warning): findings.warnings.append(warning)
+    case .unreadable(let problems):
+      for problem in problems.all { reader.report(problem) }
+      lacksNames = true
+      (position, line) = (position + 1, line + 1)
+    }
+    if reader.problems.count >= Planner.problemLimit { throw Planner.EnoughProblems() }
+  }
+
   /// Claims the names of an entry's results, and reports those that other entries have.
   /// - Parameter written: The entry's name as it is written.
-  private func claim(
-    _ name: OutputName, _ written: String, _ rows: Range<Int>, at place: ManifestProblem.Place, in index: JobIndex,
-    _ reader: inout EntryReader, _ clashes: inout NameClashes
+  private mutating func claim(
+    _ name: OutputName, _ written: String, _ rows: Range<Int>, at place: ManifestProblem.Place
   ) throws {
     if let holder = try index.claim(name.claim, for: rows.lowerBound) {
       reader.report(clashes.add(written, holder: holder, problem: reader.problems.count, at: place))
@@ -118,9 +132,7 @@ package struct Planner {
 
   /// Reads where the entries are listed: that is downloaded as an entry's source is, and nothing is made of it.
   /// - Returns: nil when it has a problem.
-  private func readSource(
-    _ value: JSONValue, at place: ManifestProblem.Place, _ reader: inout EntryReader
-  ) -> Entry? {
+  private mutating func readSource(_ value: JSONValue, at place: ManifestProblem.Place) -> Entry? {
     var source = EntryReader(defaults: EntryDefaults(recipe: .none, options: OutputOptions()))
     var entry = source.read(value, key: "source", position: 0, at: place)
     let urls = entry?.urls.map(FolderLocation.path(of:)) ?? []
@@ -139,7 +151,4 @@ package struct Planner {
     }
     return entry
   }
-
-  /// Reading on would tell nothing more.
-  private struct EnoughProblems: Error {}
 }

@@ -27,7 +27,7 @@ extension EntryScheduler {
         dependents: { try job.index.dependents(of: $0, after: $1, limit: DependencyTracker.pageSize) },
         dependencies: job.index.dependencyCount) ?? []
     for entry in released {
-      let host = try job.number(ofHost: entry.host, names: &names)
+      let host = try job.hosts.number(ofHost: entry.host, names: &names)
       hosts.release(entry.key, job: run, host: host, now: now, allowance: allowance(of: host))
     }
   }

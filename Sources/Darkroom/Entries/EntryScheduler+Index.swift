@@ -50,7 +50,7 @@ extension EntryScheduler {
       guard let place = try job.index.place(of: position) else {
         throw StopError.broken("the index lacks entry \(position)")
       }
-      let host = try job.number(ofHost: place.host, names: &names)
+      let host = try job.hosts.number(ofHost: place.host, names: &names)
       let key = EntryKey(priority: place.key.priority, position: position)
       var history = job[waiting: position] ?? AttemptHistory(firstTried: now)
       history.setHosts(of: try job.entry(at: position))

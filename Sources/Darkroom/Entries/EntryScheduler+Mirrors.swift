@@ -70,7 +70,7 @@ extension EntryScheduler {
       hosts.setAsideReleased(retry, job: run)
       return retry
     }
-    guard let key = hosts.next(of: host, job: run), let local = job.localNumber(of: host) else { return nil }
+    guard let key = hosts.next(of: host, job: run), let local = job.hosts.locals[host] else { return nil }
     let next = try job.index.next(ofHost: local, after: key)
     let retry = try setAside(key, at: host, job)
     hosts.setAside(retry, job: run, next: next)

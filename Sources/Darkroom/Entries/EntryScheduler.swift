@@ -87,7 +87,7 @@ final class EntryScheduler {
 
   private func isKnown(_ host: Int) -> Bool { hosts.knows(host) }
 
-  private func isUpcoming(_ host: Int) -> Bool { jobs.values.contains { $0.upcoming?.host == host } }
+  private func isUpcoming(_ host: Int) -> Bool { jobs.values.contains { $0.hosts.upcoming?.host == host } }
 
   // MARK: Starting
 
@@ -98,9 +98,9 @@ final class EntryScheduler {
   /// - Throws: `IndexError`. Nothing of that job starts any more, and the others go on.
   func next(now: Int, perHost: HostLimit, lowest: Int) throws(IndexError) -> Next? {
     let passesUpcoming = hosts.isMachineHeld
-    for (run, job) in jobs where !job.isStopped && (job.hasChanges(now: now) || passesUpcoming && job.mayPassUpcoming) {
+    for (run, job) in jobs where !job.isStopped && (job.hasChanges(now: now) || passesUpcoming && job.hosts.mayPass) {
       try withIndex(of: run, now: now) {
-        if job.needsUpcoming || passesUpcoming { try setUpcoming(run, job, now: now) }
+        if job.hosts.needsUpcoming || passesUpcoming { try setUpcoming(run, job, now: now) }
         if job.deferredChange <= now { try resumeDeferred(run, job, now: now) }
         if job.dependencies?.hasWork == true { try tellDependents(run, job, now: now) }
       }
@@ -125,7 +125,7 @@ final class EntryScheduler {
       if retry.key.wasDeferred { job.deferred.started(retry.key.position) }
       return start(retry.key, at: retry.host, admission, entry, of: choice.job, job, now: now)
     case .host(let host):
-      guard let key = hosts.next(of: host, job: choice.job), let local = job.localNumber(of: host) else {
+      guard let key = hosts.next(of: host, job: choice.job), let local = job.hosts.locals[host] else {
         throw StopError.broken("a host of job \(choice.job) is not known")
       }
       return try start(key, at: host, local, of: choice.job, job, now: now)
@@ -135,19 +135,19 @@ final class EntryScheduler {
         let admission = hosts.startReleased(job: choice.job, host: host, now: now)
         return start(key, at: host, admission, entry, of: choice.job, job, now: now)
       }
-      let retryHost = try job.number(
+      let retryHost = try job.hosts.number(
         ofHost: job.index.hostNumber(known: entry.urls[inherited.mirror]), names: &names)
       hosts.startReleased(job: choice.job, host: host, now: now)
       return start(key, at: host, .request, entry, (inherited, retryHost), of: choice.job, job, now: now)
     case .upcoming:
-      guard let upcoming = job.upcoming else { throw StopError.broken("job \(choice.job) has no next host") }
+      guard let upcoming = job.hosts.upcoming else { throw StopError.broken("job \(choice.job) has no next host") }
       // It may have become known since: then its turn comes when it has room.
       if isKnown(upcoming.host) {
         try setUpcoming(choice.job, job, now: now)
         return nil
       }
       let started = try start(upcoming.key, at: upcoming.host, upcoming.local, of: choice.job, job, now: now)
-      job.passUpcoming()
+      job.hosts.advance()
       do {
         try setUpcoming(choice.job, job, now: now)
       } catch {
@@ -161,16 +161,16 @@ final class EntryScheduler {
   /// Finds the job's next host that was not started. Hosts that are known already are admitted on the way; while this machine
   /// has no network, those that have to wait for it, too: files and known hosts behind them are not to wait.
   private func setUpcoming(_ run: Int, _ job: JobEntries, now: Int) throws {
-    while let upcoming = try job.fetchUpcoming(names: &names) {
+    while let upcoming = try job.hosts.fetchUpcoming(names: &names) {
       if !isKnown(upcoming.host), upcoming.host != HostScheduler.files {
-        guard hosts.isMachineHeld, job.passed < JobEntries.passLimit else { break }
-        job.passed += 1
+        guard hosts.isMachineHeld, job.hosts.passed < JobEntries.passLimit else { break }
+        job.hosts.passed += 1
       }
       hosts.admit(
         job: run, host: upcoming.host, next: upcoming.key, now: now, allowance: allowance(of: upcoming.host))
-      job.passUpcoming()
+      job.hosts.advance()
     }
-    hosts.setUpcoming(job.upcoming?.key, job: run)
+    hosts.setUpcoming(job.hosts.upcoming?.key, job: run)
   }
 
   private func start(
@@ -247,8 +247,8 @@ final class EntryScheduler {
   func finished(_ run: Int, _ job: JobEntries, at host: Int, _ now: Int) {
     hosts.finished(job: run, host: host, now: now)
     // The job's next host keeps its numbers: a mirror may have been asked there first.
-    guard !hosts.has(job: run, at: host), job.upcoming?.host != host else { return }
-    job.forget(host)
+    guard !hosts.has(job: run, at: host), job.hosts.upcoming?.host != host else { return }
+    job.hosts.forget(host)
     if !isKnown(host), !isUpcoming(host) {
       names.remove(host)
       hostFailures[host] = nil
@@ -292,7 +292,7 @@ final class EntryScheduler {
   ) throws(IndexError) {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     let host = try withIndex(of: id.run, now: now) {
-      try job.number(ofHost: job.index.hostNumber(known: url), names: &names)
+      try job.hosts.number(ofHost: job.index.hostNumber(known: url), names: &names)
     }
     var history = entry.history
     change(&history)

@@ -42,14 +42,6 @@ final class JobEntries {
     var firstTried: Int { history.firstTried ?? since }
   }
 
-  /// A host that was not started, with its first entry.
-  struct Upcoming {
-    let host: Int
-    /// The number that the index gives to it.
-    let local: Int
-    let key: EntryKey
-  }
-
   let index: JobIndex
 
   /// Whether nothing of it starts any more, because its index cannot be read.
@@ -81,25 +73,13 @@ final class JobEntries {
   /// At which state of a host none of its entries that are due has a mirror at an open host.
   var withoutMirror: [Int: HostScheduler.MirrorVersion] = [:]
 
-  /// The first host that was not started, once `fetchUpcoming` has found it.
-  private(set) var upcoming: Upcoming?
+  var hosts: JobHosts
 
-  /// Hosts that were not started, a page of them.
-  private var page: ArraySlice<(host: Int, key: EntryKey)> = []
-  private var lastUpcoming: EntryKey?
-
-  /// How many hosts were admitted before they were started, because this machine had no network.
-  var passed = 0
-
-  /// The most of these, and of entries that wait when more are set aside: each takes memory.
+  /// The most hosts that are admitted before they are started, and entries that wait when more are set aside: each takes
+  /// memory.
   static let passLimit = 10_000
-  private var hasMore = true
 
-  /// The index's numbers of hosts by those of all jobs, and the other way round.
-  private var locals: [Int: Int] = [HostScheduler.files: HostScheduler.files]
-  private var numbers: [Int: Int] = [HostScheduler.files: HostScheduler.files]
-
-  init(_ index: JobIndex) { self.index = index }
+  init(_ index: JobIndex) { (self.index, hosts) = (index, JobHosts(index)) }
 
   /// The entry at a place of the manifest.
   /// - Throws: `SQLiteError`, and `StopError.broken` when the index has none.
@@ -108,53 +88,10 @@ final class JobEntries {
     return entry
   }
 
-  /// Whether the next host that was not started is to be looked up.
-  var needsUpcoming: Bool { upcoming == nil && (hasMore || !page.isEmpty) }
-
-  /// Whether the next host may be admitted before it is started.
-  var mayPassUpcoming: Bool { upcoming != nil && passed < Self.passLimit }
-
   /// Whether something is to be looked up before the next entry is chosen.
   func hasChanges(now: Int) -> Bool {
-    needsUpcoming || dependencies?.hasWork == true || deferredChange <= now
+    hosts.needsUpcoming || dependencies?.hasWork == true || deferredChange <= now
   }
-
-  /// Finds the first host that was not started; nil when there is none.
-  func fetchUpcoming(names: inout HostNames) throws -> Upcoming? {
-    if let upcoming { return upcoming }
-    if page.isEmpty, hasMore {
-      page = try index.hosts(after: lastUpcoming, limit: 256)[...]
-      hasMore = !page.isEmpty
-    }
-    guard let (local, key) = page.first else { return nil }
-    upcoming = Upcoming(host: try number(ofHost: local, names: &names), local: local, key: key)
-    return upcoming
-  }
-
-  /// Turns to the host after the first.
-  func passUpcoming() {
-    lastUpcoming = upcoming?.key
-    upcoming = nil
-    page = page.dropFirst()
-  }
-
-  /// The number for all jobs of a host of the index.
-  func number(ofHost local: Int, names: inout HostNames) throws -> Int {
-    if let number = numbers[local] { return number }
-    let number = names.number(of: try index.hostName(local) ?? "")
-    numbers[local] = number
-    locals[number] = local
-    return number
-  }
-
-  /// Forgets a host at which the job has nothing left.
-  func forget(_ host: Int) {
-    guard host != HostScheduler.files, let local = locals.removeValue(forKey: host) else { return }
-    numbers[local] = nil
-  }
-
-  /// The number that the index gives to a host.
-  func localNumber(of host: Int) -> Int? { locals[host] }
 }
 
 // MARK: States

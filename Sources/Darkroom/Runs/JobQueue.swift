@@ -33,25 +33,35 @@ struct JobQueue {
   /// The names that lay in the inbox at the first scan, for `Goal.inbox`.
   private var wanted: Set<FileName>?
 
-  /// What lay in the inbox at the last scan, may be taken and has not been dealt with, in its order; nil before the
-  /// first scan.
-  private var present: [InboxScan.Manifest]?
-  private var open: [FileName: FileIdentity] = [:]
+  /// The manifests of a scan of the inbox.
+  private struct Scan {
+    /// All that may be taken and were not dealt with before the scan, in its order.
+    let present: [InboxScan.Manifest]
 
-  /// Of these, what is settled, from the first on that may be taken.
-  private var settled: ArraySlice<InboxScan.Manifest> = []
+    /// The files of these that have not been dealt with since.
+    var open: [FileName: FileIdentity]
 
-  /// Settled manifests whose jobs were live when it was their turn.
-  private var waiting: [InboxScan.Manifest] = []
+    /// The settled ones, from the first on that may be taken.
+    var settled: ArraySlice<InboxScan.Manifest>
 
-  /// Settled manifests that may take the place of a live job's.
-  private var changed: [InboxScan.Manifest] = []
+    /// Settled ones whose jobs were live when it was their turn.
+    var waiting: [InboxScan.Manifest] = []
+
+    /// Settled ones that may take the place of a live job's.
+    var changed: [InboxScan.Manifest]
+
+    /// Settled ones whose jobs are to be cancelled.
+    var unwanted: [InboxScan.Manifest]
+
+    /// Whether the inbox may have a manifest that the scan left out.
+    var isIncomplete = false
+  }
+
+  /// The last scan; nil before the first.
+  private var scan: Scan?
 
   /// The names of the manifests of live jobs, as of the last scan.
   var liveFiles: Set<FileName> = []
-
-  /// Settled manifests whose jobs are to be cancelled.
-  private var unwanted: [InboxScan.Manifest] = []
 
   /// The names of jobs with a run that could not be worked on and waits for the next start: a newer one would be replaced
   /// by it then.
@@ -117,13 +127,10 @@ struct JobQueue {
   /// - Parameter settled: The manifests that are not being written any more.
   mutating func update(_ fresh: [InboxScan.Manifest], settled: [InboxScan.Manifest]) {
     let fresh = blocked.isEmpty ? fresh : fresh.filter { !blocked.contains($0.job) }
-    present = fresh
-    open = Dictionary(fresh.map { ($0.key, $0.identity) }, uniquingKeysWith: { first, _ in first })
-    self.settled = settled[...]
-    waiting = []
-    changed = liveFiles.isEmpty ? [] : settled.filter { liveFiles.contains($0.key) }
-    unwanted = cancelled.isEmpty ? [] : settled.filter { cancelled.contains($0.cancelKey) }
-    isToBeScanned = false
+    scan = Scan(
+      present: fresh, open: Dictionary(fresh.map { ($0.key, $0.identity) }, uniquingKeysWith: { first, _ in first }),
+      settled: settled[...], changed: liveFiles.isEmpty ? [] : settled.filter { liveFiles.contains($0.key) },
+      unwanted: cancelled.isEmpty ? [] : settled.filter { cancelled.contains($0.cancelKey) })
   }
 
   /// Ignores a file from now on, as long as it is the same.
@@ -131,7 +138,7 @@ struct JobQueue {
     let key = FileName(file)
     passed[key] = identity
     // Another file may have taken the name.
-    if open[key]?.text == identity { open[key] = nil }
+    if scan?.open[key]?.text == identity { scan?.open[key] = nil }
   }
 
   /// Looks again at files that were dealt with: the inbox was away, and what was to be removed from it could not be.
@@ -157,16 +164,17 @@ struct JobQueue {
   /// Takes out a job that is to become live only to be cancelled; nil when there is none.
   /// - Parameter isLive: Whether a job of a name is live or held.
   mutating func nextCancelled(isLive: (String) -> Bool) -> JobPlanning.Source? {
-    guard !cancelled.isEmpty, present != nil else { return nil }
+    guard !cancelled.isEmpty, scan != nil else { return nil }
     if let place = unfinished.firstIndex(where: { cancelled.contains($0.runID) && !isLive($0.name) }) {
       return takeUnfinished(at: place)
     }
     if case .named = goal { return nil }
-    return unwanted.firstIndex { mayStart($0, isLive) }.map { .dropped(unwanted.remove(at: $0)) }
+    let place = scan?.unwanted.firstIndex { mayStart($0, isLive) }
+    return place.flatMap { scan?.unwanted.remove(at: $0) }.map { .dropped($0) }
   }
 
   /// Whether there may be something that takes the place of a live job's manifest.
-  var mayReplace: Bool { !changed.isEmpty || !unfinished.isEmpty }
+  var mayReplace: Bool { scan?.changed.isEmpty == false || !unfinished.isEmpty }
 
   /// Takes out a settled manifest, or a job that an earlier process left, whose file takes the place of that of a live job;
   /// nil when there is none.
@@ -177,31 +185,28 @@ struct JobQueue {
   mutating func nextReplacement(
     of files: [FileName: JobRun], isLive: (String) -> Bool, isHeld: (String) -> Bool = { _ in false }
   ) -> (source: JobPlanning.Source, file: FileName)? {
-    guard present != nil else { return nil }
+    guard scan != nil else { return nil }
     for (place, job) in unfinished.enumerated() where isLive(job.name) {
       guard let file = job.replacedFile, let old = files[file], !isHeld(job.name), isLater(job, than: old)
       else { continue }
       return (takeUnfinished(at: place), file)
     }
     if case .named = goal { return nil }
-    let place = changed.firstIndex { manifest in
-      files[manifest.key] != nil && open[manifest.key] == manifest.identity
+    let place = scan?.changed.firstIndex { manifest in
+      files[manifest.key] != nil && scan?.open[manifest.key] == manifest.identity
         && !isHeld(manifest.job)
         && !unfinished.contains {
           $0.name == manifest.job && isLater($0, than: files[manifest.key]) && $0.replacedFile == manifest.key
         }
     }
-    return place.map { place in
-      let manifest = changed.remove(at: place)
-      return (.dropped(manifest), manifest.key)
-    }
+    return place.flatMap { scan?.changed.remove(at: $0) }.map { (.dropped($0), $0.key) }
   }
 
   /// Takes out the next job to become live. A manifest of the inbox that is not passed then is seen again at the next
   /// scan.
   /// - Parameter isLive: Whether a job of a name is live or held: then others of the name wait.
   mutating func next(isLive: (String) -> Bool) -> JobPlanning.Source? {
-    guard present != nil else { return nil }
+    guard scan != nil else { return nil }
     if let place = unfinished.firstIndex(where: { !isLive($0.name) }) {
       return takeUnfinished(at: place)
     }
@@ -210,16 +215,17 @@ struct JobQueue {
       return resumed.contains(file.identity) ? next(isLive: isLive) : .named(file)
     }
     if case .named = goal { return nil }
-    if let place = waiting.firstIndex(where: { mayStart($0, isLive) }) { return .dropped(waiting.remove(at: place)) }
-    while let manifest = settled.popFirst() {
+    let place = scan?.waiting.firstIndex { mayStart($0, isLive) }
+    if let manifest = place.flatMap({ scan?.waiting.remove(at: $0) }) { return .dropped(manifest) }
+    while let manifest = scan?.settled.popFirst() {
       if mayStart(manifest, isLive) { return .dropped(manifest) }
-      if open[manifest.key] != nil { waiting.append(manifest) }
+      if scan?.open[manifest.key] != nil { scan?.waiting.append(manifest) }
     }
     return nil
   }
 
   private func mayStart(_ manifest: InboxScan.Manifest, _ isLive: (String) -> Bool) -> Bool {
-    open[manifest.key] == manifest.identity && !isLive(manifest.job) && !hasUnfinished(manifest.job)
+    scan?.open[manifest.key] == manifest.identity && !isLive(manifest.job) && !hasUnfinished(manifest.job)
   }
 
   private mutating func takeUnfinished(at place: Int) -> JobPlanning.Source {
@@ -246,21 +252,18 @@ struct JobQueue {
     let key = FileName(manifest.file)
     passed[key] = nil
     wanted?.insert(key)
-    isToBeScanned = true
+    scan?.isIncomplete = true
   }
 
   /// Whether a manifest that is to be processed could not be examined at the last scan.
   private var awaitsExamination = false
-
-  /// Whether the inbox may have a manifest that was not looked at before.
-  private var isToBeScanned = false
 
   /// Leaves manifests that are not settled for the next start of `run`.
   /// - Returns: Those that were wanted.
   mutating func leave(_ files: Set<FileName>) -> Set<FileName> {
     guard case .inbox = goal, let left = wanted?.intersection(files), !left.isEmpty else { return [] }
     wanted?.subtract(left)
-    for key in left { open[key] = nil }
+    for key in left { scan?.open[key] = nil }
     return left
   }
 
@@ -270,7 +273,7 @@ struct JobQueue {
     named.removeAll { $0.job == job }
     for unfinished in unfinished where unfinished.name == job { orders[unfinished.runID] = nil }
     unfinished.removeAll { $0.name == job }
-    for manifest in present ?? [] where manifest.job == job { open[manifest.key] = nil }
+    for manifest in scan?.present ?? [] where manifest.job == job { scan?.open[manifest.key] = nil }
   }
 
   /// Puts a job back, to be tried again.
@@ -290,33 +293,33 @@ struct JobQueue {
 
   /// The jobs that wait, also those whose manifests could not be examined.
   var jobs: Set<String> {
-    unexaminedJobs.union((present ?? []).map(\.job)).union(unfinished.map(\.name)).union(named.map(\.job))
+    unexaminedJobs.union((scan?.present ?? []).map(\.job)).union(unfinished.map(\.name)).union(named.map(\.job))
   }
 
   /// Whether all that the goal asks for has been taken out.
   var isOver: Bool {
-    guard present != nil, unfinished.isEmpty, named.isEmpty else { return false }
+    guard let scan, unfinished.isEmpty, named.isEmpty else { return false }
     switch goal {
     case .watch: return false
     case .named: return true
-    case .inbox: return open.isEmpty && !isToBeScanned && !awaitsExamination
+    case .inbox: return scan.open.isEmpty && !scan.isIncomplete && !awaitsExamination
     }
   }
 
   /// Whether there is something to take out, now or when it is settled.
-  var isEmpty: Bool { unfinished.isEmpty && named.isEmpty && open.isEmpty }
+  var isEmpty: Bool { unfinished.isEmpty && named.isEmpty && scan?.open.isEmpty != false }
 
   /// The manifests that wait to become live only to be cancelled, the first so many; nil without any.
   func queuedCancelled(limit: Int) -> [String]? {
-    guard !cancelled.isEmpty else { return nil }
-    let files = (present ?? []).lazy.filter { open[$0.key] != nil && cancelled.contains($0.cancelKey) }.map(\.file)
+    guard !cancelled.isEmpty, let scan else { return nil }
+    let files = scan.present.lazy.filter { scan.open[$0.key] != nil && cancelled.contains($0.cancelKey) }.map(\.file)
     return files.isEmpty ? nil : Array(files.prefix(limit))
   }
 
   /// The manifests that wait to become live, settled or not: the first so many, and how many there are.
   func queued(limit: Int) -> (files: [String], total: Int) {
-    let inInbox = (present ?? []).lazy.filter { open[$0.key] != nil }.map(\.file)
+    let inInbox = (scan?.present ?? []).lazy.filter { scan?.open[$0.key] != nil }.map(\.file)
     let names = named.prefix(limit).map(\.description)
-    return (names + inInbox.prefix(max(0, limit - names.count)), named.count + open.count)
+    return (names + inInbox.prefix(max(0, limit - names.count)), named.count + (scan?.open.count ?? 0))
   }
 }
