@@ -65,13 +65,11 @@ package final class Darkroom {
   private var configuration: Configuration
   private var patience: Patience
 
-  /// Why the inbox cannot be read now, and which errors were told of since it could.
-  private var inboxError: SystemError?
-  private var toldInboxErrors: Set<Int32> = []
-  private var stopDeadline: Double?
+  /// Why the inbox cannot be read now, and which errors were reported since it could.
+  private var inboxErrors: (current: SystemError?, reported: Set<Int32>) = (nil, [])
 
-  /// Why the program ends; nil while it does not.
-  private var stopReason: Gate.Stop?
+  /// Why the program ends, and until when operations may finish, as `Clock.monotonicSeconds`; nil while it does not end.
+  private var ending: (reason: Gate.Stop, deadline: Double)?
 
   /// When the time of `run` is over, as `Clock.monotonicSeconds`; nil without `--max-duration`, and for `watch`.
   private var timeLimit: Double?
@@ -190,14 +188,14 @@ package final class Darkroom {
     Summary(
       states: jobs.table.summary.states, hadTrouble: jobs.table.summary.hadTrouble,
       isMissing: jobs.table.summary.isMissing,
-      isUnfinished: stopReason == .outOfTime && !(jobs.runs.isEmpty && jobs.table.queue.isOver)
+      isUnfinished: ending?.reason == .outOfTime && !(jobs.runs.isEmpty && jobs.table.queue.isOver)
         || jobs.table.summary.hasLeftOpen,
       ignored: watcher.ignored.count { !$0.isFolder })
   }
 
   /// Whether another start repairs what was thrown: the ledger is damaged, and nobody has asked the program to stop.
   func mayRepair(after error: any Error) -> Bool {
-    error.isDamageOfLedger && error.isOfLedger(services.state) && stopDeadline == nil
+    error.isDamageOfLedger && error.isOfLedger(services.state) && ending == nil
   }
 
   /// Runs the loop once.
@@ -208,8 +206,11 @@ package final class Darkroom {
     if watcher.isScanDue(now: now) { try scan(now) }
     for message in mailbox.collect() { try handle(message, now: now) }
     if let timeLimit, now >= timeLimit { beginToStop(now, .outOfTime) }
-    if let stopDeadline, now >= stopDeadline { abandon() }
-    if stopDeadline == nil {
+    if let ending, now >= ending.deadline {
+      jobs.pending.cancelAll()
+      jobs.delivery.abandon()
+    }
+    if ending == nil {
       watchHosts(now)
       jobs.suspension.watchMemory(isWorking: !jobs.runs.isEmpty)
       if jobs.suspension.needsScan { watcher.scanNow() }
@@ -222,7 +223,7 @@ package final class Darkroom {
     gallery.update(jobs, status.last, now: now)
     leaveOpenFiles(now)
     if isOver(now) { return false }
-    if jobs.table.queue.goal != .watch, stopDeadline == nil {
+    if jobs.table.queue.goal != .watch, ending == nil {
       try patience.check(jobs, inboxTrouble: inboxTrouble, now: now)
     }
     waitBegan = Clock.monotonicMilliseconds
@@ -241,7 +242,7 @@ package final class Darkroom {
         jobs.findUnwanted(scan, in: services.inbox, settleTime: watcher.settleTime, now: now)
         return jobs.table.queue.fresh(of: scan.manifests, unexamined: Set(scan.unexamined.map(\.file)))
       }
-      (inboxError, toldInboxErrors) = (nil, [])
+      inboxErrors = (nil, [])
       if view.hasReturned {
         observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path, .inboxReturned))
         jobs.table.inboxReturned()
@@ -267,22 +268,22 @@ package final class Darkroom {
       guard jobs.table.queue.goal == .watch || mayPass else {
         throw StopError.missing("the inbox cannot be read: \(error)")
       }
-      if toldInboxErrors.insert(error.code).inserted { observe(.inboxUnreadable(error.description)) }
-      inboxError = error
+      if inboxErrors.reported.insert(error.code).inserted { observe(.inboxUnreadable(error.description)) }
+      inboxErrors.current = error
     }
     suspendOrResume(locks, now)
   }
 
   private func writeStatus(_ now: Double, isLast: Bool = false) {
     status.write(
-      jobs, ignored: watcher.ignored, open: watcher.open(for: 0, now: now), inboxError: inboxError?.description,
-      now: now, isLast: isLast)
+      jobs, ignored: watcher.ignored, open: watcher.open(for: 0, now: now),
+      inboxError: inboxErrors.current?.description, now: now, isLast: isLast)
   }
 
   /// Leaves files to the next start of `run` that are open for writing for too long, when nothing else is to be done; with
   /// `--lock-wait` that tells how long they are waited for.
   private func leaveOpenFiles(_ now: Double) {
-    guard stopDeadline == nil, jobs.runs.isEmpty, configuration.lockWait == nil else { return }
+    guard ending == nil, jobs.runs.isEmpty, configuration.lockWait == nil else { return }
     let files = watcher.open(for: Patience.openLimit, now: now)
     if files.isEmpty { return }
     for file in jobs.table.queue.leave(files).sorted(by: { $0.description < $1.description }) {
@@ -295,7 +296,7 @@ package final class Darkroom {
 
   /// What of the inbox cannot be read now, in words; nil when all can.
   private var inboxTrouble: String? {
-    inboxError != nil ? "the inbox cannot be read" : watcher.unexamined.map { "the inbox: \($0.why)" }.min()
+    inboxErrors.current != nil ? "the inbox cannot be read" : watcher.unexamined.map { "the inbox: \($0.why)" }.min()
   }
 
   /// Both queues are suspended while there is a cause; not while the program is stopping, since nothing starts then and
@@ -336,7 +337,7 @@ package final class Darkroom {
   }
 
   /// What may start now.
-  private func gate(_ now: Double) -> Gate { Gate(jobs.suspension, stop: stopReason, now: now) }
+  private func gate(_ now: Double) -> Gate { Gate(jobs.suspension, stop: ending?.reason, now: now) }
 
   /// Ends the wait for closed hosts while no host answers: `run` leaves the rest to the next start, `watch` gives them up.
   private func watchHosts(_ now: Double) {
@@ -370,40 +371,34 @@ package final class Darkroom {
   // MARK: The end
 
   private func beginToStop(_ now: Double, _ reason: Gate.Stop) {
-    guard stopDeadline == nil else { return }
-    (stopDeadline, stopReason) = (now + configuration.grace, reason)
+    guard ending == nil else { return }
+    ending = (reason, now + configuration.grace)
     observe(.stopping(isOutOfTime: reason == .outOfTime))
     jobs.stop(reason)
   }
 
-  /// The time for running operations is over.
-  private func abandon() {
-    jobs.pending.cancelAll()
-    jobs.delivery.abandon()
-  }
-
   private func isOver(_ now: Double) -> Bool {
-    guard let stopDeadline else { return jobs.runs.isEmpty && jobs.table.queue.isOver }
-    return !jobs.table.isPlanning && jobs.pending.inProgress.isEmpty && (jobs.isDelivered || now >= stopDeadline + 5)
+    guard let ending else { return jobs.runs.isEmpty && jobs.table.queue.isOver }
+    return !jobs.table.isPlanning && jobs.pending.inProgress.isEmpty && (jobs.isDelivered || now >= ending.deadline + 5)
   }
 
   private func timeToWait(_ now: Double) -> Double {
-    var untilScan = max(0, watcher.due - now)
-    if stopDeadline == nil, let due = jobs.suspension.memory.due {
-      untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
+    var wait = max(0, watcher.due - now)
+    func wake(at due: Double?) {
+      if let due { wait = min(wait, max(0, due - now)) }
     }
-    if let due = jobs.pending.room.nextPaceCheck {
-      untilScan = min(untilScan, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000)
+    func wake(at due: Int?) {
+      if let due { wait = min(wait, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000) }
     }
-    if let due = status.due { untilScan = min(untilScan, max(0, due - now)) }
-    if let due = gallery.due(jobs) { untilScan = min(untilScan, max(0, due - now)) }
-    if let stopDeadline { return min(untilScan, max(0.05, stopDeadline - now)) }
-    if jobs.table.queue.goal != .watch, let deadline = patience.deadline {
-      untilScan = min(untilScan, max(0, deadline - now))
-    }
-    if let timeLimit { untilScan = min(untilScan, max(0, timeLimit - now)) }
-    for due in jobs.nextDue where due > now { untilScan = min(untilScan, due - now) }
-    guard let start = jobs.flow.nextStart else { return untilScan }
-    return min(untilScan, Double(max(0, start - Clock.monotonicMilliseconds)) / 1000)
+    wake(at: jobs.pending.room.nextPaceCheck)
+    wake(at: status.due)
+    wake(at: gallery.due(jobs))
+    if let ending { return min(wait, max(0.05, ending.deadline - now)) }
+    wake(at: jobs.suspension.memory.due)
+    if jobs.table.queue.goal != .watch { wake(at: patience.deadline) }
+    wake(at: timeLimit)
+    for due in jobs.nextDue where due > now { wake(at: due) }
+    wake(at: jobs.flow.nextStart)
+    return wait
   }
 }
