@@ -212,7 +212,7 @@ package final class Darkroom {
     }
     if ending == nil {
       watchHosts(now)
-      jobs.suspension.watchMemory(isWorking: !jobs.runs.isEmpty)
+      jobs.suspension.memory.check(isWorking: !jobs.runs.isEmpty, now: Clock.monotonicMilliseconds)
       if jobs.suspension.needsScan { watcher.scanNow() }
     }
     jobs.flow.gate = gate(now)
@@ -317,8 +317,7 @@ package final class Darkroom {
     case .job(let message): try jobs.handle(message)
     case .operation(.downloadBegan(let record, let time)): jobs.flow.downloadBegan(record, at: time)
     case .operation(.hostAnswered(let record)): jobs.scheduler.hostAnswered(record.id)
-    case .operation(.downloadEnded(let record)):
-      jobs.flow.downloadEnded(record, backoff: configuration.backoff)
+    case .operation(.downloadEnded(let record)): jobs.flow.downloadEnded(record, backoff: configuration.backoff)
     case .operation(.operationsEnded(let record)): jobs.flow.operationsEnded(record, configuration)
     case .delivery(let message): try jobs.handle(message)
     case .cacheFailed(let why): observe(.warning("the download cache is not used until the next start: \(why)"))

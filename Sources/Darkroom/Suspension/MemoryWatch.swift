@@ -3,7 +3,15 @@ import System
 
 /// Reads how much memory there is, every second while jobs are live. It belongs to the thread of `Darkroom`.
 struct MemoryWatch {
-  private(set) var pressure = MemoryPressure()
+  private(set) var pressure = MemoryPressure() {
+    didSet { if isScarce != (oldValue.since != nil) { needsScan = true } }
+  }
+
+  /// Whether memory is scarce, whether or not the queues are suspended already.
+  var isScarce: Bool { pressure.since != nil }
+
+  /// Whether memory has become scarce, or is so no more, since the causes of pauses were checked.
+  var needsScan = false
   private let read: () -> MemoryReading
 
   /// When it reads again, as `Clock.monotonicMilliseconds`; nil while no job is live.

@@ -10,15 +10,12 @@ final class Suspension {
   private var locks: [Lock] = []
   private let outbox: OutboxFolder
   private let state: StateFolder
-  private(set) var memory: MemoryWatch
+  var memory: MemoryWatch
   var space: FreeSpace
   var failures = MachineFailures(now: Clock.monotonicSeconds)
 
   /// The time without pauses.
   private(set) var activity = ActiveTime()
-
-  /// Whether memory has become scarce, or is so no more.
-  private var hasMemoryChanged = false
 
   init(
     outbox: OutboxFolder, state: StateFolder, downloads: DownloadCache, minFree: Int,
@@ -29,13 +26,13 @@ final class Suspension {
   }
 
   /// Whether the causes are to be checked.
-  var needsScan: Bool { hasMemoryChanged || space.needsScan || failures.needsScan }
+  var needsScan: Bool { memory.needsScan || space.needsScan || failures.needsScan }
 
   /// Updates the causes of pauses: the locks that hold, the disk and memory.
   /// - Parameter locks: nil when the inbox could not be read: those that held are taken to hold.
   /// - Returns: What has changed.
   func update(locks: [Lock]?, now: Double) -> PauseTracker.Change {
-    (hasMemoryChanged, space.needsScan, failures.needsScan) = (false, false, false)
+    (memory.needsScan, space.needsScan, failures.needsScan) = (false, false, false)
     if let locks { self.locks = locks }
     var causes = self.locks.map(PauseCause.lock)
     if let reason = diskReason(now) { causes.append(.disk(reason: reason)) }
@@ -50,26 +47,11 @@ final class Suspension {
   /// Since when nothing goes on, as `Clock.monotonicMilliseconds`; nil when something does.
   var since: Int? { [activity.since, failures.stuckSince].compactMap { $0 }.min() }
 
-  // MARK: Memory
-
-  /// Looks at the memory when that is due.
-  /// - Parameter isWorking: Whether jobs are live.
-  func watchMemory(isWorking: Bool) {
-    let (now, wasScarce) = (Clock.monotonicMilliseconds, isShortOfMemory)
-    memory.check(isWorking: isWorking, now: now)
-    if isShortOfMemory != wasScarce { hasMemoryChanged = true }
-  }
-
-  /// Whether memory is scarce, whether or not the queues are suspended already.
-  var isShortOfMemory: Bool { memory.pressure.since != nil }
-
   /// Whether one operation at a time goes on: nothing but scarce memory suspends the queues, and that for a while.
   var allowsOne: Bool {
     pauses.isPaused(onlyBy: PauseCause.memory(reason: "").kind)
       && memory.pressure.allowsOne(now: Clock.monotonicMilliseconds)
   }
-
-  // MARK: The disk
 
   /// Why want of space, or a failure of the machine, suspends the queues; nil when neither does.
   private func diskReason(_ now: Double) -> String? {
@@ -97,7 +79,7 @@ extension Gate {
     // A want of space, or a failure of the machine.
     let hasDiskCause = suspension.pauses.open(since: 0).contains { $0.cause == PauseCause.disk(reason: "").kind }
     self.init(
-      stop: stop, isPaused: suspension.pauses.isPaused, isShortOfMemory: suspension.isShortOfMemory,
+      stop: stop, isPaused: suspension.pauses.isPaused, isShortOfMemory: suspension.memory.isScarce,
       allowsOne: suspension.allowsOne, isShortOfSpace: hasDiskCause || suspension.space.awaitsRoom,
       awaitsRoom: suspension.space.awaitsRoom, wasRefused: now < suspension.failures.diskFullUntil)
   }

@@ -72,10 +72,11 @@ import Testing
       return MemoryReading(pressure: 50)
     }
     for now in [0, 10, 999] { watch.check(isWorking: true, now: now) }
-    #expect(readings == 1 && watch.pressure.since == 0)
+    #expect(readings == 1 && watch.pressure.since == 0 && watch.needsScan)
+    watch.needsScan = false
     watch.check(isWorking: true, now: 1000)
-    #expect(readings == 2)
+    #expect(readings == 2 && !watch.needsScan)
     watch.check(isWorking: false, now: 5000)
-    #expect(readings == 2 && watch.pressure.since == nil && watch.due == nil)
+    #expect(readings == 2 && watch.pressure.since == nil && watch.due == nil && watch.needsScan)
   }
 }
