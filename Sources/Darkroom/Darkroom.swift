@@ -63,7 +63,7 @@ package final class Darkroom {
   private let observe: (Event) -> Void
   private let retry: LocalRetry
   private var configuration: Configuration
-  private var patience: Patience
+  private var waitLimits: WaitLimits
 
   /// Why the inbox cannot be read now, and which errors were reported since it could.
   private var inboxErrors: (current: SystemError?, reported: Set<Int32>) = (nil, [])
@@ -105,7 +105,7 @@ package final class Darkroom {
     }
     gallery.configure(configuration.gallery)
     jobs.work.gallery = gallery.writer
-    patience = Patience(configuration, settleTime: watcher.settleTime)
+    waitLimits = WaitLimits(configuration, settleTime: watcher.settleTime)
     if let notice = services.notice { observe(.warning(notice)) }
     for trouble in services.troubles { jobs.report(trouble: trouble) }
   }
@@ -224,7 +224,7 @@ package final class Darkroom {
     leaveOpenFiles(now)
     if isOver(now) { return false }
     if jobs.table.queue.goal != .watch, ending == nil {
-      try patience.check(jobs, inboxTrouble: inboxTrouble, now: now)
+      try waitLimits.check(jobs, inboxTrouble: inboxTrouble, now: now)
     }
     waitBegan = Clock.monotonicMilliseconds
     mailbox.wait(alongside: watcher.descriptor, seconds: timeToWait(now))
@@ -284,11 +284,11 @@ package final class Darkroom {
   /// `--lock-wait` that tells how long they are waited for.
   private func leaveOpenFiles(_ now: Double) {
     guard ending == nil, jobs.runs.isEmpty, configuration.lockWait == nil else { return }
-    let files = watcher.open(for: Patience.openLimit, now: now)
+    let files = watcher.open(for: WaitLimits.openLimit, now: now)
     if files.isEmpty { return }
     for file in jobs.table.queue.leave(files).sorted(by: { $0.description < $1.description }) {
       jobs.table.summary.hasLeftOpen = true
-      let seconds = Patience.openLimit.formatted()
+      let seconds = WaitLimits.openLimit.formatted()
       observe(
         .warning("\(file) is left for the next start: some process has had it open for writing for \(seconds) s"))
     }
@@ -357,7 +357,7 @@ package final class Darkroom {
     (new.inbox, new.outbox, new.state) = (configuration.inbox, configuration.outbox, configuration.state)
     configuration = new
     watcher.configure(new)
-    patience = Patience(new, settleTime: watcher.settleTime)
+    waitLimits = WaitLimits(new, settleTime: watcher.settleTime)
     services.configure(new, jobs)
     // Pages that nobody writes any more would ask for newer ones for ever.
     if new.gallery == .off { gallery.close(jobs, status.last, now: Clock.monotonicSeconds) }
@@ -394,7 +394,7 @@ package final class Darkroom {
     wake(at: gallery.due(jobs))
     if let ending { return min(wait, max(0.05, ending.deadline - now)) }
     wake(at: jobs.suspension.memory.due)
-    if jobs.table.queue.goal != .watch { wake(at: patience.deadline) }
+    if jobs.table.queue.goal != .watch { wake(at: waitLimits.deadline) }
     wake(at: timeLimit)
     for due in jobs.nextDue where due > now { wake(at: due) }
     wake(at: jobs.flow.nextStart)

@@ -50,12 +50,12 @@ struct EntryDelivery: Sendable {
       do {
         let (artifact, target) = (artifacts[index], placement.folder.file(artifacts[index].delivery.target))
         if let main, main.kind != kind, !kind.isDerived {
-          try placement.check(main.delivery, before: artifact.delivery, in: folder(of: main), over: main.occupant)
+          try placement.check(main.delivery, before: artifact.delivery, in: folder(of: main), over: main.existingFile)
         }
         let outcome =
           try isAgain
           ? placement.recover(artifact.delivery)
-          : placement.place(artifact.delivery, in: folder(of: artifact), over: artifact.occupant)
+          : placement.place(artifact.delivery, in: folder(of: artifact), over: artifact.existingFile)
         artifacts[index].record(outcome, isOwn: placed.contains(target))
         if case .adopted = outcome { continue }
         placed.insert(target)
@@ -90,6 +90,6 @@ struct EntryDelivery: Sendable {
 
   /// Closes the files.
   mutating func close() {
-    for index in artifacts.indices { (artifacts[index].file, artifacts[index].occupant) = (nil, nil) }
+    for index in artifacts.indices { (artifacts[index].file, artifacts[index].existingFile) = (nil, nil) }
   }
 }

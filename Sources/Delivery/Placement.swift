@@ -23,23 +23,23 @@ struct Placement {
   /// exactly the bytes already is taken for it.
   /// - Parameters:
   ///   - opened: The folder to which it goes, if that is open already.
-  ///   - occupant: What had the name a while ago, if that is known: as long as it is the same, it is not read again.
+  ///   - existingFile: What had the name a while ago, if that is known: as long as it is the same, it is not read again.
   /// - Throws: `EntryFailure` with `name-conflict` when something else has the name; `SystemError`, `SQLiteError`.
   @discardableResult
   func place(
-    _ delivery: Delivery, in opened: OpenFolder? = nil, over occupant: Occupant? = nil
+    _ delivery: Delivery, in opened: OpenFolder? = nil, over existingFile: ExistingFile? = nil
   ) throws -> Outcome {
     let target = try opened ?? folder.open(delivery.subfolder)
     let (staged, name) = (try staging.open(), Folder.name(of: delivery.target))
     if try staged.renameWithoutReplacing(delivery.staged, to: target, as: name) { return .moved }
-    let occupant = try self.occupant(of: delivery, in: target, occupant)
-    switch occupant.kind {
+    let existingFile = try self.existingFile(of: delivery, in: target, existingFile)
+    switch existingFile.kind {
     case .ours:
       try staged.rename(delivery.staged, to: target, as: name)
       return .replaced
     case .equal:
       staging.remove(delivery.staged)
-      return .adopted(occupant.identity)
+      return .adopted(existingFile.identity)
     }
   }
 
@@ -47,25 +47,27 @@ struct Placement {
   /// not to stay in the outbox.
   /// - Throws: As `place`, whose parameters it has.
   func check(
-    _ delivery: Delivery, before original: Delivery, in opened: OpenFolder? = nil, over occupant: Occupant? = nil
+    _ delivery: Delivery, before original: Delivery, in opened: OpenFolder? = nil,
+    over existingFile: ExistingFile? = nil
   ) throws {
     guard try staging.open().status(of: original.staged) != nil else { return }
     let target = try opened ?? folder.open(delivery.subfolder)
     guard try target.status(of: Folder.name(of: delivery.target)) != nil else { return }
-    _ = try self.occupant(of: delivery, in: target, occupant)
+    _ = try self.existingFile(of: delivery, in: target, existingFile)
   }
 
   /// What has the final name of a delivery, and may be replaced or taken for it.
-  private func occupant(of delivery: Delivery, in target: OpenFolder, _ last: Occupant?) throws -> Occupant {
+  private func existingFile(of delivery: Delivery, in target: OpenFolder, _ last: ExistingFile?) throws -> ExistingFile
+  {
     let name = Folder.name(of: delivery.target)
     let isUnchanged = try last.map { try target.status(of: name)?.identity == $0.identity } == true
     if let last, isUnchanged, last.kind == .ours { return last }
     let known = try ledger.output(job: folder.name, target: delivery.target)
     // What is equal may have been delivered since, by the run that this one replaces.
     if let last, isUnchanged, known == nil { return last }
-    let occupant = try Occupant(
+    let existingFile = try ExistingFile(
       name, in: target, bytes: delivery.bytes, sha256: delivery.sha256, known: known, staging: staging)
-    if let occupant { return occupant }
+    if let existingFile { return existingFile }
     throw EntryFailure.conflict(
       known == nil
         ? "\(delivery.target) exists, and the ledger does not know it as a result of this job; it was left as it is: move it away"

@@ -43,7 +43,7 @@ package struct Artifact: Sendable {
   package var file: OpenFile?
 
   /// What had its final name when it was made, if that was found out.
-  package var occupant: Occupant?
+  package var existingFile: ExistingFile?
 
   /// Whether it has its final name: delivered now, or in the outbox already.
   package var isPlaced = false

@@ -117,11 +117,11 @@ extension JobFolder {
   }
 
   /// What has the name of a result.
-  /// - Parameter target: Its path relative to the job's folder. The other parameters are those of `Occupant`.
-  package func occupant(
+  /// - Parameter target: Its path relative to the job's folder. The other parameters are those of `ExistingFile`.
+  package func existingFile(
     of target: String, bytes: Int, sha256: String, known: LedgerOutput?, staging: Staging
-  ) throws(SystemError) -> Occupant? {
-    try Occupant(
+  ) throws(SystemError) -> ExistingFile? {
+    try ExistingFile(
       beneath(target), in: openOutbox(), bytes: bytes, sha256: sha256, known: known, staging: staging)
   }
 

@@ -12,7 +12,7 @@ extension PhotoRecord {
     var provenance = Provenance(key: result.key, source: picture, output: result.picture)
     provenance.quality = result.quality
     provenance.answer = source.answer?.text
-    provenance.isAdopted = artifacts[index].occupant?.kind == .equal
+    provenance.isAdopted = artifacts[index].existingFile?.kind == .equal
     provenance.derived = artifacts.derived { Provenance.DerivedFile(bytes: $0.bytes, sha256: $0.sha256) }
     artifacts[index].delivery.origin = provenance.text
     return artifacts

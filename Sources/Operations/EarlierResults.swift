@@ -41,7 +41,7 @@ package struct EarlierResults: Sendable {
 
   /// Whether a file of our user with exactly the bytes of a source lies where that is to be delivered, on disk.
   func hasEqual(_ source: Delivery, _ staging: Staging) throws(SystemError) -> Bool {
-    try folder.occupant(of: source.target, bytes: source.bytes, sha256: source.sha256, known: nil, staging: staging)
+    try folder.existingFile(of: source.target, bytes: source.bytes, sha256: source.sha256, known: nil, staging: staging)
       != nil
   }
 
@@ -109,8 +109,8 @@ package struct EarlierResults: Sendable {
 
   /// What has the final name of a result that was made, as far as it does not keep it from being delivered.
   /// - Throws: `SystemError` when that cannot be told now.
-  func occupant(of result: Delivery, _ staging: Staging) throws(SystemError) -> Occupant? {
-    try folder.occupant(
+  func existingFile(of result: Delivery, _ staging: Staging) throws(SystemError) -> ExistingFile? {
+    try folder.existingFile(
       of: result.target, bytes: result.bytes, sha256: result.sha256,
       known: outputs.first { $0.target == result.target }, staging: staging)
   }

@@ -272,7 +272,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       bytes: try file.status().size, sha256: sha256)
     // Large files may have to be read: the delivery is not to wait for that. What it cannot be told now, it asks again.
     if record.run.mayFindFiles {
-      artifact.occupant = try? access.earlier.occupant(of: artifact.delivery, staging)
+      artifact.existingFile = try? access.earlier.existingFile(of: artifact.delivery, staging)
     }
     let isChanged = record.source.flatMap { access.earlier.isChanged($0.sha256) }
     record.filtered(

@@ -25,7 +25,7 @@ package final class PendingOperations {
   /// The operations of one entry.
   package struct Chain {
     package let download: ImageDownloader
-    /// An `ImageFiltration`, or, where a list of entries is downloaded, a `ListKeeping`.
+    /// An `ImageFiltration`, or, where a list of entries is downloaded, a `StoreList`.
     package let filtration: Operation
     package fileprivate(set) var isDownloading = true
     /// Downloaded and not yet filtered.
@@ -183,7 +183,7 @@ package final class PendingOperations {
         record, access: results, decoding: decoding, limits: limits, metadata: metadata, keepsOriginals: keepsOriginals,
         makesPreviews: configuration.gallery == .on)
       : nil
-    let list = state.map { ListKeeping(record, cache: cache, state: $0, minFree: configuration.minFree) }
+    let list = state.map { StoreList(record, cache: cache, state: $0, minFree: configuration.minFree) }
     guard let filtration: Operation = picture ?? list else { return }
     let access = CacheAccess(
       cache: cache, isRefreshing: isRefreshing, maxBytes: configuration.transfer.maxBytes, runID: record.run.runID,

@@ -14,7 +14,7 @@ package struct LocalRetry {
   package static var none: LocalRetry { LocalRetry(limit: 0, wait: { _ in true }, report: { _ in }) }
 
   /// How long `run` tries, in seconds.
-  package static let usualLimit = Patience.troubleLimit
+  package static let usualLimit = WaitLimits.troubleLimit
 
   /// - Parameters:
   ///   - limit: In seconds; nil for ever.

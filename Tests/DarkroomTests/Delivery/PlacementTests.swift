@@ -27,7 +27,7 @@ import TestSupport
     try outbox.write("new", to: "images/a.jpg")
     let delivery = try outbox.delivery("new", isStaged: false)
     var reads = 0
-    let occupant = try Occupant(
+    let existingFile = try ExistingFile(
       "a.jpg", in: OpenFolder(Folder.parent(of: target)), bytes: 3, sha256: delivery.sha256, known: nil,
       staging: outbox.placement.staging
     ) { (file) throws(SystemError) in
@@ -38,7 +38,7 @@ import TestSupport
       }
       return try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path)
     }
-    #expect(occupant?.kind == (times == 1 ? .equal : nil) && reads == times + (times == 1 ? 1 : 0))
+    #expect(existingFile?.kind == (times == 1 ? .equal : nil) && reads == times + (times == 1 ? 1 : 0))
   }
 
   @Test(
@@ -81,9 +81,9 @@ import TestSupport
     #expect(try outbox.staged.isEmpty)
   }
 
-  private func occupant(_ new: String, known: Delivery? = nil) throws -> Occupant? {
+  private func existingFile(_ new: String, known: Delivery? = nil) throws -> ExistingFile? {
     if let known { try outbox.remember(known) }
-    return try outbox.folder.occupant(
+    return try outbox.folder.existingFile(
       of: "images/a.jpg", bytes: new.utf8.count, sha256: Outbox.sha256(new),
       known: outbox.ledger.output(job: "job", target: "images/a.jpg"), staging: outbox.staging)
   }
@@ -91,12 +91,12 @@ import TestSupport
   @Test("a file that was compared before it is to be replaced, or taken for the result, is not read again")
   func comparedBefore() throws {
     try outbox.write("new", to: "images/a.jpg")
-    let equal = try #require(try occupant("new"))
+    let equal = try #require(try existingFile("new"))
     #expect(equal.kind == .equal)
     // Other bytes to be delivered show that nobody looks at those of the file.
     #expect(try outbox.placement.place(outbox.delivery("other"), over: equal) == .adopted(equal.identity))
     #expect(outbox.text("images/a.jpg") == "new")
-    let ours = try #require(try occupant("other", known: outbox.delivery("new", isStaged: false)))
+    let ours = try #require(try existingFile("other", known: outbox.delivery("new", isStaged: false)))
     #expect(ours.kind == .ours)
     try outbox.remember(outbox.delivery("forgotten", isStaged: false))
     #expect(try outbox.placement.place(outbox.delivery("other"), over: ours) == .replaced)
@@ -105,7 +105,7 @@ import TestSupport
 
   @Test("what the job has delivered since it was compared is not adopted") func deliveredSince() throws {
     try outbox.write("new", to: "images/a.jpg")
-    let equal = try #require(try occupant("new"))
+    let equal = try #require(try existingFile("new"))
     #expect(equal.kind == .equal)
     try outbox.remember(outbox.delivery("new", isStaged: false))
     #expect(try outbox.placement.place(outbox.delivery("new"), over: equal) == .replaced)
@@ -115,7 +115,7 @@ import TestSupport
   func changedSince(isOurs: Bool) throws {
     try outbox.write("new", to: "images/a.jpg")
     let known = isOurs ? try outbox.delivery("new", isStaged: false) : nil
-    let compared = try #require(try occupant("new", known: known))
+    let compared = try #require(try existingFile("new", known: known))
     #expect(compared.kind == (isOurs ? .ours : .equal))
     try outbox.write("old", to: "images/a.jpg")
     let failure = #expect(throws: EntryFailure.self) {
@@ -150,7 +150,7 @@ import TestSupport
       if chown(target, 12345, 12345) != 0 { return }
     default: try outbox.write("new", to: "images/a.jpg")
     }
-    #expect(try (occupant("new")?.kind == .equal) == isTaken)
+    #expect(try (existingFile("new")?.kind == .equal) == isTaken)
     let before = try FileStatus(of: target).identity
     if isTaken {
       #expect(try outbox.placement.place(outbox.delivery("new")) == .adopted(before))

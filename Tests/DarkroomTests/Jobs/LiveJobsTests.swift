@@ -416,13 +416,13 @@ import Transfer
 
   @Test func `run gives up after a minute without success`() throws {
     try plan(.failure(SystemError("open", "f", code: EMFILE)))
-    var patience = Patience(Configuration(filters: try Recipe(parsing: "none"), processors: 1), settleTime: 2)
+    var waitLimits = WaitLimits(Configuration(filters: try Recipe(parsing: "none"), processors: 1), settleTime: 2)
     let now = Clock.monotonicSeconds
-    try patience.check(jobs, now: now)
-    try patience.check(jobs, now: now + 59)
+    try waitLimits.check(jobs, now: now)
+    try waitLimits.check(jobs, now: now + 59)
     jobs.suspension.failures.wroteSomething(now: Clock.monotonicSeconds)
-    try patience.check(jobs, now: now + 60)
-    #expect(throws: StopError.self) { try patience.check(jobs, now: now + 121) }
+    try waitLimits.check(jobs, now: now + 60)
+    #expect(throws: StopError.self) { try waitLimits.check(jobs, now: now + 121) }
     engine.shutdown()
   }
 }

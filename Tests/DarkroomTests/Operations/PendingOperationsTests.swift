@@ -30,7 +30,7 @@ import TestSupport
     let record = try chains.start(0)
     _ = chains.ended(1)
     let made = try #require(record.artifacts[.result])
-    #expect(made.occupant == nil)
+    #expect(made.existingFile == nil)
     let target = chains.folder.file("job/" + made.delivery.target)
     if kind != "nothing" { try made.file?.copy(to: OpenFile(creating: target)) }
     if kind == "another" {
@@ -38,9 +38,9 @@ import TestSupport
     }
     let again = try chains.start(0)
     _ = chains.ended(1)
-    let occupant = again.artifacts[.result]?.occupant
-    #expect(occupant?.kind == (kind == "equal" ? .equal : nil))
-    #expect(try occupant == nil || occupant?.identity == FileStatus(of: target).identity)
+    let existingFile = again.artifacts[.result]?.existingFile
+    #expect(existingFile?.kind == (kind == "equal" ? .equal : nil))
+    #expect(try existingFile == nil || existingFile?.identity == FileStatus(of: target).identity)
     let provenance = again.artifacts[.result]?.delivery.origin.flatMap(Provenance.init(text:))
     #expect(provenance?.isAdopted == (kind == "equal"))
   }

@@ -4,7 +4,7 @@ import Operations
 import System
 
 /// How long `run` waits while nothing goes on. `watch` has all the time there is.
-package struct Patience {
+package struct WaitLimits {
   private let limit: Double?
 
   /// A file that is not written any more settles within this time, in seconds.

@@ -4,7 +4,7 @@ import System
 
 /// What has the final name of a result already, and does not keep it from being delivered. The filtration compares it, so that
 /// no delivery waits for that.
-package struct Occupant: Sendable, Equatable {
+package struct ExistingFile: Sendable, Equatable {
   package enum Kind: Sendable {
     /// This job delivered it, and nobody has changed it since: it is replaced.
     case ours

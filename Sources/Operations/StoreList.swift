@@ -6,7 +6,7 @@ import Transfer
 /// The second operation of a source that lists entries: what was downloaded becomes a file of its run in the state folder, on
 /// the disk, so that every process plans the same. It depends on the download, which is one of the queue, not of the planning
 /// thread: so it has the retries, holds and pauses of every other.
-final class ListKeeping: Operation, @unchecked Sendable {  // what changes is in the record
+final class StoreList: Operation, @unchecked Sendable {  // what changes is in the record
   private let record: PhotoRecord
   private let cache: DownloadCache?
   private let state: StateFolder
