@@ -54,7 +54,7 @@ package final class PendingOperations {
   package var room: QueueRoom
   private let report: @Sendable (Event) -> Void
 
-  /// What has happened to an entry's operations.
+  /// What has happened to an entry's operations. `downloadBegan` and `hostAnswered` are reported on request only.
   package enum Event: Sendable {
     /// Its download begins its request, at a time in milliseconds; nil: it makes none, because it waits for another.
     case downloadBegan(PhotoRecord, at: Int?)
