@@ -184,12 +184,14 @@ import Transfer
     jobs.act(.begin(run.number))
     jobs.pending.suspendAll()
     let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
+    let failure = EntryFailure(
+      code: .download(.connect), message: "", disposition: .retry(after: nil), hostFailure: .refused)
     var now = Clock.monotonicMilliseconds - 100
     for contact in [HostScheduler.Contact.answered(firstByte: nil, isMultiplexed: false), .failed(.refused)] {
       now += 10
       let next = try #require(try jobs.scheduler.next(now: now, perHost: 1, lowest: 4))
       _ = jobs.scheduler.downloadEnded(
-        next.id, HostUsage(isOwn: true, contact: contact), .none, failure: Self.failure, now: now,
+        next.id, HostUsage(isOwn: true, contact: contact), .none, failure: failure, now: now,
         backoff: Backoff(retries: 3))
       jobs.scheduler.finished(next.id, now: now)
     }
