@@ -53,6 +53,8 @@ extension DeliveryQueue {
       }
       send(.reported(run: report.run.number, outcome))
     }
+    // A ledger that is damaged is repaired by another start: waiting does not help.
+    if let damage = held.lazy.compactMap(\.obstacle).first(where: \.isDamageOfLedger) { throw damage }
     hold(held, unsynced: Set(unsynced.keys), wasTried: !batch.held.isEmpty || batch.flushesLogs)
   }
 

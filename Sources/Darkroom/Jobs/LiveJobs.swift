@@ -142,13 +142,7 @@ final class LiveJobs {
   /// Handles what the delivery reports.
   func handle(_ message: DeliveryQueue.Message) throws {
     switch message {
-    case .held(_, let obstacles):
-      // A ledger that is damaged is repaired by another start: waiting does not help.
-      if let damage = obstacles.values.first(where: { $0.isDamageOfLedger && $0.isOfLedger(planner.state) }) {
-        throw damage
-      }
-      flow.handle(message)
-    case .committed, .rejected, .failing, .noSpace: flow.handle(message)
+    case .committed, .rejected, .held, .failing, .noSpace: flow.handle(message)
     case .reported(let run, let result):
       try step(.reporting, of: run, result) { outcome in
         suspension.failures.wroteSomething(now: Clock.monotonicSeconds)

@@ -148,16 +148,6 @@ import Transfer
     engine.shutdown()
   }
 
-  @Test func `damage of the ledger that holds results is thrown, so that another start repairs it`() throws {
-    try plan()
-    let run = try #require(jobs.runs.values.first).number
-    try jobs.handle(.held(count: 1, obstacles: [run: SystemError("write", "images", code: EIO)]))
-    #expect(jobs.flow.held == 1)
-    let damage = SQLiteError(code: 11, message: "malformed", path: deliveries.state.ledger)
-    #expect(throws: SQLiteError.self) { try jobs.handle(.held(count: 1, obstacles: [run: damage])) }
-    engine.shutdown()
-  }
-
   private static let failure = EntryFailure(
     code: .download(.connect), message: "", disposition: .retry(after: nil))
 
