@@ -66,7 +66,9 @@ extension EntryFlow {
   ) {
     let live = record.snapshot
     let now = Clock.monotonicMilliseconds
-    let entry = endedEntry(record, live, configuration, mayBePortal: mayBePortal, wasTried: wasTried, now: now)
+    let mirror = nextMirror(of: record, now: now)
+    let entry = endedEntry(
+      record, live, configuration, mirror, mayBePortal: mayBePortal, wasTried: wasTried, now: now)
     let entries = runs[record.run.number]
     let isClosing = entries?.isClosing == true
     let verdict = Verdict(
@@ -105,7 +107,7 @@ extension EntryFlow {
       tryAgain(record, live, configuration, after: seconds)
     case .postpone(let wait): postpone(record, live, wait: wait, now: now)
     case .useMirror:
-      guard let mirror = nextMirror(of: record, now: now).url else { return deliver(record) }
+      guard let mirror = mirror.url else { return deliver(record) }
       let failure = live.failure.map { ReportRow.MirrorFailure($0, of: SourceLocation.redacted(record.url)) }
       let url = record.entry.urls[mirror]
       do throws(EntryScheduler.IndexError) {
@@ -134,11 +136,10 @@ extension EntryFlow {
 
   /// What `Verdict` has to know of an entry.
   private func endedEntry(
-    _ record: PhotoRecord, _ live: PhotoRecord.Live, _ configuration: Configuration, mayBePortal: Bool, wasTried: Bool,
-    now: Int
+    _ record: PhotoRecord, _ live: PhotoRecord.Live, _ configuration: Configuration,
+    _ mirror: (url: Int?, isOpen: Bool), mayBePortal: Bool, wasTried: Bool, now: Int
   ) -> EndedEntry {
     let started = scheduler.started(record.id)
-    let mirror = nextMirror(of: record, now: now)
     return EndedEntry(
       state: live.state, failure: live.failure, attempts: live.attempts - scheduler.uncounted(record.id),
       hasMirror: mirror.url != nil,

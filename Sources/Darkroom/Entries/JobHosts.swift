@@ -48,7 +48,7 @@ struct JobHosts {
     return upcoming
   }
 
-  /// Turns to the next host that was not started.
+  /// Advances to the next host that was not started.
   mutating func advance() {
     lastUpcoming = upcoming?.key
     upcoming = nil
