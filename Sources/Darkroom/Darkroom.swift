@@ -65,6 +65,8 @@ package final class Darkroom {
   private var configuration: Configuration
   private var waitLimits: WaitLimits
 
+  private var folders: OwnedFolders { services.folders }
+
   /// Why the inbox cannot be read now, and which errors were reported since it could.
   private var inboxErrors: (current: SystemError?, reported: Set<Int32>) = (nil, [])
 
@@ -95,19 +97,20 @@ package final class Darkroom {
       let mailbox = try Mailbox<Message>()
       return (mailbox, try Services(configuration: configuration) { mailbox.post($0) })
     }
+    let folders = services.folders
     watcher = InboxWatcher(
-      inbox: services.inbox, configuration: configuration, ignoredFile: services.state.ignored)
+      inbox: folders.inbox, configuration: configuration, ignoredFile: folders.state.ignored)
     jobs = services.jobs(configuration: configuration, observe: observe)
     jobs.scheduler.configure(configuration.hosts)
-    status = StatusWriter(in: services.hidden, inbox: services.inbox.path, outbox: services.outbox.path)
-    gallery = GalleryFeed(inbox: services.inbox.path, now: Clock.monotonicSeconds) { [services] in
+    status = StatusWriter(in: folders.hidden, inbox: folders.inbox.path, outbox: folders.outbox.path)
+    gallery = GalleryFeed(inbox: folders.inbox.path, now: Clock.monotonicSeconds) { [services] in
       services.galleryWriter(boot: ProcessStart.bootID(root: configuration.kernelRoot))
     }
     gallery.configure(configuration.gallery)
     jobs.work.gallery = gallery.writer
     waitLimits = WaitLimits(configuration, settleTime: watcher.settleTime)
     if let notice = services.notice { observe(.warning(notice)) }
-    for trouble in services.troubles { jobs.report(trouble: trouble) }
+    for trouble in services.earlier.troubles { jobs.report(trouble: trouble) }
   }
 
   /// Processes what lies in the inbox now, or the files named, and returns.
@@ -118,7 +121,7 @@ package final class Darkroom {
   /// - Throws: `StopError.missing` when none of the files named can be a manifest.
   package func run(manifests: [String] = [], called names: [String: String] = [:]) throws -> Summary {
     timeLimit = configuration.maxDuration.map { Clock.monotonicSeconds + $0 }
-    let inbox = services.inbox.path
+    let inbox = folders.inbox.path
     var missing: [StopError] = []
     let named = try manifests.compactMap { file in
       do {
@@ -143,7 +146,7 @@ package final class Darkroom {
   package var stop: @Sendable () -> Void { { [mailbox] in mailbox.post(.stop) } }
 
   /// To be called, on any thread, before the process is ended at once: what is inside a filtration is not to blame for that.
-  package var forgetFiltrations: @Sendable () -> Void { { [journal = services.journal] in journal?.close() } }
+  package var forgetFiltrations: @Sendable () -> Void { { [journal = services.earlier.journal] in journal?.close() } }
 
   /// Makes the program read its configuration again, from any thread. The folders stay; what has begun continues as it was;
   /// a configuration that makes no sense changes nothing.
@@ -159,10 +162,10 @@ package final class Darkroom {
       jobs.shutDown()
       services.shutDown(jobs.pending, isClean: isClean)
     }
-    jobs.table.queue = JobQueue(goal: goal, unfinished: services.unfinished)
+    jobs.table.queue = JobQueue(goal: goal, unfinished: services.earlier.unfinished)
     watcher.isPatient = goal == .watch
-    observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path, goal == .watch ? .watch : .run))
-    for warning in services.warnings + configuration.hosts.warnings { observe(.warning(warning)) }
+    observe(.watching(inbox: folders.inbox.path, outbox: folders.outbox.path, goal == .watch ? .watch : .run))
+    for warning in folders.warnings + configuration.hosts.warnings { observe(.warning(warning)) }
     do {
       while try runOnce() {}
       jobs.closePauses()
@@ -172,12 +175,12 @@ package final class Darkroom {
       for case .galleryFailed(let why) in mailbox.collect() { observe(.warning(why)) }
       isClean = true
     } catch {
-      isClean = !error.isOfLedger(services.state)
+      isClean = !error.isOfLedger(folders.state)
       // What has no room has none now.
       jobs.delivery.abandon()
       jobs.closePauses()
       // When the outbox has gone, that explains every other error.
-      if let missing = try services.checkOutbox() { throw missing }
+      if let missing = try folders.checkOutbox() { throw missing }
       throw error
     }
     return summary
@@ -195,7 +198,7 @@ package final class Darkroom {
 
   /// Whether another start repairs what was thrown: the ledger is damaged, and nobody has asked the program to stop.
   func mayRepair(after error: any Error) -> Bool {
-    error.isDamageOfLedger && error.isOfLedger(services.state) && ending == nil
+    error.isDamageOfLedger && error.isOfLedger(folders.state) && ending == nil
   }
 
   /// Runs the loop once.
@@ -216,7 +219,7 @@ package final class Darkroom {
       if jobs.suspension.needsScan { watcher.scanNow() }
     }
     jobs.flow.gate = gate(now)
-    let limits = JobLimits(places: configuration.jobs, live: services.liveLimit, total: services.totalLimit)
+    let limits = JobLimits(places: configuration.jobs, live: services.limits.live, total: services.limits.total)
     jobs.update(limits, configuration, cache: services.cache, resumedAt: resumedAt, now: now)
     if jobs.flow.gate.entries == .one { jobs.pending.continueOneByOne() }
     writeStatus(now)
@@ -232,19 +235,19 @@ package final class Darkroom {
   }
 
   private func scan(_ now: Double) throws {
-    jobs.suspension.failures.outboxTrouble = try services.checkOutbox()
+    jobs.suspension.failures.outboxTrouble = try folders.checkOutbox()
     if let missing = jobs.suspension.failures.outboxTrouble { jobs.suspension.failures.suspect(missing) }
     if !jobs.flow.holds.isEmpty { jobs.flow.holds.free = jobs.suspension.space.freeForState }
     watcher.doubt(jobs.table.queue.takeDoubted())
     var locks: [Lock]?
     do throws(SystemError) {
       let view = try watcher.scan(now: now) { scan in
-        jobs.findUnwanted(scan, in: services.inbox, settleTime: watcher.settleTime, now: now)
+        jobs.findUnwanted(scan, in: folders.inbox, settleTime: watcher.settleTime, now: now)
         return jobs.table.queue.fresh(of: scan.manifests, unexamined: Set(scan.unexamined.map(\.file)))
       }
       inboxErrors = (nil, [])
       if view.hasReturned {
-        observe(.watching(inbox: services.inbox.path, outbox: services.outbox.path, .inboxReturned))
+        observe(.watching(inbox: folders.inbox.path, outbox: folders.outbox.path, .inboxReturned))
         jobs.table.inboxReturned()
         watcher.scanNow()
       }

@@ -52,7 +52,7 @@ extension EntryFlow {
       do throws(EntryScheduler.IndexError) {
         for failing in try scheduler.takeFailingDependents(run: number, limit: dependents.room, now: now) {
           let lastFailure = try scheduler.withIndex(of: number, now: now) {
-            plan.hasFailures ? try plan.index.failure(failing.entry.name) : nil
+            plan.earlier.hasFailures ? try plan.index.failure(failing.entry.name) : nil
           }
           let other = failing.other
           let record = PhotoRecord(

@@ -60,10 +60,10 @@ final class EntryFlow {
   func add(_ run: Int, _ entries: RunEntries, transfers: Transfers) {
     let plan = entries.plan
     scheduler.add(
-      run: run, plan.index, deferred: plan.deferred, dependencies: plan.dependencies, heldVariants: plan.heldVariants,
-      transfers: transfers)
+      run: run, plan.index, deferred: plan.start.deferred, dependencies: plan.start.dependencies,
+      heldVariants: plan.start.heldVariants, transfers: transfers)
     // Here they would only take memory.
-    (entries.plan.deferred, entries.plan.dependencies, entries.plan.names) = ([], nil, [])
+    entries.plan.start = Plan.Start()
     runs[run] = entries
   }
 
@@ -167,7 +167,7 @@ final class EntryFlow {
     do throws(EntryScheduler.IndexError) {
       (lastFailure, earlier, variants) = try scheduler.withIndex(of: next.run, now: now) {
         try (
-          plan.hasFailures ? plan.index.failure(next.entry.name) : nil,
+          plan.earlier.hasFailures ? plan.index.failure(next.entry.name) : nil,
           earlierResults(of: next.entry, plan, withOriginals: configuration.keepOriginals),
           scheduler.waitingVariants(for: next.entry, run: next.run)
         )
@@ -201,7 +201,7 @@ final class EntryFlow {
   }
 
   private func earlierResults(of entry: Entry, _ plan: Plan, withOriginals: Bool) throws -> EarlierResults? {
-    guard plan.hasOutputs else { return nil }
+    guard plan.earlier.hasOutputs else { return nil }
     let targets = EarlierResults.targets(of: entry, withOriginals: withOriginals)
     let outputs = try targets.compactMap { try plan.index.output($0) }
     return EarlierResults(folder: plan.run.folder, outputs: outputs)

@@ -1,74 +1,88 @@
 import Delivery
 import JobIndex
 import Ledger
-import Manifests
 import Model
 import Scheduling
 
-/// A job that can be worked on.
+/// A run that is planned.
 struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is handed over once
   let job: LedgerJob
   var run: RunContext
   var manifest: JobManifest
   let index: JobIndex
 
-  /// How many entries the manifest has.
+  /// Number of entries in the manifest.
   let total: Int
 
-  /// Whether earlier runs of the job delivered something.
-  let hasOutputs: Bool
+  /// What is done with the run.
+  var next: Next
 
-  /// Whether there was no run of the job with which this one can be compared.
-  var isFirst = true
+  /// What is wrong with the manifest or doubtful.
+  var findings = ManifestFindings()
 
-  /// Whether something failed in the job's last run.
-  var hasFailures = false
+  var earlier = EarlierRuns()
 
   /// How often the sources of its rows occur.
   let sources: SourceCounts
 
-  /// What makes the manifest rejected; empty when it is fine.
-  let problems: [ManifestProblem]
-
-  /// What is doubtful about it.
-  var warnings: [ManifestWarning] = []
-
-  /// Whether the manifest's `defaults` have something that only its owner is to read.
-  var hasSecretDefaults = false
-
   /// What the rows of earlier processes add up to.
-  let tally: JobTally
+  var tally = JobTally()
 
-  /// The entries that earlier processes deferred.
-  var deferred: [DeferredEntry]
-
-  /// Which entries wait for others; nil when none does.
-  var dependencies: DependencyTracker?
-
-  /// How many variants wait for others of their entry.
-  var heldVariants = 0
-
-  /// The entries over which earlier processes ended: they start last.
-  var suspects: [Int] = []
-
-  /// What records its derived names, with the commit that begins it.
-  var names: [LedgerChange] = []
+  /// How its entries begin. Default: all are pending.
+  var start = Start()
 
   /// The pauses of earlier processes.
-  let pauses: [LedgerPause]
+  var pauses: [LedgerPause] = []
 
   /// Folders that have a new name in them, and were not synced.
-  let unsynced: [String]
+  var unsynced: [String] = []
 
-  /// The report that an earlier process was delivering: nothing else is left to be done then.
-  var report: ReportDelivery?
+  /// What is done with a planned run.
+  enum Next {
+    /// Its entries are worked on.
+    case work
+    /// The list of its entries is downloaded, and it is planned again.
+    case fetch(Entry)
+    /// It is rejected because of the problems in `findings`.
+    case reject
+    /// It is rejected because its source, a folder, cannot be listed.
+    case rejectSource(EntryFailure)
+    /// Its report is written and delivered: all rows are durable.
+    case finish(JobOutcome)
+    /// The report that an earlier process was delivering is delivered.
+    case deliver(ReportDelivery)
+  }
 
-  /// What the run came to, when there is nothing left to do but its report; nil otherwise.
-  var outcome: JobOutcome?
+  /// What earlier runs of the job left.
+  struct EarlierRuns {
+    /// Whether there was none with which this one can be compared.
+    var isNone = true
 
-  /// Where its entries are listed: that is downloaded first, and then it is planned again; nil when the manifest lists them.
-  var source: Entry?
+    /// Whether some delivered results.
+    var hasOutputs = false
 
-  /// Why its source, which is a folder, cannot be listed; nil when it can, or is none.
-  var sourceFailure: EntryFailure?
+    /// Whether entries of the last one failed.
+    var hasFailures = false
+  }
+
+  /// How entries begin that are not simply pending.
+  struct Start {
+    /// Those that earlier processes deferred.
+    var deferred: [DeferredEntry] = []
+
+    /// Those that wait for others; nil when none does.
+    var dependencies: DependencyTracker?
+
+    /// Number of variants that wait for others of their entry.
+    var heldVariants = 0
+
+    /// Those over which earlier processes ended: they start last.
+    var suspects: [Int] = []
+
+    /// Records the run's derived names, with the commit that begins it.
+    var names: [LedgerChange] = []
+  }
+
+  /// The entry whose download lists the others, if the run has one.
+  var source: Entry? { if case .fetch(let source) = next { source } else { nil } }
 }

@@ -56,7 +56,7 @@ final class RunEntries {
     tally = plan.tally
     began = (activeTime, plan.tally.counts.total)
     lastStarted = now
-    suspects = plan.suspects
+    suspects = plan.start.suspects
     self.hosts = hosts
   }
 

@@ -63,7 +63,7 @@ final class BackgroundWork {
     let (plan, attempts) = (entries.plan, entries.attempts)
     let cancellation = JobCancellation(
       run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery, attempts: attempts,
-      names: plan.names
+      names: plan.start.names
     ) { [send, stopFlag] rows in
       // Not more than a page is waiting, however slowly standard output is read.
       let told = DispatchSemaphore(value: 0)
@@ -93,8 +93,8 @@ final class BackgroundWork {
     let file = ReportFile(
       run: plan.run, manifest: plan.manifest, outcome: outcome, pauses: pauses, index: plan.index,
       ledger: planner.ledger, state: planner.state, sources: plan.sources,
-      accessRefused: { [send] in send(.accessRefused($0)) }, manifestWarnings: plan.warnings,
-      hasSecretDefaults: plan.hasSecretDefaults, gallery: gallery)
+      accessRefused: { [send] in send(.accessRefused($0)) }, manifestWarnings: plan.findings.warnings,
+      hasSecretDefaults: plan.findings.hasSecretDefaults, gallery: gallery)
     gallery?.willEnd(plan.run.job)
     let (history, keepHistory) = (History(folder: plan.run.folder), planner.configuration.keepHistory)
     let hasPredecessor = reporting.hasPredecessor
@@ -144,7 +144,7 @@ extension GalleryWriter {
     let plan = reporting.plan
     // The page shows what a later run says of the job.
     guard outcome.state != .superseded else { return }
-    if plan.report != nil, !plan.run.isInHistory { check(plan.run.job) }
+    if case .deliver = plan.next, !plan.run.isInHistory { check(plan.run.job) }
     ended(
       EndedRun(
         name: plan.run.job, runID: plan.run.runID, outcome: outcome, started: plan.manifest.accepted,

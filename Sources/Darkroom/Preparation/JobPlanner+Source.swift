@@ -57,10 +57,8 @@ extension JobPlanner {
     let deferred = try deferredEntries(of: run, index)
     try index.prepareHosts()
     return Plan(
-      job: job, run: run, manifest: task.manifest, index: index, total: 0, hasOutputs: false,
-      sources: SourceCounts(total: 0), problems: [], warnings: findings.warnings,
-      hasSecretDefaults: findings.hasSecretDefaults, tally: JobTally(),
-      deferred: deferred, pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
-      outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil, source: source)
+      job: job, run: run, manifest: task.manifest, index: index, total: 0, next: try finishing(job) ?? .fetch(source),
+      findings: findings, sources: SourceCounts(total: 0), start: Plan.Start(deferred: deferred),
+      pauses: try pauses(of: task), unsynced: unsynced)
   }
 }

@@ -27,10 +27,9 @@ extension JobPlanner {
     guard tally.counts.total > 0 else { throw SupersededRun(runID: job.runID) }
     let outcome = JobOutcome(tally, task.manifest.transfers ?? Transfers(), at: Clock.wallMilliseconds).superseded
     return Plan(
-      job: job, run: run.inHistory, manifest: task.manifest, index: index, total: tally.counts.total, hasOutputs: false,
-      sources: SourceCounts(total: tally.counts.total), problems: findings.problems,
-      warnings: findings.warnings, tally: tally, deferred: [], pauses: try ledger.pauses(run: job.runID), unsynced: [],
-      outcome: outcome)
+      job: job, run: run.inHistory, manifest: task.manifest, index: index, total: tally.counts.total,
+      next: .finish(outcome), findings: findings, sources: SourceCounts(total: tally.counts.total), tally: tally,
+      pauses: try ledger.pauses(run: job.runID))
   }
 
   /// Records what was delivered of what was about to be. The rest is not delivered: that would be over what a later run has.

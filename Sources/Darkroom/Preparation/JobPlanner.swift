@@ -210,54 +210,62 @@ struct JobPlanner: Sendable {
     var run = task.run
     // The job's folder was made just now, or has no results yet.
     run.mayFindFiles = try unsynced.isEmpty && folder.status(of: "images") != nil
-    let hasOutputs = try ledger.hasOutputs(job: job.name)
     let lastRun = try ledger.lastRun(job: job.name)
-    let hasFailures = try lastRun.map(ledger.hasFailures) ?? false
+    let earlier = Plan.EarlierRuns(
+      isNone: lastRun == nil, hasOutputs: try ledger.hasOutputs(job: job.name),
+      hasFailures: try lastRun.map(ledger.hasFailures) ?? false)
     let names = try namedRun(for: task)
     let index: JobIndex
     var findings: ManifestFindings
-    (index, findings) = try makeIndex(task, isInMemory: !hasOutputs && !hasFailures, lastNames: names)
+    (index, findings) = try makeIndex(task, isInMemory: !earlier.hasOutputs && !earlier.hasFailures, lastNames: names)
     findings.warnings += manifest.list?.manifestWarnings ?? []
     if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
     if let source = findings.source, findings.problems.isEmpty {
       var plan = try planSource(source, task, run, index, findings, unsynced)
-      guard plan.outcome == nil else { return plan }
+      guard plan.source != nil else { return plan }
       do {
         if let listed = try listFolder(source, task) { return try self.plan(listed, in: folder, unsynced) }
       } catch let error as TransferError {
-        plan.sourceFailure = EntryFailure(error)
+        plan.next = .rejectSource(EntryFailure(error))
       }
       return plan
     }
-    let newNames = findings.problems.isEmpty ? try namesToRecord(of: index, task, takenFrom: names) : []
+    let isFine = findings.problems.isEmpty
+    var start = Plan.Start()
+    if isFine { start.names = try namesToRecord(of: index, task, takenFrom: names) }
     if lastRun != nil, let warning = otherManifest(than: manifest, of: job) { findings.warnings.append(warning) }
-    if hasFailures, let lastRun { try copyFailures(of: lastRun, to: index) }
+    if earlier.hasFailures, let lastRun { try copyFailures(of: lastRun, to: index) }
     if task.isReplacement { try index.prepareNames() }
     let total = try index.count()
     let sources = SourceCounts(total: total)
-    let recovery = Recovery(run: run, ledger: ledger, index: index, hasFailures: hasFailures, sources: sources)
+    let recovery = Recovery(run: run, ledger: ledger, index: index, hasFailures: earlier.hasFailures, sources: sources)
     let tally = try job.state == .accepted ? JobTally() : recovery.recover()
-    if hasOutputs { try copyOutputs(of: job, to: index) }
+    if earlier.hasOutputs { try copyOutputs(of: job, to: index) }
     // What takes the place of a live run is planned again when that has ended.
-    let isPrepared = findings.problems.isEmpty && !task.isReplacement
-    let crashed = findings.problems.isEmpty ? journal?.suspects(of: run.runID) ?? [] : []
-    let suspects = try crashed.filter { try index.take($0, as: .suspect) }
-    let heldVariants = try isPrepared ? index.holdVariants() : 0
-    let dependencies = try isPrepared ? index.holdDependents(isResumed: job.state != .accepted) : nil
-    let deferred = try isPrepared && job.state == .running ? deferredEntries(of: run, index) : []
-    if isPrepared {
+    let crashed = isFine ? journal?.suspects(of: run.runID) ?? [] : []
+    start.suspects = try crashed.filter { try index.take($0, as: .suspect) }
+    if isFine, !task.isReplacement {
+      start.heldVariants = try index.holdVariants()
+      start.dependencies = try index.holdDependents(isResumed: job.state != .accepted)
+      if job.state == .running { start.deferred = try deferredEntries(of: run, index) }
       try index.prepareHosts()
       // For whoever follows it from the beginning.
       _ = try folder.open(appending: Folder.name(of: run.folder.entriesLog))
     }
     return Plan(
-      job: job, run: run, manifest: manifest, index: index, total: total, hasOutputs: hasOutputs,
-      isFirst: lastRun == nil, hasFailures: hasFailures, sources: sources, problems: findings.problems,
-      warnings: findings.warnings, hasSecretDefaults: findings.hasSecretDefaults, tally: tally,
-      deferred: deferred, dependencies: dependencies, heldVariants: heldVariants, suspects: suspects,
-      names: newNames,
-      pauses: task.isResumed ? try ledger.pauses(run: job.runID) : [], unsynced: unsynced,
-      outcome: job.state == .finishing ? try JobOutcome(text: job.outcome ?? "") : nil)
+      job: job, run: run, manifest: manifest, index: index, total: total,
+      next: try finishing(job) ?? (isFine ? .work : .reject), findings: findings, earlier: earlier, sources: sources,
+      tally: tally, start: start, pauses: try pauses(of: task), unsynced: unsynced)
+  }
+
+  /// Ends a job that an earlier process was ending; nil for others.
+  func finishing(_ job: LedgerJob) throws -> Plan.Next? {
+    job.state == .finishing ? .finish(try JobOutcome(text: job.outcome ?? "")) : nil
+  }
+
+  /// The pauses of earlier processes.
+  func pauses(of task: Task) throws -> [LedgerPause] {
+    task.isResumed ? try ledger.pauses(run: task.job.runID) : []
   }
 
   /// A warning when the job's last run was of a manifest in another format: who dropped both may have meant two jobs.
@@ -273,11 +281,9 @@ struct JobPlanner: Sendable {
 
   /// A job whose report is to be delivered, and nothing else.
   private func plan(_ job: LedgerJob, _ report: ReportDelivery) throws -> Plan {
-    let total = report.outcome.counts.total
-    return Plan(
-      job: job, run: report.run, manifest: report.manifest, index: try indexes.take(), total: total, hasOutputs: false,
-      sources: SourceCounts(total: 0), problems: [], tally: JobTally(), deferred: [], pauses: [], unsynced: [],
-      report: report)
+    Plan(
+      job: job, run: report.run, manifest: report.manifest, index: try indexes.take(),
+      total: report.outcome.counts.total, next: .deliver(report), sources: SourceCounts(total: 0))
   }
 
   private func copyFailures(of runID: String, to index: JobIndex) throws {

@@ -18,7 +18,8 @@ extension RunTable {
     case .running(let entries):
       let outcome = JobOutcome(
         entries.tally, transfers(of: run, context), at: context.wall, taking: run.elapsed(context),
-        isFirst: entries.plan.isFirst, bottlenecks: run.bottlenecks?.shares ?? [], holds: context.hostHolds(entries))
+        isFirst: entries.plan.earlier.isNone, bottlenecks: run.bottlenecks?.shares ?? [],
+        holds: context.hostHolds(entries))
       reporting = .init(plan: entries.plan, outcome: outcome)
       effects.append(.removeEntries(run: number))
     case .reporting(let idle) where !idle.isUnderWay: reporting = idle

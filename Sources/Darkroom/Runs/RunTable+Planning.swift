@@ -77,18 +77,17 @@ extension RunTable {
 
   private mutating func adopt(_ plan: Plan, for run: JobRun, _ context: Context) -> [Effect] {
     var effects: [Effect] = []
-    if plan.report == nil, !plan.warnings.isEmpty, !run.isPlannedAgain {
-      effects.append(.observe(.manifestDoubtful(job: run.name, plan.warnings)))
+    if !plan.findings.warnings.isEmpty, !run.isPlannedAgain {
+      effects.append(.observe(.manifestDoubtful(job: run.name, plan.findings.warnings)))
     }
-    if let outcome = plan.report?.outcome ?? plan.outcome {
-      runs[run.number]?.phase = .reporting(.init(plan: plan, outcome: outcome, report: plan.report))
-    } else if !plan.problems.isEmpty {
-      reject(run, plan, JobOutcome(rejected: plan.problems, run, context))
-    } else if let failure = plan.sourceFailure {
-      effects += rejectSource(of: run.number, plan, failure, context)
-    } else if plan.source != nil {
-      runs[run.number]?.phase = .planning(.unlisted(plan))
-    } else {
+    switch plan.next {
+    case .deliver(let report):
+      runs[run.number]?.phase = .reporting(.init(plan: plan, outcome: report.outcome, report: report))
+    case .finish(let outcome): runs[run.number]?.phase = .reporting(.init(plan: plan, outcome: outcome))
+    case .reject: reject(run, plan, JobOutcome(rejected: plan.findings.problems, run, context))
+    case .rejectSource(let failure): effects += rejectSource(of: run.number, plan, failure, context)
+    case .fetch: runs[run.number]?.phase = .planning(.unlisted(plan))
+    case .work:
       runs[run.number]?.phase = .waiting(plan)
       effects += leaveToSame(run.number, context)
     }
@@ -136,9 +135,10 @@ extension RunTable {
       entries = RunEntries(plan, activeTime: context.activeTime, now: context.now, hosts: run.sourceHosts)
       runs[number]?.phase = .running(entries)
       effects = [
-        .record(plan.names + [.advance(plan.run.runID, to: .running)]),
+        .record(plan.start.names + [.advance(plan.run.runID, to: .running)]),
         .observe(
-          .jobStarted(job: run.name, total: plan.total, ended: entries.began.ended, deferred: plan.deferred.count)),
+          .jobStarted(job: run.name, total: plan.total, ended: entries.began.ended, deferred: plan.start.deferred.count)
+        ),
       ]
     case .planning, .running, .closing, .reporting: return []
     }

@@ -105,8 +105,8 @@ final class GalleryFeed {
     let outcome = JobOutcome(
       running.tally, jobs.scheduler.transfers(run: run.number), at: Clock.wallMilliseconds,
       taking: run.elapsed(jobs.context),
-      isFirst: plan.isFirst)
-    let (context, manifest, warnings, pauses) = (plan.run, plan.manifest, plan.warnings, run.pauses)
+      isFirst: plan.earlier.isNone)
+    let (context, manifest, warnings, pauses) = (plan.run, plan.manifest, plan.findings.warnings, run.pauses)
     let live = JobPage.Live(ended: outcome.counts.total, total: plan.total, paused: paused, isLast: isLast)
     return GalleryWriter.LiveJob(run: context, live: live) {
       ReportHead(

@@ -337,7 +337,7 @@ import Transfer
     #expect(try !plan.index.take(0, as: .suspect), "it is not pending any more")
     try plan.index.database.run("DELETE FROM firsts")
     try plan.index.prepareHosts()
-    plan.suspects = [0]
+    plan.start.suspects = [0]
     jobs.table.runs[run.number]?.phase = .waiting(plan)
     jobs.act(.begin(run.number))
     // Nothing listens at h: what is tried fails, and is not retried before the test ends.
@@ -389,7 +389,7 @@ import Transfer
     try handleMessages(mayFail: false)
     let again = try #require(jobs.runs.values.first)
     #expect(again.number != run.number && again.plan?.total == 2)
-    #expect(again.plan?.names.isEmpty == true, "its names are those with which it began")
+    #expect(again.plan?.start.names.isEmpty == true, "its names are those with which it began")
     jobs.pending.cancelAll()
     engine.shutdown()
   }

@@ -75,7 +75,7 @@ import TestSupport
       #"{"name": "v", "url": "http://h/v", "after": ["a"], "variants": [{"name": "x"}, {"name": "y"}, {"name": "z"}]}"#,
     ]
     let plan = try plan(lines.joined(separator: "\n"), as: "job.jsonl")
-    #expect(plan.dependencies?.waiting == 2 && plan.heldVariants == 2)
+    #expect(plan.start.dependencies?.waiting == 2 && plan.start.heldVariants == 2)
   }
 
   @Test(arguments: [false, true])
@@ -110,7 +110,7 @@ import TestSupport
     state: LedgerJob.State, isRejected: Bool
   ) throws {
     let job = try accept("http://h/a\nhttp://h/b\nhttp://h/c\n", as: "job.txt")
-    let names = try plan(job).names
+    let names = try plan(job).start.names
     var outcome = JobOutcome(JobTally(), Transfers(), at: 0)
     if isRejected { outcome.isRejectedReplacement = true }
     let later = "99990101T000000Z-aaaaaaaa"
@@ -136,7 +136,7 @@ import TestSupport
   ) throws {
     let old = try accept("http://h/a\nhttp://h/b\nhttp://h/c\n", as: "job.txt")
     try deliveries.ledger.commit(
-      plan(old).names + [.advance(old.runID, to: .running)]
+      plan(old).start.names + [.advance(old.runID, to: .running)]
         + (hasRow ? [.finish(Self.row(1, "b"), run: old.runID, job: "job")] : []))
     let new = try accept("http://h/new\n", as: "job.txt")
     var manifest = try JobManifest(text: new.details)
@@ -159,7 +159,7 @@ import TestSupport
 
   @Test func `a manifest is planned: its entries are in the index, its hosts prepared, its folder there`() throws {
     let plan = try plan("http://h/a\nhttp://g/b\n")
-    #expect(plan.total == 2 && plan.problems == [] && plan.tally == JobTally() && !plan.hasOutputs)
+    #expect(plan.total == 2 && plan.findings.problems == [] && plan.tally == JobTally() && !plan.earlier.hasOutputs)
     #expect(plan.run.number == 7 && plan.run.runID == plan.job.runID && plan.run.folder.name == "job")
     #expect(plan.unsynced == [deliveries.root.file("out")], "the folder has a name that was not synced")
     #expect(try ScheduledJobs(plan.index).everything() == [0, 1])
@@ -192,7 +192,7 @@ import TestSupport
     try remember(count)
     try remember(2, job: "other")
     let plan = try plan("http://h/a\n")
-    #expect(plan.hasOutputs)
+    #expect(plan.earlier.hasOutputs)
     for number in Set([0, count / 2, count - 1]) {
       let output = try #require(try plan.index.output("images/\(number).jpg"))
       #expect(output.bytes == number && output.sha256 == "job \(number)" && output.origin == "o")
@@ -203,7 +203,7 @@ import TestSupport
 
   @Test func `a manifest with problems is rejected as a whole`() throws {
     let plan = try plan("\"http://h/a\"\n{\n", as: "job.jsonl")
-    #expect(plan.problems.map(\.code) == [.syntax])
+    #expect(plan.findings.problems.map(\.code) == [.syntax])
   }
 
   @Test func `what an earlier run left in the job's folder is put aside`() throws {
@@ -237,17 +237,17 @@ import TestSupport
   @Test func `names are recorded when a run begins, those before the last 32 000 when it is planned`() throws {
     let job = try accept(String(repeating: "http://h/a\n", count: 32_001), as: "job.txt")
     let first = try plan(job)
-    #expect(try first.names.count == 2 && deliveries.ledger.namedRun(for: job.runID, job: "job") == nil)
+    #expect(try first.start.names.count == 2 && deliveries.ledger.namedRun(for: job.runID, job: "job") == nil)
     // Planned again before it has begun, as by another process.
     let again = try plan(job, isResumed: true)
-    #expect(again.names.count == 2)
-    try deliveries.ledger.commit(again.names + [.advance(job.runID, to: .running)])
+    #expect(again.start.names.count == 2)
+    try deliveries.ledger.commit(again.start.names + [.advance(job.runID, to: .running)])
     let run = try #require(try deliveries.ledger.namedRun(for: job.runID, job: "job"))
     #expect(try run.pages == 33 && deliveries.ledger.hasAllNames(of: run))
     var live = job
     live.state = .running
     let resumed = try plan(live, isResumed: true)
-    #expect(try resumed.names.isEmpty && resumed.index.entry(at: 32_000)?.name == "a-32001")
+    #expect(try resumed.start.names.isEmpty && resumed.index.entry(at: 32_000)?.name == "a-32001")
   }
 
   @Test(arguments: [LedgerJob.State.accepted, .running], [false, true])
@@ -259,13 +259,13 @@ import TestSupport
     try deliveries.ledger.commit([.advance(job.runID, to: state)])
     job.state = state
     if state == .accepted {
-      #expect(try plan(job, isResumed: true).names.count == 2)
+      #expect(try plan(job, isResumed: true).start.names.count == 2)
     } else {
       #expect(throws: DamagedJob.self) { try plan(job, isResumed: true) }
     }
     let given = try accept(#"{"name": "a", "url": "http://h/a"}"#, as: "given.jsonl")
     try deliveries.ledger.commit([.advance(given.runID, to: .running)])
-    #expect(try plan(given, isResumed: true).names.isEmpty, "names that are given cannot be lost")
+    #expect(try plan(given, isResumed: true).start.names.isEmpty, "names that are given cannot be lost")
   }
 
   @Test func `planning ends soon when it is cancelled, and the job stays in the ledger`() throws {

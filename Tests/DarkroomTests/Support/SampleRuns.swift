@@ -1,3 +1,4 @@
+import Delivery
 import Manifests
 import System
 
@@ -33,10 +34,9 @@ extension JobRun {
   mutating func enter(_ sample: SamplePhase, lastStarted: Double = 0, total: Int = 2) throws {
     guard let (job, manifest) = accepted else { return }
     var plan = Plan(
-      job: job, run: .sample, manifest: manifest, index: try JobIndex(creating: .memory), total: total,
-      hasOutputs: false,
-      sources: SourceCounts(total: total), problems: [], tally: JobTally(), deferred: [], pauses: [], unsynced: [])
-    if sample == .unlisted || sample == .list { plan.source = try .sample(0, url: "http://h/list") }
+      job: job, run: .sample, manifest: manifest, index: try JobIndex(creating: .memory), total: total, next: .work,
+      sources: SourceCounts(total: total))
+    if sample == .unlisted || sample == .list { plan.next = .fetch(try .sample(0, url: "http://h/list")) }
     let entries = RunEntries(plan, activeTime: 0, now: lastStarted)
     let outcome = JobOutcome(JobTally(), .init(), at: 0)
     switch sample {
@@ -71,4 +71,12 @@ extension JobRun {
 
 extension JobLimits {
   init(places: Int, live: Int) { self.init(places: places, live: live, total: live) }
+}
+
+extension Plan {
+  /// What a run came to of which only the report is left.
+  var outcome: JobOutcome? { if case .finish(let outcome) = next { outcome } else { nil } }
+
+  /// The report that an earlier process was delivering.
+  var report: ReportDelivery? { if case .deliver(let report) = next { report } else { nil } }
 }

@@ -1,0 +1,78 @@
+import Delivery
+import Glibc
+import Inbox
+import Ledger
+import Model
+import Operations
+import System
+
+/// What earlier processes left to be done, put in order.
+struct EarlierWork {
+  let unfinished: [(job: LedgerJob, manifest: JobManifest)]
+
+  /// The runs that are not cancelled when their manifests are missing: the inbox may not be the one that they came from, or
+  /// the manifests were replaced by some that were rejected.
+  let unknownRuns: Set<String>
+
+  /// Which entries were being filtered; nil when it cannot be kept.
+  let journal: FiltrationJournal?
+
+  /// What could not be put in order, a message each.
+  let troubles: [String]
+
+  /// Sets damaged jobs aside, completes removals of manifests, and removes orphaned files.
+  /// - Throws: `StopError.outbox` when the staging folder of unfinished deliveries is missing; `SystemError`, `SQLiteError`.
+  init(_ folders: OwnedFolders, _ ledger: Ledger) throws {
+    let (inbox, state) = (folders.inbox, folders.state)
+    let store = DamagedJobs(state: state, outbox: folders.outbox, ledger: ledger)
+    let (unfinished, damaged) = try store.takeOut(of: try ledger.liveJobs())
+    let jobs = unfinished.map(\.job)
+    self.unfinished = unfinished
+    unknownRuns = Set(
+      try jobs.filter { job in
+        try !folders.knowsInbox
+          || ledger.laterRuns(than: job.runID, job: job.name).contains(where: \.isRejectedReplacement)
+      }.map(\.runID))
+    // An inbox that lacks the manifests of unfinished jobs may be another folder, and is not recorded as theirs.
+    if folders.knowsInbox || !unfinished.contains(where: { $0.manifest.lies(in: inbox.path) }) {
+      folders.rememberOutbox()
+    }
+    if folders.isStagingNew { try Self.checkIntents(jobs, ledger, staging: folders.stagingPath) }
+    // Without it everything works, but for a picture that ends the program again and again.
+    journal = try? FiltrationJournal(in: state.openFolder(), runs: Set(jobs.map(\.runID)))
+    troubles =
+      damaged.map(\.description) + [Self.emptyParkingFolder(of: inbox, unfinished, ledger)].compactMap { $0 }
+    try OrphanCleanup(staging: folders.staging, state: state).run(
+      keeping: jobs + damaged.filter { $0.folder == nil }.map(\.job), ledger: ledger)
+  }
+
+  /// - Returns: Why that failed; nil when it did not.
+  private static func emptyParkingFolder(
+    of inbox: Inbox, _ unfinished: [(job: LedgerJob, manifest: JobManifest)], _ ledger: Ledger
+  ) -> String? {
+    let finishing = unfinished.filter { $0.job.state == .finishing }.map(\.manifest.identity)
+    do {
+      try ManifestRemoval.resume(inbox: inbox.folder, finishing: finishing) { file in
+        guard case .manifest(let job) = InboxFile(named: FileName(file)), let ended = try? ledger.lastEnded(job: job),
+          let manifest = try? JobManifest(text: ended.details), manifest.file == file
+        else { return nil }
+        return manifest.identity
+      }
+      return nil
+    } catch {
+      return "what an earlier process was moving out of the inbox is left where it is: \(error)"
+    }
+  }
+
+  /// Checks that the outbox may be the one in which an earlier process was about to deliver something: when it is not
+  /// mounted, all that was delivered would seem to have been taken away.
+  /// - Throws: `StopError.outbox`.
+  private static func checkIntents(_ unfinished: [LedgerJob], _ ledger: Ledger, staging: String) throws {
+    guard try unfinished.contains(where: { try !$0.documents.isEmpty || !ledger.intended(run: $0.runID).isEmpty })
+    else { return }
+    rmdir(staging)
+    throw StopError.outbox(
+      "\(staging): the folder is missing in which results wait to be delivered; is the outbox mounted? Create it to go "
+        + "on without them")
+  }
+}

@@ -1,0 +1,125 @@
+import Delivery
+import Glibc
+import Inbox
+import Model
+import System
+
+/// Inbox, outbox and state folder, which belong to this process until it ends.
+struct OwnedFolders {
+  let inbox: Inbox
+  let outbox: OutboxFolder
+  let state: StateFolder
+
+  /// `OUTBOX/.darkroom`.
+  let hidden: OpenFolder
+
+  /// Where results wait to be delivered.
+  let staging: OpenFolder
+
+  /// Whether `staging` was created by this process.
+  let isStagingNew: Bool
+
+  /// Problems of the inbox that do no harm.
+  let warnings: [String]
+
+  private let instances: [InstanceLock]
+
+  /// Identifies the outbox wherever it is mounted; nil when it could not be written, as on a full disk.
+  private let marker: String?
+
+  /// The outboxes that were used with the inbox before.
+  private let knownOutboxes: KnownOutboxes
+
+  /// Identity of `hidden` at the start.
+  private let identity: FileIdentity
+
+  /// Opens the folders, creates those that may be created, and locks them.
+  /// - Throws: `StopError` when another process owns one, or the outbox is not the one that was used before; `SystemError`.
+  init(_ configuration: Configuration) throws {
+    inbox = try Self.openInbox(configuration)
+    let trouble = try inbox.own()
+    // Who does not become the instance creates nothing.
+    if configuration.newFolders.contains(configuration.outbox) { try Folder.create(configuration.outbox) }
+    let path = try Folder.resolved(configuration.outbox)
+    outbox = OutboxFolder(path: path, handle: try OpenFolder(path))
+    warnings = Self.warnings(of: inbox, trouble)
+    knownOutboxes = inbox.knownOutboxes
+    let known = configuration.replacesOutbox ? nil : knownOutboxes.marker(of: path)
+    if let known { try OutboxMarker.check(outbox, is: known) }
+    hidden = try outbox.openHidden()
+    identity = try hidden.status().identity
+    let outboxLock = try InstanceLock(OutboxFolder.instanceName, in: hidden, of: outbox.path)
+    try Folder.createDurably(configuration.state, mode: 0o700)
+    state = try StateFolder(opening: Folder.resolved(configuration.state))
+    let isElsewhere = state.path != outbox.hidden
+    instances =
+      try [outboxLock] + (isElsewhere ? [InstanceLock(OutboxFolder.instanceName, in: OpenFolder(state.path))] : [])
+    // Without it everything works, but an outbox that is not mounted is not noticed.
+    marker = try? OutboxMarker.take(outboxLock, in: hidden, known: known)
+    let created: [String]
+    (staging, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
+    for folder in created { try Folder.sync(folder) }
+    isStagingNew = !created.isEmpty
+  }
+
+  /// Opens the inbox. One that is missing is created, unless the outbox is another instance's.
+  private static func openInbox(_ configuration: Configuration) throws -> Inbox {
+    if configuration.newFolders.contains(configuration.inbox) {
+      let file = OutboxFolder.hidden(OutboxFolder.instanceName)
+      if let holder = try InstanceLock.holder(file: file, beneath: configuration.outbox) {
+        throw StopError.busy(folder: configuration.outbox, process: holder)
+      }
+      try Folder.create(configuration.inbox)
+    }
+    return try Inbox(path: Folder.resolved(configuration.inbox), extraLock: configuration.lockFile)
+  }
+
+  /// - Parameter trouble: Why the inbox cannot be owned; nil when it is.
+  private static func warnings(of inbox: Inbox, _ trouble: String?) -> [String] {
+    let others = (try? ParkingFolder.all(in: inbox.folder).others) ?? []
+    return (trouble.map { ["the inbox has no file that says which process owns it: \($0)"] } ?? [])
+      + others.map { "something else has the name of darkroom's own folder in the inbox, and is left alone: \($0)" }
+  }
+
+  /// Path of the staging folder.
+  var stagingPath: String { outbox.staging(of: state) }
+
+  /// Whether the inbox was used with this outbox before. Then a manifest that is missing at the start was removed; in a
+  /// folder under which a share is to be mounted it was not.
+  var knowsInbox: Bool { marker != nil && knownOutboxes.marker(of: outbox.path) == marker }
+
+  /// Records in the inbox that it is used with this outbox.
+  func rememberOutbox() {
+    guard let marker else { return }
+    var outboxes = knownOutboxes
+    outboxes.remember(marker, of: outbox.path)
+    try? inbox.remember(outboxes)
+  }
+
+  /// When the ledger or the status was last written, in milliseconds since 1970; 0 when there is neither.
+  var lastActive: Int {
+    // While the queues are suspended only the status is written.
+    let written = [
+      try? state.openFolder().status(of: Folder.name(of: state.ledger)),
+      try? hidden.status(of: OutboxFolder.statusName),
+    ]
+    return written.compactMap { $0 }.map { Int($0.identity.modified.sinceEpoch * 1000) }.max() ?? 0
+  }
+
+  /// Checks that the outbox is still the folder that this process owns: another instance may own another one, and what is
+  /// written into an unmounted share's mount point is lost.
+  /// - Returns: Why it cannot be examined now, or that it is missing, as while a share is not mounted; nil when it is there.
+  /// - Throws: `StopError.outbox` when another folder has its path.
+  func checkOutbox() throws -> StopError? {
+    do {
+      let found = try FileStatus(of: outbox.hidden).identity
+      if (found.device, found.inode) == (identity.device, identity.inode) { return nil }
+    } catch  where error.code != ENOENT && error.code != ENOTDIR {
+      return .outbox("\(outbox.path): the outbox cannot be examined: \(error)")
+    } catch {
+      return .outbox("\(outbox.path): the outbox was removed, or is not mounted")
+    }
+    throw StopError.outbox(
+      "\(outbox.path): the outbox was replaced; what is not done stays for the next start")
+  }
+}

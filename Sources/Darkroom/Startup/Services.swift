@@ -1,0 +1,136 @@
+import Delivery
+import Gallery
+import JobIndex
+import Ledger
+import Model
+import Operations
+import Sandbox
+import System
+
+/// What all jobs share: folders, ledger, cache, transfers, delivery.
+final class Services {
+  let folders: OwnedFolders
+  let ledger: Ledger
+  let earlier: EarlierWork
+  let limits: Limits
+
+  /// Notice that the ledger was repaired; nil when it was in order.
+  let notice: String?
+
+  /// How many jobs may be live.
+  struct Limits {
+    /// Those that do something, and those that have yielded their slot.
+    let live: Int
+
+    /// The same, and those that only wait: they need a descriptor each, or none.
+    var total: Int { 4 * live }
+
+    init(_ configuration: Configuration) { live = max(configuration.jobs, min(1024, DescriptorLimit.current / 16)) }
+  }
+
+  private let send: @Sendable (Darkroom.Message) -> Void
+  private let opening: LedgerOpening
+  private let downloads: DownloadCache
+  private let indexes = JobIndexPool()
+
+  /// When earlier processes last wrote something, in milliseconds since 1970.
+  private let lastActive: Int
+
+  private var engines: TransferEngines
+  private var cacheSize: Int
+
+  /// Takes possession of the folders, opens the ledger and puts in order what earlier processes left.
+  /// - Throws: `StopError`, `SystemError`, `SQLiteError`, `LedgerError`.
+  init(configuration: Configuration, send: @escaping @Sendable (Darkroom.Message) -> Void) throws {
+    self.send = send
+    folders = try OwnedFolders(configuration)
+    lastActive = folders.lastActive
+    opening = LedgerOpening(state: folders.state, outbox: folders.outbox)
+    (ledger, notice) = try opening.open()
+    earlier = try EarlierWork(folders, ledger)
+    cacheSize = configuration.cacheSize
+    downloads = DownloadCache(
+      folder: folders.state.cache, limit: cacheSize, unfinished: Set(earlier.unfinished.map(\.job.runID)),
+      cleared: { send(.cacheCleared) }, report: { send(.cacheFailed("\($0)")) })
+    limits = Limits(configuration)
+    // The last: nothing fails after it, so that its thread is not left behind.
+    engines = TransferEngines(configuration)
+  }
+
+  /// What was downloaded before; nil with `--cache-size 0`.
+  var cache: DownloadCache? { cacheSize > 0 ? downloads : nil }
+
+  // MARK: Jobs
+
+  /// Makes the live jobs: none yet.
+  func jobs(configuration: Configuration, observe: @escaping (Event) -> Void) -> LiveJobs {
+    let (outbox, state) = (folders.outbox, folders.state)
+    let delivery = DeliveryQueue(
+      outbox: outbox, staging: folders.stagingPath, state: state, ledger: ledger,
+      resultsCommitted: { [downloads] in downloads.commit() }
+    ) { [send] in send(.delivery($0)) }
+    let pool = DecodingPool(configuration) { [send] in send(.worker($0)) }
+    let pending = PendingOperations(
+      configuration: configuration, engine: engines.current,
+      decoding: DecodingAccess(pool: pool, journal: earlier.journal)
+    ) { [send] in send(.operation($0)) }
+    let jobs = LiveJobs(
+      queue: JobQueue(goal: .watch, unfinished: earlier.unfinished), pending: pending, delivery: delivery,
+      suspension: Suspension(
+        outbox: outbox, state: state, downloads: downloads, minFree: configuration.minFree,
+        memory: MemoryWatch(patience: configuration.memoryPatience) { [root = configuration.kernelRoot] in
+          MemoryReading(root: root)
+        }),
+      planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
+      runEnded: { [downloads] in downloads.end(run: $0) }, send: { [send] in send(.job($0)) })
+    jobs.table.unknownRuns = earlier.unknownRuns
+    jobs.retention = outbox.handle.map {
+      LedgerRetention(ledger: ledger, state: state, outbox: $0, inbox: folders.inbox)
+    }
+    return jobs
+  }
+
+  private func planner(_ configuration: Configuration, _ delivery: DeliveryQueue) -> JobPlanner {
+    JobPlanner(
+      inbox: folders.inbox, outbox: folders.outbox, staging: folders.staging, state: folders.state, ledger: ledger,
+      delivery: delivery, indexes: indexes, configuration: configuration, journal: earlier.journal)
+  }
+
+  /// Sets the configuration for entries and jobs that start from now on.
+  func configure(_ configuration: Configuration, _ jobs: LiveJobs) {
+    engines.configure(configuration)
+    jobs.pending.configure(configuration, engine: engines.current)
+    jobs.scheduler.configure(configuration.hosts)
+    jobs.suspension.space.minFree = configuration.minFree
+    jobs.work.planner = planner(configuration, jobs.delivery)
+    cacheSize = configuration.cacheSize
+    cache?.resize(to: cacheSize)
+  }
+
+  /// Makes what writes the gallery.
+  /// - Parameter boot: Tells this start of the machine from others.
+  func galleryWriter(boot: String) -> GalleryWriter {
+    let ended = FinishedJobs(outbox: folders.outbox.path)
+    let pages = GalleryPages(
+      outbox: folders.outbox,
+      staging: Staging(folder: folders.stagingPath, runID: "gallery", handle: folders.staging),
+      ledger: ledger, boot: boot, latest: { ended.latestEnded($0) })
+    return GalleryWriter(pages) { [send] in send(.galleryFailed($0)) }
+  }
+
+  // MARK: The end
+
+  /// Ends everything that runs on threads of its own.
+  /// - Parameter isClean: Whether the ledger is in order, as far as is known.
+  func shutDown(_ pending: PendingOperations, isClean: Bool) {
+    // After an error some may run, or wait for others and then begin.
+    pending.cancelAll()
+    engines.shutDown()
+    pending.waitForEndings()
+    pending.decoding.pool.close()
+    downloads.commit()
+    // What runs still ends with the process, which is not its fault.
+    earlier.journal?.close()
+    if isClean { opening.close() }
+  }
+}
