@@ -215,7 +215,7 @@ package final class Darkroom {
     }
     if ending == nil {
       watchHosts(now)
-      jobs.suspension.memory.check(isWorking: !jobs.runs.isEmpty, now: Clock.monotonicMilliseconds)
+      jobs.suspension.check(isWorking: !jobs.runs.isEmpty)
       if jobs.suspension.needsScan { watcher.scanNow() }
     }
     jobs.flow.gate = gate(now)
@@ -396,7 +396,7 @@ package final class Darkroom {
     wake(at: status.due)
     wake(at: gallery.due(jobs))
     if let ending { return min(wait, max(0.05, ending.deadline - now)) }
-    wake(at: jobs.suspension.memory.due)
+    wake(at: jobs.suspension.due)
     if jobs.table.queue.goal != .watch { wake(at: waitLimits.deadline) }
     wake(at: timeLimit)
     for due in jobs.nextDue where due > now { wake(at: due) }

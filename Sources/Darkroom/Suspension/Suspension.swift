@@ -25,6 +25,12 @@ final class Suspension {
     space = FreeSpace(outbox: outbox.path, state: state.path, minFree: minFree) { downloads.clear() }
   }
 
+  /// Reads what is read while jobs are live.
+  func check(isWorking: Bool) { memory.check(isWorking: isWorking, now: Clock.monotonicMilliseconds) }
+
+  /// When `check` reads again, as `Clock.monotonicMilliseconds`; nil while no job is live.
+  var due: Int? { memory.due }
+
   /// Whether the causes are to be checked.
   var needsScan: Bool { memory.needsScan || space.needsScan || failures.needsScan }
 
