@@ -166,9 +166,11 @@ package final class Darkroom {
     watcher.isPatient = goal == .watch
     observe(.watching(inbox: folders.inbox.path, outbox: folders.outbox.path, goal == .watch ? .watch : .run))
     for warning in folders.warnings + configuration.hosts.warnings { observe(.warning(warning)) }
+    holdUncovered()
     do {
       while try runOnce() {}
       jobs.closePauses()
+      reportLeft()
       // What is left is told of while no process runs, too.
       writeStatus(Clock.monotonicSeconds, isLast: true)
       gallery.close(jobs, status.last, now: Clock.monotonicSeconds)
@@ -176,6 +178,8 @@ package final class Darkroom {
       isClean = true
     } catch {
       isClean = !error.isOfLedger(folders.state)
+      if !mayRepair(after: error) { reportLeft() }
+      writeStatus(Clock.monotonicSeconds, isLast: true)
       // What has no room has none now.
       jobs.delivery.abandon()
       jobs.closePauses()
@@ -184,6 +188,25 @@ package final class Darkroom {
       throw error
     }
     return summary
+  }
+
+  /// Reports what this process leaves: jobs that the next start goes on with, and named manifests that it does not know.
+  private func reportLeft() {
+    for left in jobs.table.left { observe(.jobLeft(job: left.job, ended: left.ended, total: left.total)) }
+    for file in jobs.table.notAccepted {
+      observe(.warning("\(file) was NOT accepted, and the next start does not know it: name it again"))
+    }
+  }
+
+  /// Lets the jobs of earlier processes wait that need options which are missing now.
+  private func holdUncovered() {
+    jobs.table.queue.holdUncovered { [configuration] job in
+      (try? JobManifest(text: job.details))?.options?.missing(in: configuration) ?? []
+    }
+    for wait in jobs.table.waits(Holds()) where wait.missing_options != nil {
+      observe(.warning("job \(wait.job) waits: \(wait.why); start with that, or cancel it"))
+      if jobs.table.queue.goal != .watch { jobs.table.summary.hasLeftOpen = true }
+    }
   }
 
   /// What the jobs have come to so far.
@@ -366,6 +389,7 @@ package final class Darkroom {
     if new.gallery == .off { gallery.close(jobs, status.last, now: Clock.monotonicSeconds) }
     gallery.configure(new.gallery)
     jobs.work.gallery = gallery.writer
+    holdUncovered()
     for warning in new.hosts.warnings { observe(.warning(warning)) }
     observe(.configured)
   }

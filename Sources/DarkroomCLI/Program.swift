@@ -82,7 +82,8 @@ enum Program {
   private static func exitCode(_ error: any Error) -> ExitCode {
     switch error {
     case is UsageError: .usage
-    case StopError.busy, StopError.taken, StopError.pausedTooLong, StopError.unsettled: .tryAgain
+    case StopError.busy, StopError.taken, StopError.pausedTooLong, StopError.unsettled, StopError.held:
+      .tryAgain
     case StopError.missing: .missing
     case let error where error.isOutOfSpace: .tryAgain
     case StopError.outbox, StopError.machine, is StandardOutput.Failure, is SystemError, is SQLiteError, is LedgerError:

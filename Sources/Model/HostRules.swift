@@ -19,6 +19,9 @@ package struct HostRules: Sendable, Equatable {
 
   package var isEmpty: Bool { rules.isEmpty }
 
+  /// The patterns of all rules, sorted.
+  package var patterns: [String] { rules.values.map(\.pattern.description).sorted() }
+
   /// The most downloads at once that a rule allows.
   package var mostPerHost: Int? { rules.values.compactMap(\.perHost).max() }
 

@@ -29,6 +29,9 @@ package struct JobManifest: Sendable, Equatable, Codable {
   /// Whether everything was to be asked for again; nil for false, and in ledgers of earlier versions.
   package let refresh: Bool?
 
+  /// What its entries need; nil when it was accepted without such options, and in ledgers of earlier versions.
+  package var options: AcceptedOptions?
+
   /// Why there is no room for a snapshot, however much is removed, or the file was not read to its end: then there is none.
   /// Default: nil, there is one.
   package var tooLarge: String?
@@ -99,5 +102,6 @@ package struct JobManifest: Sendable, Equatable, Codable {
     outputFormat = configuration.output.format?.rawValue ?? "keep"
     quality = configuration.output.quality
     refresh = configuration.refresh ? true : nil
+    options = AcceptedOptions(configuration)
   }
 }

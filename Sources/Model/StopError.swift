@@ -14,6 +14,8 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
   case pausedTooLong(seconds: Double, causes: String)
   /// Manifests were being written for longer than `--lock-wait`.
   case unsettled(files: [String], seconds: Double)
+  /// Jobs could not begin for longer than `--lock-wait`: why, a line each.
+  case held(jobs: [String], seconds: Double)
   /// The outbox cannot be written.
   case outbox(String)
   /// The machine failed for so long that `run` gives up.
@@ -30,6 +32,8 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
       "tried again for \(seconds.formatted()) s; what is not done stays for the next start: \(reason)"
     case .unsettled(let files, let seconds):
       "still being written after \(seconds.formatted()) s, the limit of --lock-wait: \(files.joined(separator: ", "))"
+    case .held(let jobs, let seconds):
+      "cannot go on after \(seconds.formatted()) s, the limit of --lock-wait: \(jobs.joined(separator: "; "))"
     case .pausedTooLong(let seconds, let causes):
       "paused for \(seconds.formatted()) s, the limit of --lock-wait, by \(causes)"
     }

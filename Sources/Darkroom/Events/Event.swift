@@ -53,6 +53,8 @@ package enum Event: Sendable {
   case configured
   /// The program was told to stop or, for `run`, the time of `--max-duration` is over.
   case stopping(isOutOfTime: Bool)
+  /// The program ends before a job has: the next start does the rest. `total` is nil before its manifest is read.
+  case jobLeft(job: String, ended: Int, total: Int?)
   /// A worker that decodes pictures was lost: it ended, took too much time, or was killed because of what it did.
   case workerLost(job: String?, name: String?, why: String, workers: DecodingPool.Counts)
   /// A problem that does not stop the program.

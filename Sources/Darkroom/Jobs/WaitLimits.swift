@@ -72,7 +72,9 @@ package struct WaitLimits {
     unsettledSince = since
     guard let limit else { return }
     try wait(until: since + limit + settleTime, now) {
-      .unsettled(files: jobs.table.queue.queued(limit: 10).files, seconds: limit)
+      let held = jobs.flow.holds.planning.prefix(10).map { "job \($0.job): \($0.hold.reason)" }
+      if !held.isEmpty { return .held(jobs: held, seconds: limit) }
+      return .unsettled(files: jobs.table.queue.queued(limit: 10).files, seconds: limit)
     }
   }
 }

@@ -22,12 +22,20 @@ struct JobQueue {
   /// Jobs of an earlier process that have not ended.
   private(set) var unfinished: [LedgerJob]
 
+  /// Those of them that are left to another start, because other manifests were named.
+  private(set) var left: [LedgerJob] = []
+
+  /// The options that unfinished jobs were accepted with and that are missing now, by run: such a job waits.
+  private(set) var missingOptions: [String: [String]] = [:]
+
   /// The `order` of those that were live before in this process, by run; all others were accepted after what is live of
   /// their names.
   private var orders: [String: Int] = [:]
-  private var named: [NamedManifest] = []
 
-  /// The identities of the manifests of the jobs that an earlier process left.
+  /// The named manifests that have not been taken out.
+  private(set) var named: [NamedManifest] = []
+
+  /// The identities of the manifests of the jobs that are resumed.
   private let resumed: Set<String>
 
   /// The names that lay in the inbox at the first scan, for `Goal.inbox`.
@@ -76,9 +84,15 @@ struct JobQueue {
   /// - Parameter unfinished: Jobs of an earlier process, whose manifests in the inbox are not taken again.
   init(goal: Goal, unfinished: [(job: LedgerJob, manifest: JobManifest)]) {
     self.goal = goal
+    var unfinished = unfinished
+    if case .named(let files) = goal {
+      named = files
+      let jobs = Set(files.map(\.job))
+      left = unfinished.map(\.job).filter { !jobs.contains($0.name) }
+      unfinished.removeAll { !jobs.contains($0.job.name) }
+    }
     self.unfinished = unfinished.map(\.job)
     resumed = Set(unfinished.map(\.manifest.identity))
-    if case .named(let files) = goal { named = files }
     for manifest in unfinished.map(\.manifest) where manifest.inboxPath != nil {
       passed[FileName(manifest.file)] = manifest.identity
     }
@@ -186,7 +200,7 @@ struct JobQueue {
     of files: [FileName: JobRun], isLive: (String) -> Bool, isHeld: (String) -> Bool = { _ in false }
   ) -> (source: JobPlanning.Source, file: FileName)? {
     guard scan != nil else { return nil }
-    for (place, job) in unfinished.enumerated() where isLive(job.name) {
+    for (place, job) in unfinished.enumerated() where isLive(job.name) && missingOptions[job.runID] == nil {
       guard let file = job.replacedFile, let old = files[file], !isHeld(job.name), isLater(job, than: old)
       else { continue }
       return (takeUnfinished(at: place), file)
@@ -207,7 +221,7 @@ struct JobQueue {
   /// - Parameter isLive: Whether a job of a name is live or held: then others of the name wait.
   mutating func next(isLive: (String) -> Bool) -> JobPlanning.Source? {
     guard scan != nil else { return nil }
-    if let place = unfinished.firstIndex(where: { !isLive($0.name) }) {
+    if let place = unfinished.firstIndex(where: { !isLive($0.name) && missingOptions[$0.runID] == nil }) {
       return takeUnfinished(at: place)
     }
     if let place = named.firstIndex(where: { !isLive($0.job) && !hasUnfinished($0.job) }) {
@@ -276,6 +290,21 @@ struct JobQueue {
     for manifest in scan?.present ?? [] where manifest.job == job { scan?.open[manifest.key] = nil }
   }
 
+  /// Lets unfinished jobs wait that the options do not cover. `run` leaves them, and other manifests of theirs, to another
+  /// start.
+  /// - Parameter missing: The options that a job was accepted with and that are missing now.
+  mutating func holdUncovered(_ missing: (LedgerJob) -> [String]) {
+    missingOptions = Dictionary(
+      uniqueKeysWithValues: unfinished.map { ($0.runID, missing($0)) }.filter { !$0.1.isEmpty })
+    guard goal != .watch else { return }
+    let jobs = Set(unfinished.filter { missingOptions[$0.runID] != nil }.map(\.name))
+    blocked.formUnion(jobs)
+    named.removeAll { jobs.contains($0.job) }
+  }
+
+  /// Whether all unfinished jobs wait for options.
+  private var isUncovered: Bool { unfinished.allSatisfy { missingOptions[$0.runID] != nil } }
+
   /// Puts a job back, to be tried again.
   /// - Parameter order: Its `order`, when it was accepted. Default: nil.
   mutating func retry(_ source: JobPlanning.Source, order: Int? = nil) {
@@ -298,7 +327,7 @@ struct JobQueue {
 
   /// Whether all that the goal asks for has been taken out.
   var isOver: Bool {
-    guard let scan, unfinished.isEmpty, named.isEmpty else { return false }
+    guard let scan, isUncovered, named.isEmpty else { return false }
     switch goal {
     case .watch: return false
     case .named: return true
@@ -307,7 +336,7 @@ struct JobQueue {
   }
 
   /// Whether there is something to take out, now or when it is settled.
-  var isEmpty: Bool { unfinished.isEmpty && named.isEmpty && scan?.open.isEmpty != false }
+  var isEmpty: Bool { isUncovered && named.isEmpty && scan?.open.isEmpty != false }
 
   /// The manifests that wait to become live only to be cancelled, the first so many; nil without any.
   func queuedCancelled(limit: Int) -> [String]? {

@@ -237,15 +237,35 @@ struct RunTable {
 
   /// The jobs that wait because something is in their way, and why; also those that have ended and whose manifests cannot be
   /// moved out of the inbox: of a job whose report is there, with the manifest's identity.
-  func waits(_ holds: Holds) -> [(job: String, why: String, manifest: String?)] {
-    var waits = holds.planning.map { (job: $0.job, why: $0.hold.reason, manifest: String?.none) }
+  func waits(_ holds: Holds) -> [Status.Wait] {
+    var waits = holds.planning.map { Status.Wait(job: $0.job, why: $0.hold.reason) }
+    waits += queue.unfinished.compactMap { job in
+      queue.missingOptions[job.runID].map { Status.Wait(job: job.name, missingOptions: $0) }
+    }
     for run in runs.values {
       guard let why = holds.reason(ofRun: run.number) else { continue }
       let hasManifest = holds[.ending(run.number)]?.isOfManifest == true
-      waits.append((job: run.name, why: why, manifest: hasManifest ? run.accepted?.manifest.identity : nil))
+      waits.append(.init(job: run.name, why: why, manifest: hasManifest ? run.accepted?.manifest.identity : nil))
     }
-    waits += queue.stuck.values.map { (job: $0.job, why: $0.why, manifest: $0.identity) }
+    waits += queue.stuck.values.map { .init(job: $0.job, why: $0.why, manifest: $0.identity) }
     return waits.sorted { $0.job < $1.job }
+  }
+
+  /// The jobs that the next start goes on with; how many entries have ended, of how many if that is known.
+  var left: [(job: String, ended: Int, total: Int?)] {
+    inOrder.filter { $0.accepted != nil && !$0.leavesNothing }.map { run in
+      guard let plan = run.plan, plan.source == nil else { return (run.name, 0, nil) }
+      if case .reporting(let reporting) = run.phase { return (run.name, reporting.outcome.counts.total, plan.total) }
+      return (run.name, (run.entries?.tally ?? plan.tally).counts.total, plan.total)
+    }
+  }
+
+  /// The named manifests that are not in the ledger, and not in the inbox either.
+  var notAccepted: [String] {
+    let planning = runs.values.filter { $0.accepted == nil }.map(\.source)
+    return (planning + queue.named.map(JobPlanning.Source.named)).compactMap { source in
+      if case .named(let file) = source, !file.isInInbox { file.description } else { nil }
+    }
   }
 
   /// When operations of superseded runs are cancelled that have not ended before, in seconds; nil when there are none.

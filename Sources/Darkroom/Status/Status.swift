@@ -142,6 +142,17 @@ package struct Status: Sendable, Equatable, Codable {
     /// Set when the job's report is there, and only its manifest is in the way: the file's inode, size, mtime and ctime. Another
     /// file of its name is a new manifest.
     package var manifest: String?
+    /// The options that it was accepted with and that are missing now; nil when it waits for something else.
+    package var missing_options: [String]?
+
+    init(job: String, why: String, manifest: String? = nil) {
+      (self.job, self.why, self.manifest) = (job, why, manifest)
+    }
+
+    init(job: String, missingOptions: [String]) {
+      self.init(job: job, why: "it was accepted with \(missingOptions.joined(separator: ", "))")
+      missing_options = missingOptions
+    }
   }
 
   package let version: String

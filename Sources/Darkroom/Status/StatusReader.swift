@@ -180,7 +180,8 @@ package struct StatusReader {
     let stuck = (written?.waits ?? []).filter { wait in
       scan.manifests.contains { $0.job == wait.job && $0.identity.text == wait.manifest }
     }
-    if !stuck.isEmpty { (status.waits, status.waits_total) = (stuck, stuck.count) }
+    let waits = stuck + held(of: status.jobs, written)
+    if !waits.isEmpty { (status.waits, status.waits_total) = (waits, waits.count) }
     let taken = Set(live.map(\.identity) + stuck.compactMap(\.manifest))
     // Of which files they are is not known then, and those of their names come first.
     var names = Set(isFromLedger ? [] : status.jobs.map(\.job))
@@ -194,6 +195,12 @@ package struct StatusReader {
       status.findQueuedOpen(open.contains)
     }
     return status
+  }
+
+  /// What was in the way of unfinished jobs when the last instance ended.
+  private func held(of jobs: [Status.Job], _ written: Status?) -> [Status.Wait] {
+    let names = Set(jobs.map(\.job))
+    return (written?.waits ?? []).filter { $0.manifest == nil && names.contains($0.job) }
   }
 
   /// Records what the next start cancels.

@@ -80,13 +80,13 @@ final class StatusWriter {
     status.jobs = jobs.table.inOrder.compactMap {
       Status.Job($0, jobs.scheduler, active: jobs.suspension.pauses.isPaused ? nil : active)
     }
-    status.jobs += jobs.table.queue.unfinished.map {
+    status.jobs += (jobs.table.queue.unfinished + jobs.table.queue.left).map {
       let isCancelled = jobs.table.queue.cancelled.contains($0.runID)
       return Status.Job(job: $0.name, run_id: $0.runID, state: isCancelled ? "cancelling" : "waiting")
     }
     let waits = jobs.table.waits(jobs.flow.holds)
     if !waits.isEmpty {
-      status.waits = waits.prefix(Status.listLimit).map { Status.Wait(job: $0.job, why: $0.why, manifest: $0.manifest) }
+      status.waits = Array(waits.prefix(Status.listLimit))
       status.waits_total = waits.count
     }
     (status.queued, status.queued_total) = jobs.table.queue.queued(limit: Status.listLimit)

@@ -62,6 +62,9 @@ final class Console {
       // Otherwise a list that never ends within its time would be silent in each run of cron.
       log(.quiet, "the time of --max-duration is over; running operations may finish, the next start does the rest")
     case .stopping: log(.normal, "stopping; running operations may finish, a second signal ends them at once")
+    case .jobLeft(let job, let ended, let total):
+      let done = total.map { "\(ended) of \($0) done" } ?? "accepted"
+      log(.normal, "\(job): \(done); the next start goes on")
     case .jobAccepted(let job, let file): log(.verbose, "\(job): planning \(file)")
     case .manifestDoubtful(let job, let warnings):
       for warning in warnings.prefix(Self.shownProblems) { log(.normal, "\(job): warning: \(warning)") }

@@ -36,6 +36,7 @@ extension Event {
     case .causeGone(_, let remaining): remaining.isEmpty ? "resumed" : "pause-cause-gone"
     case .configured: "configured"
     case .stopping: "stopping"
+    case .jobLeft: "job-left"
     case .workerLost: "worker-lost"
     case .warning: "warning"
     }
@@ -96,6 +97,8 @@ extension Event {
         ]),
       ])
     case .stopping(let isOutOfTime): .object(["why": isOutOfTime ? .string("max-duration") : nil])
+    case .jobLeft(let job, let ended, let total):
+      .object(["job": .string(job), "ended": .integer(ended), "total": total.map { .integer($0) }])
     case .configured: .object([])
     }
   }

@@ -36,7 +36,8 @@ extension Status {
     let open = Set(jobs.map(\.job))
     var lines = waits.map { wait in
       let hasEnded = wait.manifest != nil && !open.contains(wait.job)
-      return "job \(wait.job) \(hasEnded ? "has ended" : "is in trouble, and tried again"): \(wait.why)"
+      let state = wait.missing_options != nil ? "waits" : hasEnded ? "has ended" : "is in trouble, and tried again"
+      return "job \(wait.job) \(state): \(wait.why)"
     }
     if let total = waits_total, total > waits.count { lines.append("\(total - waits.count) more jobs are in trouble") }
     return lines

@@ -49,6 +49,11 @@ package struct Network: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether all addresses of another range are in this one.
+  package func contains(_ other: Network) -> Bool {
+    other.prefixLength >= prefixLength && contains(other.address)
+  }
+
   package var description: String { "\(address)/\(prefixLength)" }
 
   /// A text that is not a network.

@@ -86,7 +86,7 @@ import TestSupport
   }
 
   @Test func `what an earlier process left comes first, then what was named`() throws {
-    let files = try named("x.txt", "y.txt")
+    let files = try named("old.txt", "y.txt")
     var queue = try Self.queue(.named(files), unfinished: [Self.job])
     Self.scan(&queue, [Self.manifest("a.txt")])
     #expect(Self.next(&queue) == .unfinished(Self.job))
@@ -175,18 +175,18 @@ import TestSupport
 
   @Test func `the same holds for files that were named, and for what an earlier process left`() throws {
     let files = try named("x.txt", "other/x.txt", "y.txt")
-    let jobs = ["x", "z", "z"].enumerated().map { LedgerJob(runID: "r\($0)", name: $1, details: "") }
+    let jobs = ["x", "y", "y"].enumerated().map { LedgerJob(runID: "r\($0)", name: $1, details: "") }
     var queue = try Self.queue(.named(files), unfinished: jobs)
     Self.scan(&queue, [])
     #expect(Self.next(&queue, live: "x") == .unfinished(jobs[1]))
-    #expect(Self.next(&queue, live: "x", "z") == .named(files[2]))
-    #expect(Self.next(&queue, live: "x", "z") == nil, "an earlier run of the job comes first")
-    #expect(Self.next(&queue, live: "z") == .unfinished(jobs[0]))
-    #expect(Self.next(&queue, live: "x", "z") == nil)
-    #expect(Self.next(&queue, live: "z") == .named(files[0]))
-    #expect(Self.next(&queue, live: "x", "z") == nil)
-    #expect(Self.next(&queue, live: "z") == .named(files[1]))
+    #expect(Self.next(&queue, live: "x", "y") == nil, "an earlier run of the job comes first")
+    #expect(Self.next(&queue, live: "y") == .unfinished(jobs[0]))
+    #expect(Self.next(&queue, live: "x", "y") == nil)
+    #expect(Self.next(&queue, live: "y") == .named(files[0]))
+    #expect(Self.next(&queue, live: "x", "y") == nil)
+    #expect(Self.next(&queue, live: "y") == .named(files[1]))
     #expect(Self.next(&queue) == .unfinished(jobs[2]))
+    #expect(Self.next(&queue) == .named(files[2]))
     #expect(queue.isOver)
   }
 
@@ -220,7 +220,7 @@ import TestSupport
   }
 
   @Test func `a job that is to be tried again is the next`() throws {
-    let files = try named("x.txt", "y.txt")
+    let files = try named("old.txt", "y.txt")
     var queue = try Self.queue(.named(files), unfinished: [Self.job])
     Self.scan(&queue, [])
     for expected in [JobPlanning.Source.unfinished(Self.job), .named(files[0])] {
@@ -239,5 +239,46 @@ extension FileIdentity {
     var status = stat()
     status.st_size = off_t(size)
     return FileIdentity(status)
+  }
+}
+
+/// Jobs of earlier processes that are not worked on now.
+@Suite struct LeftJobTests {
+  private static let jobs = ["old", "new"].map { LedgerJob(runID: "r-" + $0, name: $0, details: "{}") }
+
+  private static func queue(_ goal: JobQueue.Goal) throws -> JobQueue {
+    JobQueue(goal: goal, unfinished: try jobs.map { ($0, try .sample()) })
+  }
+
+  @Test func `with named manifests only unfinished jobs of their names are resumed`() throws {
+    let folder = try TemporaryFolder()
+    let named = try NamedManifest(folder.write("http://h/a\n", as: "new.txt"), inbox: "/nowhere")
+    var queue = try Self.queue(.named([named]))
+    queue.update([], settled: [])
+    #expect(queue.next { _ in false }?.job == "new" && queue.left.map(\.name) == ["old"])
+    #expect(queue.next { $0 == "new" } == nil && !queue.isOver)
+    #expect(queue.next { _ in false }?.description == named.description)
+    #expect(queue.next { _ in false } == nil && queue.isOver)
+  }
+
+  @Test(arguments: [JobQueue.Goal.inbox, .watch])
+  func `a job waits for the options with which it was accepted, and others go on`(goal: JobQueue.Goal) throws {
+    var queue = try Self.queue(goal)
+    let dropped = ["old", "other"].map {
+      InboxScan.Manifest(file: $0 + ".txt", job: $0, identity: .sample(size: 1))
+    }
+    queue.holdUncovered { $0.name == "old" ? ["--allow-net 127.0.0.0/8"] : [] }
+    let fresh = queue.fresh(of: dropped)
+    queue.update(fresh, settled: fresh)
+    var started: [String] = []
+    while let next = queue.next(isLive: { started.contains($0) }) {
+      started.append(next.job)
+      if case .dropped(let manifest) = next { queue.pass(manifest.file, identity: manifest.identity.text) }
+    }
+    #expect(started == ["new", "other"])
+    #expect(queue.isOver == (goal == .inbox), "run leaves it to another start")
+    guard goal == .watch else { return }
+    queue.holdUncovered { _ in [] }
+    #expect(queue.next { _ in false }?.job == "old")
   }
 }

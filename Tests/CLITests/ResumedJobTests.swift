@@ -1,0 +1,84 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Which of the jobs that an earlier process left a start works on.
+@Suite(.blocking) struct ResumedJobTests {
+  private let folders: DarkroomFolders
+  private let server: GatedServer
+
+  /// Leaves a job of three entries of which none has ended.
+  init() throws {
+    folders = try DarkroomFolders()
+    server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    try folders.drop("left.txt", (0..<3).map { server.url("\($0)") + "\n" }.joined())
+    let run = try folders.start("run", ["--downloads", "1", "--filters", "none", "--grace", "0"])
+    _ = try server.nextRequest()
+    run.send(SIGTERM)
+    let finished = try run.finish().expect(status: 143)
+    #expect(finished.error.contains("left: 0 of 3 done; the next start goes on"))
+    try server.release(100)
+  }
+
+  private var fewOptions: [String] {
+    folders.named + ["--settle", "0", "--poll-interval", "0.05", "--filters", "none"]
+  }
+
+  private func states() throws -> [String: String] {
+    let status = try DarkroomProcess.run(["status", "--json"] + folders.named).expect(status: 0)
+    #expect(try JSONSchema.violations(of: Data(status.output.utf8), name: "status.schema.json") == "")
+    let jobs = try #require(try JSONSerialization.jsonObject(with: Data(status.output.utf8)) as? [String: Any])
+    return Dictionary(
+      (jobs["jobs"] as? [[String: Any]] ?? []).map { ($0["job"] as? String ?? "", $0["state"] as? String ?? "") },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  @Test func `run MANIFEST leaves other unfinished jobs to the next plain start`() throws {
+    let other = try folders.folder.write("coffee.jpg\n", as: "other.txt")
+    let named = try folders.run(["--filters", "none", other]).expect(status: 0)
+    #expect(named.output == folders.outbox + "/other/report.json\n")
+    #expect(try !folders.exists("left/report.json") && states() == ["left": "waiting"])
+    try folders.run(["--filters", "none"]).expect(status: 0)
+    #expect(try folders.report("left").counts == Report.Counts(total: 3, filtered: 3))
+  }
+
+  @Test func `a job waits for the options with which it was accepted, instead of failing`() throws {
+    let run = try DarkroomProcess.run(["run"] + fewOptions).expect(status: 75)
+    let why = "it was accepted with --allow-net 127.0.0.0/8, --file-root \(packageRoot)/Samples"
+    #expect(run.error.contains("job left waits: \(why); start with that, or cancel it"))
+    let status = try DarkroomProcess.run(["status"] + folders.named).expect(status: 0)
+    #expect(status.output.contains("job left waits: \(why)"))
+    #expect(try states() == ["left": "waiting"])
+    try folders.run(["--filters", "none"]).expect(status: 0)
+    #expect(try folders.report("left").counts == Report.Counts(total: 3, filtered: 3))
+  }
+
+  @Test func `watch works on a job when its configuration covers what it needs`() throws {
+    let file = try folders.folder.write("{}", as: "darkroom.json")
+    let watch = try DarkroomProcess(["watch"] + fewOptions + ["--config", file])
+    #expect(try watch.waitForLine(containing: "job left waits: ") != nil)
+    try folders.folder.write(
+      #"{ "allow-net": "127.0.0.0/8", "file-root": "\#(packageRoot)/Samples" }"#, as: "darkroom.json")
+    watch.send(SIGHUP)
+    #expect(try watch.waitForLine(containing: "job left: succeeded") != nil)
+    watch.send(SIGTERM)
+    try watch.finish().expect(status: 143)
+  }
+
+  @Test func `run says when it has not accepted a list, and names what is in the way of a job`() throws {
+    try folders.run(["--filters", "none"]).expect(status: 0)
+    let full = try DarkroomProcess.run(
+      script: "echo coffee.jpg | \(folders.line("run", ["--min-free", "1E", "--lock-wait", "0.1", "-"]))",
+      in: folders.folder)
+    try full.expect(status: 75)
+    #expect(full.error.contains("stdin.txt was NOT accepted, and the next start does not know it: name it again"))
+    #expect(try states() == [:])
+
+    try folders.folder.write("", as: "outbox/blocked")
+    try folders.drop("blocked.txt", "coffee.jpg\n")
+    let blocked = try folders.run(["--lock-wait", "0.1"]).expect(status: 75)
+    #expect(blocked.error.contains("s, the limit of --lock-wait: job blocked: "))
+    let status = try DarkroomProcess.run(["status"] + folders.named)
+    #expect(status.output.contains("job blocked is in trouble, and tried again: "))
+  }
+}

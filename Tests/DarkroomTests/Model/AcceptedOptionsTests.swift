@@ -1,0 +1,44 @@
+import Foundation
+import Scheduling
+import Testing
+import Transfer
+
+@testable import Model
+
+@Suite struct AcceptedOptionsTests {
+  private static func configuration(_ networks: [String], _ root: String?, _ hosts: [String]) throws -> Configuration {
+    var configuration = Configuration()
+    configuration.transfer.addressPolicy.allowedNetworks = try networks.map { try Network(parsing: $0) }
+    configuration.transfer.fileRoot = root
+    for host in hosts { #expect(configuration.hosts.add(HostRule(try HostPattern(parsing: host))) == nil) }
+    return configuration
+  }
+
+  @Test(
+    arguments: [
+      (["127.0.0.0/8"], nil, [], []), (["0.0.0.0/0"], nil, [], []),
+      (["127.0.0.0/9"], nil, [], ["--allow-net 127.0.0.0/8"]), ([], "/pictures", [], ["--allow-net 127.0.0.0/8"]),
+    ] as [([String], String?, [String], [String])])
+  func `a wider network covers one`(networks: [String], root: String?, hosts: [String], missing: [String]) throws {
+    let options = try #require(AcceptedOptions(Self.configuration(["127.0.0.0/8"], nil, [])))
+    #expect(options.missing(in: try Self.configuration(networks, root, hosts)) == missing)
+  }
+
+  @Test(
+    arguments: [
+      ("/pictures/2026", []), ("/pictures", []), ("/", []), ("/pictures/2", ["--file-root /pictures/2026"]),
+      ("/pictures/2026/june", ["--file-root /pictures/2026"]), (nil, ["--file-root /pictures/2026"]),
+    ] as [(String?, [String])])
+  func `a folder above covers one`(root: String?, missing: [String]) throws {
+    let options = try #require(AcceptedOptions(Self.configuration([], "/pictures/2026", [])))
+    #expect(options.missing(in: try Self.configuration([], root, [])) == missing)
+  }
+
+  @Test func `a rule with the same pattern covers one, and what needs nothing is covered`() throws {
+    let options = try #require(AcceptedOptions(Self.configuration([], nil, ["*.example.org", "h:81"])))
+    #expect(options.missing(in: try Self.configuration([], nil, ["h:81", "x"])) == ["a rule for host *.example.org"])
+    #expect(AcceptedOptions(Configuration()) == nil)
+    let decoded = try JSONDecoder().decode(AcceptedOptions.self, from: JSONEncoder().encode(options))
+    #expect(decoded == options)
+  }
+}
